@@ -1,1 +1,20 @@
-//! heddle-term
+//! Terms: the tagged word, boxed layouts, heaps to build them in, and what is defined on terms alone.
+
+pub mod am;
+pub mod atom;
+pub mod bits;
+pub mod boxed;
+pub mod code_cell;
+pub mod copy;
+pub mod heap;
+pub mod literal;
+pub mod refbin;
+pub mod resource;
+pub mod term;
+
+pub use atom::Atom;
+pub use boxed::{Header, Kind};
+pub use code_cell::{Export, FunEntry, Mfa};
+pub use heap::{Fragment, Heap, OffHeap};
+pub use resource::Resource;
+pub use term::Term;

@@ -1,0 +1,227 @@
+//! The atom table: names to numbers and back. Atoms are never removed. Reads take no lock: the name index is replaced as a
+//! whole when it grows (old ones are kept, their sizes form a geometric series), and the entries lie in chunks that never
+//! move.
+
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Atom(u32);
+
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub enum AtomError {
+    /// More than 255 characters: `system_limit`.
+    TooLong,
+    /// The table has reached its limit (`+t`, default 1,048,576): the machine stops, as stock's does.
+    TableFull,
+}
+
+pub const MAX_CHARACTERS: usize = 255;
+pub const DEFAULT_LIMIT: usize = 1_048_576;
+/// Largest limit that can be asked for.
+pub const MAX_LIMIT: usize = CHUNK * CHUNKS;
+
+const CHUNK: usize = 4096;
+const CHUNKS: usize = 8192;
+
+struct Entry {
+    name: &'static str,
+    hash: u64,
+}
+
+struct Index {
+    /// Atom number + 1, or 0.
+    slots: Box<[AtomicU32]>,
+}
+
+static ENTRIES: [AtomicPtr<Entry>; CHUNKS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNKS];
+static INDEX: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
+static WRITER: Mutex<()> = Mutex::new(());
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+fn hash_name(name: &str) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::default().build_hasher();
+    hasher.write(name.as_bytes());
+    hasher.finish()
+}
+
+fn entry(index: u32) -> &'static Entry {
+    // Acquire: pairs with the Release store of the chunk in `insert`.
+    let chunk = ENTRIES[index as usize / CHUNK].load(Ordering::Acquire);
+    debug_assert!(!chunk.is_null());
+    // SAFETY: an atom number is only handed out after its entry was written; chunks live for ever.
+    unsafe { &*chunk.add(index as usize % CHUNK) }
+}
+
+fn lookup(name: &str, hash: u64) -> Option<Atom> {
+    // Acquire: pairs with the Release store in `insert`/`grow`.
+    let index = INDEX.load(Ordering::Acquire);
+    if index.is_null() {
+        return None;
+    }
+    // SAFETY: published indices are never freed.
+    let slots = unsafe { &(&*index).slots };
+    let mask = slots.len() - 1;
+    let mut at = hash as usize & mask;
+    loop {
+        match slots[at].load(Ordering::Acquire) {
+            0 => return None,
+            n => {
+                let candidate = entry(n - 1);
+                if candidate.hash == hash && candidate.name == name {
+                    return Some(Atom(n - 1));
+                }
+            }
+        }
+        at = (at + 1) & mask;
+    }
+}
+
+fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
+    let _guard = WRITER.lock().unwrap();
+    if COUNT.load(Ordering::Relaxed) == 0 && INDEX.load(Ordering::Relaxed).is_null() {
+        grow(1 << 15);
+        for name in crate::am::NAMES {
+            place(name, hash_name(name));
+        }
+    }
+    if let Some(atom) = lookup(name, hash) {
+        return Ok(atom);
+    }
+    if COUNT.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+        return Err(AtomError::TableFull);
+    }
+    Ok(place(name, hash))
+}
+
+/// Appends a name that is not there yet; the writer lock is held.
+fn place(name: &str, hash: u64) -> Atom {
+    let number = COUNT.load(Ordering::Relaxed);
+    let cell = &ENTRIES[number / CHUNK];
+    if cell.load(Ordering::Relaxed).is_null() {
+        let chunk: Vec<Entry> = (0..CHUNK).map(|_| Entry { name: "", hash: 0 }).collect();
+        cell.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
+    }
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    BYTES.fetch_add(name.len(), Ordering::Relaxed);
+    // SAFETY: the slot is not published yet and we hold the writer lock.
+    unsafe { *cell.load(Ordering::Relaxed).add(number % CHUNK) = Entry { name, hash } };
+    COUNT.store(number + 1, Ordering::Release);
+    // SAFETY: published indices are never freed.
+    let len = unsafe { &*INDEX.load(Ordering::Relaxed) }.slots.len();
+    if (number + 1) * 2 > len {
+        grow(len * 2);
+    } else {
+        link(number as u32, hash);
+    }
+    Atom(number as u32)
+}
+
+fn link(number: u32, hash: u64) {
+    // SAFETY: published indices are never freed.
+    let slots = unsafe { &(&*INDEX.load(Ordering::Relaxed)).slots };
+    link_into(slots, number, hash);
+}
+
+fn link_into(slots: &[AtomicU32], number: u32, hash: u64) {
+    let mask = slots.len() - 1;
+    let mut at = hash as usize & mask;
+    while slots[at].load(Ordering::Relaxed) != 0 {
+        at = (at + 1) & mask;
+    }
+    // Release: pairs with the Acquire in `lookup`; the entry was written before.
+    slots[at].store(number + 1, Ordering::Release);
+}
+
+fn grow(len: usize) {
+    let slots: Box<[AtomicU32]> = (0..len).map(|_| AtomicU32::new(0)).collect();
+    for number in 0..COUNT.load(Ordering::Relaxed) as u32 {
+        link_into(&slots, number, entry(number).hash);
+    }
+    // The old index is left to readers that may still walk it.
+    INDEX.store(Box::into_raw(Box::new(Index { slots })), Ordering::Release);
+}
+
+impl Atom {
+    #[inline(always)]
+    pub const fn index(self) -> u32 {
+        self.0
+    }
+    #[inline(always)]
+    pub const fn from_index(index: u32) -> Atom {
+        Atom(index)
+    }
+
+    /// The atom of this name, made if need be.
+    pub fn try_new(name: &str) -> Result<Atom, AtomError> {
+        let hash = hash_name(name);
+        if let Some(atom) = lookup(name, hash) {
+            return Ok(atom);
+        }
+        if name.len() > MAX_CHARACTERS && name.chars().count() > MAX_CHARACTERS {
+            return Err(AtomError::TooLong);
+        }
+        insert(name, hash)
+    }
+
+    /// The atom of a name that is known to be short; stops the machine when the table is full.
+    pub fn new(name: &str) -> Atom {
+        match Atom::try_new(name) {
+            Ok(atom) => atom,
+            Err(AtomError::TooLong) => panic!("atom name too long: {name}"),
+            Err(AtomError::TableFull) => table_full(),
+        }
+    }
+
+    /// The atom of this name if it exists already.
+    pub fn existing(name: &str) -> Option<Atom> {
+        if INDEX.load(Ordering::Acquire).is_null() {
+            Atom::new("nil");
+        }
+        lookup(name, hash_name(name))
+    }
+
+    pub fn name(self) -> &'static str {
+        if INDEX.load(Ordering::Acquire).is_null() {
+            // First use of the table: the predefined names go in.
+            Atom::new("nil");
+        }
+        entry(self.0).name
+    }
+
+    /// Order of atoms as terms: by their characters (code points).
+    pub fn cmp_name(self, other: Atom) -> std::cmp::Ordering {
+        if self == other { std::cmp::Ordering::Equal } else { self.name().as_bytes().cmp(other.name().as_bytes()) }
+    }
+}
+
+impl std::fmt::Debug for Atom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "'{}'", self.name())
+    }
+}
+
+/// Stops the machine as stock does when no atom number is left.
+pub fn table_full() -> ! {
+    eprintln!("no more index entries in atom_tab (max={})", LIMIT.load(Ordering::Relaxed));
+    eprintln!("Raise the limit with +t N, or find the code that makes atoms from input (list_to_atom, binary_to_atom).");
+    std::process::exit(1)
+}
+
+pub fn count() -> usize {
+    COUNT.load(Ordering::Relaxed)
+}
+pub fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+pub fn set_limit(limit: usize) {
+    LIMIT.store(limit.min(MAX_LIMIT), Ordering::Relaxed);
+}
+/// Bytes of all names.
+pub fn name_bytes() -> usize {
+    BYTES.load(Ordering::Relaxed)
+}

@@ -1,0 +1,441 @@
+//! Where terms are built: a bump region, fragments when that is full, and the list of off-heap objects.
+//!
+//! The same type serves a process (its region is the free part of the process block) and a free-standing builder
+//! (no region: everything goes to fragments). `alloc` never moves anything: see "Rooting" in ARCHITECTURE.md.
+
+use crate::boxed::{Header, Kind};
+use crate::refbin::RefBin;
+use crate::resource;
+use crate::term::Term;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::null_mut;
+
+/// A side block of terms, in one allocation with this header.
+#[repr(C)]
+pub struct Fragment {
+    pub next: *mut Fragment,
+    pub capacity_words: usize,
+    pub used_words: usize,
+}
+
+impl Fragment {
+    fn layout(capacity_words: usize) -> Layout {
+        Layout::from_size_align(size_of::<Fragment>() + capacity_words * 8, 8).expect("fragment size")
+    }
+
+    pub fn new(capacity_words: usize) -> *mut Fragment {
+        let layout = Fragment::layout(capacity_words);
+        // SAFETY: the layout has a non-zero size.
+        let fragment = unsafe { alloc(layout) }.cast::<Fragment>();
+        if fragment.is_null() {
+            handle_alloc_error(layout);
+        }
+        // SAFETY: fresh memory of the right size.
+        unsafe { fragment.write(Fragment { next: null_mut(), capacity_words, used_words: 0 }) };
+        fragment
+    }
+
+    /// # Safety
+    /// `fragment` must be live.
+    #[inline(always)]
+    pub unsafe fn start(fragment: *mut Fragment) -> *mut u64 {
+        // SAFETY: the words follow the header in the same allocation.
+        unsafe { fragment.add(1).cast::<u64>() }
+    }
+
+    /// # Safety
+    /// `fragment` must be live and nothing may point into it any more.
+    pub unsafe fn free(fragment: *mut Fragment) {
+        // SAFETY: by contract; the capacity is that of the allocation.
+        unsafe { dealloc(fragment.cast(), Fragment::layout((*fragment).capacity_words)) };
+    }
+}
+
+/// List of the objects of one generation that own something outside the heap, threaded through their first word.
+pub struct OffHeap {
+    /// Address of the first object's header, or null.
+    pub head: *mut u64,
+    /// Words of binary data that the listed objects refer to ("virtual heap" of ERTS).
+    pub virtual_words: usize,
+}
+
+impl OffHeap {
+    pub const fn new() -> OffHeap {
+        OffHeap { head: null_mut(), virtual_words: 0 }
+    }
+
+    /// # Safety
+    /// `object` is the address of an initialised off-heap object that is on no list.
+    #[inline]
+    pub unsafe fn push(&mut self, object: *mut u64) {
+        // SAFETY: off-heap objects keep their link in the word after the header.
+        unsafe { *object.add(1) = self.head as u64 };
+        self.head = object;
+    }
+
+    /// Gives up everything on the list.
+    pub fn release_all(&mut self) {
+        let mut object = self.head;
+        while !object.is_null() {
+            // SAFETY: listed objects are initialised; each is released once because the list is emptied.
+            unsafe {
+                let next = *object.add(1) as *mut u64;
+                release_object(object);
+                object = next;
+            }
+        }
+        self.head = null_mut();
+        self.virtual_words = 0;
+    }
+}
+
+impl Default for OffHeap {
+    fn default() -> Self {
+        OffHeap::new()
+    }
+}
+
+/// Gives up what an off-heap object owns.
+///
+/// # Safety
+/// `object` is the address of an initialised off-heap object that nobody uses any more.
+pub unsafe fn release_object(object: *mut u64) {
+    // SAFETY: layouts as in the table of `boxed`.
+    unsafe {
+        match Header::from_raw(*object).kind() {
+            Kind::BinRef => RefBin::release(*object.add(3) as *mut RefBin),
+            Kind::MagicRef => resource::release(*object.add(4) as resource::ResourcePtr),
+            kind => unreachable!("{kind:?} on an off-heap list"),
+        }
+    }
+}
+
+/// Smallest fragment that a native's overflow opens, in words (guessed: a few dozen small results).
+const FRAGMENT_MIN_WORDS: usize = 64;
+
+pub struct Heap {
+    /// First free word of the bump region.
+    pub htop: *mut u64,
+    /// End of the bump region (for a process: `stop` less the reserved slack).
+    pub hlimit: *mut u64,
+    /// Newest first; the newest may have room.
+    pub fragments: *mut Fragment,
+    /// Words used in all fragments.
+    pub fragment_words: usize,
+    pub off_heap: OffHeap,
+}
+
+// SAFETY: a heap is owned by one thread at a time; it is handed over whole.
+unsafe impl Send for Heap {}
+
+impl Heap {
+    /// A builder without a bump region.
+    pub const fn new() -> Heap {
+        Heap { htop: null_mut(), hlimit: null_mut(), fragments: null_mut(), fragment_words: 0, off_heap: OffHeap::new() }
+    }
+
+    /// Room for `words` words that the caller initialises as whole objects before anything else happens.
+    /// Never collects, never moves.
+    #[inline(always)]
+    pub fn alloc(&mut self, words: usize) -> *mut u64 {
+        if (self.hlimit as usize).wrapping_sub(self.htop as usize) as isize >= (words * 8) as isize {
+            let ptr = self.htop;
+            self.htop = ptr.wrapping_add(words);
+            ptr
+        } else {
+            self.alloc_fragment(words)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_fragment(&mut self, words: usize) -> *mut u64 {
+        // SAFETY: fragments on our list are live and ours.
+        unsafe {
+            let mut fragment = self.fragments;
+            if fragment.is_null() || (*fragment).capacity_words - (*fragment).used_words < words {
+                // Grow geometrically, so that a native that builds a long list opens few fragments.
+                let capacity = words.max(FRAGMENT_MIN_WORDS).max(self.fragment_words.min(1 << 16));
+                fragment = Fragment::new(capacity);
+                (*fragment).next = self.fragments;
+                self.fragments = fragment;
+            }
+            let ptr = Fragment::start(fragment).add((*fragment).used_words);
+            (*fragment).used_words += words;
+            self.fragment_words += words;
+            ptr
+        }
+    }
+
+    /// Takes over a filled fragment (a message's).
+    ///
+    /// # Safety
+    /// `fragment` is live and on no list.
+    pub unsafe fn adopt(&mut self, fragment: *mut Fragment) {
+        // SAFETY: by contract. The head keeps its room, so the adopted one goes second.
+        unsafe {
+            self.fragment_words += (*fragment).used_words;
+            if self.fragments.is_null() {
+                (*fragment).next = null_mut();
+                self.fragments = fragment;
+            } else {
+                (*fragment).next = (*self.fragments).next;
+                (*self.fragments).next = fragment;
+            }
+        }
+    }
+
+    /// Gives back the last `words` words of the newest allocation, if it ended at `end`.
+    pub fn give_back(&mut self, end: *mut u64, words: usize) {
+        if words == 0 {
+            return;
+        }
+        if end == self.htop {
+            self.htop = self.htop.wrapping_sub(words);
+            return;
+        }
+        // SAFETY: the words lie inside memory that the caller allocated; a filler keeps the block walkable.
+        unsafe { *end.sub(words) = Header::new(Kind::Filler, words - 1).raw() };
+    }
+
+    /// Frees all fragments and releases all off-heap objects: the end of a builder's or process' life.
+    pub fn clear(&mut self) {
+        self.off_heap.release_all();
+        self.free_fragments();
+    }
+
+    /// Frees the fragments alone; their live contents were moved away.
+    pub fn free_fragments(&mut self) {
+        let mut fragment = std::mem::replace(&mut self.fragments, null_mut());
+        self.fragment_words = 0;
+        while !fragment.is_null() {
+            // SAFETY: fragments on our list are live and ours; the caller vouches that nothing points into them.
+            unsafe {
+                let next = (*fragment).next;
+                Fragment::free(fragment);
+                fragment = next;
+            }
+        }
+    }
+
+    // ---- builders of the common shapes ----
+
+    #[inline]
+    pub fn cons(&mut self, head: Term, tail: Term) -> Term {
+        let ptr = self.alloc(2);
+        // SAFETY: two words were just allocated.
+        unsafe {
+            *ptr = head.raw();
+            *ptr.add(1) = tail.raw();
+        }
+        Term::cons(ptr)
+    }
+
+    pub fn tuple(&mut self, elements: &[Term]) -> Term {
+        let ptr = self.alloc(1 + elements.len());
+        // SAFETY: room for the header and all elements was just allocated.
+        unsafe {
+            *ptr = Header::new(Kind::Tuple, elements.len()).raw();
+            std::ptr::copy_nonoverlapping(elements.as_ptr().cast::<u64>(), ptr.add(1), elements.len());
+        }
+        Term::boxed(ptr)
+    }
+
+    /// A proper list of `elements` followed by `tail`.
+    pub fn list_with_tail(&mut self, elements: &[Term], tail: Term) -> Term {
+        if elements.is_empty() {
+            return tail;
+        }
+        let ptr = self.alloc(2 * elements.len());
+        let last = elements.len() - 1;
+        for (i, element) in elements.iter().enumerate() {
+            // SAFETY: two words an element were allocated.
+            unsafe {
+                let cell = ptr.add(2 * i);
+                *cell = element.raw();
+                *cell.add(1) = if i == last { tail.raw() } else { Term::cons(cell.add(2)).raw() };
+            }
+        }
+        Term::cons(ptr)
+    }
+
+    pub fn list(&mut self, elements: &[Term]) -> Term {
+        self.list_with_tail(elements, Term::NIL)
+    }
+
+    /// A list of bytes (Latin-1 string).
+    pub fn byte_list(&mut self, bytes: &[u8]) -> Term {
+        self.small_list(bytes.iter().map(|&b| b as i64))
+    }
+
+    /// A list of the characters of `text` (a string).
+    pub fn string(&mut self, text: &str) -> Term {
+        let chars: Vec<Term> = text.chars().map(|c| Term::small(c as i64)).collect();
+        self.list(&chars)
+    }
+
+    pub fn small_list(&mut self, values: impl ExactSizeIterator<Item = i64>) -> Term {
+        let n = values.len();
+        if n == 0 {
+            return Term::NIL;
+        }
+        let ptr = self.alloc(2 * n);
+        for (i, value) in values.enumerate() {
+            // SAFETY: two words an element were allocated.
+            unsafe {
+                let cell = ptr.add(2 * i);
+                *cell = Term::small(value).raw();
+                *cell.add(1) = if i + 1 == n { Term::NIL.raw() } else { Term::cons(cell.add(2)).raw() };
+            }
+        }
+        Term::cons(ptr)
+    }
+
+    #[inline]
+    pub fn float(&mut self, value: f64) -> Term {
+        let ptr = self.alloc(2);
+        // SAFETY: two words were just allocated.
+        unsafe {
+            *ptr = Header::new(Kind::Float, 1).raw();
+            *ptr.add(1) = value.to_bits();
+        }
+        Term::boxed(ptr)
+    }
+
+    /// Any 64-bit signed integer.
+    #[inline]
+    pub fn integer(&mut self, value: i64) -> Term {
+        match Term::try_small(value) {
+            Some(term) => term,
+            None => self.big_words(value < 0, &[value.unsigned_abs()]),
+        }
+    }
+
+    /// Any 64-bit unsigned integer.
+    #[inline]
+    pub fn unsigned(&mut self, value: u64) -> Term {
+        if value <= crate::term::SMALL_MAX as u64 { Term::small(value as i64) } else { self.big_words(false, &[value]) }
+    }
+
+    /// An integer outside the small range: sign and magnitude (little endian, no leading zero digit).
+    pub fn big_words(&mut self, negative: bool, digits: &[u64]) -> Term {
+        debug_assert!(digits.last() != Some(&0));
+        let ptr = self.alloc(1 + digits.len());
+        let kind = if negative { Kind::NegBig } else { Kind::PosBig };
+        // SAFETY: header and digits fit the allocation.
+        unsafe {
+            *ptr = Header::new(kind, digits.len()).raw();
+            std::ptr::copy_nonoverlapping(digits.as_ptr(), ptr.add(1), digits.len());
+        }
+        Term::boxed(ptr)
+    }
+
+    /// A local reference from its three 32-bit words (`words[0]` has 18 bits).
+    pub fn reference(&mut self, words: [u32; 3]) -> Term {
+        let ptr = self.alloc(3);
+        // SAFETY: three words were just allocated.
+        unsafe {
+            *ptr = Header::new(Kind::Ref, 2).raw();
+            *ptr.add(1) = words[0] as u64 | (words[1] as u64) << 32;
+            *ptr.add(2) = words[2] as u64;
+        }
+        Term::boxed(ptr)
+    }
+
+    /// A reference that is also an address: an alias of process `pid` (its payload).
+    pub fn alias_reference(&mut self, words: [u32; 3], pid: u64) -> Term {
+        let ptr = self.alloc(4);
+        // SAFETY: four words were just allocated.
+        unsafe {
+            *ptr = Header::new(Kind::Ref, 3).raw();
+            *ptr.add(1) = words[0] as u64 | (words[1] as u64) << 32;
+            *ptr.add(2) = words[2] as u64;
+            *ptr.add(3) = pid;
+        }
+        Term::boxed(ptr)
+    }
+
+    /// A magic reference that owns `resource`.
+    pub fn magic_reference(&mut self, words: [u32; 3], object: std::sync::Arc<dyn resource::Resource>) -> Term {
+        let ptr = self.alloc(5);
+        // SAFETY: five words were just allocated; the object is pushed on this heap's list once.
+        unsafe {
+            *ptr = Header::new(Kind::MagicRef, 4).raw();
+            *ptr.add(2) = words[0] as u64 | (words[1] as u64) << 32;
+            *ptr.add(3) = words[2] as u64;
+            *ptr.add(4) = resource::into_raw(object) as u64;
+            self.off_heap.push(ptr);
+        }
+        Term::boxed(ptr)
+    }
+
+    /// A binary of these bytes: on the heap up to 64 bytes, reference counted above.
+    pub fn binary(&mut self, bytes: &[u8]) -> Term {
+        self.bits(bytes, bytes.len() as u64 * 8)
+    }
+
+    /// A bitstring of the first `size_bits` bits of `bytes` (exactly the bytes needed).
+    pub fn bits(&mut self, bytes: &[u8], size_bits: u64) -> Term {
+        debug_assert!(bytes.len() as u64 == size_bits.div_ceil(8));
+        if bytes.len() <= crate::boxed::HEAP_BITS_MAX_BYTES {
+            let (term, data) = self.heap_bits(size_bits);
+            // SAFETY: `data` has room for the bytes.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len()) };
+            term
+        } else {
+            self.bin_ref(RefBin::from_bytes(bytes), size_bits)
+        }
+    }
+
+    /// An on-heap bitstring with zeroed bytes and the address of its data. At most 64 bytes.
+    pub fn heap_bits(&mut self, size_bits: u64) -> (Term, *mut u8) {
+        let bytes = size_bits.div_ceil(8) as usize;
+        debug_assert!(bytes <= crate::boxed::HEAP_BITS_MAX_BYTES);
+        let words = bytes.div_ceil(8);
+        let ptr = self.alloc(2 + words);
+        // SAFETY: header, size and data words fit the allocation.
+        unsafe {
+            *ptr = Header::new(Kind::HeapBits, 1 + words).raw();
+            *ptr.add(1) = size_bits;
+            std::ptr::write_bytes(ptr.add(2), 0, words);
+            (Term::boxed(ptr), ptr.add(2).cast::<u8>())
+        }
+    }
+
+    /// A term for a reference-counted block; takes over the caller's reference.
+    pub fn bin_ref(&mut self, block: *mut RefBin, size_bits: u64) -> Term {
+        let ptr = self.alloc(4);
+        // SAFETY: four words were just allocated; the object is pushed on this heap's list once.
+        unsafe {
+            *ptr = Header::new(Kind::BinRef, 3).raw();
+            *ptr.add(2) = size_bits;
+            *ptr.add(3) = block as u64;
+            self.off_heap.push(ptr);
+            self.off_heap.virtual_words += RefBin::capacity_bytes(block) / 8;
+        }
+        Term::boxed(ptr)
+    }
+
+    /// A slice of `original` (HeapBits, BinRef or SubBits): `start_bits` from its own start.
+    pub fn sub_bits(&mut self, original: Term, start_bits: u64, size_bits: u64) -> Term {
+        let (base, offset) = match original.header().kind() {
+            Kind::SubBits => (original.slot(2), original.word(0)),
+            _ => (original, 0),
+        };
+        let ptr = self.alloc(4);
+        // SAFETY: four words were just allocated.
+        unsafe {
+            *ptr = Header::new(Kind::SubBits, 3).raw();
+            *ptr.add(1) = offset + start_bits;
+            *ptr.add(2) = size_bits;
+            *ptr.add(3) = base.raw();
+        }
+        Term::boxed(ptr)
+    }
+}
+
+impl Default for Heap {
+    fn default() -> Self {
+        Heap::new()
+    }
+}
