@@ -1,0 +1,122 @@
+//! The end of a process: everything that must happen once, in order, and how a dead process answers.
+
+use crate::package::Package;
+use crate::process::Process;
+use crate::send::{PORTS, deliver, send_exit};
+use crate::signal::{Body, Signal};
+use crate::{gc, names, proctab, qsbr};
+use heddle_term::{Atom, Term, am};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+type Hook = fn(&mut Process);
+
+/// Called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
+static HOOKS: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
+
+pub fn add_hook(hook: Hook) {
+    HOOKS.lock().unwrap().push(hook);
+}
+
+/// Ends the running process. Its `exit_reason` is set. Afterwards the process must not be touched.
+pub fn finish(p: &mut Process) {
+    let shared = p.proc_ref();
+    shared.state.set_exiting();
+    let me = p.pid_term();
+    crate::sched::cancel_receive_timer(p);
+
+    // Names go first, so that nobody finds the dead by name.
+    let name = shared.name.swap(0, Ordering::AcqRel);
+    if name != 0 {
+        names::unregister(Atom::from_index(name - 1), Some(me));
+    }
+    let hooks: Vec<Hook> = HOOKS.lock().unwrap().clone();
+    for hook in hooks {
+        hook(p);
+    }
+    // From here on the table does not know it; signals that still arrive are answered below.
+    proctab::remove(shared);
+    let reason = p.exit_reason;
+    // Signals that came before the end still count: a link or monitor among them is answered like the others.
+    let mut list = shared.inbox.close();
+    if let Some(inner) = p.relations.take() {
+        for (other, link) in inner.links {
+            if link.active {
+                send_exit(Package::immediate(me), other, reason, true);
+            }
+        }
+        for (reference, watcher) in inner.watchers {
+            if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
+                let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::new(reason) }));
+            }
+        }
+        for (reference, m) in inner.monitoring {
+            if m.target.is_local_port() {
+                if let Some(h) = PORTS.get() {
+                    (h.demonitor)(m.target, reference);
+                }
+            } else if m.target.is_local_pid()
+                && let Some(to) = proctab::lookup(m.target.payload())
+            {
+                let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
+            }
+        }
+    }
+    while !list.is_null() {
+        // SAFETY: the list was taken whole.
+        unsafe {
+            let signal = Box::from_raw(list);
+            list = signal.next;
+            answer_for_dead(p, signal);
+        }
+    }
+    p.owned.clear();
+    gc::free_all(p);
+    p.saved = Vec::new();
+    p.dictionary.clear();
+    shared.state.set_free();
+    // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
+    qsbr::retire(move || unsafe { crate::process::deallocate(shared) });
+}
+
+/// A signal that reached a process which is ending.
+pub fn answer_for_dead(p: &mut Process, signal: Box<Signal>) {
+    let me = p.pid_term();
+    // While it is still ending, later monitors see its reason; once it is out of the table they see noproc.
+    match signal.body {
+        Body::Link { from } => send_exit(Package::immediate(me), from, am::NOPROC.into(), true),
+        Body::Monitor { watcher, reference, .. } => {
+            if let Some(to) = proctab::lookup(watcher.payload()) {
+                let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
+            }
+        }
+        Body::Unlink { from, id } => {
+            if let Some(inner) = p.relations.get_mut() {
+                inner.links.remove(&from);
+            }
+            if let Some(to) = proctab::lookup(from.payload()) {
+                let _ = deliver(to, Signal::new(Body::UnlinkAck { from: me, id }));
+            }
+        }
+        Body::Demonitor { reference } => {
+            if let Some(inner) = p.relations.get_mut() {
+                inner.watchers.remove(&reference);
+            }
+        }
+        Body::Call(f) => f(None),
+        _ => {}
+    }
+}
+
+/// `{Reason, StackTrace}` for errors, `{{nocatch, Value}, StackTrace}` for throws, the reason itself for exits.
+pub fn uncaught_reason(p: &mut Process, class: crate::process::Class, reason: Term, trace: Term) -> Term {
+    use crate::process::Class;
+    match class {
+        Class::Exit => reason,
+        Class::Error => p.heap.tuple(&[reason, trace]),
+        Class::Throw => {
+            let inner = p.heap.tuple(&[am::NOCATCH.into(), reason]);
+            p.heap.tuple(&[inner, trace])
+        }
+    }
+}

@@ -1,0 +1,502 @@
+//! The private-heap collector: generational copying, after Cheney (seeds 001 §3, 000 §3.5.6; sizes and rules as in ERTS).
+//!
+//! Young block `[start, htop)`, old block `[old_start, old_top)`, fragments beside the young block. `high_water` is where the
+//! young heap ended after the last collection: what lies below has survived once and is promoted by the next minor
+//! collection. Terms are immutable and natives write heap objects only while building them, so old objects never point to
+//! younger ones, with one exception that is none: a fragment is only referenced from objects made after it, which lie above
+//! `high_water`.
+//!
+//! Phases of a minor collection:
+//!  1. choose the size of to-space (enough for everything young, so copying cannot fail);
+//!  2. evacuate the roots: live X registers, stack, dictionary, adopted messages, named fields;
+//!  3. scan to-space and the newly promoted part of the old block until nothing is left (Cheney);
+//!  4. sweep the off-heap list: what was not moved is released;
+//!  5. move the stack, free from-space and fragments (poisoned first in zeal mode);
+//!  6. fit the block: too large a temporary block is exchanged for the right size by one linear pass.
+//!
+//! A major collection evacuates both generations into one new young block.
+//!
+//! Only the engine calls `collect`, at points where every live term is in one of the roots (see ARCHITECTURE.md).
+
+use crate::process::{Process, STACK_SLACK_WORDS};
+use crate::sizes;
+use heddle_term::copy::relocate;
+use heddle_term::heap::release_object;
+use heddle_term::literal::is_literal;
+use heddle_term::term::TAG_FORWARD;
+use heddle_term::{Header, OffHeap, Term};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// `statistics(garbage_collection)`: collections and words reclaimed.
+pub static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
+pub static WORDS_RECLAIMED: AtomicU64 = AtomicU64::new(0);
+/// Bytes in all heap blocks (`erlang:memory(processes)`).
+pub static BLOCK_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+const POISON: u64 = 0xdead_dead_dead_dea7;
+
+fn block_layout(words: usize) -> Layout {
+    Layout::from_size_align(words * 8, 8).expect("heap size")
+}
+
+fn alloc_block(words: usize) -> *mut u64 {
+    let layout = block_layout(words);
+    // SAFETY: sizes are never zero.
+    let ptr = unsafe { alloc(layout) }.cast::<u64>();
+    if ptr.is_null() {
+        handle_alloc_error(layout);
+    }
+    // Relaxed: a statistic.
+    BLOCK_BYTES.fetch_add(words * 8, Ordering::Relaxed);
+    ptr
+}
+
+fn free_block(start: *mut u64, end: *mut u64) {
+    if start.is_null() {
+        return;
+    }
+    let words = (end as usize - start as usize) / 8;
+    if crate::zeal::gc() {
+        for i in 0..words {
+            // SAFETY: the block has `words` words and is ours.
+            unsafe { *start.add(i) = POISON };
+        }
+    }
+    BLOCK_BYTES.fetch_sub(words * 8, Ordering::Relaxed);
+    // SAFETY: allocated with this layout.
+    unsafe { dealloc(start.cast(), block_layout(words)) };
+}
+
+/// Gives a new process its block.
+pub fn init_block(p: &mut Process, need_words: usize) {
+    let words = sizes::at_least((need_words + STACK_SLACK_WORDS + 2).max(p.min_heap_words));
+    p.start = alloc_block(words);
+    p.end = p.start.wrapping_add(words);
+    p.heap.htop = p.start;
+    p.high_water = p.start;
+    p.stop = p.end;
+    p.sync_limit();
+}
+
+/// Frees everything a process holds in heaps.
+pub fn free_all(p: &mut Process) {
+    p.messages.clear();
+    p.heap.clear();
+    p.old_off_heap.release_all();
+    free_block(p.start, p.end);
+    free_block(p.old_start, p.old_end);
+    p.start = null_mut();
+    p.end = null_mut();
+    p.stop = null_mut();
+    p.heap.htop = null_mut();
+    p.heap.hlimit = null_mut();
+    p.high_water = null_mut();
+    p.old_start = null_mut();
+    p.old_top = null_mut();
+    p.old_end = null_mut();
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Minor unless something asks for more.
+    Automatic,
+    Major,
+}
+
+/// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free.
+/// Returns the work done, in reductions.
+pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
+    p.shared().state.set_collecting(true);
+    let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
+    let mut done = false;
+    if kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after {
+        done = minor(p, live, need_words);
+    }
+    if !done {
+        major(p, live, need_words, None);
+    }
+    p.sync_limit();
+    let after = p.used_words() + words(p.old_start, p.old_top);
+    // Relaxed: statistics.
+    COLLECTIONS.fetch_add(1, Ordering::Relaxed);
+    WORDS_RECLAIMED.fetch_add(before.saturating_sub(after) as u64, Ordering::Relaxed);
+    check_max_heap(p);
+    p.shared().state.set_collecting(false);
+    debug_assert!(p.free_words() >= need_words as isize);
+    10 + after / 100
+}
+
+/// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.
+pub fn hibernate(p: &mut Process, live: &mut [Term]) {
+    p.stop = p.end;
+    major(p, live, 0, Some(12));
+    p.sync_limit();
+}
+
+fn check_max_heap(p: &mut Process) {
+    let max = p.max_heap.size_words;
+    if max == 0 {
+        return;
+    }
+    let mut total = p.heap_words() + p.old_words();
+    if p.max_heap.include_shared_binaries {
+        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
+    }
+    if total > max {
+        p.heap_limit_hit = true;
+    }
+}
+
+fn words(from: *mut u64, to: *mut u64) -> usize {
+    (to as usize - from as usize) / 8
+}
+
+struct Area {
+    from: usize,
+    bytes: usize,
+}
+
+impl Area {
+    fn new(from: *mut u64, to: *mut u64) -> Area {
+        Area { from: from as usize, bytes: to as usize - from as usize }
+    }
+    #[inline(always)]
+    fn contains(&self, ptr: *mut u64) -> bool {
+        (ptr as usize).wrapping_sub(self.from) < self.bytes
+    }
+}
+
+/// Calls `f` on each root slot.
+fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
+    for x in live {
+        f(x);
+    }
+    let mut slot = p.stop;
+    while slot < p.end {
+        // SAFETY: the stack is initialised from `stop` to `end`; Term is transparent over u64.
+        unsafe {
+            f(&mut *slot.cast::<Term>());
+            slot = slot.add(1);
+        }
+    }
+    p.messages.for_each_root(&mut *f);
+    p.dictionary.for_each_root(&mut *f);
+    for term in p.roots.iter_mut().chain(p.trap_args.iter_mut()).chain(p.saved.iter_mut()).chain(p.dirty_args.iter_mut()) {
+        f(term);
+    }
+    for term in [
+        &mut p.group_leader,
+        &mut p.label,
+        &mut p.seq_token,
+        &mut p.exit_reason,
+        &mut p.exception.reason,
+        &mut p.exception.trace,
+        &mut p.exception.cause,
+        &mut p.exception.args,
+        &mut p.exception.info,
+    ] {
+        f(term);
+    }
+}
+
+/// Copies the object behind `term` to `*top` and leaves a forwarding word; or follows one that is there.
+///
+/// # Safety
+/// `term` points to a whole object in from-space; `*top` has room.
+#[inline(always)]
+unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
+    let src = term.ptr();
+    // SAFETY: by contract.
+    unsafe {
+        let first = *src;
+        if first & 7 == TAG_FORWARD {
+            return Term::from_raw((first & !7) | term.tag());
+        }
+        let dst = *top;
+        if term.is_cons() {
+            *dst = first;
+            *dst.add(1) = *src.add(1);
+            *top = dst.add(2);
+        } else {
+            let n = Header::from_raw(first).words();
+            *dst = first;
+            for i in 1..n {
+                *dst.add(i) = *src.add(i);
+            }
+            *top = dst.add(n);
+        }
+        *src = dst as u64 | TAG_FORWARD;
+        Term::from_raw(dst as u64 | term.tag())
+    }
+}
+
+/// False if a major collection is needed instead.
+fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
+    let mature_words = words(p.start, p.high_water);
+    if mature_words > 0 && p.old_start.is_null() {
+        let size = sizes::at_least(p.used_words().max(p.min_heap_words));
+        p.old_start = alloc_block(size);
+        p.old_top = p.old_start;
+        p.old_end = p.old_start.wrapping_add(size);
+    }
+    if words(p.old_top, p.old_end) < mature_words {
+        return false;
+    }
+    let stack = p.stack_words();
+    let bound = p.used_words() - mature_words + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS;
+    let mut usual = p.heap_words();
+    if p.grow {
+        usual = sizes::next_above(usual);
+        p.grow = false;
+    }
+    let size = if bound <= usual { usual } else { sizes::at_least(bound) };
+    let to_start = alloc_block(size);
+    let mut to_top = to_start;
+    let old_scan_start = p.old_top;
+    let mut old_top = p.old_top;
+
+    let mature = Area::new(p.start, p.high_water);
+    let old = Area::new(p.old_start, p.old_end);
+    {
+        let mut move_term = |slot: &mut Term| {
+            let term = *slot;
+            if term.is_pointer() {
+                let ptr = term.ptr();
+                if mature.contains(ptr) {
+                    // SAFETY: young, whole, and the old block has room for everything mature.
+                    *slot = unsafe { evacuate(term, &mut old_top) };
+                } else if !old.contains(ptr) && !is_literal(term) {
+                    // SAFETY: young or in a fragment; to-space has room for everything young.
+                    *slot = unsafe { evacuate(term, &mut to_top) };
+                }
+            }
+        };
+        for_each_root(p, live, &mut move_term);
+    }
+    let mut scan = to_start;
+    let mut old_scan = old_scan_start;
+    loop {
+        // SAFETY: both areas hold whole objects up to their tops.
+        unsafe {
+            while old_scan < old_top {
+                let word = Term::from_raw(*old_scan);
+                if word.is_header() {
+                    old_scan = old_scan.add(1 + Header::from_raw(word.raw()).raw_words());
+                    continue;
+                }
+                if word.is_pointer() {
+                    let ptr = word.ptr();
+                    if mature.contains(ptr) {
+                        *old_scan = evacuate(word, &mut old_top).raw();
+                    } else if !old.contains(ptr) && !is_literal(word) {
+                        // Not expected (see the essay); correct all the same: promote it at once if it fits.
+                        panic!("collector: an object that survived points to a younger one");
+                    }
+                }
+                old_scan = old_scan.add(1);
+            }
+            while scan < to_top {
+                let word = Term::from_raw(*scan);
+                if word.is_header() {
+                    scan = scan.add(1 + Header::from_raw(word.raw()).raw_words());
+                    continue;
+                }
+                if word.is_pointer() {
+                    let ptr = word.ptr();
+                    if mature.contains(ptr) {
+                        *scan = evacuate(word, &mut old_top).raw();
+                    } else if !old.contains(ptr) && !is_literal(word) {
+                        *scan = evacuate(word, &mut to_top).raw();
+                    }
+                }
+                scan = scan.add(1);
+            }
+            if old_scan == old_top && scan == to_top {
+                break;
+            }
+        }
+    }
+    p.old_top = old_top;
+    let old_area = Area::new(p.old_start, p.old_end);
+    let mut young = OffHeap::new();
+    sweep(&mut p.heap.off_heap, &mut young, Some((&mut p.old_off_heap, &old_area)));
+    p.heap.off_heap = young;
+
+    install(p, to_start, to_top, size, stack);
+    p.minor_count += 1;
+    p.minor_total += 1;
+
+    // Fit the block: see the essay, phase 6.
+    let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
+    if size > usual && used * 4 <= usual * 3 {
+        resize(p, live, usual);
+    } else if used * 4 > p.heap_words() * 3 {
+        p.grow = true;
+    }
+    fit_vheap(p);
+    true
+}
+
+fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>) {
+    let stack = p.stack_words();
+    let bound = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS;
+    let size = sizes::at_least(bound);
+    let to_start = alloc_block(size);
+    let mut to_top = to_start;
+    for_each_root(p, live, &mut |slot: &mut Term| {
+        let term = *slot;
+        if term.is_pointer() && !is_literal(term) {
+            // SAFETY: in from-space, whole; to-space has room for everything.
+            *slot = unsafe { evacuate(term, &mut to_top) };
+        }
+    });
+    let mut scan = to_start;
+    while scan < to_top {
+        // SAFETY: to-space holds whole objects up to its top.
+        unsafe {
+            let word = Term::from_raw(*scan);
+            if word.is_header() {
+                scan = scan.add(1 + Header::from_raw(word.raw()).raw_words());
+                continue;
+            }
+            if word.is_pointer() && !is_literal(word) {
+                *scan = evacuate(word, &mut to_top).raw();
+            }
+            scan = scan.add(1);
+        }
+    }
+    let mut all = OffHeap::new();
+    sweep(&mut p.heap.off_heap, &mut all, None);
+    sweep(&mut p.old_off_heap, &mut all, None);
+    p.heap.off_heap = all;
+
+    free_block(p.old_start, p.old_end);
+    p.old_start = null_mut();
+    p.old_top = null_mut();
+    p.old_end = null_mut();
+    install(p, to_start, to_top, size, stack);
+    p.minor_count = 0;
+    p.major_total += 1;
+    p.need_major = false;
+
+    let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
+    let wanted = match exact_min {
+        Some(min) => sizes::at_least(used.max(min)),
+        // At most three quarters full after a full sweep (ERTS).
+        None => sizes::at_least((used + used / 3).max(p.min_heap_words)),
+    };
+    if wanted < p.heap_words() {
+        resize(p, live, wanted);
+    } else if wanted > p.heap_words() {
+        p.grow = true;
+    }
+    fit_vheap(p);
+}
+
+/// Moves what survived on `from` to `young`, or to the old list where it was promoted; releases the rest.
+fn sweep(from: &mut OffHeap, young: &mut OffHeap, mut old: Option<(&mut OffHeap, &Area)>) {
+    let mut object = std::mem::replace(&mut from.head, null_mut());
+    from.virtual_words = 0;
+    while !object.is_null() {
+        // SAFETY: objects on the list are whole; from-space is still there. The link word survives the move.
+        unsafe {
+            let next = *object.add(1) as *mut u64;
+            let first = *object;
+            if first & 7 == TAG_FORWARD {
+                let moved = (first & !7) as *mut u64;
+                let list: &mut OffHeap = match &mut old {
+                    Some((list, area)) if area.contains(moved) => list,
+                    _ => young,
+                };
+                list.push(moved);
+                list.virtual_words += virtual_words(moved);
+            } else {
+                release_object(object);
+            }
+            object = next;
+        }
+    }
+}
+
+unsafe fn virtual_words(object: *mut u64) -> usize {
+    // SAFETY: the caller gives an off-heap object; layout as in `boxed`.
+    unsafe {
+        match Header::from_raw(*object).kind() {
+            heddle_term::Kind::BinRef => heddle_term::refbin::RefBin::capacity_bytes(*object.add(3) as *const _) / 8,
+            _ => 0,
+        }
+    }
+}
+
+/// Makes to-space the young block: the stack moves to its end, from-space and fragments go.
+fn install(p: &mut Process, to_start: *mut u64, to_top: *mut u64, size: usize, stack: usize) {
+    let end = to_start.wrapping_add(size);
+    let stop = end.wrapping_sub(stack);
+    // SAFETY: both stacks have `stack` words; to-space was sized for it.
+    unsafe { std::ptr::copy_nonoverlapping(p.stop, stop, stack) };
+    p.heap.free_fragments();
+    free_block(p.start, p.end);
+    p.start = to_start;
+    p.end = end;
+    p.stop = stop;
+    p.heap.htop = to_top;
+    p.high_water = to_top;
+}
+
+/// Exchanges the young block (no fragments) for one of `size` words. Every pointer into it is corrected by a linear pass.
+fn resize(p: &mut Process, live: &mut [Term], size: usize) {
+    let used = p.used_words();
+    let stack = p.stack_words();
+    debug_assert!(used + stack + STACK_SLACK_WORDS <= size && p.heap.fragments.is_null());
+    let start = alloc_block(size);
+    let from = Area::new(p.start, p.heap.htop);
+    // SAFETY: the new block has room; nothing but the slots corrected below points into the old one.
+    let delta = unsafe { relocate(p.start, used, start) };
+    let old_start = p.start;
+    let old_end = p.end;
+    let end = start.wrapping_add(size);
+    let stop = end.wrapping_sub(stack);
+    // SAFETY: both stacks have `stack` words.
+    unsafe { std::ptr::copy_nonoverlapping(p.stop, stop, stack) };
+    p.start = start;
+    p.end = end;
+    p.stop = stop;
+    p.heap.htop = start.wrapping_add(used);
+    p.high_water = p.heap.htop;
+    let mut fix = |slot: &mut Term| {
+        if slot.is_pointer() && from.contains(slot.ptr()) {
+            *slot = Term::from_raw(slot.raw().wrapping_add(delta));
+        }
+    };
+    for_each_root(p, live, &mut fix);
+    // Off-heap links are raw addresses of objects in the block.
+    let shift = |ptr: *mut u64| if from.contains(ptr) { (ptr as u64).wrapping_add(delta) as *mut u64 } else { ptr };
+    p.heap.off_heap.head = shift(p.heap.off_heap.head);
+    let mut object = p.heap.off_heap.head;
+    while !object.is_null() {
+        // SAFETY: the object was moved whole.
+        unsafe {
+            let next = shift(*object.add(1) as *mut u64);
+            *object.add(1) = next as u64;
+            object = next;
+        }
+    }
+    free_block(old_start, old_end);
+}
+
+fn fit_vheap(p: &mut Process) {
+    let live = p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
+    if p.old_off_heap.virtual_words > p.vheap_limit_words {
+        // Only a full sweep can find dead binaries that were promoted.
+        p.need_major = p.minor_count > 0;
+    }
+    p.vheap_limit_words = if live * 4 > p.vheap_limit_words * 3 {
+        sizes::next_above(live * 4 / 3)
+    } else if live * 4 < p.vheap_limit_words {
+        sizes::at_least((live * 2).max(p.min_vheap_words))
+    } else {
+        p.vheap_limit_words
+    };
+}

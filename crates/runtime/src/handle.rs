@@ -1,0 +1,174 @@
+//! What a process does with the signals it finds in its inbox. Runs in the receiver, so it may use everything of it.
+
+use crate::links::{AliasMode, Link, MonitorKind};
+use crate::package::Package;
+use crate::process::Process;
+use crate::send::{deliver, node_name};
+use crate::signal::{Body, Signal};
+use crate::{proctab, refs};
+use heddle_term::{Term, am};
+
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum After {
+    Continue,
+    /// An exit signal was fatal; `exit_reason` is set.
+    Exit,
+}
+
+/// Handles everything in the inbox; messages go to the inner queue.
+pub fn drain(p: &mut Process) -> After {
+    let mut list = p.shared().inbox.take();
+    while !list.is_null() {
+        // SAFETY: the list was taken whole; each node is unlinked before use.
+        let signal = unsafe {
+            let signal = Box::from_raw(list);
+            list = signal.next;
+            signal
+        };
+        if handle(p, signal) == After::Exit {
+            // The rest is answered as a dead process answers.
+            while !list.is_null() {
+                // SAFETY: as above.
+                unsafe {
+                    let signal = Box::from_raw(list);
+                    list = signal.next;
+                    crate::exit::answer_for_dead(p, signal);
+                }
+            }
+            return After::Exit;
+        }
+    }
+    After::Continue
+}
+
+fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
+    match &mut signal.body {
+        Body::Message { .. } => p.messages.append(signal),
+        Body::AliasMessage { alias, data } => {
+            let Some(inner) = p.relations.get_mut() else { return After::Continue };
+            let Some(mode) = inner.aliases.get(alias).copied() else { return After::Continue };
+            if matches!(mode, AliasMode::ReplyDemonitor | AliasMode::Reply) {
+                let alias = *alias;
+                inner.aliases.remove(&alias);
+                if mode == AliasMode::ReplyDemonitor {
+                    crate::send::demonitor(p, alias);
+                }
+            }
+            let data = std::mem::replace(data, Package::immediate(Term::NIL));
+            signal.body = Body::Message { data, token: Package::immediate(Term::NIL) };
+            p.messages.append(signal);
+        }
+        Body::Exit { from, reason, linked, kill } => {
+            let from_term = from.term();
+            if *linked {
+                // Only an active link carries it.
+                match p.relations.get_mut().and_then(|i| i.links.remove(&from_term)) {
+                    Some(link) if link.active => {}
+                    Some(link) => {
+                        // Our unlink is on its way: keep waiting for its acknowledgement, which the dead will not send.
+                        let _ = link;
+                        return After::Continue;
+                    }
+                    None => return After::Continue,
+                }
+            }
+            if *kill {
+                p.exit_reason = am::KILLED.into();
+                return After::Exit;
+            }
+            if p.trap_exit {
+                let message = Package::build(|heap| {
+                    let reason = heap.copy(reason.term());
+                    let from = heap.copy(from_term);
+                    heap.tuple(&[am::EXIT_UPPER.into(), from, reason])
+                });
+                p.messages.append(Signal::message(message));
+                return After::Continue;
+            }
+            let is_normal = reason.term().is_atom_of(am::NORMAL);
+            if is_normal && from_term != p.pid_term() {
+                return After::Continue;
+            }
+            let reason = std::mem::replace(reason, Package::immediate(Term::NIL));
+            p.exit_reason = reason.unpack(&mut p.heap);
+            return After::Exit;
+        }
+        Body::Link { from } => {
+            let from = *from;
+            let inner = p.relations.make();
+            inner.links.entry(from).or_insert(Link { active: true, unlinking: 0 });
+        }
+        Body::Unlink { from, id } => {
+            let (from, id) = (*from, *id);
+            if let Some(inner) = p.relations.get_mut()
+                && inner.links.get(&from).is_some_and(|l| l.active)
+            {
+                inner.links.remove(&from);
+            }
+            if let Some(to) = proctab::lookup(from.payload()) {
+                let _ = deliver(to, Signal::new(Body::UnlinkAck { from: p.pid_term(), id }));
+            }
+        }
+        Body::UnlinkAck { from, id } => {
+            if let Some(inner) = p.relations.get_mut()
+                && inner.links.get(from).is_some_and(|l| !l.active && l.unlinking == *id)
+            {
+                inner.links.remove(from);
+            }
+        }
+        Body::Monitor { watcher, reference, name } => {
+            p.relations.make().watchers.insert(*reference, crate::links::Watcher { watcher: *watcher, name: *name });
+        }
+        Body::Demonitor { reference } => {
+            if let Some(inner) = p.relations.get_mut() {
+                inner.watchers.remove(reference);
+            }
+        }
+        Body::Down { reference, reason } => {
+            let reference = *reference;
+            let Some(inner) = p.relations.get_mut() else { return After::Continue };
+            let Some(m) = inner.monitoring.remove(&reference) else { return After::Continue };
+            if m.alias == AliasMode::Demonitor || m.alias == AliasMode::ReplyDemonitor {
+                inner.aliases.remove(&reference);
+            }
+            let pid = p.pid();
+            let message = Package::build(|heap| {
+                let tag = m.tag.as_ref().map_or(am::DOWN_UPPER.into(), |t| heap.copy(t.term()));
+                let reference = match m.alias {
+                    AliasMode::None => heap.reference(reference.words()),
+                    _ => heap.alias_reference(reference.words(), pid),
+                };
+                let kind = match m.kind {
+                    MonitorKind::Process => heddle_term::Atom::new("process"),
+                    MonitorKind::Port => heddle_term::Atom::new("port"),
+                    MonitorKind::TimeOffset => heddle_term::Atom::new("time_offset"),
+                };
+                let object = match m.name {
+                    Some(name) => heap.tuple(&[name.into(), node_name().into()]),
+                    None => m.target,
+                };
+                let reason = heap.copy(reason.term());
+                heap.tuple(&[tag, reference, kind.into(), object, reason])
+            });
+            p.messages.append(Signal::message(message));
+        }
+        Body::Timeout { sequence } => {
+            if p.timer.sequence == *sequence {
+                p.timer.fired = true;
+                p.timer.handle = None;
+            }
+        }
+        Body::Nudge => {}
+        Body::Call(f) => {
+            let f = std::mem::replace(f, Box::new(|_| {}));
+            f(Some(p));
+        }
+    }
+    After::Continue
+}
+
+/// A new identity for an unlink or the like.
+pub fn fresh_id() -> u64 {
+    refs::unique() | 1
+}

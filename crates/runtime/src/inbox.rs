@@ -1,0 +1,82 @@
+//! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
+//! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
+
+use crate::signal::Signal;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+pub struct Inbox {
+    head: AtomicPtr<Signal>,
+}
+
+/// Stands in `head` once the process takes no more signals.
+fn closed() -> *mut Signal {
+    std::ptr::without_provenance_mut(1)
+}
+
+impl Inbox {
+    pub const fn new() -> Inbox {
+        Inbox { head: AtomicPtr::new(null_mut()) }
+    }
+
+    /// Gives the signal back if the process takes no more.
+    pub fn push(&self, signal: Box<Signal>) -> Result<(), Box<Signal>> {
+        let ptr = Box::into_raw(signal);
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            if head == closed() {
+                // SAFETY: it was never published.
+                return Err(unsafe { Box::from_raw(ptr) });
+            }
+            // SAFETY: still ours alone.
+            unsafe { (*ptr).next = head };
+            // SeqCst: comes before the ACTIVE flag that the pusher sets next (see ProcState::clear_active). Publishes the signal.
+            match self.head.compare_exchange_weak(head, ptr, Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(_) => return Ok(()),
+                Err(seen) => head = seen,
+            }
+        }
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // SeqCst: see ProcState::clear_active.
+        let head = self.head.load(Ordering::SeqCst);
+        head.is_null() || head == closed()
+    }
+
+    /// Everything that arrived, oldest first.
+    pub fn take(&self) -> *mut Signal {
+        if self.is_empty() {
+            return null_mut();
+        }
+        // Acquire: pairs with the pushes.
+        reverse(self.head.swap(null_mut(), Ordering::AcqRel))
+    }
+
+    /// Takes the rest and refuses what comes later.
+    pub fn close(&self) -> *mut Signal {
+        let head = self.head.swap(closed(), Ordering::AcqRel);
+        if head == closed() { null_mut() } else { reverse(head) }
+    }
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Inbox::new()
+    }
+}
+
+fn reverse(mut list: *mut Signal) -> *mut Signal {
+    let mut out = null_mut();
+    while !list.is_null() {
+        // SAFETY: the list was taken whole; every node is ours.
+        unsafe {
+            let next = (*list).next;
+            (*list).next = out;
+            out = list;
+            list = next;
+        }
+    }
+    out
+}

@@ -1,0 +1,90 @@
+//! What a process knows of others: links, monitors it made, monitors on it, aliases. Kept outside the heap.
+
+use crate::package::Package;
+use crate::signal::RefId;
+use foldhash::fast::FixedState;
+use heddle_term::{Atom, Term};
+use std::collections::HashMap;
+
+type Map<K, V> = HashMap<K, V, FixedState>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub active: bool,
+    /// Identifier of our unlink that was not acknowledged yet, or 0.
+    pub unlinking: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AliasMode {
+    /// No alias.
+    None,
+    /// Until unalias (`explicit_unalias`).
+    Explicit,
+    /// Until demonitor or 'DOWN'.
+    Demonitor,
+    /// As Demonitor, and until a message came through it.
+    ReplyDemonitor,
+    /// From alias/1 with option reply.
+    Reply,
+}
+
+/// A monitor that this process made.
+pub struct Monitoring {
+    /// Pid or port (immediate), or NONE when the target is a name that did not exist.
+    pub target: Term,
+    /// Set when the monitor was made by name: shows in the message as {Name, Node}.
+    pub name: Option<Atom>,
+    pub alias: AliasMode,
+    /// First element of the message instead of 'DOWN'.
+    pub tag: Option<Package>,
+    pub kind: MonitorKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MonitorKind {
+    Process,
+    Port,
+    TimeOffset,
+}
+
+/// A monitor on this process.
+#[derive(Clone, Copy)]
+pub struct Watcher {
+    pub watcher: Term,
+    pub name: Option<Atom>,
+}
+
+#[derive(Default)]
+pub struct Relations {
+    inner: Option<Box<Inner>>,
+}
+
+#[derive(Default)]
+pub struct Inner {
+    /// By raw pid or port term.
+    pub links: Map<Term, Link>,
+    pub monitoring: Map<RefId, Monitoring>,
+    pub watchers: Map<RefId, Watcher>,
+    pub aliases: Map<RefId, AliasMode>,
+    /// Order in which links and monitors were made, for listing (`process_info`).
+    pub next_unlink: u64,
+}
+
+impl Relations {
+    pub fn get(&self) -> Option<&Inner> {
+        self.inner.as_deref()
+    }
+    pub fn get_mut(&mut self) -> Option<&mut Inner> {
+        self.inner.as_deref_mut()
+    }
+    pub fn make(&mut self) -> &mut Inner {
+        self.inner.get_or_insert_default()
+    }
+    pub fn take(&mut self) -> Option<Box<Inner>> {
+        self.inner.take()
+    }
+    pub fn is_linked(&self, other: Term) -> bool {
+        self.get().is_some_and(|i| i.links.get(&other).is_some_and(|l| l.active))
+    }
+}

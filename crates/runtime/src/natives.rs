@@ -1,0 +1,46 @@
+//! The registry of natives: which Rust function implements an M:F/A. Filled at start-up from the tables of the crates that
+//! implement them; `abi`'s inventory says what should be there.
+
+use crate::exports;
+use crate::process::NativeFn;
+use heddle_term::Atom;
+use heddle_term::code_cell::Mfa;
+use std::sync::atomic::Ordering;
+
+/// A row of an implementing file's table.
+pub struct Native {
+    pub module: &'static str,
+    pub function: &'static str,
+    pub arity: u8,
+    pub run: NativeFn,
+}
+
+/// Lists natives beside their functions:
+/// `natives! { TABLE: "lists" => { "reverse"/2 => reverse_2, ... } ... }`
+#[macro_export]
+macro_rules! natives {
+    ($table:ident: $($module:literal => { $($function:literal / $arity:literal => $run:path),* $(,)? })*) => {
+        pub const $table: &[$crate::natives::Native] = &[
+            $($($crate::natives::Native { module: $module, function: $function, arity: $arity, run: $run }),*),*
+        ];
+    };
+}
+
+/// Makes the natives of a table callable.
+pub fn register(table: &[Native]) {
+    for native in table {
+        let mfa = Mfa { module: Atom::new(native.module), function: Atom::new(native.function), arity: native.arity };
+        let export = exports::get(mfa);
+        let old = export.native.swap(native.run as usize, Ordering::Release);
+        debug_assert!(old == 0, "{mfa:?} is implemented twice");
+    }
+}
+
+/// The native behind an export.
+pub fn of(export: &heddle_term::Export) -> Option<NativeFn> {
+    match export.native.load(Ordering::Acquire) {
+        0 => None,
+        // SAFETY: only `register` stores here, and it stores a NativeFn.
+        address => Some(unsafe { std::mem::transmute::<usize, NativeFn>(address) }),
+    }
+}

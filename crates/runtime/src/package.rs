@@ -1,0 +1,116 @@
+//! A term with memory of its own, on its way between heaps: message data, exit reasons, stored options.
+
+use heddle_term::copy::{copy_to, flat_size, relocate};
+use heddle_term::heap::{Fragment, Heap, OffHeap};
+use heddle_term::Term;
+use std::ptr::null_mut;
+
+/// Up to this size the receiver copies the data into its heap at once; larger fragments are adopted as they are.
+const ADOPT_ABOVE_WORDS: usize = 256;
+
+pub struct Package {
+    term: Term,
+    fragment: *mut Fragment,
+    off_heap: OffHeap,
+}
+
+// SAFETY: a package owns its memory alone.
+unsafe impl Send for Package {}
+
+impl Package {
+    /// A flat copy of `term`.
+    pub fn new(term: Term) -> Package {
+        let words = flat_size(term);
+        if words == 0 {
+            return Package::immediate(term);
+        }
+        let fragment = Fragment::new(words);
+        let mut off_heap = OffHeap::new();
+        // SAFETY: the fragment has exactly `flat_size` words.
+        unsafe {
+            let copy = copy_to(term, Fragment::start(fragment), &mut off_heap);
+            (*fragment).used_words = words;
+            Package { term: copy, fragment, off_heap }
+        }
+    }
+
+    /// A package of an immediate or literal.
+    #[inline]
+    pub const fn immediate(term: Term) -> Package {
+        Package { term, fragment: null_mut(), off_heap: OffHeap::new() }
+    }
+
+    /// Builds the term in the package's own memory. `build` may use the heap freely.
+    pub fn build(build: impl FnOnce(&mut Heap) -> Term) -> Package {
+        let mut heap = Heap::new();
+        let term = build(&mut heap);
+        let package = Package::new(term);
+        heap.clear();
+        package
+    }
+
+    /// The term in place; valid while the package is.
+    pub fn term(&self) -> Term {
+        self.term
+    }
+
+    pub fn words(&self) -> usize {
+        // SAFETY: our own fragment.
+        if self.fragment.is_null() { 0 } else { unsafe { (*self.fragment).used_words } }
+    }
+
+    /// Moves the term into `heap`.
+    #[inline]
+    pub fn unpack(mut self, heap: &mut Heap) -> Term {
+        if self.fragment.is_null() {
+            return self.term;
+        }
+        let fragment = std::mem::replace(&mut self.fragment, null_mut());
+        let mut off_heap = std::mem::take(&mut self.off_heap);
+        // SAFETY: the fragment is ours, whole and closed; its off-heap objects are relinked below.
+        unsafe {
+            let words = (*fragment).used_words;
+            if words > ADOPT_ABOVE_WORDS {
+                splice(&mut off_heap, &mut heap.off_heap, 0);
+                heap.adopt(fragment);
+                return self.term;
+            }
+            let to = heap.alloc(words);
+            let delta = relocate(Fragment::start(fragment), words, to);
+            splice(&mut off_heap, &mut heap.off_heap, delta);
+            Fragment::free(fragment);
+            Term::from_raw(self.term.raw().wrapping_add(delta))
+        }
+    }
+}
+
+impl Clone for Package {
+    fn clone(&self) -> Self {
+        Package::new(self.term)
+    }
+}
+
+impl Drop for Package {
+    fn drop(&mut self) {
+        self.off_heap.release_all();
+        if !self.fragment.is_null() {
+            // SAFETY: ours, and nothing points into it any more.
+            unsafe { Fragment::free(self.fragment) };
+        }
+    }
+}
+
+/// Appends list `from`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
+unsafe fn splice(from: &mut OffHeap, to: &mut OffHeap, delta: u64) {
+    let mut object = std::mem::replace(&mut from.head, null_mut());
+    to.virtual_words += std::mem::take(&mut from.virtual_words);
+    while !object.is_null() {
+        // SAFETY: each object was copied whole to its address plus delta.
+        unsafe {
+            let moved = (object as u64).wrapping_add(delta) as *mut u64;
+            let next = *moved.add(1) as *mut u64;
+            to.push(moved);
+            object = next;
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! A process: what its own scheduler may touch (`Process`) and what everybody may (`ProcShared`).
+//!
+//! One allocation, `ProcShared` first. Access contract:
+//! - `ProcShared::state`, `inbox`, `name`: any thread, atomically.
+//! - `Process` (behind `local`): only the thread that holds RUNNING or DIRTY_RUNNING in `state` (see `state.rs`), which is
+//!   the thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
+//! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
+
+use crate::inbox::Inbox;
+use crate::inner_queue::InnerQueue;
+use crate::links::Relations;
+use crate::state::ProcState;
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+/// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
+pub const STACK_SLACK_WORDS: usize = 8;
+
+#[repr(C)]
+pub struct ProcShared {
+    pub state: ProcState,
+    pub inbox: Inbox,
+    /// 58-bit identity: payload of the pid term.
+    pub pid: u64,
+    /// Atom index + 1 of the registered name, or 0.
+    pub name: AtomicU32,
+    /// Run queue the process was last on, and is put on when its waker has none.
+    pub last_scheduler: AtomicU32,
+    /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
+    pub bound_scheduler: AtomicU32,
+    /// Next in a run queue.
+    pub queue_next: AtomicPtr<ProcShared>,
+    /// Messages in the inner queue, for others to look at without asking (statistics only).
+    pub message_count_hint: AtomicU64,
+    local: UnsafeCell<Process>,
+}
+
+// SAFETY: fields are atomics or governed by the access contract above.
+unsafe impl Sync for ProcShared {}
+// SAFETY: as above.
+unsafe impl Send for ProcShared {}
+
+/// A process that is known to be alive or protected by the reader's quiescent-state window. Copyable; see `qsbr.rs` for how
+/// long it may be kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct ProcRef(std::ptr::NonNull<ProcShared>);
+
+// SAFETY: only shared fields are reachable without the unsafe `local`.
+unsafe impl Send for ProcRef {}
+// SAFETY: as above.
+unsafe impl Sync for ProcRef {}
+
+impl std::ops::Deref for ProcRef {
+    type Target = ProcShared;
+    #[inline(always)]
+    fn deref(&self) -> &ProcShared {
+        // SAFETY: a ProcRef is only kept inside a quiescent-state window or by the owner.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl ProcRef {
+    /// # Safety
+    /// `ptr` is a live process block.
+    pub unsafe fn from_ptr(ptr: *mut ProcShared) -> ProcRef {
+        // SAFETY: by contract not null.
+        ProcRef(unsafe { std::ptr::NonNull::new_unchecked(ptr) })
+    }
+    pub fn as_ptr(self) -> *mut ProcShared {
+        self.0.as_ptr()
+    }
+    /// The owner's part.
+    ///
+    /// # Safety
+    /// The caller is the owner according to the contract at the top of this file, and makes no second `&mut`.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn local<'a>(self) -> &'a mut Process {
+        // SAFETY: by contract.
+        unsafe { &mut *(*self.0.as_ptr()).local.get() }
+    }
+    pub fn pid_term(self) -> Term {
+        Term::local_pid(self.pid)
+    }
+}
+
+pub fn allocate(pid: u64, local: Process) -> ProcRef {
+    let block = Box::new(ProcShared {
+        state: ProcState::new(local.priority),
+        inbox: Inbox::new(),
+        pid,
+        name: AtomicU32::new(0),
+        last_scheduler: AtomicU32::new(0),
+        bound_scheduler: AtomicU32::new(0),
+        queue_next: AtomicPtr::new(std::ptr::null_mut()),
+        message_count_hint: AtomicU64::new(0),
+        local: UnsafeCell::new(local),
+    });
+    let ptr = Box::into_raw(block);
+    // SAFETY: just allocated; nobody else has it.
+    unsafe {
+        let p = ProcRef::from_ptr(ptr);
+        p.local().shared = ptr;
+        p
+    }
+}
+
+/// # Safety
+/// Nobody can reach the block any more.
+pub unsafe fn deallocate(p: ProcRef) {
+    // SAFETY: by contract; came from Box::into_raw.
+    drop(unsafe { Box::from_raw(p.as_ptr()) });
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Priority {
+    Max = 0,
+    High = 1,
+    Normal = 2,
+    Low = 3,
+}
+
+/// Why the engine gave a process back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Used up its slice.
+    Yield,
+    /// Waits in `receive` (or hibernates).
+    Wait,
+    /// Ended; the reason is in `exit_reason`.
+    Exit,
+    /// Wants to go on on a dirty scheduler.
+    DirtyCpu,
+    DirtyIo,
+    /// Handled signals and found itself suspended.
+    Suspended,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Class {
+    Error = 0,
+    Exit = 1,
+    Throw = 2,
+}
+
+impl Class {
+    pub fn atom(self) -> Atom {
+        match self {
+            Class::Error => am::ERROR,
+            Class::Exit => am::EXIT,
+            Class::Throw => am::THROW,
+        }
+    }
+}
+
+/// What a native left for the engine besides its result. `Err(Thrown)` says which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Thrown {
+    /// `Process::exception` holds class and reason.
+    Exception,
+    /// Call `Process::trap_export` with `trap_args` in tail position of the native.
+    Trap,
+    /// Yield, then call the same native again with `trap_args`.
+    Again,
+    /// Wait for any signal, then call the same native again with `trap_args`.
+    WaitAgain,
+    /// The process is to end now with `exit_reason` (no catch stops it): exit signals that it handled itself.
+    ExitNow,
+    /// Run the same native again with the same arguments on a dirty scheduler.
+    DirtyCpu,
+    DirtyIo,
+}
+
+pub type NativeResult = Result<Term, Thrown>;
+pub type NativeFn = fn(&mut Process, &[Term]) -> NativeResult;
+
+#[derive(Clone, Copy)]
+pub struct Exception {
+    pub class: Class,
+    pub reason: Term,
+    /// A stack trace given by the raiser (`erlang:raise/3`, re-raise), or NONE: the engine makes one.
+    pub trace: Term,
+    /// `error_info` map entries that the native adds to its frame: cause term or NONE.
+    pub cause: Term,
+    /// Argument list for the first frame (`erlang:error/2,3`), or NONE.
+    pub args: Term,
+    /// Extra frame information (`error_info` map given to erlang:error/3) or NONE.
+    pub info: Term,
+}
+
+impl Exception {
+    pub const NONE: Exception =
+        Exception { class: Class::Error, reason: Term::NONE, trace: Term::NONE, cause: Term::NONE, args: Term::NONE, info: Term::NONE };
+}
+
+#[derive(Clone, Copy)]
+pub struct MaxHeap {
+    pub size_words: usize,
+    pub kill: bool,
+    pub error_logger: bool,
+    pub include_shared_binaries: bool,
+}
+
+#[repr(C)]
+pub struct Process {
+    // --- hot: the engine touches these at every switch and native call ---
+    pub heap: Heap,
+    /// Top of the stack (its lowest used word).
+    pub stop: *mut u64,
+    /// The young block.
+    pub start: *mut u64,
+    pub end: *mut u64,
+    /// Code cell to go on at.
+    pub ip: *const u64,
+    /// Reductions that natives used beyond one; the engine subtracts and clears it.
+    pub extra_reductions: u32,
+    /// Number of X registers saved in `saved`.
+    pub live: u32,
+    pub shared: *mut ProcShared,
+    pub messages: InnerQueue,
+
+    // --- collector ---
+    pub high_water: *mut u64,
+    pub old_start: *mut u64,
+    pub old_top: *mut u64,
+    pub old_end: *mut u64,
+    pub old_off_heap: OffHeap,
+    pub min_heap_words: usize,
+    pub min_vheap_words: usize,
+    /// Collect when off-heap data exceeds this.
+    pub vheap_limit_words: usize,
+    pub max_heap: MaxHeap,
+    pub fullsweep_after: u32,
+    pub minor_count: u32,
+    pub minor_total: u64,
+    pub major_total: u64,
+    /// The next collection takes the next larger size.
+    pub grow: bool,
+    pub need_major: bool,
+    pub hibernating: bool,
+    /// `max_heap_size` was exceeded at the last collection: exit at the next safe point.
+    pub heap_limit_hit: bool,
+
+    // --- saved when switched out ---
+    pub saved: Vec<Term>,
+
+    // --- exceptions and traps ---
+    pub exception: Exception,
+    pub trap_export: *const Export,
+    pub trap_args: Vec<Term>,
+    pub exit_reason: Term,
+    /// Scratch terms that natives keep over a trap or yield.
+    pub roots: Vec<Term>,
+
+    // --- identity and settings ---
+    pub priority: Priority,
+    pub trap_exit: bool,
+    pub off_heap_messages: bool,
+    pub sensitive: bool,
+    pub save_calls: bool,
+    pub async_dist: bool,
+    pub system_process: bool,
+    pub has_error_handler: bool,
+    pub error_handler: Atom,
+    pub initial_call: Mfa,
+    /// Set while a fun given to spawn runs: for error texts.
+    pub group_leader: Term,
+    pub parent: u64,
+    pub label: Term,
+    pub seq_token: Term,
+    pub dictionary: crate::dictionary::Dictionary,
+    pub relations: Relations,
+    /// All reductions so far, without the running slice.
+    pub reductions: u64,
+    pub suspend_count: u32,
+    /// Suspended by pid payload -> count (`erlang:suspend_process`).
+    pub suspended_by: Vec<(u64, u32)>,
+    pub suspending: Vec<(u64, u32)>,
+    /// The receive timer: deadline handle and whether it fired.
+    pub timer: crate::timer::ReceiveTimer,
+    /// Number of catch/try markers on the stack is not kept; a search of the stack finds them.
+    /// The native that runs dirty or is called again, for `process_info` and restarts.
+    pub current_native: *const Export,
+    /// X registers hold the arguments of `current_native` when set for a dirty run.
+    pub dirty_args: Vec<Term>,
+    /// Things natives attach (ETS ownership, open files): freed at exit by hooks.
+    pub owned: Vec<Box<dyn std::any::Any + Send>>,
+    pub flags: u32,
+    pub wake_is_spurious: bool,
+}
+
+/// `Process::flags` bit: owns ETS tables.
+pub const FLAG_ETS: u32 = 1;
+/// Monitors node status.
+pub const FLAG_NODES: u32 = 2;
+
+// SAFETY: a process moves between threads whole, under the contract at the top.
+unsafe impl Send for Process {}
+
+impl Process {
+    pub fn pid(&self) -> u64 {
+        self.shared().pid
+    }
+    pub fn pid_term(&self) -> Term {
+        Term::local_pid(self.shared().pid)
+    }
+    #[inline(always)]
+    pub fn shared(&self) -> &'static ProcShared {
+        // SAFETY: the owner's block is alive while the owner runs.
+        unsafe { &*self.shared }
+    }
+    pub fn proc_ref(&self) -> ProcRef {
+        // SAFETY: as above.
+        unsafe { ProcRef::from_ptr(self.shared) }
+    }
+    pub fn stack_words(&self) -> usize {
+        (self.end as usize - self.stop as usize) / 8
+    }
+    pub fn heap_words(&self) -> usize {
+        (self.end as usize - self.start as usize) / 8
+    }
+    pub fn used_words(&self) -> usize {
+        (self.heap.htop as usize - self.start as usize) / 8
+    }
+    pub fn old_words(&self) -> usize {
+        (self.old_end as usize - self.old_start as usize) / 8
+    }
+    /// Free words between heap and stack, less the slack.
+    pub fn free_words(&self) -> isize {
+        (self.stop as isize - self.heap.htop as isize) / 8 - STACK_SLACK_WORDS as isize
+    }
+    /// To be called whenever `stop` was moved and `heap.alloc` may follow.
+    #[inline(always)]
+    pub fn sync_limit(&mut self) {
+        self.heap.hlimit = self.stop.wrapping_sub(STACK_SLACK_WORDS);
+    }
+
+    // ---- what natives return ----
+
+    #[cold]
+    pub fn raise(&mut self, class: Class, reason: Term) -> Thrown {
+        self.exception = Exception { class, reason, ..Exception::NONE };
+        Thrown::Exception
+    }
+    #[cold]
+    pub fn error(&mut self, reason: impl Into<Term>) -> Thrown {
+        let reason = reason.into();
+        self.raise(Class::Error, reason)
+    }
+    #[cold]
+    pub fn badarg(&mut self) -> Thrown {
+        self.error(am::BADARG)
+    }
+    /// badarg whose `error_info` map carries `cause => Cause`.
+    #[cold]
+    pub fn badarg_cause(&mut self, cause: impl Into<Term>) -> Thrown {
+        self.error_cause(am::BADARG, cause)
+    }
+    #[cold]
+    pub fn error_cause(&mut self, reason: impl Into<Term>, cause: impl Into<Term>) -> Thrown {
+        let cause = cause.into();
+        let thrown = self.error(reason);
+        self.exception.cause = cause;
+        thrown
+    }
+    #[cold]
+    pub fn badarith(&mut self) -> Thrown {
+        self.error(am::BADARITH)
+    }
+    #[cold]
+    pub fn system_limit(&mut self) -> Thrown {
+        self.error(am::SYSTEM_LIMIT)
+    }
+    /// `error:{Tag, Value}`, as in `{badmap, M}`.
+    #[cold]
+    pub fn error_tuple(&mut self, tag: Atom, value: Term) -> Thrown {
+        let reason = self.heap.tuple(&[tag.into(), value]);
+        self.error(reason)
+    }
+    /// Go on in an Erlang function (or another native) with these arguments, in tail position.
+    pub fn trap(&mut self, export: &'static Export, args: &[Term]) -> Thrown {
+        self.trap_export = export;
+        self.trap_args.clear();
+        self.trap_args.extend_from_slice(args);
+        Thrown::Trap
+    }
+    pub fn trap_to(&mut self, module: Atom, function: Atom, args: &[Term]) -> Thrown {
+        let export = crate::exports::get(Mfa { module, function, arity: args.len() as u8 });
+        self.trap(export, args)
+    }
+    /// Yield, then run this native again with other arguments (same arity).
+    pub fn again(&mut self, args: &[Term]) -> Thrown {
+        self.trap_args.clear();
+        self.trap_args.extend_from_slice(args);
+        Thrown::Again
+    }
+    /// Counts work done by a native; 1 reduction is about the work of one function call (roughly 1 µs at most).
+    #[inline]
+    pub fn bump(&mut self, reductions: usize) {
+        self.extra_reductions = self.extra_reductions.saturating_add(reductions.min(1 << 30) as u32);
+    }
+}
+
+/// Everything a new process starts with that is not default.
+pub struct SpawnOptions {
+    pub priority: Priority,
+    pub min_heap_words: usize,
+    pub min_vheap_words: usize,
+    pub fullsweep_after: u32,
+    pub max_heap: MaxHeap,
+    pub off_heap_messages: bool,
+    pub async_dist: bool,
+    pub scheduler: u32,
+    pub system_process: bool,
+}
+
+impl Process {
+    /// A process without heap block: `gc::init_block` gives it one.
+    pub fn blank(initial_call: Mfa, group_leader: Term, parent: u64, options: &SpawnOptions) -> Process {
+        use std::ptr::{null, null_mut};
+        Process {
+            heap: Heap::new(),
+            stop: null_mut(),
+            start: null_mut(),
+            end: null_mut(),
+            ip: null(),
+            extra_reductions: 0,
+            live: 0,
+            shared: null_mut(),
+            messages: InnerQueue::new(),
+            high_water: null_mut(),
+            old_start: null_mut(),
+            old_top: null_mut(),
+            old_end: null_mut(),
+            old_off_heap: OffHeap::new(),
+            min_heap_words: options.min_heap_words,
+            min_vheap_words: options.min_vheap_words,
+            vheap_limit_words: options.min_vheap_words,
+            max_heap: options.max_heap,
+            fullsweep_after: options.fullsweep_after,
+            minor_count: 0,
+            minor_total: 0,
+            major_total: 0,
+            grow: false,
+            need_major: false,
+            hibernating: false,
+            heap_limit_hit: false,
+            saved: Vec::new(),
+            exception: Exception::NONE,
+            trap_export: null(),
+            trap_args: Vec::new(),
+            exit_reason: Term::NONE,
+            roots: Vec::new(),
+            priority: options.priority,
+            trap_exit: false,
+            off_heap_messages: options.off_heap_messages,
+            sensitive: false,
+            save_calls: false,
+            async_dist: options.async_dist,
+            system_process: options.system_process,
+            has_error_handler: false,
+            error_handler: am::ERROR_HANDLER,
+            initial_call,
+            group_leader,
+            parent,
+            label: Term::NONE,
+            seq_token: Term::NIL,
+            dictionary: Default::default(),
+            relations: Default::default(),
+            reductions: 0,
+            suspend_count: 0,
+            suspended_by: Vec::new(),
+            suspending: Vec::new(),
+            timer: Default::default(),
+            current_native: null(),
+            dirty_args: Vec::new(),
+            owned: Vec::new(),
+            flags: 0,
+            wake_is_spurious: false,
+        }
+    }
+}

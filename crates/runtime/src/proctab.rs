@@ -1,0 +1,98 @@
+//! The process table: identity to process. Readers take no lock and write nothing. The identity counts upwards; its slot is
+//! its remainder by the table size, so numbers are not reused until the table was gone through (as in ERTS).
+
+use crate::process::{ProcRef, ProcShared};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+pub const DEFAULT_LIMIT: usize = 1 << 20;
+
+struct Table {
+    slots: Box<[AtomicPtr<ProcShared>]>,
+    limit: usize,
+}
+
+static TABLE: OnceLock<Table> = OnceLock::new();
+static NEXT: AtomicU64 = AtomicU64::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// `limit` as given with `+P`: rounded up to a power of two, as in ERTS.
+pub fn init(limit: usize) {
+    let limit = limit.clamp(1024, 1 << 27).next_power_of_two();
+    let layout = std::alloc::Layout::array::<AtomicPtr<ProcShared>>(limit).expect("process table");
+    // SAFETY: zeroed memory is a slice of null pointers; pages are only used as they are touched.
+    let slots = unsafe {
+        let ptr = std::alloc::alloc_zeroed(layout).cast::<AtomicPtr<ProcShared>>();
+        assert!(!ptr.is_null(), "no memory for a process table of {limit} (use a smaller +P)");
+        Box::from_raw(std::ptr::slice_from_raw_parts_mut(ptr, limit))
+    };
+    let _ = TABLE.set(Table { slots, limit });
+}
+
+fn table() -> &'static Table {
+    TABLE.get().expect("process table")
+}
+
+pub fn limit() -> usize {
+    table().limit
+}
+pub fn count() -> usize {
+    COUNT.load(Ordering::Relaxed)
+}
+
+/// Reserves an identity; None when the table is full. `publish` must follow.
+pub fn reserve() -> Option<u64> {
+    let t = table();
+    if COUNT.fetch_add(1, Ordering::Relaxed) >= t.limit {
+        COUNT.fetch_sub(1, Ordering::Relaxed);
+        return None;
+    }
+    let taken = std::ptr::without_provenance_mut::<ProcShared>(1);
+    loop {
+        let pid = NEXT.fetch_add(1, Ordering::Relaxed) & ((1 << 58) - 1);
+        let slot = &t.slots[pid as usize & (t.limit - 1)];
+        if slot.load(Ordering::Relaxed).is_null()
+            && slot.compare_exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        {
+            return Some(pid);
+        }
+    }
+}
+
+/// Makes the process visible under its identity.
+pub fn publish(p: ProcRef) {
+    // Release: pairs with the Acquire in `lookup`.
+    table().slots[p.pid as usize & (table().limit - 1)].store(p.as_ptr(), Ordering::Release);
+}
+
+/// Takes it out; the caller retires the memory.
+pub fn remove(p: ProcRef) {
+    table().slots[p.pid as usize & (table().limit - 1)].store(std::ptr::null_mut(), Ordering::Release);
+    COUNT.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// The process of this identity, if alive. Valid until the caller's next quiescent state.
+#[inline]
+pub fn lookup(pid: u64) -> Option<ProcRef> {
+    let t = table();
+    let ptr = t.slots[pid as usize & (t.limit - 1)].load(Ordering::Acquire);
+    if ptr.addr() <= 1 {
+        return None;
+    }
+    // SAFETY: published blocks are live until the reader's next quiescent state.
+    let p = unsafe { ProcRef::from_ptr(ptr) };
+    (p.pid == pid).then_some(p)
+}
+
+/// All live processes, by rising slot. A snapshot in the sense that a process alive during the whole walk is seen.
+pub fn for_each(mut f: impl FnMut(ProcRef)) {
+    let t = table();
+    let used = (NEXT.load(Ordering::Relaxed) as usize).min(t.limit);
+    for slot in &t.slots[..used] {
+        let ptr = slot.load(Ordering::Acquire);
+        if ptr.addr() > 1 {
+            // SAFETY: as in `lookup`.
+            f(unsafe { ProcRef::from_ptr(ptr) });
+        }
+    }
+}

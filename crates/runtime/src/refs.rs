@@ -1,0 +1,55 @@
+//! Unique references and integers, without shared counters: each thread counts in a range of its own.
+
+use crate::signal::RefId;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static NEXT_THREAD: AtomicU64 = AtomicU64::new(0);
+/// Strictly monotonic unique integers are the one thing that needs one counter.
+static MONOTONIC: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static THREAD: Cell<u64> = Cell::new(NEXT_THREAD.fetch_add(1, Ordering::Relaxed));
+    static NEXT_REF: Cell<u64> = const { Cell::new(0) };
+    static NEXT_UNIQUE: Cell<u64> = const { Cell::new(0) };
+    static SALT: Cell<u64> = Cell::new(start_salt());
+}
+
+/// Makes references of different runs differ, as stock's do.
+fn start_salt() -> u64 {
+    static SALT: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    *SALT.get_or_init(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        (now ^ (std::process::id() as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) & 0x0fff_ffff
+    })
+}
+
+/// A new reference identity: thread in the top word, so that references of one thread rise.
+pub fn fresh() -> RefId {
+    let n = NEXT_REF.with(|c| {
+        let n = c.get();
+        c.set(n + 1);
+        n
+    });
+    let thread = THREAD.with(Cell::get);
+    let n = n + (SALT.with(Cell::get) << 18);
+    let w0 = n & 0x3ffff;
+    let w1 = (n >> 18) & 0xffff_ffff;
+    let w2 = (n >> 50) | thread << 14;
+    RefId(w0 | w1 << 32, w2)
+}
+
+/// `erlang:unique_integer/0`: unique, not ordered.
+pub fn unique() -> u64 {
+    let n = NEXT_UNIQUE.with(|c| {
+        let n = c.get();
+        c.set(n + 1);
+        n
+    });
+    n << 11 | (THREAD.with(Cell::get) & 0x7ff)
+}
+
+/// `erlang:unique_integer([monotonic])`.
+pub fn unique_monotonic() -> u64 {
+    MONOTONIC.fetch_add(1, Ordering::Relaxed)
+}

@@ -1,0 +1,98 @@
+//! One run queue: processes by priority. Owner and thieves use it under a short spin-free mutex; its length is readable
+//! without. Max before high before normal; low shares the normal queue with a skip count (seed 000 §3.3.1): a low process is
+//! passed over until it was skipped 8 times.
+
+use crate::process::{Priority, ProcRef};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// From ERTS (RESCHEDULE_LOW).
+const LOW_SKIPS: u32 = 8;
+
+#[derive(Default)]
+struct Queues {
+    max: VecDeque<ProcRef>,
+    high: VecDeque<ProcRef>,
+    normal: VecDeque<ProcRef>,
+    low: VecDeque<ProcRef>,
+    low_skipped: u32,
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+pub struct RunQueue {
+    queues: Mutex<Queues>,
+    len: AtomicUsize,
+    /// Processes taken so far: a thief leaves a single process alone unless the owner seems stuck.
+    pub taken: AtomicU64,
+}
+
+impl RunQueue {
+    #[inline]
+    pub fn len(&self) -> usize {
+        // Relaxed: a hint; whoever acts on it takes the lock.
+        self.len.load(Ordering::Relaxed)
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Length after the push.
+    pub fn push(&self, p: ProcRef, priority: Priority) -> usize {
+        let mut q = self.queues.lock().unwrap();
+        match priority {
+            Priority::Max => q.max.push_back(p),
+            Priority::High => q.high.push_back(p),
+            Priority::Normal => q.normal.push_back(p),
+            Priority::Low => q.low.push_back(p),
+        }
+        let len = self.len.load(Ordering::Relaxed) + 1;
+        self.len.store(len, Ordering::Relaxed);
+        len
+    }
+
+    pub fn pop(&self) -> Option<ProcRef> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut q = self.queues.lock().unwrap();
+        let p = if let Some(p) = q.max.pop_front() {
+            p
+        } else if let Some(p) = q.high.pop_front() {
+            p
+        } else if !q.low.is_empty() && (q.normal.is_empty() || q.low_skipped >= LOW_SKIPS) {
+            q.low_skipped = 0;
+            q.low.pop_front()?
+        } else {
+            let p = q.normal.pop_front()?;
+            if !q.low.is_empty() {
+                q.low_skipped += 1;
+            }
+            p
+        };
+        self.len.fetch_sub(1, Ordering::Relaxed);
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(p)
+    }
+
+    /// Up to half of what is there (at least one), oldest first, never one that is bound to its scheduler.
+    pub fn steal(&self, most: usize) -> Vec<ProcRef> {
+        let mut q = self.queues.lock().unwrap();
+        let want = self.len.load(Ordering::Relaxed).div_ceil(2).min(most);
+        let mut out = Vec::with_capacity(want);
+        let q = &mut *q;
+        for queue in [&mut q.max, &mut q.high, &mut q.normal, &mut q.low] {
+            let mut i = 0;
+            while out.len() < want && i < queue.len() {
+                if queue[i].bound_scheduler.load(Ordering::Relaxed) == 0 {
+                    out.push(queue.remove(i).expect("in range"));
+                } else {
+                    i += 1;
+                }
+            }
+        }
+        self.len.fetch_sub(out.len(), Ordering::Relaxed);
+        out
+    }
+}

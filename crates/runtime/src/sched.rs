@@ -1,0 +1,585 @@
+//! Schedulers: one OS thread each, one run queue each.
+//!
+//! A process that is woken goes on the queue of the scheduler that wakes it (its partner is probably done soon, and its data
+//! are in that core's cache), or, woken from outside, on the queue it was last on. Idle schedulers look for work by stealing:
+//! at once from a queue of two or more; a single process is left to its owner unless that owner took nothing for a while.
+//! They spin for a short time, then park; a push that makes a queue two long, or a yield with others waiting, wakes one.
+//!
+//! Parking protocol: the idler sets its bit in IDLE, then looks at all queues once more, then parks. A pusher pushes, then
+//! looks at IDLE. Both with SeqCst, so one of them sees the other.
+
+use crate::process::{Outcome, ProcRef, Process};
+use crate::run_queue::RunQueue;
+use crate::signal::{Body, Signal};
+use crate::state::Put;
+use crate::timer::{Action, Wheels};
+use crate::{handle, proctab, qsbr, time};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Condvar, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// What runs processes. Implemented by the engine.
+pub trait Engine: Send + Sync {
+    /// Per-thread state (register file).
+    fn new_thread(&self) -> Box<dyn EngineThread>;
+}
+
+pub trait EngineThread {
+    /// Runs `p` for `reductions` or until it waits or ends. Signals were handled before.
+    fn run(&mut self, p: &mut Process, reductions: i64) -> (Outcome, i64);
+    /// Runs the native that `p` wants to run dirty.
+    fn run_dirty(&mut self, p: &mut Process) -> Outcome;
+}
+
+pub struct Options {
+    pub schedulers: usize,
+    pub online: usize,
+    pub dirty_cpu: usize,
+    pub dirty_io: usize,
+}
+
+struct Scheduler {
+    queue: RunQueue,
+    parker: Parker,
+    /// Reductions done, context switches: for statistics.
+    reductions: AtomicU64,
+    switches: AtomicU64,
+    stolen: AtomicU64,
+    /// Running process' pid + 1, or 0.
+    current: AtomicU64,
+}
+
+struct Parker {
+    thread: OnceLock<std::thread::Thread>,
+    /// Set to wake; cleared by the sleeper.
+    token: AtomicBool,
+}
+
+struct DirtyQueue {
+    queue: Mutex<std::collections::VecDeque<ProcRef>>,
+    ready: Condvar,
+}
+
+struct Vm {
+    schedulers: Vec<Scheduler>,
+    online: AtomicUsize,
+    wheels: Wheels,
+    engine: Box<dyn Engine>,
+    dirty: [DirtyQueue; 2],
+    options: Options,
+    /// Idle bits, 64 schedulers a word.
+    idle: Vec<AtomicU64>,
+    idle_count: AtomicUsize,
+    spinning: AtomicUsize,
+    blocked: Mutex<bool>,
+    unblocked: Condvar,
+    paused: AtomicBool,
+    pause_count: AtomicUsize,
+}
+
+static VM: OnceLock<Vm> = OnceLock::new();
+
+thread_local! {
+    static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn vm() -> &'static Vm {
+    VM.get().expect("scheduler started")
+}
+
+pub fn options() -> &'static Options {
+    &vm().options
+}
+pub fn online() -> usize {
+    vm().online.load(Ordering::Relaxed)
+}
+pub fn set_online(n: usize) -> usize {
+    let old = vm().online.swap(n, Ordering::Relaxed);
+    for scheduler in &vm().schedulers {
+        scheduler.parker.unpark();
+    }
+    old
+}
+/// 1-based, as `system_info(scheduler_id)`; dirty threads come after the normal ones.
+pub fn current_id() -> usize {
+    let id = CURRENT.get();
+    if id == usize::MAX { 1 } else { id + 1 }
+}
+pub fn queue_lengths() -> Vec<usize> {
+    vm().schedulers.iter().map(|s| s.queue.len()).collect()
+}
+pub fn dirty_queue_lengths() -> [usize; 2] {
+    [vm().dirty[0].queue.lock().unwrap().len(), vm().dirty[1].queue.lock().unwrap().len()]
+}
+pub fn context_switches() -> u64 {
+    vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum()
+}
+pub fn total_reductions() -> u64 {
+    vm().schedulers.iter().map(|s| s.reductions.load(Ordering::Relaxed)).sum()
+}
+pub fn stolen() -> u64 {
+    vm().schedulers.iter().map(|s| s.stolen.load(Ordering::Relaxed)).sum()
+}
+pub fn timers() -> &'static Wheels {
+    &vm().wheels
+}
+
+impl Parker {
+    fn park(&self, timeout: Option<Duration>) {
+        let _ = self.thread.set(std::thread::current());
+        // SeqCst: pairs with `unpark`.
+        if self.token.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        match timeout {
+            Some(timeout) => std::thread::park_timeout(timeout),
+            None => std::thread::park(),
+        }
+        self.token.store(false, Ordering::SeqCst);
+    }
+    fn unpark(&self) {
+        self.token.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// Prepares queues and wheels; `run` starts the threads.
+pub fn init(options: Options, engine: Box<dyn Engine>) {
+    let n = options.schedulers;
+    let vm = Vm {
+        schedulers: (0..n)
+            .map(|_| Scheduler {
+                queue: RunQueue::default(),
+                parker: Parker { thread: OnceLock::new(), token: AtomicBool::new(false) },
+                reductions: AtomicU64::new(0),
+                switches: AtomicU64::new(0),
+                stolen: AtomicU64::new(0),
+                current: AtomicU64::new(0),
+            })
+            .collect(),
+        online: AtomicUsize::new(options.online),
+        wheels: Wheels::new(n),
+        engine,
+        dirty: std::array::from_fn(|_| DirtyQueue { queue: Mutex::default(), ready: Condvar::new() }),
+        options,
+        idle: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+        idle_count: AtomicUsize::new(0),
+        spinning: AtomicUsize::new(0),
+        blocked: Mutex::new(false),
+        unblocked: Condvar::new(),
+        paused: AtomicBool::new(false),
+        pause_count: AtomicUsize::new(0),
+    };
+    assert!(VM.set(vm).is_ok(), "scheduler initialised twice");
+}
+
+/// Starts all threads. Returns at once; the machine ends by `halt`.
+pub fn start() {
+    // Erlang frames live on the process' own stack; native stacks stay shallow (but debug builds of natives need room).
+    let stack_bytes = 4 << 20;
+    for index in 0..vm().options.schedulers {
+        std::thread::Builder::new()
+            .name(format!("scheduler {}", index + 1))
+            .stack_size(stack_bytes)
+            .spawn(move || scheduler_loop(index))
+            .unwrap_or_else(|e| fatal_thread(&e));
+    }
+    for (kind, count) in [vm().options.dirty_cpu, vm().options.dirty_io].into_iter().enumerate() {
+        for index in 0..count {
+            std::thread::Builder::new()
+                .name(format!("dirty {} {}", ["cpu", "io"][kind], index + 1))
+                .stack_size(stack_bytes)
+                .spawn(move || dirty_loop(kind))
+                .unwrap_or_else(|e| fatal_thread(&e));
+        }
+    }
+}
+
+fn fatal_thread(error: &std::io::Error) -> ! {
+    eprintln!("heddle: cannot start a scheduler thread: {error} (use fewer schedulers: +S N)");
+    std::process::exit(1)
+}
+
+/// A process has a reason to run.
+#[inline]
+pub fn wake(p: ProcRef) {
+    if p.state.wake() == Put::Enqueue {
+        enqueue(p);
+    }
+}
+
+/// Puts a process whose QUEUED flag the caller set on a queue.
+pub fn enqueue(p: ProcRef) {
+    let vm = vm();
+    let bound = p.bound_scheduler.load(Ordering::Relaxed) as usize;
+    let mine = CURRENT.get();
+    let index = if bound != 0 && bound <= vm.schedulers.len() {
+        bound - 1
+    } else if mine < vm.schedulers.len() {
+        mine
+    } else {
+        (p.last_scheduler.load(Ordering::Relaxed) as usize) % online().max(1)
+    };
+    let length = vm.schedulers[index].queue.push(p, p.state.load().priority());
+    // SeqCst: the push comes before the look at the idle set (see the essay).
+    fence(Ordering::SeqCst);
+    if index != mine {
+        wake_scheduler(index);
+    } else if length >= 2 {
+        wake_one();
+    }
+}
+
+fn wake_scheduler(index: usize) {
+    let bit = 1u64 << (index % 64);
+    let word = &vm().idle[index / 64];
+    if word.load(Ordering::SeqCst) & bit != 0 && word.fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
+        vm().idle_count.fetch_sub(1, Ordering::SeqCst);
+        vm().schedulers[index].parker.unpark();
+    }
+}
+
+/// Wakes one parked scheduler unless somebody is looking for work already.
+fn wake_one() {
+    let vm = vm();
+    if vm.idle_count.load(Ordering::SeqCst) == 0 || vm.spinning.load(Ordering::SeqCst) > 0 {
+        return;
+    }
+    for (w, word) in vm.idle.iter().enumerate() {
+        loop {
+            let bits = word.load(Ordering::SeqCst);
+            if bits == 0 {
+                break;
+            }
+            let index = w * 64 + bits.trailing_zeros() as usize;
+            if index >= online() {
+                break;
+            }
+            let bit = bits & bits.wrapping_neg();
+            if word.fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
+                vm.idle_count.fetch_sub(1, Ordering::SeqCst);
+                vm.schedulers[index].parker.unpark();
+                return;
+            }
+        }
+    }
+}
+
+fn scheduler_loop(index: usize) {
+    CURRENT.set(index);
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    let mut engine = vm.engine.new_thread();
+    qsbr::online();
+    let mut next_timer_look = 0u64;
+    let mut rounds = 0u32;
+    loop {
+        qsbr::quiescent();
+        if vm.paused.load(Ordering::SeqCst) {
+            pause();
+        }
+        rounds = rounds.wrapping_add(1);
+        // Timers: the clock is read every few rounds when busy.
+        if rounds & 7 == 0 || me.queue.is_empty() {
+            let now = time::ticks_ms();
+            if now >= next_timer_look {
+                next_timer_look = now + fire_timers(index, 10).min(1);
+            }
+        }
+        let online = index < online();
+        let next = match me.queue.pop() {
+            Some(p) => Some(p),
+            None if online => find_work(index),
+            None => None,
+        };
+        match next {
+            Some(p) => run_process(engine.as_mut(), p, index),
+            None => {
+                let wait = fire_timers(index, 3_600_000);
+                if me.queue.is_empty() {
+                    park(index, wait);
+                }
+                next_timer_look = 0;
+            }
+        }
+    }
+}
+
+/// Fires what is due; ms until the next look.
+fn fire_timers(index: usize, limit_ms: u64) -> u64 {
+    let (due, wait) = vm().wheels.take_due(index, limit_ms);
+    for action in due {
+        fire(action);
+    }
+    wait
+}
+
+fn fire(action: Action) {
+    match action {
+        Action::Receive { pid, sequence } => {
+            if let Some(p) = proctab::lookup(pid) {
+                let _ = crate::send::deliver(p, Signal::new(Body::Timeout { sequence }));
+            }
+        }
+        Action::Send { dest, message, reference } => {
+            crate::timer_refs::forget(reference);
+            let dest = match dest.as_atom() {
+                Some(name) => match crate::names::whereis(name) {
+                    Some(id) => id,
+                    None => return,
+                },
+                None => dest,
+            };
+            if dest.is_local_pid() {
+                crate::send::message_to_pid(dest.payload(), message);
+            }
+        }
+        Action::Run(f) => f(),
+    }
+}
+
+/// Spins for a while looking at the others' queues.
+fn find_work(index: usize) -> Option<ProcRef> {
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    let n = vm.schedulers.len();
+    if n == 1 {
+        return None;
+    }
+    vm.spinning.fetch_add(1, Ordering::SeqCst);
+    let mut found = None;
+    // How long the sole process of a queue has been waiting without its owner taking anything.
+    let mut seen: Option<(usize, u64, Instant)> = None;
+    'spin: for round in 0..SPIN_ROUNDS {
+        if let Some(p) = me.queue.pop() {
+            found = Some(p);
+            break;
+        }
+        for step in 1..n {
+            let victim = (index + step) % n;
+            let queue = &vm.schedulers[victim].queue;
+            match queue.len() {
+                0 => {}
+                1 => {
+                    let taken = queue.taken.load(Ordering::Relaxed);
+                    match seen {
+                        Some((v, t, since)) if v == victim && t == taken => {
+                            if since.elapsed() > LONELY {
+                                found = take_from(index, victim);
+                                if found.is_some() {
+                                    break 'spin;
+                                }
+                                seen = None;
+                            }
+                        }
+                        _ => seen = Some((victim, taken, Instant::now())),
+                    }
+                }
+                _ => {
+                    found = take_from(index, victim);
+                    if found.is_some() {
+                        break 'spin;
+                    }
+                }
+            }
+        }
+        for _ in 0..(if round < 8 { 50 } else { 200 }) {
+            std::hint::spin_loop();
+        }
+        if round > 20 && n > cores() {
+            // More schedulers than cores: spinning only takes time from those with work.
+            std::thread::yield_now();
+        }
+        qsbr::quiescent();
+    }
+    vm.spinning.fetch_sub(1, Ordering::SeqCst);
+    if found.is_some() {
+        // There may be more where that came from.
+        fence(Ordering::SeqCst);
+        if vm.schedulers.iter().any(|s| s.queue.len() >= 2) {
+            wake_one();
+        }
+    }
+    found
+}
+
+/// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
+const SPIN_ROUNDS: usize = 60;
+/// A process that waited this long on a queue whose owner takes nothing may be stolen alone.
+const LONELY: Duration = Duration::from_micros(30);
+
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+}
+
+fn take_from(index: usize, victim: usize) -> Option<ProcRef> {
+    let vm = vm();
+    let mut stolen = vm.schedulers[victim].queue.steal(64).into_iter();
+    let first = stolen.next()?;
+    let me = &vm.schedulers[index];
+    let mut count = 1;
+    for p in stolen {
+        me.queue.push(p, p.state.load().priority());
+        count += 1;
+    }
+    me.stolen.fetch_add(count, Ordering::Relaxed);
+    Some(first)
+}
+
+fn park(index: usize, wait_ms: u64) {
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    let bit = 1u64 << (index % 64);
+    let _ = me.parker.thread.set(std::thread::current());
+    vm.idle[index / 64].fetch_or(bit, Ordering::SeqCst);
+    vm.idle_count.fetch_add(1, Ordering::SeqCst);
+    fence(Ordering::SeqCst);
+    // One more look: a pusher that did not see our bit pushed before this.
+    let is_online = index < online();
+    let work = !me.queue.is_empty() || (is_online && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || vm.paused.load(Ordering::SeqCst);
+    if !work {
+        qsbr::offline();
+        // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
+        let busy = is_online && vm.schedulers.iter().any(|s| !s.queue.is_empty());
+        let ms = if busy { wait_ms.min(1) } else { wait_ms };
+        me.parker.park(Some(Duration::from_millis(ms.max(1))));
+        qsbr::online();
+    }
+    if vm.idle[index / 64].fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
+        vm.idle_count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    p.state.start_running();
+    p.last_scheduler.store(index as u32, Ordering::Relaxed);
+    me.switches.fetch_add(1, Ordering::Relaxed);
+    me.current.store(p.pid + 1, Ordering::Relaxed);
+    // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
+    let local = unsafe { p.local() };
+    let mut outcome = Outcome::Yield;
+    if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
+        outcome = Outcome::Exit;
+    } else if local.suspend_count > 0 {
+        outcome = Outcome::Suspended;
+    } else {
+        let slice = crate::zeal::slice();
+        let (out, left) = engine.run(local, slice);
+        let used = (slice - left).max(0) as u64;
+        local.reductions += used;
+        me.reductions.fetch_add(used, Ordering::Relaxed);
+        outcome = if out == Outcome::Yield { outcome } else { out };
+    }
+    me.current.store(0, Ordering::Relaxed);
+    switch_out(p, local, outcome);
+    // Others wait and nobody helps: the slice is over, so wake one.
+    if me.queue.len() > 1 {
+        wake_one();
+    }
+}
+
+fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
+    match outcome {
+        Outcome::Exit => crate::exit::finish(local),
+        Outcome::DirtyCpu | Outcome::DirtyIo => {
+            p.state.go_dirty();
+            let queue = &vm().dirty[(outcome == Outcome::DirtyIo) as usize];
+            queue.queue.lock().unwrap().push_back(p);
+            queue.ready.notify_one();
+        }
+        Outcome::Yield | Outcome::Wait | Outcome::Suspended => {
+            if p.state.stop_running(outcome == Outcome::Yield) == Put::Enqueue {
+                enqueue(p);
+            }
+        }
+    }
+}
+
+fn dirty_loop(kind: usize) {
+    let vm = vm();
+    let mut engine = vm.engine.new_thread();
+    let queue = &vm.dirty[kind];
+    loop {
+        let p = {
+            let mut list = queue.queue.lock().unwrap();
+            loop {
+                match list.pop_front() {
+                    Some(p) => break p,
+                    None => list = queue.ready.wait(list).unwrap(),
+                }
+            }
+        };
+        let _guard = qsbr::guard();
+        // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
+        let local = unsafe { p.local() };
+        let outcome = engine.run_dirty(local);
+        switch_out(p, local, outcome);
+    }
+}
+
+/// Makes a process runnable for the first time.
+pub fn start_process(p: ProcRef) {
+    proctab::publish(p);
+    wake(p);
+}
+
+// ---- receive timeouts ----
+
+/// Arms the receive timer of the running process.
+pub fn set_receive_timer(p: &mut Process, ms: u64) {
+    p.timer.sequence += 1;
+    p.timer.fired = false;
+    let wheel = CURRENT.get();
+    let wheel = if wheel < vm().schedulers.len() { wheel } else { 0 };
+    // One tick more: the current one has partly gone by, and a timeout must not come early.
+    let deadline = time::ticks_ms() + ms + 1;
+    p.timer.handle = Some(vm().wheels.set(wheel, deadline, Action::Receive { pid: p.pid(), sequence: p.timer.sequence }));
+}
+
+pub fn cancel_receive_timer(p: &mut Process) {
+    if let Some(handle) = p.timer.handle.take() {
+        vm().wheels.cancel(handle);
+    }
+    p.timer.sequence += 1;
+    p.timer.fired = false;
+}
+
+/// The wheel for timers that the calling thread sets.
+pub fn my_wheel() -> usize {
+    let index = CURRENT.get();
+    if index < vm().schedulers.len() { index } else { 0 }
+}
+
+/// For threads other than the scheduler that owns the wheel: make it look at its timers again.
+pub fn poke_wheel(wheel: usize) {
+    wake_scheduler(wheel);
+}
+
+// ---- stopping the world (code purge, halt) ----
+
+fn pause() {
+    let vm = vm();
+    qsbr::offline();
+    vm.pause_count.fetch_add(1, Ordering::SeqCst);
+    let mut blocked = vm.blocked.lock().unwrap();
+    while *blocked {
+        blocked = vm.unblocked.wait(blocked).unwrap();
+    }
+    drop(blocked);
+    vm.pause_count.fetch_sub(1, Ordering::SeqCst);
+    qsbr::online();
+}
+
+/// Stops the machine: pending output was flushed by the caller.
+pub fn exit_now(status: i32) -> ! {
+    use std::io::Write;
+    let _ = std::io::stdout().flush();
+    // SAFETY: ends the process without running destructors, which other threads may still need.
+    unsafe { libc::_exit(status) }
+}

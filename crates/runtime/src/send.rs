@@ -1,0 +1,263 @@
+//! Sending: from processes and from Rust threads. A sender writes to the receiver's inbox and wakes it, nothing else.
+
+use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
+use crate::package::Package;
+use crate::process::{ProcRef, Process};
+use crate::signal::{Body, RefId, Signal};
+use crate::{names, proctab, refs, sched};
+use heddle_term::{Atom, Kind, Term, am};
+
+/// Puts a signal in the inbox and wakes the receiver. Gives the body back if it takes no more.
+pub fn deliver(to: ProcRef, signal: Box<Signal>) -> Result<(), Box<Signal>> {
+    to.inbox.push(signal)?;
+    sched::wake(to);
+    Ok(())
+}
+
+/// A message from nobody in particular (timers, ports, the machine itself). Dropped if the process is gone.
+pub fn message_to_pid(pid: u64, message: Package) -> bool {
+    let _guard = crate::qsbr::guard();
+    match proctab::lookup(pid) {
+        Some(to) => deliver(to, Signal::message(message)).is_ok(),
+        None => false,
+    }
+}
+
+/// Sends a message built by `build` to a pid.
+pub fn build_message(pid: u64, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> bool {
+    message_to_pid(pid, Package::build(build))
+}
+
+/// Port hook: commands and signals to ports go to the crate that implements them.
+pub struct PortHooks {
+    /// `Port ! Message` from `from`.
+    pub send: fn(&mut Process, port: Term, message: Term),
+    /// exit signal
+    pub exit: fn(port: Term, from: Term, reason: Package),
+    /// `link`/`unlink`/`monitor`/`demonitor`; false when there is no such port.
+    pub link: fn(port: Term, from: Term, on: bool) -> bool,
+    pub monitor: fn(port: Term, from: Term, reference: RefId) -> bool,
+    pub demonitor: fn(port: Term, reference: RefId),
+}
+
+pub static PORTS: std::sync::OnceLock<PortHooks> = std::sync::OnceLock::new();
+
+/// What became of `Dest ! Message`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sent {
+    Ok,
+    /// A name that is not registered, or no kind of destination at all.
+    BadArg,
+    /// Another node: not connected.
+    NoConnection,
+}
+
+/// `Dest ! Message`.
+#[inline]
+pub fn send(p: &mut Process, dest: Term, message: Term) -> Sent {
+    if dest.is_local_pid() {
+        send_pid(p, dest.payload(), message);
+        return Sent::Ok;
+    }
+    send_other(p, dest, message)
+}
+
+#[inline]
+fn send_pid(p: &mut Process, pid: u64, message: Term) {
+    if pid == p.pid() {
+        // To itself: no wake-up, but through the inbox, so that order with other signals holds.
+        let _ = p.shared().inbox.push(Signal::message(Package::new(message)));
+        return;
+    }
+    if let Some(to) = proctab::lookup(pid) {
+        let _ = deliver(to, Signal::message(Package::new(message)));
+    }
+}
+
+fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
+    if let Some(name) = dest.as_atom() {
+        return match names::whereis(name) {
+            Some(id) => send(p, id, message),
+            None => Sent::BadArg,
+        };
+    }
+    if dest.is_local_port() {
+        if let Some(hooks) = PORTS.get() {
+            (hooks.send)(p, dest, message);
+        }
+        return Sent::Ok;
+    }
+    match dest.kind() {
+        Some(Kind::Ref) => {
+            // An alias carries its process; any other reference is an expired address.
+            if dest.header().arity() == 3
+                && let (Some(alias), Some(to)) = (RefId::of(dest), proctab::lookup(dest.word(2)))
+            {
+                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, data: Package::new(message) }));
+            }
+            Sent::Ok
+        }
+        Some(Kind::MagicRef | Kind::ExtRef) => Sent::Ok,
+        Some(Kind::ExtPid) => Sent::NoConnection,
+        Some(Kind::ExtPort) => Sent::BadArg,
+        Some(Kind::Tuple) => match dest.as_tuple() {
+            Some([name, node]) if name.is_atom() && node.is_atom() => {
+                if node.is_atom_of(node_name()) {
+                    if let Some(id) = name.as_atom().and_then(names::whereis) {
+                        send(p, id, message);
+                    }
+                    Sent::Ok
+                } else {
+                    Sent::NoConnection
+                }
+            }
+            _ => Sent::BadArg,
+        },
+        _ => Sent::BadArg,
+    }
+}
+
+pub fn node_name() -> Atom {
+    heddle_term::node::name()
+}
+
+// ---- links ----
+
+/// `link/1` towards a local pid or port.
+pub fn link(p: &mut Process, other: Term) {
+    if other == p.pid_term() {
+        return;
+    }
+    let inner = p.relations.make();
+    match inner.links.get_mut(&other) {
+        Some(l) if l.active => return,
+        Some(l) => *l = Link { active: true, unlinking: 0 },
+        None => {
+            inner.links.insert(other, Link { active: true, unlinking: 0 });
+        }
+    }
+    let me = p.pid_term();
+    let exists = if other.is_local_port() {
+        PORTS.get().is_some_and(|h| (h.link)(other, me, true))
+    } else {
+        proctab::lookup(other.payload()).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok())
+    };
+    if !exists {
+        // As if the other had ended before the link reached it.
+        let _ = p.shared().inbox.push(Signal::new(Body::Exit {
+            from: Package::immediate(other),
+            reason: Package::immediate(am::NOPROC.into()),
+            linked: true,
+            kill: false,
+        }));
+        p.wake_is_spurious = true;
+    }
+}
+
+/// `unlink/1`: no exit signal over this link is seen after it returns.
+pub fn unlink(p: &mut Process, other: Term) {
+    let me = p.pid_term();
+    let Some(inner) = p.relations.get_mut() else { return };
+    let Some(l) = inner.links.get_mut(&other) else { return };
+    if !l.active {
+        return;
+    }
+    inner.next_unlink += 1;
+    let id = inner.next_unlink;
+    *l = Link { active: false, unlinking: id };
+    if other.is_local_port() {
+        if let Some(h) = PORTS.get() {
+            (h.link)(other, me, false);
+        }
+        inner.links.remove(&other);
+        return;
+    }
+    let sent = proctab::lookup(other.payload()).is_some_and(|to| deliver(to, Signal::new(Body::Unlink { from: me, id })).is_ok());
+    if !sent {
+        inner.links.remove(&other);
+    }
+}
+
+// ---- monitors ----
+
+/// Starts to monitor; the 'DOWN' for a target that is not there comes as a signal to ourselves.
+pub fn monitor(p: &mut Process, target: Term, name: Option<Atom>, reference: RefId, alias: AliasMode, tag: Option<Package>) {
+    let me = p.pid_term();
+    let kind = if target.is_local_port() { MonitorKind::Port } else { MonitorKind::Process };
+    let inner = p.relations.make();
+    inner.monitoring.insert(reference, Monitoring { target, name, alias, tag, kind });
+    if alias != AliasMode::None {
+        inner.aliases.insert(reference, alias);
+    }
+    let exists = if target.is_none() {
+        false
+    } else if target.is_local_port() {
+        PORTS.get().is_some_and(|h| (h.monitor)(target, me, reference))
+    } else if target == me {
+        // Monitoring oneself never fires.
+        true
+    } else {
+        proctab::lookup(target.payload())
+            .is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok())
+    };
+    if !exists {
+        let _ = p.shared().inbox.push(Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
+    }
+}
+
+/// `demonitor/1`: true if the monitor was there.
+pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
+    let Some(inner) = p.relations.get_mut() else { return false };
+    let Some(m) = inner.monitoring.remove(&reference) else { return false };
+    if matches!(m.alias, AliasMode::Demonitor | AliasMode::ReplyDemonitor) {
+        inner.aliases.remove(&reference);
+    }
+    if m.target.is_local_port() {
+        if let Some(h) = PORTS.get() {
+            (h.demonitor)(m.target, reference);
+        }
+    } else if m.target.is_local_pid()
+        && let Some(to) = proctab::lookup(m.target.payload())
+    {
+        let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
+    }
+    true
+}
+
+/// `exit/2`.
+pub fn exit_signal(p: &mut Process, to: Term, reason: Term) {
+    let from = Package::immediate(p.pid_term());
+    send_exit(from, to, reason, false);
+}
+
+pub fn send_exit(from: Package, to: Term, reason: Term, linked: bool) {
+    if to.is_local_port() {
+        if let Some(h) = PORTS.get() {
+            (h.exit)(to, from.term(), Package::new(reason));
+        }
+        return;
+    }
+    let kill = !linked && reason.is_atom_of(am::KILL);
+    if let Some(to) = proctab::lookup(to.payload()) {
+        let _ = deliver(to, Signal::new(Body::Exit { from, reason: Package::new(reason), linked, kill }));
+    }
+}
+
+/// Runs `f` inside the other process, in order with its signals. `f` gets None if it is gone.
+pub fn call_in(pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    match proctab::lookup(pid) {
+        None => f(None),
+        Some(to) => {
+            if let Err(signal) = deliver(to, Signal::new(Body::Call(Box::new(f))))
+                && let Body::Call(f) = signal.body
+            {
+                f(None);
+            }
+        }
+    }
+}
+
+pub fn fresh_reference(heap: &mut heddle_term::Heap) -> (Term, RefId) {
+    let id = refs::fresh();
+    (heap.reference(id.words()), id)
+}

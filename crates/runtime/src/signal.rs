@@ -1,0 +1,65 @@
+//! Everything that is sent to a process.
+
+use crate::package::Package;
+use crate::process::Process;
+use heddle_term::{Atom, Term};
+
+/// A reference's identity: its words as stored in the term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct RefId(pub u64, pub u64);
+
+impl RefId {
+    /// Of a local reference term (plain, alias or magic).
+    pub fn of(term: Term) -> Option<RefId> {
+        use heddle_term::Kind;
+        match term.kind()? {
+            Kind::Ref => Some(RefId(term.word(0), term.word(1))),
+            Kind::MagicRef => Some(RefId(term.word(1), term.word(2))),
+            _ => None,
+        }
+    }
+    pub fn words(self) -> [u32; 3] {
+        [self.0 as u32, (self.0 >> 32) as u32, self.1 as u32]
+    }
+}
+
+pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
+
+pub struct Signal {
+    pub next: *mut Signal,
+    pub body: Body,
+}
+
+// SAFETY: a signal owns what it carries; `next` belongs to the queue it is on.
+unsafe impl Send for Signal {}
+
+pub enum Body {
+    Message { data: Package, token: Package },
+    /// A message to an alias: dropped unless the alias is active at the receiver.
+    AliasMessage { alias: RefId, data: Package },
+    /// From a broken link or `exit/2`. `from`: pid or port term (immediate, or packed with the reason for others).
+    Exit { from: Package, reason: Package, linked: bool, kill: bool },
+    Link { from: Term },
+    Unlink { from: Term, id: u64 },
+    UnlinkAck { from: Term, id: u64 },
+    /// `watcher` wants to hear of our end. `name`: the registered name it used, or NONE.
+    Monitor { watcher: Term, reference: RefId, name: Option<Atom> },
+    Demonitor { reference: RefId },
+    /// A thing we monitor ended. `object`: what stands in the message as fourth element when it is not the stored one.
+    Down { reference: RefId, reason: Package },
+    /// The receive timer fired.
+    Timeout { sequence: u64 },
+    /// Resume a process that a native left waiting, or only make it look around.
+    Nudge,
+    /// Runs in the receiver, in order with its other signals; None if the receiver is gone.
+    Call(CallFn),
+}
+
+impl Signal {
+    pub fn new(body: Body) -> Box<Signal> {
+        Box::new(Signal { next: std::ptr::null_mut(), body })
+    }
+    pub fn message(data: Package) -> Box<Signal> {
+        Signal::new(Body::Message { data, token: Package::immediate(Term::NIL) })
+    }
+}

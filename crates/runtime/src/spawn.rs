@@ -1,0 +1,91 @@
+//! New processes.
+
+use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
+use crate::{gc, proctab, sched};
+use heddle_term::code_cell::Mfa;
+use heddle_term::copy::flat_size;
+use heddle_term::{Export, Term};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+/// Defaults for new processes (`+hms`, `+hmax`, ...), in words.
+pub static MIN_HEAP_WORDS: AtomicUsize = AtomicUsize::new(233);
+pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(46422);
+pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
+pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(65535);
+pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Where a process starts and ends: code cells of the engine.
+pub struct EntryPoints {
+    /// Applies X0 (module), X1 (function), X2 (argument list).
+    pub apply: *const u64,
+    /// The continuation below the first frame: ends the process normally.
+    pub exit: *const u64,
+}
+// SAFETY: addresses of immortal cells.
+unsafe impl Send for EntryPoints {}
+// SAFETY: as above.
+unsafe impl Sync for EntryPoints {}
+
+pub static ENTRY_POINTS: OnceLock<EntryPoints> = OnceLock::new();
+
+impl Default for SpawnOptions {
+    fn default() -> Self {
+        SpawnOptions {
+            priority: Priority::Normal,
+            min_heap_words: MIN_HEAP_WORDS.load(Ordering::Relaxed),
+            min_vheap_words: MIN_VHEAP_WORDS.load(Ordering::Relaxed),
+            fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u32,
+            max_heap: MaxHeap {
+                size_words: MAX_HEAP_WORDS.load(Ordering::Relaxed),
+                kill: MAX_HEAP_KILL.load(Ordering::Relaxed),
+                error_logger: MAX_HEAP_LOG.load(Ordering::Relaxed),
+                include_shared_binaries: false,
+            },
+            off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
+            async_dist: false,
+            scheduler: 0,
+            system_process: false,
+        }
+    }
+}
+
+/// A process that will apply M:F to `args` (a proper list), not yet visible: the caller sets up links and monitors on it and
+/// then calls `sched::start_process`. None when the process table is full.
+pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOptions) -> Option<ProcRef> {
+    let pid = proctab::reserve()?;
+    let group_leader = parent.map_or(Term::local_pid(pid), |p| p.group_leader);
+    let parent_pid = parent.map_or(pid, |p| p.pid());
+    let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
+    let args_words = flat_size(args);
+    let leader_words = flat_size(group_leader);
+    gc::init_block(&mut local, args_words + leader_words + 2);
+    local.group_leader = local.heap.copy(group_leader);
+    let args = local.heap.copy(args);
+    local.saved = vec![mfa.module.into(), mfa.function.into(), args];
+    local.live = 3;
+    let entry = ENTRY_POINTS.get().expect("engine started");
+    local.ip = entry.apply;
+    local.stop = local.stop.wrapping_sub(1);
+    // SAFETY: the block was sized with slack for the stack.
+    unsafe { *local.stop = entry.exit as u64 | heddle_term::term::TAG_CONTINUATION };
+    local.sync_limit();
+    let p = process::allocate(pid, local);
+    p.bound_scheduler.store(options.scheduler, Ordering::Relaxed);
+    Some(p)
+}
+
+/// The export's code entry, for natives that start code.
+pub fn entry_of(export: &Export) -> *const u64 {
+    let entry: &AtomicPtr<u64> = &export.entry;
+    entry.load(Ordering::Acquire)
+}
+
+/// Creates and starts in one go.
+pub fn spawn(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOptions) -> Option<ProcRef> {
+    let p = create(mfa, args, parent, options)?;
+    sched::start_process(p);
+    Some(p)
+}
