@@ -1,1 +1,7 @@
-//! heddle-abi
+//! Tables that several crates read and that are written once, here.
+//!
+//! Knows nothing of terms, files or processes.
+#![forbid(unsafe_code)]
+
+pub mod natives;
+pub mod opcodes;
