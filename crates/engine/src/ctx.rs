@@ -1,0 +1,257 @@
+//! What every operation works on, and how operations follow each other.
+//!
+//! Code is an array of 64-bit cells: the address of an operation, then its operands, one cell each. Operations are functions
+//! of one signature that end in a call of the next: LLVM turns that into a jump from opt-level 1 on (checked by
+//! `tests/tail_calls`). Rules for an operation:
+//!
+//! 1. `ip`, `h` (heap top), `s` (stack top) and `r` (reductions left) live in arguments. Before anything that may look at the
+//!    process (natives, collection, signals) they are stored with `save!`; after anything that may have moved the heap or the
+//!    stack they are loaded again with `load!`.
+//! 2. No local with a destructor is alive at the call of the next operation, and no reference to a local escapes: else the call
+//!    is no jump and the native stack grows.
+//! 3. A term read from a register before a collection is not used after it: read it again.
+//! 4. X registers above `live` are dead at a point that collects.
+//! 5. Slow paths are functions of their own (`#[cold]`), so that hot operations need no native frame.
+
+use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
+use heddle_term::term::TAG_CONTINUATION;
+use heddle_term::Term;
+
+pub const X_REGISTERS: usize = 1024;
+
+/// The register file of one thread.
+#[repr(C)]
+pub struct Ctx {
+    pub x: [Term; X_REGISTERS],
+    pub f: [f64; X_REGISTERS],
+    pub p: *mut Process,
+    /// The native whose call failed: its frame comes first in the stack trace. Null for errors of plain instructions.
+    pub fault: *const heddle_term::Export,
+    /// Arguments of the failed native or function, as a list, or NONE.
+    pub fault_args: Term,
+}
+
+pub type OpFn = unsafe extern "sysv64" fn(*const u64, *mut Ctx, *mut u64, *mut u64, i64) -> u64;
+
+/// Results of the dispatch loop.
+pub const OUT_YIELD: u64 = 0;
+pub const OUT_WAIT: u64 = 1;
+pub const OUT_EXIT: u64 = 2;
+pub const OUT_DIRTY_CPU: u64 = 3;
+pub const OUT_DIRTY_IO: u64 = 4;
+pub const OUT_SUSPENDED: u64 = 5;
+
+/// Defines operations. Inside, `next!`/`goto!` need the five names, which the definition chooses.
+#[macro_export]
+macro_rules! ops {
+    ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident) $body:block )*) => {
+        $(
+            $(#[$meta])*
+            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc)]
+            pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
+                mut $ip: *const u64, $c: *mut $crate::ctx::Ctx, mut $h: *mut u64, mut $s: *mut u64, mut $r: i64,
+            ) -> u64 {
+                // SAFETY: `ip` is inside verified code; registers and stack are as the verifier proved (see `ctx`).
+                unsafe { $body }
+            }
+        )*
+    };
+}
+
+/// Goes on with the operation `n` cells further.
+#[macro_export]
+macro_rules! next {
+    ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:expr) => {{
+        let next_ip = $ip.add($n);
+        return (*(next_ip as *const $crate::ctx::OpFn))(next_ip, $c, $h, $s, $r);
+    }};
+}
+
+/// Goes on at a code address.
+#[macro_export]
+macro_rules! goto {
+    ($target:expr, $c:ident, $h:ident, $s:ident, $r:ident) => {{
+        let next_ip: *const u64 = $target;
+        return (*(next_ip as *const $crate::ctx::OpFn))(next_ip, $c, $h, $s, $r);
+    }};
+}
+
+/// Stores the heap and stack tops in the process.
+#[macro_export]
+macro_rules! save {
+    ($c:ident, $h:ident, $s:ident) => {{
+        let p = &mut *(*$c).p;
+        p.heap.htop = $h;
+        p.stop = $s;
+        p.sync_limit();
+        p
+    }};
+}
+
+/// Loads them again.
+#[macro_export]
+macro_rules! load {
+    ($c:ident, $h:ident, $s:ident) => {{
+        $h = (*(*$c).p).heap.htop;
+        $s = (*(*$c).p).stop;
+    }};
+}
+
+// ---- operands ----
+
+/// Tag of a register operand in operations that decode their operands when they run. No term has these low bits.
+const TAG_REGISTER: u64 = 0b101;
+const REGISTER_Y: u64 = 0b1000;
+
+/// A register as it stands in a cell of a specialised operation: its offset in bytes.
+#[inline]
+pub fn reg_offset(index: u16) -> u64 {
+    index as u64 * 8
+}
+
+pub fn encode_x(index: u16) -> u64 {
+    (index as u64 * 8) << 8 | TAG_REGISTER
+}
+pub fn encode_y(index: u16) -> u64 {
+    (index as u64 * 8) << 8 | REGISTER_Y | TAG_REGISTER
+}
+
+/// Value of an operand cell that is a term or an encoded register.
+///
+/// # Safety
+/// The cell is an operand of verified code; registers are initialised.
+#[inline(always)]
+pub unsafe fn any(cell: u64, c: *mut Ctx, s: *mut u64) -> Term {
+    if cell & 7 != TAG_REGISTER {
+        return Term::from_raw(cell);
+    }
+    // SAFETY: by contract.
+    unsafe { Term::from_raw(*reg_ptr(cell, c, s)) }
+}
+
+/// Address of the register named by an encoded cell.
+///
+/// # Safety
+/// As `any`; the cell is an encoded register.
+#[inline(always)]
+pub unsafe fn reg_ptr(cell: u64, c: *mut Ctx, s: *mut u64) -> *mut u64 {
+    debug_assert!(cell & 7 == TAG_REGISTER);
+    let base = if cell & REGISTER_Y != 0 { s as *mut u8 } else { c as *mut u8 };
+    // SAFETY: by contract.
+    unsafe { base.add((cell >> 8) as usize).cast::<u64>() }
+}
+
+/// # Safety
+/// As `reg_ptr`.
+#[inline(always)]
+pub unsafe fn put(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
+    // SAFETY: by contract.
+    unsafe { *reg_ptr(cell, c, s) = value.raw() }
+}
+
+/// Where a specialised operation finds a source.
+pub trait Src {
+    /// # Safety
+    /// The cell is what the loader emitted for this kind.
+    unsafe fn get(cell: u64, c: *mut Ctx, s: *mut u64) -> Term;
+}
+
+pub trait Dst {
+    /// # Safety
+    /// The cell is what the loader emitted for this kind.
+    unsafe fn set(cell: u64, c: *mut Ctx, s: *mut u64, value: Term);
+}
+
+pub struct X;
+pub struct Y;
+/// A constant: the cell is the term.
+pub struct K;
+/// Decoded when it runs.
+pub struct Any;
+
+impl Src for X {
+    #[inline(always)]
+    unsafe fn get(cell: u64, c: *mut Ctx, _: *mut u64) -> Term {
+        // SAFETY: the offset lies within the X registers.
+        unsafe { Term::from_raw(*(c as *const u8).add(cell as usize).cast::<u64>()) }
+    }
+}
+impl Src for Y {
+    #[inline(always)]
+    unsafe fn get(cell: u64, _: *mut Ctx, s: *mut u64) -> Term {
+        // SAFETY: the offset lies within the current frame.
+        unsafe { Term::from_raw(*(s as *const u8).add(cell as usize).cast::<u64>()) }
+    }
+}
+impl Src for K {
+    #[inline(always)]
+    unsafe fn get(cell: u64, _: *mut Ctx, _: *mut u64) -> Term {
+        Term::from_raw(cell)
+    }
+}
+impl Src for Any {
+    #[inline(always)]
+    unsafe fn get(cell: u64, c: *mut Ctx, s: *mut u64) -> Term {
+        // SAFETY: by contract.
+        unsafe { any(cell, c, s) }
+    }
+}
+impl Dst for X {
+    #[inline(always)]
+    unsafe fn set(cell: u64, c: *mut Ctx, _: *mut u64, value: Term) {
+        // SAFETY: the offset lies within the X registers.
+        unsafe { *(c as *mut u8).add(cell as usize).cast::<u64>() = value.raw() }
+    }
+}
+impl Dst for Y {
+    #[inline(always)]
+    unsafe fn set(cell: u64, _: *mut Ctx, s: *mut u64, value: Term) {
+        // SAFETY: the offset lies within the current frame.
+        unsafe { *(s as *mut u8).add(cell as usize).cast::<u64>() = value.raw() }
+    }
+}
+impl Dst for Any {
+    #[inline(always)]
+    unsafe fn set(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
+        // SAFETY: by contract.
+        unsafe { put(cell, c, s, value) }
+    }
+}
+
+// ---- continuations ----
+
+#[inline(always)]
+pub fn continuation(ip: *const u64) -> u64 {
+    ip as u64 | TAG_CONTINUATION
+}
+
+#[inline(always)]
+pub fn continuation_target(word: u64) -> *const u64 {
+    (word - TAG_CONTINUATION) as *const u64
+}
+
+/// Free words between heap top and stack top, less the slack.
+#[inline(always)]
+pub fn room(h: *mut u64, s: *mut u64) -> isize {
+    (s as isize - h as isize) / 8 - STACK_SLACK_WORDS as isize
+}
+
+/// True when `need` words fit.
+#[inline(always)]
+pub fn fits(h: *mut u64, s: *mut u64, need: usize) -> bool {
+    s as isize - h as isize >= ((need + STACK_SLACK_WORDS) * 8) as isize
+}
+
+// ---- code layout ----
+
+/// Cells of the header before a function's entry: func_info, module, function, arity.
+pub const FUNC_HEADER_CELLS: usize = 4;
+
+/// Arity of the function whose entry is at `entry`.
+///
+/// # Safety
+/// `entry` is a function entry with a header (not an export's stub).
+pub unsafe fn entry_arity(entry: *const u64) -> usize {
+    // SAFETY: by contract.
+    unsafe { *entry.sub(1) as usize }
+}

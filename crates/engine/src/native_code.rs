@@ -1,0 +1,52 @@
+//! Natives as functions: each gets a small piece of code, so that calls through exports, apply and funs reach it like any
+//! other function.
+
+use crate::ctx::FUNC_HEADER_CELLS;
+use crate::ops::calls::func_info;
+use crate::ops::natives::native_body;
+use heddle_runtime::exports;
+use heddle_term::{Export, Term, am};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+static CODE: Mutex<Option<std::collections::HashMap<usize, usize>>> = Mutex::new(None);
+
+/// Gives every export with a native its code and points the export there. Called once the natives are registered.
+pub fn install() {
+    let mut entries = std::collections::HashMap::new();
+    exports::for_each(|export| {
+        let native = export.native.load(Ordering::Acquire);
+        if native == 0 {
+            return;
+        }
+        let cells = cells(export, native);
+        let entry = Box::leak(cells).as_mut_ptr().wrapping_add(FUNC_HEADER_CELLS);
+        entries.insert(export as *const Export as usize, entry as usize);
+        export.entry.store(entry, Ordering::Release);
+    });
+    *CODE.lock().unwrap() = Some(entries);
+}
+
+fn cells(export: &Export, native: usize) -> Box<[u64]> {
+    Box::new([
+        func_info as *const () as u64,
+        Term::atom(export.mfa.module).raw(),
+        Term::atom(export.mfa.function).raw(),
+        export.mfa.arity as u64,
+        native_body as *const () as u64,
+        native as u64,
+        export as *const Export as u64,
+    ])
+}
+
+/// First cell of the native's function.
+pub fn entry(export: &Export) -> *const u64 {
+    let code = CODE.lock().unwrap();
+    code.as_ref().and_then(|m| m.get(&(export as *const Export as usize)).copied()).expect("a native's code") as *const u64
+}
+
+/// Natives whose exception belongs to the frame that called them.
+pub fn raises_for_caller(export: &Export) -> bool {
+    let mfa = export.mfa;
+    mfa.module == am::ERLANG && matches!(mfa.function, am::ERROR | am::EXIT | am::THROW | am::NIF_ERROR | am::RAISE) && !(mfa.function == am::EXIT && mfa.arity == 2)
+}

@@ -1,0 +1,307 @@
+//! Calls and returns. Every call costs one reduction; when none are left the process yields at the callee's entry, where only
+//! the arguments are live.
+
+use crate::ctx::{Ctx, OUT_YIELD, continuation, continuation_target, entry_arity};
+use crate::ops::errors::{raise, undefined_function};
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::gc;
+use heddle_runtime::process::{Class, Exception};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Export, Term, am};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The entry that a call through `export` goes to.
+#[inline(always)]
+unsafe fn entry(export: u64) -> *const u64 {
+    // SAFETY: loaders emit addresses of immortal exports. Acquire: pairs with the store when code is published.
+    unsafe { (*(export as *const Export)).entry.load(Ordering::Acquire) }
+}
+
+ops! {
+    // target
+    fn call(ip, c, h, s, r) {
+        s = s.sub(1);
+        *s = continuation(ip.add(2));
+        let target = *ip.add(1) as *const u64;
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // frame size, target
+    fn call_last(ip, c, h, s, r) {
+        s = s.add(*ip.add(1) as usize);
+        let target = *ip.add(2) as *const u64;
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // target
+    fn call_only(ip, c, h, s, r) {
+        let target = *ip.add(1) as *const u64;
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // export
+    fn call_ext(ip, c, h, s, r) {
+        s = s.sub(1);
+        *s = continuation(ip.add(2));
+        let target = entry(*ip.add(1));
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // frame size, export
+    fn call_ext_last(ip, c, h, s, r) {
+        s = s.add(*ip.add(1) as usize);
+        let target = entry(*ip.add(2));
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // export
+    fn call_ext_only(ip, c, h, s, r) {
+        let target = entry(*ip.add(1));
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    fn ret(ip, c, h, s, r) {
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+
+    // `ip` is a function's entry: switches out with the arguments, or goes on if it is only a stub.
+    #[cold]
+    fn yield_at(ip, c, h, s, r) {
+        let first = *ip;
+        if first == undefined_export as *const () as u64 || first == undefined_fun as *const () as u64 {
+            goto!(ip, c, h, s, r)
+        }
+        let p = save!(c, h, s);
+        let live = entry_arity(ip);
+        p.ip = ip;
+        p.saved.clear();
+        p.saved.extend_from_slice(&(&(*c).x)[..live]);
+        p.live = live as u32;
+        if !p.heap.fragments.is_null() {
+            gc::collect(p, &mut [], 0, gc::Kind::Automatic);
+        }
+        OUT_YIELD
+    }
+
+    // func_info: module, function, arity. No clause matched.
+    #[cold]
+    fn func_info(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let arity = *ip.add(3) as usize;
+        let args = p.heap.list(&(&(*c).x)[..arity]);
+        p.exception = Exception { reason: am::FUNCTION_CLAUSE.into(), ..Exception::NONE };
+        (*c).fault_args = args;
+        load!(c, h, s);
+        return raise(ip, c, h, s, r);
+    }
+
+    // The stub of an export whose function is not loaded: export.
+    #[cold]
+    fn undefined_export(ip, c, h, s, r) {
+        let export = &*(*ip.add(1) as *const Export);
+        let p = save!(c, h, s);
+        let mfa = export.mfa;
+        let args = p.heap.list(&(&(*c).x)[..mfa.arity as usize]);
+        load!(c, h, s);
+        (*c).x[0] = mfa.module.into();
+        (*c).x[1] = mfa.function.into();
+        (*c).x[2] = args;
+        return undefined_function(ip, c, h, s, r);
+    }
+
+    // The stub of a fun whose module is not loaded: fun entry. X[arity] holds the fun.
+    #[cold]
+    fn undefined_fun(ip, c, h, s, r) {
+        let entry = &*(*ip.add(1) as *const heddle_term::FunEntry);
+        let p = save!(c, h, s);
+        let arity = entry.arity as usize;
+        let args = p.heap.list(&(&(*c).x)[..arity]);
+        let fun = (*c).x[arity + entry.num_free as usize];
+        let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function: am::UNDEFINED_LAMBDA, arity: 3 });
+        if !heddle_runtime::exports::is_loaded(handler) {
+            let reason = p.heap.tuple(&[am::BADFUN.into(), fun]);
+            p.exception = Exception { reason, ..Exception::NONE };
+            load!(c, h, s);
+            return raise(ip, c, h, s, r);
+        }
+        load!(c, h, s);
+        (*c).x[0] = entry.module.into();
+        (*c).x[1] = fun;
+        (*c).x[2] = args;
+        let target = handler.entry.load(Ordering::Acquire) as *const u64;
+        goto!(target, c, h, s, r)
+    }
+
+    // apply with the arguments spread: arity. X[arity] module, X[arity + 1] function.
+    fn apply(ip, c, h, s, r) {
+        s = s.sub(1);
+        *s = continuation(ip.add(2));
+        let target = apply_target(c, *ip.add(1) as usize);
+        if target.is_null() {
+            return apply_failed(ip, c, h, s.add(1), r);
+        }
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // arity, frame size
+    fn apply_last(ip, c, h, s, r) {
+        let target = apply_target(c, *ip.add(1) as usize);
+        if target.is_null() {
+            return apply_failed(ip, c, h, s, r);
+        }
+        s = s.add(*ip.add(2) as usize);
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // Module or function is no atom: apply/3's badarg with its arguments.
+    #[cold]
+    fn apply_failed(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let arity = *ip.add(1) as usize;
+        let list = p.heap.list(&(&(*c).x)[..arity]);
+        let args = p.heap.list(&[(*c).x[arity], (*c).x[arity + 1], list]);
+        p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+        (*c).fault = heddle_runtime::exports::get(Mfa { module: am::ERLANG, function: am::APPLY, arity: 3 });
+        (*c).fault_args = args;
+        load!(c, h, s);
+        return raise(ip, c, h, s, r);
+    }
+
+    // Tail call of apply(X0, X1, X2): as spawn starts, and erlang:apply/3.
+    fn apply_list(ip, c, h, s, r) {
+        let target = spread_arguments(c);
+        if target.is_null() {
+            return apply_list_failed(ip, c, h, s, r);
+        }
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    #[cold]
+    fn apply_list_failed(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let args = p.heap.list(&[(*c).x[0], (*c).x[1], (*c).x[2]]);
+        let too_many = (*c).x[0].is_atom() && (*c).x[1].is_atom() && proper_length(&(*c).x[2]).is_some();
+        if too_many {
+            // More than 255 arguments: no such function can exist.
+            p.exception = Exception { reason: am::UNDEF.into(), ..Exception::NONE };
+        } else {
+            p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+        }
+        (*c).fault = heddle_runtime::exports::get(Mfa { module: am::ERLANG, function: am::APPLY, arity: 3 });
+        (*c).fault_args = args;
+        load!(c, h, s);
+        return raise(ip, c, h, s, r);
+    }
+    // call of erlang:apply/3 in the middle of a function
+    fn call_apply_list(ip, c, h, s, r) {
+        s = s.sub(1);
+        *s = continuation(ip.add(1));
+        return apply_list(ip, c, h, s, r);
+    }
+    // frame size
+    fn call_apply_list_last(ip, c, h, s, r) {
+        s = s.add(*ip.add(1) as usize);
+        return apply_list(ip, c, h, s, r);
+    }
+
+    // The process' first function returned.
+    #[cold]
+    fn process_end(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        p.exit_reason = am::NORMAL.into();
+        (*c).x[0] = Term::NIL;
+        crate::ctx::OUT_EXIT
+    }
+    // erlang:yield/0: true, after others had a turn.
+    fn yield_now(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        p.ip = ip.add(1);
+        p.saved.clear();
+        p.saved.push(Term::bool(true));
+        p.live = 1;
+        OUT_YIELD
+    }
+}
+
+fn proper_length(list: &Term) -> Option<usize> {
+    let mut n = 0;
+    let mut t = *list;
+    while t.is_cons() {
+        n += 1;
+        t = t.tail();
+    }
+    t.is_nil().then_some(n)
+}
+
+/// Spreads apply(X0, X1, X2) over the registers; the callee's entry, or null if the arguments are wrong.
+unsafe fn spread_arguments(c: *mut Ctx) -> *const u64 {
+    // SAFETY: the registers hold terms.
+    unsafe {
+        let (module, function, mut list) = ((*c).x[0], (*c).x[1], (*c).x[2]);
+        let (Some(module), Some(function)) = (module.as_atom(), function.as_atom()) else {
+            return std::ptr::null();
+        };
+        match proper_length(&list) {
+            Some(n) if n <= 255 => {}
+            _ => return std::ptr::null(),
+        }
+        let mut arity = 0;
+        while list.is_cons() {
+            (*c).x[arity] = list.head();
+            list = list.tail();
+            arity += 1;
+        }
+        entry_of(module, function, arity)
+    }
+}
+
+fn entry_of(module: Atom, function: Atom, arity: usize) -> *const u64 {
+    let mfa = Mfa { module, function, arity: arity as u8 };
+    let cell: &AtomicPtr<u64> = match heddle_runtime::exports::find(mfa) {
+        Some(export) => &export.entry,
+        None => &heddle_runtime::exports::get(mfa).entry,
+    };
+    cell.load(Ordering::Acquire)
+}
+
+unsafe fn apply_target(c: *mut Ctx, arity: usize) -> *const u64 {
+    // SAFETY: the loader checked the register numbers.
+    unsafe {
+        match ((*c).x[arity].as_atom(), (*c).x[arity + 1].as_atom()) {
+            (Some(module), Some(function)) => entry_of(module, function, arity),
+            _ => std::ptr::null(),
+        }
+    }
+}
+
+#[allow(unused)]
+fn unused(_: Class) {}

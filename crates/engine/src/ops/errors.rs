@@ -1,0 +1,368 @@
+//! Exceptions: raising, finding the handler, stack traces.
+//!
+//! Raising collects return addresses into a raw trace (cheap); `build_stacktrace` turns it into the list that programs see.
+//! A raw trace is a tuple `{Words, Args, Fault, Info}`: code addresses as the digits of an integer, argument list of the first
+//! frame or [], address of the failed native's export or 0 (a small), and its error_info map or [].
+
+use crate::ctx::{Ctx, FUNC_HEADER_CELLS, OUT_EXIT, any, put};
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::code;
+use heddle_runtime::process::{Class, Exception, Process};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Export, Heap, Kind, Term, am, map};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `erlang:system_flag(backtrace_depth, N)`.
+pub static BACKTRACE_DEPTH: AtomicUsize = AtomicUsize::new(8);
+
+ops! {
+    // The exception is in `p.exception`, the failed native in `fault`. `ip` is where it happened.
+    #[cold]
+    fn raise(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let handler = unwind(c, p, ip);
+        load!(c, h, s);
+        if handler.is_null() {
+            return uncaught(ip, c, h, s, r);
+        }
+        goto!(handler, c, h, s, r)
+    }
+
+    #[cold]
+    fn uncaught(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let class = p.exception.class;
+        let reason = p.exception.reason;
+        let trace = if class == Class::Exit { Term::NIL } else { build_trace(&mut p.heap, p.exception.trace) };
+        p.exit_reason = heddle_runtime::exit::uncaught_reason(p, class, reason, trace);
+        heddle_runtime::exit::log_uncaught(p, class);
+        OUT_EXIT
+    }
+
+    // Natives said ExitNow: no handler counts.
+    #[cold]
+    fn exit_now(ip, c, h, s, r) {
+        save!(c, h, s);
+        OUT_EXIT
+    }
+
+    // ---- raising instructions ----
+
+    // value
+    #[cold]
+    fn badmatch(ip, c, h, s, r) {
+        let value = any(*ip.add(1), c, s);
+        return raise_tagged(c, h, s, r, ip, am::BADMATCH, value);
+    }
+    #[cold]
+    fn case_end(ip, c, h, s, r) {
+        let value = any(*ip.add(1), c, s);
+        return raise_tagged(c, h, s, r, ip, am::CASE_CLAUSE, value);
+    }
+    #[cold]
+    fn try_case_end(ip, c, h, s, r) {
+        let value = any(*ip.add(1), c, s);
+        return raise_tagged(c, h, s, r, ip, am::TRY_CLAUSE, value);
+    }
+    #[cold]
+    fn badrecord(ip, c, h, s, r) {
+        let value = any(*ip.add(1), c, s);
+        return raise_tagged(c, h, s, r, ip, am::BADRECORD, value);
+    }
+    #[cold]
+    fn if_end(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        p.exception = Exception { reason: am::IF_CLAUSE.into(), ..Exception::NONE };
+        return raise(ip, c, h, s, r);
+    }
+
+    // ---- catch and try ----
+
+    // Y slot, handler
+    fn catch(ip, c, h, s, r) {
+        put(*ip.add(1), c, s, marker(*ip.add(2) as *const u64));
+        next!(ip, c, h, s, r; 3)
+    }
+    // Y slot
+    fn try_end(ip, c, h, s, r) {
+        put(*ip.add(1), c, s, Term::NIL);
+        next!(ip, c, h, s, r; 2)
+    }
+    // Y slot: the value is in X0, or X0 is NONE and class, reason, trace follow.
+    fn catch_end(ip, c, h, s, r) {
+        put(*ip.add(1), c, s, Term::NIL);
+        if (*c).x[0].is_none() {
+            return catch_end_slow(ip, c, h, s, r);
+        }
+        next!(ip, c, h, s, r; 2)
+    }
+    #[cold]
+    fn catch_end_slow(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let (class, reason, trace) = ((*c).x[1], (*c).x[2], (*c).x[3]);
+        let value = if class.is_atom_of(am::THROW) {
+            reason
+        } else if class.is_atom_of(am::ERROR) {
+            let trace = build_trace(&mut p.heap, trace);
+            let inner = p.heap.tuple(&[reason, trace]);
+            p.heap.tuple(&[am::EXIT_UPPER.into(), inner])
+        } else {
+            p.heap.tuple(&[am::EXIT_UPPER.into(), reason])
+        };
+        (*c).x[0] = value;
+        crate::collect::after_native(c, 1);
+        load!(c, h, s);
+        next!(ip, c, h, s, r; 2)
+    }
+    // Y slot: class, reason, trace to X0, X1, X2.
+    fn try_case(ip, c, h, s, r) {
+        put(*ip.add(1), c, s, Term::NIL);
+        (*c).x[0] = (*c).x[1];
+        (*c).x[1] = (*c).x[2];
+        (*c).x[2] = (*c).x[3];
+        next!(ip, c, h, s, r; 2)
+    }
+    // X0: raw trace to list.
+    fn build_stacktrace(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let trace = (*c).x[0];
+        (*c).x[0] = build_trace(&mut p.heap, trace);
+        crate::collect::after_native(c, 1);
+        load!(c, h, s);
+        next!(ip, c, h, s, r; 1)
+    }
+    // trace (raw), reason
+    #[cold]
+    fn raise_again(ip, c, h, s, r) {
+        let (trace, reason) = (any(*ip.add(1), c, s), any(*ip.add(2), c, s));
+        let p = save!(c, h, s);
+        // The class went with the trace.
+        p.exception = Exception { class: trace_class(trace), reason, trace, ..Exception::NONE };
+        return raise(ip, c, h, s, r);
+    }
+    // X0 class, X1 reason, X2 trace (raw or list)
+    #[cold]
+    fn raw_raise(ip, c, h, s, r) {
+        let class = match (*c).x[0].as_atom() {
+            Some(am::ERROR) => Class::Error,
+            Some(am::EXIT) => Class::Exit,
+            Some(am::THROW) => Class::Throw,
+            _ => {
+                (*c).x[0] = am::BADARG.into();
+                next!(ip, c, h, s, r; 1)
+            }
+        };
+        let p = save!(c, h, s);
+        p.exception = Exception { class, reason: (*c).x[1], trace: (*c).x[2], ..Exception::NONE };
+        return raise(ip, c, h, s, r);
+    }
+
+    // X0 module, X1 function, X2 arguments of a function that does not exist: error_handler, or undef.
+    #[cold]
+    fn undefined_function(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function: am::UNDEFINED_FUNCTION, arity: 3 });
+        if heddle_runtime::exports::is_loaded(handler) {
+            let target = handler.entry.load(Ordering::Acquire) as *const u64;
+            goto!(target, c, h, s, r)
+        }
+        // No error_handler yet: the frame of the missing function with its arguments.
+        let mfa_args = (*c).x[2];
+        let (module, function) = ((*c).x[0].as_atom().unwrap_or(am::ERLANG), (*c).x[1].as_atom().unwrap_or(am::UNDEFINED));
+        let mut arity = 0u8;
+        let mut list = mfa_args;
+        while list.is_cons() {
+            arity += 1;
+            list = list.tail();
+        }
+        p.exception = Exception { reason: am::UNDEF.into(), info: Term::NIL, ..Exception::NONE };
+        (*c).fault = heddle_runtime::exports::get(Mfa { module, function, arity });
+        (*c).fault_args = mfa_args;
+        return raise(ip, c, h, s, r);
+    }
+}
+
+/// error:{Tag, Value}
+unsafe fn raise_tagged(c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, ip: *const u64, tag: heddle_term::Atom, value: Term) -> u64 {
+    // SAFETY: called by operations with their own state.
+    unsafe {
+        let p = save!(c, h, s);
+        let reason = p.heap.tuple(&[tag.into(), value]);
+        p.exception = Exception { reason, ..Exception::NONE };
+        raise(ip, c, p.heap.htop, s, r)
+    }
+}
+
+/// Marker for a stack slot: the handler's address.
+pub fn marker(handler: *const u64) -> Term {
+    Term::catch_marker(handler as u64 >> 3)
+}
+
+/// Completes the exception's trace, cuts the stack to the frame of the innermost handler and sets X0 to X3 for it.
+/// Null if there is no handler.
+unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
+    // SAFETY: the stack between `stop` and `end` is initialised.
+    unsafe {
+        if p.exception.trace.is_none() {
+            p.exception.trace = raw_trace(c, p, ip);
+        } else if p.exception.trace.is_list() {
+            // A trace given as a list keeps its class beside it, for a later re-raise.
+            let class = p.exception.class;
+            let list = p.exception.trace;
+            p.exception.trace = p.heap.tuple(&[list, class.atom().into()]);
+        }
+        (*c).fault = std::ptr::null();
+        (*c).fault_args = Term::NONE;
+        let mut frame = p.stop;
+        let mut slot = p.stop;
+        while slot < p.end {
+            let word = Term::from_raw(*slot);
+            if word.is_catch_marker() {
+                p.stop = frame;
+                (*c).x[0] = Term::NONE;
+                (*c).x[1] = p.exception.class.atom().into();
+                (*c).x[2] = p.exception.reason;
+                (*c).x[3] = p.exception.trace;
+                p.exception = Exception::NONE;
+                p.sync_limit();
+                return (word.payload() << 3) as *const u64;
+            }
+            slot = slot.add(1);
+            if word.is_continuation() {
+                frame = slot;
+            }
+        }
+        std::ptr::null()
+    }
+}
+
+/// Class that a raw trace was made for.
+fn trace_class(trace: Term) -> Class {
+    let class = match trace.as_tuple() {
+        Some([_, class]) => *class,
+        Some([_, _, _, _, class]) => *class,
+        _ => return Class::Error,
+    };
+    match class.as_atom() {
+        Some(am::EXIT) => Class::Exit,
+        Some(am::THROW) => Class::Throw,
+        _ => Class::Error,
+    }
+}
+
+/// `{Words, Args, Fault, Info, Class}`: see the top of this file.
+unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
+    // SAFETY: as `unwind`.
+    unsafe {
+        let depth = BACKTRACE_DEPTH.load(Ordering::Relaxed);
+        let mut words: Vec<u64> = Vec::with_capacity(depth + 1);
+        words.push(ip as u64);
+        let mut slot = p.stop;
+        while slot < p.end && words.len() <= depth {
+            let word = Term::from_raw(*slot);
+            if word.is_continuation() {
+                // The call lies before the return address.
+                words.push(crate::ctx::continuation_target(word.raw()) as u64 - 8);
+            }
+            slot = slot.add(1);
+        }
+        let args = if !p.exception.args.is_none() { p.exception.args } else { (*c).fault_args };
+        let args = if args.is_none() { Term::NIL } else { args };
+        let info = if !p.exception.info.is_none() { p.exception.info } else { error_info(c, p) };
+        let has_args = !(*c).fault_args.is_none() || !p.exception.args.is_none();
+        let fault = Term::small((*c).fault as i64 >> 3);
+        let words = p.heap.big_words(false, &words);
+        let args = if has_args { p.heap.tuple(&[args]) } else { Term::NIL };
+        p.heap.tuple(&[words, args, fault, info, p.exception.class.atom().into()])
+    }
+}
+
+/// The frame information of a failed native: `[{error_info, #{module => M, cause => C}}]`.
+unsafe fn error_info(c: *mut Ctx, p: &mut Process) -> Term {
+    // SAFETY: `fault` is null or an immortal export.
+    unsafe {
+        if (*c).fault.is_null() || p.exception.class != Class::Error {
+            return Term::NIL;
+        }
+        let module = match error_module((*(*c).fault).mfa.module) {
+            Some(module) => module,
+            None => return Term::NIL,
+        };
+        let heap = &mut p.heap;
+        let mut info = map::put(heap, map::empty(), am::MODULE.into(), module.into());
+        if !p.exception.cause.is_none() {
+            info = map::put(heap, info, am::CAUSE.into(), p.exception.cause);
+        }
+        let pair = heap.tuple(&[am::ERROR_INFO.into(), info]);
+        heap.list(&[pair])
+    }
+}
+
+/// Which module explains errors of natives of `module`.
+fn error_module(module: heddle_term::Atom) -> Option<heddle_term::Atom> {
+    Some(match module.name() {
+        "erlang" | "erts_internal" | "atomics" | "counters" | "persistent_term" => am::ERL_ERTS_ERRORS,
+        "lists" | "maps" | "ets" | "binary" | "unicode" | "re" | "math" | "io" => am::ERL_STDLIB_ERRORS,
+        "os" | "code" | "erl_ddll" | "file" => am::ERL_KERNEL_ERRORS,
+        _ => return None,
+    })
+}
+
+/// The list that programs see.
+pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
+    let Some(parts) = trace.as_tuple() else { return if trace.is_none() { Term::NIL } else { trace } };
+    if let [list, _] = parts {
+        return *list;
+    }
+    let [words, args, fault, info, _] = parts else { return Term::NIL };
+    let depth = BACKTRACE_DEPTH.load(Ordering::Relaxed);
+    let mut frames: Vec<Term> = Vec::new();
+    let addresses: Vec<u64> = (0..words.header().arity()).map(|i| words.word(i)).collect();
+    let args = args.as_tuple().map(|t| t[0]);
+    let fault = fault.small_value() << 3;
+    let mut first_args = args;
+    if fault != 0 {
+        // SAFETY: exports are immortal.
+        let mfa = unsafe { (*(fault as *const Export)).mfa };
+        let arity = first_args.take().unwrap_or(Term::small(mfa.arity as i64));
+        let location = if info.is_list() { *info } else { Term::NIL };
+        frames.push(heap.tuple(&[mfa.module.into(), mfa.function.into(), arity, location]));
+    }
+    for (i, address) in addresses.into_iter().enumerate() {
+        if frames.len() >= depth {
+            break;
+        }
+        let Some(found) = code::locate(address as *const u64) else { continue };
+        let arity = match first_args {
+            Some(args) if i == 0 => args,
+            _ => Term::small(found.mfa.arity as i64),
+        };
+        if i == 0 && is_native_entry(found.instance.code[found.offset as usize]) {
+            continue;
+        }
+        let mut location = location(heap, &found);
+        if i == 0 && fault == 0 && info.is_cons() {
+            // erlang:error/3: what the program gave goes in front.
+            location = heap.cons(info.head(), location);
+        }
+        frames.push(heap.tuple(&[found.mfa.module.into(), found.mfa.function.into(), arity, location]));
+    }
+    heap.list(&frames)
+}
+
+fn is_native_entry(cell: u64) -> bool {
+    cell == crate::ops::natives::native_body as *const () as u64
+}
+
+fn location(heap: &mut Heap, found: &code::Location) -> Term {
+    let Some((file, line)) = found.instance.line_at(found.offset) else { return Term::NIL };
+    let file = heap.string(file);
+    let file = heap.tuple(&[am::FILE.into(), file]);
+    let line = heap.tuple(&[am::LINE.into(), Term::small(line as i64)]);
+    heap.list(&[file, line])
+}
+
+#[allow(unused)]
+const _: usize = FUNC_HEADER_CELLS;
+#[allow(unused)]
+fn unused(_: Kind) {}

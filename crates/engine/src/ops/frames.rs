@@ -1,0 +1,120 @@
+//! Stack frames and heap checks.
+
+use crate::collect::make_room;
+use crate::ctx::{Ctx, fits};
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::zeal;
+use heddle_term::Term;
+
+/// Collects for `need` words and runs the same operation again.
+macro_rules! collect_and_retry {
+    ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $need:expr, $live:expr) => {{
+        let need = $need;
+        let live = $live;
+        save!($c, $h, $s);
+        make_room($c, need, live);
+        load!($c, $h, $s);
+    }};
+}
+
+ops! {
+    // frame size, live. Slots are initialised by what follows before anything can look at them.
+    fn allocate(ip, c, h, s, r) {
+        let n = *ip.add(1) as usize;
+        if !fits(h, s, n) {
+            return allocate_slow(ip, c, h, s, r);
+        }
+        s = s.sub(n);
+        next!(ip, c, h, s, r; 3)
+    }
+    #[cold]
+    fn allocate_slow(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
+        s = s.sub(*ip.add(1) as usize);
+        next!(ip, c, h, s, r; 3)
+    }
+    // frame size, live, heap need
+    fn allocate_heap(ip, c, h, s, r) {
+        let n = *ip.add(1) as usize;
+        if !fits(h, s, n + *ip.add(3) as usize) {
+            return allocate_heap_slow(ip, c, h, s, r);
+        }
+        s = s.sub(n);
+        next!(ip, c, h, s, r; 4)
+    }
+    #[cold]
+    fn allocate_heap_slow(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize + *ip.add(3) as usize, *ip.add(2) as usize);
+        s = s.sub(*ip.add(1) as usize);
+        next!(ip, c, h, s, r; 4)
+    }
+    // heap need, live
+    fn test_heap(ip, c, h, s, r) {
+        if !fits(h, s, *ip.add(1) as usize) {
+            return test_heap_slow(ip, c, h, s, r);
+        }
+        next!(ip, c, h, s, r; 3)
+    }
+    #[cold]
+    fn test_heap_slow(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
+        next!(ip, c, h, s, r; 3)
+    }
+    // In zeal mode these stand before every allocation: need, live
+    fn zeal_collect(ip, c, h, s, r) {
+        if zeal::gc() {
+            collect_and_retry!(ip, c, h, s, r; 0, *ip.add(1) as usize);
+        }
+        next!(ip, c, h, s, r; 2)
+    }
+    // frame size
+    fn deallocate(ip, c, h, s, r) {
+        s = s.add(*ip.add(1) as usize);
+        next!(ip, c, h, s, r; 2)
+    }
+    // deallocate, then return: frame size
+    fn deallocate_return(ip, c, h, s, r) {
+        s = s.add(*ip.add(1) as usize);
+        let target = crate::ctx::continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+    // words
+    fn trim(ip, c, h, s, r) {
+        s = s.add(*ip.add(1) as usize);
+        next!(ip, c, h, s, r; 2)
+    }
+    // count, byte offsets
+    fn init_yregs(ip, c, h, s, r) {
+        let n = *ip.add(1) as usize;
+        let mut i = 0;
+        while i < n {
+            *(s as *mut u8).add(*ip.add(2 + i) as usize).cast::<u64>() = Term::NIL.raw();
+            i += 1;
+        }
+        next!(ip, c, h, s, r; 2 + n)
+    }
+    // target
+    fn jump(ip, c, h, s, r) {
+        goto!(*ip.add(1) as *const u64, c, h, s, r)
+    }
+}
+
+/// Where a collection is due for other operations: saves, collects, loads.
+///
+/// # Safety
+/// As `collect::make_room`.
+#[cold]
+#[inline(never)]
+pub unsafe fn collect_now(c: *mut Ctx, h: &mut *mut u64, s: &mut *mut u64, need: usize, live: usize) {
+    // SAFETY: by contract.
+    unsafe {
+        let p = &mut *(*c).p;
+        p.heap.htop = *h;
+        p.stop = *s;
+        p.sync_limit();
+        make_room(c, need, live);
+        *h = p.heap.htop;
+        *s = p.stop;
+    }
+}

@@ -1,0 +1,15 @@
+//! The operations, by theme. `ctx` says what an operation may hold across what.
+
+pub mod arith;
+pub mod bifs;
+pub mod bits;
+pub mod calls;
+pub mod data;
+pub mod errors;
+pub mod floats;
+pub mod frames;
+pub mod funs;
+pub mod maps;
+pub mod natives;
+pub mod receive;
+pub mod tests;

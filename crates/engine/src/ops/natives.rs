@@ -1,0 +1,192 @@
+//! Calls of natives from compiled code, and natives as functions of their own.
+
+use crate::collect::after_native;
+use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_WAIT, OUT_YIELD, continuation, continuation_target};
+use crate::ops::calls::yield_at;
+use crate::ops::errors::{exit_now, raise};
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::process::{NativeFn, Process, Thrown};
+use heddle_term::{Export, Term};
+use std::sync::atomic::Ordering;
+
+/// Calls the native on X[0..arity].
+#[inline(always)]
+unsafe fn invoke(run: u64, c: *mut Ctx, p: &mut Process, arity: usize) -> Result<Term, Thrown> {
+    // SAFETY: the loader emitted the address of a NativeFn; the arguments are initialised. Natives do not write X registers, so
+    // the slice stays valid.
+    unsafe {
+        let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
+        let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
+        run(p, args)
+    }
+}
+
+ops! {
+    // native, arity, export
+    fn call_native(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        match invoke(*ip.add(1), c, p, *ip.add(2) as usize) {
+            Ok(value) => {
+                (*c).x[0] = value;
+                after_native(c, 1);
+                load!(c, h, s);
+                r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
+                next!(ip, c, h, s, r; 4)
+            }
+            Err(thrown) => {
+                (*(*c).p).extra_reductions = (*(*c).p).extra_reductions.saturating_add(thrown_code(thrown));
+                return native_thrown(ip, c, h, s, r);
+            }
+        }
+    }
+
+    // Continues `call_native` after anything but a result. The code of the reason rides in extra_reductions' top byte.
+    #[cold]
+    fn native_thrown(ip, c, h, s, r) {
+        let p = &mut *(*c).p;
+        let thrown = take_thrown(p);
+        r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
+        h = p.heap.htop;
+        let export = &*(*ip.add(3) as *const Export);
+        match thrown {
+            Thrown::Exception => {
+                set_fault(c, p, export, *ip.add(2) as usize);
+                h = p.heap.htop;
+                return raise(ip, c, h, s, r);
+            }
+            Thrown::ExitNow => return exit_now(ip, c, h, s, r),
+            _ => {
+                // As a call of the native's own function: it returns behind this operation.
+                s = s.sub(1);
+                *s = continuation(ip.add(4));
+                p.stop = s;
+                p.sync_limit();
+                return continue_thrown(native_entry(export), c, h, s, r, thrown);
+            }
+        }
+    }
+
+    // Body of a native as a function: native, export. Preceded by the usual function header.
+    fn native_body(ip, c, h, s, r) {
+        let export = &*(*ip.add(2) as *const Export);
+        let arity = export.mfa.arity as usize;
+        let p = save!(c, h, s);
+        match invoke(*ip.add(1), c, p, arity) {
+            Ok(value) => {
+                (*c).x[0] = value;
+                after_native(c, 1);
+                load!(c, h, s);
+                r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
+                let target = continuation_target(*s);
+                s = s.add(1);
+                goto!(target, c, h, s, r)
+            }
+            Err(thrown) => {
+                let p = &mut *(*c).p;
+                p.extra_reductions = p.extra_reductions.saturating_add(thrown_code(thrown));
+                return native_body_thrown(ip, c, h, s, r);
+            }
+        }
+    }
+    #[cold]
+    fn native_body_thrown(ip, c, h, s, r) {
+        let p = &mut *(*c).p;
+        let thrown = take_thrown(p);
+        r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
+        let export = &*(*ip.add(2) as *const Export);
+        h = p.heap.htop;
+        match thrown {
+            Thrown::Exception => {
+                set_fault(c, p, export, export.mfa.arity as usize);
+                h = p.heap.htop;
+                return raise(ip, c, h, s, r);
+            }
+            Thrown::ExitNow => return exit_now(ip, c, h, s, r),
+            _ => return continue_thrown(ip, c, h, s, r, thrown),
+        }
+    }
+}
+
+/// First cell of the native's function.
+fn native_entry(export: &Export) -> *const u64 {
+    crate::native_code::entry(export)
+}
+
+const THROWN_SHIFT: u32 = 24;
+
+fn thrown_code(thrown: Thrown) -> u32 {
+    (thrown as u32 + 1) << THROWN_SHIFT
+}
+
+fn take_thrown(p: &mut Process) -> Thrown {
+    let code = p.extra_reductions >> THROWN_SHIFT;
+    p.extra_reductions &= (1 << THROWN_SHIFT) - 1;
+    match code {
+        1 => Thrown::Exception,
+        2 => Thrown::Trap,
+        3 => Thrown::Again,
+        4 => Thrown::WaitAgain,
+        5 => Thrown::ExitNow,
+        6 => Thrown::DirtyCpu,
+        _ => Thrown::DirtyIo,
+    }
+}
+
+/// Records which native failed, with its arguments, unless the program gave its own (erlang:error/2,3).
+unsafe fn set_fault(c: *mut Ctx, p: &mut Process, export: &Export, arity: usize) {
+    // SAFETY: the registers still hold the arguments.
+    unsafe {
+        if !p.exception.trace.is_none() {
+            // A re-raise keeps the trace it was given.
+            return;
+        }
+        if crate::native_code::raises_for_caller(export) {
+            // error/1,2,3, exit/1, throw/1: the frame is that of the caller.
+            return;
+        }
+        (*c).fault = export;
+        if (*c).fault_args.is_none() {
+            (*c).fault_args = p.heap.list(&(&(*c).x)[..arity]);
+        }
+    }
+}
+
+/// `entry` is the native's function (its `native_body`); the return address is on the stack.
+unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, thrown: Thrown) -> u64 {
+    // SAFETY: state was saved by the caller.
+    unsafe {
+        let p = &mut *(*c).p;
+        match thrown {
+            Thrown::Trap => {
+                let n = p.trap_args.len();
+                (&mut (*c).x)[..n].copy_from_slice(&p.trap_args);
+                p.trap_args.clear();
+                crate::collect::after_native(c, n);
+                let (h, s) = (p.heap.htop, p.stop);
+                let target = (*p.trap_export).entry.load(Ordering::Acquire) as *const u64;
+                if r > 0 {
+                    return (*(target as *const crate::ctx::OpFn))(target, c, h, s, r);
+                }
+                yield_at(target, c, h, s, r)
+            }
+            Thrown::Again | Thrown::WaitAgain => {
+                let n = p.trap_args.len();
+                (&mut (*c).x)[..n].copy_from_slice(&p.trap_args);
+                p.trap_args.clear();
+                crate::collect::after_native(c, n);
+                let (h, s) = (p.heap.htop, p.stop);
+                if thrown == Thrown::Again && r > 0 {
+                    return (*(entry as *const crate::ctx::OpFn))(entry, c, h, s, r);
+                }
+                let out = yield_at(entry, c, h, s, r);
+                debug_assert_eq!(out, OUT_YIELD);
+                if thrown == Thrown::WaitAgain { OUT_WAIT } else { OUT_YIELD }
+            }
+            Thrown::DirtyCpu | Thrown::DirtyIo => {
+                yield_at(entry, c, h, s, r);
+                if thrown == Thrown::DirtyCpu { OUT_DIRTY_CPU } else { OUT_DIRTY_IO }
+            }
+            Thrown::Exception | Thrown::ExitNow => unreachable!("handled before"),
+        }
+    }
+}
