@@ -6,14 +6,10 @@ use crate::ops::calls::func_info;
 use crate::ops::natives::native_body;
 use heddle_runtime::exports;
 use heddle_term::{Export, Term, am};
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-
-static CODE: Mutex<Option<std::collections::HashMap<usize, usize>>> = Mutex::new(None);
 
 /// Gives every export with a native its code and points the export there. Called once the natives are registered.
 pub fn install() {
-    let mut entries = std::collections::HashMap::new();
     exports::for_each(|export| {
         let native = export.native.load(Ordering::Acquire);
         if native == 0 {
@@ -21,10 +17,8 @@ pub fn install() {
         }
         let cells = cells(export, native);
         let entry = Box::leak(cells).as_mut_ptr().wrapping_add(FUNC_HEADER_CELLS);
-        entries.insert(export as *const Export as usize, entry as usize);
         export.entry.store(entry, Ordering::Release);
     });
-    *CODE.lock().unwrap() = Some(entries);
 }
 
 fn cells(export: &Export, native: usize) -> Box<[u64]> {
@@ -39,10 +33,9 @@ fn cells(export: &Export, native: usize) -> Box<[u64]> {
     ])
 }
 
-/// First cell of the native's function.
+/// First cell of the native's function. Nothing but `install` ever sets a native's export.
 pub fn entry(export: &Export) -> *const u64 {
-    let code = CODE.lock().unwrap();
-    code.as_ref().and_then(|m| m.get(&(export as *const Export as usize)).copied()).expect("a native's code") as *const u64
+    export.entry.load(Ordering::Acquire)
 }
 
 /// Natives whose exception belongs to the frame that called them.

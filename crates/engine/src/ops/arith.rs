@@ -1,0 +1,216 @@
+//! Integer arithmetic. Small operands are handled in line; everything else goes to one cold function per operation, which may
+//! collect with the live registers the instruction names.
+//!
+//! Operands: a, b, dst, label (0: raise), live, export of the operator.
+
+use crate::collect::make_room_keeping;
+use crate::ctx::{Any, Ctx, Dst, Src, put};
+use crate::ops::errors::raise;
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::process::Exception;
+use heddle_term::big::{self, ArithError};
+use heddle_term::{Export, Heap, Term, am};
+
+type Operation = fn(&mut Heap, Term, Term) -> Result<Term, ArithError>;
+
+pub const CELLS: usize = 7;
+
+#[inline(always)]
+fn both_small(a: Term, b: Term) -> bool {
+    (a.raw() | b.raw()) & 15 == 0
+}
+
+ops! {
+    fn add<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) && let (sum, false) = (a.raw() as i64).overflowing_add(b.raw() as i64) {
+            D::set(*ip.add(3), c, s, Term::from_raw(sum as u64));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Add>(ip, c, h, s, r);
+    }
+    fn sub<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) && let (difference, false) = (a.raw() as i64).overflowing_sub(b.raw() as i64) {
+            D::set(*ip.add(3), c, s, Term::from_raw(difference as u64));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Sub>(ip, c, h, s, r);
+    }
+    fn mul<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) && let (product, false) = (a.raw() as i64).overflowing_mul(b.small_value()) {
+            D::set(*ip.add(3), c, s, Term::from_raw(product as u64));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Mul>(ip, c, h, s, r);
+    }
+    fn int_div<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        // Division by -1 is left to the slow path: it alone can leave the small range.
+        if both_small(a, b) && b.raw() != 0 && b.small_value() != -1 {
+            D::set(*ip.add(3), c, s, Term::small(a.small_value() / b.small_value()));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Div>(ip, c, h, s, r);
+    }
+    fn int_rem<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) && b.raw() != 0 {
+            D::set(*ip.add(3), c, s, Term::small(a.small_value().wrapping_rem(b.small_value())));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Rem>(ip, c, h, s, r);
+    }
+    fn band<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) {
+            D::set(*ip.add(3), c, s, Term::from_raw(a.raw() & b.raw()));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Band>(ip, c, h, s, r);
+    }
+    fn bor<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) {
+            D::set(*ip.add(3), c, s, Term::from_raw(a.raw() | b.raw()));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Bor>(ip, c, h, s, r);
+    }
+    fn bxor<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) {
+            D::set(*ip.add(3), c, s, Term::from_raw(a.raw() ^ b.raw()));
+            next!(ip, c, h, s, r; CELLS)
+        }
+        return slow::<A, B, D, Bxor>(ip, c, h, s, r);
+    }
+    fn bsl<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) {
+            let count = b.small_value();
+            if (0..60).contains(&count) {
+                let value = a.raw() as i64;
+                let shifted = value << count;
+                if shifted >> count == value {
+                    D::set(*ip.add(3), c, s, Term::from_raw(shifted as u64));
+                    next!(ip, c, h, s, r; CELLS)
+                }
+            }
+        }
+        return slow::<A, B, D, Bsl>(ip, c, h, s, r);
+    }
+    fn bsr<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if both_small(a, b) {
+            let count = b.small_value();
+            if count >= 0 {
+                D::set(*ip.add(3), c, s, Term::small(a.small_value() >> count.min(63)));
+                next!(ip, c, h, s, r; CELLS)
+            }
+        }
+        return slow::<A, B, D, Bsr>(ip, c, h, s, r);
+    }
+
+    #[cold]
+    fn slow<A: Src, B: Src, D: Dst, O: Op>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        let p = save!(c, h, s);
+        match (O::RUN)(&mut p.heap, a, b) {
+            Ok(value) => {
+                let value = finish(c, *ip.add(5) as usize, value);
+                load!(c, h, s);
+                D::set(*ip.add(3), c, s, value);
+                next!(ip, c, h, s, r; CELLS)
+            }
+            Err(error) => {
+                let label = *ip.add(4);
+                if label != 0 {
+                    load!(c, h, s);
+                    goto!(label as *const u64, c, h, s, r)
+                }
+                fail(c, *ip.add(6), error, &[a, b]);
+                load!(c, h, s);
+                return raise(ip, c, h, s, r);
+            }
+        }
+    }
+    // -X and bnot X: a, dst, label, live, export, function
+    fn unary(ip, c, h, s, r) {
+        let a = <Any as Src>::get(*ip.add(1), c, s);
+        let p = save!(c, h, s);
+        let run: fn(&mut Heap, Term) -> Result<Term, ArithError> = std::mem::transmute(*ip.add(6));
+        match run(&mut p.heap, a) {
+            Ok(value) => {
+                let value = finish(c, *ip.add(4) as usize, value);
+                load!(c, h, s);
+                put(*ip.add(2), c, s, value);
+                next!(ip, c, h, s, r; CELLS)
+            }
+            Err(error) => {
+                let label = *ip.add(3);
+                if label != 0 {
+                    load!(c, h, s);
+                    goto!(label as *const u64, c, h, s, r)
+                }
+                fail(c, *ip.add(5), error, &[a]);
+                load!(c, h, s);
+                return raise(ip, c, h, s, r);
+            }
+        }
+    }
+}
+
+/// Collects if the operation overflowed the heap; the result moves along.
+#[inline(always)]
+unsafe fn finish(c: *mut Ctx, live: usize, value: Term) -> Term {
+    // SAFETY: the verifier proved the live registers.
+    unsafe {
+        let p = &mut *(*c).p;
+        if !p.heap.fragments.is_null() || heddle_runtime::zeal::gc() { make_room_keeping(c, 0, live, value) } else { value }
+    }
+}
+
+unsafe fn fail(c: *mut Ctx, export: u64, error: ArithError, args: &[Term]) {
+    // SAFETY: the loader emitted the address of an export.
+    unsafe {
+        let p = &mut *(*c).p;
+        let reason = match error {
+            ArithError::Badarith => am::BADARITH,
+            ArithError::SystemLimit => am::SYSTEM_LIMIT,
+        };
+        p.exception = Exception { reason: reason.into(), ..Exception::NONE };
+        (*c).fault = export as *const Export;
+        (*c).fault_args = p.heap.list(args);
+    }
+}
+
+pub trait Op {
+    const RUN: Operation;
+}
+
+macro_rules! operations {
+    ($($name:ident => $run:path;)*) => {
+        $(
+            pub struct $name;
+            impl Op for $name {
+                const RUN: Operation = $run;
+            }
+        )*
+    };
+}
+
+operations! {
+    Add => big::add;
+    Sub => big::sub;
+    Mul => big::mul;
+    Div => big::div;
+    Rem => big::rem;
+    Band => big::band;
+    Bor => big::bor;
+    Bxor => big::bxor;
+    Bsl => big::bsl;
+    Bsr => big::bsr;
+    Divide => big::divide;
+}

@@ -1,0 +1,178 @@
+//! Integers from and to machine integers, floats, bytes and text.
+
+use crate::big::{Int, from_digits, to_biguint};
+use crate::heap::Heap;
+use crate::term::Term;
+use num_bigint::BigUint;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounding {
+    Trunc,
+    Floor,
+    Ceil,
+    /// Half away from zero, as `erlang:round/1`.
+    Round,
+}
+
+pub fn from_i128(heap: &mut Heap, value: i128) -> Term {
+    let magnitude = value.unsigned_abs();
+    from_digits(heap, value < 0, &[magnitude as u64, (magnitude >> 64) as u64])
+}
+
+pub fn from_u128(heap: &mut Heap, value: u128) -> Term {
+    from_digits(heap, false, &[value as u64, (value >> 64) as u64])
+}
+
+pub fn to_i64(term: Term) -> Option<i64> {
+    if let Some(value) = term.as_small() {
+        return Some(value);
+    }
+    let int = Int::of(term)?;
+    match (int.digits(), int.negative) {
+        (&[d], false) => i64::try_from(d).ok(),
+        (&[d], true) if d <= 1 << 63 => Some((d as i64).wrapping_neg()),
+        _ => None,
+    }
+}
+
+pub fn to_u64(term: Term) -> Option<u64> {
+    let int = Int::of(term)?;
+    match (int.digits(), int.negative) {
+        ([], _) => Some(0),
+        (&[d], false) => Some(d),
+        _ => None,
+    }
+}
+
+/// An integer as a float, rounded to nearest even; None if it is too large (or no integer).
+pub fn to_f64(term: Term) -> Option<f64> {
+    if let Some(value) = term.as_small() {
+        return Some(value as f64);
+    }
+    let int = Int::of(term)?;
+    let digits = int.digits();
+    let len = digits.len();
+    let top = digits[len - 1];
+    let shift = top.leading_zeros();
+    let below = if len > 1 { digits[len - 2] } else { 0 };
+    // The top 64 bits, and whether anything is below them.
+    let mut mantissa = ((top as u128) << 64 | below as u128) << shift >> 64;
+    let lost = below << shift != 0 || digits[..len.saturating_sub(2)].iter().any(|&d| d != 0);
+    mantissa |= lost as u128;
+    let exponent = (len as i32 - 1) * 64 - shift as i32;
+    if exponent > 1024 {
+        return None;
+    }
+    // Both steps are exact but for the rounding of the first: the product is a power of two away.
+    let value = mantissa as u64 as f64 * 2f64.powi(exponent.min(900)) * 2f64.powi((exponent - 900).max(0));
+    value.is_finite().then_some(if int.negative { -value } else { value })
+}
+
+/// A finite float as an integer.
+pub fn from_float(heap: &mut Heap, value: f64, rounding: Rounding) -> Term {
+    let value = match rounding {
+        Rounding::Trunc => value.trunc(),
+        Rounding::Floor => value.floor(),
+        Rounding::Ceil => value.ceil(),
+        Rounding::Round => value.round(),
+    };
+    if value.abs() < (1u64 << 62) as f64 {
+        return heap.integer(value as i64);
+    }
+    let bits = value.abs().to_bits();
+    let exponent = (bits >> 52) as usize - 1075;
+    let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+    let mut digits = vec![0u64; exponent / 64 + 2];
+    let wide = (mantissa as u128) << (exponent % 64);
+    digits[exponent / 64] = wide as u64;
+    digits[exponent / 64 + 1] = (wide >> 64) as u64;
+    from_digits(heap, value < 0.0, &digits)
+}
+
+/// An integer from its bytes (two's complement if `signed`).
+pub fn from_bytes(heap: &mut Heap, bytes: &[u8], big_endian: bool, signed: bool) -> Term {
+    let mut digits = vec![0u64; bytes.len().div_ceil(8)];
+    let mut put = |i: usize, byte: u8| digits[i / 8] |= (byte as u64) << (8 * (i % 8));
+    if big_endian {
+        bytes.iter().rev().enumerate().for_each(|(i, &b)| put(i, b));
+    } else {
+        bytes.iter().enumerate().for_each(|(i, &b)| put(i, b));
+    }
+    let top = if big_endian { bytes.first() } else { bytes.last() };
+    let negative = signed && top.is_some_and(|b| b & 0x80 != 0);
+    if negative {
+        // Magnitude: complement and add one, within the width.
+        let mut carry = true;
+        for digit in &mut digits {
+            let (value, overflow) = (!*digit).overflowing_add(carry as u64);
+            (*digit, carry) = (value, overflow);
+        }
+        if !bytes.len().is_multiple_of(8) {
+            let last = digits.len() - 1;
+            digits[last] &= (1 << (8 * (bytes.len() % 8))) - 1;
+        }
+    }
+    from_digits(heap, negative, &digits)
+}
+
+/// The low `len` bytes of an integer, two's complement. The caller checked that it is an integer.
+pub fn to_bytes(term: Term, len: usize, big_endian: bool) -> Vec<u8> {
+    let Some(int) = Int::of(term) else { return vec![0; len] };
+    let mut out = Vec::with_capacity(len);
+    let mut carry = true;
+    for i in 0..len.div_ceil(8) {
+        let mut digit = int.digits().get(i).copied().unwrap_or(0);
+        if int.negative {
+            let (value, overflow) = (!digit).overflowing_add(carry as u64);
+            (digit, carry) = (value, overflow);
+        }
+        out.extend_from_slice(&digit.to_le_bytes());
+    }
+    out.truncate(len);
+    if big_endian {
+        out.reverse();
+    }
+    out
+}
+
+/// Text in base 2 to 36, upper case. The caller checked that it is an integer.
+pub fn to_text(term: Term, base: u32) -> String {
+    if let (Some(value), 10) = (term.as_small(), base) {
+        return value.to_string();
+    }
+    let Some(int) = Int::of(term) else { return String::new() };
+    if int.digits().is_empty() {
+        return "0".into();
+    }
+    let mut text = to_biguint(int.digits()).to_str_radix(base);
+    text.make_ascii_uppercase();
+    if int.negative {
+        text.insert(0, '-');
+    }
+    text
+}
+
+/// An integer from text: optional sign, then digits of base 2 to 36. None if malformed.
+/// A value beyond the machine's limit is `Some(Err(SystemLimit))`.
+pub fn from_text(heap: &mut Heap, text: &[u8], base: u32) -> Option<Result<Term, crate::big::ArithError>> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() || !digits.iter().all(|&c| (c as char).is_digit(base)) {
+        return None;
+    }
+    // 11 digits of base 36 are below 2^58.
+    if digits.len() <= 11 {
+        let value = digits.iter().fold(0i64, |v, &c| v * base as i64 + (c as char).to_digit(base).unwrap_or(0) as i64);
+        return Some(Ok(Term::small(if negative { -value } else { value })));
+    }
+    // 4,194,240 bits are at most that many digits of base 2; do not parse what cannot fit.
+    let bits_at_least = (digits.len() - 1 - digits.iter().take_while(|&&c| c == b'0').count().min(digits.len() - 1)) as f64;
+    if bits_at_least * (base as f64).log2() > (crate::big::MAX_DIGITS * 64 + 64) as f64 {
+        return Some(Err(crate::big::ArithError::SystemLimit));
+    }
+    let value = BigUint::parse_bytes(digits, base)?;
+    Some(crate::big::checked(heap, negative, &value.to_u64_digits()))
+}

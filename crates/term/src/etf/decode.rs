@@ -1,0 +1,303 @@
+//! Bytes to terms. The input is not trusted: every count is held against the bytes that are left before memory is taken, and
+//! nothing recurses.
+//!
+//! A compound term is allocated whole with its slots set to `[]`, and a frame remembers which slots are still to be filled.
+//! `owed` counts the slots of all frames: each needs at least one byte, so it may never exceed the bytes that are left, and
+//! memory stays within a constant times the input.
+
+use super::reader::Reader;
+use super::{DecodeError, VERSION, leaf, tag};
+use crate::atom::Atom;
+use crate::boxed::{Header, Kind};
+use crate::code_hooks::{FunKey, hooks};
+use crate::heap::Heap;
+use crate::term::Term;
+use std::io::Read;
+
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// No new atoms, no unknown functions.
+    pub safe: bool,
+    /// Accept bytes after the term.
+    pub allow_trailing: bool,
+    /// Atoms of the distribution header, for `ATOM_CACHE_REF`.
+    pub atom_cache: &'a [Atom],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Decoded {
+    pub term: Term,
+    /// Bytes of the input that the term took, for `{Term, Used}`.
+    pub used: usize,
+}
+
+/// `binary_to_term`: version byte, then a term, maybe compressed.
+pub fn decode(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
+    let mut reader = Reader::new(bytes);
+    match reader.u8()? {
+        VERSION => {}
+        version => return Err(DecodeError::Version(version)),
+    }
+    if bytes.get(1) == Some(&tag::COMPRESSED) {
+        reader.at = 2;
+        return compressed(heap, reader, options);
+    }
+    let body = decode_body(heap, &bytes[1..], options)?;
+    Ok(Decoded { term: body.term, used: body.used + 1 })
+}
+
+/// A literal of a `.beam` file: as `decode`, trusted to name new atoms.
+pub fn decode_literal(heap: &mut Heap, bytes: &[u8]) -> Result<Term, DecodeError> {
+    decode(heap, bytes, &Options::default()).map(|decoded| decoded.term)
+}
+
+/// Deflate cannot do better than this.
+const MAX_RATIO: usize = 1032;
+
+fn compressed(heap: &mut Heap, mut reader: Reader, options: &Options) -> Result<Decoded, DecodeError> {
+    let size = reader.u32()? as usize;
+    let packed = &reader.bytes[reader.at..];
+    if size / MAX_RATIO > packed.len() {
+        return Err(DecodeError::Malformed("size of compressed term"));
+    }
+    let mut stream = flate2::read::ZlibDecoder::new(packed);
+    let mut plain = Vec::new();
+    (&mut stream).take(size as u64 + 1).read_to_end(&mut plain).map_err(|_| DecodeError::Malformed("compressed data"))?;
+    if plain.len() != size {
+        return Err(DecodeError::Malformed("size of compressed term"));
+    }
+    let used = reader.at + stream.total_in() as usize;
+    let body = decode_body(heap, &plain, &Options { allow_trailing: false, ..*options })?;
+    if used < reader.bytes.len() && !options.allow_trailing {
+        return Err(DecodeError::Trailing);
+    }
+    Ok(Decoded { term: body.term, used })
+}
+
+/// Slots to be filled with the next terms of the input.
+enum Frame {
+    /// `count` slots from `at`, `stride` words apart.
+    Slots { at: *mut Term, count: usize, stride: usize },
+    /// The pairs of a map were decoded into `terms`; the map goes to `dest`.
+    Map { terms: Vec<Term>, dest: *mut Term },
+}
+
+/// Largest tuple (from ERTS).
+const MAX_TUPLE: usize = 16_777_215;
+
+/// A term without version byte.
+pub fn decode_body(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
+    let mut root = Term::NIL;
+    let mut decoder = Decoder { reader: Reader::new(bytes), heap, options, stack: Vec::new(), owed: 1 };
+    decoder.stack.push(Frame::Slots { at: &raw mut root, count: 1, stride: 1 });
+    decoder.run()?;
+    let used = decoder.reader.at;
+    if used < bytes.len() && !options.allow_trailing {
+        return Err(DecodeError::Trailing);
+    }
+    Ok(Decoded { term: root, used })
+}
+
+struct Decoder<'a, 'h> {
+    reader: Reader<'a>,
+    heap: &'h mut Heap,
+    options: &'a Options<'a>,
+    stack: Vec<Frame>,
+    /// Terms that the frames still expect.
+    owed: usize,
+}
+
+impl Decoder<'_, '_> {
+    fn run(&mut self) -> Result<(), DecodeError> {
+        while let Some(frame) = self.stack.last_mut() {
+            match frame {
+                Frame::Slots { count: 0, .. } => {
+                    self.stack.pop();
+                }
+                Frame::Slots { at, count, stride } => {
+                    let slot = *at;
+                    *at = slot.wrapping_add(*stride);
+                    *count -= 1;
+                    self.owed -= 1;
+                    let term = self.term(slot)?;
+                    // SAFETY: frames hold addresses of slots in fresh objects or of buffers that the stack keeps.
+                    unsafe { *slot = term };
+                }
+                Frame::Map { .. } => self.finish_map()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_map(&mut self) -> Result<(), DecodeError> {
+        let Some(Frame::Map { terms, dest }) = self.stack.pop() else { return Ok(()) };
+        let pairs: Vec<(Term, Term)> = terms.as_chunks::<2>().0.iter().map(|&[key, value]| (key, value)).collect();
+        let map = crate::map::from_distinct_pairs(self.heap, &pairs).ok_or(DecodeError::Malformed("key twice in a map"))?;
+        // SAFETY: as in `run`.
+        unsafe { *dest = map };
+        Ok(())
+    }
+
+    /// Checks that `count` more terms can follow at all.
+    fn expect(&mut self, count: usize) -> Result<(), DecodeError> {
+        if count > self.reader.remaining().saturating_sub(self.owed) {
+            return Err(DecodeError::Truncated);
+        }
+        self.owed += count;
+        Ok(())
+    }
+
+    fn push_slots(&mut self, at: *mut Term, count: usize, stride: usize) {
+        self.stack.push(Frame::Slots { at, count, stride });
+    }
+
+    /// The next term. Parts of a compound one are left to new frames.
+    fn term(&mut self, dest: *mut Term) -> Result<Term, DecodeError> {
+        let tag = self.reader.u8()?;
+        if let Some(atom) = leaf::atom_after(&mut self.reader, tag, self.options)? {
+            return Ok(Term::atom(atom));
+        }
+        match tag {
+            tag::SMALL_INTEGER => Ok(Term::small(self.reader.u8()? as i64)),
+            tag::INTEGER => Ok(Term::small(self.reader.u32()? as i32 as i64)),
+            tag::NEW_FLOAT => {
+                let value = leaf::finite(f64::from_bits(self.reader.u64()?))?;
+                Ok(self.heap.float(value))
+            }
+            tag::FLOAT => {
+                let value = leaf::text_float(&mut self.reader)?;
+                Ok(self.heap.float(value))
+            }
+            tag::NIL => Ok(Term::NIL),
+            tag::STRING => {
+                let len = self.reader.u16()? as usize;
+                let bytes = self.reader.take(len)?;
+                Ok(self.heap.byte_list(bytes))
+            }
+            tag::LIST => {
+                let count = self.reader.u32()? as usize;
+                self.list(count, dest)
+            }
+            tag::SMALL_TUPLE => {
+                let arity = self.reader.u8()? as usize;
+                self.tuple(arity)
+            }
+            tag::LARGE_TUPLE => {
+                let arity = self.reader.u32()? as usize;
+                self.tuple(arity)
+            }
+            tag::MAP => {
+                let count = self.reader.u32()? as usize;
+                self.map(count, dest)
+            }
+            tag::BINARY => {
+                let len = self.reader.u32()? as usize;
+                let bytes = self.reader.take(len)?;
+                Ok(self.heap.binary(bytes))
+            }
+            tag::BIT_BINARY => leaf::bit_binary(&mut self.reader, self.heap),
+            tag::SMALL_BIG => {
+                let len = self.reader.u8()? as usize;
+                leaf::big(&mut self.reader, self.heap, len)
+            }
+            tag::LARGE_BIG => {
+                let len = self.reader.u32()? as usize;
+                leaf::big(&mut self.reader, self.heap, len)
+            }
+            tag::NEW_PID | tag::PID => leaf::pid(&mut self.reader, self.heap, tag, self.options),
+            tag::V4_PORT | tag::NEW_PORT | tag::PORT => leaf::port(&mut self.reader, self.heap, tag, self.options),
+            tag::NEWER_REFERENCE | tag::NEW_REFERENCE | tag::REFERENCE => leaf::reference(&mut self.reader, self.heap, tag, self.options),
+            tag::EXPORT => {
+                let export = leaf::export(&mut self.reader, self.options)?;
+                Ok(crate::fun::make_export(self.heap, export))
+            }
+            tag::NEW_FUN => self.fun(),
+            tag::LOCAL => self.local(dest),
+            tag => Err(DecodeError::UnknownTag(tag)),
+        }
+    }
+
+    fn list(&mut self, count: usize, dest: *mut Term) -> Result<Term, DecodeError> {
+        // The tail is a term as well.
+        self.expect(count.checked_add(1).ok_or(DecodeError::Truncated)?)?;
+        if count == 0 {
+            // OTP writes no such list, but reads it: the tail alone.
+            self.push_slots(dest, 1, 1);
+            return Ok(Term::NIL);
+        }
+        let ptr = self.heap.alloc(2 * count);
+        // SAFETY: 2 * count words were just allocated; the last tail is filled by a frame.
+        unsafe {
+            for i in 0..count {
+                *ptr.add(2 * i) = Term::NIL.raw();
+                *ptr.add(2 * i + 1) = if i + 1 == count { Term::NIL.raw() } else { Term::cons(ptr.add(2 * i + 2)).raw() };
+            }
+            self.push_slots(ptr.add(2 * count - 1).cast(), 1, 1);
+        }
+        self.push_slots(ptr.cast(), count, 2);
+        Ok(Term::cons(ptr))
+    }
+
+    fn tuple(&mut self, arity: usize) -> Result<Term, DecodeError> {
+        if arity > MAX_TUPLE {
+            return Err(DecodeError::SystemLimit);
+        }
+        self.expect(arity)?;
+        let ptr = self.heap.alloc(1 + arity);
+        // SAFETY: header and slots were just allocated.
+        unsafe {
+            *ptr = Header::new(Kind::Tuple, arity).raw();
+            for i in 1..=arity {
+                *ptr.add(i) = Term::NIL.raw();
+            }
+            self.push_slots(ptr.add(1).cast(), arity, 1);
+        }
+        Ok(Term::boxed(ptr))
+    }
+
+    fn map(&mut self, count: usize, dest: *mut Term) -> Result<Term, DecodeError> {
+        let terms = count.checked_mul(2).ok_or(DecodeError::Truncated)?;
+        self.expect(terms)?;
+        let mut terms = vec![Term::NIL; terms];
+        let (at, len) = (terms.as_mut_ptr(), terms.len());
+        self.stack.push(Frame::Map { terms, dest });
+        self.push_slots(at, len, 1);
+        Ok(Term::NIL)
+    }
+
+    fn fun(&mut self) -> Result<Term, DecodeError> {
+        let reader = &mut self.reader;
+        let _size = reader.u32()?;
+        let arity = reader.u8()?;
+        let uniq = reader.array::<16>()?;
+        let index = reader.u32()?;
+        let num_free = reader.u32()?;
+        let module = leaf::atom(reader, self.options)?;
+        let old_index = leaf::small_integer(reader)? as u32;
+        let old_uniq = leaf::fun_uniq(reader)?;
+        let creator = match reader.u8()? {
+            tag @ (tag::NEW_PID | tag::PID) => leaf::pid(reader, self.heap, tag, self.options)?,
+            _ => return Err(DecodeError::Malformed("creator of a fun")),
+        };
+        self.expect(num_free as usize)?;
+        if num_free > 255 {
+            return Err(DecodeError::Malformed("free variables of a fun"));
+        }
+        let entry = (hooks().find_fun_entry)(&FunKey { module, uniq, index, old_index, old_uniq, arity, num_free });
+        let free = [Term::NIL; 256];
+        let fun = crate::fun::make(self.heap, entry, creator, &free[..num_free as usize]);
+        self.push_slots(fun.ptr().wrapping_add(3).cast(), num_free as usize, 1);
+        Ok(fun)
+    }
+
+    /// Option `local`: a seal over the rest of the input, then a plain term. It is only good at the top.
+    fn local(&mut self, dest: *mut Term) -> Result<Term, DecodeError> {
+        let seal = self.reader.u64()?;
+        if self.reader.at != 9 || seal != super::encode::local_seal(&self.reader.bytes[9..]) {
+            return Err(DecodeError::Malformed("local term of another machine"));
+        }
+        self.owed += 1;
+        self.push_slots(dest, 1, 1);
+        Ok(Term::NIL)
+    }
+}

@@ -1,0 +1,144 @@
+//! The hash for the machine's own tables (large maps, ETS): 64 bits, equal for exactly equal terms, different from one
+//! salt to the next for all others. Its values mean nothing outside this VM. `erlang:phash2` is in `phash`.
+
+use crate::bits::BitsView;
+use crate::boxed::Kind;
+use crate::fun;
+use crate::ident::RefView;
+use crate::term::Term;
+
+pub use crate::phash::{phash, phash2};
+
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
+
+#[inline(always)]
+fn mix(hash: u64, word: u64) -> u64 {
+    let wide = ((hash ^ word) as u128).wrapping_mul(FACTOR as u128);
+    (wide as u64) ^ (wide >> 64) as u64
+}
+
+#[inline(always)]
+fn start(salt: u64) -> u64 {
+    SEED.wrapping_mul(salt * 2 + 1)
+}
+
+#[inline(always)]
+fn finish(hash: u64) -> u64 {
+    let h = (hash ^ hash >> 32).wrapping_mul(SEED);
+    h ^ h >> 29
+}
+
+#[inline(always)]
+pub fn internal_hash(term: Term) -> u64 {
+    salted_hash(term, 0)
+}
+
+#[inline(always)]
+pub fn salted_hash(term: Term, salt: u64) -> u64 {
+    if term.is_immediate() { finish(mix(start(salt), term.raw())) } else { compound(term, start(salt)) }
+}
+
+/// What is still to be hashed, in order from the top.
+enum Pending {
+    One(Term),
+    Run(*const Term, usize),
+}
+
+#[inline(never)]
+fn compound(term: Term, start: u64) -> u64 {
+    let mut hash = start;
+    let mut stack: Vec<Pending> = Vec::new();
+    let mut current = term;
+    loop {
+        if current.is_cons() {
+            // A cons is a mark, the head, then the tail.
+            hash = mix(hash, 0x0001_c0de);
+            let head = current.head();
+            if head.is_immediate() {
+                hash = mix(hash, head.raw());
+                current = current.tail();
+            } else {
+                stack.push(Pending::One(current.tail()));
+                current = head;
+            }
+            continue;
+        }
+        hash = match current.kind() {
+            None => mix(hash, current.raw()),
+            Some(kind) => object(current, kind, hash, &mut stack),
+        };
+        loop {
+            match stack.last_mut() {
+                None => return finish(hash),
+                Some(Pending::One(next)) => {
+                    current = *next;
+                    stack.pop();
+                    break;
+                }
+                Some(Pending::Run(_, 0)) => {
+                    stack.pop();
+                }
+                Some(Pending::Run(at, left)) => {
+                    // SAFETY: the run has `left` terms.
+                    current = unsafe { **at };
+                    (*at, *left) = (at.wrapping_add(1), *left - 1);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
+    let header = term.header();
+    let slot_address = |n: usize| term.ptr().wrapping_add(1 + n) as *const Term;
+    match kind {
+        // Maps come in their stored order, which is the same for equal maps.
+        Kind::Tuple | Kind::FlatMap | Kind::HashMap | Kind::HashNode => {
+            stack.push(Pending::Run(slot_address(0), header.arity()));
+            mix(hash, header.raw())
+        }
+        Kind::Fun => {
+            let entry = fun::entry(term);
+            stack.push(Pending::Run(slot_address(2), header.arity() - 2));
+            let hash = mix(hash, entry.module.index() as u64 | (entry.old_uniq as u64) << 32);
+            mix(hash, entry.index as u64 | (header.arity() as u64) << 32)
+        }
+        Kind::ExportFun => {
+            let mfa = fun::export(term).mfa;
+            mix(mix(hash, mfa.module.index() as u64 | (mfa.arity as u64) << 32), mfa.function.index() as u64)
+        }
+        Kind::PosBig | Kind::NegBig | Kind::Float | Kind::ExtPid | Kind::ExtPort => {
+            (0..header.arity()).fold(mix(hash, header.raw()), |h, i| mix(h, term.word(i)))
+        }
+        Kind::Ref | Kind::MagicRef | Kind::ExtRef => match RefView::of(term) {
+            Some(view) => {
+                view.words.iter().fold(mix(hash, view.node.index() as u64 | (view.creation as u64) << 32), |h, &w| mix(h, w as u64))
+            }
+            None => hash,
+        },
+        Kind::HeapBits | Kind::BinRef | Kind::SubBits => match BitsView::of(term) {
+            Some(view) => bits(&view, mix(hash, view.size_bits)),
+            None => hash,
+        },
+        Kind::MatchCtx | Kind::Filler => hash,
+    }
+}
+
+fn bits(view: &BitsView, hash: u64) -> u64 {
+    match view.as_bytes() {
+        Some(bytes) => hash_bytes(bytes, hash),
+        None => hash_bytes(&view.to_vec(), hash),
+    }
+}
+
+fn hash_bytes(bytes: &[u8], mut hash: u64) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    let mut last = [0u8; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(hash, u64::from_le_bytes(last))
+}

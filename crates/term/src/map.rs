@@ -1,0 +1,293 @@
+//! Maps. Up to 32 keys: a tuple of keys in internal order (shared between maps that differ in values only) and the values.
+//! Above: a hash trie (`hamt`). A map has exactly one of the two shapes, decided by its size.
+
+use crate::boxed::{Header, Kind};
+use crate::hamt;
+use crate::heap::Heap;
+use crate::order::{cmp_map_keys, exact_eq};
+use crate::term::Term;
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+pub use crate::map_iter::{MapIter, PathEntry, next_batch};
+
+/// Most keys of a flat map (from ERTS; visible to programs).
+pub const FLAT_MAX: usize = 32;
+
+#[inline]
+pub fn size(map: Term) -> usize {
+    match map.header().kind() {
+        Kind::FlatMap => map.header().arity() - 1,
+        _ => map.slot(0).small_value() as usize,
+    }
+}
+
+/// Keys (in stored order) and values of a flat map; the caller checked the kind.
+#[inline(always)]
+pub fn flat_parts<'a>(map: Term) -> (&'a [Term], &'a [Term]) {
+    debug_assert!(map.is_kind(Kind::FlatMap));
+    let n = map.header().arity() - 1;
+    // SAFETY: a flat map has a tuple of n keys, then n values.
+    unsafe {
+        let keys = map.slot(0).ptr().add(1).cast::<Term>();
+        (std::slice::from_raw_parts(keys, n), std::slice::from_raw_parts(map.ptr().add(2).cast::<Term>(), n))
+    }
+}
+
+/// Position of a key in a flat map.
+#[inline(always)]
+fn flat_find(keys: &[Term], key: Term) -> Option<usize> {
+    if key.is_immediate() { keys.iter().position(|&k| k == key) } else { keys.iter().position(|&k| exact_eq(k, key)) }
+}
+
+/// Value of `key`. The caller checked that `map` is a map.
+#[inline]
+pub fn get(map: Term, key: Term) -> Option<Term> {
+    if map.header().kind() == Kind::FlatMap {
+        let (keys, values) = flat_parts(map);
+        flat_find(keys, key).map(|i| values[i])
+    } else {
+        hamt::get(map, key)
+    }
+}
+
+pub fn contains(map: Term, key: Term) -> bool {
+    get(map, key).is_some()
+}
+
+/// The map without keys; one literal for all.
+pub fn empty() -> Term {
+    static EMPTY: OnceLock<u64> = OnceLock::new();
+    Term::from_raw(*EMPTY.get_or_init(|| {
+        let mut heap = Heap::new();
+        let keys = heap.tuple(&[]);
+        let map = flat_with_keys(&mut heap, keys, &[]);
+        let literal = crate::literal::make_literal(map).raw();
+        heap.clear();
+        literal
+    }))
+}
+
+/// A flat map over an existing tuple of keys in stored order.
+#[inline]
+pub fn flat_with_keys(heap: &mut Heap, keys: Term, values: &[Term]) -> Term {
+    debug_assert!(keys.header().arity() == values.len());
+    let ptr = heap.alloc(2 + values.len());
+    // SAFETY: room for header, keys and values was just allocated.
+    unsafe {
+        *ptr = Header::new(Kind::FlatMap, 1 + values.len()).raw();
+        *ptr.add(1) = keys.raw();
+        std::ptr::copy_nonoverlapping(values.as_ptr().cast::<u64>(), ptr.add(2), values.len());
+    }
+    Term::boxed(ptr)
+}
+
+/// Keys must be sorted by `cmp_map_keys`, without doubles, at most 32.
+fn flat_from_sorted(heap: &mut Heap, pairs: &[(Term, Term)]) -> Term {
+    if pairs.is_empty() {
+        return empty();
+    }
+    let n = pairs.len();
+    let ptr = heap.alloc(1 + n + 2 + n);
+    // SAFETY: the keys tuple and the map lie one after the other in the allocation.
+    unsafe {
+        let map = ptr.add(1 + n);
+        *ptr = Header::new(Kind::Tuple, n).raw();
+        *map = Header::new(Kind::FlatMap, 1 + n).raw();
+        *map.add(1) = Term::boxed(ptr).raw();
+        for (i, (key, value)) in pairs.iter().enumerate() {
+            *ptr.add(1 + i) = key.raw();
+            *map.add(2 + i) = value.raw();
+        }
+        Term::boxed(map)
+    }
+}
+
+/// The map with `key` bound to `value`.
+pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
+    if map.header().kind() != Kind::FlatMap {
+        return hamt::put(heap, map, key, value);
+    }
+    let (keys, values) = flat_parts(map);
+    match flat_find(keys, key) {
+        Some(at) => flat_replace(heap, map, at, value),
+        None => {
+            let mut pairs: Vec<(Term, Term)> = Vec::with_capacity(keys.len() + 1);
+            let at = keys.partition_point(|&k| cmp_map_keys(k, key) == Ordering::Less);
+            pairs.extend(keys[..at].iter().copied().zip(values[..at].iter().copied()));
+            pairs.push((key, value));
+            pairs.extend(keys[at..].iter().copied().zip(values[at..].iter().copied()));
+            if pairs.len() <= FLAT_MAX { flat_from_sorted(heap, &pairs) } else { hamt::from_distinct(heap, &pairs) }
+        }
+    }
+}
+
+fn flat_replace(heap: &mut Heap, map: Term, at: usize, value: Term) -> Term {
+    let (_, values) = flat_parts(map);
+    if values[at] == value {
+        return map;
+    }
+    let copy = flat_with_keys(heap, map.slot(0), values);
+    // SAFETY: `at` is the position of a value in the fresh copy.
+    unsafe { *copy.ptr().add(2 + at) = value.raw() };
+    copy
+}
+
+/// The map with the value of an existing key replaced; None if the key is not there.
+pub fn update(heap: &mut Heap, map: Term, key: Term, value: Term) -> Option<Term> {
+    if map.header().kind() == Kind::FlatMap {
+        let at = flat_find(flat_parts(map).0, key)?;
+        return Some(flat_replace(heap, map, at, value));
+    }
+    hamt::get(map, key)?;
+    Some(hamt::put(heap, map, key, value))
+}
+
+/// The map without `key`, and the value it had; None if the key is not there.
+pub fn take(heap: &mut Heap, map: Term, key: Term) -> Option<(Term, Term)> {
+    if map.header().kind() != Kind::FlatMap {
+        let (value, rest) = hamt::take(heap, map, key)?;
+        return Some((value, rest));
+    }
+    let (keys, values) = flat_parts(map);
+    let at = flat_find(keys, key)?;
+    let mut pairs: Vec<(Term, Term)> = keys.iter().copied().zip(values.iter().copied()).collect();
+    pairs.remove(at);
+    Some((values[at], flat_from_sorted(heap, &pairs)))
+}
+
+/// The map without `key` (the same map if it is not there).
+pub fn remove(heap: &mut Heap, map: Term, key: Term) -> Term {
+    take(heap, map, key).map_or(map, |(_, rest)| rest)
+}
+
+/// Several updates at once: `Map#{K => V, ...}`, or `Map#{K := V, ...}` when `exact` (then a missing key is the error).
+pub fn update_many(heap: &mut Heap, map: Term, pairs: &[(Term, Term)], exact: bool) -> Result<Term, Term> {
+    if map.header().kind() != Kind::FlatMap {
+        let mut map = map;
+        for &(key, value) in pairs {
+            if exact && hamt::get(map, key).is_none() {
+                return Err(key);
+            }
+            map = hamt::put(heap, map, key, value);
+        }
+        return Ok(map);
+    }
+    let (keys, values) = flat_parts(map);
+    let mut updated = [Term::NIL; FLAT_MAX];
+    updated[..values.len()].copy_from_slice(values);
+    let mut missing: Vec<(Term, Term)> = Vec::new();
+    for &(key, value) in pairs {
+        match flat_find(keys, key) {
+            Some(at) => updated[at] = value,
+            None if exact => return Err(key),
+            None => missing.push((key, value)),
+        }
+    }
+    let updated = &updated[..values.len()];
+    if missing.is_empty() {
+        return Ok(if updated == values { map } else { flat_with_keys(heap, map.slot(0), updated) });
+    }
+    let mut all: Vec<(Term, Term)> = keys.iter().copied().zip(updated.iter().copied()).collect();
+    all.extend_from_slice(&missing);
+    Ok(from_pairs(heap, &all))
+}
+
+/// A map of these pairs; the last of equal keys wins.
+pub fn from_pairs(heap: &mut Heap, pairs: &[(Term, Term)]) -> Term {
+    match from_pairs_counting(heap, pairs) {
+        (map, _) => map,
+    }
+}
+
+/// As `from_pairs`; None if a key comes twice.
+pub fn from_distinct_pairs(heap: &mut Heap, pairs: &[(Term, Term)]) -> Option<Term> {
+    let (map, distinct) = from_pairs_counting(heap, pairs);
+    distinct.then_some(map)
+}
+
+fn from_pairs_counting(heap: &mut Heap, pairs: &[(Term, Term)]) -> (Term, bool) {
+    if pairs.len() > FLAT_MAX {
+        let mut kept = Vec::new();
+        let built = hamt::from_pairs(heap, pairs, &mut kept);
+        return match built {
+            Some(map) => (map, size(map) == pairs.len()),
+            // Few distinct keys among many pairs.
+            None => (flat_sorted(heap, kept).0, false),
+        };
+    }
+    flat_sorted(heap, pairs.to_vec())
+}
+
+fn flat_sorted(heap: &mut Heap, mut pairs: Vec<(Term, Term)>) -> (Term, bool) {
+    let sorted = pairs.windows(2).all(|w| cmp_map_keys(w[0].0, w[1].0) == Ordering::Less);
+    if sorted {
+        return (flat_from_sorted(heap, &pairs), true);
+    }
+    // Stable, so the last of equal keys is the newest.
+    pairs.sort_by(|a, b| cmp_map_keys(a.0, b.0));
+    let before = pairs.len();
+    pairs.reverse();
+    pairs.dedup_by(|a, b| exact_eq(a.0, b.0));
+    pairs.reverse();
+    let distinct = pairs.len() == before;
+    (flat_from_sorted(heap, &pairs), distinct)
+}
+
+/// A map from a list of keys and a list of values of the same length.
+pub fn from_ks_vs(heap: &mut Heap, keys: &[Term], values: &[Term]) -> Term {
+    debug_assert!(keys.len() == values.len());
+    let pairs: Vec<(Term, Term)> = keys.iter().copied().zip(values.iter().copied()).collect();
+    from_pairs(heap, &pairs)
+}
+
+/// All pairs of both; where both have a key, `b`'s value.
+pub fn merge(heap: &mut Heap, a: Term, b: Term) -> Term {
+    if a == b || size(a) == 0 {
+        return b;
+    }
+    if size(b) == 0 {
+        return a;
+    }
+    match (a.is_kind(Kind::FlatMap), b.is_kind(Kind::FlatMap)) {
+        (true, true) => {
+            if a.slot(0) == b.slot(0) {
+                return b;
+            }
+            let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();
+            update_many(heap, a, &pairs, false).unwrap_or(b)
+        }
+        (false, true) => {
+            let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();
+            update_many(heap, a, &pairs, false).unwrap_or(b)
+        }
+        (true, false) => {
+            let mut map = b;
+            for (key, value) in MapIter::new(a) {
+                if hamt::get(b, key).is_none() {
+                    map = hamt::put(heap, map, key, value);
+                }
+            }
+            map
+        }
+        (false, false) => hamt::merge(heap, a, b),
+    }
+}
+
+/// The keys as a list, in stored order.
+pub fn keys(heap: &mut Heap, map: Term) -> Term {
+    let keys: Vec<Term> = MapIter::new(map).map(|(k, _)| k).collect();
+    heap.list(&keys)
+}
+
+/// The values as a list, in the order of `keys`.
+pub fn values(heap: &mut Heap, map: Term) -> Term {
+    let values: Vec<Term> = MapIter::new(map).map(|(_, v)| v).collect();
+    heap.list(&values)
+}
+
+/// A list of `{Key, Value}`, in the order of `keys`.
+pub fn to_list(heap: &mut Heap, map: Term) -> Term {
+    let pairs: Vec<Term> = MapIter::new(map).map(|(k, v)| heap.tuple(&[k, v])).collect();
+    heap.list(&pairs)
+}
