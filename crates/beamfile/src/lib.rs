@@ -40,6 +40,7 @@ mod operand;
 mod reader;
 mod tables;
 mod types;
+mod verify;
 
 pub use atoms::{AtomIndex, AtomTable};
 pub use beam::BeamFile;
@@ -52,3 +53,4 @@ pub use literals::LiteralTable;
 pub use operand::{Alloc, Bytes, List, Operand, Reg, X_REGS, Y_REGS};
 pub use tables::{ARITY_MAX, FunctionRef, Import, Lambda};
 pub use types::ValueType;
+pub use verify::{Verified, verify};
