@@ -5,15 +5,27 @@
 //! function: registers are read only when they hold a term, the frame has the same size on all ways to a label and is gone at
 //! return and tail calls, stack slots are inside the frame and hold terms whenever the stack may be walked, catch tags nest.
 //!
-//! What is *not* proved, so the machine must check or guard it: types (that `get_list` meets a cons, a bit string instruction a
-//! match context), that as much heap was tested for as is used, that the third-party code meant what it says.
+//! What the machine must guard itself:
+//!
+//! * Types are not proved: that `get_list` meets a cons, or a bit string instruction a match context; nor that a `test_heap` asked
+//!   for as much as is used.
+//! * [`BeamFile::never_returns`] calls raise where they stand; their frame operand means nothing, there may be no frame.
+//! * `try_case` may be reached by jumping or falling into it: compilers put it behind calls that, given their arguments, always
+//!   raise. It must not take the exception from X registers that such a way leaves unset, but from a place that always holds
+//!   terms. `catch_end` finds x0 set on all ways, by a value or by the machine when it caught an exception.
+//! * An exception goes to the catch tag in the lowest slot. The handlers are [`Op::Catch`]'s and [`Op::Try`]'s labels; when the
+//!   handler starts, no X register holds anything.
+//! * `wait_timeout` whose label leads to itself runs again with the timer set: it must not read its time then.
+//! * When a test, a BIF or a bit string instruction with a failure label fails, X registers from `live` on are lost: it may collect
+//!   first. `bs_match` is the exception: a command that fails keeps all that earlier commands left.
+//! * `receive`: `loop_rec`, `loop_rec_end`, `wait` and `wait_timeout` keep no X registers.
+//! * See [`Verified::raises_raw`] for slots that were never written.
 
 mod check;
 mod effects;
 mod flow;
 mod kinds;
 mod lists;
-mod returns;
 mod state;
 mod tags;
 
@@ -21,7 +33,6 @@ use heddle_abi::opcodes::Op;
 
 use self::check::Checker;
 use self::flow::Flow;
-use self::returns::Returns;
 use self::tags::TagSets;
 use crate::beam::BeamFile;
 use crate::code::function_name;
@@ -96,13 +107,8 @@ pub fn verify(beam: &BeamFile) -> Result<Facts, BeamError> {
         }
     }
     let ordinals = vec![0; entries.len()];
-    let mut scratch = Scratch { entries, ordinals, starts: Vec::new(), tags: TagSets::new(), returns: Returns::default() };
+    let mut scratch = Scratch { entries, ordinals, starts: Vec::new(), tags: TagSets::new() };
     let raises_raw = code.functions.iter().map(|function| scratch.function(beam, function)).collect::<Result<_, _>>()?;
-    if let Some(claim) = scratch.returns.broken_claim(code.functions.len()) {
-        let function = code.functions.get(claim.function);
-        let problem = "control must come to a try_case by an exception only, but the function called before it may return";
-        return Err(code.error(&beam.atoms, function, &code.instrs[claim.instr], problem));
-    }
     Ok(Facts { raises_raw })
 }
 
@@ -120,7 +126,6 @@ struct Scratch {
     /// Indices of the function's labels.
     starts: Vec<u32>,
     tags: TagSets,
-    returns: Returns,
 }
 
 impl Scratch {

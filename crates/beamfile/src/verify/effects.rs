@@ -30,12 +30,10 @@ impl<const W: usize> Flow<'_, W> {
             Op::CallFun => self.call(state, number(0) + 1),
             Op::CallFun2 => self.call(state, number(1)),
             Op::Apply => self.call(state, number(0) + 2),
-            Op::CallLast => self.local_tail_call(state, number(0), operands[1], Some(number(2))),
-            Op::CallOnly => self.local_tail_call(state, number(0), operands[1], None),
-            Op::CallExtLast => self.leave(state, number(0), Some(number(2))),
-            Op::CallExtOnly => self.leave(state, number(0), None),
-            Op::ApplyLast => self.leave(state, number(0) + 2, Some(number(1))),
-            Op::Return => self.leave(state, 1, None),
+            Op::CallLast | Op::CallExtLast => self.tail_call(state, number(0), Some(number(2))),
+            Op::CallOnly | Op::CallExtOnly => self.tail_call(state, number(0), None),
+            Op::ApplyLast => self.tail_call(state, number(0) + 2, Some(number(1))),
+            Op::Return => self.tail_call(state, 1, None),
             Op::FuncInfo => self.tail_call(state, self.function.arity, None),
             Op::Send => self.like_call(state, 2, 1),
             Op::RawRaise => self.like_call(state, 3, 1),
@@ -65,9 +63,6 @@ impl<const W: usize> Flow<'_, W> {
                 self.leave_catch(state, slot(0))
             }
             Op::TryCase => {
-                if !state.caught {
-                    return Err("control must come here by an exception only".into());
-                }
                 state.x = Set::first(3);
                 self.leave_catch(state, slot(0))
             }
@@ -247,8 +242,8 @@ impl<const W: usize> Flow<'_, W> {
             let tags = self.tags.at_or_above(state.tags, tag.slot)?;
             // `catch_end` finds either the value or the exception in x0, `try_case` looks elsewhere.
             let is_catch = self.first_instr(tag.handler).is_some_and(|instr| instr.op == Op::CatchEnd);
-            let caught = State { x: Set::first(is_catch.into()), f: Set::EMPTY, tags, caught: true, building: false, ..*state };
-            self.arrive(tag.handler, &caught)?;
+            let caught = State { x: Set::first(is_catch.into()), f: Set::EMPTY, tags, building: false, ..*state };
+            self.branch(tag.handler, &caught)?;
             position += 1;
             let next = self.tags.get(state.tags).get(position);
             if tag.certain && next.is_none_or(|next| next.slot != tag.slot) {
@@ -272,19 +267,6 @@ impl<const W: usize> Flow<'_, W> {
             return Err(format!("a call needs a frame to return to ({:?})", state.frame));
         }
         self.like_call(state, arguments, 1)
-    }
-
-    /// Returns, or calls something that may return to our caller.
-    fn leave(&mut self, state: &mut State<W>, arguments: u32, frame: Option<u32>) -> Result<Next, String> {
-        self.returns.returns(self.index());
-        self.tail_call(state, arguments, frame)
-    }
-
-    fn local_tail_call(&mut self, state: &mut State<W>, arguments: u32, label: Operand, frame: Option<u32>) -> Result<Next, String> {
-        if let Some(callee) = self.callee(label) {
-            self.returns.tail_calls(self.index(), callee);
-        }
-        self.tail_call(state, arguments, frame)
     }
 
     /// Leaves the function, with a frame to give up or without one.

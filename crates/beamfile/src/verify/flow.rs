@@ -6,13 +6,11 @@
 use heddle_abi::opcodes::Op;
 
 use super::Scratch;
-use super::returns::{Claim, Returns};
 use super::state::{Frame, State};
 use super::tags::{TagSets, TagsId};
 use crate::beam::BeamFile;
 use crate::code::Instr;
 use crate::functions::Function;
-use crate::operand::Operand;
 
 /// Instructions looked at per instruction of the function, before we give up. Ours; OTP's own code stays below 5.
 const ROUNDS_MAX: usize = 200;
@@ -34,9 +32,6 @@ pub(super) struct Flow<'a, const W: usize> {
     pub tags: &'a mut TagSets,
     /// For each label its number among the labels of its function.
     ordinals: &'a [u32],
-    /// For each label the function it is the entry of, plus one.
-    entries: &'a [u32],
-    pub returns: &'a mut Returns,
     /// One per label, in order.
     blocks: Vec<Block<W>>,
     lowest_dirty: usize,
@@ -50,9 +45,9 @@ pub(super) type Fault = (usize, String);
 impl<'a, const W: usize> Flow<'a, W> {
     /// Answers whether the function may raise an exception while slots of its frame hold anything.
     pub fn run(beam: &'a BeamFile, function: &'a Function, scratch: &'a mut Scratch) -> Result<bool, Fault> {
-        let Scratch { entries, ordinals, starts, tags, returns } = scratch;
+        let Scratch { ordinals, starts, tags, .. } = scratch;
         let blocks = starts.iter().map(|_| Block::<W> { state: None, dirty: false }).collect();
-        let mut flow = Flow { beam, function, tags, ordinals, entries, returns, blocks, lowest_dirty: usize::MAX, raises_raw: false };
+        let mut flow = Flow { beam, function, tags, ordinals, blocks, lowest_dirty: usize::MAX, raises_raw: false };
         let entry = function.entry as usize;
         flow.branch(function.entry_label, &State::at_entry(function.arity)).map_err(|problem| (entry, problem))?;
         let size = (function.end - function.start) as usize;
@@ -73,27 +68,19 @@ impl<'a, const W: usize> Flow<'a, W> {
             return Ok(());
         };
         let code = &self.beam.code;
-        let mut called = None;
         for index in start + 1..self.function.end as usize {
             let instr = &code.instrs[index];
             *budget = budget.checked_sub(1).ok_or_else(|| (index, String::from("the function's control flow is too tangled to verify")))?;
             match instr.op {
                 Op::Label => {
                     let label = code.operands(instr)[0].number().unwrap_or(0);
-                    if let Some(callee) = called
-                        && self.first_instr(label).is_some_and(|first| first.op == Op::TryCase)
-                    {
-                        self.returns.claim(Claim { function: self.index(), instr: index, callee });
-                        return Ok(());
-                    }
-                    return self.arrive(label, &state).map_err(|problem| (index, problem));
+                    return self.branch(label, &state).map_err(|problem| (index, problem));
                 }
                 Op::Line | Op::ExecutableLine => continue,
-                Op::Call => called = self.callee(code.operands(instr)[1]),
-                _ => called = None,
+                _ => {}
             }
             match self.step(&mut state, instr).map_err(|problem| (index, problem))? {
-                Next::Following => state.caught = false,
+                Next::Following => {}
                 Next::Nothing => return Ok(()),
             }
         }
@@ -103,11 +90,6 @@ impl<'a, const W: usize> Flow<'a, W> {
 
     /// Control may go to a label with this state.
     pub fn branch(&mut self, label: u32, state: &State<W>) -> Result<(), String> {
-        if state.caught { self.arrive(label, &State { caught: false, ..*state }) } else { self.arrive(label, state) }
-    }
-
-    /// The same for an exception, or for running into a label.
-    pub fn arrive(&mut self, label: u32, state: &State<W>) -> Result<(), String> {
         let ordinal = self.ordinals[label as usize] as usize;
         let Some(block) = self.blocks.get_mut(ordinal) else {
             return Err(format!("label {label} is in another function"));
@@ -124,17 +106,6 @@ impl<'a, const W: usize> Flow<'a, W> {
             self.lowest_dirty = self.lowest_dirty.min(ordinal);
         }
         Ok(())
-    }
-
-    /// The index of this function.
-    pub fn index(&self) -> usize {
-        self.entries[self.function.entry_label as usize] as usize - 1
-    }
-
-    /// The index of the function that a call goes to.
-    pub fn callee(&self, label: Operand) -> Option<usize> {
-        let Operand::Label(label) = label else { return None };
-        (self.entries[label as usize] as usize).checked_sub(1)
     }
 
     /// The first instruction at a label that does something.
@@ -162,8 +133,6 @@ fn merge<const W: usize>(tags: &mut TagSets, known: &mut State<W>, other: &State
     let merged = tags.merge(known.tags, other.tags)?;
     changed |= merged != known.tags;
     known.tags = merged;
-    changed |= known.caught & !other.caught;
-    known.caught &= other.caught;
     changed |= known.building & !other.building;
     known.building &= other.building;
     Ok(changed)

@@ -93,15 +93,13 @@ pub(super) struct State<const W: usize> {
     pub frame: Frame,
     /// Catch tags in Y registers.
     pub tags: TagsId,
-    /// Control came from an exception, and nothing has happened since.
-    pub caught: bool,
     /// A binary is being built, with `bs_put_...` instructions to come.
     pub building: bool,
 }
 
 impl<const W: usize> State<W> {
     pub fn at_entry(arity: u32) -> State<W> {
-        State { x: Set::first(arity), y: Set::EMPTY, f: Set::EMPTY, frame: Frame::None, tags: TagsId::NONE, caught: false, building: false }
+        State { x: Set::first(arity), y: Set::EMPTY, f: Set::EMPTY, frame: Frame::None, tags: TagsId::NONE, building: false }
     }
 
     #[inline]
