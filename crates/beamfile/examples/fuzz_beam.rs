@@ -46,8 +46,14 @@ fn stop(problem: &str) -> ! {
     process::exit(2);
 }
 
-/// A file as its chunks, with the literal table unpacked.
+/// A file's chunks, with the literal table unpacked.
 type Chunks = Vec<([u8; 4], Vec<u8>)>;
+
+struct Sample {
+    chunks: Chunks,
+    /// Where instructions start in the data of `Code`, and where the last one ends.
+    instrs: Vec<usize>,
+}
 
 fn run(options: &Options) {
     let mut corpus = Vec::new();
@@ -60,8 +66,7 @@ fn run(options: &Options) {
     let (mut parsed, mut accepted, mut harmful, mut slowest) = (0u64, 0u64, 0u64, Duration::ZERO);
     let started = Instant::now();
     for round in 0..options.count {
-        let mut chunks = corpus[random.below(corpus.len())].clone();
-        let file = mutate(&mut chunks, &mut random);
+        let file = mutate(&corpus[random.below(corpus.len())], &mut random);
         let began = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let beam = BeamFile::parse(&file).map_err(|error| (false, error.to_string()))?;
@@ -85,10 +90,13 @@ fn run(options: &Options) {
         }
     }
     println!("{} files, {accepted} accepted, {parsed} parsed but refused, {harmful} harmful, slowest {slowest:?}", options.count);
+    // The most memory the process ever had, corpus included.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default());
     process::exit(i32::from(harmful > 0));
 }
 
-fn collect(directory: &Path, corpus: &mut Vec<Chunks>) {
+fn collect(directory: &Path, corpus: &mut Vec<Sample>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
@@ -96,21 +104,21 @@ fn collect(directory: &Path, corpus: &mut Vec<Chunks>) {
         if path.is_dir() {
             collect(&path, corpus);
         } else if path.extension().is_some_and(|extension| extension == "beam")
-            && let Some(chunks) = fs::read(&path).ok().and_then(|bytes| split(&bytes))
+            && let Some(sample) = fs::read(&path).ok().and_then(|bytes| split(&bytes))
         {
-            corpus.push(chunks);
+            corpus.push(sample);
         }
     }
 }
 
-fn split(file: &[u8]) -> Option<Chunks> {
+fn split(file: &[u8]) -> Option<Sample> {
     let mut chunks = Chunks::new();
     for chunk in container::chunks(file).ok()? {
         let mut data = file[chunk.range].to_vec();
         match &chunk.id.0 {
             b"Dbgi" | b"Docs" => continue,
-            // Stored as OTP 28 does, so that mutations reach the terms' sizes.
-            b"LitT" if data.len() > 4 => {
+            // Stored as OTP 28 does, so that mutations reach the terms' sizes; in some files still packed.
+            b"LitT" if data.len() > 4 && !file.len().is_multiple_of(8) => {
                 let mut unpacked = vec![0; 4];
                 std::io::Read::read_to_end(&mut ZlibDecoder::new(&data[4..]), &mut unpacked).ok()?;
                 data = unpacked;
@@ -119,33 +127,65 @@ fn split(file: &[u8]) -> Option<Chunks> {
         }
         chunks.push((chunk.id.0, data));
     }
-    (chunks.iter().map(|chunk| chunk.1.len()).sum::<usize>() <= FILE_BYTES_MAX).then_some(chunks)
+    if chunks.iter().map(|chunk| chunk.1.len()).sum::<usize>() > FILE_BYTES_MAX {
+        return None;
+    }
+    let code_header = 20;
+    let instrs = BeamFile::parse(file).ok()?.code.instrs.iter().map(|instr| code_header + instr.offset as usize).collect();
+    Some(Sample { chunks, instrs })
 }
 
-fn mutate(chunks: &mut Chunks, random: &mut Random) -> Vec<u8> {
-    for _ in 0..=random.below(4) {
-        // Code gets half of all mutations, and mutations that keep its structure get most of those.
-        let code = chunks.iter().position(|chunk| chunk.0 == *b"Code").filter(|_| random.below(2) == 0);
-        let index = code.unwrap_or_else(|| random.below(chunks.len()));
+fn mutate(sample: &Sample, random: &mut Random) -> Vec<u8> {
+    let mut chunks = sample.chunks.clone();
+    let code = chunks.iter().position(|chunk| chunk.0 == *b"Code");
+    // Half of all files get a change that leaves instructions whole, so that most of them reach the verifier.
+    let whole = random.below(2) == 0;
+    if let Some(code) = code.filter(|_| whole) {
+        instructions(&mut chunks[code].1, &sample.instrs, random);
+    }
+    let more = if whole { random.below(8) / 6 } else { 1 + random.below(6) / 3 };
+    for _ in 0..more {
+        let index = code.filter(|&code| code < chunks.len() && random.below(2) == 0).unwrap_or_else(|| random.below(chunks.len()));
         let other = random.below(chunks.len());
         match random.below(40) {
             0 => chunks.swap(index, other),
-            1 => drop(chunks.remove(index)),
+            1 if chunks.len() > 1 => drop(chunks.remove(index)),
             2 => chunks[index].0 = chunks[other].0,
             3 => chunks.push(chunks[index].clone()),
             _ => bytes(&mut chunks[index].1, random),
         }
-        if chunks.is_empty() {
-            break;
-        }
     }
-    let mut file = join(chunks);
+    let mut file = join(&chunks);
     match random.below(50) {
         0 => file.truncate(random.below(file.len() + 1)),
         1 => bytes(&mut file, random),
         _ => {}
     }
     file
+}
+
+/// Removes, repeats, moves or changes whole instructions.
+fn instructions(code: &mut Vec<u8>, starts: &[usize], random: &mut Random) {
+    let count = starts.len() - 1;
+    let (one, other) = (random.below(count), random.below(count));
+    let (one, other) = (starts[one]..starts[one + 1], starts[other]..starts[other + 1]);
+    match random.below(8) {
+        0 => drop(code.drain(one)),
+        1 => {
+            let copy = code[other].to_vec();
+            code.splice(one, copy);
+        }
+        2 | 3 => {
+            let copy = code[other].to_vec();
+            code.splice(one.start..one.start, copy);
+        }
+        // An operand with the same tag and another small number, or the other way round.
+        _ => {
+            let at = one.start + random.below(one.len());
+            let change = if random.below(4) == 0 { random.byte() & 0xf7 } else { random.byte() & 0x70 };
+            code[at] ^= change;
+        }
+    }
 }
 
 fn bytes(data: &mut Vec<u8>, random: &mut Random) {
