@@ -24,6 +24,7 @@
 mod check;
 mod effects;
 mod flow;
+mod frames;
 mod kinds;
 mod lists;
 mod state;

@@ -101,7 +101,7 @@ const SKIP_UTF: &[Kind] = &[Fail, Reg, Live, Num];
 const PUT_SEGMENT: &[Kind] = &[FailOrRaise, Size, Num, Num, Src];
 const PUT_UTF: &[Kind] = &[FailOrRaise, Num, Src];
 const UTF_SIZE: &[Kind] = &[FailOrRaise, Src, Dst];
-const BS_INIT: &[Kind] = &[FailOrRaise, Size, Num, Live, Num, Dst];
+const BS_INIT: &[Kind] = &[FailOrRaise, Size, Words, Live, Num, Dst];
 const PUT_MAP: &[Kind] = &[FailOrRaise, Src, Dst, Live, SrcPairs];
 
 #[rustfmt::skip]
@@ -205,7 +205,7 @@ const ROWS: &[(Op, &[Kind])] = &[
     // Building binaries: in one go since OTP 25, piece by piece before.
     (Op::BsCreateBin, &[FailOrRaise, Words, Live, Num, Dst, Segments]),
     (Op::BsInit2, BS_INIT), (Op::BsInitBits, BS_INIT),
-    (Op::BsAppend, &[FailOrRaise, Size, Num, Live, Num, Src, Num, Dst]),
+    (Op::BsAppend, &[FailOrRaise, Size, Words, Live, Num, Src, Num, Dst]),
     (Op::BsPrivateAppend, &[FailOrRaise, Size, Num, Src, Num, Dst]),
     (Op::BsAdd, &[FailOrRaise, Size, Size, Num, Dst]),
     (Op::BsPutInteger, PUT_SEGMENT), (Op::BsPutBinary, PUT_SEGMENT), (Op::BsPutFloat, PUT_SEGMENT),
