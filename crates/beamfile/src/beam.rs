@@ -100,6 +100,16 @@ impl BeamFile {
         self.code.functions.iter().position(|function| self.code.body(function).iter().any(|instr| instr.op == Op::OnLoad))
     }
 
+    /// Whether a call to this import raises, whatever its arguments. Compilers rely on it: what follows such a call need not make
+    /// sense, its frame operand least of all, and it may lack a frame to return to.
+    pub fn never_returns(&self, import: u32) -> bool {
+        let Some(import) = self.imports.get(import as usize) else {
+            return false;
+        };
+        let name = (self.atoms.get(import.module), self.atoms.get(import.function), import.arity);
+        matches!(name, (Some("erlang"), Some("error"), 1..=3) | (Some("erlang"), Some("exit" | "throw"), 1))
+    }
+
     /// Large integers as bytes, see [`Code::big`].
     pub fn big(&self, operand: Operand) -> Option<&[u8]> {
         match operand {

@@ -1,19 +1,22 @@
 //! Reads and verifies `.beam` files. What comes out is inert data: no terms, no addresses, nothing of a running machine.
 //!
 //! ```no_run
-//! use heddle_beamfile::{BeamFile, Operand};
+//! use heddle_beamfile::{Operand, Verified};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let bytes = std::fs::read("lists.beam")?;
-//! let beam = BeamFile::parse(&bytes)?;
+//! let beam = Verified::load(&bytes)?;
 //! for function in &beam.code.functions {
 //!     println!("{}/{}", beam.atoms.get(function.name).unwrap_or("?"), function.arity);
 //!     for instr in beam.code.body(function) {
+//!         println!("  {}", instr.op.name());
 //!         for &operand in beam.code.operands(instr) {
 //!             match operand {
-//!                 Operand::List(list) => println!("  {:?}", beam.code.list(list)),
-//!                 Operand::Literal(index) => println!("  {:?}", beam.literals.get(index)),
-//!                 other => println!("  {other:?}"),
+//!                 Operand::Label(label) => println!("    to instruction {:?}", beam.code.labels.instr(label)),
+//!                 Operand::List(list) => println!("    {:?}", beam.code.list(list)),
+//!                 Operand::Literal(index) => println!("    {:?}", beam.literals.get(index)),
+//!                 Operand::Typed { reg, type_index } => println!("    {reg:?} {:?}", beam.value_type(type_index)),
+//!                 other => println!("    {other:?}"),
 //!             }
 //!         }
 //!     }
@@ -21,6 +24,17 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! * [`BeamFile::parse`] gives well-formed tables; [`Verified::load`] (or [`Verified::new`]) also proves that the code keeps to the
+//!   rules the machine relies on, and derefs to [`BeamFile`]. Load only verified files; `src/verify.rs` lists what the proof
+//!   covers and what the machine must still guard.
+//! * [`BeamFile`]: `atoms`, `imports`, `exports`, `locals`, `lambdas`, `literals` (external terms), `strings`, `lines`, `types`,
+//!   `code`, raw `attributes`/`compile_info`/`meta`, `chunks`, [`BeamFile::module_md5`]. Atom indices are 1-based, atom 1 is the
+//!   module.
+//! * [`Code`]: `instrs` in file order, 12 bytes each; operands in an arena, 16 bytes each: [`Code::operands`] has exactly
+//!   `op.arity()` of them, lists are ranges of the same arena ([`Code::list`]). `functions` give name, arity, entry label and
+//!   instruction range; [`Labels::instr`] leads from a label to its instruction.
+//! * [`Code::error`] makes an error that names function, instruction and byte, for whoever cannot load an instruction.
 //!
 //! All counts are checked against the bytes that are there before anything is allocated for them, and nothing here panics,
 //! whatever the input.
@@ -40,6 +54,7 @@ mod operand;
 mod reader;
 mod tables;
 mod types;
+mod verify;
 
 pub use atoms::{AtomIndex, AtomTable};
 pub use beam::BeamFile;
@@ -52,3 +67,4 @@ pub use literals::LiteralTable;
 pub use operand::{Alloc, Bytes, List, Operand, Reg, X_REGS, Y_REGS};
 pub use tables::{ARITY_MAX, FunctionRef, Import, Lambda};
 pub use types::ValueType;
+pub use verify::{Facts, Verified, verify};

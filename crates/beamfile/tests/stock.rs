@@ -1,10 +1,10 @@
-//! Every file of a stock OTP tree parses. The tree is `$HEDDLE_OTP`, or /opt/otp27; without one these tests are skipped.
+//! Every file of a stock OTP tree parses and passes verification. The tree is `$HEDDLE_OTP`, or /opt/otp27; without one these tests are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use heddle_beamfile::BeamFile;
+use heddle_beamfile::{BeamFile, Verified};
 
 fn otp_root() -> Option<PathBuf> {
     let root = std::env::var_os("HEDDLE_OTP").map_or_else(|| PathBuf::from("/opt/otp27/usr/lib/erlang"), PathBuf::from);
@@ -34,18 +34,22 @@ fn every_file_is_accepted() {
     files.sort();
     assert!(files.len() >= 1000, "{} files under {}; is this a whole OTP?", files.len(), root.display());
     let mut refused = Vec::new();
-    let (mut instrs, mut elapsed) = (0, std::time::Duration::ZERO);
+    let (mut instrs, mut functions, mut raw, mut elapsed) = (0, 0, 0, std::time::Duration::ZERO);
     for path in &files {
         let bytes = fs::read(path).expect("a file listed a moment ago");
         let started = Instant::now();
-        let parsed = BeamFile::parse(&bytes);
+        let parsed = Verified::load(&bytes);
         elapsed += started.elapsed();
         match parsed {
-            Ok(beam) => instrs += beam.code.instrs.len(),
+            Ok(beam) => {
+                instrs += beam.code.instrs.len();
+                functions += beam.code.functions.len();
+                raw += (0..beam.code.functions.len()).filter(|&function| beam.raises_raw(function)).count();
+            }
             Err(error) => refused.push(format!("{}: {error}", path.display())),
         }
     }
-    println!("{} files, {instrs} instructions, {elapsed:?}", files.len());
+    println!("{} files, {functions} functions ({raw} raise raw), {instrs} instructions, {elapsed:?}", files.len());
     assert!(refused.is_empty(), "{} refused:\n{}", refused.len(), refused.join("\n"));
 }
 
