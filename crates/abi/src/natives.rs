@@ -69,3 +69,8 @@ mod tests {
         assert_eq!(spawn.map(|row| row.kind), Some(NativeKind::GuardBif));
     }
 }
+
+/// True if the inventory lists this function as part of a NIF library.
+pub fn is_nif(module: &str, function: &str, arity: u8) -> bool {
+    natives().iter().any(|n| n.kind == NativeKind::Nif && n.module == module && n.function == function && n.arity == arity)
+}

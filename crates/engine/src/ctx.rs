@@ -29,6 +29,8 @@ pub struct Ctx {
     pub fault: *const heddle_term::Export,
     /// Arguments of the failed native or function, as a list, or NONE.
     pub fault_args: Term,
+    /// Reductions left when the process was given back.
+    pub left: i64,
 }
 
 pub type OpFn = unsafe extern "sysv64" fn(*const u64, *mut Ctx, *mut u64, *mut u64, i64) -> u64;

@@ -1,1 +1,12 @@
-//! heddle-engine
+//! The engine: loader and interpreter.
+
+pub mod code_natives;
+mod collect;
+pub mod ctx;
+pub mod loader;
+mod native_code;
+pub mod ops;
+pub mod run;
+
+pub use native_code::install as install_natives;
+pub use run::{Interpreter, init};

@@ -120,3 +120,73 @@ pub fn uncaught_reason(p: &mut Process, class: crate::process::Class, reason: Te
         }
     }
 }
+
+/// The report of a process that ended by an error nobody caught, as the emulator sends it to the logger.
+pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
+    if class == crate::process::Class::Exit || p.system_process {
+        return;
+    }
+    let pid = p.pid_term();
+    let reason = p.exit_reason;
+    log("error", "Error in process ~p with exit value:~n~p~n", &[pid, reason], p.group_leader);
+}
+
+/// A message of the machine itself.
+pub fn log_message(level: &str, text: &str) {
+    let package = Package::build(|heap| heap.string(text));
+    log(level, "~ts~n", &[package.term()], Term::NONE);
+}
+
+/// Who gets the machine's log messages: `system_flag(system_logger, _)`. 0 = the process registered as `logger`.
+pub static SYSTEM_LOGGER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
+    let receiver = match SYSTEM_LOGGER.load(Ordering::Relaxed) {
+        0 => names::whereis(am::LOGGER),
+        pid => Some(Term::local_pid(pid - 1)),
+    };
+    let message = Package::build(|heap| {
+        let args: Vec<Term> = args.iter().map(|&a| heap.copy(a)).collect();
+        let pid = args.first().copied().filter(|a| a.is_pid()).unwrap_or(Term::atom(am::UNDEFINED));
+        let args = heap.list(&args);
+        let format = heap.string(format);
+        let mut meta = heddle_term::map::empty();
+        let leader = if group_leader.is_none() { am::UNDEFINED.into() } else { heap.copy(group_leader) };
+        let time = heap.integer(crate::time::system_ns() / 1000);
+        let tag = heddle_term::map::put(heap, heddle_term::map::empty(), Atom::new("tag").into(), Atom::new(level).into());
+        let tag = heddle_term::map::put(heap, tag, Atom::new("emulator").into(), Term::bool(true));
+        for (key, value) in [("gl", leader), ("pid", pid), ("time", time), ("error_logger", tag)] {
+            if !value.is_atom_of(am::UNDEFINED) {
+                meta = heddle_term::map::put(heap, meta, Atom::new(key).into(), value);
+            }
+        }
+        heap.tuple(&[Atom::new("log").into(), Atom::new(level).into(), format, args, meta])
+    });
+    match receiver {
+        Some(to) if to.is_local_pid() => {
+            crate::send::message_to_pid(to.payload(), message);
+        }
+        _ => eprintln!("(no logger present) unexpected logger message: {}", heddle_term::text::display::to_string(message.term())),
+    }
+}
+
+/// `max_heap_size` was exceeded: reports as asked; true if the process is to be killed.
+pub fn max_heap_reached(p: &mut Process) -> bool {
+    let max = p.max_heap;
+    if max.error_logger {
+        let text = format!(
+            "     Process:          <0.{}.{}>\n     Context:          maximum heap size reached\n     Max Heap Size:    {}\n     Total Heap Size:  {}\n     Kill:             {}\n     Error Logger:     {}\n",
+            p.pid() & 0x0fff_ffff,
+            p.pid() >> 28,
+            max.size_words,
+            p.heap_words() + p.old_words(),
+            max.kill,
+            max.error_logger
+        );
+        log_message("error", &text);
+    }
+    if max.kill {
+        p.exit_reason = am::KILLED.into();
+    }
+    max.kill
+}

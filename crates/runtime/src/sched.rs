@@ -82,6 +82,7 @@ static VM: OnceLock<Vm> = OnceLock::new();
 
 thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static DIRTY: Cell<bool> = const { Cell::new(false) };
 }
 
 fn vm() -> &'static Vm {
@@ -100,6 +101,10 @@ pub fn set_online(n: usize) -> usize {
         scheduler.parker.unpark();
     }
     old
+}
+/// True on a dirty thread: natives that asked to go there may block now.
+pub fn on_dirty_thread() -> bool {
+    DIRTY.get()
 }
 /// 1-based, as `system_info(scheduler_id)`; dirty threads come after the normal ones.
 pub fn current_id() -> usize {
@@ -502,6 +507,7 @@ fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
 }
 
 fn dirty_loop(kind: usize) {
+    DIRTY.set(true);
     let vm = vm();
     let mut engine = vm.engine.new_thread();
     let queue = &vm.dirty[kind];

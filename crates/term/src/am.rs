@@ -73,4 +73,13 @@ atoms! {
     UNDEFINED_LAMBDA = "undefined_lambda",
     ERTS_CODE_PURGER = "erts_code_purger",
     LOGGER = "logger",
+    // functions that the loader treats specially
+    APPLY = "apply",
+    NIF_ERROR = "nif_error",
+    RAISE = "raise",
+    YIELD = "yield",
+    HIBERNATE = "hibernate",
+    LOAD_NIF = "load_nif",
+    CALL_ON_LOAD_FUNCTION = "call_on_load_function",
+    BANG = "!",
 }

@@ -3,7 +3,7 @@
 
 use crate::ctx::{Ctx, OUT_YIELD, continuation, continuation_target, entry_arity};
 use crate::ops::errors::{raise, undefined_function};
-use crate::{goto, load, next, ops, save};
+use crate::{goto, load, ops, save};
 use heddle_runtime::gc;
 use heddle_runtime::process::{Class, Exception};
 use heddle_term::code_cell::Mfa;
@@ -100,6 +100,7 @@ ops! {
         if !p.heap.fragments.is_null() {
             gc::collect(p, &mut [], 0, gc::Kind::Automatic);
         }
+        (*c).left = r;
         OUT_YIELD
     }
 
@@ -239,6 +240,7 @@ ops! {
         let p = save!(c, h, s);
         p.exit_reason = am::NORMAL.into();
         (*c).x[0] = Term::NIL;
+        (*c).left = r;
         crate::ctx::OUT_EXIT
     }
     // erlang:yield/0: true, after others had a turn.
@@ -248,6 +250,7 @@ ops! {
         p.saved.clear();
         p.saved.push(Term::bool(true));
         p.live = 1;
+        (*c).left = r;
         OUT_YIELD
     }
 }

@@ -36,6 +36,7 @@ ops! {
         let trace = if class == Class::Exit { Term::NIL } else { build_trace(&mut p.heap, p.exception.trace) };
         p.exit_reason = heddle_runtime::exit::uncaught_reason(p, class, reason, trace);
         heddle_runtime::exit::log_uncaught(p, class);
+        (*c).left = r;
         OUT_EXIT
     }
 
@@ -43,6 +44,7 @@ ops! {
     #[cold]
     fn exit_now(ip, c, h, s, r) {
         save!(c, h, s);
+        (*c).left = r;
         OUT_EXIT
     }
 

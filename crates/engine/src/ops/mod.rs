@@ -4,6 +4,7 @@ pub mod arith;
 pub mod bifs;
 pub mod bits;
 pub mod calls;
+pub mod control;
 pub mod data;
 pub mod errors;
 pub mod floats;

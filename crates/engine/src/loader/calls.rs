@@ -1,0 +1,154 @@
+//! Calls. A call of a native becomes an operation that calls it in place; a few functions of module erlang are operations of
+//! their own.
+
+use crate::loader::emitter::Emitter;
+use crate::ops::{calls, control, errors, frames, funs, natives};
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::{Instr, Operand};
+use heddle_term::{Atom, Export, Term, am};
+use std::sync::atomic::Ordering;
+
+/// How a call leaves the caller's frame.
+#[derive(Clone, Copy)]
+enum Leave {
+    /// A call that comes back.
+    No,
+    /// A tail call that removes a frame of this size first.
+    Frame(u64),
+}
+
+impl Emitter<'_> {
+    pub fn call(&mut self, module: Atom, op: Op, o: &[Operand]) {
+        match op {
+            Op::Call => {
+                self.op(calls::call);
+                self.label(Emitter::label_of(o[1]));
+            }
+            Op::CallLast => {
+                self.op(calls::call_last);
+                self.cell(Emitter::number(o[2]));
+                self.label(Emitter::label_of(o[1]));
+            }
+            Op::CallOnly => {
+                self.op(calls::call_only);
+                self.label(Emitter::label_of(o[1]));
+            }
+            Op::CallExt => self.call_ext(module, o[1], Leave::No),
+            Op::CallExtLast => self.call_ext(module, o[1], Leave::Frame(Emitter::number(o[2]))),
+            Op::CallExtOnly => self.call_ext(module, o[1], Leave::Frame(0)),
+            Op::Return => self.op(calls::ret),
+            Op::Apply => {
+                self.op(calls::apply);
+                self.cell(Emitter::number(o[0]));
+            }
+            _ => {
+                self.op(calls::apply_last);
+                self.cell(Emitter::number(o[0]));
+                self.cell(Emitter::number(o[1]));
+            }
+        }
+    }
+
+    fn call_ext(&mut self, module: Atom, import: Operand, leave: Leave) {
+        let export = self.imports[Emitter::number(import) as usize];
+        if self.special(module, export, leave) {
+            return;
+        }
+        let native = export.native.load(Ordering::Acquire);
+        if native != 0 {
+            // Errors show the caller's frame, so the frame goes after the call.
+            self.op(natives::call_native);
+            self.cell(native as u64);
+            self.cell(export.mfa.arity as u64);
+            self.cell(export as *const Export as u64);
+            self.leave(leave);
+            return;
+        }
+        match leave {
+            Leave::No => self.op(calls::call_ext),
+            Leave::Frame(0) => self.op(calls::call_ext_only),
+            Leave::Frame(n) => {
+                self.op(calls::call_ext_last);
+                self.cell(n);
+            }
+        }
+        self.cell(export as *const Export as u64);
+    }
+
+    fn leave(&mut self, leave: Leave) {
+        match leave {
+            Leave::No => {}
+            Leave::Frame(0) => self.op(calls::ret),
+            Leave::Frame(n) => {
+                self.op(frames::deallocate_return);
+                self.cell(n);
+            }
+        }
+    }
+
+    /// Functions that are operations.
+    fn special(&mut self, module: Atom, export: &Export, leave: Leave) -> bool {
+        let mfa = export.mfa;
+        if mfa.module != am::ERLANG {
+            return false;
+        }
+        match (mfa.function, mfa.arity) {
+            (am::APPLY, 3) => match leave {
+                Leave::No => self.op(calls::call_apply_list),
+                Leave::Frame(n) => {
+                    self.op(calls::call_apply_list_last);
+                    self.cell(n);
+                }
+            },
+            (am::APPLY, 2) => match leave {
+                Leave::No => self.op(funs::call_apply_fun),
+                Leave::Frame(n) => {
+                    self.op(funs::call_apply_fun_last);
+                    self.cell(n);
+                }
+            },
+            (am::YIELD, 0) => {
+                self.op(calls::yield_now);
+                self.leave(leave);
+            }
+            (am::HIBERNATE, 3) => self.op(control::hibernate),
+            (am::LOAD_NIF, 2) => {
+                self.op(control::load_nif);
+                self.cell(Term::atom(module).raw());
+                self.leave(leave);
+            }
+            (am::CALL_ON_LOAD_FUNCTION, 1) => {
+                self.op(control::call_on_load);
+                self.leave(leave);
+            }
+            (am::RAISE, 3) => {
+                // Not a native call: the operation raises in place.
+                self.op(control::raise_3);
+                self.leave(leave);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// `call_fun`, merged with a frame removal and return behind it.
+    pub fn call_fun(&mut self, rest: &[Instr]) -> usize {
+        let code = &self.beam.code;
+        let arity = Emitter::number(code.operands(&rest[0])[0]);
+        if let [_, d, r, ..] = rest
+            && d.op == Op::Deallocate
+            && r.op == Op::Return
+        {
+            self.op(funs::call_fun_last);
+            self.cell(arity);
+            self.cell(Emitter::number(code.operands(d)[0]));
+            return 3;
+        }
+        self.op(funs::call_fun);
+        self.cell(arity);
+        1
+    }
+}
+
+#[allow(unused)]
+const _: crate::ctx::OpFn = errors::raise;

@@ -1,0 +1,171 @@
+//! The growing code of one module: cells, the places that wait for label addresses, line entries.
+
+use crate::ctx::{OpFn, encode_x, encode_y, reg_offset};
+use heddle_beamfile::{BeamFile, Operand, Reg};
+use heddle_runtime::code::{Function, LineEntry};
+use heddle_term::{Atom, Export, FunEntry, Term};
+
+/// Where a specialised operation finds an operand, with the cell for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    X(u64),
+    Y(u64),
+    K(u64),
+}
+
+pub struct Emitter<'a> {
+    pub beam: &'a BeamFile,
+    pub atoms: Vec<Atom>,
+    pub literals: Vec<Term>,
+    pub imports: Vec<&'static Export>,
+    pub lambdas: Vec<&'static FunEntry>,
+    pub cells: Vec<u64>,
+    /// Offset of each label's code; u32::MAX until it is placed.
+    pub labels: Vec<u32>,
+    /// Cells that get the address of a label.
+    pub fixups: Vec<(u32, u32)>,
+    pub functions: Vec<Function>,
+    pub lines: Vec<LineEntry>,
+    pub on_load: Option<u32>,
+    /// Large integers in operands became literals.
+    pub big_literals: Vec<Term>,
+}
+
+impl Emitter<'_> {
+    pub fn op(&mut self, op: OpFn) {
+        self.cells.push(op as usize as u64);
+    }
+    pub fn cell(&mut self, value: u64) {
+        self.cells.push(value);
+    }
+    /// A label operand: its address, or 0 for label 0.
+    pub fn label(&mut self, label: u32) {
+        if label != 0 {
+            self.fixups.push((self.cells.len() as u32, label));
+        }
+        self.cells.push(0);
+    }
+    pub fn label_of(operand: Operand) -> u32 {
+        match operand {
+            Operand::Label(label) => label,
+            _ => 0,
+        }
+    }
+
+    /// The constant that an operand stands for, if it is no register.
+    pub fn constant(&mut self, operand: Operand) -> Option<Term> {
+        Some(match operand {
+            Operand::I(value) => match Term::try_small(value) {
+                Some(term) => term,
+                None => self.keep(|heap| heap.integer(value)),
+            },
+            Operand::Big(bytes) => {
+                let bytes = self.beam.code.big(bytes).to_vec();
+                self.keep(|heap| heddle_term::big::from_bytes(heap, &bytes, true, true))
+            }
+            Operand::Atom(index) => Term::atom(self.atoms[index as usize]),
+            Operand::Nil => Term::NIL,
+            Operand::Literal(index) => self.literals[index as usize],
+            // Sizes and the like that stand where a term may stand.
+            Operand::U(value) => Term::small(value as i64),
+            _ => return None,
+        })
+    }
+
+    fn keep(&mut self, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> Term {
+        let mut heap = heddle_term::Heap::new();
+        let term = build(&mut heap);
+        let literal = heddle_term::literal::make_literal(term);
+        heap.clear();
+        self.big_literals.push(literal);
+        literal
+    }
+
+    /// Cell for an operation that decodes its operands when it runs.
+    pub fn encode(&mut self, operand: Operand) -> u64 {
+        match operand.reg() {
+            Some(Reg::X(n)) => encode_x(n),
+            Some(Reg::Y(n)) => encode_y(n),
+            None => self.constant(operand).unwrap_or(Term::NIL).raw(),
+        }
+    }
+    pub fn any(&mut self, operand: Operand) {
+        let cell = self.encode(operand);
+        self.cells.push(cell);
+    }
+
+    pub fn place(&mut self, operand: Operand) -> Place {
+        match operand.reg() {
+            Some(Reg::X(n)) => Place::X(reg_offset(n)),
+            Some(Reg::Y(n)) => Place::Y(reg_offset(n)),
+            None => Place::K(self.constant(operand).unwrap_or(Term::NIL).raw()),
+        }
+    }
+    pub fn number(operand: Operand) -> u64 {
+        match operand {
+            Operand::U(value) => value,
+            Operand::I(value) => value as u64,
+            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64 + 0 * alloc.funs as u64,
+            _ => 0,
+        }
+    }
+
+    /// Words that an allocation operand asks for. A fun of ours takes header, entry, creator; its free variables are counted in
+    /// `words` by the compiler.
+    pub fn need(operand: Operand) -> u64 {
+        match operand {
+            Operand::U(words) => words,
+            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64 + 3 * alloc.funs as u64,
+            _ => 0,
+        }
+    }
+    pub fn offset(&self) -> u32 {
+        self.cells.len() as u32
+    }
+}
+
+impl Place {
+    pub fn cell(self) -> u64 {
+        match self {
+            Place::X(cell) | Place::Y(cell) | Place::K(cell) => cell,
+        }
+    }
+}
+
+/// Picks the variant of an operation for a source operand: `source!(place, S => op::<S>)`.
+#[macro_export]
+macro_rules! source {
+    ($place:expr, $S:ident => $body:expr) => {
+        match $place {
+            $crate::loader::emitter::Place::X(_) => {
+                type $S = $crate::ctx::X;
+                $body
+            }
+            $crate::loader::emitter::Place::Y(_) => {
+                type $S = $crate::ctx::Y;
+                $body
+            }
+            $crate::loader::emitter::Place::K(_) => {
+                type $S = $crate::ctx::K;
+                $body
+            }
+        }
+    };
+}
+
+/// The same for operands that can only be registers.
+#[macro_export]
+macro_rules! register {
+    ($place:expr, $S:ident => $body:expr) => {
+        match $place {
+            $crate::loader::emitter::Place::Y(_) => {
+                type $S = $crate::ctx::Y;
+                $body
+            }
+            _ => {
+                type $S = $crate::ctx::X;
+                $body
+            }
+        }
+    };
+}

@@ -1,0 +1,130 @@
+//! Guard natives: arithmetic and the commonest accessors have operations, the rest are called.
+
+use crate::ctx::{OpFn, X_REGISTERS};
+use crate::loader::emitter::{Emitter, Place};
+use crate::ops::{arith, bifs};
+use crate::{register, source};
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::Operand;
+use heddle_term::{Export, Heap, Term, am, big};
+use std::sync::atomic::Ordering;
+
+impl Emitter<'_> {
+    pub fn guard(&mut self, op: Op, o: &[Operand]) {
+        let (fail, live, import, args, dst) = match op {
+            Op::Bif0 => (0, None, o[0], &o[1..1], o[1]),
+            Op::Bif1 => (Emitter::label_of(o[0]), None, o[1], &o[2..3], o[3]),
+            Op::Bif2 => (Emitter::label_of(o[0]), None, o[1], &o[2..4], o[4]),
+            Op::GcBif1 => (Emitter::label_of(o[0]), Some(o[1]), o[2], &o[3..4], o[4]),
+            Op::GcBif2 => (Emitter::label_of(o[0]), Some(o[1]), o[2], &o[3..5], o[5]),
+            _ => (Emitter::label_of(o[0]), Some(o[1]), o[2], &o[3..6], o[6]),
+        };
+        let export = self.imports[Emitter::number(import) as usize];
+        if let Some(live) = live
+            && self.arithmetic(fail, Emitter::number(live), export, args, dst)
+        {
+            return;
+        }
+        let live = live.map_or(X_REGISTERS as u64, Emitter::number);
+        let patch = self.fast_guard(export, args, dst);
+        self.op(bifs::guard_native);
+        let native = export.native.load(Ordering::Acquire);
+        self.cell(if native == 0 { missing_guard as *const () as u64 } else { native as u64 });
+        self.cell(export as *const Export as u64);
+        self.label(fail);
+        self.any(dst);
+        self.cell(live);
+        self.cell(args.len() as u64);
+        for &arg in args {
+            self.any(arg);
+        }
+        // The fast operation jumps over the slow one.
+        if let Some((start, cell)) = patch {
+            self.cells[cell] = self.cells.len() as u64 - start;
+        }
+    }
+
+    fn arithmetic(&mut self, fail: u32, live: u64, export: &'static Export, args: &[Operand], dst: Operand) -> bool {
+        let mfa = export.mfa;
+        if mfa.module != am::ERLANG {
+            return false;
+        }
+        if let [a] = args {
+            let run: fn(&mut Heap, Term) -> Result<Term, big::ArithError> = match mfa.function.name() {
+                "-" => big::neg,
+                "bnot" => big::bnot,
+                _ => return false,
+            };
+            self.op(arith::unary);
+            self.any(*a);
+            self.any(dst);
+            self.label(fail);
+            self.cell(live);
+            self.cell(export as *const Export as u64);
+            self.cell(run as usize as u64);
+            return true;
+        }
+        let [a, b] = args else { return false };
+        let (a, b, d) = (self.place(*a), self.place(*b), self.place(dst));
+        macro_rules! pick {
+            ($op:ident) => {
+                source!(a, A => source!(b, B => register!(d, D => arith::$op::<A, B, D>)))
+            };
+        }
+        let op: OpFn = match mfa.function.name() {
+            "+" => pick!(add),
+            "-" => pick!(sub),
+            "*" => pick!(mul),
+            "div" => pick!(int_div),
+            "rem" => pick!(int_rem),
+            "band" => pick!(band),
+            "bor" => pick!(bor),
+            "bxor" => pick!(bxor),
+            "bsl" => pick!(bsl),
+            "bsr" => pick!(bsr),
+            "/" => source!(a, A => source!(b, B => register!(d, D => arith::slow::<A, B, D, arith::Divide>))),
+            _ => return false,
+        };
+        self.op(op);
+        self.cell(a.cell());
+        self.cell(b.cell());
+        self.cell(d.cell());
+        self.label(fail);
+        self.cell(live);
+        self.cell(export as *const Export as u64);
+        true
+    }
+
+    /// Emits the operation for the common case; where to patch in the distance to the end: (start, cell).
+    fn fast_guard(&mut self, export: &Export, args: &[Operand], dst: Operand) -> Option<(u64, usize)> {
+        let mfa = export.mfa;
+        if mfa.module != am::ERLANG {
+            return None;
+        }
+        let d = self.place(dst);
+        let start = self.cells.len() as u64;
+        let places: Vec<Place> = args.iter().map(|&a| self.place(a)).collect();
+        let op: OpFn = match (mfa.function.name(), places.as_slice()) {
+            ("hd", &[a]) => source!(a, A => register!(d, D => bifs::hd::<A, D>)),
+            ("tl", &[a]) => source!(a, A => register!(d, D => bifs::tl::<A, D>)),
+            ("tuple_size", &[a]) => source!(a, A => register!(d, D => bifs::tuple_size::<A, D>)),
+            ("byte_size", &[a]) => source!(a, A => register!(d, D => bifs::byte_size::<A, D>)),
+            ("length", &[a]) => source!(a, A => register!(d, D => bifs::length::<A, D>)),
+            ("element", &[a, b]) => source!(a, A => source!(b, B => register!(d, D => bifs::element::<A, B, D>))),
+            ("map_get", &[a, b]) => source!(a, A => source!(b, B => register!(d, D => bifs::map_get::<A, B, D>))),
+            _ => return None,
+        };
+        self.op(op);
+        for place in &places {
+            self.cell(place.cell());
+        }
+        self.cell(d.cell());
+        self.cell(0);
+        Some((start, self.cells.len() - 1))
+    }
+}
+
+/// A guard native that nobody implemented: `undef`, named by the frame.
+fn missing_guard(p: &mut heddle_runtime::Process, _: &[Term]) -> heddle_runtime::NativeResult {
+    Err(p.error(am::UNDEF))
+}

@@ -1,0 +1,544 @@
+//! The walk over a module's instructions: each generic instruction becomes cells. Neighbours that often stand together become
+//! one operation.
+
+use crate::loader::emitter::{Emitter, Place};
+use crate::ops::{data, errors, floats, frames, funs, maps, receive, tests};
+use crate::{register, source};
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
+use heddle_runtime::code::{Function, LineEntry};
+use heddle_runtime::exports;
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Term, am};
+use std::sync::atomic::Ordering;
+
+impl Emitter<'_> {
+    pub fn all(&mut self, module: Atom, zeal: bool) -> Result<(), BeamError> {
+        let beam = self.beam;
+        for function in &beam.code.functions {
+            let name = self.atoms[function.name as usize];
+            let start = self.offset();
+            // Labels before func_info are targets of failed clauses.
+            for instr in &beam.code.instrs[function.start as usize..function.func_info as usize] {
+                self.leading(instr);
+            }
+            self.op(crate::ops::calls::func_info);
+            self.cell(Term::atom(module).raw());
+            self.cell(Term::atom(name).raw());
+            self.cell(function.arity as u64);
+            let entry = self.offset();
+            self.functions.push(Function { start, entry, name, arity: function.arity as u8 });
+            self.body(module, name, function, zeal)?;
+        }
+        Ok(())
+    }
+
+    fn leading(&mut self, instr: &Instr) {
+        let operands = self.beam.code.operands(instr);
+        match instr.op {
+            Op::Label => self.place_label(operands[0]),
+            Op::Line => self.line(operands[0]),
+            _ => {}
+        }
+    }
+
+    fn place_label(&mut self, operand: Operand) {
+        let label = Emitter::number(operand) as usize;
+        self.labels[label] = self.offset();
+    }
+
+    fn line(&mut self, operand: Operand) {
+        let index = Emitter::number(operand) as usize;
+        if let Some(location) = self.beam.lines.items.get(index) {
+            let entry = LineEntry { offset: self.offset(), file: location.file as u16, line: location.line };
+            match self.lines.last_mut() {
+                Some(last) if last.offset == entry.offset => *last = entry,
+                _ => self.lines.push(entry),
+            }
+        }
+    }
+
+    fn body(&mut self, module: Atom, name: Atom, function: &BeamFunction, zeal: bool) -> Result<(), BeamError> {
+        let beam = self.beam;
+        let instrs = &beam.code.instrs[function.entry as usize..function.end as usize];
+        // The stub of a native: the native itself is its body. Calls inside the module come here too.
+        let mfa = Mfa { module, function: name, arity: function.arity as u8 };
+        if let Some(export) = exports::find(mfa)
+            && export.native.load(Ordering::Acquire) != 0
+        {
+            for instr in instrs {
+                if instr.op == Op::Label {
+                    self.place_label(beam.code.operands(instr)[0]);
+                }
+            }
+            self.op(crate::ops::natives::native_body);
+            self.cell(export.native.load(Ordering::Acquire) as u64);
+            self.cell(export as *const _ as u64);
+            return Ok(());
+        }
+        let mut i = 0;
+        while i < instrs.len() {
+            i += self.instruction(module, function, &instrs[i..], zeal)?;
+        }
+        Ok(())
+    }
+
+    /// Emits the first instruction of `rest` (and what is merged with it); returns how many were used.
+    fn instruction(&mut self, module: Atom, function: &BeamFunction, rest: &[Instr], zeal: bool) -> Result<usize, BeamError> {
+        let code = &self.beam.code;
+        let instr = &rest[0];
+        let o = code.operands(instr);
+        match instr.op {
+            Op::Label => self.place_label(o[0]),
+            Op::Line => self.line(o[0]),
+            Op::FuncInfo | Op::IntCodeEnd | Op::NifStart => {}
+            Op::ExecutableLine => self.line(o[0]),
+            Op::OnLoad => self.on_load = self.functions.last().map(|f| f.entry),
+
+            // ---- data ----
+            Op::Move => {
+                if let [_, next, ..] = rest
+                    && next.op == Op::Move
+                    && let Some(n) = self.move_pair(o, code.operands(next))
+                {
+                    return Ok(n);
+                }
+                self.move_one(o[0], o[1]);
+            }
+            Op::Swap => self.generic(data::swap, &[o[0], o[1]]),
+            Op::GetList => {
+                let (s, h, t) = (self.place(o[0]), self.place(o[1]), self.place(o[2]));
+                self.op(register!(s, S => register!(h, H => register!(t, T => data::get_list::<S, H, T>))));
+                self.places(&[s, h, t]);
+            }
+            Op::GetHd => self.unary(o[0], o[1], |s, d| register!(s, S => register!(d, D => data::get_hd::<S, D>))),
+            Op::GetTl => self.unary(o[0], o[1], |s, d| register!(s, S => register!(d, D => data::get_tl::<S, D>))),
+            Op::PutList => {
+                let (h, t, d) = (self.place(o[0]), self.place(o[1]), self.place(o[2]));
+                self.op(source!(h, H => source!(t, T => register!(d, D => data::put_list::<H, T, D>))));
+                self.places(&[h, t, d]);
+            }
+            Op::GetTupleElement => return Ok(self.get_elements(rest)),
+            Op::SetTupleElement => {
+                self.op(data::set_element);
+                self.any(o[0]);
+                self.any(o[1]);
+                self.cell((1 + Emitter::number(o[2])) * 8);
+            }
+            Op::PutTuple2 => {
+                let Operand::List(list) = o[1] else { return Err(self.bad(function, instr)) };
+                let elements = code.list(list);
+                let d = self.place(o[0]);
+                let header = data::tuple_header(elements.len());
+                match elements.len() {
+                    2 => self.op(register!(d, D => data::put_tuple_2::<D>)),
+                    3 => self.op(register!(d, D => data::put_tuple_3::<D>)),
+                    _ => self.op(register!(d, D => data::put_tuple::<D>)),
+                }
+                self.cell(d.cell());
+                self.cell(header);
+                if !(2..=3).contains(&elements.len()) {
+                    self.cell(elements.len() as u64);
+                }
+                for &element in elements {
+                    self.any(element);
+                }
+            }
+            Op::UpdateRecord => {
+                let Operand::List(list) = o[4] else { return Err(self.bad(function, instr)) };
+                let updates = code.list(list);
+                self.op(data::update_record);
+                self.cell(Emitter::number(o[1]));
+                self.any(o[2]);
+                self.any(o[3]);
+                self.cell(updates.len() as u64 / 2);
+                for pair in updates.chunks_exact(2) {
+                    self.cell(Emitter::number(pair[0]) * 8);
+                    self.any(pair[1]);
+                }
+            }
+
+            // ---- frames and heap ----
+            Op::Allocate => {
+                self.zeal(zeal, o[1]);
+                self.op(frames::allocate);
+                self.cell(Emitter::number(o[0]));
+                self.cell(Emitter::number(o[1]));
+            }
+            Op::AllocateHeap => {
+                self.zeal(zeal, o[2]);
+                self.op(frames::allocate_heap);
+                self.cell(Emitter::number(o[0]));
+                self.cell(Emitter::number(o[2]));
+                self.cell(Emitter::need(o[1]));
+            }
+            Op::TestHeap => {
+                self.zeal(zeal, o[1]);
+                self.op(frames::test_heap);
+                self.cell(Emitter::need(o[0]));
+                self.cell(Emitter::number(o[1]));
+            }
+            Op::Deallocate => {
+                if let [_, next, ..] = rest
+                    && next.op == Op::Return
+                {
+                    self.op(frames::deallocate_return);
+                    self.cell(Emitter::number(o[0]));
+                    return Ok(2);
+                }
+                self.op(frames::deallocate);
+                self.cell(Emitter::number(o[0]));
+            }
+            Op::Trim => {
+                self.op(frames::trim);
+                self.cell(Emitter::number(o[0]));
+            }
+            Op::InitYregs => {
+                let Operand::List(list) = o[0] else { return Err(self.bad(function, instr)) };
+                self.op(frames::init_yregs);
+                self.cell(code.list(list).len() as u64);
+                for &y in code.list(list) {
+                    let place = self.place(y);
+                    self.cell(place.cell());
+                }
+            }
+            Op::Jump => {
+                self.op(frames::jump);
+                self.label(Emitter::label_of(o[0]));
+            }
+
+            // ---- tests ----
+            Op::IsInteger => self.test::<tests::IsInteger>(o),
+            Op::IsFloat => self.test::<tests::IsFloat>(o),
+            Op::IsNumber => self.test::<tests::IsNumber>(o),
+            Op::IsAtom => self.test::<tests::IsAtom>(o),
+            Op::IsPid => self.test::<tests::IsPid>(o),
+            Op::IsReference => self.test::<tests::IsReference>(o),
+            Op::IsPort => self.test::<tests::IsPort>(o),
+            Op::IsNil => self.test::<tests::IsNil>(o),
+            Op::IsBinary => self.test::<tests::IsBinary>(o),
+            Op::IsBitstr => self.test::<tests::IsBitstring>(o),
+            Op::IsList => self.test::<tests::IsList>(o),
+            Op::IsNonemptyList => {
+                if let [_, next, ..] = rest
+                    && next.op == Op::GetList
+                    && code.operands(next)[0].reg() == o[1].reg()
+                {
+                    let n = code.operands(next);
+                    let (s, h, t) = (self.place(n[0]), self.place(n[1]), self.place(n[2]));
+                    self.op(register!(s, S => register!(h, H => register!(t, T => tests::is_cons_get_list::<S, H, T>))));
+                    self.places(&[s, h, t]);
+                    self.label(Emitter::label_of(o[0]));
+                    return Ok(2);
+                }
+                self.test::<tests::IsCons>(o);
+            }
+            Op::IsTuple => {
+                if let [_, next, ..] = rest
+                    && next.op == Op::TestArity
+                    && code.operands(next)[1].reg() == o[1].reg()
+                    && Emitter::label_of(code.operands(next)[0]) == Emitter::label_of(o[0])
+                {
+                    let s = self.place(o[1]);
+                    self.op(register!(s, S => tests::is_tuple_of_arity::<S>));
+                    self.cell(s.cell());
+                    self.cell(data::tuple_header(Emitter::number(code.operands(next)[2]) as usize));
+                    self.label(Emitter::label_of(o[0]));
+                    return Ok(2);
+                }
+                self.test::<tests::IsTuple>(o);
+            }
+            Op::TestArity => {
+                let s = self.place(o[1]);
+                self.op(register!(s, S => tests::test_arity::<S>));
+                self.cell(s.cell());
+                self.cell(data::tuple_header(Emitter::number(o[2]) as usize));
+                self.label(Emitter::label_of(o[0]));
+            }
+            Op::IsTaggedTuple => {
+                let s = self.place(o[1]);
+                self.op(register!(s, S => tests::is_tagged_tuple::<S>));
+                self.cell(s.cell());
+                self.cell(data::tuple_header(Emitter::number(o[2]) as usize));
+                self.any(o[3]);
+                self.label(Emitter::label_of(o[0]));
+            }
+            Op::IsBoolean => self.test::<tests::IsBoolean>(o),
+            Op::IsMap => self.test::<tests::IsMap>(o),
+            Op::IsFunction => self.test::<tests::IsFunction>(o),
+            Op::IsFunction2 => {
+                self.op(tests::is_function2);
+                self.any(o[1]);
+                self.any(o[2]);
+                self.label(Emitter::label_of(o[0]));
+            }
+            Op::IsEqExact | Op::IsNeExact | Op::IsEq | Op::IsNe | Op::IsLt | Op::IsGe => self.comparison(instr.op, o),
+            Op::SelectVal => self.select_val(o)?,
+            Op::SelectTupleArity => self.select_arity(o)?,
+
+            // ---- errors ----
+            Op::Badmatch => self.generic(errors::badmatch, &[o[0]]),
+            Op::CaseEnd => self.generic(errors::case_end, &[o[0]]),
+            Op::TryCaseEnd => self.generic(errors::try_case_end, &[o[0]]),
+            Op::Badrecord => self.generic(errors::badrecord, &[o[0]]),
+            Op::IfEnd => self.op(errors::if_end),
+            Op::Catch | Op::Try => {
+                self.op(errors::catch);
+                self.any(o[0]);
+                self.label(Emitter::label_of(o[1]));
+            }
+            Op::CatchEnd => self.generic(errors::catch_end, &[o[0]]),
+            Op::TryEnd => self.generic(errors::try_end, &[o[0]]),
+            Op::TryCase => self.generic(errors::try_case, &[o[0]]),
+            Op::Raise => self.generic(errors::raise_again, &[o[0], o[1]]),
+            Op::BuildStacktrace => self.op(errors::build_stacktrace),
+            Op::RawRaise => self.op(errors::raw_raise),
+
+            // ---- floats ----
+            Op::Fmove => match (o[0], o[1]) {
+                (Operand::FR(a), Operand::FR(b)) => {
+                    self.op(floats::fcopy);
+                    self.cell(a as u64);
+                    self.cell(b as u64);
+                }
+                (Operand::FR(a), dst) => {
+                    self.op(floats::fstore);
+                    self.cell(a as u64);
+                    self.any(dst);
+                }
+                (src, Operand::FR(b)) => {
+                    let s = self.place(src);
+                    self.op(source!(s, S => floats::fload::<S>));
+                    self.cell(s.cell());
+                    self.cell(b as u64);
+                }
+                _ => return Err(self.bad(function, instr)),
+            },
+            Op::Fconv => {
+                let Operand::FR(dst) = o[1] else { return Err(self.bad(function, instr)) };
+                self.op(floats::fconv);
+                self.any(o[0]);
+                self.cell(dst as u64);
+            }
+            Op::Fadd => self.float(floats::fadd, &o[1..]),
+            Op::Fsub => self.float(floats::fsub, &o[1..]),
+            Op::Fmul => self.float(floats::fmul, &o[1..]),
+            Op::Fdiv => self.float(floats::fdiv, &o[1..]),
+            Op::Fnegate => self.float(floats::fnegate, &o[1..]),
+
+            // ---- maps ----
+            Op::GetMapElements => {
+                let Operand::List(list) = o[2] else { return Err(self.bad(function, instr)) };
+                self.op(maps::get_map_elements);
+                self.any(o[1]);
+                self.label(Emitter::label_of(o[0]));
+                self.cell(code.list(list).len() as u64 / 2);
+                for &operand in code.list(list) {
+                    self.any(operand);
+                }
+            }
+            Op::HasMapFields => {
+                let Operand::List(list) = o[2] else { return Err(self.bad(function, instr)) };
+                self.op(maps::has_map_fields);
+                self.any(o[1]);
+                self.label(Emitter::label_of(o[0]));
+                self.cell(code.list(list).len() as u64);
+                for &operand in code.list(list) {
+                    self.any(operand);
+                }
+            }
+            Op::PutMapAssoc | Op::PutMapExact => {
+                let Operand::List(list) = o[4] else { return Err(self.bad(function, instr)) };
+                self.op(maps::put_map);
+                self.cell((instr.op == Op::PutMapExact) as u64);
+                self.label(Emitter::label_of(o[0]));
+                self.any(o[1]);
+                self.any(o[2]);
+                self.cell(Emitter::number(o[3]));
+                self.cell(code.list(list).len() as u64 / 2);
+                for &operand in code.list(list) {
+                    self.any(operand);
+                }
+            }
+
+            // ---- messages ----
+            Op::Send => {
+                let export = exports::get(Mfa { module: am::ERLANG, function: am::BANG, arity: 2 });
+                self.op(receive::send);
+                self.cell(export as *const _ as u64);
+            }
+            Op::LoopRec => {
+                self.op(receive::loop_rec);
+                self.label(Emitter::label_of(o[0]));
+            }
+            Op::LoopRecEnd => {
+                self.op(receive::loop_rec_end);
+                self.label(Emitter::label_of(o[0]));
+            }
+            Op::RemoveMessage => self.op(receive::remove_message),
+            Op::Wait => {
+                self.op(receive::wait);
+                self.label(Emitter::label_of(o[0]));
+            }
+            Op::WaitTimeout => {
+                self.op(receive::wait_timeout);
+                self.label(Emitter::label_of(o[0]));
+                self.any(o[1]);
+            }
+            Op::Timeout => self.op(receive::timeout),
+            Op::RecvMarkerReserve => self.generic(receive::recv_marker_reserve, &[o[0]]),
+            Op::RecvMarkerBind => self.generic(receive::recv_marker_bind, &[o[0], o[1]]),
+            Op::RecvMarkerClear => self.generic(receive::recv_marker_clear, &[o[0]]),
+            Op::RecvMarkerUse => self.generic(receive::recv_marker_use, &[o[0]]),
+
+            // ---- funs ----
+            Op::MakeFun3 => {
+                let Operand::List(list) = o[2] else { return Err(self.bad(function, instr)) };
+                let entry = self.lambdas[Emitter::number(o[0]) as usize];
+                self.op(funs::make_fun);
+                self.cell(entry as *const _ as u64);
+                self.any(o[1]);
+                self.cell(code.list(list).len() as u64);
+                for &operand in code.list(list) {
+                    self.any(operand);
+                }
+            }
+            Op::CallFun => return Ok(self.call_fun(rest)),
+            Op::CallFun2 => {
+                self.op(funs::call_fun2);
+                self.cell(Emitter::number(o[1]));
+                self.any(o[2]);
+            }
+
+            // ---- calls ----
+            Op::Call
+            | Op::CallLast
+            | Op::CallOnly
+            | Op::CallExt
+            | Op::CallExtLast
+            | Op::CallExtOnly
+            | Op::Return
+            | Op::Apply
+            | Op::ApplyLast => self.call(module, instr.op, o),
+
+            // ---- guard natives ----
+            Op::Bif0 | Op::Bif1 | Op::Bif2 | Op::GcBif1 | Op::GcBif2 | Op::GcBif3 => self.guard(instr.op, o),
+
+            // ---- bit syntax ----
+            _ => {
+                if !self.bits(instr, zeal)? && !self.bits_old(instr, zeal)? {
+                    return Err(self.bad(function, instr));
+                }
+            }
+        }
+        Ok(1)
+    }
+
+    pub fn bad(&self, function: &BeamFunction, instr: &Instr) -> BeamError {
+        self.beam.code.error(&self.beam.atoms, Some(function), instr, "the engine has no operation for this instruction")
+    }
+
+    pub fn zeal(&mut self, zeal: bool, live: Operand) {
+        if zeal {
+            self.op(frames::zeal_collect);
+            self.cell(Emitter::number(live));
+        }
+    }
+
+    fn places(&mut self, places: &[Place]) {
+        for place in places {
+            self.cell(place.cell());
+        }
+    }
+
+    fn generic(&mut self, op: crate::ctx::OpFn, operands: &[Operand]) {
+        self.op(op);
+        for &operand in operands {
+            self.any(operand);
+        }
+    }
+
+    fn unary(&mut self, src: Operand, dst: Operand, pick: impl Fn(Place, Place) -> crate::ctx::OpFn) {
+        let (s, d) = (self.place(src), self.place(dst));
+        self.op(pick(s, d));
+        self.places(&[s, d]);
+    }
+
+    fn float(&mut self, op: crate::ctx::OpFn, registers: &[Operand]) {
+        self.op(op);
+        for &register in registers {
+            let Operand::FR(n) = register else { continue };
+            self.cell(n as u64);
+        }
+    }
+
+    fn move_one(&mut self, src: Operand, dst: Operand) {
+        let (s, d) = (self.place(src), self.place(dst));
+        self.op(source!(s, S => register!(d, D => data::move_1::<S, D>)));
+        self.places(&[s, d]);
+    }
+
+    fn move_pair(&mut self, a: &[Operand], b: &[Operand]) -> Option<usize> {
+        let (s1, d1, s2, d2) = (self.place(a[0]), self.place(a[1]), self.place(b[0]), self.place(b[1]));
+        self.op(source!(s1, S1 => register!(d1, D1 => source!(s2, S2 => register!(d2, D2 => data::move_2::<S1, D1, S2, D2>)))));
+        self.places(&[s1, d1, s2, d2]);
+        Some(2)
+    }
+
+    fn get_elements(&mut self, rest: &[Instr]) -> usize {
+        let code = &self.beam.code;
+        let o = code.operands(&rest[0]);
+        let index = Emitter::number(o[1]);
+        let (s, d) = (self.place(o[0]), self.place(o[2]));
+        if let [_, next, ..] = rest
+            && next.op == Op::GetTupleElement
+        {
+            let n = code.operands(next);
+            // The second must not read what the first overwrites.
+            if n[0].reg() == o[0].reg() && Emitter::number(n[1]) == index + 1 && o[2].reg() != o[0].reg() {
+                let d2 = self.place(n[2]);
+                self.op(register!(s, S => register!(d, D1 => register!(d2, D2 => data::get_elements_2::<S, D1, D2>))));
+                self.cell(s.cell());
+                self.cell((1 + index) * 8);
+                self.places(&[d, d2]);
+                return 2;
+            }
+        }
+        self.op(register!(s, S => register!(d, D => data::get_element::<S, D>)));
+        self.cell(s.cell());
+        self.cell((1 + index) * 8);
+        self.cell(d.cell());
+        1
+    }
+
+    fn test<T: tests::Test>(&mut self, o: &[Operand]) {
+        let s = self.place(o[1]);
+        self.op(source!(s, S => tests::test_1::<S, T>));
+        self.cell(s.cell());
+        self.label(Emitter::label_of(o[0]));
+    }
+
+    fn comparison(&mut self, op: Op, o: &[Operand]) {
+        let (a, b) = (self.place(o[1]), self.place(o[2]));
+        // Against an immediate the exact comparisons are one word comparison.
+        if let (Op::IsEqExact | Op::IsNeExact, Place::K(constant)) = (op, b)
+            && Term::from_raw(constant).is_immediate()
+        {
+            self.op(match op {
+                Op::IsEqExact => source!(a, S => tests::is_eq_immediate::<S>),
+                _ => source!(a, S => tests::is_ne_immediate::<S>),
+            });
+        } else {
+            self.op(match op {
+                Op::IsEqExact => source!(a, A => source!(b, B => tests::is_eq_exact::<A, B>)),
+                Op::IsNeExact => source!(a, A => source!(b, B => tests::is_ne_exact::<A, B>)),
+                Op::IsEq => source!(a, A => source!(b, B => tests::is_eq::<A, B>)),
+                Op::IsNe => source!(a, A => source!(b, B => tests::is_ne::<A, B>)),
+                Op::IsLt => source!(a, A => source!(b, B => tests::is_lt::<A, B>)),
+                _ => source!(a, A => source!(b, B => tests::is_ge::<A, B>)),
+            });
+        }
+        self.places(&[a, b]);
+        self.label(Emitter::label_of(o[0]));
+    }
+}

@@ -1,0 +1,142 @@
+//! From a verified file to code: `prepare` decodes literals, resolves imports and funs, and specialises instructions into cells.
+//! Nothing of it is visible to running code until `publish` (see `code_natives`).
+
+pub mod bits;
+pub mod bits_old;
+pub mod calls;
+pub mod emitter;
+pub mod guards;
+pub mod instructions;
+pub mod selects;
+
+use emitter::Emitter;
+use heddle_beamfile::{BeamError, BeamFile};
+use heddle_runtime::code::Instance;
+use heddle_runtime::funs::{self, FunInfo};
+use heddle_runtime::{exports, zeal};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Heap, Term, etf, literal};
+
+#[derive(Debug)]
+pub enum LoadError {
+    Beam(BeamError),
+    /// A literal, attribute or compile-info term does not decode.
+    Term { what: String, problem: String },
+    TooManyAtoms,
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LoadError::Beam(error) => write!(f, "{error}"),
+            LoadError::Term { what, problem } => write!(f, "{what}: {problem}"),
+            LoadError::TooManyAtoms => write!(f, "an atom is longer than 255 characters, or the atom table is full"),
+        }
+    }
+}
+
+impl From<BeamError> for LoadError {
+    fn from(error: BeamError) -> Self {
+        LoadError::Beam(error)
+    }
+}
+
+fn decode_literal(heap: &mut Heap, bytes: &[u8], what: impl Fn() -> String) -> Result<Term, LoadError> {
+    if bytes.is_empty() {
+        return Ok(Term::NIL);
+    }
+    let term = etf::decode_literal(heap, bytes).map_err(|e| LoadError::Term { what: what(), problem: format!("{e:?}") })?;
+    let kept = literal::make_literal(term);
+    heap.clear();
+    *heap = Heap::new();
+    Ok(kept)
+}
+
+/// Makes code of the file's bytes. Code addresses are final, but no export points to them yet.
+pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
+    let beam = BeamFile::parse(bytes)?;
+    heddle_beamfile::verify(&beam)?;
+    let mut atoms = Vec::with_capacity(beam.atoms.count() as usize + 1);
+    atoms.push(Atom::from_index(0));
+    for name in beam.atoms.iter() {
+        atoms.push(Atom::try_new(name).map_err(|_| LoadError::TooManyAtoms)?);
+    }
+    let name = atoms[1];
+    let mut heap = Heap::new();
+    let mut literals = Vec::new();
+    for (i, bytes) in beam.literals.iter().enumerate() {
+        literals.push(decode_literal(&mut heap, bytes, || format!("literal {i}"))?);
+    }
+    let attributes = decode_literal(&mut heap, &beam.attributes, || "chunk Attr".into())?;
+    let compile_info = decode_literal(&mut heap, &beam.compile_info, || "chunk CInf".into())?;
+    let imports = beam
+        .imports
+        .iter()
+        .map(|i| exports::get(Mfa { module: atoms[i.module as usize], function: atoms[i.function as usize], arity: i.arity as u8 }))
+        .collect();
+    let md5 = beam.module_md5();
+    let lambdas: Vec<_> = beam
+        .lambdas
+        .iter()
+        .map(|l| {
+            funs::get(&FunInfo {
+                module: name,
+                function: atoms[l.function as usize],
+                arity: (l.arity - l.num_free) as u8,
+                num_free: l.num_free,
+                index: l.index,
+                old_uniq: l.old_uniq,
+                uniq: md5,
+            })
+        })
+        .collect();
+    let mut emitter = Emitter {
+        beam: &beam,
+        atoms,
+        literals,
+        imports,
+        lambdas,
+        cells: Vec::with_capacity(beam.code.instrs.len() * 4),
+        labels: vec![u32::MAX; beam.code.labels.limit() as usize],
+        fixups: Vec::new(),
+        functions: Vec::with_capacity(beam.code.functions.len()),
+        lines: Vec::new(),
+        on_load: None,
+        big_literals: Vec::new(),
+    };
+    emitter.all(name, zeal::gc())?;
+    let Emitter { cells, labels, fixups, functions, lines, lambdas, on_load, atoms, .. } = emitter;
+    let mut code = cells.into_boxed_slice();
+    let base = code.as_mut_ptr();
+    for (cell, label) in fixups {
+        code[cell as usize] = base.wrapping_add(labels[label as usize] as usize) as u64;
+    }
+    let exported = beam
+        .exports
+        .iter()
+        .map(|e| {
+            let mfa = Mfa { module: name, function: atoms[e.function as usize], arity: e.arity as u8 };
+            (exports::get(mfa), labels[e.label as usize])
+        })
+        .collect();
+    let funs = lambdas.iter().zip(&beam.lambdas).map(|(entry, l)| (*entry, labels[l.label as usize])).collect();
+    let mut file_names: Vec<String> = vec![format!("{}.erl", name.name())];
+    file_names.extend(beam.lines.names.iter().cloned());
+    Ok(Instance {
+        name,
+        md5,
+        code,
+        functions,
+        exports: exported,
+        funs,
+        lines,
+        file_names,
+        attributes,
+        compile_info,
+        has_on_load: on_load.is_some(),
+        on_load,
+        nifs: Vec::new(),
+        literal_words: 0,
+        beam_bytes: bytes.len(),
+    })
+}

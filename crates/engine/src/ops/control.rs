@@ -1,0 +1,143 @@
+//! Functions of module erlang that act on the calling frame: hibernate, raise, load_nif, on_load.
+
+use crate::ctx::{Ctx, OUT_WAIT, continuation};
+use crate::ops::errors::raise;
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::process::{Class, Exception};
+use heddle_runtime::{code, gc, spawn};
+use heddle_term::{Atom, Term, am};
+
+ops! {
+    // hibernate(X0, X1, X2): waits with an empty stack, then applies.
+    #[cold]
+    fn hibernate(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && (*c).x[2].is_list()) {
+            p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+            return raise(ip, c, h, s, r);
+        }
+        gc::hibernate(p, &mut (&mut (*c).x)[..3]);
+        let entry = spawn::ENTRY_POINTS.get().expect("engine started");
+        p.stop = p.stop.sub(1);
+        *p.stop = continuation(entry.exit);
+        p.sync_limit();
+        p.ip = entry.apply;
+        p.saved.clear();
+        p.saved.extend_from_slice(&(&(*c).x)[..3]);
+        p.live = 3;
+        p.messages.restart();
+        p.shared().state.clear_active();
+        (*c).left = r;
+        if !p.messages.is_empty() || !p.shared().inbox.is_empty() {
+            crate::ctx::OUT_YIELD
+        } else {
+            p.hibernating = true;
+            OUT_WAIT
+        }
+    }
+
+    // erlang:raise(X0, X1, X2); wrong arguments give badarg as value.
+    fn raise_3(ip, c, h, s, r) {
+        let class = match (*c).x[0].as_atom() {
+            Some(am::ERROR) => Class::Error,
+            Some(am::EXIT) => Class::Exit,
+            Some(am::THROW) => Class::Throw,
+            _ => {
+                (*c).x[0] = am::BADARG.into();
+                next!(ip, c, h, s, r; 1)
+            }
+        };
+        if !valid_trace((*c).x[2]) {
+            (*c).x[0] = am::BADARG.into();
+            next!(ip, c, h, s, r; 1)
+        }
+        let p = save!(c, h, s);
+        let trace = cut_trace(p, (*c).x[2]);
+        p.exception = Exception { class, reason: (*c).x[1], trace, ..Exception::NONE };
+        h = p.heap.htop;
+        return raise(ip, c, h, s, r);
+    }
+
+    // load_nif(X0 path, X1 info) called in a module: module
+    #[cold]
+    fn load_nif(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        let module = Term::from_raw(*ip.add(1)).as_atom().unwrap_or(am::UNDEFINED);
+        (*c).x[0] = crate::code_natives::load_nif(p, module);
+        crate::collect::after_native(c, 1);
+        load!(c, h, s);
+        next!(ip, c, h, s, r; 2)
+    }
+
+    // call_on_load_function(X0 module)
+    #[cold]
+    fn call_on_load(ip, c, h, s, r) {
+        let target = on_load_entry((*c).x[0]);
+        if target.is_null() {
+            let p = save!(c, h, s);
+            p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+            return raise(ip, c, h, s, r);
+        }
+        s = s.sub(1);
+        *s = continuation(ip.add(1));
+        goto!(target, c, h, s, r)
+    }
+}
+
+fn on_load_entry(module: Term) -> *const u64 {
+    let Some(module) = module.as_atom() else { return std::ptr::null() };
+    code::with_module(module, |m| match &m.pending {
+        Some(instance) => match instance.on_load {
+            Some(offset) => instance.code.as_ptr().wrapping_add(offset as usize),
+            None => std::ptr::null(),
+        },
+        None => std::ptr::null(),
+    })
+}
+
+/// Frames as erlang:raise/3 accepts them: a proper list of {M, F, A}, {M, F, A, Location}, {Fun, Args} or {Fun, Args, Location}.
+fn valid_trace(trace: Term) -> bool {
+    let mut t = trace;
+    // A raw trace is what a compiled re-raise hands over.
+    if t.is_tuple() {
+        return true;
+    }
+    while t.is_cons() {
+        let Some(frame) = t.head().as_tuple() else { return false };
+        let is_location = |l: Term| l.is_list();
+        let ok = match frame {
+            [m, f, a] => (m.is_atom() && f.is_atom() && (a.is_integer() || a.is_list())) || (m.is_fun() && f.is_list() && is_location(*a)),
+            [m, f, a, l] => m.is_atom() && f.is_atom() && (a.is_integer() || a.is_list()) && is_location(*l),
+            [f, args] => f.is_fun() && args.is_list(),
+            _ => false,
+        };
+        if !ok {
+            return false;
+        }
+        t = t.tail();
+    }
+    t.is_nil()
+}
+
+/// The trace with three-element frames completed, cut to the backtrace depth.
+fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
+    if !trace.is_list() {
+        return trace;
+    }
+    let depth = crate::ops::errors::BACKTRACE_DEPTH.load(std::sync::atomic::Ordering::Relaxed);
+    let mut frames = Vec::new();
+    let mut t = trace;
+    while t.is_cons() && frames.len() < depth {
+        let frame = t.head();
+        frames.push(match frame.as_tuple() {
+            Some([m, f, a]) if m.is_atom() => p.heap.tuple(&[*m, *f, *a, Term::NIL]),
+            Some([f, a]) => p.heap.tuple(&[*f, *a, Term::NIL]),
+            _ => frame,
+        });
+        t = t.tail();
+    }
+    p.heap.list(&frames)
+}
+
+#[allow(unused)]
+fn unused(_: *mut Ctx, _: Atom) {}

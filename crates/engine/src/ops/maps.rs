@@ -1,0 +1,89 @@
+//! Map instructions.
+
+use crate::collect::after_native;
+use crate::ctx::{Ctx, any, put};
+use crate::ops::errors::raise;
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::process::Exception;
+use heddle_term::{Term, am, map};
+
+ops! {
+    // src, label, count, (key, dst)...
+    fn get_map_elements(ip, c, h, s, r) {
+        let m = any(*ip.add(1), c, s);
+        let n = *ip.add(3) as usize;
+        let mut i = 0;
+        while i < n {
+            let value = lookup(m, any(*ip.add(4 + 2 * i), c, s));
+            if value.is_none() {
+                goto!(*ip.add(2) as *const u64, c, h, s, r)
+            }
+            put(*ip.add(5 + 2 * i), c, s, value);
+            i += 1;
+        }
+        next!(ip, c, h, s, r; 4 + 2 * n)
+    }
+    // src, label, count, keys...
+    fn has_map_fields(ip, c, h, s, r) {
+        let m = any(*ip.add(1), c, s);
+        let n = *ip.add(3) as usize;
+        let mut i = 0;
+        while i < n {
+            if lookup(m, any(*ip.add(4 + i), c, s)).is_none() {
+                goto!(*ip.add(2) as *const u64, c, h, s, r)
+            }
+            i += 1;
+        }
+        next!(ip, c, h, s, r; 4 + n)
+    }
+    // exact (0/1), label (0: raise), src, dst, live, count, (key, value)...
+    fn put_map(ip, c, h, s, r) {
+        let code = update(ip, c, h, s);
+        load!(c, h, s);
+        if code == 0 {
+            next!(ip, c, h, s, r; 7 + 2 * *ip.add(6) as usize)
+        }
+        if *ip.add(2) != 0 {
+            goto!(*ip.add(2) as *const u64, c, h, s, r)
+        }
+        return raise(ip, c, h, s, r);
+    }
+}
+
+/// Value of a key, or NONE. Another function than `map::get`, so that the operation above needs no frame of its own.
+#[inline(always)]
+fn lookup(m: Term, key: Term) -> Term {
+    map::get(m, key).unwrap_or(Term::NONE)
+}
+
+#[inline(never)]
+unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
+    // SAFETY: cells as emitted by the loader.
+    unsafe {
+        let p = save!(c, h, s);
+        let exact = *ip.add(1) != 0;
+        let source = any(*ip.add(3), c, s);
+        if !source.is_map() {
+            let reason = p.heap.tuple(&[am::BADMAP.into(), source]);
+            p.exception = Exception { reason, ..Exception::NONE };
+            return 1;
+        }
+        let n = *ip.add(6) as usize;
+        let pairs: Vec<(Term, Term)> = (0..n).map(|i| (any(*ip.add(7 + 2 * i), c, s), any(*ip.add(8 + 2 * i), c, s))).collect();
+        match map::update_many(&mut p.heap, source, &pairs, exact) {
+            Ok(result) => {
+                let live = *ip.add(5) as usize;
+                (*c).x[live] = result;
+                after_native(c, live + 1);
+                let result = (*c).x[live];
+                put(*ip.add(4), c, (*(*c).p).stop, result);
+                0
+            }
+            Err(key) => {
+                let reason = p.heap.tuple(&[am::BADKEY.into(), key]);
+                p.exception = Exception { reason, ..Exception::NONE };
+                1
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Sending and receiving.
+//!
+//! `loop_rec` looks at the message at the save position; at the end of the queue it handles what is in the inbox, and only if
+//! that brings nothing it goes to its label, where `wait` or `wait_timeout` stands.
+
+use crate::collect::after_native;
+use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
+use crate::ops::errors::raise;
+use crate::{goto, load, next, ops, save};
+use heddle_runtime::process::Exception;
+use heddle_runtime::{handle, sched, send};
+use heddle_term::{Export, Term, am};
+
+ops! {
+    // export of erlang:'!'/2. X0 ! X1, result in X0.
+    fn send(ip, c, h, s, r) {
+        let code = do_send(c, h, s);
+        load!(c, h, s);
+        if code == 0 {
+            (*c).x[0] = (*c).x[1];
+            r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
+            next!(ip, c, h, s, r; 2)
+        }
+        return send_failed(ip, c, h, s, r);
+    }
+    // No such name, or the destination needs more than an instruction can do: the native does it.
+    #[cold]
+    fn send_failed(ip, c, h, s, r) {
+        let export = &*(*ip.add(1) as *const Export);
+        let target = crate::native_code::entry(export);
+        s = s.sub(1);
+        *s = crate::ctx::continuation(ip.add(2));
+        goto!(target, c, h, s, r)
+    }
+    // label, (dst is X0)
+    fn loop_rec(ip, c, h, s, r) {
+        let code = peek(c, h, s);
+        load!(c, h, s);
+        match code {
+            PEEKED => { next!(ip, c, h, s, r; 2) }
+            EMPTY => { goto!(*ip.add(1) as *const u64, c, h, s, r) }
+            _ => { (*c).left = r; return OUT_EXIT }
+        }
+    }
+    // label of the loop_rec
+    fn loop_rec_end(ip, c, h, s, r) {
+        (*(*c).p).messages.skip();
+        r -= 1;
+        let target = *ip.add(1) as *const u64;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        // A long queue is no reason to hold the scheduler.
+        let p = save!(c, h, s);
+        p.ip = target;
+        p.saved.clear();
+        p.live = 0;
+        crate::ctx::OUT_YIELD
+    }
+    fn remove_message(ip, c, h, s, r) {
+        let p = &mut *(*c).p;
+        p.messages.remove();
+        if p.timer.handle.is_some() || p.timer.fired {
+            cancel_timer(c);
+        }
+        next!(ip, c, h, s, r; 1)
+    }
+    // label of the loop_rec
+    fn wait(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        p.ip = *ip.add(1) as *const u64;
+        p.saved.clear();
+        p.live = 0;
+        p.shared().state.clear_active();
+        if !p.shared().inbox.is_empty() {
+            let target = p.ip;
+            goto!(target, c, h, s, r)
+        }
+        return switch_waiting(ip, c, h, s, r);
+    }
+    #[cold]
+    fn switch_waiting(ip, c, h, s, r) {
+        let p = &mut *(*c).p;
+        if !p.heap.fragments.is_null() {
+            crate::collect::make_room(c, 0, 0);
+        }
+        (*c).left = r;
+        OUT_WAIT
+    }
+    // label of the loop_rec, timeout
+    fn wait_timeout(ip, c, h, s, r) {
+        match arm(ip, c, h, s) {
+            FIRED => { next!(ip, c, h, s, r; 3) }
+            ARMED => return wait(ip, c, h, s, r),
+            _ => return bad_timeout(ip, c, h, s, r),
+        }
+    }
+    #[cold]
+    fn bad_timeout(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        p.exception = Exception { reason: am::TIMEOUT_VALUE.into(), ..Exception::NONE };
+        return raise(ip, c, h, s, r);
+    }
+    fn timeout(ip, c, h, s, r) {
+        cancel_timer(c);
+        (*(*c).p).messages.restart();
+        next!(ip, c, h, s, r; 1)
+    }
+
+    // reg
+    fn recv_marker_reserve(ip, c, h, s, r) {
+        (*(*c).p).messages.marker_reserve();
+        put(*ip.add(1), c, s, Term::NIL);
+        next!(ip, c, h, s, r; 2)
+    }
+    // marker reg, reference
+    fn recv_marker_bind(ip, c, h, s, r) {
+        let reference = any(*ip.add(2), c, s);
+        (*(*c).p).messages.marker_bind(reference);
+        next!(ip, c, h, s, r; 3)
+    }
+    fn recv_marker_clear(ip, c, h, s, r) {
+        (*(*c).p).messages.marker_clear();
+        next!(ip, c, h, s, r; 2)
+    }
+    // reference
+    fn recv_marker_use(ip, c, h, s, r) {
+        let reference = any(*ip.add(1), c, s);
+        (*(*c).p).messages.marker_use(reference);
+        next!(ip, c, h, s, r; 2)
+    }
+}
+
+const PEEKED: u64 = 0;
+const EMPTY: u64 = 1;
+const ENDED: u64 = 2;
+const FIRED: u64 = 0;
+const ARMED: u64 = 1;
+const BAD: u64 = 2;
+
+#[inline(never)]
+unsafe fn do_send(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
+    // SAFETY: the registers hold terms.
+    unsafe {
+        let p = save!(c, h, s);
+        let dest = (*c).x[0];
+        // Local pids are the common case; everything else goes through the native, which knows all errors.
+        if !dest.is_local_pid() {
+            return 1;
+        }
+        let sent = send::send(p, dest, (*c).x[1]);
+        debug_assert_eq!(sent, send::Sent::Ok);
+        0
+    }
+}
+
+/// Puts the next message in X0.
+#[inline(never)]
+unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
+    // SAFETY: the running process is ours.
+    unsafe {
+        let p = save!(c, h, s);
+        loop {
+            if let Some(message) = p.messages.peek(&mut p.heap) {
+                (*c).x[0] = message;
+                if heddle_runtime::zeal::gc() || p.heap.fragment_words > p.heap_words() {
+                    after_native(c, 1);
+                }
+                return PEEKED;
+            }
+            if p.shared().inbox.is_empty() {
+                return EMPTY;
+            }
+            if handle::drain(p) == handle::After::Exit {
+                return ENDED;
+            }
+            if p.messages.is_empty() && p.shared().inbox.is_empty() {
+                return EMPTY;
+            }
+        }
+    }
+}
+
+#[inline(never)]
+unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
+    // SAFETY: cells as emitted by the loader.
+    unsafe {
+        let p = save!(c, h, s);
+        if p.timer.fired {
+            return FIRED;
+        }
+        if p.timer.handle.is_some() {
+            return ARMED;
+        }
+        let timeout = any(*ip.add(2), c, s);
+        if timeout.is_atom_of(am::INFINITY) {
+            return ARMED;
+        }
+        match timeout.as_small() {
+            Some(0) => FIRED,
+            Some(ms) if (0..=0xffff_ffff).contains(&ms) => {
+                sched::set_receive_timer(p, ms as u64);
+                ARMED
+            }
+            _ => BAD,
+        }
+    }
+}
+
+#[inline(never)]
+unsafe fn cancel_timer(c: *mut Ctx) {
+    // SAFETY: the running process is ours.
+    unsafe { sched::cancel_receive_timer(&mut *(*c).p) }
+}

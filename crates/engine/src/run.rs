@@ -1,0 +1,81 @@
+//! The engine as the scheduler sees it.
+
+use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_WAIT, OpFn, X_REGISTERS};
+use crate::ops::calls::{apply_list, process_end, undefined_export, undefined_fun};
+use heddle_runtime::process::{Outcome, Process};
+use heddle_runtime::sched::{Engine, EngineThread};
+use heddle_runtime::{exports, spawn};
+use heddle_term::Term;
+
+pub struct Interpreter;
+
+/// Must run before any export is made.
+pub fn init() {
+    exports::set_undefined_handlers(undefined_export as *const () as usize, undefined_fun as *const () as usize);
+    // Both look like functions of arity 3 and 0, so that a process may yield at them.
+    let apply = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 3, apply_list as *const () as u64]));
+    let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
+    let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: &apply[4], exit: &exit[4] });
+}
+
+struct Thread {
+    ctx: Box<Ctx>,
+}
+
+impl Engine for Interpreter {
+    fn new_thread(&self) -> Box<dyn EngineThread> {
+        Box::new(Thread {
+            ctx: Box::new(Ctx {
+                x: [Term::NIL; X_REGISTERS],
+                f: [0.0; X_REGISTERS],
+                p: std::ptr::null_mut(),
+                fault: std::ptr::null(),
+                fault_args: Term::NONE,
+                left: 0,
+            }),
+        })
+    }
+}
+
+impl EngineThread for Thread {
+    fn run(&mut self, p: &mut Process, reductions: i64) -> (Outcome, i64) {
+        let c: *mut Ctx = &mut *self.ctx;
+        // SAFETY: the process' saved state is what an earlier run, or spawn, left; its code is verified.
+        unsafe {
+            (*c).p = p;
+            (*c).fault = std::ptr::null();
+            (*c).fault_args = Term::NONE;
+            let live = p.saved.len();
+            (&mut (*c).x)[..live].copy_from_slice(&p.saved);
+            p.saved.clear();
+            p.hibernating = false;
+            p.sync_limit();
+            if p.heap_limit_hit {
+                p.heap_limit_hit = false;
+                if heddle_runtime::exit::max_heap_reached(p) {
+                    return (Outcome::Exit, reductions);
+                }
+            }
+            (*c).left = 0;
+            let ip = p.ip;
+            let out = (*(ip as *const OpFn))(ip, c, p.heap.htop, p.stop, reductions);
+            let outcome = match out {
+                OUT_WAIT => Outcome::Wait,
+                OUT_EXIT => Outcome::Exit,
+                OUT_DIRTY_CPU => Outcome::DirtyCpu,
+                OUT_DIRTY_IO => Outcome::DirtyIo,
+                OUT_SUSPENDED => Outcome::Suspended,
+                _ => Outcome::Yield,
+            };
+            let left = (*c).left;
+            (outcome, left)
+        }
+    }
+
+    /// The native stands at `ip` with its arguments saved: runs it and nothing else.
+    fn run_dirty(&mut self, p: &mut Process) -> Outcome {
+        // One reduction: whatever follows the native yields at once or at its first call.
+        self.run(p, 1).0
+    }
+}
+
