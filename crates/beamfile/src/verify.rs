@@ -18,6 +18,8 @@
 //! * `wait_timeout` whose label leads to itself runs again with the timer set: it must not read its time then.
 //! * When a test, a BIF or a bit string instruction with a failure label fails, X registers from `live` on are lost: it may collect
 //!   first. `bs_match` is the exception: a command that fails keeps all that earlier commands left.
+//! * Sources of an instruction that may collect are proved to lie below its `live`, so the roots are just x0 to x(live - 1) and the
+//!   frame; Y registers all hold something then. `bs_match` has taken bits only after it ensured them.
 //! * `receive`: `loop_rec`, `loop_rec_end`, `wait` and `wait_timeout` keep no X registers.
 //! * See [`Verified::raises_raw`] for slots that were never written.
 

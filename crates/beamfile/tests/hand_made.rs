@@ -196,6 +196,8 @@ fn registers_hold_terms_when_read() {
     let killed: &[(Op, &[Arg])] =
         &[(Op::Move, &[X(0), X(1)]), (Op::TestHeap, &[U(2), U(1)]), (Op::PutList, &[X(1), X(0), X(0)]), (Op::Return, &[])];
     refused(killed, "X(1) has no value");
+    let beyond: &[(Op, &[Arg])] = &[(Op::Move, &[X(0), X(1)]), (Op::GcBif1, &[F(0), U(1), U(0), X(1), X(0)]), (Op::Return, &[])];
+    refused(beyond, "X(1) has no value");
     refused(&[(Op::Move, &[X(0), X(0)])], "past the end");
 }
 

@@ -90,7 +90,7 @@ impl<const W: usize> Flow<'_, W> {
                 }
                 Ok(Next::Following)
             }
-            Op::BsMatch => self.bs_match(state, label(0), operands[2]),
+            Op::BsMatch => self.bs_match(state, label(0), operands[1], operands[2]),
             Op::BsPutInteger | Op::BsPutBinary | Op::BsPutFloat | Op::BsPutString | Op::BsPutUtf8 | Op::BsPutUtf16 | Op::BsPutUtf32
                 if !state.building =>
             {
@@ -106,12 +106,22 @@ impl<const W: usize> Flow<'_, W> {
         let kinds = kinds(instr.op);
         let mut fail = None;
         let mut raises = instr.op == Op::Fconv;
+        let mut collects = false;
         for (&kind, &operand) in kinds.iter().zip(operands) {
             match (kind, operand) {
-                (Kind::Live, Operand::U(live)) => self.collect(state, live as u32)?,
+                (Kind::Live, Operand::U(live)) => {
+                    self.collect(state, live as u32)?;
+                    collects = true;
+                }
                 (Kind::FailOrRaise, Operand::Label(0)) => raises = true,
                 (Kind::Fail | Kind::FailOrRaise | Kind::FailOrMode, Operand::Label(label)) => fail = Some(label),
                 _ => {}
+            }
+        }
+        if collects {
+            // Sources are roots as well: they lie below `live`.
+            for (&kind, &operand) in kinds.iter().zip(operands) {
+                self.reads(state, kind, operand)?;
             }
         }
         if raises {
@@ -242,7 +252,7 @@ impl<const W: usize> Flow<'_, W> {
 
     /// Commands that may fail do so with what the earlier ones left of the registers. Those that take bits never fail: the bits
     /// are there.
-    fn bs_match(&mut self, state: &mut State<W>, fail: u32, commands: Operand) -> Result<Next, String> {
+    fn bs_match(&mut self, state: &mut State<W>, fail: u32, context: Operand, commands: Operand) -> Result<Next, String> {
         let beam = self.beam;
         let mut rest = if let Operand::List(list) = commands { beam.code.list(list) } else { &[] };
         while let Some(&first) = rest.first() {
@@ -253,6 +263,7 @@ impl<const W: usize> Flow<'_, W> {
             }
             if let Some(live) = command.live {
                 self.collect(state, live)?;
+                self.read(state, context)?;
             }
             if let Some(dst) = command.dst {
                 self.write(state, dst)?;
