@@ -554,6 +554,7 @@ pub fn cancel_receive_timer(p: &mut Process) {
     }
     p.timer.sequence += 1;
     p.timer.fired = false;
+    p.timer.forever = false;
 }
 
 /// The wheel for timers that the calling thread sets.

@@ -21,6 +21,8 @@ pub struct ReceiveTimer {
     pub handle: Option<Handle>,
     pub sequence: u64,
     pub fired: bool,
+    /// The timeout is `infinity`: the operand must not be read again.
+    pub forever: bool,
 }
 
 pub enum Action {

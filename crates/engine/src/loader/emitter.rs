@@ -1,7 +1,7 @@
 //! The growing code of one module: cells, the places that wait for label addresses, line entries.
 
 use crate::ctx::{OpFn, encode_x, encode_y, reg_offset};
-use heddle_beamfile::{BeamFile, Operand, Reg};
+use heddle_beamfile::{Operand, Reg, Verified};
 use heddle_runtime::code::{Function, LineEntry};
 use heddle_term::{Atom, Export, FunEntry, Term};
 
@@ -14,7 +14,9 @@ pub enum Place {
 }
 
 pub struct Emitter<'a> {
-    pub beam: &'a BeamFile,
+    pub beam: &'a Verified,
+    /// Frames of the current function are cleared when made: it may raise with slots never written.
+    pub clear_frames: bool,
     pub atoms: Vec<Atom>,
     pub literals: Vec<Term>,
     pub imports: Vec<&'static Export>,

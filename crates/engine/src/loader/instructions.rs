@@ -15,7 +15,8 @@ use std::sync::atomic::Ordering;
 impl Emitter<'_> {
     pub fn all(&mut self, module: Atom, zeal: bool) -> Result<(), BeamError> {
         let beam = self.beam;
-        for function in &beam.code.functions {
+        for (index, function) in beam.code.functions.iter().enumerate() {
+            self.clear_frames = beam.raises_raw(index);
             let name = self.atoms[function.name as usize];
             let start = self.offset();
             // Labels before func_info are targets of failed clauses.
@@ -164,6 +165,7 @@ impl Emitter<'_> {
                 self.op(frames::allocate);
                 self.cell(Emitter::number(o[0]));
                 self.cell(Emitter::number(o[1]));
+                self.clear_frame(Emitter::number(o[0]));
             }
             Op::AllocateHeap => {
                 self.zeal(zeal, o[2]);
@@ -171,6 +173,7 @@ impl Emitter<'_> {
                 self.cell(Emitter::number(o[0]));
                 self.cell(Emitter::number(o[2]));
                 self.cell(Emitter::need(o[1]));
+                self.clear_frame(Emitter::number(o[0]));
             }
             Op::TestHeap => {
                 self.zeal(zeal, o[1]);
@@ -436,6 +439,16 @@ impl Emitter<'_> {
 
     pub fn bad(&self, function: &BeamFunction, instr: &Instr) -> BeamError {
         self.beam.code.error(&self.beam.atoms, Some(function), instr, "the engine has no operation for this instruction")
+    }
+
+    fn clear_frame(&mut self, size: u64) {
+        if self.clear_frames && size > 0 {
+            self.op(frames::init_yregs);
+            self.cell(size);
+            for y in 0..size {
+                self.cell(y * 8);
+            }
+        }
     }
 
     pub fn zeal(&mut self, zeal: bool, live: Operand) {

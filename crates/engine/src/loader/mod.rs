@@ -10,7 +10,7 @@ pub mod instructions;
 pub mod selects;
 
 use emitter::Emitter;
-use heddle_beamfile::{BeamError, BeamFile};
+use heddle_beamfile::{BeamError, Verified};
 use heddle_runtime::code::Instance;
 use heddle_runtime::funs::{self, FunInfo};
 use heddle_runtime::{exports, zeal};
@@ -54,8 +54,7 @@ fn decode_literal(heap: &mut Heap, bytes: &[u8], what: impl Fn() -> String) -> R
 
 /// Makes code of the file's bytes. Code addresses are final, but no export points to them yet.
 pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
-    let beam = BeamFile::parse(bytes)?;
-    heddle_beamfile::verify(&beam)?;
+    let beam = Verified::load(bytes)?;
     let mut atoms = Vec::with_capacity(beam.atoms.count() as usize + 1);
     atoms.push(Atom::from_index(0));
     for name in beam.atoms.iter() {
@@ -92,6 +91,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         .collect();
     let mut emitter = Emitter {
         beam: &beam,
+        clear_frames: false,
         atoms,
         literals,
         imports,

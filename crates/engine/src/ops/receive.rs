@@ -60,7 +60,7 @@ ops! {
     fn remove_message(ip, c, h, s, r) {
         let p = &mut *(*c).p;
         p.messages.remove();
-        if p.timer.handle.is_some() || p.timer.fired {
+        if p.timer.handle.is_some() || p.timer.fired || p.timer.forever {
             cancel_timer(c);
         }
         next!(ip, c, h, s, r; 1)
@@ -189,11 +189,12 @@ unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         if p.timer.fired {
             return FIRED;
         }
-        if p.timer.handle.is_some() {
+        if p.timer.handle.is_some() || p.timer.forever {
             return ARMED;
         }
         let timeout = any(*ip.add(2), c, s);
         if timeout.is_atom_of(am::INFINITY) {
+            p.timer.forever = true;
             return ARMED;
         }
         match timeout.as_small() {

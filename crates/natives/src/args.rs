@@ -1,0 +1,52 @@
+//! Taking arguments apart. Each function answers None for a term of another shape; the native says which error that is.
+
+use heddle_term::{Atom, Resource, Term, am};
+use std::sync::Arc;
+
+/// Elements of a proper list.
+pub fn list(list: Term) -> Option<Vec<Term>> {
+    let mut out = Vec::new();
+    let mut t = list;
+    while t.is_cons() {
+        out.push(t.head());
+        t = t.tail();
+    }
+    t.is_nil().then_some(out)
+}
+
+pub fn boolean(term: Term) -> Option<bool> {
+    match term.as_atom() {
+        Some(am::TRUE) => Some(true),
+        Some(am::FALSE) => Some(false),
+        _ => None,
+    }
+}
+
+/// A small non-negative integer.
+pub fn count(term: Term) -> Option<usize> {
+    term.as_small().and_then(|n| usize::try_from(n).ok())
+}
+
+/// Name and value of a two-element tuple whose first element is an atom.
+pub fn option(term: Term) -> Option<(Atom, Term)> {
+    match term.as_tuple() {
+        Some([name, value]) => Some((name.as_atom()?, *value)),
+        _ => None,
+    }
+}
+
+/// The resource of type T behind a magic reference.
+pub fn resource<T: Resource>(term: Term) -> Option<Arc<T>> {
+    if !term.is_kind(heddle_term::Kind::MagicRef) {
+        return None;
+    }
+    // SAFETY: a MagicRef's last word is a live ResourcePtr.
+    let shared = unsafe { heddle_term::resource::share(term.word(3) as heddle_term::resource::ResourcePtr) };
+    let any: Arc<dyn std::any::Any + Send + Sync> = shared;
+    any.downcast::<T>().ok()
+}
+
+/// Bytes of a binary (whole bytes, at any bit offset).
+pub fn binary(term: Term) -> Option<Vec<u8>> {
+    heddle_term::bits::BitsView::of(term).filter(|b| b.is_binary()).map(|b| b.to_vec())
+}

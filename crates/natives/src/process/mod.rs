@@ -1,0 +1,12 @@
+//! Natives on processes.
+
+pub mod dictionary;
+pub mod flags;
+pub mod info;
+pub mod messages;
+pub mod names;
+pub mod relations;
+pub mod spawn;
+pub mod suspend;
+pub mod system_tasks;
+pub mod timers;

@@ -1,0 +1,216 @@
+//! Links, monitors, aliases, exit signals.
+
+use super::spawn::MonitorOptions;
+use crate::args;
+use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::send::{self, node_name};
+use heddle_runtime::{Package, RefId, names, refs};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Term, am};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "link"/1 => link,
+        "unlink"/1 => unlink,
+        "monitor"/2 => monitor_2,
+        "monitor"/3 => monitor_3,
+        "demonitor"/1 => demonitor_1,
+        "demonitor"/2 => demonitor_2,
+        "alias"/1 => alias,
+        "unalias"/1 => unalias,
+        "exit"/2 => exit_2,
+        "exit_signal"/2 => exit_2,
+        "make_ref"/0 => make_ref,
+    }
+}
+
+pub fn reference_term(p: &mut Process, id: RefId, alias: AliasMode) -> Term {
+    if alias == AliasMode::None { p.heap.reference(id.words()) } else { p.heap.alias_reference(id.words(), p.pid()) }
+}
+
+fn make_ref(p: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(p.heap.reference(refs::fresh().words()))
+}
+
+fn link(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !(a[0].is_local_pid() || a[0].is_local_port()) {
+        return Err(if a[0].is_pid() || a[0].is_port() { p.error(am::NOCONNECTION) } else { p.badarg() });
+    }
+    // A process that does not trap exits gets badarg-free noproc as a signal: see send::link.
+    send::link(p, a[0]);
+    Ok(Term::bool(true))
+}
+
+fn unlink(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !(a[0].is_pid() || a[0].is_port()) {
+        return Err(p.badarg());
+    }
+    if a[0].is_local_pid() || a[0].is_local_port() {
+        send::unlink(p, a[0]);
+    }
+    Ok(Term::bool(true))
+}
+
+/// Options of monitor/3 and of the monitor option of spawn.
+pub fn parse_monitor_options(list: Term) -> Option<MonitorOptions> {
+    let mut options = MonitorOptions::default();
+    for item in args::list(list)? {
+        let (name, value) = args::option(item)?;
+        match name.name() {
+            "alias" => options.alias = Some(match value.as_atom()?.name() {
+                "explicit_unalias" => AliasMode::Explicit,
+                "demonitor" => AliasMode::Demonitor,
+                "reply_demonitor" => AliasMode::ReplyDemonitor,
+                _ => return None,
+            }),
+            "tag" => options.tag = Some(value),
+            _ => return None,
+        }
+    }
+    Some(options)
+}
+
+fn monitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    start_monitor(p, a, MonitorOptions::default())
+}
+
+fn monitor_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    match parse_monitor_options(a[2]) {
+        Some(options) => start_monitor(p, a, options),
+        None => Err(p.badarg_cause(Atom::new("badopt"))),
+    }
+}
+
+fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> NativeResult {
+    let Some(kind) = a[0].as_atom() else { return Err(p.badarg()) };
+    let alias = options.alias.unwrap_or(AliasMode::None);
+    let id = refs::fresh();
+    match kind.name() {
+        "process" | "port" => {}
+        "time_offset" if a[1].is_atom_of(Atom::new("clock_service")) => {
+            let tag = options.tag.map(Package::new);
+            let m = Monitoring { target: Term::NONE, name: None, alias, tag, kind: MonitorKind::TimeOffset };
+            p.relations.make().monitoring.insert(id, m);
+            return Ok(reference_term(p, id, alias));
+        }
+        _ => return Err(p.badarg()),
+    }
+    let is_port = kind.name() == "port";
+    let (target, name) = match target(a[1], is_port) {
+        Target::Id(term) => (term, None),
+        Target::Name(name) => {
+            let id = names::whereis(name).filter(|t| t.is_local_port() == is_port);
+            (id.unwrap_or(Term::NONE), Some(name))
+        }
+        Target::Remote => return Err(p.error(am::NOTSUP)),
+        Target::Bad => return Err(p.badarg()),
+    };
+    let tag = options.tag.map(Package::new);
+    send::monitor(p, target, name, id, alias, tag);
+    Ok(reference_term(p, id, alias))
+}
+
+enum Target {
+    Id(Term),
+    Name(Atom),
+    Remote,
+    Bad,
+}
+
+fn target(term: Term, is_port: bool) -> Target {
+    if term.is_local_pid() && !is_port || term.is_local_port() && is_port {
+        return Target::Id(term);
+    }
+    if let Some(name) = term.as_atom() {
+        return Target::Name(name);
+    }
+    match term.as_tuple() {
+        Some([name, node]) => match (name.as_atom(), node.as_atom()) {
+            (Some(name), Some(node)) if node == node_name() => Target::Name(name),
+            (Some(_), Some(_)) => Target::Remote,
+            _ => Target::Bad,
+        },
+        _ if term.is_pid() && !is_port => Target::Remote,
+        _ => Target::Bad,
+    }
+}
+
+fn demonitor_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(id) = RefId::of(a[0]) else {
+        return if a[0].is_reference() { Ok(Term::bool(true)) } else { Err(p.badarg()) };
+    };
+    send::demonitor(p, id);
+    Ok(Term::bool(true))
+}
+
+fn demonitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_reference() {
+        return Err(p.badarg());
+    }
+    let Some(options) = args::list(a[1]) else { return Err(p.badarg()) };
+    let (mut flush, mut info) = (false, false);
+    for option in options {
+        match option.as_atom().map(|o| o.name()) {
+            Some("flush") => flush = true,
+            Some("info") => info = true,
+            _ => return Err(p.badarg_cause(Atom::new("badopt"))),
+        }
+    }
+    let Some(id) = RefId::of(a[0]) else { return Ok(Term::bool(true)) };
+    let found = send::demonitor(p, id);
+    if !found && flush {
+        // The 'DOWN' may be there already: the Erlang side takes it out of the queue.
+        let module = am::ERTS_INTERNAL;
+        let result = if info { Term::bool(false) } else { Term::bool(true) };
+        return Err(p.trap_to(module, Atom::new("flush_monitor_messages"), &[a[0], Term::bool(false), result]));
+    }
+    Ok(Term::bool(if info { found } else { true }))
+}
+
+fn alias(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(options) = args::list(a[0]) else { return Err(p.badarg()) };
+    let mut mode = AliasMode::Explicit;
+    for option in options {
+        mode = match option.as_atom().map(|o| o.name()) {
+            Some("explicit_unalias") => AliasMode::Explicit,
+            Some("reply") => AliasMode::Reply,
+            _ => return Err(p.badarg_cause(Atom::new("badopt"))),
+        };
+    }
+    let id = refs::fresh();
+    p.relations.make().aliases.insert(id, mode);
+    Ok(reference_term(p, id, mode))
+}
+
+fn unalias(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_reference() {
+        return Err(p.badarg());
+    }
+    let removed = match (RefId::of(a[0]), p.relations.get_mut()) {
+        (Some(id), Some(inner)) => inner.aliases.remove(&id).is_some(),
+        _ => false,
+    };
+    Ok(Term::bool(removed))
+}
+
+fn exit_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0].is_local_pid() || a[0].is_local_port() {
+        let to_self = a[0] == p.pid_term();
+        send::exit_signal(p, a[0], a[1]);
+        if to_self {
+            // Handled before anything else happens here.
+            if heddle_runtime::handle::drain(p) == heddle_runtime::handle::After::Exit {
+                return Err(heddle_runtime::Thrown::ExitNow);
+            }
+        }
+        return Ok(Term::bool(true));
+    }
+    if a[0].is_pid() || a[0].is_port() {
+        return Ok(Term::bool(true));
+    }
+    Err(p.badarg())
+}
+
+#[allow(unused)]
+fn unused(_: Mfa) {}

@@ -1,0 +1,190 @@
+//! spawn and its options.
+
+use crate::args;
+use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
+use heddle_runtime::process::{MaxHeap, NativeResult, Priority, Process, SpawnOptions};
+use heddle_runtime::{Package, RefId, refs, sched, spawn};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Term, am};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "spawn"/3 => spawn_3,
+        "spawn_link"/3 => spawn_link_3,
+        "spawn_opt"/4 => spawn_opt_4,
+        "spawn_request_abandon"/1 => spawn_request_abandon,
+    }
+    "erts_internal" => {
+        "spawn_request"/4 => spawn_request,
+        "spawn_system_process"/3 => spawn_system_process,
+    }
+}
+
+/// What `spawn_opt` was asked for.
+#[derive(Default)]
+pub struct Request {
+    pub options: SpawnOptions,
+    pub link: bool,
+    /// Options of the monitor, if one is wanted.
+    pub monitor: Option<MonitorOptions>,
+    /// `{reply, yes | no | error_only | success_only}` of spawn_request.
+    pub reply: Option<Atom>,
+    pub reply_tag: Option<Term>,
+}
+
+#[derive(Default)]
+pub struct MonitorOptions {
+    pub alias: Option<AliasMode>,
+    pub tag: Option<Term>,
+}
+
+fn mfa_of(m: Term, f: Term, a: Term) -> Option<(Mfa, Term)> {
+    let (module, function) = (m.as_atom()?, f.as_atom()?);
+    let n = args::list(a)?.len();
+    Some((Mfa { module, function, arity: n.min(255) as u8 }, a))
+}
+
+fn spawn_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    start(p, a, &Request::default())
+}
+
+fn spawn_link_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    start(p, a, &Request { link: true, ..Request::default() })
+}
+
+fn spawn_opt_4(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(request) = parse_options(a[3], false) else {
+        return Err(if args::list(a[3]).is_some() { p.badarg_cause(Atom::new("badopt")) } else { p.badarg() });
+    };
+    start(p, a, &request)
+}
+
+fn spawn_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
+    let request =
+        Request { options: SpawnOptions { system_process: true, ..SpawnOptions::default() }, ..Request::default() };
+    start(p, a, &request)
+}
+
+/// Creates, relates, starts. The answer is the pid, or {Pid, Reference} with a monitor.
+fn start(p: &mut Process, a: &[Term], request: &Request) -> NativeResult {
+    let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
+    let Some((pid, reference)) = create(p, mfa, arguments, request, None) else { return Err(p.system_limit()) };
+    p.bump(20);
+    match reference {
+        Some(reference) => Ok(p.heap.tuple(&[pid, reference])),
+        None => Ok(pid),
+    }
+}
+
+/// The new process with its relations set up on both sides before it runs.
+fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, reference: Option<RefId>) -> Option<(Term, Option<Term>)> {
+    let child = spawn::create(mfa, arguments, Some(p), &request.options)?;
+    // SAFETY: not published yet: the creator is its owner.
+    let local = unsafe { child.local() };
+    let me = p.pid_term();
+    let pid = child.pid_term();
+    if request.link {
+        p.relations.make().links.insert(pid, Link { active: true, unlinking: 0 });
+        local.relations.make().links.insert(me, Link { active: true, unlinking: 0 });
+    }
+    let mut monitor_reference = None;
+    if let Some(options) = &request.monitor {
+        let id = reference.unwrap_or_else(refs::fresh);
+        let alias = options.alias.unwrap_or(AliasMode::None);
+        let tag = options.tag.map(Package::new);
+        let inner = p.relations.make();
+        inner.monitoring.insert(id, Monitoring { target: pid, name: None, alias, tag, kind: MonitorKind::Process });
+        if alias != AliasMode::None {
+            inner.aliases.insert(id, alias);
+        }
+        local.relations.make().watchers.insert(id, Watcher { watcher: me, name: None });
+        monitor_reference = Some(super::relations::reference_term(p, id, alias));
+    }
+    sched::start_process(child);
+    Some((pid, monitor_reference))
+}
+
+/// None when the list is no list or holds something unknown.
+pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
+    let mut request = Request::default();
+    for item in args::list(list)? {
+        match item.as_atom() {
+            Some(am::LINK) => {
+                request.link = true;
+                continue;
+            }
+            Some(am::MONITOR) => {
+                request.monitor.get_or_insert_default();
+                continue;
+            }
+            Some(_) => return None,
+            None => {}
+        }
+        let (name, value) = args::option(item)?;
+        let o = &mut request.options;
+        match name.name() {
+            "monitor" => request.monitor = Some(super::relations::parse_monitor_options(value)?),
+            "priority" => o.priority = super::flags::priority(value)?,
+            "min_heap_size" => o.min_heap_words = heap_size(args::count(value)?),
+            "min_bin_vheap_size" => o.min_vheap_words = heap_size(args::count(value)?),
+            "max_heap_size" => o.max_heap = super::flags::max_heap(value, o.max_heap)?,
+            "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u32,
+            "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
+            "async_dist" => o.async_dist = args::boolean(value)?,
+            "scheduler" => o.scheduler = args::count(value)? as u32,
+            "reply" if is_request => request.reply = Some(value.as_atom()?),
+            "reply_tag" if is_request => request.reply_tag = Some(value),
+            _ => return None,
+        }
+    }
+    Some(request)
+}
+
+/// The heap size step that holds `words`.
+pub fn heap_size(words: usize) -> usize {
+    heddle_runtime::sizes::at_least(words)
+}
+
+/// erts_internal:spawn_request(M, F, Args, Options): the reply comes as a message; the answer is the reference.
+fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(request) = parse_options(a[3], true) else {
+        if args::list(a[3]).is_none() {
+            return Err(p.badarg());
+        }
+        return Ok(Atom::new("badopt").into());
+    };
+    let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
+    let id = refs::fresh();
+    let alias = request.monitor.as_ref().and_then(|m| m.alias).unwrap_or(AliasMode::None);
+    let outcome = create(p, mfa, arguments, &request, Some(id));
+    let reference = super::relations::reference_term(p, id, alias);
+    let ok = outcome.is_some();
+    let wanted = match request.reply.map(|r| r.name()) {
+        None | Some("yes") => true,
+        Some("error_only") => !ok,
+        Some("success_only") => ok,
+        _ => false,
+    };
+    if wanted {
+        let tag = request.reply_tag.unwrap_or(Atom::new("spawn_reply").into());
+        let (kind, result) = match outcome {
+            Some((pid, _)) => (am::OK.into(), pid),
+            None => (am::ERROR.into(), Term::atom(am::SYSTEM_LIMIT)),
+        };
+        let message = p.heap.tuple(&[tag, reference, kind, result]);
+        let me = p.pid_term();
+        heddle_runtime::send::send(p, me, message);
+    }
+    Ok(reference)
+}
+
+/// Local requests are answered at once, so there is never one to abandon.
+fn spawn_request_abandon(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_reference() {
+        return Err(p.badarg());
+    }
+    Ok(Term::bool(false))
+}
+
+#[allow(unused)]
+fn unused(_: Priority, _: MaxHeap) {}
