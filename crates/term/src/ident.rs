@@ -77,7 +77,7 @@ impl PortView {
     }
 
     pub fn cmp(self, other: PortView) -> Ordering {
-        self.number.cmp(&other.number).then_with(|| cmp_nodes((self.node, self.creation), (other.node, other.creation)))
+        cmp_nodes((self.node, self.creation), (other.node, other.creation)).then_with(|| self.number.cmp(&other.number))
     }
 }
 
