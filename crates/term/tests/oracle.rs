@@ -221,3 +221,21 @@ fn empty_map_is_shared() {
     assert_eq!(map::empty(), map::empty());
     assert_eq!(map::size(map::empty()), 0);
 }
+
+#[test]
+fn display_text() {
+    let mut report = Report::new();
+    let data = include_bytes!("data/display.txt");
+    let mut lines = data.split(|&b| b == b'\n');
+    while let (Some(hex), Some(want)) = (lines.next(), lines.next()) {
+        let mut heap = Heap::new();
+        let hex = std::str::from_utf8(hex).unwrap();
+        let term = decode(&mut heap, hex);
+        // `erlang:display/1` ends its lines with CR LF.
+        let want = want.strip_suffix(b"\r").unwrap();
+        let got = heddle_term::text::display::display(term);
+        report.check(|| hex.into(), got.escape_ascii().to_string(), &want.escape_ascii().to_string());
+        heap.clear();
+    }
+    report.done();
+}
