@@ -1,3 +1,4 @@
+%% Run as: erl -noshell -run record_display main -s init stop > shown 2> hex; display.txt has a line of hex, then a line shown, in turn.
 -module(record_display). -export([main/0]).
 main() -> [begin erlang:display_string(binary_to_list(binary:encode_hex(term_to_binary(T)))++"\n"), erlang:display(T) end||T<-
 [fun lists:map/2,<<1,2,3>>,<<"abc">>,"abc",[1,2,256],#{a=>1},#{"b"=>2.5},<<1:3>>,<<>>,[],{},[a|b],1.0e22,0.1,1 bsl 100,-(1 bsl 70),'a b','\xe9',[228,97],<<"abc\n">>,"a\nb\"c\\",<<"a\"b\\">>,<<"~a">>,<<127>>,

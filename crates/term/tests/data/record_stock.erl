@@ -1,3 +1,4 @@
+%% Run in this directory: erlc record_stock.erl; erl -noshell -run record_stock main -s init stop. Long lines of arith.txt were thinned out.
 -module(record_stock). -export([main/0]).
 hex(B) -> binary:encode_hex(B, lowercase).
 terms() ->
