@@ -44,27 +44,19 @@ pub fn to_u64(term: Term) -> Option<u64> {
     }
 }
 
-/// An integer as a float, rounded to nearest even; None if it is too large (or no integer).
+/// An integer as a float; None if it is too large (or no integer). Digits are added up in floating point from the lowest,
+/// as stock does: the last bit may differ from that of correct rounding.
 pub fn to_f64(term: Term) -> Option<f64> {
     if let Some(value) = term.as_small() {
         return Some(value as f64);
     }
     let int = Int::of(term)?;
-    let digits = int.digits();
-    let len = digits.len();
-    let top = digits[len - 1];
-    let shift = top.leading_zeros();
-    let below = if len > 1 { digits[len - 2] } else { 0 };
-    // The top 64 bits, and whether anything is below them.
-    let mut mantissa = ((top as u128) << 64 | below as u128) << shift >> 64;
-    let lost = below << shift != 0 || digits[..len.saturating_sub(2)].iter().any(|&d| d != 0);
-    mantissa |= lost as u128;
-    let exponent = (len as i32 - 1) * 64 - shift as i32;
-    if exponent > 1024 {
-        return None;
+    let mut value = 0.0;
+    let mut scale = 1.0;
+    for &digit in int.digits() {
+        value += digit as f64 * scale;
+        scale *= 18_446_744_073_709_551_616.0;
     }
-    // Both steps are exact but for the rounding of the first: the product is a power of two away.
-    let value = mantissa as u64 as f64 * 2f64.powi(exponent.min(900)) * 2f64.powi((exponent - 900).max(0));
     value.is_finite().then_some(if int.negative { -value } else { value })
 }
 

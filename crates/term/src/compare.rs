@@ -208,9 +208,9 @@ fn leaf(rank: u8, a: Term, b: Term, exact: bool) -> Ordering {
             (Some(x), Some(y)) => x.cmp_name(y),
             _ => Ordering::Equal,
         },
-        3 => view_cmp(RefView::of(a), RefView::of(b), RefView::cmp),
-        5 => view_cmp(PortView::of(a), PortView::of(b), PortView::cmp),
-        6 => view_cmp(PidView::of(a), PidView::of(b), PidView::cmp),
+        3 => view_cmp(RefView::of(a), RefView::of(b), RefView::order),
+        5 => view_cmp(PortView::of(a), PortView::of(b), PortView::order),
+        6 => view_cmp(PidView::of(a), PidView::of(b), PidView::order),
         _ => cmp_bits(a, b),
     }
 }

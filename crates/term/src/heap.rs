@@ -186,6 +186,7 @@ impl Heap {
     }
 
     /// Gives back the last `words` words of the newest allocation, if it ended at `end`.
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the pointer is only compared, and written when it is the end of our own memory")]
     pub fn give_back(&mut self, end: *mut u64, words: usize) {
         if words == 0 {
             return;
@@ -403,6 +404,7 @@ impl Heap {
     }
 
     /// A term for a reference-counted block; takes over the caller's reference.
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "blocks come from RefBin and the caller owns a reference")]
     pub fn bin_ref(&mut self, block: *mut RefBin, size_bits: u64) -> Term {
         let ptr = self.alloc(4);
         // SAFETY: four words were just allocated; the object is pushed on this heap's list once.

@@ -43,7 +43,7 @@ impl PidView {
         external(heap, Kind::ExtPid, self.node, self.creation, self.number as u64 | (self.serial as u64) << 32)
     }
 
-    pub fn cmp(self, other: PidView) -> Ordering {
+    pub fn order(self, other: PidView) -> Ordering {
         (self.serial, self.number)
             .cmp(&(other.serial, other.number))
             .then_with(|| cmp_nodes((self.node, self.creation), (other.node, other.creation)))
@@ -76,8 +76,8 @@ impl PortView {
         external(heap, Kind::ExtPort, self.node, self.creation, self.number)
     }
 
-    pub fn cmp(self, other: PortView) -> Ordering {
-        self.number.cmp(&other.number).then_with(|| cmp_nodes((self.node, self.creation), (other.node, other.creation)))
+    pub fn order(self, other: PortView) -> Ordering {
+        cmp_nodes((self.node, self.creation), (other.node, other.creation)).then_with(|| self.number.cmp(&other.number))
     }
 }
 
@@ -143,7 +143,7 @@ impl RefView {
         Term::boxed(ptr)
     }
 
-    pub fn cmp(self, other: RefView) -> Ordering {
+    pub fn order(self, other: RefView) -> Ordering {
         cmp_nodes((self.node, self.creation), (other.node, other.creation))
             .then_with(|| self.words.iter().rev().cmp(other.words.iter().rev()))
             .then_with(|| self.count.cmp(&other.count))

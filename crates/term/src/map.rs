@@ -195,9 +195,7 @@ pub fn update_many(heap: &mut Heap, map: Term, pairs: &[(Term, Term)], exact: bo
 
 /// A map of these pairs; the last of equal keys wins.
 pub fn from_pairs(heap: &mut Heap, pairs: &[(Term, Term)]) -> Term {
-    match from_pairs_counting(heap, pairs) {
-        (map, _) => map,
-    }
+    from_pairs_counting(heap, pairs).0
 }
 
 /// As `from_pairs`; None if a key comes twice.

@@ -18,7 +18,7 @@ use std::io::Read;
 pub struct Options<'a> {
     /// No new atoms, no unknown functions.
     pub safe: bool,
-    /// Accept bytes after the term.
+    /// Ignore bytes after the term, as `binary_to_term/1,2` does.
     pub allow_trailing: bool,
     /// Atoms of the distribution header, for `ATOM_CACHE_REF`.
     pub atom_cache: &'a [Atom],

@@ -105,7 +105,6 @@ pub fn text_float(reader: &mut Reader) -> Result<f64, DecodeError> {
     let bytes = reader.take(31)?;
     let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
     let text = std::str::from_utf8(&bytes[..end]).map_err(|_| DecodeError::Malformed("float text"))?;
-    let text = text.trim_start();
     if !text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-')) {
         return Err(DecodeError::Malformed("float text"));
     }
@@ -116,11 +115,8 @@ pub fn bit_binary(reader: &mut Reader, heap: &mut Heap) -> Result<Term, DecodeEr
     let len = reader.u32()? as usize;
     let last = reader.u8()? as u64;
     let bytes = reader.take(len)?;
-    if last > 8 || (len == 0 && last != 0) || (len != 0 && last == 0) {
+    if last == 0 || last > 8 || len == 0 {
         return Err(DecodeError::Malformed("bits in the last byte"));
-    }
-    if last == 0 {
-        return Ok(heap.binary(&[]));
     }
     let mut owned = bytes.to_vec();
     let keep = !(0xffu32 >> last) as u8;

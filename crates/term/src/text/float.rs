@@ -15,17 +15,31 @@ pub const MAX_SCIENTIFIC_DECIMALS: usize = 249;
 /// Most decimals that `{decimals, N}` takes (from ERTS).
 pub const MAX_DECIMALS: usize = 253;
 
-/// `[{decimals, Decimals}]`; `compact` drops zeros at the end but for the first decimal. None where stock refuses: the text
-/// would need more than its buffer.
+/// As `scientific`, with stock's limits: None where it refuses.
+pub fn scientific_limited(value: f64, decimals: usize) -> Option<String> {
+    if decimals > MAX_SCIENTIFIC_DECIMALS {
+        return None;
+    }
+    Some(scientific(value, decimals)).filter(|text| text.len() <= MAX_TEXT_BYTES)
+}
+
+/// Longest text that stock makes (its buffer has 256 bytes).
+const MAX_TEXT_BYTES: usize = 255;
+
+/// `[{decimals, Decimals}]`; `compact` drops zeros at the end but for the first decimal. None where stock refuses.
 pub fn decimals(value: f64, decimals: usize, compact: bool) -> Option<String> {
     if decimals > MAX_DECIMALS {
         return None;
     }
-    let mut text = fixed(value, decimals);
-    if text.len() >= 256 {
+    let (mut text, strip) = match fixed_point(value, decimals) {
+        Some(text) => (text, compact && decimals > 0),
+        // Here stock strips zeros even of a whole number without a point: 1.0e20 becomes "1".
+        None => (format!("{value:.decimals$}"), compact),
+    };
+    if text.len() > MAX_TEXT_BYTES {
         return None;
     }
-    if compact && decimals > 0 {
+    if strip {
         let kept = text.trim_end_matches('0');
         let keep = if kept.ends_with('.') { kept.len() + 1 } else { kept.len() };
         text.truncate(keep);
@@ -33,9 +47,25 @@ pub fn decimals(value: f64, decimals: usize, compact: bool) -> Option<String> {
     Some(text)
 }
 
-/// Stock rounds the scaled fraction half up in binary floating point while the number is small; otherwise as C does.
-fn fixed(value: f64, decimals: usize) -> String {
-    format!("{value:.decimals$}")
+/// Decimals from which stock leaves rounding to C.
+const MANY_DECIMALS: usize = 19;
+
+/// Stock's way for numbers up to 2^53: the fraction is scaled in floating point and rounded half up. None where it rounds
+/// exactly instead.
+fn fixed_point(value: f64, decimals: usize) -> Option<String> {
+    let magnitude = value.abs();
+    if decimals >= MANY_DECIMALS || magnitude > (1u64 << 53) as f64 {
+        return None;
+    }
+    let scale = 10u64.pow(decimals as u32);
+    let mut whole = magnitude as u64;
+    let mut fraction = ((magnitude - whole as f64) * scale as f64).round() as u64;
+    if fraction >= scale {
+        whole += 1;
+        fraction -= scale;
+    }
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    Some(if decimals == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction:0decimals$}") })
 }
 
 /// `[short]`: the fewest digits that read back as the same float.
@@ -44,7 +74,8 @@ pub fn short(value: f64) -> String {
     let text = format!("{:e}", value.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|&c| c != '.').collect();
+    let mut digits: String = mantissa.chars().filter(|&c| c != '.').collect();
+    round_tie_to_even(value, &mut digits);
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value == 0.0 {
         return format!("{sign}0.0");
@@ -58,6 +89,21 @@ pub fn short(value: f64) -> String {
     let exact_range = value.abs() < 9_007_199_254_740_992.0;
     let body = if exact_range && plain.len() <= scientific_form.len() { plain } else { scientific_form };
     format!("{sign}{body}")
+}
+
+/// When the value lies just between two shortest texts, Rust takes the upper one and Ryu the even one.
+fn round_tie_to_even(value: f64, digits: &mut String) {
+    let odd = digits.ends_with(['1', '3', '5', '7', '9']);
+    if digits.len() < 15 || !odd {
+        return;
+    }
+    // One digit more, and then enough to see that nothing follows.
+    let exact = format!("{:.60e}", value.abs());
+    let exact: String = exact.chars().take_while(|&c| c != 'e').filter(|&c| c != '.').collect();
+    let (kept, rest) = exact.split_at(digits.len());
+    if rest.trim_end_matches('0') == "5" && kept.ends_with(['0', '2', '4', '6', '8']) {
+        *digits = kept.into();
+    }
 }
 
 fn plain_form(digits: &str, exponent: i32) -> String {

@@ -1,10 +1,10 @@
 //! Text to floats, as `erlang:list_to_float/1` and `binary_to_float/1` read them.
 
 /// Optional sign, digits, point, digits, optional exponent. None if malformed or too large. Both sides of the point need
-/// a digit.
+/// a digit. A comma is taken for a point, as in stock.
 pub fn parse(text: &[u8]) -> Option<f64> {
     let rest = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
-    let rest = digits(rest)?.strip_prefix(b".")?;
+    let [b'.' | b',', rest @ ..] = digits(rest)? else { return None };
     let rest = digits(rest)?;
     if let [b'e' | b'E', exponent @ ..] = rest {
         let exponent = exponent.strip_prefix(b"-").or(exponent.strip_prefix(b"+")).unwrap_or(exponent);
@@ -14,7 +14,8 @@ pub fn parse(text: &[u8]) -> Option<f64> {
     } else if !rest.is_empty() {
         return None;
     }
-    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let text = std::str::from_utf8(text).ok()?;
+    let value: f64 = if text.contains(',') { text.replace(',', ".").parse() } else { text.parse() }.ok()?;
     value.is_finite().then_some(value)
 }
 
