@@ -1,1 +1,3 @@
-//! heddle-natives
+//! Natives: what Erlang code calls and Rust does. One file a noun; each has a table of its natives, collected in `TABLES`.
+
+pub mod args;
