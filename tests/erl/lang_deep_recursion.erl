@@ -7,7 +7,7 @@ main(_) ->
     t:w(list, length(build(100000))),
     t:w(catch_bottom, (catch throwing(100000))),
     t:w(float, fsum(100000)),
-    t:w(tree, size(tree(14))),
+    t:w(tree, count_nodes(tree(14))),
     t:w(ack, ack(2, 300)),
     t:e(error_bottom, fun() -> failing(50000) end),
     {P, M} = spawn_monitor(fun() -> exit(sum(200000)) end),
@@ -24,8 +24,8 @@ fsum(0) -> 0.0;
 fsum(N) -> 1.0 / N + fsum(N - 1).
 tree(0) -> leaf;
 tree(N) -> {tree(N - 1), N, tree(N - 1)}.
-size(leaf) -> 1;
-size({L, _, R}) -> size(L) + 1 + size(R).
+count_nodes(leaf) -> 1;
+count_nodes({L, _, R}) -> count_nodes(L) + 1 + count_nodes(R).
 ack(0, N) -> N + 1;
 ack(M, 0) -> ack(M - 1, 1);
 ack(M, N) -> ack(M - 1, ack(M, N - 1)).
