@@ -13,7 +13,7 @@ main(_) ->
     t:w(orelse_, [{A, B, try (t:id(A) orelse t:id(B)) catch error:E -> E end} || A <- [true, false, 1], B <- [true, false, 2]]),
     t:w(xor_, [{A, B, try (t:id(A) xor t:id(B)) catch error:E -> E end} || A <- [true, false, 1], B <- [true, false, 2]]),
     t:w(not_, [try not t:id(A) catch error:E -> E end || A <- [true, false, x, 1]]),
-    t:e(nothing, fun() -> if t:id(1) =:= 2 -> a end end),
+    t:e(nothing, fun() -> X = t:id(1), if X =:= 2 -> a end end),
     t:w(order, [ord(X) || X <- [5, 50, 500, a, 5.5]]).
 kinds(T) ->
     [K || {K, true} <- [{atom, is_atom(T)}, {int, is_integer(T)}, {float, is_float(T)}, {num, is_number(T)}, {list, is_list(T)}, {tuple, is_tuple(T)},

@@ -1,7 +1,7 @@
 %% maybe ... else, with matches that fail at each place.
 -module(lang_maybe).
--export([main/1]).
 -feature(maybe_expr, enable).
+-export([main/1]).
 main(_) ->
     t:all(fun f/2, [[{ok, 1}, {ok, 2}], [{error, a}, {ok, 2}], [{ok, 1}, nope], [{ok, 1}, {ok, zero}], [{ok, 5}, {ok, 0}]]),
     t:w(no_else, [maybe {ok, A} ?= X, A + 1 end || X <- [{ok, 1}, other, error]]),
