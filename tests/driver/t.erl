@@ -9,9 +9,13 @@ id(X) -> X.
 p(Label, Value) -> io:format("~ts = ~tp~n", [text(Label), clean(Value)]).
 w(Label, Value) -> io:format("~ts = ~tw~n", [text(Label), clean(Value)]).
 
-text(Label) when is_list(Label); is_binary(Label); is_atom(Label) ->
-    try io_lib:format("~ts", [Label]) catch error:_ -> io_lib:format("~tw", [Label]) end;
-text(Label) -> io_lib:format("~tw", [clean(Label)]).
+text(Label) when is_atom(Label) -> atom_to_list(Label);
+text(Label) when is_binary(Label) -> Label;
+text(Label) ->
+    case Label =/= [] andalso io_lib:printable_unicode_list(Label) of
+        true -> Label;
+        false -> io_lib:format("~tw", [clean(Label)])
+    end.
 
 %% Calls Fun and prints its value or its failure.
 e(Label, Fun) ->
@@ -27,7 +31,7 @@ all(F, ArgLists) when is_function(F) ->
     lists:foreach(fun(Args) -> e(Args, fun() -> apply(F, Args) end) end, ArgLists);
 all({M, F}, ArgLists) ->
     lists:foreach(fun(Args) ->
-                          e(io_lib:format("~w:~w~tw", [M, F, clean(Args)]), fun() -> apply(M, F, Args) end)
+                          e(unicode:characters_to_list(io_lib:format("~w:~w~tw", [M, F, clean(Args)])), fun() -> apply(M, F, Args) end)
                   end, ArgLists).
 
 head([{M, F, A, _} | _]) when is_list(A) -> io_lib:format("~w:~tw/~w", [M, F, length(A)]);
