@@ -44,7 +44,7 @@ why(Reason, [{_, _, _, Location} | _] = Stack) ->
     case lists:keyfind(error_info, 1, Location) of
         {error_info, Info} ->
             Module = maps:get(module, Info, element(1, hd(Stack))),
-            Texts = try Module:format_error(Reason, Stack) catch C:R -> #{general => {C, R}} end,
+            Texts = try Module:(maps:get(function, Info, format_error))(Reason, Stack) catch C:R -> #{general => {C, R}} end,
             [io_lib:format(" ~w:~ts", [Key, text(Text)]) || {Key, Text} <- lists:sort(maps:to_list(Texts))];
         false -> ""
     end;

@@ -13,8 +13,8 @@ main(_) ->
     t:w(back16, [begin <<X:16/float>> = <<F:16/float>>, X end || F <- lists:sublist(Fs, 8)]),
     t:w(special, [case B of <<X/float>> -> X; <<X:32/float>> -> X; <<X:16/float>> -> X; _ -> no end || B <- [<<16#7ff0000000000000:64>>, <<16#fff0000000000000:64>>, <<16#7ff8000000000000:64>>,
         <<16#7f800000:32>>, <<16#ffc00000:32>>, <<16#7c00:16>>, <<16#7e00:16>>, <<1:64>>, <<1:32>>, <<1:16>>, <<16#3c00:16>>, <<16#fbff:16>>]]),
-    t:w(unaligned, begin <<_:3, X/float, Y:32/float-little, _:5>> = <<1:3, 2.5/float, -7.25:32/float-little, 0:5>>, {X, Y} end),
+    t:w(unaligned, case <<1:3, 2.5/float, -7.25:32/float-little, 0:5>> of <<_:3, X1/float, Y1:32/float-little, _:5>> -> {X1, Y1} end),
     t:w(ints, [<<1/float>>, <<2:32/float>>, <<3:16/float>>, <<-1/float-little>>]),
-    t:w(size_var, [begin <<X:S/float>> = <<1.5:S/float>>, X end || S <- [16, 32, 64]]),
+    t:w(size_var, [case <<1.5:S/float>> of <<X:S/float>> -> X; _ -> no end || S <- [16, 32, 64]]),
     t:w(bad_size, [case <<0:128>> of <<X:S/float, _/bits>> -> X; _ -> no end || S <- [t:id(8), 24, 128, 0]]),
     t:w(nan_rest, [X || <<X:32/float>> <= <<1.0:32/float, 16#7fc00000:32, 2.0:32/float>>]).
