@@ -6,15 +6,15 @@
 %% The compiler cannot see through this one, so that what is tested happens at run time.
 id(X) -> X.
 
-p(Label, Value) -> io:format("~ts = ~tp~n", [text(Label), clean(Value)]).
-w(Label, Value) -> io:format("~ts = ~tw~n", [text(Label), clean(Value)]).
+p(Label, Value) -> io:format("~ts = ~ktp~n", [text(Label), clean(Value)]).
+w(Label, Value) -> io:format("~ts = ~ktw~n", [text(Label), clean(Value)]).
 
 text(Label) when is_atom(Label) -> atom_to_list(Label);
 text(Label) when is_binary(Label) -> Label;
 text(Label) ->
     case Label =/= [] andalso io_lib:printable_unicode_list(Label) of
         true -> Label;
-        false -> io_lib:format("~tw", [clean(Label)])
+        false -> io_lib:format("~ktw", [clean(Label)])
     end.
 
 %% Calls Fun and prints its value or its failure.
@@ -23,7 +23,7 @@ e(Label, Fun) ->
         Value -> w(Label, Value)
     catch
         Class:Reason:Stack ->
-            io:format("~ts ! ~w:~tw @ ~ts~ts~n", [text(Label), Class, clean(Reason), head(Stack), why(Reason, Stack)])
+            io:format("~ts ! ~w:~ktw @ ~ts~ts~n", [text(Label), Class, clean(Reason), head(Stack), why(Reason, Stack)])
     end.
 
 %% Applies F to each list of arguments, one line each.
@@ -31,7 +31,7 @@ all(F, ArgLists) when is_function(F) ->
     lists:foreach(fun(Args) -> e(Args, fun() -> apply(F, Args) end) end, ArgLists);
 all({M, F}, ArgLists) ->
     lists:foreach(fun(Args) ->
-                          e(unicode:characters_to_list(io_lib:format("~w:~w~tw", [M, F, clean(Args)])), fun() -> apply(M, F, Args) end)
+                          e(unicode:characters_to_list(io_lib:format("~w:~w~ktw", [M, F, clean(Args)])), fun() -> apply(M, F, Args) end)
                   end, ArgLists).
 
 head([{M, F, A, _} | _]) when is_list(A) -> io_lib:format("~w:~tw/~w", [M, F, length(A)]);
@@ -80,7 +80,7 @@ flush() ->
     receive M -> [M | flush()] after 0 -> [] end.
 
 %% A number that stands for a large term.
-sum(Term) -> erlang:crc32(io_lib:format("~tw", [clean(Term)])).
+sum(Term) -> erlang:crc32(io_lib:format("~ktw", [clean(Term)])).
 
 %% An empty directory of this program's own.
 tmp(Name) ->
