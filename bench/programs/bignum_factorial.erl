@@ -8,4 +8,4 @@ main(_) ->
     bench:time(?MODULE, fun() -> work() end).
 
 work() ->
-    length(integer_to_list(lists:foldl(fun(N, A) -> N * A end, 1, lists:seq(1, 4000)))).
+    length(integer_to_list(lists:foldl(fun(N, A) -> N * A end, 1, lists:seq(1, 12000)))).

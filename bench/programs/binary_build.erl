@@ -4,7 +4,7 @@
 
 group() -> compute.
 
-main(_) -> bench:time(?MODULE, fun() -> byte_size(build(1000000, <<>>)) end).
+main(_) -> bench:time(?MODULE, fun() -> byte_size(build(4000000, <<>>)) end).
 
 build(0, B) -> B;
 build(N, B) -> build(N - 1, <<B/binary, N:16, (N band 255)>>).

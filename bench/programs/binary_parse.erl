@@ -8,7 +8,7 @@ main(_) ->
     bench:time(?MODULE, fun() -> work() end).
 
 work() ->
-    B = << <<(N rem 7 + 1), N:24, 0:(8 * (N rem 7 + 1))>> || N <- lists:seq(1, 200000) >>, parse(B, 0).
+    B = << <<(N rem 7 + 1), N:24, 0:(8 * (N rem 7 + 1))>> || N <- lists:seq(1, 600000) >>, parse(B, 0).
 
 parse(<<L, N:24, _:L/binary, Rest/binary>>, A) -> parse(Rest, A + N);
 parse(<<>>, A) -> A.

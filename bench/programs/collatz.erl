@@ -4,7 +4,7 @@
 
 group() -> compute.
 
-main(_) -> bench:time(?MODULE, fun() -> lists:max([len(N, 1) || N <- lists:seq(1, 60000)]) end).
+main(_) -> bench:time(?MODULE, fun() -> lists:max([len(N, 1) || N <- lists:seq(1, 200000)]) end).
 
 len(1, L) -> L;
 len(N, L) when N rem 2 =:= 0 -> len(N div 2, L + 1);

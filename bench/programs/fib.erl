@@ -4,7 +4,7 @@
 
 group() -> compute.
 
-main(_) -> bench:time(?MODULE, fun() -> fib(30) end).
+main(_) -> bench:time(?MODULE, fun() -> fib(34) end).
 
 fib(N) when N < 2 -> N;
 fib(N) -> fib(N - 1) + fib(N - 2).

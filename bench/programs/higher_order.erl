@@ -8,4 +8,4 @@ main(_) ->
     bench:time(?MODULE, fun() -> work() end).
 
 work() ->
-    L = lists:seq(1, 1000), lists:sum([lists:foldl(fun(X, A) -> X + A + K end, 0, lists:map(fun(X) -> X * K end, L)) || K <- lists:seq(1, 2000)]).
+    L = lists:seq(1, 1000), lists:sum([lists:foldl(fun(X, A) -> X + A + K end, 0, lists:map(fun(X) -> X * K end, L)) || K <- lists:seq(1, 6000)]).

@@ -8,4 +8,4 @@ main(_) ->
     bench:time(?MODULE, fun() -> work() end).
 
 work() ->
-    lists:sum([iolist_size(iolist_to_binary([[integer_to_list(N), $:, <<"value">>, [$,, [N rem 10 + $0]]] || N <- lists:seq(1, 1000)])) || _ <- lists:seq(1, 100)]).
+    lists:sum([iolist_size(iolist_to_binary([[integer_to_list(N), $:, <<"value">>, [$,, [N rem 10 + $0]]] || N <- lists:seq(1, 1000)])) || _ <- lists:seq(1, 400)]).

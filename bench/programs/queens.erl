@@ -4,7 +4,7 @@
 
 group() -> compute.
 
-main(_) -> bench:time(?MODULE, fun() -> length(queens(8, 8)) end).
+main(_) -> bench:time(?MODULE, fun() -> length(queens(10, 10)) end).
 
 queens(0, _) -> [[]];
 queens(N, S) -> [[Q | B] || B <- queens(N - 1, S), Q <- lists:seq(1, S), safe(Q, 1, B)].

@@ -4,7 +4,7 @@
 
 group() -> compute.
 
-main(_) -> bench:time(?MODULE, fun() -> loop(3000000, {state, 0, 0, 0, 0}) end).
+main(_) -> bench:time(?MODULE, fun() -> loop(15000000, {state, 0, 0, 0, 0}) end).
 
 loop(0, {state, A, _, _, D}) -> {A, D};
 loop(N, {state, A, B, C, D}) -> loop(N - 1, setelement(2, {state, A, B + 1, C, D + N rem 3}, A + 1)).

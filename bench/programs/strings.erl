@@ -4,7 +4,7 @@
 
 group() -> compute.
 
-main(_) -> bench:time(?MODULE, fun() -> lists:sum([work(N) || N <- lists:seq(1, 3000)]) end).
+main(_) -> bench:time(?MODULE, fun() -> lists:sum([work(N) || N <- lists:seq(1, 12000)]) end).
 
 work(N) ->
     S = "field" ++ integer_to_list(N) ++ ", some text, and more, of it",
