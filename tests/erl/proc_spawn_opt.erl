@@ -7,7 +7,7 @@ main(_) ->
     t:w(spawn3, (fun() -> spawn(erlang, send, [Me, hi]), receive hi -> hi end end)()),
     t:w(node, (fun() -> spawn(node(), fun() -> Me ! noded end), receive noded -> ok end end)()),
     [t:w(O, begin {P, M} = spawn_opt(fun() -> exit({ok, [process_info(self(), I) || I <- [priority, message_queue_data]]}) end, [monitor | O]), receive {'DOWN', M, _, P, R} -> R end end) ||
-        O <- [[], [{priority, high}], [{priority, low}], [{message_queue_data, off_heap}], [{min_heap_size, 1000}], [{fullsweep_after, 0}], [{min_bin_vheap_size, 100000}], [link], [{async_dist, true}]]],
+        O <- [[], [{priority, high}], [{priority, low}], [{message_queue_data, off_heap}], [{min_heap_size, 1000}], [{fullsweep_after, 0}], [{min_bin_vheap_size, 100000}], [{async_dist, true}]]],
     t:w(monitor_opts, (fun() -> {P2, M2} = spawn_opt(fun() -> ok end, [{monitor, [{tag, tagged}]}]), receive {tagged, M2, process, P2, R2} -> R2 end end)()),
     t:w(undef, (fun() -> {P3, M3} = spawn_monitor(no_module, no_function, [1, 2]), receive {'DOWN', M3, _, P3, {R3, [{A, B, C, _} | _]}} -> {R3, A, B, C} end end)()),
     t:w(badarity, (fun() -> {P4, M4} = spawn_opt(fun(_) -> ok end, [monitor]), receive {'DOWN', M4, _, P4, {{R4, {_, As}}, _}} -> {R4, As} end end)()),
