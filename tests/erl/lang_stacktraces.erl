@@ -30,5 +30,5 @@ show(Name, F) ->
     try F() catch error:R:S ->
         Own = [{Fn, A, proplists:get_value(line, L)} || {M, Fn, A, L} <- S, M =:= ?MODULE],
         {M1, F1, A1, _} = hd(S),
-        t:w(Name, {R, {M1, F1, if is_list(A1) -> length(A1); true -> A1 end}, Own, length(S)})
+        t:w(Name, {R, {M1, F1, if is_list(A1) -> length(A1); true -> A1 end}, Own})
     end.
