@@ -14,7 +14,7 @@ main(_) ->
     t:w(self_link, {link(self()), unlink(self())}),
     Chain = chain(100, self()),
     Chain ! {die, end_of_chain},
-    t:w(chain, receive {'EXIT', _, W1} -> W1 end),
+    t:w(chain, [receive {'EXIT', _, W1} -> W1 end || _ <- [first, last]]),
     U = spawn_link(fun() -> receive go -> exit(hidden) end end), MU = monitor(process, U),
     unlink(U), U ! go,
     t:w(unlinked, (fun() -> receive {'DOWN', MU, _, _, W2} -> W2 end, t:flush() end)()),
