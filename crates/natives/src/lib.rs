@@ -1,6 +1,7 @@
 //! Natives: what Erlang code calls and Rust does. One file a noun; each has a table of its natives, collected in `TABLES`.
 
 pub mod args;
+pub mod data;
 pub mod errno;
 pub mod io;
 pub mod nodes;
@@ -36,7 +37,7 @@ pub const TABLES: &[&[Native]] = &[
 
 /// Makes all natives of this crate callable.
 pub fn register() {
-    for table in TABLES {
+    for table in TABLES.iter().chain(data::TABLES) {
         heddle_runtime::natives::register(table);
     }
 }
