@@ -4,6 +4,11 @@ use super::{LITTLE, SIGNED};
 use heddle_term::bits::copy_bits;
 use heddle_term::{Heap, Kind, Term, big};
 
+/// Read through a place, not `read_unaligned`: that has a local whose address escapes in a debug build, and operations that
+/// inline it would lose their tail call.
+#[repr(C, packed)]
+pub struct Unaligned<T: Copy>(pub T);
+
 /// `bits` (0 to 64) bits from bit `at`, first bit most significant. `end` is a bit position up to which all bytes may be read.
 ///
 /// # Safety
@@ -14,7 +19,7 @@ pub unsafe fn read(base: *const u8, at: u64, bits: u64, end: u64) -> u64 {
     // SAFETY: by contract; eight bytes are read only if all lie before `end`.
     unsafe {
         if (at - shift) + 64 <= end && bits.wrapping_sub(1) < 64 - shift {
-            let word = u64::from_be(base.add((at / 8) as usize).cast::<u64>().read_unaligned());
+            let word = u64::from_be((*base.add((at / 8) as usize).cast::<Unaligned<u64>>()).0);
             (word << shift) >> (64 - bits)
         } else {
             read_bytes(base, at, bits)

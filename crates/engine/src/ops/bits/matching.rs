@@ -1,6 +1,6 @@
 //! The commands of `bs_match`, one operation each: bits are ensured first, then read without checks.
 
-use super::integers::{from_little, read, read_term, sign_extend};
+use super::integers::{Unaligned, from_little, read, read_term, sign_extend};
 use super::match_ctx::Context;
 use super::{LITTLE, SIGNED, finish};
 use crate::ctx::{Ctx, Dst, Src, any, put};
@@ -31,7 +31,7 @@ impl Width for W16 {
     #[inline(always)]
     unsafe fn load(p: *const u8) -> u64 {
         // SAFETY: by contract.
-        u16::from_be(unsafe { p.cast::<u16>().read_unaligned() }) as u64
+        u16::from_be(unsafe { (*p.cast::<Unaligned<u16>>()).0 }) as u64
     }
 }
 impl Width for W32 {
@@ -39,7 +39,7 @@ impl Width for W32 {
     #[inline(always)]
     unsafe fn load(p: *const u8) -> u64 {
         // SAFETY: by contract.
-        u32::from_be(unsafe { p.cast::<u32>().read_unaligned() }) as u64
+        u32::from_be(unsafe { (*p.cast::<Unaligned<u32>>()).0 }) as u64
     }
 }
 
