@@ -485,3 +485,14 @@ impl Process {
         }
     }
 }
+
+impl Process {
+    /// Asks the engine for a collection as soon as the running native has returned.
+    pub fn request_collection(&mut self) {
+        if self.heap.fragments.is_null() {
+            let fragment = heddle_term::Fragment::new(1);
+            // SAFETY: a fresh fragment, empty.
+            unsafe { self.heap.adopt(fragment) };
+        }
+    }
+}

@@ -1,0 +1,32 @@
+# make demo   build, and run one example
+# make test   the Rust tests, then the Erlang programs in the modes normal, gc, yield and s64
+# make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
+# make check  formatting and lints
+# make otp    OTP's libraries, where they are or fetched into build/otp
+
+ERL := bin/erl
+JOBS ?= 2
+MODES ?= normal,gc,yield,s64
+RUN := HEDDLE_OTP="$$(tools/find-otp)"
+
+.PHONY: build demo test bench check otp
+
+build:
+	cargo build --release
+
+otp:
+	@tools/find-otp
+
+demo: build
+	$(RUN) target/release/heddle run examples/ring.erl
+
+test: build
+	cargo test --workspace
+	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
+
+bench: build
+	$(RUN) bench/compare --erl $(ERL)
+
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings

@@ -1,0 +1,407 @@
+//! process_info and the process list. Information on another process is gathered by that process itself, in order with its
+//! signals.
+
+use super::flags;
+use crate::args;
+use heddle_runtime::links::MonitorKind;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::send::{self, node_name};
+use heddle_runtime::{Package, code, names, proctab};
+use heddle_term::{Atom, Heap, Term, am};
+use std::sync::atomic::Ordering;
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "process_info"/1 => process_info_1,
+        "process_info"/2 => process_info_2,
+        "processes"/0 => processes,
+    }
+    "erts_internal" => { "process_display"/2 => process_display }
+}
+
+/// Keys of process_info/1, in stock's order. `registered_name` leads only when there is one.
+const DEFAULT_KEYS: &[&str] = &[
+    "current_function",
+    "initial_call",
+    "status",
+    "message_queue_len",
+    "links",
+    "dictionary",
+    "trap_exit",
+    "error_handler",
+    "priority",
+    "group_leader",
+    "total_heap_size",
+    "heap_size",
+    "stack_size",
+    "reductions",
+    "garbage_collection",
+    "suspending",
+];
+
+const KEYS: &[&str] = &[
+    "registered_name", "current_function", "current_location", "current_stacktrace", "initial_call", "status", "messages",
+    "message_queue_len", "message_queue_data", "links", "monitors", "monitored_by", "dictionary", "trap_exit", "error_handler",
+    "heap_size", "total_heap_size", "stack_size", "memory", "garbage_collection", "garbage_collection_info", "group_leader",
+    "priority", "reductions", "sequential_trace_token", "catchlevel", "backtrace", "last_calls", "suspending", "min_heap_size",
+    "min_bin_vheap_size", "max_heap_size", "magic_ref", "fullsweep_after", "binary", "trace", "label", "async_dist", "parent", "priority_messages",
+];
+
+/// A key: an atom of the list above, or {dictionary, Key}.
+#[derive(Clone)]
+enum Key {
+    Name(&'static str),
+    Dictionary(Package),
+}
+
+fn key(term: Term) -> Option<Key> {
+    if let Some(atom) = term.as_atom() {
+        let name = atom.name();
+        return KEYS.iter().find(|k| **k == name).map(|k| Key::Name(k));
+    }
+    match term.as_tuple() {
+        Some([d, k]) if d.is_atom_of(Atom::new("dictionary")) => Some(Key::Dictionary(Package::new(*k))),
+        _ => None,
+    }
+}
+
+fn processes(p: &mut Process, _: &[Term]) -> NativeResult {
+    let mut pids = Vec::new();
+    proctab::for_each(|q| {
+        if !q.state.load().is_exiting() {
+            pids.push(q.pid);
+        }
+    });
+    pids.sort_unstable();
+    p.bump(pids.len() / 10);
+    let pids: Vec<Term> = pids.into_iter().map(Term::local_pid).collect();
+    Ok(p.heap.list(&pids))
+}
+
+fn process_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    let keys = DEFAULT_KEYS.iter().map(|k| Key::Name(k)).collect();
+    ask(p, a[0], keys, Shape::Default)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// process_info/1: registered_name in front if there is one.
+    Default,
+    /// A list of keys.
+    List,
+    /// One key.
+    One,
+}
+
+fn process_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[1].is_list() {
+        let Some(keys) = args::list(a[1]).and_then(|l| l.into_iter().map(key).collect::<Option<Vec<Key>>>()) else {
+            return Err(p.badarg());
+        };
+        return ask(p, a[0], keys, Shape::List);
+    }
+    match key(a[1]) {
+        Some(key) => ask(p, a[0], vec![key], Shape::One),
+        None => Err(p.badarg()),
+    }
+}
+
+fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult {
+    if !pid.is_local_pid() {
+        return Err(p.badarg());
+    }
+    if pid == p.pid_term() {
+        let answer = gather(p, &keys, shape, true);
+        return Ok(answer.unpack(&mut p.heap));
+    }
+    let (reference, id) = send::fresh_reference(&mut p.heap);
+    let me = p.pid();
+    send::call_in(pid.payload(), move |other| {
+        let answer = match other {
+            Some(other) => gather(other, &keys, shape, false),
+            None => Package::immediate(am::UNDEFINED.into()),
+        };
+        send::build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            let answer = heap.copy(answer.term());
+            heap.tuple(&[reference, answer])
+        });
+    });
+    Err(p.trap_to(am::ERTS_INTERNAL, Atom::new("await_result"), &[reference]))
+}
+
+fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
+    let mut heap = Heap::new();
+    let mut items = Vec::new();
+    if shape == Shape::Default
+        && let Some(name) = registered_name(q)
+    {
+        items.push(heap.tuple(&[Atom::new("registered_name").into(), name]));
+    }
+    for key in keys {
+        let item = match key {
+            Key::Name("registered_name") => match registered_name(q) {
+                Some(name) => heap.tuple(&[Atom::new("registered_name").into(), name]),
+                // Asked alone, a process without a name answers [].
+                None if shape == Shape::One => Term::NIL,
+                None => heap.tuple(&[Atom::new("registered_name").into(), Term::NIL]),
+            },
+            Key::Name(name) => {
+                let value = value(q, name, &mut heap, own);
+                heap.tuple(&[Atom::new(name).into(), value])
+            }
+            Key::Dictionary(k) => {
+                let found = q.dictionary.get(k.term()).map_or(am::UNDEFINED.into(), |v| heap.copy(v));
+                let k = heap.copy(k.term());
+                let tag = heap.tuple(&[Atom::new("dictionary").into(), k]);
+                heap.tuple(&[tag, found])
+            }
+        };
+        items.push(item);
+    }
+    let answer = if shape == Shape::One { items[0] } else { heap.list(&items) };
+    let package = Package::new(answer);
+    heap.clear();
+    package
+}
+
+fn registered_name(q: &Process) -> Option<Term> {
+    match q.shared().name.load(Ordering::Acquire) {
+        0 => None,
+        n => Some(Atom::from_index(n - 1).into()),
+    }
+}
+
+fn mfa_term(heap: &mut Heap, mfa: heddle_term::Mfa) -> Term {
+    heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)])
+}
+
+fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
+    let small = |n: usize| Term::small(n as i64);
+    match name {
+        "current_function" => match current(q, own) {
+            Some(l) => mfa_term(heap, l.mfa),
+            None => am::UNDEFINED.into(),
+        },
+        "current_location" => match current(q, own) {
+            Some(l) => {
+                let location = location(heap, &l);
+                heap.tuple(&[l.mfa.module.into(), l.mfa.function.into(), small(l.mfa.arity as usize), location])
+            }
+            None => am::UNDEFINED.into(),
+        },
+        "current_stacktrace" => stacktrace(q, heap, own),
+        "initial_call" => mfa_term(heap, q.initial_call),
+        "status" => {
+            let state = q.shared().state.load();
+            Atom::new(if own {
+                "running"
+            } else if q.suspend_count > 0 {
+                "suspended"
+            } else if q.live == 0 && !q.hibernating && state.is_running() {
+                // It answers from its own receive, or before it goes on with a slice.
+                "waiting"
+            } else if q.hibernating || q.saved.is_empty() {
+                "waiting"
+            } else {
+                "runnable"
+            })
+            .into()
+        }
+        "messages" => {
+            let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
+            heap.list(&messages)
+        }
+        "message_queue_len" => small(q.messages.len()),
+        "message_queue_data" => Atom::new(if q.off_heap_messages { "off_heap" } else { "on_heap" }).into(),
+        "links" => {
+            let links: Vec<Term> =
+                q.relations.get().map_or(Vec::new(), |i| i.links.iter().filter(|(_, l)| l.active).map(|(&t, _)| t).collect());
+            heap.list(&links)
+        }
+        "monitors" => {
+            let mut out = Vec::new();
+            if let Some(inner) = q.relations.get() {
+                for m in inner.monitoring.values() {
+                    let kind = Atom::new(match m.kind {
+                        MonitorKind::Process => "process",
+                        MonitorKind::Port => "port",
+                        MonitorKind::TimeOffset => continue,
+                    });
+                    let object = match m.name {
+                        Some(name) => heap.tuple(&[name.into(), node_name().into()]),
+                        None => m.target,
+                    };
+                    out.push(heap.tuple(&[kind.into(), object]));
+                }
+            }
+            heap.list(&out)
+        }
+        "monitored_by" => {
+            let watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |i| i.watchers.values().map(|w| w.watcher).collect());
+            heap.list(&watchers)
+        }
+        "dictionary" => {
+            if q.sensitive && !own {
+                return Term::NIL;
+            }
+            let pairs: Vec<Term> = q
+                .dictionary
+                .entries()
+                .iter()
+                .map(|&(k, v)| {
+                    let (k, v) = (heap.copy(k), heap.copy(v));
+                    heap.tuple(&[k, v])
+                })
+                .collect();
+            heap.list(&pairs)
+        }
+        "trap_exit" => Term::bool(q.trap_exit),
+        "error_handler" => q.error_handler.into(),
+        "heap_size" => small(q.heap_words()),
+        "total_heap_size" => small(q.heap_words() + q.old_words() + q.heap.fragment_words),
+        "stack_size" => small(q.stack_words()),
+        "memory" => small(
+            (q.heap_words() + q.old_words() + q.heap.fragment_words) * 8 + size_of::<heddle_runtime::process::ProcShared>(),
+        ),
+        "garbage_collection" | "garbage_collection_info" => {
+            let max = max_heap_map(heap, q.max_heap);
+            let pairs = [
+                ("max_heap_size", max),
+                ("min_bin_vheap_size", small(q.min_vheap_words)),
+                ("min_heap_size", small(q.min_heap_words)),
+                ("fullsweep_after", small(q.fullsweep_after as usize)),
+                ("minor_gcs", small(q.minor_count as usize)),
+            ];
+            let list: Vec<Term> = pairs.iter().map(|(k, v)| heap.tuple(&[Atom::new(k).into(), *v])).collect();
+            heap.list(&list)
+        }
+        "group_leader" => heap.copy(q.group_leader),
+        "priority" => flags::priority_atom(q.priority).into(),
+        "reductions" => heap.unsigned(q.reductions),
+        "sequential_trace_token" => heap.copy(q.seq_token),
+        "catchlevel" => small(catch_level(q)),
+        "backtrace" => heap.binary(b""),
+        "last_calls" => Term::bool(false),
+        "suspending" => {
+            let list: Vec<Term> = q
+                .suspending
+                .clone()
+                .into_iter()
+                .map(|(pid, n)| heap.tuple(&[Term::local_pid(pid), small(n as usize), Term::small(0)]))
+                .collect();
+            heap.list(&list)
+        }
+        "min_heap_size" => small(q.min_heap_words),
+        "min_bin_vheap_size" => small(q.min_vheap_words),
+        "max_heap_size" => max_heap_map(heap, q.max_heap),
+        "fullsweep_after" => small(q.fullsweep_after as usize),
+        "trace" => Term::small(0),
+        "label" => {
+            if q.label.is_none() {
+                am::UNDEFINED.into()
+            } else {
+                heap.copy(q.label)
+            }
+        }
+        "async_dist" => Term::bool(q.async_dist),
+        "parent" => {
+            if q.parent == q.pid() {
+                am::UNDEFINED.into()
+            } else {
+                Term::local_pid(q.parent)
+            }
+        }
+        _ => Term::NIL,
+    }
+}
+
+fn max_heap_map(heap: &mut Heap, m: heddle_runtime::process::MaxHeap) -> Term {
+    let pairs = [
+        (Atom::new("error_logger").into(), Term::bool(m.error_logger)),
+        (Atom::new("include_shared_binaries").into(), Term::bool(m.include_shared_binaries)),
+        (Atom::new("kill").into(), Term::bool(m.kill)),
+        (Atom::new("size").into(), Term::small(m.size_words as i64)),
+    ];
+    heddle_term::map::from_pairs(heap, &pairs)
+}
+
+fn catch_level(q: &Process) -> usize {
+    stack(q).filter(|w| w.is_catch_marker()).count()
+}
+
+fn stack(q: &Process) -> impl Iterator<Item = Term> + '_ {
+    let mut slot = q.stop;
+    std::iter::from_fn(move || {
+        if slot >= q.end {
+            return None;
+        }
+        // SAFETY: the stack is initialised from `stop` to `end`.
+        let word = unsafe { Term::from_raw(*slot) };
+        slot = slot.wrapping_add(1);
+        Some(word)
+    })
+}
+
+/// Return addresses on the stack, as addresses inside the calls.
+fn return_addresses(q: &Process) -> Vec<*const u64> {
+    stack(q).filter(|w| w.is_continuation()).map(|w| ((w.raw() - heddle_term::term::TAG_CONTINUATION) as *const u64).wrapping_sub(1)).collect()
+}
+
+/// Where the process is: its own position is that of the caller of process_info.
+fn current(q: &Process, own: bool) -> Option<code::Location> {
+    if own {
+        return return_addresses(q).into_iter().find_map(code::locate);
+    }
+    code::locate(q.ip).or_else(|| return_addresses(q).into_iter().find_map(code::locate))
+}
+
+fn location(heap: &mut Heap, l: &code::Location) -> Term {
+    let Some((file, line)) = l.instance.line_at(l.offset) else { return Term::NIL };
+    let file = heap.string(file);
+    let file = heap.tuple(&[am::FILE.into(), file]);
+    let line = heap.tuple(&[am::LINE.into(), Term::small(line as i64)]);
+    heap.list(&[file, line])
+}
+
+fn stacktrace(q: &Process, heap: &mut Heap, own: bool) -> Term {
+    let mut addresses = return_addresses(q);
+    if !own {
+        addresses.insert(0, q.ip);
+    }
+    let mut frames = Vec::new();
+    for l in addresses.into_iter().filter_map(code::locate).take(8) {
+        let location = location(heap, &l);
+        frames.push(heap.tuple(&[l.mfa.module.into(), l.mfa.function.into(), Term::small(l.mfa.arity as i64), location]));
+    }
+    heap.list(&frames)
+}
+
+fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_local_pid() || !a[1].is_atom_of(Atom::new("backtrace")) {
+        return Ok(am::BADARG.into());
+    }
+    let me = p.pid();
+    let (reference, id) = send::fresh_reference(&mut p.heap);
+    send::call_in(a[0].payload(), move |other| {
+        let alive = other.is_some();
+        if let Some(q) = other {
+            for address in std::iter::once(q.ip).chain(return_addresses(q)) {
+                if let Some(l) = code::locate(address) {
+                    eprintln!("Return addr {address:p} ({:?})", l.mfa);
+                }
+            }
+        }
+        send::build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            let result = if alive { Term::bool(true) } else { Term::atom(am::BADARG) };
+            heap.tuple(&[reference, result])
+        });
+    });
+    Ok(reference)
+}
+
+#[allow(unused)]
+fn unused() {
+    let _ = names::all;
+}

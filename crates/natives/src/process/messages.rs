@@ -1,0 +1,229 @@
+//! Sending, and the few natives that control the running process.
+
+use crate::args;
+use heddle_runtime::process::{Class, Exception, NativeResult, Process, Thrown};
+use heddle_runtime::send::{self, Sent};
+use heddle_term::{Term, am};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "!"/2 => bang,
+        "send"/2 => send_2,
+        "send"/3 => send_3,
+        "error"/1 => error_1,
+        "error"/2 => error_2,
+        "error"/3 => error_3,
+        "exit"/1 => exit_1,
+        "throw"/1 => throw_1,
+        "nif_error"/1 => error_1,
+        "nif_error"/2 => error_2,
+        "self"/0 => self_0,
+        "bump_reductions"/1 => bump_reductions,
+        "group_leader"/0 => group_leader,
+        "dt_spread_tag"/1 => dt_spread_tag,
+        "dt_restore_tag"/1 => dt_restore_tag,
+        "dt_put_tag"/1 => dt_undefined,
+        "dt_get_tag"/0 => dt_undefined,
+        "dt_get_tag_data"/0 => dt_undefined,
+        "dt_append_vm_tag_data"/1 => dt_same,
+        "dt_prepend_vm_tag_data"/1 => dt_same,
+    }
+    "erts_internal" => {
+        "group_leader"/2 => set_group_leader,
+        "group_leader"/3 => set_group_leader_3,
+        "is_process_alive"/2 => is_process_alive_2,
+        "is_system_process"/1 => is_system_process,
+        "is_process_executing_dirty"/1 => is_process_executing_dirty,
+        "dirty_process_handle_signals"/1 => dirty_process_handle_signals,
+        "garbage_collect"/1 => garbage_collect,
+    }
+}
+
+fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
+    match send::send(p, a[0], a[1]) {
+        Sent::Ok | Sent::NoConnection => {
+            crate::ports::check_suspend(p)?;
+            Ok(a[1])
+        }
+        Sent::BadArg => Err(p.badarg()),
+    }
+}
+
+fn send_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    bang(p, a)
+}
+
+fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(options) = args::list(a[2]) else { return Err(p.badarg()) };
+    let mut noconnect = false;
+    for option in options {
+        match option.as_atom().map(|o| o.name()) {
+            Some("noconnect") => noconnect = true,
+            Some("nosuspend") => {}
+            _ => return Err(p.badarg_cause(heddle_term::Atom::new("badopt"))),
+        }
+    }
+    match send::send(p, a[0], a[1]) {
+        Sent::Ok => Ok(am::OK.into()),
+        Sent::NoConnection if noconnect => Ok(heddle_term::Atom::new("noconnect").into()),
+        Sent::NoConnection => Ok(am::OK.into()),
+        Sent::BadArg => Err(p.badarg()),
+    }
+}
+
+fn error_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    Err(p.raise(Class::Error, a[0]))
+}
+
+fn error_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    error_with(p, a[0], a[1], Term::NIL)
+}
+
+fn error_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    let mut info = Term::NIL;
+    let Some(options) = args::list(a[2]) else { return Err(p.badarg()) };
+    for option in options {
+        match args::option(option) {
+            Some((am::ERROR_INFO, value)) if value.is_map() => {
+                let pair = p.heap.tuple(&[am::ERROR_INFO.into(), value]);
+                info = p.heap.list(&[pair]);
+            }
+            _ => return Err(p.badarg()),
+        }
+    }
+    error_with(p, a[0], a[1], info)
+}
+
+fn error_with(p: &mut Process, reason: Term, arguments: Term, info: Term) -> NativeResult {
+    // `none` is the default of error/2,3: no argument list.
+    let args = if arguments.is_list() { arguments } else { Term::NONE };
+    p.exception = Exception { class: Class::Error, reason, args, info, ..Exception::NONE };
+    Err(Thrown::Exception)
+}
+
+fn exit_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    Err(p.raise(Class::Exit, a[0]))
+}
+
+fn throw_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    Err(p.raise(Class::Throw, a[0]))
+}
+
+fn self_0(p: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(p.pid_term())
+}
+
+fn bump_reductions(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(n) = args::count(a[0]).or_else(|| heddle_term::big::to_u64(a[0]).map(|_| 4000)) else { return Err(p.badarg()) };
+    p.bump(n.min(4000));
+    Ok(Term::bool(true))
+}
+
+fn group_leader(p: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(p.group_leader)
+}
+
+/// (New leader, process): `true`, or `badarg`, or a reference to wait on.
+fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
+    let (leader, target) = (a[0], a[1]);
+    if !leader.is_pid() || !target.is_pid() {
+        return Ok(am::BADARG.into());
+    }
+    if target == p.pid_term() {
+        p.group_leader = leader;
+        return Ok(Term::bool(true));
+    }
+    if heddle_runtime::proctab::lookup(target.payload()).is_none() {
+        return Ok(am::BADARG.into());
+    }
+    let (reference, id) = send::fresh_reference(&mut p.heap);
+    let me = p.pid();
+    let leader = heddle_runtime::Package::new(leader);
+    send::call_in(target.payload(), move |other| {
+        let ok = other.is_some();
+        if let Some(other) = other {
+            other.group_leader = leader.unpack(&mut other.heap);
+        }
+        send::build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            let result = if ok { Term::bool(true) } else { Term::atom(am::BADARG) };
+            heap.tuple(&[reference, result])
+        });
+    });
+    Ok(reference)
+}
+
+/// The asynchronous form used for remote pids: (leader, process, reference).
+fn set_group_leader_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    set_group_leader(p, &a[..2])?;
+    Ok(am::OK.into())
+}
+
+/// Answers {Reference, Boolean} from the process itself, behind all signals sent before.
+fn is_process_alive_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(id) = heddle_runtime::RefId::of(a[1]).filter(|_| a[0].is_local_pid()) else { return Err(p.badarg()) };
+    let me = p.pid();
+    let target = a[0].payload();
+    let answer = move |alive: bool| {
+        send::build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            heap.tuple(&[reference, Term::bool(alive)])
+        });
+    };
+    if target == me {
+        answer(true);
+    } else {
+        send::call_in(target, move |other| answer(other.is_some()));
+    }
+    Ok(am::OK.into())
+}
+
+fn is_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_local_pid() {
+        return Err(p.badarg());
+    }
+    // The identity is enough: system processes are the first nine (spec 2.3), made by the machine or spawn_system_process.
+    Ok(Term::bool(crate::system::is_system_process(a[0].payload())))
+}
+
+fn is_process_executing_dirty(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_local_pid() {
+        return Err(p.badarg());
+    }
+    let dirty = heddle_runtime::proctab::lookup(a[0].payload()).is_some_and(|q| q.state.load().is_dirty());
+    Ok(Term::bool(dirty))
+}
+
+/// A process that runs a dirty native handles its signals when it is back, so there is nothing to do for others.
+fn dirty_process_handle_signals(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_local_pid() {
+        return Err(p.badarg());
+    }
+    Ok(heddle_term::Atom::new("normal").into())
+}
+
+/// Collects the calling process: asks for it; the engine does it when the native returns.
+fn garbage_collect(p: &mut Process, a: &[Term]) -> NativeResult {
+    match a[0].as_atom().map(|m| m.name()) {
+        Some("major") => p.need_major = true,
+        Some("minor") => {}
+        _ => return Err(p.badarg()),
+    }
+    p.request_collection();
+    Ok(Term::bool(true))
+}
+
+// ---- dynamic trace tags: there are no probes in this build, as in a stock emulator without them ----
+
+fn dt_spread_tag(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Term::bool(true))
+}
+fn dt_restore_tag(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Term::bool(true))
+}
+fn dt_undefined(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(am::UNDEFINED.into())
+}
+fn dt_same(_: &mut Process, a: &[Term]) -> NativeResult {
+    Ok(a[0])
+}

@@ -1,0 +1,87 @@
+//! halt/2 and the end of the machine.
+
+use crate::args;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::sched;
+use heddle_term::{Atom, Term};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => { "halt"/2 => halt_2 }
+}
+
+/// (Status, Options): a number, a slogan, or `abort`.
+fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(options) = args::list(a[1]) else { return Err(p.badarg()) };
+    let mut flush = true;
+    for option in options {
+        match args::option(option) {
+            Some((name, value)) if name.name() == "flush" => match args::boolean(value) {
+                Some(b) => flush = b,
+                None => return Err(p.badarg_cause(Atom::new("badopt"))),
+            },
+            Some((name, value)) if name.name() == "flush_timeout" => {
+                if args::count(value).is_none() && !value.is_atom_of(heddle_term::am::INFINITY) {
+                    return Err(p.badarg_cause(Atom::new("badopt")));
+                }
+            }
+            _ => return Err(p.badarg_cause(Atom::new("badopt"))),
+        }
+    }
+    if let Some(status) = args::count(a[0]) {
+        if flush {
+            crate::ports::flush_all();
+        }
+        sched::exit_now((status & 0xff) as i32);
+    }
+    if a[0].is_integer() && heddle_term::big::to_i64(a[0]).is_none_or(|n| n >= 0) {
+        let low = heddle_term::big::to_bytes(a[0], 1, false)[0];
+        sched::exit_now(low as i32);
+    }
+    if a[0].is_atom_of(Atom::new("abort")) {
+        std::process::abort();
+    }
+    if a[0].is_list() {
+        let Some(text) = heddle_term::list::unicode_string(a[0]) else { return Err(p.badarg()) };
+        let text: String = text.chars().take(1023).collect();
+        crash(&text);
+    }
+    Err(p.badarg())
+}
+
+/// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
+pub fn crash(slogan: &str) -> ! {
+    crate::ports::flush_all();
+    eprintln!("{slogan}");
+    match write_dump(slogan) {
+        Ok(Some(path)) => eprintln!("\nCrash dump is being written to: {path}...done"),
+        Ok(None) => {}
+        Err(e) => eprintln!("\nThe crash dump could not be written: {e}"),
+    }
+    sched::exit_now(1)
+}
+
+fn write_dump(slogan: &str) -> std::io::Result<Option<String>> {
+    use std::io::Write;
+    if std::env::var("ERL_CRASH_DUMP_SECONDS").is_ok_and(|s| s.trim() == "0") {
+        return Ok(None);
+    }
+    let path = std::env::var("ERL_CRASH_DUMP").unwrap_or_else(|_| "erl_crash.dump".into());
+    let mut file = std::fs::File::create(&path)?;
+    writeln!(file, "=erl_crash_dump:0.5")?;
+    writeln!(file, "Slogan: {slogan}")?;
+    writeln!(file, "System version: {}", super::info::system_version().trim_end())?;
+    writeln!(file, "Atoms: {}", heddle_term::atom::count())?;
+    let mut pids = Vec::new();
+    heddle_runtime::proctab::for_each(|q| {
+        let name = q.name.load(std::sync::atomic::Ordering::Acquire);
+        pids.push((q.pid, (name != 0).then(|| heddle_term::Atom::from_index(name - 1))));
+    });
+    for (pid, name) in pids {
+        writeln!(file, "=proc:<0.{}.{}>", pid & 0x0fff_ffff, pid >> 28)?;
+        if let Some(name) = name {
+            writeln!(file, "Name: {}", name.name())?;
+        }
+    }
+    writeln!(file, "=end")?;
+    Ok(Some(path))
+}

@@ -1,0 +1,339 @@
+//! system_info, system_flag, and the settings behind them.
+
+use crate::args;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::{Package, proctab, sched, send, spawn, time};
+use heddle_term::{Atom, Term, am, map};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "system_info"/1 => system_info,
+        "system_flag"/2 => system_flag,
+    }
+    "erts_internal" => {
+        "system_check"/1 => system_check,
+        "scheduler_wall_time"/1 => scheduler_wall_time,
+    }
+    "error_logger" => { "warning_map"/0 => warning_map }
+    "io" => { "printable_range"/0 => printable_range }
+}
+
+/// What the command line decided, set once by `cli`.
+pub struct Settings {
+    pub otp_release: String,
+    pub erts_version: String,
+    pub printable_unicode: bool,
+    pub warning_map: &'static str,
+    pub backtrace_depth: &'static AtomicUsize,
+    pub emu_flavor: &'static str,
+    pub break_ignored: bool,
+}
+
+pub static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+fn settings() -> &'static Settings {
+    SETTINGS.get().expect("settings")
+}
+
+pub fn system_version() -> String {
+    let o = sched::options();
+    let s = settings();
+    format!(
+        "Erlang/OTP {} [erts-{}] [heddle-{}] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] [interpreter]\n",
+        s.otp_release,
+        s.erts_version,
+        env!("CARGO_PKG_VERSION"),
+        o.schedulers,
+        sched::online(),
+        o.dirty_cpu,
+        o.dirty_cpu,
+        o.dirty_io
+    )
+}
+
+fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(key) = a[0].as_atom() {
+        return by_name(p, key.name());
+    }
+    match a[0].as_tuple() {
+        Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
+            (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
+            (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
+            (Some("error_checker"), _) | (Some("memory_checker"), _) => Ok(Term::bool(false)),
+            _ => Err(p.badarg()),
+        },
+        _ => Err(p.badarg()),
+    }
+}
+
+fn atom(name: &str) -> Term {
+    Atom::new(name).into()
+}
+
+fn by_name(p: &mut Process, key: &str) -> NativeResult {
+    let o = sched::options();
+    let small = |n: usize| Term::small(n as i64);
+    Ok(match key {
+        "os_type" => {
+            static OS: OnceLock<(Atom, Atom)> = OnceLock::new();
+            let (unix, linux) = OS.get_or_init(|| (Atom::new("unix"), Atom::new(std::env::consts::OS)));
+            p.heap.tuple(&[(*unix).into(), (*linux).into()])
+        }
+        "os_version" => {
+            let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+            let parts: Vec<Term> = release
+                .trim()
+                .split(|c: char| !c.is_ascii_digit())
+                .filter_map(|n| n.parse::<i64>().ok())
+                .chain(std::iter::repeat(0))
+                .take(3)
+                .map(Term::small)
+                .collect();
+            p.heap.tuple(&parts)
+        }
+        "schedulers" => small(o.schedulers),
+        "schedulers_online" => small(sched::online()),
+        "schedulers_active" => small(sched::online()),
+        "schedulers_total" => small(o.schedulers),
+        "schedulers_state" => {
+            let n = small(o.schedulers);
+            let on = small(sched::online());
+            p.heap.tuple(&[n, on, on])
+        }
+        "all_schedulers_state" => {
+            let on = sched::online();
+            let rows = [("normal", o.schedulers, on), ("dirty_cpu", o.dirty_cpu, o.dirty_cpu), ("dirty_io", o.dirty_io, o.dirty_io)];
+            let rows: Vec<Term> =
+                rows.iter().map(|&(k, n, on)| p.heap.tuple(&[atom(k), small(n), small(on), small(on)])).collect();
+            p.heap.list(&rows)
+        }
+        "scheduler_id" => small(sched::current_id()),
+        "run_queues" => small(o.schedulers),
+        "dirty_cpu_schedulers" | "dirty_cpu_schedulers_online" => small(o.dirty_cpu),
+        "dirty_io_schedulers" => small(o.dirty_io),
+        "multi_scheduling" => atom(if o.schedulers > 1 { "enabled" } else { "disabled" }),
+        "multi_scheduling_blockers" | "normal_multi_scheduling_blockers" => Term::NIL,
+        "smp_support" | "threads" | "time_correction" | "port_tasks" | "constant_pool_support" | "eager_check_io" => Term::bool(true),
+        "kernel_poll" => Term::bool(true),
+        "lock_checking" | "lock_counting" | "debug_compiled" | "io_thread" | "async_dist" | "port_parallelism" | "instruction_counts"
+        | "dynamic_trace_probes" | "ets_realloc_moves" | "ets_always_compress" => Term::bool(false),
+        "break_ignored" => Term::bool(settings().break_ignored),
+        "beam_jump_table" => Term::bool(true),
+        "dynamic_trace" => atom("none"),
+        "scheduler_bind_type" => atom("unbound"),
+        "scheduler_bindings" => {
+            let all = vec![atom("unbound"); o.schedulers];
+            p.heap.tuple(&all)
+        }
+        "cpu_topology" => am::UNDEFINED.into(),
+        "cpu_quota" => atom("unknown"),
+        "update_cpu_info" => atom("unchanged"),
+        "logical_processors" | "logical_processors_online" | "logical_processors_available" => {
+            small(std::thread::available_parallelism().map_or(1, |n| n.get()))
+        }
+        "machine" => p.heap.string("BEAM"),
+        "otp_release" => p.heap.string(&settings().otp_release),
+        "version" => p.heap.string(&settings().erts_version),
+        "system_version" => {
+            let text = system_version();
+            p.heap.string(&text)
+        }
+        "system_architecture" => p.heap.string(concat!("x86_64", "-pc-linux-gnu")),
+        "emu_flavor" => atom(settings().emu_flavor),
+        "emu_type" | "build_type" => atom("opt"),
+        "wordsize" => small(8),
+        "endian" => atom("little"),
+        "heap_type" => atom("private"),
+        "compat_rel" => small(settings().otp_release.parse().unwrap_or(27)),
+        "driver_version" => p.heap.string("3.3"),
+        "nif_version" => p.heap.string("2.17"),
+        "creation" => Term::small(heddle_term::node::creation() as i64),
+        "process_count" => small(proctab::count()),
+        "process_limit" => small(proctab::limit()),
+        "port_count" => small(crate::ports::count()),
+        "port_limit" => small(crate::ports::LIMIT),
+        "atom_count" => small(heddle_term::atom::count()),
+        "atom_limit" => small(heddle_term::atom::limit()),
+        "ets_limit" => small(8192),
+        "ets_count" => small(crate::ets_count()),
+        "thread_pool_size" => small(1),
+        "context_reductions" => small(4000),
+        "trace_control_word" => small(0),
+        "outstanding_system_requests_limit" => small(4),
+        "dist_buf_busy_limit" => small(1 << 20),
+        "delayed_node_table_gc" => small(60),
+        "halt_flush_timeout" => am::INFINITY.into(),
+        "dist_ctrl" | "decentralized_counter_groups_map" => Term::NIL,
+        "modified_timing_level" => am::UNDEFINED.into(),
+        "tolerant_timeofday" => atom("disabled"),
+        "time_warp_mode" => atom("no_time_warp"),
+        "time_offset" => atom("final"),
+        "start_time" => p.heap.integer(time::START_NS),
+        "end_time" => p.heap.integer(8_646_911_283_000_000_000),
+        "literal_test" => atom("range"),
+        "message_queue_data" => atom(if spawn::OFF_HEAP_MESSAGES.load(Ordering::Relaxed) { "off_heap" } else { "on_heap" }),
+        "min_heap_size" => pair(p, key, small(spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed))),
+        "min_bin_vheap_size" => pair(p, key, small(spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed))),
+        "fullsweep_after" => pair(p, key, small(spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize)),
+        "max_heap_size" => {
+            let value = default_max_heap(p);
+            pair(p, key, value)
+        }
+        "garbage_collection" => {
+            let max = spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed);
+            let items = [
+                ("max_heap_size", max),
+                ("min_bin_vheap_size", spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed)),
+                ("min_heap_size", spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed)),
+                ("fullsweep_after", spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize),
+            ];
+            let items: Vec<Term> = items.iter().map(|&(k, v)| p.heap.tuple(&[atom(k), small(v)])).collect();
+            p.heap.list(&items)
+        }
+        "heap_sizes" => {
+            let sizes: Vec<Term> = heddle_runtime::sizes::all().iter().map(|&s| small(s)).collect();
+            p.heap.list(&sizes)
+        }
+        "sequential_tracer" => pair(p, key, Term::bool(false)),
+        "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
+        "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),
+        "loaded" => {
+            let mut names: Vec<&str> =
+                heddle_runtime::code::with_all(|all| all.iter().filter(|(_, m)| m.current.is_some()).map(|(n, _)| n.name()).collect());
+            names.sort_unstable();
+            let text: String = names.iter().map(|n| format!("{n}\n")).collect();
+            p.heap.binary(text.as_bytes())
+        }
+        "info" | "procs" => {
+            let text = format!("=memory\n=loaded_modules\nCurrent code: {}\n", heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed));
+            p.heap.binary(text.as_bytes())
+        }
+        "snifs" => {
+            let mut list = Vec::new();
+            heddle_runtime::exports::for_each(|e| {
+                if e.native.load(Ordering::Acquire) != 0 && !heddle_abi::natives::is_nif(e.mfa.module.name(), e.mfa.function.name(), e.mfa.arity)
+                {
+                    list.push(e.mfa);
+                }
+            });
+            let list: Vec<Term> =
+                list.into_iter().map(|m| p.heap.tuple(&[m.module.into(), m.function.into(), small(m.arity as usize)])).collect();
+            p.heap.list(&list)
+        }
+        _ => return Err(p.badarg()),
+    })
+}
+
+fn pair(p: &mut Process, key: &str, value: Term) -> Term {
+    p.heap.tuple(&[atom(key), value])
+}
+
+fn default_max_heap(p: &mut Process) -> Term {
+    let pairs = [
+        (atom("error_logger"), Term::bool(spawn::MAX_HEAP_LOG.load(Ordering::Relaxed))),
+        (atom("include_shared_binaries"), Term::bool(false)),
+        (atom("kill"), Term::bool(spawn::MAX_HEAP_KILL.load(Ordering::Relaxed))),
+        (atom("size"), Term::small(spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed) as i64)),
+    ];
+    map::from_pairs(&mut p.heap, &pairs)
+}
+
+fn time_source(p: &mut Process, clock: &str, now: i64, extended: bool) -> Term {
+    let mut items = vec![
+        ("function", atom("clock_gettime")),
+        ("clock_id", atom(clock)),
+        ("resolution", Term::small(1_000_000_000)),
+    ];
+    if extended {
+        items.push(("extended", atom("no")));
+    }
+    items.push(("parallel", atom("yes")));
+    let now = p.heap.integer(now);
+    items.push(("time", now));
+    let items: Vec<Term> = items.into_iter().map(|(k, v)| p.heap.tuple(&[atom(k), v])).collect();
+    p.heap.list(&items)
+}
+
+fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(flag) = a[0].as_atom() else { return Err(p.badarg()) };
+    let small = |n: usize| Term::small(n as i64);
+    let swap = |p: &mut Process, cell: &AtomicUsize| match args::count(a[1]) {
+        Some(n) => Ok(small(cell.swap(n, Ordering::Relaxed))),
+        None => Err(p.badarg()),
+    };
+    match flag.name() {
+        "backtrace_depth" => match args::count(a[1]).filter(|n| *n <= 1024) {
+            Some(n) => Ok(small(settings().backtrace_depth.swap(n, Ordering::Relaxed))),
+            None => Err(p.badarg()),
+        },
+        "min_heap_size" => swap(p, &spawn::MIN_HEAP_WORDS),
+        "min_bin_vheap_size" => swap(p, &spawn::MIN_VHEAP_WORDS),
+        "fullsweep_after" => match args::count(a[1]) {
+            Some(n) => Ok(small(spawn::FULLSWEEP_AFTER.swap(n as u64, Ordering::Relaxed) as usize)),
+            None => Err(p.badarg()),
+        },
+        "max_heap_size" => {
+            let current = heddle_runtime::process::SpawnOptions::default().max_heap;
+            let Some(new) = crate::process::flags::max_heap(a[1], current) else { return Err(p.badarg()) };
+            let old = default_max_heap(p);
+            spawn::MAX_HEAP_WORDS.store(new.size_words, Ordering::Relaxed);
+            spawn::MAX_HEAP_KILL.store(new.kill, Ordering::Relaxed);
+            spawn::MAX_HEAP_LOG.store(new.error_logger, Ordering::Relaxed);
+            Ok(old)
+        }
+        "schedulers_online" => match args::count(a[1]) {
+            Some(n) if n >= 1 && n <= sched::options().schedulers => Ok(small(sched::set_online(n))),
+            _ => Err(p.badarg()),
+        },
+        "system_logger" => {
+            let cell = &heddle_runtime::exit::SYSTEM_LOGGER;
+            let new = match a[1].as_atom() {
+                Some(am::LOGGER) | Some(am::UNDEFINED) => 0,
+                Some(_) => return Err(p.badarg()),
+                None if a[1].is_local_pid() => a[1].payload() + 1,
+                None => return Err(p.badarg()),
+            };
+            Ok(match cell.swap(new, Ordering::Relaxed) {
+                0 => am::LOGGER.into(),
+                n => Term::local_pid(n - 1),
+            })
+        }
+        "scheduler_wall_time" | "microstate_accounting" => {
+            // Accounting of scheduler time is not there yet: issue "The many-core runtime".
+            Err(p.error(am::NOTSUP))
+        }
+        _ => Err(p.badarg()),
+    }
+}
+
+/// `system_check(schedulers)`: every scheduler answers; ours answer by running the caller.
+fn system_check(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_atom_of(Atom::new("schedulers")) {
+        return Err(p.badarg());
+    }
+    Ok(am::OK.into())
+}
+
+/// (Boolean): a reference whose message ends the wait. kernel_refc switches the counting off at its start.
+fn scheduler_wall_time(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(on) = args::boolean(a[0]) else { return Err(p.badarg()) };
+    if on {
+        return Err(p.error(am::NOTSUP));
+    }
+    Ok(Term::bool(false))
+}
+
+fn warning_map(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(atom(settings().warning_map))
+}
+
+fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(atom(if settings().printable_unicode { "unicode" } else { "latin1" }))
+}
+
+#[allow(unused)]
+fn unused(_: Package) {
+    let _ = send::node_name;
+}

@@ -1,0 +1,12 @@
+//! Natives on the machine itself.
+
+pub mod halt;
+pub mod info;
+pub mod os;
+pub mod statistics;
+pub mod time;
+
+/// Set at start-up: how many identities the machine gave to system processes (spec 2.3).
+pub fn is_system_process(pid: u64) -> bool {
+    pid < 9
+}

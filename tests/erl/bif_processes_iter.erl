@@ -1,0 +1,5 @@
+%% processes, registered, ports, and is_process_alive against each other.
+-module(bif_processes_iter).
+-export([main/1]).
+
+main(_) -> P = spawn(fun() -> receive stop -> ok end end), t:w(listed, lists:member(P, processes())), t:w(alive, [is_process_alive(P), is_process_alive(self())]), M = monitor(process, P), P ! stop, receive {'DOWN', M, _, _, _} -> ok end, t:w(dead, [is_process_alive(P), lists:member(P, processes())]), t:w(unique, length(processes()) =:= length(lists:usort(processes()))), t:w(kinds, {lists:all(fun is_pid/1, processes()), lists:all(fun is_atom/1, registered()), lists:all(fun is_port/1, erlang:ports())}), t:w(known, [lists:member(N, registered()) || N <- [init, kernel_sup, code_server, application_controller, user, logger]]), t:w(pid_text, list_to_pid(pid_to_list(self())) =:= self()), t:w(ref_text, begin R = make_ref(), list_to_ref(ref_to_list(R)) =:= R end), t:w(pid_parts, pid_to_list(list_to_pid("<0.1.0>"))), t:w(node, [node(X) =:= node() || X <- [self(), make_ref()]]).

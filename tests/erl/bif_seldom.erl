@@ -1,0 +1,5 @@
+%% Natives that are seldom used, and operators called as functions.
+-module(bif_seldom).
+-export([main/1]).
+
+main(_) -> [t:e({F, A}, fun() -> apply(erlang, F, A) end) || {F, A} <- [{bump_reductions, [10]}, {bump_reductions, [-1]}, {bump_reductions, [a]}, {function_exported, [lists, map, 2]}, {nif_error, [x]}, {is_builtin, [lists, map, 2]}, {alloc_info, [x]}, {append_element, [{}, 1]}, {get_keys, []}, {has_prepared_code_on_load, [x]}, {ports, [x]}, {seq_trace, [foo]}, {posixtime_to_universaltime, [0]}, {universaltime_to_posixtime, [{{1970, 1, 1}, {0, 0, 1}}]}, {split_binary, [<<1, 2>>, 3]}, {make_tuple, [2, a]}, {setnode, [x]}, {is_map_key, [a, #{a => 1}]}, {'not', [true]}, {'not', [1]}, {'and', [true, 1]}, {'or', [false, true]}, {'xor', [true, true]}, {'==', [1, 1.0]}, {'=:=', [1, 1.0]}, {'<', [a, 1]}, {'!', [nope_x, 1]}, {ceil, [1.5]}, {binary_to_float, [<<"1">>]}, {min, [a, "b"]}, {max, [{}, []]}, {tl, [[1]]}, {node, []}, {nodes, [known]}, {nodes, [foo]}, {disconnect_node, [nonode@nohost]}, {monitor_node, [x@y, true]}, {get_cookie, []}, {is_alive, []}, {pre_loaded, [x]}, {delay_trap, []}]].

@@ -1,0 +1,36 @@
+%% Construction that fails, and the explanation of which segment was to blame.
+-module(bits_construct_errors).
+-export([main/1]).
+
+main(_) ->
+    A = t:id(a), N = t:id(-1), B = t:id(<<1, 2, 3:3>>), Big = t:id(1 bsl 70), F = t:id(1.5),
+    t:e(int_atom, fun() -> <<1, A>> end),
+    t:e(int_float, fun() -> <<F:8>> end),
+    t:e(int_bin, fun() -> <<B:8>> end),
+    t:e(float_atom, fun() -> <<A/float>> end),
+    t:e(float_size, fun() -> S = t:id(40), <<1.0:S/float>> end),
+    t:e(float_big, fun() -> X = t:id(1 bsl 2000), <<X/float>> end),
+    t:e(float32_big, fun() -> X = t:id(1.0e300), <<X:32/float>> end),
+    t:e(float16_big, fun() -> X = t:id(1.0e6), <<X:16/float>> end),
+    t:e(bin_atom, fun() -> <<A/binary>> end),
+    t:e(bin_bits, fun() -> <<B/binary>> end),
+    t:e(bin_short, fun() -> <<B:9/binary>> end),
+    t:e(bin_int, fun() -> <<(t:id(5))/bits>> end),
+    t:e(size_neg, fun() -> <<1:N>> end),
+    t:e(size_atom, fun() -> <<1:A>> end),
+    t:e(size_big, fun() -> <<1:Big>> end),
+    t:e(size_neg_bin, fun() -> <<B:N/bits>> end),
+    t:e(size_atom_bin, fun() -> <<B:A/bits>> end),
+    t:e(bits_short, fun() -> <<B:20/bits>> end),
+    t:e(utf8_atom, fun() -> <<A/utf8>> end),
+    t:e(utf8_surrogate, fun() -> X = t:id(16#d800), <<X/utf8>> end),
+    t:e(utf8_large, fun() -> X = t:id(16#110000), <<X/utf8>> end),
+    t:e(utf8_neg, fun() -> <<N/utf8>> end),
+    t:e(utf16_bad, fun() -> X = t:id(16#dfff), <<X/utf16>> end),
+    t:e(utf32_bad, fun() -> X = t:id(16#110000), <<X/utf32>> end),
+    t:e(second, fun() -> <<B/bits, 1, A/integer>> end),
+    t:e(string, fun() -> <<"abc", A, "d">> end),
+    t:e(append, fun() -> <<(t:id(<<1>>))/binary, A/binary>> end),
+    t:e(ok_bits, fun() -> <<B/bits, 1:5>> end),
+    t:e(ok_int_float, fun() -> X = t:id(3), <<X/float>> end),
+    t:e(ok_big_float, fun() -> X = t:id(1 bsl 64), <<X/float>> end).

@@ -1,0 +1,5 @@
+%% Map comprehensions and maps functions on maps past the small size.
+-module(maps_comprehension_large).
+-export([main/1]).
+
+main(_) -> M = #{N => N * N || N <- lists:seq(1, 500)}, t:w(size, map_size(M)), t:w(invert, erlang:phash2(#{V => K || K := V <- M})), t:w(filter, lists:sort(maps:keys(#{K => V || K := V <- M, K rem 100 =:= 0}))), t:w(sum, lists:sum([V || _ := V <- M])), t:w(join, map_size(#{{A, B} => 1 || A := _ <- M, A < 20, B <- [x, y]})), t:w(fns, [map_size(maps:filter(fun(K, _) -> K > 490 end, M)), maps:fold(fun(K, _, A) -> K + A end, 0, M), map_size(maps:with([1, 2, 999], M)), map_size(maps:without(lists:seq(1, 480), M)), lists:sort(maps:keys(maps:intersect(M, #{5 => x, z => y}))), maps:get(3, maps:merge_with(fun(_, A, B) -> {A, B} end, M, #{3 => q})), map_size(maps:groups_from_list(fun(X) -> X rem 7 end, lists:seq(1, 100)))]), t:w(ordered, [K || {K, _} <- lists:sublist(maps:to_list(maps:iterator(M, ordered)), 5)]), t:w(delete_all, maps:fold(fun(K, _, A) -> maps:remove(K, A) end, M, M)), t:w(update_all, maps:fold(fun(K, V, A) -> A#{K := V + 1} end, M, M) =:= maps:map(fun(_, V) -> V + 1 end, M)).

@@ -1,0 +1,5 @@
+%% Process groups and global names on one node.
+-module(pg_and_global).
+-export([main/1]).
+
+main(_) -> {ok, Pg} = pg:start_link(my_scope), P = spawn(fun() -> receive stop -> ok end end), t:w(pg, [pg:join(my_scope, g, [self(), P]), length(pg:get_members(my_scope, g)), pg:leave(my_scope, g, self()), pg:get_local_members(my_scope, g) =:= [P], pg:which_groups(my_scope), pg:leave(my_scope, g, self())]), P ! stop, t:w(gone, t:wait_until(fun() -> pg:get_members(my_scope, g) =:= [] end)), unlink(Pg), exit(Pg, kill), t:w(global, [global:register_name(gn, self()), global:whereis_name(gn) =:= self(), global:register_name(gn, self()), global:send(gn, hi) =:= self(), t:flush(), global:unregister_name(gn), global:whereis_name(gn), global:trans({res, self()}, fun() -> in end)]), t:e(send, fun() -> global:send(gn_none, x) end), t:w(net, [net_kernel:get_state() =/= x, net_adm:ping(nonode@nohost), rpc:call(node(), lists, sum, [[1, 2]]), erpc:call(node(), lists, max, [[1, 5]]), rpc:multicall([node()], erlang, abs, [-1])]), t:e(erpc, fun() -> erpc:call(node(), erlang, hd, [[]]) end), t:e(erpc_timeout, fun() -> erpc:call(node(), timer, sleep, [200], 5) end).
