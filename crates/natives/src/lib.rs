@@ -3,6 +3,7 @@
 pub mod args;
 pub mod data;
 pub mod errno;
+pub mod ets;
 pub mod io;
 pub mod nodes;
 pub mod ports;
