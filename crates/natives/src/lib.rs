@@ -33,10 +33,12 @@ pub const TABLES: &[&[Native]] = &[
     io::file_info::TABLE,
     io::names::TABLE,
     io::paths::TABLE,
+    ports::natives::TABLE,
 ];
 
 /// Makes all natives of this crate callable.
 pub fn register() {
+    ports::hooks::install();
     for table in TABLES.iter().chain(data::TABLES) {
         heddle_runtime::natives::register(table);
     }
