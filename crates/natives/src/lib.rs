@@ -1,3 +1,47 @@
 //! Natives: what Erlang code calls and Rust does. One file a noun; each has a table of its natives, collected in `TABLES`.
 
 pub mod args;
+pub mod data;
+pub mod errno;
+pub mod io;
+pub mod nodes;
+pub mod ports;
+pub mod process;
+pub mod system;
+
+use heddle_runtime::natives::Native;
+
+pub const TABLES: &[&[Native]] = &[
+    process::dictionary::TABLE,
+    process::flags::TABLE,
+    process::info::TABLE,
+    process::messages::TABLE,
+    process::names::TABLE,
+    process::relations::TABLE,
+    process::spawn::TABLE,
+    process::suspend::TABLE,
+    process::system_tasks::TABLE,
+    process::timers::TABLE,
+    system::halt::TABLE,
+    system::info::TABLE,
+    system::os::TABLE,
+    system::statistics::TABLE,
+    system::time::TABLE,
+    nodes::TABLE,
+    io::buffer::TABLE,
+    io::file::TABLE,
+    io::file_info::TABLE,
+    io::names::TABLE,
+    io::paths::TABLE,
+];
+
+/// Makes all natives of this crate callable.
+pub fn register() {
+    for table in TABLES.iter().chain(data::TABLES) {
+        heddle_runtime::natives::register(table);
+    }
+}
+
+pub fn ets_count() -> usize {
+    0
+}

@@ -82,4 +82,6 @@ atoms! {
     LOAD_NIF = "load_nif",
     CALL_ON_LOAD_FUNCTION = "call_on_load_function",
     BANG = "!",
+    LINK = "link",
+    MONITOR = "monitor",
 }

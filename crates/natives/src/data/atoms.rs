@@ -1,0 +1,120 @@
+//! Atoms from and to text.
+
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_term::atom::{AtomError, MAX_CHARACTERS, table_full};
+use heddle_term::bits::BitsView;
+use heddle_term::{Atom, Term};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "atom_to_list"/1 => atom_to_list,
+        "list_to_atom"/1 => list_to_atom,
+        "list_to_existing_atom"/1 => list_to_existing_atom,
+        "atom_to_binary"/2 => atom_to_binary,
+        "binary_to_atom"/2 => binary_to_atom,
+        "binary_to_existing_atom"/2 => binary_to_existing_atom,
+    }
+}
+
+fn atom_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(atom) = a[0].as_atom() else { return Err(p.badarg()) };
+    let name = atom.name();
+    Ok(if name.is_ascii() { p.heap.byte_list(name.as_bytes()) } else { p.heap.string(name) })
+}
+
+fn make(p: &mut Process, text: &str) -> NativeResult {
+    match Atom::try_new(text) {
+        Ok(atom) => Ok(atom.into()),
+        Err(AtomError::TooLong) => Err(p.system_limit()),
+        Err(AtomError::TableFull) => table_full(),
+    }
+}
+
+enum Text {
+    Good(String),
+    TooLong,
+    Bad,
+}
+
+/// The characters of a list for an atom; a list that starts with more than 255 good ones is told apart.
+fn name_of_list(term: Term) -> Text {
+    let mut text = String::new();
+    let mut rest = term;
+    let mut count = 0;
+    while rest.is_cons() {
+        let Some(c) = rest.head().as_small().and_then(|v| u32::try_from(v).ok()).and_then(char::from_u32) else { return Text::Bad };
+        if count == MAX_CHARACTERS {
+            return Text::TooLong;
+        }
+        count += 1;
+        text.push(c);
+        rest = rest.tail();
+    }
+    if rest.is_nil() { Text::Good(text) } else { Text::Bad }
+}
+
+fn list_to_atom(p: &mut Process, a: &[Term]) -> NativeResult {
+    match name_of_list(a[0]) {
+        Text::Good(text) => make(p, &text),
+        Text::TooLong => Err(p.system_limit()),
+        Text::Bad => Err(p.badarg()),
+    }
+}
+
+fn list_to_existing_atom(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Text::Good(text) = name_of_list(a[0])
+        && let Some(atom) = Atom::existing(&text)
+    {
+        return Ok(atom.into());
+    }
+    Err(p.badarg())
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Encoding {
+    Latin1,
+    Utf8,
+}
+
+fn encoding(term: Term) -> Option<Encoding> {
+    match term.as_atom()?.name() {
+        "latin1" => Some(Encoding::Latin1),
+        "utf8" | "unicode" => Some(Encoding::Utf8),
+        _ => None,
+    }
+}
+
+fn atom_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
+    let (Some(atom), Some(encoding)) = (a[0].as_atom(), encoding(a[1])) else { return Err(p.badarg()) };
+    let name = atom.name();
+    if encoding == Encoding::Utf8 || name.is_ascii() {
+        return Ok(p.heap.binary(name.as_bytes()));
+    }
+    match name.chars().map(|c| u8::try_from(c as u32).ok()).collect::<Option<Vec<u8>>>() {
+        Some(bytes) => Ok(p.heap.binary(&bytes)),
+        None => Err(p.badarg()),
+    }
+}
+
+fn name_of_binary(p: &mut Process, a: &[Term]) -> Result<String, Thrown> {
+    let Some(view) = BitsView::of(a[0]).filter(BitsView::is_binary) else { return Err(p.badarg()) };
+    let bytes = view.to_vec();
+    match encoding(a[1]) {
+        Some(Encoding::Utf8) => String::from_utf8(bytes).map_err(|_| p.badarg()),
+        Some(Encoding::Latin1) => Ok(bytes.iter().map(|&b| b as char).collect()),
+        None => Err(p.badarg()),
+    }
+}
+
+fn binary_to_atom(p: &mut Process, a: &[Term]) -> NativeResult {
+    let text = name_of_binary(p, a)?;
+    make(p, &text)
+}
+
+fn binary_to_existing_atom(p: &mut Process, a: &[Term]) -> NativeResult {
+    let text = name_of_binary(p, a)?;
+    match Atom::existing(&text) {
+        Some(atom) => Ok(atom.into()),
+        None => Err(p.badarg()),
+    }
+}

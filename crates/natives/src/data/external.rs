@@ -1,0 +1,101 @@
+//! The external term format.
+
+use super::long;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::bits::BitsView;
+use heddle_term::copy::flat_size;
+use heddle_term::etf::{self, DecodeError, DecodeOptions, EncodeOptions};
+use heddle_term::{Atom, Term, list};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "binary_to_term"/1 => binary_to_term,
+        "binary_to_term"/2 => binary_to_term_2,
+        "term_to_binary"/1 => term_to_binary,
+        "term_to_binary"/2 => term_to_binary,
+        "term_to_iovec"/1 => term_to_iovec,
+        "term_to_iovec"/2 => term_to_iovec,
+        "external_size"/1 => external_size,
+        "external_size"/2 => external_size,
+    }
+}
+
+fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
+    let Some(view) = BitsView::of(binary).filter(BitsView::is_binary) else { return Err(p.badarg()) };
+    long::work(p, (view.size_bits / 8) as usize * 4)?;
+    let copy;
+    let bytes = match view.as_bytes() {
+        Some(bytes) => bytes,
+        None => {
+            copy = view.to_vec();
+            &copy
+        }
+    };
+    let options = DecodeOptions { safe, allow_trailing: true, atom_cache: &[] };
+    match etf::decode(&mut p.heap, bytes, &options) {
+        Ok(decoded) if used => Ok(p.heap.tuple(&[decoded.term, Term::small(decoded.used as i64)])),
+        Ok(decoded) => Ok(decoded.term),
+        Err(DecodeError::SystemLimit) => Err(p.system_limit()),
+        Err(DecodeError::AtomTableFull) => heddle_term::atom::table_full(),
+        Err(_) => Err(p.badarg()),
+    }
+}
+
+fn binary_to_term(p: &mut Process, a: &[Term]) -> NativeResult {
+    decode(p, a[0], false, false)
+}
+
+fn binary_to_term_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    let (mut safe, mut used) = (false, false);
+    for option in list::to_vec(a[1]).unwrap_or(vec![Term::NIL]) {
+        match option.as_atom().map(Atom::name) {
+            Some("safe") => safe = true,
+            Some("used") => used = true,
+            _ => return Err(p.badarg_cause(Atom::new("badopt"))),
+        }
+    }
+    decode(p, a[0], safe, used)
+}
+
+/// Options of term_to_binary and of its like; `local` is for the iovec form too.
+fn encode_options(term: Option<&Term>) -> Option<EncodeOptions> {
+    let mut options = EncodeOptions::default();
+    for option in list::to_vec(term.copied().unwrap_or(Term::NIL))? {
+        match option.as_atom().map(Atom::name) {
+            Some("compressed") => options.compressed = Some(6),
+            Some("deterministic") => options.deterministic = true,
+            Some("local") => options.local = true,
+            Some(_) => return None,
+            None => {
+                let (name, value) = crate::args::option(option)?;
+                let value = value.as_small()?;
+                match (name.name(), value) {
+                    ("compressed", 0..=9) => options.compressed = (value > 0).then_some(value as u32),
+                    ("minor_version", 0..=2) => options.minor_version = value as u8,
+                    _ => return None,
+                }
+            }
+        }
+    }
+    // A local form is for this machine alone, and means nothing to others.
+    (!(options.local && options.deterministic)).then_some(options)
+}
+
+fn term_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
+    long::work(p, flat_size(a[0]) * 8)?;
+    let bytes = etf::encode(a[0], &options);
+    p.bump(bytes.len() / 256);
+    Ok(p.heap.binary(&bytes))
+}
+
+fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
+    let binary = term_to_binary(p, a)?;
+    Ok(p.heap.list(&[binary]))
+}
+
+fn external_size(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
+    long::work(p, flat_size(a[0]) * 8)?;
+    Ok(Term::small(etf::external_size(a[0], &options) as i64))
+}

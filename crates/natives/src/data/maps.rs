@@ -1,0 +1,206 @@
+//! Maps.
+
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_term::{Atom, Kind, Term, am, list, map};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "map_size"/1 => map_size,
+        "map_get"/2 => get,
+        "is_map_key"/2 => is_key,
+    }
+    "maps" => {
+        "find"/2 => find,
+        "from_keys"/2 => from_keys,
+        "from_list"/1 => from_list,
+        "get"/2 => get,
+        "is_key"/2 => is_key,
+        "keys"/1 => keys,
+        "merge"/2 => merge,
+        "put"/3 => put,
+        "remove"/2 => remove,
+        "take"/2 => take,
+        "update"/3 => update,
+        "values"/1 => values,
+    }
+    "erts_internal" => {
+        "map_next"/3 => map_next,
+        "map_to_tuple_keys"/1 => map_to_tuple_keys,
+        "map_hashmap_children"/1 => map_hashmap_children,
+    }
+}
+
+const PAIRS_PER_REDUCTION: usize = 8;
+
+fn check(p: &mut Process, term: Term) -> Result<(), Thrown> {
+    if term.is_map() { Ok(()) } else { Err(p.error_tuple(am::BADMAP, term)) }
+}
+
+fn map_size(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[0])?;
+    Ok(Term::small(map::size(a[0]) as i64))
+}
+
+fn get(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[1])?;
+    match map::get(a[1], a[0]) {
+        Some(value) => Ok(value),
+        None => Err(p.error_tuple(am::BADKEY, a[0])),
+    }
+}
+
+fn is_key(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[1])?;
+    Ok(Term::bool(map::contains(a[1], a[0])))
+}
+
+fn find(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[1])?;
+    Ok(match map::get(a[1], a[0]) {
+        Some(value) => p.heap.tuple(&[am::OK.into(), value]),
+        None => am::ERROR.into(),
+    })
+}
+
+fn from_keys(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(keys) = list::to_vec(a[0]) else { return Err(p.badarg()) };
+    let pairs: Vec<(Term, Term)> = keys.into_iter().map(|key| (key, a[1])).collect();
+    p.bump(pairs.len() / PAIRS_PER_REDUCTION);
+    Ok(map::from_pairs(&mut p.heap, &pairs))
+}
+
+fn from_list(p: &mut Process, a: &[Term]) -> NativeResult {
+    let mut pairs = Vec::new();
+    let mut rest = a[0];
+    while rest.is_cons() {
+        let Some(&[key, value]) = rest.head().as_tuple() else { return Err(p.badarg()) };
+        pairs.push((key, value));
+        rest = rest.tail();
+    }
+    if !rest.is_nil() {
+        return Err(p.badarg());
+    }
+    p.bump(pairs.len() / PAIRS_PER_REDUCTION);
+    Ok(map::from_pairs(&mut p.heap, &pairs))
+}
+
+fn keys(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[0])?;
+    p.bump(map::size(a[0]) / PAIRS_PER_REDUCTION);
+    Ok(map::keys(&mut p.heap, a[0]))
+}
+
+fn values(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[0])?;
+    p.bump(map::size(a[0]) / PAIRS_PER_REDUCTION);
+    Ok(map::values(&mut p.heap, a[0]))
+}
+
+fn merge(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[0])?;
+    check(p, a[1])?;
+    p.bump((map::size(a[0]) + map::size(a[1])) / PAIRS_PER_REDUCTION);
+    Ok(map::merge(&mut p.heap, a[0], a[1]))
+}
+
+fn put(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[2])?;
+    Ok(map::put(&mut p.heap, a[2], a[0], a[1]))
+}
+
+fn remove(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[1])?;
+    Ok(map::remove(&mut p.heap, a[1], a[0]))
+}
+
+fn take(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[1])?;
+    Ok(match map::take(&mut p.heap, a[1], a[0]) {
+        Some((value, rest)) => p.heap.tuple(&[value, rest]),
+        None => am::ERROR.into(),
+    })
+}
+
+fn update(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[2])?;
+    match map::update(&mut p.heap, a[2], a[0], a[1]) {
+        Some(map) => Ok(map),
+        None => Err(p.error_tuple(am::BADKEY, a[0])),
+    }
+}
+
+/// Pairs of one step of an iterator (as stock's), and of a step that makes a list.
+const ITERATOR_BATCH: usize = 32;
+const LIST_BATCH: usize = 1024;
+
+/// map_next(Position, Map, iterator) is `{K, V, {K, V, ... [Position | Map]}}` or `none`; with a list for `iterator` it is the
+/// pairs in front of that list, and `[Position, Map | List]` if there are more. A list as position names the keys to visit.
+fn map_next(p: &mut Process, a: &[Term]) -> NativeResult {
+    let (path, map, into) = (a[0], a[1], a[2]);
+    let as_list = into.is_list();
+    if !map.is_map() || !(as_list || into.is_atom_of(Atom::new("iterator"))) {
+        return Err(p.badarg());
+    }
+    if path.is_list() {
+        return if as_list { Err(p.badarg()) } else { chosen_keys(p, path, map) };
+    }
+    if map.is_kind(Kind::FlatMap) && path != Term::small(0) {
+        return Err(p.badarg());
+    }
+    let limit = if as_list { LIST_BATCH } else { ITERATOR_BATCH };
+    let Some((pairs, next)) = map::next_batch(&mut p.heap, map, path, limit) else { return Err(p.badarg()) };
+    p.bump(pairs.len() / PAIRS_PER_REDUCTION);
+    if as_list {
+        let tuples: Vec<Term> = pairs.iter().map(|&(k, v)| p.heap.tuple(&[k, v])).collect();
+        if map.is_kind(Kind::FlatMap) {
+            return Ok(p.heap.list_with_tail(&tuples, into));
+        }
+        let list = tuples.iter().fold(into, |list, &tuple| p.heap.cons(tuple, list));
+        return Ok(match next {
+            Some(next) => p.heap.list_with_tail(&[next, map], list),
+            None => list,
+        });
+    }
+    let end = match next {
+        Some(next) => p.heap.cons(next, map),
+        None => Atom::new("none").into(),
+    };
+    Ok(chain(p, &pairs, end))
+}
+
+fn chain(p: &mut Process, pairs: &[(Term, Term)], end: Term) -> Term {
+    pairs.iter().rev().fold(end, |next, &(key, value)| p.heap.tuple(&[key, value, next]))
+}
+
+fn chosen_keys(p: &mut Process, keys: Term, map: Term) -> NativeResult {
+    let mut pairs = Vec::new();
+    let mut rest = keys;
+    while rest.is_cons() && pairs.len() < ITERATOR_BATCH {
+        let Some(value) = map::get(map, rest.head()) else { return Err(p.badarg()) };
+        pairs.push((rest.head(), value));
+        rest = rest.tail();
+    }
+    let end = if rest.is_nil() {
+        Atom::new("none").into()
+    } else if rest.is_cons() {
+        p.heap.cons(rest, map)
+    } else {
+        return Err(p.badarg());
+    };
+    Ok(chain(p, &pairs, end))
+}
+
+fn map_to_tuple_keys(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0].is_kind(Kind::FlatMap) { Ok(a[0].slot(0)) } else { Err(p.badarg()) }
+}
+
+/// Children of a large map: pairs, and nodes as terms of their own.
+fn map_hashmap_children(p: &mut Process, a: &[Term]) -> NativeResult {
+    let first = match a[0].kind() {
+        Some(Kind::HashMap) => 1,
+        Some(Kind::HashNode) => 0,
+        _ => return Err(p.badarg()),
+    };
+    let children: Vec<Term> = (first..a[0].header().arity()).map(|i| a[0].slot(i)).collect();
+    Ok(p.heap.list(&children))
+}
