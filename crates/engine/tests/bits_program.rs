@@ -12,7 +12,7 @@ static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 heddle_runtime::natives! { TABLE:
     "bt_host" => { "report"/1 => report, }
-    "erlang" => { "byte_size"/1 => byte_size, "=:="/2 => same, }
+    "erlang" => { "byte_size"/1 => byte_size, "bit_size"/1 => bit_size, "=:="/2 => same, }
 }
 
 fn report(_: &mut Process, a: &[Term]) -> NativeResult {
@@ -21,6 +21,9 @@ fn report(_: &mut Process, a: &[Term]) -> NativeResult {
 }
 fn byte_size(p: &mut Process, a: &[Term]) -> NativeResult {
     BitsView::of(a[0]).map(|v| Term::small(v.len_bytes() as i64)).ok_or_else(|| p.badarg())
+}
+fn bit_size(p: &mut Process, a: &[Term]) -> NativeResult {
+    BitsView::of(a[0]).map(|v| Term::small(v.size_bits as i64)).ok_or_else(|| p.badarg())
 }
 fn same(_: &mut Process, a: &[Term]) -> NativeResult {
     Ok(order::exact_eq(a[0], a[1]).into())
