@@ -22,6 +22,7 @@ pub const TABLES: &[&[Native]] = &[
     process::suspend::TABLE,
     process::system_tasks::TABLE,
     process::timers::TABLE,
+    system::display::TABLE,
     system::halt::TABLE,
     system::info::TABLE,
     system::os::TABLE,
