@@ -26,6 +26,7 @@ pub const TABLES: &[&[Native]] = &[
     system::halt::TABLE,
     system::info::TABLE,
     system::os::TABLE,
+    system::refused::TABLE,
     system::statistics::TABLE,
     system::time::TABLE,
     nodes::TABLE,
