@@ -404,7 +404,8 @@ pub fn load_nif(p: &mut Process, module: Atom) -> Term {
             && n.module == module.name()
             && exports::find(Mfa { module, function: Atom::new(n.function), arity: n.arity }).is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
     });
-    if linked {
+    // Libraries that boot insists on: a function that is still missing raises nif_error by itself.
+    if linked || matches!(module.name(), "zlib" | "erl_tracer" | "prim_tty") {
         return am::OK.into();
     }
     let text = format!("Heddle has no native implementation for module {} and cannot load shared libraries yet.", module.name());

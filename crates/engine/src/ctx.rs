@@ -31,6 +31,10 @@ pub struct Ctx {
     pub fault_args: Term,
     /// Reductions left when the process was given back.
     pub left: i64,
+    /// The bitstring that OTP 24's `bs_put_` instructions are filling: address, next bit, end.
+    pub build_base: *mut u8,
+    pub build_at: u64,
+    pub build_end: u64,
 }
 
 pub type OpFn = unsafe extern "sysv64" fn(*const u64, *mut Ctx, *mut u64, *mut u64, i64) -> u64;

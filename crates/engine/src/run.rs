@@ -32,6 +32,9 @@ impl Engine for Interpreter {
                 fault: std::ptr::null(),
                 fault_args: Term::NONE,
                 left: 0,
+                build_base: std::ptr::null_mut(),
+                build_at: 0,
+                build_end: 0,
             }),
         })
     }

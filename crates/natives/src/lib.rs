@@ -22,6 +22,7 @@ pub const TABLES: &[&[Native]] = &[
     process::suspend::TABLE,
     process::system_tasks::TABLE,
     process::timers::TABLE,
+    system::display::TABLE,
     system::halt::TABLE,
     system::info::TABLE,
     system::os::TABLE,
@@ -33,10 +34,12 @@ pub const TABLES: &[&[Native]] = &[
     io::file_info::TABLE,
     io::names::TABLE,
     io::paths::TABLE,
+    ports::natives::TABLE,
 ];
 
 /// Makes all natives of this crate callable.
 pub fn register() {
+    ports::hooks::install();
     for table in TABLES.iter().chain(data::TABLES) {
         heddle_runtime::natives::register(table);
     }

@@ -21,6 +21,11 @@ pub fn add_hook(hook: Hook) {
 /// Ends the running process. Its `exit_reason` is set. Afterwards the process must not be touched.
 pub fn finish(p: &mut Process) {
     let shared = p.proc_ref();
+    if p.pid() == 0 {
+        let reason = heddle_term::text::display::to_string(p.exit_reason);
+        eprintln!("The first process ended, so the machine stops: {reason}");
+        crate::sched::exit_now(1);
+    }
     shared.state.set_exiting();
     let me = p.pid_term();
     crate::sched::cancel_receive_timer(p);
@@ -123,7 +128,7 @@ pub fn uncaught_reason(p: &mut Process, class: crate::process::Class, reason: Te
 
 /// The report of a process that ended by an error nobody caught, as the emulator sends it to the logger.
 pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
-    if class == crate::process::Class::Exit || p.system_process {
+    if class == crate::process::Class::Exit {
         return;
     }
     let pid = p.pid_term();

@@ -1,1 +1,0 @@
-//! Bit syntax operations.

@@ -1,0 +1,45 @@
+//! Bit syntax: contexts and what is read with them, bitstrings and how they are made.
+//!
+//! `integers`, `floats` and `utf` are the conversions between values and bits, without a process; `match_ctx`, `matching` and
+//! `sized` read, `create`, `segment`, `append` and `old` (OTP 24) write.
+
+pub mod append;
+pub mod create;
+pub mod floats;
+pub mod integers;
+pub mod match_ctx;
+pub mod matching;
+pub mod old;
+pub mod segment;
+pub mod sized;
+pub mod utf;
+
+/// Flags of a segment as the operations see them.
+pub const LITTLE: u64 = 2;
+pub const SIGNED: u64 = 4;
+/// Resolved by the loader.
+pub const NATIVE: u64 = 16;
+
+use crate::collect::make_room_keeping;
+use crate::ctx::{Ctx, fits};
+use heddle_term::Term;
+
+/// After something was built: collects if the heap overflowed or `need` further words do not fit. Returns the value, moved.
+///
+/// # Safety
+/// The tops are saved; `x[0..live]` are initialised; nothing but `value` is used afterwards.
+#[inline(always)]
+pub unsafe fn finish(c: *mut Ctx, live: usize, need: usize, value: Term) -> Term {
+    // SAFETY: by contract.
+    unsafe {
+        let p = &mut *(*c).p;
+        if p.heap.fragments.is_null()
+            && fits(p.heap.htop, p.stop, need)
+            && p.heap.off_heap.virtual_words <= p.vheap_limit_words
+            && !heddle_runtime::zeal::gc()
+        {
+            return value;
+        }
+        make_room_keeping(c, need, live, value)
+    }
+}
