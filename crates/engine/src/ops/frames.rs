@@ -66,7 +66,13 @@ ops! {
     #[cold]
     fn test_heap_put_list_slow<H: Src, T: Src, D: Dst>(ip, c, h, s, r) {
         collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
-        return test_heap_put_list::<H, T, D>(ip, c, h, s, r);
+        let head = H::get(*ip.add(3), c, s);
+        let tail = T::get(*ip.add(4), c, s);
+        *h = head.raw();
+        *h.add(1) = tail.raw();
+        D::set(*ip.add(5), c, s, Term::cons(h));
+        h = h.add(2);
+        next!(ip, c, h, s, r; 6)
     }
     // frame size, live, heap need
     fn allocate_heap(ip, c, h, s, r) {
