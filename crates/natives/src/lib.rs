@@ -23,9 +23,11 @@ pub const TABLES: &[&[Native]] = &[
     process::suspend::TABLE,
     process::system_tasks::TABLE,
     process::timers::TABLE,
+    system::display::TABLE,
     system::halt::TABLE,
     system::info::TABLE,
     system::os::TABLE,
+    system::refused::TABLE,
     system::statistics::TABLE,
     system::time::TABLE,
     nodes::TABLE,
@@ -34,10 +36,12 @@ pub const TABLES: &[&[Native]] = &[
     io::file_info::TABLE,
     io::names::TABLE,
     io::paths::TABLE,
+    ports::natives::TABLE,
 ];
 
 /// Makes all natives of this crate callable.
 pub fn register() {
+    ports::hooks::install();
     for table in TABLES.iter().chain(data::TABLES) {
         heddle_runtime::natives::register(table);
     }

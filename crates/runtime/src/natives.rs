@@ -26,13 +26,18 @@ macro_rules! natives {
     };
 }
 
+/// Natives with two implementations: a mistake that a test looks for.
+pub static DUPLICATES: std::sync::Mutex<Vec<Mfa>> = std::sync::Mutex::new(Vec::new());
+
 /// Makes the natives of a table callable.
 pub fn register(table: &[Native]) {
     for native in table {
         let mfa = Mfa { module: Atom::new(native.module), function: Atom::new(native.function), arity: native.arity };
         let export = exports::get(mfa);
         let old = export.native.swap(native.run as usize, Ordering::Release);
-        debug_assert!(old == 0, "{mfa:?} is implemented twice");
+        if old != 0 {
+            DUPLICATES.lock().unwrap().push(mfa);
+        }
     }
 }
 

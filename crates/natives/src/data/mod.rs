@@ -2,15 +2,25 @@
 
 use heddle_runtime::natives::Native;
 
-mod atomics;
+pub mod atomics;
 mod atoms;
+mod binary;
+mod bytes;
+pub mod display;
 mod external;
+mod floats;
+mod hashes;
+mod identifiers;
 mod integers;
 mod lists;
 mod long;
 mod maps;
+mod math;
+mod md5;
 mod operators;
 mod persistent_term;
+mod search;
+mod sizes;
 mod tuples;
 mod types;
 mod unicode;
@@ -18,12 +28,21 @@ mod unicode;
 pub const TABLES: &[&[Native]] = &[
     atomics::TABLE,
     atoms::TABLE,
+    binary::TABLE,
+    bytes::TABLE,
+    display::TABLE,
     external::TABLE,
+    floats::TABLE,
+    hashes::TABLE,
+    identifiers::TABLE,
     integers::TABLE,
     lists::TABLE,
     maps::TABLE,
+    math::TABLE,
     operators::TABLE,
     persistent_term::TABLE,
+    search::TABLE,
+    sizes::TABLE,
     tuples::TABLE,
     types::TABLE,
     unicode::TABLE,

@@ -124,7 +124,7 @@ pub fn part(position: Term, length: Term, size: usize) -> Option<(usize, usize)>
 fn binary_part_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = BitsView::of(a[0]).filter(BitsView::is_binary) else { return Err(p.badarg()) };
     let Some((start, length)) = part(a[1], a[2], (view.size_bits / 8) as usize) else { return Err(p.badarg()) };
-    Ok(p.heap.sub_bits(a[0], start as u64 * 8, length as u64 * 8))
+    Ok(super::bytes::slice(&mut p.heap, a[0], start as u64 * 8, length as u64 * 8))
 }
 
 fn binary_part_2(p: &mut Process, a: &[Term]) -> NativeResult {

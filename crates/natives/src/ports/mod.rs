@@ -1,21 +1,90 @@
-//! Ports: the outside world.
+//! Ports: files, programs. A port is an entry in a table, shared by handle; its state is under its own mutex. Input is brought
+//! by the poller thread, output is written at once where the descriptor takes it and queued otherwise.
+
+pub mod frame;
+pub mod hooks;
+pub mod natives;
+pub mod open;
+pub mod options;
+pub mod poll;
+pub mod port;
 
 use heddle_runtime::process::{Process, Thrown};
 use heddle_term::{Atom, Term};
+use port::Port;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
 
+/// `+Q`; stock's default.
 pub const LIMIT: usize = 65536;
 
-pub fn exists(_port: Term) -> bool {
-    false
+static TABLE: RwLock<BTreeMap<u64, Arc<Port>>> = RwLock::new(BTreeMap::new());
+/// Number 0 is the program spawner of stock; ours is not a port of its own.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+pub static BYTES_IN: AtomicU64 = AtomicU64::new(0);
+pub static BYTES_OUT: AtomicU64 = AtomicU64::new(0);
+
+pub fn find(port: Term) -> Option<Arc<Port>> {
+    let id = if port.is_local_port() {
+        port.payload()
+    } else {
+        let name = heddle_runtime::names::whereis(port.as_atom()?)?;
+        if !name.is_local_port() {
+            return None;
+        }
+        name.payload()
+    };
+    TABLE.read().unwrap().get(&id).cloned()
 }
-pub fn set_name(_port: Term, _name: Option<Atom>) {}
+
+pub fn all() -> Vec<u64> {
+    TABLE.read().unwrap().keys().copied().collect()
+}
+
+fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
+    let mut table = TABLE.write().unwrap();
+    if table.len() >= LIMIT {
+        return None;
+    }
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let port = make(id);
+    table.insert(id, port.clone());
+    Some(port)
+}
+
+fn remove(id: u64) {
+    TABLE.write().unwrap().remove(&id);
+}
+
+pub fn exists(port: Term) -> bool {
+    find(port).is_some()
+}
+
+pub fn set_name(port: Term, name: Option<Atom>) {
+    if let Some(port) = find(port) {
+        port.state.lock().unwrap().name = name;
+    }
+}
+
+/// A sender that filled a busy port waits; our ports take everything and write it as they can.
 pub fn check_suspend(_p: &mut Process) -> Result<(), Thrown> {
     Ok(())
 }
-pub fn flush_all() {}
-pub fn count() -> usize {
-    0
+
+/// Before the machine halts: everything queued goes out.
+pub fn flush_all() {
+    let ports: Vec<Arc<Port>> = TABLE.read().unwrap().values().cloned().collect();
+    for port in ports {
+        port.flush();
+    }
 }
+
+pub fn count() -> usize {
+    TABLE.read().unwrap().len()
+}
+
 pub fn io_bytes() -> (u64, u64) {
-    (0, 0)
+    (BYTES_IN.load(Ordering::Relaxed), BYTES_OUT.load(Ordering::Relaxed))
 }

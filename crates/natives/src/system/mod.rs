@@ -1,8 +1,10 @@
 //! Natives on the machine itself.
 
+pub mod display;
 pub mod halt;
 pub mod info;
 pub mod os;
+pub mod refused;
 pub mod statistics;
 pub mod time;
 

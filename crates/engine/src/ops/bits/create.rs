@@ -98,6 +98,9 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
                 return Err((0, Wrong::Type));
             }
             if first.size == ALL {
+                if first.splits(first_bits) {
+                    return Err((0, Wrong::Unit));
+                }
                 i = 1;
                 appended = Some(total - first_bits);
                 append::append(heap, first.source, total - first_bits)

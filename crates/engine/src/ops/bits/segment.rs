@@ -66,7 +66,8 @@ pub fn sized(size: Term, unit: u64) -> Result<u64, Wrong> {
 }
 
 impl Segment {
-    /// Bits that the segment will take.
+    /// Bits that the segment will take. What is found wrong here and what in `write` decides which segment an exception
+    /// names when several are wrong.
     #[inline]
     pub fn bits(&self) -> Result<u64, Wrong> {
         match self.kind {
@@ -75,17 +76,22 @@ impl Segment {
                 // A first segment is looked at when all sizes are known.
                 None if self.kind == APPEND => Ok(0),
                 None => Err(Wrong::Type),
-                Some(view) if self.unit > 1 && !view.size_bits.is_multiple_of(self.unit) => Err(Wrong::Unit),
                 Some(view) => Ok(view.size_bits),
             },
             BINARY | APPEND => sized(self.size, self.unit),
             STRING => Ok(self.size.raw() * 8),
-            UTF32 => Ok(32),
+            // Of these UTF-16 alone is looked at when it is written.
+            UTF16 => Ok(size_of_utf(Utf::Utf16, self.source.as_small().map_or(u64::MAX, |value| value as u64))),
             kind => match self.source.as_small() {
-                Some(value) => Ok(size_of_utf(utf_kind(kind), value as u64)),
-                None => Ok(32),
+                Some(value) if is_code_point(value as u64) => Ok(size_of_utf(utf_kind(kind), value as u64)),
+                _ => Err(Wrong::Type),
             },
         }
+    }
+
+    /// Is a whole source of that size no multiple of the unit?
+    pub fn splits(&self, bits: u64) -> bool {
+        self.unit > 1 && !bits.is_multiple_of(self.unit)
     }
 
     /// Writes the segment's `bits` at bit `at`. Not for strings.
@@ -105,18 +111,21 @@ impl Segment {
                     write_term(base, at, bits, source, self.flags);
                 }
                 FLOAT => {
+                    if !matches!(bits, 16 | 32 | 64) {
+                        return Err(Wrong::Invalid);
+                    }
                     let value = match source.as_float() {
                         Some(value) => value,
                         None if !source.is_integer() => return Err(Wrong::Type),
                         None => big::to_f64(source).ok_or(Wrong::NoFloat)?,
                     };
-                    if !matches!(bits, 16 | 32 | 64) {
-                        return Err(Wrong::Invalid);
-                    }
                     write_float(base, at, bits, value, self.flags);
                 }
                 BINARY | APPEND => {
                     let view = BitsView::of(source).ok_or(Wrong::Type)?;
+                    if self.size == ALL && self.splits(view.size_bits) {
+                        return Err(Wrong::Unit);
+                    }
                     if view.size_bits < bits {
                         return Err(Wrong::Short);
                     }

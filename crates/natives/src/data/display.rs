@@ -1,0 +1,31 @@
+//! What module `io` and `erlang:display_string/1` ask of the machine.
+
+use super::bytes;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::{Atom, Term, list};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => { "display_string"/1 => display_string }
+    "io" => { "printable_range"/0 => printable_range }
+}
+
+/// A list of characters or a binary, to standard error.
+fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
+    let text = match bytes::view(a[0]) {
+        Some(view) => Some(view.to_vec()),
+        None => list::unicode_string(a[0]).map(String::into_bytes),
+    };
+    let Some(text) = text else { return Err(p.badarg()) };
+    let _ = std::io::stderr().write_all(&text);
+    Ok(Term::bool(true))
+}
+
+/// Set from the command line (`+pc unicode`).
+pub static PRINTABLE_UNICODE: AtomicBool = AtomicBool::new(false);
+
+fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
+    // Relaxed: set before anything runs.
+    Ok(Atom::new(if PRINTABLE_UNICODE.load(Ordering::Relaxed) { "unicode" } else { "latin1" }).into())
+}

@@ -1,0 +1,132 @@
+//! Floats from and to text.
+
+use super::bytes;
+use crate::args;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::text::{float, float_parse};
+use heddle_term::{Atom, Term, am, list};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "float_to_list"/1 => float_to_list,
+        "float_to_list"/2 => float_to_list,
+        "float_to_binary"/1 => float_to_binary,
+        "float_to_binary"/2 => float_to_binary,
+        "list_to_float"/1 => list_to_float,
+        "binary_to_float"/1 => binary_to_float,
+    }
+    "string" => { "list_to_float"/1 => string_list_to_float }
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Scientific(usize),
+    Decimals(usize),
+    Short,
+}
+
+fn text(a: &[Term]) -> Option<String> {
+    let value = a[0].as_float()?;
+    let mut form = Form::Scientific(20);
+    let mut compact = false;
+    for option in list::to_vec(a.get(1).copied().unwrap_or(Term::NIL))? {
+        match option.as_atom().map(Atom::name) {
+            Some("short") => form = Form::Short,
+            Some("compact") => compact = true,
+            Some(_) => return None,
+            None => {
+                let (name, value) = args::option(option)?;
+                form = match (name.name(), args::count(value)?) {
+                    ("decimals", n @ 0..=float::MAX_DECIMALS) => Form::Decimals(n),
+                    ("scientific", n @ 0..=float::MAX_SCIENTIFIC_DECIMALS) => Form::Scientific(n),
+                    _ => return None,
+                };
+            }
+        }
+    }
+    match form {
+        Form::Scientific(decimals) => float::scientific_limited(value, decimals),
+        Form::Decimals(decimals) => float::decimals(value, decimals, compact),
+        Form::Short => Some(float::short(value)),
+    }
+}
+
+fn float_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
+    match text(a) {
+        Some(text) => Ok(p.heap.byte_list(text.as_bytes())),
+        None => Err(p.badarg()),
+    }
+}
+
+fn float_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
+    match text(a) {
+        Some(text) => Ok(p.heap.binary(text.as_bytes())),
+        None => Err(p.badarg()),
+    }
+}
+
+fn parsed(p: &mut Process, text: Option<Vec<u8>>) -> NativeResult {
+    match text.and_then(|text| float_parse::parse(&text)) {
+        Some(value) => Ok(p.heap.float(value)),
+        None => Err(p.badarg()),
+    }
+}
+
+fn list_to_float(p: &mut Process, a: &[Term]) -> NativeResult {
+    parsed(p, list::latin1_bytes(a[0]))
+}
+
+fn binary_to_float(p: &mut Process, a: &[Term]) -> NativeResult {
+    parsed(p, bytes::view(a[0]).map(|view| view.to_vec()))
+}
+
+/// The longest beginning of `text` that reads as a float.
+fn float_prefix(text: &[u8]) -> Option<usize> {
+    let digits = |from: usize| text[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut at = matches!(text.first(), Some(b'+' | b'-')) as usize;
+    let whole = digits(at);
+    at += whole;
+    if whole == 0 || !matches!(text.get(at), Some(b'.' | b',')) {
+        return None;
+    }
+    let fraction = digits(at + 1);
+    if fraction == 0 {
+        return None;
+    }
+    at += 1 + fraction;
+    if matches!(text.get(at), Some(b'e' | b'E')) {
+        let sign = matches!(text.get(at + 1), Some(b'+' | b'-')) as usize;
+        let exponent = digits((at + 1 + sign).min(text.len()));
+        if exponent > 0 {
+            at += 1 + sign + exponent;
+        }
+    }
+    Some(at)
+}
+
+/// `{Float, Rest}`, `{error, no_float}` or `{error, not_a_list}`.
+fn string_list_to_float(p: &mut Process, a: &[Term]) -> NativeResult {
+    let mut error = |reason: &str| Ok(p.heap.tuple(&[am::ERROR.into(), Atom::new(reason).into()]));
+    if !a[0].is_list() {
+        return error("not_a_list");
+    }
+    let mut text = Vec::new();
+    let mut rest = a[0];
+    while rest.is_cons() {
+        match rest.head().as_small() {
+            Some(c @ 0..128) if (c as u8).is_ascii_digit() || b"+-.,eE".contains(&(c as u8)) => {
+                text.push(c as u8)
+            }
+            _ => break,
+        }
+        rest = rest.tail();
+    }
+    let Some(len) = float_prefix(&text) else { return error("no_float") };
+    let Some(value) = float_parse::parse(&text[..len]) else { return error("no_float") };
+    let mut rest = a[0];
+    for _ in 0..len {
+        rest = rest.tail();
+    }
+    let value = p.heap.float(value);
+    Ok(p.heap.tuple(&[value, rest]))
+}

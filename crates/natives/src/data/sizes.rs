@@ -1,0 +1,115 @@
+//! Looking at how terms are stored: sizes, sharing, kinds.
+
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::literal::is_literal;
+use heddle_term::{Atom, Kind, Term};
+use std::collections::HashSet;
+
+heddle_runtime::natives! { TABLE:
+    "erts_debug" => {
+        "flat_size"/1 => flat_size,
+        "size_shared"/1 => size_shared,
+        "copy_shared"/1 => copy_shared,
+        "same"/2 => same,
+    }
+    "erts_internal" => { "term_type"/1 => term_type }
+}
+
+/// Words of one object as stock counts them (some of its objects are larger than ours).
+fn stock_words(term: Term) -> usize {
+    if term.is_cons() {
+        return 2;
+    }
+    let header = term.header();
+    match header.kind() {
+        Kind::BinRef | Kind::SubBits => 8,
+        Kind::FlatMap => header.words() + 1,
+        Kind::Fun => header.words() + 3,
+        _ => header.words(),
+    }
+}
+
+/// Calls `f` for the terms inside an object.
+fn for_children(term: Term, mut f: impl FnMut(Term)) {
+    if term.is_cons() {
+        f(term.head());
+        f(term.tail());
+        return;
+    }
+    let header = term.header();
+    if header.kind() == Kind::SubBits || header.kind().raw_words() == usize::MAX {
+        return;
+    }
+    for i in header.raw_words()..header.arity() {
+        f(term.slot(i));
+    }
+}
+
+/// Sum of the words of all objects that `enter` lets in.
+fn sum(root: Term, mut enter: impl FnMut(Term) -> bool) -> usize {
+    let mut stack = vec![root];
+    let mut words = 0;
+    while let Some(term) = stack.pop() {
+        if term.is_immediate() || !enter(term) {
+            continue;
+        }
+        words += stock_words(term);
+        for_children(term, |child| {
+            if child.is_pointer() {
+                stack.push(child);
+            }
+        });
+    }
+    words
+}
+
+fn flat_size(p: &mut Process, a: &[Term]) -> NativeResult {
+    let words = sum(a[0], |_| true);
+    p.bump(words / 64);
+    Ok(Term::small(words as i64))
+}
+
+fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
+    let mut seen = HashSet::new();
+    let words = sum(a[0], |term| !is_literal(term) && seen.insert(term.raw()));
+    p.bump(words / 16);
+    Ok(Term::small(words as i64))
+}
+
+fn copy_shared(p: &mut Process, a: &[Term]) -> NativeResult {
+    Ok(p.heap.copy(a[0]))
+}
+
+fn same(_: &mut Process, a: &[Term]) -> NativeResult {
+    Ok(Term::bool(a[0] == a[1]))
+}
+
+fn term_type(_: &mut Process, a: &[Term]) -> NativeResult {
+    let term = a[0];
+    let name = match term.kind() {
+        None if term.is_small() => "fixnum",
+        None if term.is_atom() => "atom",
+        None if term.is_nil() => "nil",
+        None if term.is_cons() => "list",
+        None if term.is_local_pid() => "pid",
+        None => "port",
+        Some(kind) => match kind {
+            Kind::Tuple => "tuple",
+            Kind::FlatMap => "flatmap",
+            Kind::HashMap => "hashmap",
+            Kind::HashNode => "hashmap_node",
+            Kind::PosBig | Kind::NegBig => "bignum",
+            Kind::Float => "hfloat",
+            Kind::HeapBits => "heap_binary",
+            Kind::BinRef | Kind::SubBits => "sub_binary",
+            Kind::Fun => "fun",
+            Kind::ExportFun => "export",
+            Kind::Ref | Kind::MagicRef => "reference",
+            Kind::ExtPid => "external_pid",
+            Kind::ExtPort => "external_port",
+            Kind::ExtRef => "external_reference",
+            Kind::MatchCtx | Kind::Filler => "unknown",
+        },
+    };
+    Ok(Atom::new(name).into())
+}

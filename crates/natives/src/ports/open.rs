@@ -1,0 +1,199 @@
+//! Opening ports: descriptors and programs.
+
+use super::options::{Options, text};
+use super::port::{Port, State, set_nonblocking};
+use heddle_term::Term;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::Mutex;
+
+/// What open_port was asked for.
+pub enum What {
+    Fd(RawFd, RawFd),
+    /// A command line for the shell.
+    Spawn(OsString),
+    Executable(OsString),
+}
+
+/// None for a name that is no port name.
+pub fn what(name: Term) -> Option<What> {
+    match name.as_tuple()? {
+        [kind, value] => match kind.as_atom()?.name() {
+            "spawn" => Some(What::Spawn(text(*value)?)),
+            "spawn_executable" => Some(What::Executable(text(*value)?)),
+            // Drivers other than those of this file do not exist here.
+            _ => None,
+        },
+        [kind, input, output] if kind.as_atom()?.name() == "fd" => {
+            Some(What::Fd(i32::try_from(input.as_small()?).ok()?, i32::try_from(output.as_small()?).ok()?))
+        }
+        _ => None,
+    }
+}
+
+pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
+    match what {
+        What::Fd(input, output) => {
+            // Descriptors stay the program's: the port works on duplicates.
+            let dup = |fd: RawFd| -> std::io::Result<OwnedFd> {
+                // SAFETY: duplicates an open descriptor, or fails.
+                let new = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+                if new < 0 {
+                    return Err(std::io::Error::last_os_error());
+                }
+                // SAFETY: fresh and ours.
+                Ok(unsafe { OwnedFd::from_raw_fd(new) })
+            };
+            let input_fd = if o.input { Some(dup(input)?) } else { None };
+            let output_fd = if o.output { Some(dup(output)?) } else { None };
+            let label = format!("{input}/{output}");
+            Ok(insert(label, &o, owner, input_fd, output_fd, None))
+        }
+        What::Spawn(command) => {
+            let mut c = Command::new("/bin/sh");
+            // `exec` saves a process for plain commands, and is what stock's helper runs.
+            let mut line = OsString::from("exec ");
+            line.push(&command);
+            c.arg("-c").arg(line);
+            spawn(c, command.to_string_lossy().into_owned(), o, owner)
+        }
+        What::Executable(file) => {
+            let path = std::path::Path::new(&file);
+            // The errors of a missing or unfit file come from here, as they do in stock.
+            let meta = std::fs::metadata(path)?;
+            use std::os::unix::fs::PermissionsExt;
+            if meta.is_dir() || meta.permissions().mode() & 0o111 == 0 {
+                return Err(std::io::Error::from_raw_os_error(libc::EACCES));
+            }
+            let mut c = Command::new(&file);
+            if let Some(args) = &o.args {
+                c.args(args);
+            }
+            if let Some(arg0) = &o.arg0 {
+                c.arg0(arg0);
+            }
+            let label = file.to_string_lossy().into_owned();
+            spawn(c, label, o, owner)
+        }
+    }
+}
+
+fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: room for two descriptors.
+    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: both are fresh and ours.
+    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
+}
+
+fn spawn(mut c: Command, label: String, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
+    c.env_clear();
+    c.envs(crate::system::os::environment());
+    for (name, value) in &o.env {
+        match value {
+            Some(value) => c.env(name, value),
+            None => c.env_remove(name),
+        };
+    }
+    if let Some(cd) = &o.cd {
+        c.current_dir(OsStr::from_bytes(cd.as_bytes()));
+    }
+    let (mut input, mut output) = (None, None);
+    if o.stdio {
+        if o.input {
+            let (ours, theirs) = pipe()?;
+            if o.stderr_to_stdout {
+                c.stderr(Stdio::from(theirs.try_clone()?));
+            }
+            c.stdout(Stdio::from(theirs));
+            input = Some(ours);
+        }
+        if o.output {
+            let (theirs, ours) = pipe()?;
+            c.stdin(Stdio::from(theirs));
+            output = Some(ours);
+        } else {
+            c.stdin(Stdio::from(File::open("/dev/null")?));
+        }
+    } else {
+        // Descriptors 3 (their input) and 4 (their output).
+        let (their_in, our_out) = pipe()?;
+        let (our_in, their_out) = pipe()?;
+        let (a, b) = (std::os::fd::IntoRawFd::into_raw_fd(their_in), std::os::fd::IntoRawFd::into_raw_fd(their_out));
+        // SAFETY: runs in the child before exec: only dup2 and close.
+        unsafe {
+            c.pre_exec(move || {
+                // Out of the way first, in case one of them is 3 or 4.
+                let a2 = libc::fcntl(a, libc::F_DUPFD, 10);
+                let b2 = libc::fcntl(b, libc::F_DUPFD, 10);
+                if a2 < 0 || b2 < 0 || libc::dup2(a2, 3) < 0 || libc::dup2(b2, 4) < 0 {
+                    return Err(std::io::Error::last_os_error());
+                }
+                libc::close(a2);
+                libc::close(b2);
+                Ok(())
+            });
+        }
+        if o.input {
+            input = Some(our_in);
+        }
+        if o.output {
+            output = Some(our_out);
+        }
+        let child = c.spawn();
+        // SAFETY: our copies of the child's ends.
+        unsafe {
+            libc::close(a);
+            libc::close(b);
+        }
+        return Ok(finish(child?, label, &o, owner, input, output));
+    }
+    let child = c.spawn()?;
+    drop(c);
+    Ok(finish(child, label, &o, owner, input, output))
+}
+
+fn finish(mut child: std::process::Child, label: String, o: &Options, owner: u64, input: Option<OwnedFd>, output: Option<OwnedFd>) -> Option<Arc<Port>> {
+    let port = insert(label, o, owner, input, output, Some(child.id()));
+    let waiter = port.clone();
+    // One sleeping thread a child: reaps it whatever becomes of the port.
+    let _ = std::thread::Builder::new().name("child".into()).stack_size(64 << 10).spawn(move || {
+        use std::os::unix::process::ExitStatusExt;
+        let status = match child.wait() {
+            Ok(status) => status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+            Err(_) => 255,
+        };
+        if let Some(port) = waiter {
+            port.exited(status);
+        }
+    });
+    port
+}
+
+fn insert(label: String, o: &Options, owner: u64, input: Option<OwnedFd>, output: Option<OwnedFd>, os_pid: Option<u32>) -> Option<Arc<Port>> {
+    use std::os::fd::AsRawFd;
+    if os_pid.is_some() {
+        for fd in [&input, &output].into_iter().flatten() {
+            set_nonblocking(fd.as_raw_fd());
+        }
+    }
+    super::insert(|id| {
+        Arc::new(Port {
+            id,
+            label,
+            packet: o.packet,
+            binary: o.binary,
+            eof: o.eof,
+            exit_status: o.exit_status,
+            os_pid,
+            state: Mutex::new(State::new(owner, input, output)),
+        })
+    })
+}

@@ -1,0 +1,123 @@
+//! Settings of open_port.
+
+use crate::args;
+use heddle_term::{Atom, Term, am, list};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Packet {
+    Stream,
+    /// Length header of this many bytes.
+    Header(u8),
+    /// Lines of at most this many bytes.
+    Line(usize),
+}
+
+pub struct Options {
+    pub packet: Packet,
+    pub cd: Option<OsString>,
+    pub env: Vec<(OsString, Option<OsString>)>,
+    pub args: Option<Vec<OsString>>,
+    pub arg0: Option<OsString>,
+    pub exit_status: bool,
+    pub stdio: bool,
+    pub stderr_to_stdout: bool,
+    pub input: bool,
+    pub output: bool,
+    pub binary: bool,
+    pub eof: bool,
+    pub parallelism: bool,
+}
+
+pub enum Bad {
+    Argument,
+    Option,
+}
+
+/// Text or binary as bytes for the system.
+pub fn text(term: Term) -> Option<OsString> {
+    crate::io::names::to_native(term).map(OsString::from_vec)
+}
+
+pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
+    let mut o = Options {
+        packet: Packet::Stream,
+        cd: None,
+        env: Vec::new(),
+        args: None,
+        arg0: None,
+        exit_status: false,
+        stdio: true,
+        stderr_to_stdout: false,
+        input: false,
+        output: false,
+        binary: false,
+        eof: false,
+        parallelism: false,
+    };
+    for item in args::list(settings).ok_or(Bad::Argument)? {
+        if let Some(name) = item.as_atom() {
+            match name.name() {
+                "stream" => o.packet = Packet::Stream,
+                "line" => o.packet = Packet::Line(512),
+                "use_stdio" => o.stdio = true,
+                "nouse_stdio" => o.stdio = false,
+                "stderr_to_stdout" => o.stderr_to_stdout = true,
+                "in" => o.input = true,
+                "out" => o.output = true,
+                "binary" => o.binary = true,
+                "eof" => o.eof = true,
+                "exit_status" => o.exit_status = true,
+                "hide" | "overlapped_io" => {}
+                _ => return Err(Bad::Option),
+            }
+            continue;
+        }
+        let (name, value) = args::option(item).ok_or(Bad::Option)?;
+        match name.name() {
+            "packet" => match value.as_small() {
+                Some(n @ (1 | 2 | 4)) => o.packet = Packet::Header(n as u8),
+                _ => return Err(Bad::Option),
+            },
+            "line" => match args::count(value) {
+                Some(n) if n > 0 => o.packet = Packet::Line(n),
+                _ => return Err(Bad::Option),
+            },
+            "cd" => o.cd = Some(text(value).ok_or(Bad::Option)?),
+            "env" => o.env = env(value).ok_or(Bad::Option)?,
+            "args" if executable => {
+                let items = args::list(value).ok_or(Bad::Option)?;
+                o.args = Some(items.into_iter().map(text).collect::<Option<_>>().ok_or(Bad::Option)?);
+            }
+            "arg0" if executable => o.arg0 = Some(text(value).ok_or(Bad::Option)?),
+            "parallelism" => o.parallelism = args::boolean(value).ok_or(Bad::Option)?,
+            "busy_limits_port" | "busy_limits_msgq" => {
+                let fine = value.is_atom_of(Atom::new("disabled"))
+                    || value.as_tuple().is_some_and(|t| t.len() == 2 && t.iter().all(|v| args::count(*v).is_some()));
+                if !fine {
+                    return Err(Bad::Option);
+                }
+            }
+            _ => return Err(Bad::Option),
+        }
+    }
+    if o.stderr_to_stdout && !o.stdio {
+        return Err(Bad::Option);
+    }
+    if !o.input && !o.output {
+        (o.input, o.output) = (true, true);
+    }
+    Ok(o)
+}
+
+fn env(term: Term) -> Option<Vec<(OsString, Option<OsString>)>> {
+    let mut out = Vec::new();
+    for item in args::list(term)? {
+        let &[name, value] = item.as_tuple()? else { return None };
+        let name = OsString::from_vec(list::unicode_string(name)?.into_bytes());
+        let value = if value.is_atom_of(am::FALSE) { None } else { Some(OsString::from_vec(list::unicode_string(value)?.into_bytes())) };
+        out.push((name, value));
+    }
+    Some(out)
+}

@@ -1,0 +1,132 @@
+//! The poller: one thread that waits for descriptors (epoll) and calls back what registered them. Registrations are one-shot:
+//! a handler says whether it wants to hear again.
+
+use std::collections::HashMap;
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, OnceLock};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interest {
+    Read,
+    Write,
+}
+
+/// Called on the poller thread, without any lock held.
+pub type Handler = Arc<dyn Fn() + Send + Sync>;
+
+#[derive(Default)]
+struct Entry {
+    read: Option<Handler>,
+    write: Option<Handler>,
+    registered: bool,
+}
+
+struct Poller {
+    epoll: RawFd,
+    entries: Mutex<HashMap<RawFd, Entry>>,
+}
+
+static POLLER: OnceLock<Poller> = OnceLock::new();
+
+fn poller() -> &'static Poller {
+    POLLER.get_or_init(|| {
+        // SAFETY: a plain system call.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        assert!(epoll >= 0, "epoll_create1: {}", std::io::Error::last_os_error());
+        std::thread::Builder::new().name("poller".into()).spawn(run).expect("poller thread");
+        Poller { epoll, entries: Mutex::default() }
+    })
+}
+
+impl Poller {
+    fn apply(&self, fd: RawFd, entry: &mut Entry) -> std::io::Result<()> {
+        let mut events = 0;
+        if entry.read.is_some() {
+            events |= libc::EPOLLIN | libc::EPOLLRDHUP;
+        }
+        if entry.write.is_some() {
+            events |= libc::EPOLLOUT;
+        }
+        let mut event = libc::epoll_event { events: (events | libc::EPOLLONESHOT) as u32, u64: fd as u64 };
+        let op = if entry.registered { libc::EPOLL_CTL_MOD } else { libc::EPOLL_CTL_ADD };
+        // SAFETY: `event` is valid for the call.
+        if unsafe { libc::epoll_ctl(self.epoll, op, fd, &mut event) } < 0 {
+            let error = std::io::Error::last_os_error();
+            // A descriptor number that was closed and opened again behind our back.
+            if error.raw_os_error() == Some(libc::ENOENT) {
+                // SAFETY: as above.
+                if unsafe { libc::epoll_ctl(self.epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } == 0 {
+                    entry.registered = true;
+                    return Ok(());
+                }
+            }
+            return Err(error);
+        }
+        entry.registered = true;
+        Ok(())
+    }
+}
+
+/// Calls `handler` once when `fd` is ready. Regular files (which epoll refuses) are always ready: the handler runs at once.
+pub fn once(fd: RawFd, interest: Interest, handler: Handler) {
+    let p = poller();
+    let refused = {
+        let mut entries = p.entries.lock().unwrap();
+        let entry = entries.entry(fd).or_default();
+        match interest {
+            Interest::Read => entry.read = Some(handler.clone()),
+            Interest::Write => entry.write = Some(handler.clone()),
+        }
+        match p.apply(fd, entry) {
+            Ok(()) => false,
+            Err(e) => {
+                entries.remove(&fd);
+                e.raw_os_error() == Some(libc::EPERM)
+            }
+        }
+    };
+    if refused {
+        std::thread::spawn(move || handler());
+    }
+}
+
+/// Forgets the descriptor; to be called before it is closed.
+pub fn forget(fd: RawFd) {
+    let p = poller();
+    let mut entries = p.entries.lock().unwrap();
+    if entries.remove(&fd).is_some_and(|e| e.registered) {
+        // SAFETY: a plain system call; the event pointer may be null for DEL.
+        unsafe { libc::epoll_ctl(p.epoll, libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
+    }
+}
+
+fn run() {
+    let p = poller();
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
+    loop {
+        // SAFETY: the buffer has room for 64 events.
+        let n = unsafe { libc::epoll_wait(p.epoll, events.as_mut_ptr(), 64, -1) };
+        for event in &events[..n.max(0) as usize] {
+            let fd = event.u64 as RawFd;
+            let bits = event.events as i32;
+            let end = bits & (libc::EPOLLHUP | libc::EPOLLERR) != 0;
+            let mut ready = Vec::new();
+            {
+                let mut entries = p.entries.lock().unwrap();
+                let Some(entry) = entries.get_mut(&fd) else { continue };
+                if bits & (libc::EPOLLIN | libc::EPOLLRDHUP) != 0 || end {
+                    ready.extend(entry.read.take());
+                }
+                if bits & libc::EPOLLOUT != 0 || end {
+                    ready.extend(entry.write.take());
+                }
+                if entry.read.is_some() || entry.write.is_some() {
+                    let _ = p.apply(fd, entry);
+                }
+            }
+            for handler in ready {
+                handler();
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! One port: its state, its input, its output, its end.
+
+use super::frame::{self, Piece};
+use super::options::Packet;
+use super::poll::{self, Interest};
+use heddle_runtime::send::{build_message, send_exit};
+use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::{Package, RefId, names, proctab};
+use heddle_term::{Atom, Heap, Term, am};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+pub struct Port {
+    pub id: u64,
+    /// What `port_info(P, name)` says: driver, command, or In/Out.
+    pub label: String,
+    pub packet: Packet,
+    pub binary: bool,
+    pub eof: bool,
+    pub exit_status: bool,
+    pub os_pid: Option<u32>,
+    pub state: Mutex<State>,
+}
+
+pub struct State {
+    pub owner: u64,
+    pub name: Option<Atom>,
+    pub links: HashSet<Term>,
+    /// Monitors on this port: who, by reference.
+    pub watchers: HashMap<RefId, Term>,
+    pub data: Package,
+    pub input: Option<OwnedFd>,
+    pub output: Option<OwnedFd>,
+    buffer: Vec<u8>,
+    queue: VecDeque<Vec<u8>>,
+    written: usize,
+    write_armed: bool,
+    closed: bool,
+    /// The program ended with this status, not reported yet because input is left.
+    status: Option<i32>,
+    input_ended: bool,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+}
+
+impl State {
+    pub fn new(owner: u64, input: Option<OwnedFd>, output: Option<OwnedFd>) -> State {
+        let mut links = HashSet::new();
+        links.insert(Term::local_pid(owner));
+        State {
+            owner,
+            name: None,
+            links,
+            watchers: HashMap::new(),
+            data: Package::immediate(am::UNDEFINED.into()),
+            input_ended: input.is_none(),
+            input,
+            output,
+            buffer: Vec::new(),
+            queue: VecDeque::new(),
+            written: 0,
+            write_armed: false,
+            closed: false,
+            status: None,
+            bytes_in: 0,
+            bytes_out: 0,
+        }
+    }
+    /// `n` further bytes of the front message, which has `len`, are out.
+    fn wrote(&mut self, n: usize, len: usize) {
+        self.written += n;
+        if self.written == len {
+            self.queue.pop_front();
+            self.written = 0;
+        }
+    }
+    pub fn queued_bytes(&self) -> usize {
+        self.queue.iter().map(Vec::len).sum::<usize>() - self.written
+    }
+}
+
+pub fn set_nonblocking(fd: RawFd) {
+    // SAFETY: fcntl on an open descriptor.
+    unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
+    }
+}
+
+impl Port {
+    pub fn term(&self) -> Term {
+        Term::local_port(self.id)
+    }
+
+    /// Starts to listen for input.
+    pub fn start(self: &Arc<Port>) {
+        let fd = self.state.lock().unwrap().input.as_ref().map(|f| f.as_raw_fd());
+        if let Some(fd) = fd {
+            self.arm_read(fd);
+        }
+    }
+
+    fn arm_read(self: &Arc<Port>, fd: RawFd) {
+        let port = self.clone();
+        poll::once(fd, Interest::Read, Arc::new(move || port.readable()));
+    }
+
+    /// Poller thread: there is input, or its end.
+    fn readable(self: &Arc<Port>) {
+        let mut chunk = [0u8; 65536];
+        let (fd, owner, pieces, ended) = {
+            let mut s = self.state.lock().unwrap();
+            let Some(fd) = s.input.as_ref().map(|f| f.as_raw_fd()) else { return };
+            // SAFETY: reads into a buffer of that size.
+            let n = unsafe { libc::read(fd, chunk.as_mut_ptr().cast(), chunk.len()) };
+            let mut ended = n == 0;
+            if n < 0 {
+                let error = std::io::Error::last_os_error();
+                match error.kind() {
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted => {}
+                    // A terminal whose other side went says EIO.
+                    _ => ended = true,
+                }
+            } else {
+                s.buffer.extend_from_slice(&chunk[..n as usize]);
+                s.bytes_in += n as u64;
+                super::BYTES_IN.fetch_add(n as u64, Ordering::Relaxed);
+            }
+            let mut buffer = std::mem::take(&mut s.buffer);
+            let mut pieces = frame::cut(self.packet, &mut buffer);
+            if ended {
+                pieces.extend(frame::rest(self.packet, &mut buffer));
+            }
+            s.buffer = buffer;
+            (fd, s.owner, pieces, ended)
+        };
+        for piece in pieces {
+            self.deliver(owner, piece);
+        }
+        if ended {
+            self.input_end(fd);
+        } else {
+            self.arm_read(fd);
+        }
+    }
+
+    fn deliver(&self, owner: u64, piece: Piece) {
+        let port = self.term();
+        let bytes = |heap: &mut Heap, b: &[u8]| if self.binary { heap.binary(b) } else { heap.byte_list(b) };
+        build_message(owner, |heap| {
+            let data = match piece {
+                Piece::Data(b) => bytes(heap, &b),
+                Piece::Line(whole, b) => {
+                    let data = bytes(heap, &b);
+                    heap.tuple(&[Atom::new(if whole { "eol" } else { "noeol" }).into(), data])
+                }
+            };
+            let inner = heap.tuple(&[Atom::new("data").into(), data]);
+            heap.tuple(&[port, inner])
+        });
+    }
+
+    fn tell(&self, owner: u64, what: impl FnOnce(&mut Heap) -> Term) {
+        let port = self.term();
+        build_message(owner, |heap| {
+            let what = what(heap);
+            heap.tuple(&[port, what])
+        });
+    }
+
+    fn input_end(self: &Arc<Port>, fd: RawFd) {
+        poll::forget(fd);
+        let (owner, status) = {
+            let mut s = self.state.lock().unwrap();
+            s.input = None;
+            s.input_ended = true;
+            (s.owner, s.status.take())
+        };
+        if self.eof {
+            self.tell(owner, |_| Atom::new("eof").into());
+        }
+        match status {
+            Some(status) => self.report_status(owner, status),
+            // Without exit_status the end of input is the end of the port (unless eof keeps it open).
+            None if !self.exit_status && !self.eof => self.close(am::NORMAL.into(), false),
+            None => {}
+        }
+    }
+
+    /// The program ended.
+    pub fn exited(self: &Arc<Port>, status: i32) {
+        let owner = {
+            let mut s = self.state.lock().unwrap();
+            if s.closed {
+                return;
+            }
+            if !s.input_ended {
+                // Its last output comes first.
+                s.status = Some(status);
+                return;
+            }
+            s.owner
+        };
+        self.report_status(owner, status);
+    }
+
+    fn report_status(self: &Arc<Port>, owner: u64, status: i32) {
+        if self.exit_status {
+            self.tell(owner, |heap| heap.tuple(&[Atom::new("exit_status").into(), Term::small(status as i64)]));
+        }
+        if !self.eof {
+            self.close(am::NORMAL.into(), false);
+        }
+    }
+
+    /// Writes or queues; false when the port takes no output or the data does not fit its packet header.
+    pub fn command(self: &Arc<Port>, data: Vec<u8>) -> bool {
+        let mut s = self.state.lock().unwrap();
+        if s.output.is_none() {
+            return false;
+        }
+        let Some(mut message) = frame::header(self.packet, data.len()) else { return false };
+        message.extend(data);
+        s.bytes_out += message.len() as u64;
+        super::BYTES_OUT.fetch_add(message.len() as u64, Ordering::Relaxed);
+        if !message.is_empty() {
+            s.queue.push_back(message);
+        }
+        let broken = self.pump(&mut s);
+        drop(s);
+        if let Some(reason) = broken {
+            self.close(reason, false);
+        }
+        true
+    }
+
+    /// Writes what the descriptor takes; an exit reason when the other side is gone.
+    fn pump(self: &Arc<Port>, s: &mut State) -> Option<Term> {
+        let fd = s.output.as_ref()?.as_raw_fd();
+        while let Some(front) = s.queue.front() {
+            let rest = &front[s.written..];
+            // SAFETY: writes from a live slice.
+            let n = unsafe { libc::write(fd, rest.as_ptr().cast(), rest.len()) };
+            if n < 0 {
+                let error = std::io::Error::last_os_error();
+                match error.kind() {
+                    std::io::ErrorKind::Interrupted => continue,
+                    std::io::ErrorKind::WouldBlock => {
+                        if !s.write_armed {
+                            s.write_armed = true;
+                            let port = self.clone();
+                            poll::once(fd, Interest::Write, Arc::new(move || port.writable()));
+                        }
+                        return None;
+                    }
+                    _ => {
+                        s.queue.clear();
+                        s.written = 0;
+                        let name = crate::errno::name(error.raw_os_error().unwrap_or(libc::EIO));
+                        return Some(Atom::new(name).into());
+                    }
+                }
+            }
+            let len = front.len();
+            s.wrote(n as usize, len);
+        }
+        None
+    }
+
+    fn writable(self: &Arc<Port>) {
+        let broken = {
+            let mut s = self.state.lock().unwrap();
+            s.write_armed = false;
+            self.pump(&mut s)
+        };
+        if let Some(reason) = broken {
+            self.close(reason, false);
+        }
+    }
+
+    /// Writes everything, waiting for the descriptor where needed.
+    pub fn flush(self: &Arc<Port>) {
+        let mut s = self.state.lock().unwrap();
+        let Some(fd) = s.output.as_ref().map(|f| f.as_raw_fd()) else { return };
+        while let Some(front) = s.queue.front() {
+            let rest = front[s.written..].to_vec();
+            // SAFETY: as in `pump`.
+            let n = unsafe { libc::write(fd, rest.as_ptr().cast(), rest.len()) };
+            if n < 0 {
+                if std::io::Error::last_os_error().kind() != std::io::ErrorKind::WouldBlock {
+                    return;
+                }
+                let mut wait = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+                // SAFETY: one pollfd.
+                unsafe { libc::poll(&mut wait, 1, -1) };
+                continue;
+            }
+            let len = front.len();
+            s.wrote(n as usize, len);
+        }
+    }
+
+    /// Ends the port. `tell_owner`: {Port, closed}.
+    pub fn close(self: &Arc<Port>, reason: Term, tell_owner: bool) {
+        let (owner, links, watchers, name, fds) = {
+            let mut s = self.state.lock().unwrap();
+            if std::mem::replace(&mut s.closed, true) {
+                return;
+            }
+            let fds = (s.input.take(), s.output.take());
+            (s.owner, std::mem::take(&mut s.links), std::mem::take(&mut s.watchers), s.name.take(), fds)
+        };
+        for fd in [&fds.0, &fds.1].into_iter().flatten() {
+            poll::forget(fd.as_raw_fd());
+        }
+        drop(fds);
+        super::remove(self.id);
+        if let Some(name) = name {
+            names::unregister(name, Some(self.term()));
+        }
+        if tell_owner {
+            self.tell(owner, |_| Atom::new("closed").into());
+        }
+        let _guard = heddle_runtime::qsbr::guard();
+        for link in links {
+            send_exit(self.term(), link, reason, true);
+        }
+        for (reference, watcher) in watchers {
+            if let Some(to) = proctab::lookup(watcher.payload()) {
+                let _ = heddle_runtime::send::deliver(to, Signal::new(Body::Down { reference, reason: Package::new(reason) }));
+            }
+        }
+    }
+}
