@@ -19,6 +19,7 @@ mod math;
 mod md5;
 mod operators;
 mod persistent_term;
+mod re;
 mod search;
 mod sizes;
 mod tuples;
@@ -41,6 +42,7 @@ pub const TABLES: &[&[Native]] = &[
     math::TABLE,
     operators::TABLE,
     persistent_term::TABLE,
+    re::TABLE,
     search::TABLE,
     sizes::TABLE,
     tuples::TABLE,
