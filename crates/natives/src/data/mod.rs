@@ -25,6 +25,7 @@ mod sizes;
 mod tuples;
 mod types;
 mod unicode;
+mod zlib;
 
 pub const TABLES: &[&[Native]] = &[
     atomics::TABLE,
@@ -48,4 +49,5 @@ pub const TABLES: &[&[Native]] = &[
     tuples::TABLE,
     types::TABLE,
     unicode::TABLE,
+    zlib::TABLE,
 ];
