@@ -50,7 +50,12 @@ impl EngineThread for Thread {
             (*c).fault_args = Term::NONE;
             let live = p.saved.len();
             (&mut (*c).x)[..live].copy_from_slice(&p.saved);
-            p.saved.clear();
+            if p.reductions == 0 {
+                // A new process gives back what its start arguments took: many never save registers again.
+                p.saved = Vec::new();
+            } else {
+                p.saved.clear();
+            }
             p.hibernating = false;
             p.sync_limit();
             if p.heap_limit_hit {

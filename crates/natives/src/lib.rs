@@ -3,6 +3,7 @@
 pub mod args;
 pub mod data;
 pub mod errno;
+pub mod ets;
 pub mod io;
 pub mod nodes;
 pub mod ports;
@@ -26,6 +27,7 @@ pub const TABLES: &[&[Native]] = &[
     system::halt::TABLE,
     system::info::TABLE,
     system::os::TABLE,
+    system::refused::TABLE,
     system::statistics::TABLE,
     system::time::TABLE,
     nodes::TABLE,

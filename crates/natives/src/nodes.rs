@@ -110,4 +110,3 @@ fn dflag_unicode_io(p: &mut Process, a: &[Term]) -> NativeResult {
 fn get_creation(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::small(heddle_term::node::creation() as i64))
 }
-

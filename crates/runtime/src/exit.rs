@@ -47,7 +47,7 @@ pub fn finish(p: &mut Process) {
     if let Some(inner) = p.relations.take() {
         for (other, link) in inner.links {
             if link.active {
-                send_exit(Package::immediate(me), other, reason, true);
+                send_exit(me, other, reason, true);
             }
         }
         for (reference, watcher) in inner.watchers {
@@ -89,7 +89,7 @@ pub fn answer_for_dead(p: &mut Process, signal: Box<Signal>) {
     let me = p.pid_term();
     // While it is still ending, later monitors see its reason; once it is out of the table they see noproc.
     match signal.body {
-        Body::Link { from } => send_exit(Package::immediate(me), from, am::NOPROC.into(), true),
+        Body::Link { from } => send_exit(me, from, am::NOPROC.into(), true),
         Body::Monitor { watcher, reference, .. } => {
             if let Some(to) = proctab::lookup(watcher.payload()) {
                 let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));

@@ -183,7 +183,7 @@ fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Ter
     }
     p.messages.for_each_root(&mut *f);
     p.dictionary.for_each_root(&mut *f);
-    for term in p.roots.iter_mut().chain(p.trap_args.iter_mut()).chain(p.saved.iter_mut()).chain(p.dirty_args.iter_mut()) {
+    for term in p.roots.iter_mut().chain(p.trap_args.iter_mut()).chain(p.saved.iter_mut()) {
         f(term);
     }
     for term in [

@@ -56,11 +56,11 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 }
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
-            signal.body = Body::Message { data, token: Package::immediate(Term::NIL) };
+            signal.body = Body::Message { data };
             p.messages.append(signal);
         }
         Body::Exit { from, reason, linked, kill } => {
-            let from_term = from.term();
+            let from_term = *from;
             if *linked {
                 // Only an active link carries it.
                 match p.relations.get_mut().and_then(|i| i.links.remove(&from_term)) {

@@ -104,7 +104,7 @@ impl InnerQueue {
         self.save = unsafe { (*self.save).next };
     }
 
-    /// Unlinks the message at the save position and starts over (`remove_message`). Returns its trace token package.
+    /// Unlinks the message at the save position and starts over (`remove_message`).
     #[inline]
     pub fn remove(&mut self) {
         let node = self.save;

@@ -13,7 +13,7 @@ use crate::state::ProcState;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU32;
 
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
@@ -30,10 +30,6 @@ pub struct ProcShared {
     pub last_scheduler: AtomicU32,
     /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
     pub bound_scheduler: AtomicU32,
-    /// Next in a run queue.
-    pub queue_next: AtomicPtr<ProcShared>,
-    /// Messages in the inner queue, for others to look at without asking (statistics only).
-    pub message_count_hint: AtomicU64,
     local: UnsafeCell<Process>,
 }
 
@@ -95,8 +91,6 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
         name: AtomicU32::new(0),
         last_scheduler: AtomicU32::new(0),
         bound_scheduler: AtomicU32::new(0),
-        queue_next: AtomicPtr::new(std::ptr::null_mut()),
-        message_count_hint: AtomicU64::new(0),
         local: UnsafeCell::new(local),
     });
     let ptr = Box::into_raw(block);
@@ -278,16 +272,10 @@ pub struct Process {
     /// All reductions so far, without the running slice.
     pub reductions: u64,
     pub suspend_count: u32,
-    /// Suspended by pid payload -> count (`erlang:suspend_process`).
-    pub suspended_by: Vec<(u64, u32)>,
+    /// Whom we suspended, how often (`erlang:suspend_process`).
     pub suspending: Vec<(u64, u32)>,
     /// The receive timer: deadline handle and whether it fired.
     pub timer: crate::timer::ReceiveTimer,
-    /// Number of catch/try markers on the stack is not kept; a search of the stack finds them.
-    /// The native that runs dirty or is called again, for `process_info` and restarts.
-    pub current_native: *const Export,
-    /// X registers hold the arguments of `current_native` when set for a dirty run.
-    pub dirty_args: Vec<Term>,
     /// Things natives attach (ETS ownership, open files): freed at exit by hooks.
     pub owned: Vec<Box<dyn std::any::Any + Send>>,
     pub flags: u32,
@@ -402,7 +390,8 @@ impl Process {
     /// Counts work done by a native; 1 reduction is about the work of one function call (roughly 1 µs at most).
     #[inline]
     pub fn bump(&mut self, reductions: usize) {
-        self.extra_reductions = self.extra_reductions.saturating_add(reductions.min(1 << 30) as u32);
+        // The engine keeps its own flags above bit 24.
+        self.extra_reductions = (self.extra_reductions + reductions.min(1 << 23) as u32).min((1 << 24) - 1);
     }
 }
 
@@ -474,11 +463,8 @@ impl Process {
             relations: Default::default(),
             reductions: 0,
             suspend_count: 0,
-            suspended_by: Vec::new(),
             suspending: Vec::new(),
             timer: Default::default(),
-            current_native: null(),
-            dirty_args: Vec::new(),
             owned: Vec::new(),
             flags: 0,
             wake_is_spurious: false,

@@ -145,7 +145,7 @@ pub fn link(p: &mut Process, other: Term) {
     if !exists {
         // As if the other had ended before the link reached it.
         let _ = p.shared().inbox.push(Signal::new(Body::Exit {
-            from: Package::immediate(other),
+            from: other,
             reason: Package::immediate(am::NOPROC.into()),
             linked: true,
             kill: false,
@@ -226,14 +226,14 @@ pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
 
 /// `exit/2`.
 pub fn exit_signal(p: &mut Process, to: Term, reason: Term) {
-    let from = Package::immediate(p.pid_term());
+    let from = p.pid_term();
     send_exit(from, to, reason, false);
 }
 
-pub fn send_exit(from: Package, to: Term, reason: Term, linked: bool) {
+pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
     if to.is_local_port() {
         if let Some(h) = PORTS.get() {
-            (h.exit)(to, from.term(), Package::new(reason));
+            (h.exit)(to, from, Package::new(reason));
         }
         return;
     }

@@ -34,11 +34,11 @@ pub struct Signal {
 unsafe impl Send for Signal {}
 
 pub enum Body {
-    Message { data: Package, token: Package },
+    Message { data: Package },
     /// A message to an alias: dropped unless the alias is active at the receiver.
     AliasMessage { alias: RefId, data: Package },
-    /// From a broken link or `exit/2`. `from`: pid or port term (immediate, or packed with the reason for others).
-    Exit { from: Package, reason: Package, linked: bool, kill: bool },
+    /// From a broken link or `exit/2`. `from`: pid or port term, immediate.
+    Exit { from: Term, reason: Package, linked: bool, kill: bool },
     Link { from: Term },
     Unlink { from: Term, id: u64 },
     UnlinkAck { from: Term, id: u64 },
@@ -60,6 +60,6 @@ impl Signal {
         Box::new(Signal { next: std::ptr::null_mut(), body })
     }
     pub fn message(data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { data, token: Package::immediate(Term::NIL) })
+        Signal::new(Body::Message { data })
     }
 }

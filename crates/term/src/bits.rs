@@ -25,6 +25,11 @@ impl BitsView {
                 let (base, _) = data_of(term.slot(2));
                 Some(BitsView { base, offset_bits: term.word(0), size_bits: term.word(1) })
             }
+            // The compiler hands match contexts to byte_size and the like: the rest of the match counts.
+            Kind::MatchCtx => {
+                let (base, _) = data_of(term.slot(3));
+                Some(BitsView { base, offset_bits: term.word(1), size_bits: term.word(2) - term.word(1) })
+            }
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 //! one operation.
 
 use crate::loader::emitter::{Emitter, Place};
-use crate::ops::{data, errors, floats, frames, funs, maps, receive, tests};
+use crate::ops::{calls, data, errors, floats, frames, funs, maps, receive, tests};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
@@ -98,7 +98,23 @@ impl Emitter<'_> {
 
             // ---- data ----
             Op::Move => {
+                if let [_, line, next, ..] = rest
+                    && line.op == Op::Line
+                    && matches!(next.op, Op::Call | Op::CallOnly | Op::CallLast)
+                {
+                    self.line(code.operands(line)[0]);
+                    self.move_and_go(o, next);
+                    return Ok(3);
+                }
                 if let [_, next, ..] = rest
+                    && self.move_and_go(o, next)
+                {
+                    return Ok(2);
+                }
+                // Three in a row: the last may go with a call behind it.
+                let pair_first = !matches!(rest, [_, b, c, ..] if b.op == Op::Move && matches!(c.op, Op::Line | Op::Call | Op::CallOnly | Op::CallLast | Op::Return));
+                if let [_, next, ..] = rest
+                    && pair_first
                     && next.op == Op::Move
                     && let Some(n) = self.move_pair(o, code.operands(next))
                 {
@@ -162,6 +178,19 @@ impl Emitter<'_> {
             // ---- frames and heap ----
             Op::Allocate => {
                 self.zeal(zeal, o[1]);
+                if let [_, next, ..] = rest
+                    && next.op == Op::Move
+                    && !self.clear_frames
+                    && let [src, dst] = code.operands(next)
+                    && let (Place::X(src), Place::Y(dst)) = (self.place(*src), self.place(*dst))
+                {
+                    self.op(frames::allocate_move);
+                    self.cell(Emitter::number(o[0]));
+                    self.cell(Emitter::number(o[1]));
+                    self.cell(src);
+                    self.cell(dst);
+                    return Ok(2);
+                }
                 self.op(frames::allocate);
                 self.cell(Emitter::number(o[0]));
                 self.cell(Emitter::number(o[1]));
@@ -177,6 +206,17 @@ impl Emitter<'_> {
             }
             Op::TestHeap => {
                 self.zeal(zeal, o[1]);
+                if let [_, next, ..] = rest
+                    && next.op == Op::PutList
+                {
+                    let n = code.operands(next);
+                    let (h, t, d) = (self.place(n[0]), self.place(n[1]), self.place(n[2]));
+                    self.op(source!(h, H => source!(t, T => register!(d, D => frames::test_heap_put_list::<H, T, D>))));
+                    self.cell(Emitter::need(o[0]));
+                    self.cell(Emitter::number(o[1]));
+                    self.places(&[h, t, d]);
+                    return Ok(2);
+                }
                 self.op(frames::test_heap);
                 self.cell(Emitter::need(o[0]));
                 self.cell(Emitter::number(o[1]));
@@ -483,6 +523,36 @@ impl Emitter<'_> {
             let Operand::FR(n) = register else { continue };
             self.cell(n as u64);
         }
+    }
+
+    /// A move merged with the call or return behind it.
+    fn move_and_go(&mut self, o: &[Operand], next: &Instr) -> bool {
+        let n = self.beam.code.operands(next);
+        let (s, d) = (self.place(o[0]), self.place(o[1]));
+        match next.op {
+            Op::Call => {
+                self.op(source!(s, S => register!(d, D => calls::move_call::<S, D>)));
+                self.places(&[s, d]);
+                self.label(Emitter::label_of(n[1]));
+            }
+            Op::CallOnly => {
+                self.op(source!(s, S => register!(d, D => calls::move_call_only::<S, D>)));
+                self.places(&[s, d]);
+                self.label(Emitter::label_of(n[1]));
+            }
+            Op::CallLast => {
+                self.op(source!(s, S => register!(d, D => calls::move_call_last::<S, D>)));
+                self.places(&[s, d]);
+                self.cell(Emitter::number(n[2]));
+                self.label(Emitter::label_of(n[1]));
+            }
+            Op::Return => {
+                self.op(source!(s, S => register!(d, D => calls::move_return::<S, D>)));
+                self.places(&[s, d]);
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn move_one(&mut self, src: Operand, dst: Operand) {

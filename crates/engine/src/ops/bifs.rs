@@ -86,7 +86,8 @@ ops! {
     // map key, map, dst, distance
     fn map_get<A: Src, M: Src, D: Dst>(ip, c, h, s, r) {
         let (key, m) = (A::get(*ip.add(1), c, s), M::get(*ip.add(2), c, s));
-        if m.is_map() && let Some(value) = map::get(m, key) {
+        let value = map_lookup(m, key);
+        if !value.is_none() {
             D::set(*ip.add(3), c, s, value);
             next!(ip, c, h, s, r; *ip.add(4) as usize)
         }
@@ -117,6 +118,12 @@ ops! {
         }
         next!(ip, c, h, s, r; 4)
     }
+}
+
+/// NONE if it is no map or has no such key.
+#[inline(never)]
+fn map_lookup(m: Term, key: Term) -> Term {
+    if m.is_map() { map::get(m, key).unwrap_or(Term::NONE) } else { Term::NONE }
 }
 
 #[inline(never)]

@@ -1,7 +1,7 @@
 //! Calls and returns. Every call costs one reduction; when none are left the process yields at the callee's entry, where only
 //! the arguments are live.
 
-use crate::ctx::{Ctx, OUT_YIELD, continuation, continuation_target, entry_arity};
+use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, continuation, continuation_target, entry_arity};
 use crate::ops::errors::{raise, undefined_function};
 use crate::{goto, load, ops, save};
 use heddle_runtime::gc;
@@ -77,6 +77,45 @@ ops! {
             goto!(target, c, h, s, r)
         }
         return yield_at(target, c, h, s, r);
+    }
+    // src, dst (an X register), then as `call`, `call_only`: the move that sets the last argument
+    fn move_call<S: Src, D: Dst>(ip, c, h, s, r) {
+        D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
+        s = s.sub(1);
+        *s = continuation(ip.add(4));
+        let target = *ip.add(3) as *const u64;
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    fn move_call_only<S: Src, D: Dst>(ip, c, h, s, r) {
+        D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
+        let target = *ip.add(3) as *const u64;
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // src, dst, frame size, target
+    fn move_call_last<S: Src, D: Dst>(ip, c, h, s, r) {
+        D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
+        s = s.add(*ip.add(3) as usize);
+        let target = *ip.add(4) as *const u64;
+        r -= 1;
+        if r > 0 {
+            goto!(target, c, h, s, r)
+        }
+        return yield_at(target, c, h, s, r);
+    }
+    // src, dst
+    fn move_return<S: Src, D: Dst>(ip, c, h, s, r) {
+        D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
     }
     fn ret(ip, c, h, s, r) {
         let target = continuation_target(*s);

@@ -1,7 +1,7 @@
 //! Stack frames and heap checks.
 
 use crate::collect::make_room;
-use crate::ctx::{Ctx, fits};
+use crate::ctx::{Ctx, Dst, Src, X, Y, fits};
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::zeal;
 use heddle_term::Term;
@@ -32,6 +32,47 @@ ops! {
         collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
         s = s.sub(*ip.add(1) as usize);
         next!(ip, c, h, s, r; 3)
+    }
+    // frame size, live, then a move into the new frame: src (X register), dst (slot)
+    fn allocate_move(ip, c, h, s, r) {
+        let n = *ip.add(1) as usize;
+        if !fits(h, s, n) {
+            return allocate_move_slow(ip, c, h, s, r);
+        }
+        s = s.sub(n);
+        Y::set(*ip.add(4), c, s, X::get(*ip.add(3), c, s));
+        next!(ip, c, h, s, r; 5)
+    }
+    #[cold]
+    fn allocate_move_slow(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
+        s = s.sub(*ip.add(1) as usize);
+        Y::set(*ip.add(4), c, s, X::get(*ip.add(3), c, s));
+        next!(ip, c, h, s, r; 5)
+    }
+    // need, live, then head, tail, dst
+    fn test_heap_put_list<H: Src, T: Src, D: Dst>(ip, c, h, s, r) {
+        if !fits(h, s, *ip.add(1) as usize) {
+            return test_heap_put_list_slow::<H, T, D>(ip, c, h, s, r);
+        }
+        let head = H::get(*ip.add(3), c, s);
+        let tail = T::get(*ip.add(4), c, s);
+        *h = head.raw();
+        *h.add(1) = tail.raw();
+        D::set(*ip.add(5), c, s, Term::cons(h));
+        h = h.add(2);
+        next!(ip, c, h, s, r; 6)
+    }
+    #[cold]
+    fn test_heap_put_list_slow<H: Src, T: Src, D: Dst>(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
+        let head = H::get(*ip.add(3), c, s);
+        let tail = T::get(*ip.add(4), c, s);
+        *h = head.raw();
+        *h.add(1) = tail.raw();
+        D::set(*ip.add(5), c, s, Term::cons(h));
+        h = h.add(2);
+        next!(ip, c, h, s, r; 6)
     }
     // frame size, live, heap need
     fn allocate_heap(ip, c, h, s, r) {

@@ -213,16 +213,21 @@ ops! {
     }
     // With constants that are not immediate (floats, large integers): src, default, count, (value, label)...
     fn select_exact(ip, c, h, s, r) {
-        let value = any(*ip.add(1), c, s);
-        let n = *ip.add(3) as usize;
-        let mut i = 0;
-        while i < n {
-            if exact_eq_slow(Term::from_raw(*ip.add(4 + 2 * i)), value) {
-                goto!(*ip.add(5 + 2 * i) as *const u64, c, h, s, r)
+        let target = exact_target(ip, any(*ip.add(1), c, s));
+        goto!(target, c, h, s, r)
+    }
+}
+
+#[inline(never)]
+unsafe fn exact_target(ip: *const u64, value: Term) -> *const u64 {
+    // SAFETY: cells as emitted by the loader for `select_exact`.
+    unsafe {
+        for i in 0..*ip.add(3) as usize {
+            if order::exact_eq(Term::from_raw(*ip.add(4 + 2 * i)), value) {
+                return *ip.add(5 + 2 * i) as *const u64;
             }
-            i += 1;
         }
-        goto!(*ip.add(2) as *const u64, c, h, s, r)
+        *ip.add(2) as *const u64
     }
 }
 

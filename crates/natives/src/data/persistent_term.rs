@@ -184,9 +184,6 @@ fn erase_all(_: &mut Process, _: &[Term]) -> NativeResult {
 fn info(p: &mut Process, _: &[Term]) -> NativeResult {
     let writer = WRITER.lock().unwrap();
     let memory = (writer.words + table().map_or(0, |t| t.slots.len())) * 8;
-    let pairs = [
-        (Atom::new("count").into(), Term::small(writer.count as i64)),
-        (Atom::new("memory").into(), Term::small(memory as i64)),
-    ];
+    let pairs = [(Atom::new("count").into(), Term::small(writer.count as i64)), (Atom::new("memory").into(), Term::small(memory as i64))];
     Ok(map::from_pairs(&mut p.heap, &pairs))
 }

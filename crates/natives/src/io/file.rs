@@ -104,7 +104,8 @@ pub fn path(p: &mut Process, term: Term) -> Result<std::path::PathBuf, Thrown> {
 fn open(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     let Some(modes) = args::list(a[1]) else { return Err(p.badarg()) };
-    let (mut read, mut write, mut append, mut exclusive, mut sync, mut directory, mut any_type) = (false, false, false, false, false, false, false);
+    let (mut read, mut write, mut append, mut exclusive, mut sync, mut directory, mut any_type) =
+        (false, false, false, false, false, false, false);
     for mode in modes {
         match mode.as_atom().map(|m| m.name()) {
             Some("read") => read = true,
@@ -293,7 +294,11 @@ fn seek(p: &mut Process, a: &[Term]) -> NativeResult {
 fn sync(p: &mut Process, a: &[Term]) -> NativeResult {
     let data_only = a[1].as_small() == Some(1);
     with_file(p, a[0], |_, file| {
-        if data_only { file.sync_data()? } else { file.sync_all()? }
+        if data_only {
+            file.sync_data()?
+        } else {
+            file.sync_all()?
+        }
         Ok(ok())
     })
 }

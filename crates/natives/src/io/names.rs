@@ -32,11 +32,7 @@ pub fn to_native(name: Term) -> Option<Vec<u8>> {
     } else {
         let mut text = String::new();
         flatten(name, &mut text)?;
-        if is_utf8() {
-            text.into_bytes()
-        } else {
-            text.chars().map(|c| u8::try_from(c as u32).ok()).collect::<Option<Vec<u8>>>()?
-        }
+        if is_utf8() { text.into_bytes() } else { text.chars().map(|c| u8::try_from(c as u32).ok()).collect::<Option<Vec<u8>>>()? }
     };
     while bytes.last() == Some(&0) {
         bytes.pop();

@@ -15,7 +15,7 @@ pub fn install() {
 /// `Port ! {Owner, {command, Data}}` and the like. Anything wrong sends badsig to the sender, as in stock.
 fn send(p: &mut Process, port: Term, message: Term) {
     let Some(found) = find(port) else { return };
-    let bad = |p: &mut Process| send_exit(Package::immediate(port), p.pid_term(), am::BADSIG.into(), false);
+    let bad = |p: &mut Process| send_exit(port, p.pid_term(), am::BADSIG.into(), false);
     let Some(&[owner, what]) = message.as_tuple() else { return bad(p) };
     if owner != Term::local_pid(found.state.lock().unwrap().owner) {
         return bad(p);

@@ -325,7 +325,7 @@ impl Port {
         }
         let _guard = heddle_runtime::qsbr::guard();
         for link in links {
-            send_exit(Package::immediate(self.term()), link, reason, true);
+            send_exit(self.term(), link, reason, true);
         }
         for (reference, watcher) in watchers {
             if let Some(to) = proctab::lookup(watcher.payload()) {

@@ -40,11 +40,46 @@ const DEFAULT_KEYS: &[&str] = &[
 ];
 
 const KEYS: &[&str] = &[
-    "registered_name", "current_function", "current_location", "current_stacktrace", "initial_call", "status", "messages",
-    "message_queue_len", "message_queue_data", "links", "monitors", "monitored_by", "dictionary", "trap_exit", "error_handler",
-    "heap_size", "total_heap_size", "stack_size", "memory", "garbage_collection", "garbage_collection_info", "group_leader",
-    "priority", "reductions", "sequential_trace_token", "catchlevel", "backtrace", "last_calls", "suspending", "min_heap_size",
-    "min_bin_vheap_size", "max_heap_size", "magic_ref", "fullsweep_after", "binary", "trace", "label", "async_dist", "parent", "priority_messages",
+    "registered_name",
+    "current_function",
+    "current_location",
+    "current_stacktrace",
+    "initial_call",
+    "status",
+    "messages",
+    "message_queue_len",
+    "message_queue_data",
+    "links",
+    "monitors",
+    "monitored_by",
+    "dictionary",
+    "trap_exit",
+    "error_handler",
+    "heap_size",
+    "total_heap_size",
+    "stack_size",
+    "memory",
+    "garbage_collection",
+    "garbage_collection_info",
+    "group_leader",
+    "priority",
+    "reductions",
+    "sequential_trace_token",
+    "catchlevel",
+    "backtrace",
+    "last_calls",
+    "suspending",
+    "min_heap_size",
+    "min_bin_vheap_size",
+    "max_heap_size",
+    "magic_ref",
+    "fullsweep_after",
+    "binary",
+    "trace",
+    "label",
+    "async_dist",
+    "parent",
+    "priority_messages",
 ];
 
 /// A key: an atom of the list above, or {dictionary, Key}.
@@ -261,9 +296,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "heap_size" => small(q.heap_words()),
         "total_heap_size" => small(q.heap_words() + q.old_words() + q.heap.fragment_words),
         "stack_size" => small(q.stack_words()),
-        "memory" => small(
-            (q.heap_words() + q.old_words() + q.heap.fragment_words) * 8 + size_of::<heddle_runtime::process::ProcShared>(),
-        ),
+        "memory" => small((q.heap_words() + q.old_words() + q.heap.fragment_words) * 8 + size_of::<heddle_runtime::process::ProcShared>()),
         "garbage_collection" | "garbage_collection_info" => {
             let max = max_heap_map(heap, q.max_heap);
             let pairs = [
@@ -345,7 +378,10 @@ fn stack(q: &Process) -> impl Iterator<Item = Term> + '_ {
 
 /// Return addresses on the stack, as addresses inside the calls.
 fn return_addresses(q: &Process) -> Vec<*const u64> {
-    stack(q).filter(|w| w.is_continuation()).map(|w| ((w.raw() - heddle_term::term::TAG_CONTINUATION) as *const u64).wrapping_sub(1)).collect()
+    stack(q)
+        .filter(|w| w.is_continuation())
+        .map(|w| ((w.raw() - heddle_term::term::TAG_CONTINUATION) as *const u64).wrapping_sub(1))
+        .collect()
 }
 
 /// Where the process is: its own position is that of the caller of process_info.

@@ -20,6 +20,7 @@ heddle_runtime::natives! { TABLE:
         "self"/0 => self_0,
         "bump_reductions"/1 => bump_reductions,
         "group_leader"/0 => group_leader,
+        "is_process_alive"/1 => is_process_alive_1,
         "dt_spread_tag"/1 => dt_spread_tag,
         "dt_restore_tag"/1 => dt_restore_tag,
         "dt_put_tag"/1 => dt_undefined,
@@ -157,6 +158,17 @@ fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
 fn set_group_leader_3(p: &mut Process, a: &[Term]) -> NativeResult {
     set_group_leader(p, &a[..2])?;
     Ok(am::OK.into())
+}
+
+fn is_process_alive_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0] == p.pid_term() {
+        return Ok(Term::bool(true));
+    }
+    if !a[0].is_local_pid() {
+        return Err(p.badarg());
+    }
+    // Ordered behind the signals sent before: ask and wait.
+    Err(p.trap_to(am::ERTS_INTERNAL, heddle_term::Atom::new("is_process_alive"), &[a[0]]))
 }
 
 /// Answers {Reference, Boolean} from the process itself, behind all signals sent before.

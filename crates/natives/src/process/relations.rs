@@ -58,12 +58,14 @@ pub fn parse_monitor_options(list: Term) -> Option<MonitorOptions> {
     for item in args::list(list)? {
         let (name, value) = args::option(item)?;
         match name.name() {
-            "alias" => options.alias = Some(match value.as_atom()?.name() {
-                "explicit_unalias" => AliasMode::Explicit,
-                "demonitor" => AliasMode::Demonitor,
-                "reply_demonitor" => AliasMode::ReplyDemonitor,
-                _ => return None,
-            }),
+            "alias" => {
+                options.alias = Some(match value.as_atom()?.name() {
+                    "explicit_unalias" => AliasMode::Explicit,
+                    "demonitor" => AliasMode::Demonitor,
+                    "reply_demonitor" => AliasMode::ReplyDemonitor,
+                    _ => return None,
+                })
+            }
             "tag" => options.tag = Some(value),
             _ => return None,
         }

@@ -60,8 +60,7 @@ fn spawn_opt_4(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn spawn_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
-    let request =
-        Request { options: SpawnOptions { system_process: true, ..SpawnOptions::default() }, ..Request::default() };
+    let request = Request { options: SpawnOptions { system_process: true, ..SpawnOptions::default() }, ..Request::default() };
     start(p, a, &request)
 }
 

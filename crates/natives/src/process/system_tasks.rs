@@ -55,9 +55,7 @@ fn request(p: &mut Process, requester: Term, target: Term, request: Term) -> Nat
                 }
                 Term::bool(true)
             }
-            ("check_process_code", Some(other)) => {
-                Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(other, argument)))
-            }
+            ("check_process_code", Some(other)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(other, argument))),
             (_, Some(_)) => Term::bool(true),
         };
         send::build_message(requester, |heap| {

@@ -105,8 +105,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "all_schedulers_state" => {
             let on = sched::online();
             let rows = [("normal", o.schedulers, on), ("dirty_cpu", o.dirty_cpu, o.dirty_cpu), ("dirty_io", o.dirty_io, o.dirty_io)];
-            let rows: Vec<Term> =
-                rows.iter().map(|&(k, n, on)| p.heap.tuple(&[atom(k), small(n), small(on), small(on)])).collect();
+            let rows: Vec<Term> = rows.iter().map(|&(k, n, on)| p.heap.tuple(&[atom(k), small(n), small(on), small(on)])).collect();
             p.heap.list(&rows)
         }
         "scheduler_id" => small(sched::current_id()),
@@ -117,8 +116,16 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "multi_scheduling_blockers" | "normal_multi_scheduling_blockers" => Term::NIL,
         "smp_support" | "threads" | "time_correction" | "port_tasks" | "constant_pool_support" | "eager_check_io" => Term::bool(true),
         "kernel_poll" => Term::bool(true),
-        "lock_checking" | "lock_counting" | "debug_compiled" | "io_thread" | "async_dist" | "port_parallelism" | "instruction_counts"
-        | "dynamic_trace_probes" | "ets_realloc_moves" | "ets_always_compress" => Term::bool(false),
+        "lock_checking"
+        | "lock_counting"
+        | "debug_compiled"
+        | "io_thread"
+        | "async_dist"
+        | "port_parallelism"
+        | "instruction_counts"
+        | "dynamic_trace_probes"
+        | "ets_realloc_moves"
+        | "ets_always_compress" => Term::bool(false),
         "break_ignored" => Term::bool(settings().break_ignored),
         "beam_jump_table" => Term::bool(true),
         "dynamic_trace" => atom("none"),
@@ -213,7 +220,8 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "snifs" => {
             let mut list = Vec::new();
             heddle_runtime::exports::for_each(|e| {
-                if e.native.load(Ordering::Acquire) != 0 && !heddle_abi::natives::is_nif(e.mfa.module.name(), e.mfa.function.name(), e.mfa.arity)
+                if e.native.load(Ordering::Acquire) != 0
+                    && !heddle_abi::natives::is_nif(e.mfa.module.name(), e.mfa.function.name(), e.mfa.arity)
                 {
                     list.push(e.mfa);
                 }
@@ -241,11 +249,7 @@ fn default_max_heap(p: &mut Process) -> Term {
 }
 
 fn time_source(p: &mut Process, clock: &str, now: i64, extended: bool) -> Term {
-    let mut items = vec![
-        ("function", atom("clock_gettime")),
-        ("clock_id", atom(clock)),
-        ("resolution", Term::small(1_000_000_000)),
-    ];
+    let mut items = vec![("function", atom("clock_gettime")), ("clock_id", atom(clock)), ("resolution", Term::small(1_000_000_000))];
     if extended {
         items.push(("extended", atom("no")));
     }

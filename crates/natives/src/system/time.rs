@@ -181,14 +181,7 @@ fn local(seconds: i64) -> Fields {
     unsafe {
         let mut tm: libc::tm = std::mem::zeroed();
         libc::localtime_r(&seconds, &mut tm);
-        [
-            tm.tm_year as i64 + 1900,
-            tm.tm_mon as i64 + 1,
-            tm.tm_mday as i64,
-            tm.tm_hour as i64,
-            tm.tm_min as i64,
-            tm.tm_sec as i64,
-        ]
+        [tm.tm_year as i64 + 1900, tm.tm_mon as i64 + 1, tm.tm_mday as i64, tm.tm_hour as i64, tm.tm_min as i64, tm.tm_sec as i64]
     }
 }
 

@@ -1,0 +1,73 @@
+//! From a table argument to the table, with the rights of the caller and the errors of stock.
+
+use super::registry;
+use super::table::{Protection, Table};
+use heddle_runtime::process::{Process, Thrown};
+use heddle_term::{Atom, Kind, Resource, Term};
+use std::any::Any;
+use std::sync::Arc;
+
+/// `Process::flags` bit: `erts_internal:ets_super_user(true)`.
+pub const FLAG_SUPER_USER: u32 = 1 << 31;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Right {
+    Read,
+    Write,
+    /// No access to contents: `info`.
+    Info,
+}
+
+/// The resource behind a magic reference, borrowed for as long as the native runs (nothing is collected meanwhile).
+pub fn resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
+    if !term.is_kind(Kind::MagicRef) {
+        return None;
+    }
+    // SAFETY: a MagicRef's last word points to its Arc, which lives as long as the reference.
+    let shared: &'a Arc<dyn Resource> = unsafe { &*(term.word(3) as heddle_term::resource::ResourcePtr) };
+    let any: &'a dyn Any = &**shared;
+    any.downcast_ref::<T>()
+}
+
+/// A live table, whoever asks.
+pub fn find<'a>(term: Term) -> Option<&'a Table> {
+    let table = match term.as_atom() {
+        Some(name) => registry::named(name)?,
+        None => resource::<Table>(term)?,
+    };
+    table.is_alive().then_some(table)
+}
+
+/// True for terms that could name a table.
+pub fn is_id(term: Term) -> bool {
+    term.is_atom() || resource::<Table>(term).is_some()
+}
+
+#[cold]
+pub fn cause(p: &mut Process, cause: &str) -> Thrown {
+    p.badarg_cause(Atom::new(cause))
+}
+
+#[cold]
+fn missing(p: &mut Process, term: Term) -> Thrown {
+    cause(p, if is_id(term) { "id" } else { "type" })
+}
+
+/// The table of an argument, or the error that stock has.
+pub fn table<'a>(p: &mut Process, term: Term, right: Right) -> Result<&'a Table, Thrown> {
+    let Some(table) = find(term) else { return Err(missing(p, term)) };
+    let allowed = match right {
+        Right::Info => true,
+        Right::Read => table.protection() != Protection::Private || table.owner() == p.pid(),
+        Right::Write => table.protection() == Protection::Public || table.owner() == p.pid(),
+    };
+    if allowed || p.flags & FLAG_SUPER_USER != 0 {
+        return Ok(table);
+    }
+    Err(cause(p, "access"))
+}
+
+/// To be asked after an operation that found nothing: the table may have gone meanwhile.
+pub fn still_there(p: &mut Process, term: Term, table: &Table) -> Result<(), Thrown> {
+    if table.is_alive() { Ok(()) } else { Err(missing(p, term)) }
+}

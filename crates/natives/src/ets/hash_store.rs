@@ -1,0 +1,585 @@
+//! Hash tables: shards with a lock each, every shard a chained table that grows on its own.
+//!
+//! Objects have one total order: by hash (58 bits), then by key. The upper bits of the hash choose the shard, the next ones
+//! the bucket, and chains are sorted, so walking shards and buckets in turn visits objects in that order, however the
+//! tables grow meanwhile. A traversal that remembers where it was therefore sees every object that stays exactly once,
+//! without any fixation.
+
+use super::object::{Change, Object, Owned, Verdict};
+use heddle_term::Term;
+use heddle_term::hash::internal_hash;
+use heddle_term::order::{cmp_exact, exact_eq};
+use std::cmp::Ordering as Order;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Bits of an object's place.
+pub const PLACE_BITS: u32 = 58;
+pub const PLACE_END: u64 = 1 << PLACE_BITS;
+
+pub fn place_of(key: Term) -> u64 {
+    internal_hash(key) >> (64 - PLACE_BITS)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Copies {
+    /// One object a key.
+    One,
+    /// Several, no two equal.
+    Distinct,
+    Any,
+}
+
+pub struct HashStore {
+    shards: Box<[Shard]>,
+    shard_bits: u32,
+    copies: Copies,
+}
+
+#[repr(align(128))]
+struct Shard {
+    chains: RwLock<Chains>,
+    count: AtomicUsize,
+    words: AtomicUsize,
+}
+
+struct Chains {
+    /// A power of two many, or none.
+    heads: Vec<*mut Object>,
+    bits: u32,
+    shard_bits: u32,
+}
+
+// SAFETY: the chains own their objects, which are Send and Sync.
+unsafe impl Send for Chains {}
+// SAFETY: as above.
+unsafe impl Sync for Chains {}
+
+const FIRST_BITS: u32 = 3;
+
+impl Chains {
+    fn bucket(&self, place: u64) -> usize {
+        (((place << self.shard_bits) & (PLACE_END - 1)) >> (PLACE_BITS - self.bits)) as usize
+    }
+
+    /// The link to the first object that is not before (place, key), and whether it has that key.
+    fn seek(&self, place: u64, key: Term) -> (*mut *mut Object, bool) {
+        if self.heads.is_empty() {
+            return (null_mut(), false);
+        }
+        let mut link = self.heads.as_ptr().wrapping_add(self.bucket(place)).cast_mut();
+        // SAFETY: links and objects of our chains are live while the lock is held.
+        unsafe {
+            loop {
+                let object = *link;
+                if object.is_null() || (*object).hash > place {
+                    return (link, false);
+                }
+                if (*object).hash == place {
+                    if exact_eq((*object).key, key) {
+                        return (link, true);
+                    }
+                    if cmp_exact((*object).key, key) == Order::Greater {
+                        return (link, false);
+                    }
+                }
+                link = &raw mut (*object).next;
+            }
+        }
+    }
+
+    /// First object at or behind `place` in this shard.
+    fn at_or_after(&self, place: u64) -> *mut Object {
+        if self.heads.is_empty() {
+            return null_mut();
+        }
+        let first = self.bucket(place);
+        for (i, &head) in self.heads[first..].iter().enumerate() {
+            let mut object = head;
+            // SAFETY: as in `seek`.
+            unsafe {
+                while i == 0 && !object.is_null() && (*object).hash < place {
+                    object = (*object).next;
+                }
+            }
+            if !object.is_null() {
+                return object;
+            }
+        }
+        null_mut()
+    }
+
+    /// The object behind `object` in this shard's order.
+    fn after(&self, object: *mut Object) -> *mut Object {
+        // SAFETY: as in `seek`.
+        unsafe {
+            if !(*object).next.is_null() {
+                return (*object).next;
+            }
+            let bucket = self.bucket((*object).hash);
+            self.heads[bucket + 1..].iter().copied().find(|o| !o.is_null()).unwrap_or(null_mut())
+        }
+    }
+
+    /// Makes room for `count` objects: splits every chain at its middle place.
+    fn grow_for(&mut self, count: usize) {
+        if self.heads.is_empty() {
+            self.bits = FIRST_BITS;
+            self.heads = vec![null_mut(); 1 << FIRST_BITS];
+        }
+        while count > self.heads.len() * 2 && self.bits + self.shard_bits < 40 {
+            self.set_bits(self.bits + 1);
+        }
+    }
+
+    fn shrink_for(&mut self, count: usize) {
+        while self.bits > FIRST_BITS && count < self.heads.len() / 8 {
+            self.set_bits(self.bits - 1);
+        }
+    }
+
+    fn set_bits(&mut self, bits: u32) {
+        let old = std::mem::replace(&mut self.heads, vec![null_mut(); 1 << bits]);
+        self.bits = bits;
+        // Objects come in order, so each is the last of its new chain.
+        let mut last: (usize, *mut Object) = (usize::MAX, null_mut());
+        for head in old {
+            let mut object = head;
+            while !object.is_null() {
+                // SAFETY: we own the chains.
+                unsafe {
+                    let next = std::mem::replace(&mut (*object).next, null_mut());
+                    let bucket = self.bucket((*object).hash);
+                    if bucket == last.0 {
+                        (*last.1).next = object;
+                    } else {
+                        self.heads[bucket] = object;
+                    }
+                    last = (bucket, object);
+                    object = next;
+                }
+            }
+        }
+    }
+
+    fn take_all(&mut self) -> Vec<*mut Object> {
+        self.bits = 0;
+        std::mem::take(&mut self.heads)
+    }
+}
+
+impl Drop for Chains {
+    fn drop(&mut self) {
+        free_chains(self.take_all());
+    }
+}
+
+fn free_chains(heads: Vec<*mut Object>) -> usize {
+    let mut count = 0;
+    for head in heads {
+        let mut object = head;
+        while !object.is_null() {
+            // SAFETY: unlinked as a whole; each is owned by its chain.
+            unsafe {
+                let next = (*object).next;
+                drop(Owned::from_raw(object));
+                object = next;
+            }
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Everything a cleared table held; freed when it is dropped.
+pub struct Removed(Vec<Vec<*mut Object>>);
+
+// SAFETY: owns its objects.
+unsafe impl Send for Removed {}
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        for heads in self.0.drain(..) {
+            free_chains(heads);
+        }
+    }
+}
+
+impl Shard {
+    fn read(&self) -> RwLockReadGuard<'_, Chains> {
+        self.chains.read().unwrap_or_else(|e| e.into_inner())
+    }
+    fn write(&self) -> RwLockWriteGuard<'_, Chains> {
+        self.chains.write().unwrap_or_else(|e| e.into_inner())
+    }
+    fn added(&self, object: &Object) {
+        // Relaxed: statistics, written under the write lock.
+        self.count.store(self.count.load(Relaxed) + 1, Relaxed);
+        self.words.store(self.words.load(Relaxed) + object.words(), Relaxed);
+    }
+    fn removed(&self, object: &Object) {
+        self.count.store(self.count.load(Relaxed) - 1, Relaxed);
+        self.words.store(self.words.load(Relaxed) - object.words(), Relaxed);
+    }
+
+    /// Puts an object in, in place of the one of its key when only one is allowed.
+    fn put(&self, chains: &mut Chains, object: Owned, copies: Copies) {
+        chains.grow_for(self.count.load(Relaxed) + 1);
+        let (link, found) = chains.seek(object.hash, object.key);
+        // SAFETY: we hold the write lock; `link` is a link of our chains.
+        unsafe {
+            if found && copies == Copies::One {
+                self.replace(link, object);
+                return;
+            }
+            if found && copies == Copies::Distinct {
+                let mut other = *link;
+                while !other.is_null() && (*other).hash == object.hash && exact_eq((*other).key, object.key) {
+                    if exact_eq((*other).tuple, object.tuple) {
+                        return;
+                    }
+                    other = (*other).next;
+                }
+            }
+            self.added(&object);
+            let raw = object.into_raw();
+            (*raw).next = *link;
+            *link = raw;
+        }
+    }
+
+    /// # Safety
+    /// `link` is a link to an object of the shard, whose write lock is held.
+    unsafe fn replace(&self, link: *mut *mut Object, object: Owned) {
+        // SAFETY: by contract.
+        unsafe {
+            let old = Owned::from_raw(*link);
+            self.removed(&old);
+            self.added(&object);
+            let raw = object.into_raw();
+            (*raw).next = old.next;
+            *link = raw;
+        }
+    }
+
+    /// # Safety
+    /// As `replace`.
+    unsafe fn unlink(&self, link: *mut *mut Object) -> Owned {
+        // SAFETY: by contract.
+        unsafe {
+            let old = Owned::from_raw(*link);
+            *link = old.next;
+            self.removed(&old);
+            old
+        }
+    }
+}
+
+/// The objects of a key from `first` on.
+struct Group {
+    next: *mut Object,
+    place: u64,
+    key: Term,
+}
+
+impl Iterator for Group {
+    type Item = *mut Object;
+    fn next(&mut self) -> Option<*mut Object> {
+        let object = self.next;
+        // SAFETY: objects are live while the lock that the caller holds is held.
+        unsafe {
+            if object.is_null() || (*object).hash != self.place || !exact_eq((*object).key, self.key) {
+                return None;
+            }
+            self.next = (*object).next;
+        }
+        Some(object)
+    }
+}
+
+impl HashStore {
+    pub fn new(shard_bits: u32, copies: Copies) -> HashStore {
+        let shards = (0..1usize << shard_bits)
+            .map(|_| Shard {
+                chains: RwLock::new(Chains { heads: Vec::new(), bits: 0, shard_bits }),
+                count: AtomicUsize::new(0),
+                words: AtomicUsize::new(0),
+            })
+            .collect();
+        HashStore { shards, shard_bits, copies }
+    }
+
+    fn shard_index(&self, place: u64) -> usize {
+        (place >> (PLACE_BITS - self.shard_bits)) as usize
+    }
+    fn shard(&self, place: u64) -> &Shard {
+        &self.shards[self.shard_index(place)]
+    }
+
+    pub fn size(&self) -> usize {
+        self.shards.iter().map(|s| s.count.load(Relaxed)).sum()
+    }
+    pub fn words(&self) -> usize {
+        let own = (size_of::<Shard>() / 8) * self.shards.len();
+        own + self.shards.iter().map(|s| s.words.load(Relaxed) + s.read().heads.capacity()).sum::<usize>()
+    }
+
+    pub fn insert(&self, object: Owned) {
+        let shard = self.shard(object.hash);
+        let mut chains = shard.write();
+        shard.put(&mut chains, object, self.copies);
+    }
+
+    /// Inserts all or (when only new keys are wanted and one is taken) none, in one step.
+    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> bool {
+        let mut wanted: Vec<usize> = objects.iter().map(|o| self.shard_index(o.hash)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        // Always in rising order, so that two such calls cannot wait for each other.
+        let mut guards: Vec<_> = wanted.iter().map(|&i| self.shards[i].write()).collect();
+        let at = |o: &Owned| wanted.binary_search(&self.shard_index(o.hash)).expect("collected above");
+        if only_new && objects.iter().any(|o| guards[at(o)].seek(o.hash, o.key).1) {
+            return false;
+        }
+        for object in objects {
+            let index = at(&object);
+            self.shards[wanted[index]].put(&mut guards[index], object, self.copies);
+        }
+        true
+    }
+
+    /// Calls `f` for the objects of a key, newest first.
+    pub fn with_key(&self, key: Term, mut f: impl FnMut(&Object)) {
+        let place = place_of(key);
+        let chains = self.shard(place).read();
+        let (link, found) = chains.seek(place, key);
+        if !found {
+            return;
+        }
+        // SAFETY: the read lock is held.
+        unsafe { Group { next: *link, place, key }.for_each(|o| f(&*o)) }
+    }
+
+    pub fn contains(&self, key: Term) -> bool {
+        let place = place_of(key);
+        self.shard(place).read().seek(place, key).1
+    }
+
+    /// Removes the objects of a key that `f` selects (newest first); returns how many.
+    pub fn remove(&self, key: Term, mut f: impl FnMut(&Object) -> bool) -> usize {
+        let place = place_of(key);
+        let shard = self.shard(place);
+        if shard.count.load(Relaxed) == 0 {
+            return 0;
+        }
+        let mut chains = shard.write();
+        let (mut link, found) = chains.seek(place, key);
+        let mut gone = Vec::new();
+        // SAFETY: the write lock is held.
+        unsafe {
+            while found && !(*link).is_null() && (**link).hash == place && exact_eq((**link).key, key) {
+                if f(&**link) {
+                    gone.push(shard.unlink(link));
+                } else {
+                    link = &raw mut (**link).next;
+                }
+            }
+        }
+        chains.shrink_for(shard.count.load(Relaxed));
+        drop(chains);
+        gone.len()
+    }
+
+    pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
+        let place = place_of(key);
+        let shard = self.shard(place);
+        let mut chains = shard.write();
+        let (link, found) = chains.seek(place, key);
+        // SAFETY: the write lock is held.
+        let change = f(found.then(|| unsafe { &**link }));
+        if let Change::Put(object) = change {
+            shard.put(&mut chains, object, Copies::One);
+        }
+    }
+
+    /// First object behind those of `key` (or of all): calls `f` with it under the lock. `present` tells whether the key is
+    /// there.
+    pub fn next<R>(&self, key: Option<Term>, present: &mut bool, f: impl FnOnce(&Object) -> R) -> Option<R> {
+        let start = key.map_or(0, place_of);
+        let first_shard = self.shard_index(start);
+        for (i, shard) in self.shards[first_shard..].iter().enumerate() {
+            let chains = shard.read();
+            let object = match key {
+                Some(key) if i == 0 => {
+                    let (link, found) = chains.seek(start, key);
+                    *present = found;
+                    // SAFETY: the read lock is held.
+                    unsafe {
+                        let mut object = if link.is_null() { null_mut() } else { *link };
+                        while found && !object.is_null() && (*object).hash == start && exact_eq((*object).key, key) {
+                            object = (*object).next;
+                        }
+                        // The chain may be at its end while later ones are not.
+                        if object.is_null() { chains.at_or_after_bucket(start) } else { object }
+                    }
+                }
+                _ => chains.at_or_after(shard_start(first_shard + i, self.shard_bits)),
+            };
+            if !object.is_null() {
+                // SAFETY: the read lock is held.
+                return Some(f(unsafe { &*object }));
+            }
+        }
+        None
+    }
+
+    /// Visits objects from `place` on, newest of a key first, until `f` answers that it has enough; then goes on to the end
+    /// of the equal places. Returns the place to go on at, or None at the end of the table.
+    pub fn scan(&self, place: u64, mut f: impl FnMut(&Object) -> bool) -> Option<u64> {
+        let mut enough = false;
+        let first_shard = self.shard_index(place);
+        for (i, shard) in self.shards[first_shard..].iter().enumerate() {
+            if shard.count.load(Relaxed) == 0 {
+                continue;
+            }
+            let chains = shard.read();
+            let from = if i == 0 { place } else { shard_start(first_shard + i, self.shard_bits) };
+            let mut object = chains.at_or_after(from);
+            let mut last = u64::MAX;
+            while !object.is_null() {
+                // SAFETY: the read lock is held.
+                let this = unsafe { &*object };
+                if enough && this.hash != last {
+                    return Some(this.hash);
+                }
+                last = this.hash;
+                enough |= f(this);
+                object = chains.after(object);
+            }
+            if enough {
+                let next = shard_start(first_shard + i + 1, self.shard_bits);
+                return (next < PLACE_END).then_some(next);
+            }
+        }
+        None
+    }
+
+    /// As `scan`, but `f` may have objects deleted or replaced (by one with the same key).
+    pub fn scan_write(&self, place: u64, mut f: impl FnMut(&Object) -> (Verdict, bool)) -> Option<u64> {
+        let mut enough = false;
+        let first_shard = self.shard_index(place);
+        for (i, shard) in self.shards[first_shard..].iter().enumerate() {
+            if shard.count.load(Relaxed) == 0 {
+                continue;
+            }
+            let mut gone = Vec::new();
+            let mut chains = shard.write();
+            let mut last = u64::MAX;
+            let start = if i == 0 { place } else { shard_start(first_shard + i, self.shard_bits) };
+            for bucket in chains.bucket(start)..chains.heads.len() {
+                let mut link = &raw mut chains.heads[bucket];
+                // SAFETY: the write lock is held.
+                unsafe {
+                    while !(*link).is_null() {
+                        let this = &**link;
+                        if this.hash < start {
+                            link = &raw mut (**link).next;
+                            continue;
+                        }
+                        if enough && this.hash != last {
+                            return Some(this.hash);
+                        }
+                        last = this.hash;
+                        let (verdict, stop) = f(this);
+                        enough |= stop;
+                        match verdict {
+                            Verdict::Keep => link = &raw mut (**link).next,
+                            Verdict::Delete => gone.push(shard.unlink(link)),
+                            Verdict::Replace(object) => {
+                                shard.replace(link, object);
+                                link = &raw mut (**link).next;
+                            }
+                        }
+                    }
+                }
+            }
+            chains.shrink_for(shard.count.load(Relaxed));
+            drop(chains);
+            drop(gone);
+            if enough {
+                let next = shard_start(first_shard + i + 1, self.shard_bits);
+                return (next < PLACE_END).then_some(next);
+            }
+        }
+        None
+    }
+
+    /// Takes everything out in one step.
+    pub fn clear(&self) -> (usize, Removed) {
+        let mut guards: Vec<_> = self.shards.iter().map(|s| s.write()).collect();
+        let count = self.size();
+        let all = guards.iter_mut().map(|g| g.take_all()).collect();
+        for shard in &self.shards {
+            shard.count.store(0, Relaxed);
+            shard.words.store(0, Relaxed);
+        }
+        (count, Removed(all))
+    }
+
+    /// Buckets of all shards: their number, and the objects of bucket `index` given to `f`.
+    pub fn bucket(&self, mut index: usize, mut f: impl FnMut(&Object)) -> Result<(), usize> {
+        let mut total = 0;
+        for shard in &self.shards {
+            let chains = shard.read();
+            let here = chains.heads.len().max(1);
+            total += here;
+            if index < here {
+                let mut object = chains.heads.get(index).copied().unwrap_or(null_mut());
+                while !object.is_null() {
+                    // SAFETY: the read lock is held.
+                    unsafe {
+                        f(&*object);
+                        object = (*object).next;
+                    }
+                }
+                return Ok(());
+            }
+            index -= here;
+        }
+        Err(total)
+    }
+
+    /// Lengths of all chains.
+    pub fn chain_lengths(&self) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        for shard in &self.shards {
+            let chains = shard.read();
+            for &head in &chains.heads {
+                let mut n = 0;
+                let mut object = head;
+                while !object.is_null() {
+                    n += 1;
+                    // SAFETY: the read lock is held.
+                    object = unsafe { (*object).next };
+                }
+                lengths.push(n);
+            }
+        }
+        lengths
+    }
+}
+
+fn shard_start(index: usize, shard_bits: u32) -> u64 {
+    (index as u64) << (PLACE_BITS - shard_bits)
+}
+
+impl Chains {
+    /// First object in a bucket behind that of `place`.
+    fn at_or_after_bucket(&self, place: u64) -> *mut Object {
+        if self.heads.is_empty() {
+            return null_mut();
+        }
+        self.heads[self.bucket(place) + 1..].iter().copied().find(|o| !o.is_null()).unwrap_or(null_mut())
+    }
+}

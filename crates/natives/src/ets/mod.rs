@@ -1,0 +1,54 @@
+//! Built-in term storage.
+//!
+//! `table` is a table, `hash_store` and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
+//! reference, `access` by argument. `spec` compiles and runs match specifications; `plan` tells which objects one needs,
+//! `scan` visits them piece by piece. The other files are natives.
+
+pub mod access;
+pub mod chunks;
+pub mod create;
+pub mod fix;
+pub mod hash_store;
+pub mod info;
+pub mod object;
+pub mod objects;
+pub mod owner;
+pub mod plan;
+pub mod registry;
+pub mod scan;
+pub mod select;
+pub mod spec;
+pub mod table;
+pub mod tree_store;
+pub mod update;
+pub mod walk;
+
+use heddle_runtime::natives::Native;
+
+pub const TABLES: &[&[Native]] = &[
+    chunks::TABLE,
+    create::TABLE,
+    fix::TABLE,
+    info::TABLE,
+    objects::TABLE,
+    owner::TABLE,
+    select::TABLE,
+    spec::natives::TABLE,
+    update::TABLE,
+    walk::TABLE,
+];
+
+/// To be called once at start-up.
+pub fn init() {
+    heddle_runtime::exit::add_hook(owner::at_exit);
+}
+
+/// Tables there are.
+pub fn count() -> usize {
+    registry::count()
+}
+
+/// Words of all tables.
+pub fn memory_words() -> usize {
+    registry::all().iter().map(|t| t.words()).sum()
+}

@@ -1,0 +1,118 @@
+//! A stored object: one allocation with a header and the flat words of the tuple. Literals are shared.
+
+use heddle_term::copy::{copy_to, flat_size};
+use heddle_term::{OffHeap, Term};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{NonNull, null_mut};
+
+#[repr(C)]
+pub struct Object {
+    /// Next in the chain of a hash table.
+    pub next: *mut Object,
+    /// Place in a hash table's order (58 bits).
+    pub hash: u64,
+    pub tuple: Term,
+    pub key: Term,
+    off_heap: *mut u64,
+    data_words: usize,
+}
+
+const HEADER_WORDS: usize = size_of::<Object>() / 8;
+
+impl Object {
+    fn layout(data_words: usize) -> Layout {
+        Layout::from_size_align(size_of::<Object>() + data_words * 8, 8).expect("object size")
+    }
+
+    pub fn elements(&self) -> &[Term] {
+        self.tuple.as_tuple().unwrap_or(&[])
+    }
+
+    pub fn words(&self) -> usize {
+        HEADER_WORDS + self.data_words
+    }
+
+    /// Overwrites an element in place where both old and new need no memory. False if that is not so.
+    /// The caller holds the lock for writing.
+    pub fn set_immediate(&self, index: usize, value: Term) -> bool {
+        if self.data_words == 0 || !value.is_immediate() || !self.elements()[index].is_immediate() {
+            return false;
+        }
+        // SAFETY: the tuple lies in our own data and nobody else looks at it under the write lock.
+        unsafe { *self.tuple.ptr().add(1 + index) = value.raw() };
+        true
+    }
+}
+
+/// An object that its holder owns.
+pub struct Owned(NonNull<Object>);
+
+// SAFETY: an object owns its memory alone; what it shares (binaries, resources, literals) may be used from any thread.
+unsafe impl Send for Owned {}
+// SAFETY: as above; a shared reference only reads.
+unsafe impl Sync for Owned {}
+
+impl Owned {
+    /// A copy of `tuple`, whose element `key_index` is the key.
+    pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
+        let data_words = flat_size(tuple);
+        let layout = Object::layout(data_words);
+        // SAFETY: the layout has a non-zero size; the words behind the header number `flat_size`.
+        unsafe {
+            let object = alloc(layout).cast::<Object>();
+            if object.is_null() {
+                handle_alloc_error(layout);
+            }
+            let mut off_heap = OffHeap::new();
+            let copy = copy_to(tuple, object.add(1).cast::<u64>(), &mut off_heap);
+            let key = copy.slot(key_index);
+            object.write(Object { next: null_mut(), hash, tuple: copy, key, off_heap: off_heap.head, data_words });
+            Owned(NonNull::new_unchecked(object))
+        }
+    }
+
+    pub fn into_raw(self) -> *mut Object {
+        let ptr = self.0.as_ptr();
+        std::mem::forget(self);
+        ptr
+    }
+
+    /// # Safety
+    /// `ptr` comes from `into_raw` and is owned by the caller.
+    pub unsafe fn from_raw(ptr: *mut Object) -> Owned {
+        // SAFETY: by contract not null.
+        Owned(unsafe { NonNull::new_unchecked(ptr) })
+    }
+}
+
+impl std::ops::Deref for Owned {
+    type Target = Object;
+    fn deref(&self) -> &Object {
+        // SAFETY: owned and live.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: sole owner.
+        unsafe {
+            let object = self.0.as_ptr();
+            OffHeap { head: (*object).off_heap, virtual_words: 0 }.release_all();
+            dealloc(object.cast(), Object::layout((*object).data_words));
+        }
+    }
+}
+
+/// What an update under the write lock does with the object of a key.
+pub enum Change {
+    Nothing,
+    Put(Owned),
+}
+
+/// What a traversal that may change things does with an object.
+pub enum Verdict {
+    Keep,
+    Delete,
+    Replace(Owned),
+}

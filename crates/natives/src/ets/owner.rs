@@ -1,0 +1,93 @@
+//! Whose a table is: gifts, heirs, and what happens at the end of a process.
+
+use super::access::{self, Right, cause};
+use super::registry::{self, Belongings};
+use super::table::{Heir, Table};
+use heddle_runtime::process::{FLAG_ETS, NativeResult, Process};
+use heddle_runtime::{Package, proctab, send};
+use heddle_term::{Atom, Term};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
+
+heddle_runtime::natives! { TABLE:
+    "ets" => {
+        "give_away"/3 => give_away,
+    }
+}
+
+pub fn heir(table: &Table) -> MutexGuard<'_, Option<Heir>> {
+    table.heir.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Makes `pid` the owner and tells it. False if it is gone; then nobody owns the table.
+fn transfer(table: &Arc<Table>, pid: u64, from: u64, data: Term) -> bool {
+    registry::TRANSFERRED.store(true, Ordering::SeqCst);
+    let Some(to) = proctab::lookup(pid) else { return false };
+    table.owner.store(pid, Ordering::Release);
+    registry::own(pid, Arc::clone(table));
+    // A process that is ending may have looked at its tables already: whoever takes ours out of its holdings has it.
+    if to.state.load().is_exiting() && registry::disown(pid, table) {
+        return false;
+    }
+    send::message_to_pid(
+        pid,
+        Package::build(|heap| {
+            let id = table.public_id(heap);
+            let data = heap.copy(data);
+            heap.tuple(&[Atom::new("ETS-TRANSFER").into(), id, Term::local_pid(from), data])
+        }),
+    );
+    true
+}
+
+fn give_away(p: &mut Process, a: &[Term]) -> NativeResult {
+    let table = access::table(p, a[0], Right::Write)?;
+    if !a[1].is_local_pid() {
+        return Err(p.badarg());
+    }
+    if table.owner() != p.pid() {
+        return Err(cause(p, "not_owner"));
+    }
+    let pid = a[1].payload();
+    if pid == p.pid() {
+        return Err(cause(p, "owner"));
+    }
+    if proctab::lookup(pid).is_none() {
+        return Err(p.badarg());
+    }
+    let table = table.shared();
+    registry::disown(p.pid(), &table);
+    if !transfer(&table, pid, p.pid(), a[2]) {
+        table.owner.store(p.pid(), Ordering::Release);
+        registry::own(p.pid(), table);
+        return Err(p.badarg());
+    }
+    Ok(Term::bool(true))
+}
+
+/// Called for every ending process.
+pub fn at_exit(p: &mut Process) {
+    if p.flags & FLAG_ETS == 0 && !registry::TRANSFERRED.load(Ordering::SeqCst) {
+        return;
+    }
+    let me = p.pid();
+    let Belongings { owned, fixed } = registry::holdings(me, std::mem::take);
+    for table in fixed {
+        super::fix::release_all(&table, me);
+    }
+    for table in owned {
+        if !table.is_alive() {
+            continue;
+        }
+        let heir = heir(&table).take();
+        if let Some(heir) = heir
+            && heir.pid != me
+            && transfer(&table, heir.pid, me, heir.data.term())
+        {
+            continue;
+        }
+        if table.kill() {
+            registry::remove(&table);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Match specifications: compiled once, run on many terms.
+
+pub mod build;
+pub mod compile;
+pub mod eval;
+pub mod functions;
+pub mod natives;
+pub mod pattern;
+
+use heddle_runtime::Package;
+use heddle_term::{Heap, Resource, Term};
+use pattern::Pattern;
+use std::sync::Arc;
+
+/// What a specification is applied to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    Table,
+    Trace,
+}
+
+/// Part of a guard or body.
+pub enum Expr {
+    Const(Term),
+    Var(u32),
+    /// `'$_'`
+    Object,
+    /// `{element, N, '$_'}`
+    ObjectElement(i64),
+    /// `'$$'`: the slots of the variables in order of their numbers.
+    AllVars(Vec<u32>),
+    Tuple(Vec<Expr>),
+    /// Elements and tail.
+    List(Vec<Expr>, Box<Expr>),
+    Map(Vec<(Expr, Expr)>),
+    Call(functions::Function, Vec<Expr>),
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    AndAlso(Vec<Expr>),
+    OrElse(Vec<Expr>),
+    /// A function of the trace dialect.
+    Action(functions::Action, Vec<Expr>),
+}
+
+pub struct Clause {
+    pub head: Pattern,
+    pub guards: Vec<Expr>,
+    pub body: Vec<Expr>,
+    pub slots: usize,
+}
+
+/// A compiled specification. Its constants point into terms that outlive it: the caller's, or `source`.
+pub struct Program {
+    pub clauses: Vec<Clause>,
+    pub form: Form,
+    source: Option<Package>,
+}
+
+/// How the term was meant that a program was compiled from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A list of `{Head, Guards, Body}`.
+    Spec,
+    /// A head alone, all variables wanted (`ets:match`).
+    Match,
+    /// A head alone, the object wanted (`ets:match_object`).
+    MatchObject,
+}
+
+// SAFETY: constants lie in `source`, which nobody changes, or (borrowed programs) the program stays in one native call.
+unsafe impl Send for Program {}
+// SAFETY: as above.
+unsafe impl Sync for Program {}
+
+impl Resource for Program {
+    fn type_name(&self) -> &'static str {
+        "match_spec"
+    }
+}
+
+impl Program {
+    /// For use while `source` stays where it is.
+    pub fn borrowed(source: Term, form: Form) -> Option<Program> {
+        let clauses = compile::compile(source, form, Dialect::Table).ok()?;
+        Some(Program { clauses, form, source: None })
+    }
+
+    pub fn owned(source: Term, form: Form) -> Option<Arc<Program>> {
+        let source = Package::new(source);
+        let clauses = compile::compile(source.term(), form, Dialect::Table).ok()?;
+        Some(Arc::new(Program { clauses, form, source: Some(source) }))
+    }
+
+    pub fn reference(self: Arc<Program>, heap: &mut Heap) -> Term {
+        let id = heddle_runtime::refs::fresh();
+        heap.magic_reference(id.words(), self)
+    }
+
+    pub fn source_words(&self) -> usize {
+        self.source.as_ref().map_or(0, Package::words)
+    }
+}

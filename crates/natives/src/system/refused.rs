@@ -1,0 +1,104 @@
+//! Natives that exist to say no: what they stand for is not in this machine (yet), and they say so by name instead of
+//! pretending. Each raises `notsup`, or gives the answer with which stock itself says "not supported".
+
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::{Atom, Term, am};
+
+heddle_runtime::natives! { TABLE:
+    // Sockets come with a later issue; boot takes the refusal and goes on without.
+    "prim_socket" => {
+        "nif_supports"/0 => notsup,
+        "nif_supports"/1 => notsup,
+    }
+    // Tracing.
+    "erts_internal" => {
+        "trace"/3 => notsup,
+        "trace"/4 => notsup,
+        "trace_info"/3 => notsup,
+        "trace_pattern"/3 => notsup,
+        "trace_pattern"/4 => notsup,
+        "trace_session_create"/3 => notsup,
+        "trace_session_destroy"/1 => notsup,
+    }
+    "erlang" => {
+        "trace_info"/2 => trace_info,
+        "seq_trace"/2 => seq_trace,
+        "seq_trace_info"/1 => seq_trace_info,
+        "seq_trace_print"/1 => seq_trace_print,
+        "seq_trace_print"/2 => seq_trace_print,
+    }
+    "erts_trace_cleaner" => {
+        "check"/0 => nothing_to_clean,
+        "send_trace_clean_signal"/1 => nothing_to_clean,
+    }
+    // Native coverage: the answers of an emulator without it.
+    "code" => {
+        "coverage_support"/0 => unsupported,
+        "get_coverage_mode"/0 => none,
+        "get_coverage_mode"/1 => badarg,
+        "get_coverage"/2 => badarg,
+        "reset_coverage"/1 => badarg,
+        "set_coverage_mode"/1 => badarg,
+    }
+    // Drivers in shared libraries.
+    "erl_ddll" => {
+        "loaded_drivers"/0 => loaded_drivers,
+        "try_load"/3 => notsup,
+        "try_unload"/2 => notsup,
+        "info"/2 => badarg,
+    }
+}
+
+fn notsup(p: &mut Process, _: &[Term]) -> NativeResult {
+    Err(p.error(am::NOTSUP))
+}
+
+fn badarg(p: &mut Process, _: &[Term]) -> NativeResult {
+    Err(p.badarg())
+}
+
+fn unsupported(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Term::bool(false))
+}
+
+fn none(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Atom::new("none").into())
+}
+
+fn nothing_to_clean(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Term::bool(false))
+}
+
+/// Nothing is traced: `{Item, Value}` of an untraced function or process.
+fn trace_info(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(item) = a[1].as_atom() else { return Err(p.badarg()) };
+    let value = match item.name() {
+        "flags" | "tracer" => Term::NIL,
+        "traced" | "match_spec" | "meta" | "meta_match_spec" | "call_count" | "call_time" | "call_memory" | "all" => Term::bool(false),
+        _ => return Err(p.badarg()),
+    };
+    Ok(p.heap.tuple(&[item.into(), value]))
+}
+
+/// No process has a token. Taking it away is fine; setting anything is not.
+fn seq_trace(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0].is_atom_of(Atom::new("sequential_trace_token")) && a[1].is_nil() {
+        return Ok(Term::NIL);
+    }
+    Err(p.error(am::NOTSUP))
+}
+
+fn seq_trace_info(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_atom() {
+        return Err(p.badarg());
+    }
+    Ok(p.heap.tuple(&[a[0], Term::NIL]))
+}
+
+fn seq_trace_print(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Term::bool(false))
+}
+
+fn loaded_drivers(p: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(p.heap.tuple(&[am::OK.into(), Term::NIL]))
+}
