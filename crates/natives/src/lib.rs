@@ -42,11 +42,12 @@ pub const TABLES: &[&[Native]] = &[
 /// Makes all natives of this crate callable.
 pub fn register() {
     ports::hooks::install();
-    for table in TABLES.iter().chain(data::TABLES) {
+    ets::init();
+    for table in TABLES.iter().chain(data::TABLES).chain(ets::TABLES) {
         heddle_runtime::natives::register(table);
     }
 }
 
 pub fn ets_count() -> usize {
-    0
+    ets::count()
 }
