@@ -47,7 +47,3 @@ pub fn register() {
         heddle_runtime::natives::register(table);
     }
 }
-
-pub fn ets_count() -> usize {
-    ets::count()
-}

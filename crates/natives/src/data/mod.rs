@@ -19,11 +19,13 @@ mod math;
 mod md5;
 mod operators;
 mod persistent_term;
+mod re;
 mod search;
 mod sizes;
 mod tuples;
 mod types;
 mod unicode;
+mod zlib;
 
 pub const TABLES: &[&[Native]] = &[
     atomics::TABLE,
@@ -41,9 +43,11 @@ pub const TABLES: &[&[Native]] = &[
     math::TABLE,
     operators::TABLE,
     persistent_term::TABLE,
+    re::TABLE,
     search::TABLE,
     sizes::TABLE,
     tuples::TABLE,
     types::TABLE,
     unicode::TABLE,
+    zlib::TABLE,
 ];

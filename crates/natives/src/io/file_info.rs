@@ -1,6 +1,6 @@
 //! `#file_info{}`.
 
-use super::file::{OpenFile, blocking, ok_with, path, posix, posix_code};
+use super::file::{OpenFile, blocking, path, posix, posix_code};
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term};
@@ -92,6 +92,5 @@ fn info(p: &mut Process, m: &Metadata, access: &str) -> Term {
         Term::small(m.uid() as i64),
         Term::small(m.gid() as i64),
     ];
-    let tuple = p.heap.tuple(&tuple);
-    ok_with(p, tuple)
+    p.heap.tuple(&tuple)
 }

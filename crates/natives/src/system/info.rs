@@ -64,8 +64,52 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
             (Some("error_checker"), _) | (Some("memory_checker"), _) => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         },
+        Some(&[key, reference, allocators]) if key.is_atom_of(Atom::new("memory_internal")) => memory_internal(p, reference, allocators),
         _ => Err(p.badarg()),
     }
+}
+
+/// What `erlang:memory` adds up: one message per auxiliary thread but one. The first carries the machine's figures, which are
+/// not kept by thread; the others are empty.
+fn memory_internal(p: &mut Process, reference: Term, allocators: Term) -> NativeResult {
+    if !reference.is_reference() || args::list(allocators).is_none() {
+        return Err(p.badarg());
+    }
+    let processes = heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed);
+    let binary = heddle_term::refbin::TOTAL_BYTES.load(Ordering::Relaxed);
+    let ets = crate::ets::memory_words() * 8;
+    let resident = resident_bytes();
+    let rest = resident.saturating_sub(processes + binary + ets);
+    let figures = [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)];
+    let mut rows = Vec::new();
+    for (name, bytes) in figures {
+        let bytes = Term::small(bytes as i64);
+        let size = p.heap.tuple(&[atom("size"), bytes, bytes, bytes]);
+        let sizes = p.heap.list(&[size]);
+        let block = p.heap.tuple(&[atom(name), sizes]);
+        let blocks = p.heap.list(&[block]);
+        let blocks = p.heap.tuple(&[atom("blocks"), blocks]);
+        let blocks = p.heap.list(&[blocks]);
+        let carriers = p.heap.tuple(&[atom("mbcs"), blocks]);
+        let carriers = p.heap.list(&[carriers]);
+        rows.push(p.heap.tuple(&[atom(name), Term::small(0), carriers]));
+    }
+    let data = p.heap.list(&rows);
+    let me = p.pid_term();
+    for i in 0..sched::options().schedulers {
+        let data = if i == 0 { data } else { Term::NIL };
+        let message = p.heap.tuple(&[reference, Term::small(i as i64), data]);
+        send::send(p, me, message);
+    }
+    Ok(Term::bool(true))
+}
+
+/// Bytes of memory the machine occupies now.
+fn resident_bytes() -> usize {
+    std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|s| s.split_whitespace().nth(1)?.parse::<usize>().ok())
+        .map_or(0, |pages| pages * 4096)
 }
 
 fn atom(name: &str) -> Term {
@@ -164,7 +208,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "atom_count" => small(heddle_term::atom::count()),
         "atom_limit" => small(heddle_term::atom::limit()),
         "ets_limit" => small(8192),
-        "ets_count" => small(crate::ets_count()),
+        "ets_count" => small(crate::ets::count()),
         "thread_pool_size" => small(1),
         "context_reductions" => small(4000),
         "trace_control_word" => small(0),
@@ -202,6 +246,23 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "heap_sizes" => {
             let sizes: Vec<Term> = heddle_runtime::sizes::all().iter().map(|&s| small(s)).collect();
             p.heap.list(&sizes)
+        }
+        "alloc_util_allocators" => {
+            let names = ["ll_alloc", "ets_alloc", "eheap_alloc", "binary_alloc"].map(atom);
+            p.heap.list(&names)
+        }
+        "allocated_areas" => {
+            let names = heddle_term::atom::name_bytes();
+            let table = heddle_term::atom::count() * 24;
+            let code: usize = heddle_runtime::code::with_all(|all| {
+                all.values().flat_map(|m| m.current.iter().chain(m.old.iter())).map(|i| i.code.len() * 8).sum()
+            });
+            let literals = heddle_term::literal::used_bytes();
+            let (a, t, c) = (small(names), small(table), small(code + literals));
+            let space = p.heap.tuple(&[atom("atom_space"), a, a]);
+            let table = p.heap.tuple(&[atom("atom_table"), t]);
+            let code = p.heap.tuple(&[atom("loaded_code"), c]);
+            p.heap.list(&[space, table, code])
         }
         "sequential_tracer" => pair(p, key, Term::bool(false)),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
