@@ -20,8 +20,8 @@ heddle_runtime::natives! { TABLE:
 
 fn match_spec_compile(p: &mut Process, a: &[Term]) -> NativeResult {
     match Program::owned(a[0], Form::Spec) {
-        Some(program) => Ok(program.reference(&mut p.heap)),
-        None => Err(p.badarg()),
+        Some(program) if !a[0].is_nil() => Ok(program.reference(&mut p.heap)),
+        _ => Err(p.badarg()),
     }
 }
 
