@@ -23,6 +23,11 @@ pub mod tree_store;
 pub mod update;
 pub mod walk;
 
+#[cfg(test)]
+mod tests;
+
+pub use registry::find_magic;
+
 use heddle_runtime::natives::Native;
 
 pub const TABLES: &[&[Native]] = &[

@@ -104,10 +104,7 @@ pub fn connect(port: &super::port::Port, new_owner: Term) {
     s.links.insert(new_owner);
     drop(s);
     if let Some(to) = heddle_runtime::proctab::lookup(new_owner.payload()) {
-        let _ = heddle_runtime::send::deliver(
-            to,
-            heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Link { from: term }),
-        );
+        let _ = heddle_runtime::send::deliver(to, heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Link { from: term }));
     }
 }
 
