@@ -256,7 +256,8 @@ pub struct Process {
     pub trap_exit: bool,
     pub off_heap_messages: bool,
     pub sensitive: bool,
-    pub save_calls: bool,
+    /// As set by process_flag; no calls are saved.
+    pub save_calls: u32,
     pub async_dist: bool,
     pub system_process: bool,
     pub has_error_handler: bool,
@@ -448,7 +449,7 @@ impl Process {
             trap_exit: false,
             off_heap_messages: options.off_heap_messages,
             sensitive: false,
-            save_calls: false,
+            save_calls: 0,
             async_dist: options.async_dist,
             system_process: options.system_process,
             has_error_handler: false,

@@ -14,6 +14,9 @@ ops! {
         let p = save!(c, h, s);
         if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && (*c).x[2].is_list()) {
             p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+            (*c).fault = heddle_runtime::exports::get(heddle_term::Mfa { module: am::ERLANG, function: am::HIBERNATE, arity: 3 });
+            (*c).fault_args = p.heap.list(&(&(*c).x)[..3]);
+            h = p.heap.htop;
             return raise(ip, c, h, s, r);
         }
         gc::hibernate(p, &mut (&mut (*c).x)[..3]);

@@ -214,6 +214,7 @@ fn mfa_term(heap: &mut Heap, mfa: heddle_term::Mfa) -> Term {
 fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
+        "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
         "current_function" => match current(q, own) {
             Some(l) => mfa_term(heap, l.mfa),
             None => am::UNDEFINED.into(),
