@@ -33,6 +33,7 @@ heddle_runtime::natives! { TABLE:
         "get_module_info"/2 => get_module_info_2,
         "function_exported"/3 => function_exported,
         "is_builtin"/3 => is_builtin,
+        "raise"/3 => crate::ops::control::raise_native,
     }
 }
 

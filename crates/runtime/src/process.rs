@@ -390,8 +390,7 @@ impl Process {
     /// Counts work done by a native; 1 reduction is about the work of one function call (roughly 1 µs at most).
     #[inline]
     pub fn bump(&mut self, reductions: usize) {
-        // The engine keeps its own flags above bit 24.
-        self.extra_reductions = (self.extra_reductions + reductions.min(1 << 23) as u32).min((1 << 24) - 1);
+        self.extra_reductions = self.extra_reductions.saturating_add(reductions.min(1 << 30) as u32);
     }
 }
 

@@ -141,3 +141,19 @@ fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
 
 #[allow(unused)]
 fn unused(_: *mut Ctx, _: Atom) {}
+
+/// erlang:raise/3 reached through apply.
+pub fn raise_native(p: &mut heddle_runtime::Process, a: &[Term]) -> heddle_runtime::NativeResult {
+    let class = match a[0].as_atom() {
+        Some(am::ERROR) => Class::Error,
+        Some(am::EXIT) => Class::Exit,
+        Some(am::THROW) => Class::Throw,
+        _ => return Ok(am::BADARG.into()),
+    };
+    if !valid_trace(a[2]) {
+        return Ok(am::BADARG.into());
+    }
+    let trace = cut_trace(p, a[2]);
+    p.exception = Exception { class, reason: a[1], trace, ..Exception::NONE };
+    Err(heddle_runtime::Thrown::Exception)
+}
