@@ -1,10 +1,11 @@
 //! Built-in term storage.
 //!
-//! `table` is a table, `hash_store` and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
+//! `table` is a table, `hash_store` (of `chains`) and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
 //! reference, `access` by argument. `spec` compiles and runs match specifications; `plan` tells which objects one needs,
 //! `scan` visits them piece by piece. The other files are natives.
 
 pub mod access;
+mod chains;
 pub mod chunks;
 pub mod create;
 pub mod fix;
