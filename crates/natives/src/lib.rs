@@ -9,6 +9,7 @@ pub mod nodes;
 pub mod ports;
 pub mod process;
 pub mod system;
+pub mod tty_basic;
 
 use heddle_runtime::natives::Native;
 
@@ -37,6 +38,7 @@ pub const TABLES: &[&[Native]] = &[
     io::names::TABLE,
     io::paths::TABLE,
     ports::natives::TABLE,
+    tty_basic::TABLE,
 ];
 
 /// Makes all natives of this crate callable.

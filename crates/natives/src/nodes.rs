@@ -93,13 +93,11 @@ pub fn monitor_nodes(p: &mut Process, options: Term, value: Term) -> NativeResul
     if !(options.is_list() || options.is_map()) {
         return Err(p.badarg());
     }
-    let old = p.flags & heddle_runtime::process::FLAG_NODES != 0;
-    if on {
-        p.flags |= heddle_runtime::process::FLAG_NODES;
-    } else {
-        p.flags &= !heddle_runtime::process::FLAG_NODES;
-    }
-    Ok(Term::bool(old))
+    // How often this process asked, in the upper half of its flags; the answer is the count before.
+    let old = p.flags >> 16;
+    let new = if on { old + 1 } else { 0 };
+    p.flags = (p.flags & 0xffff) | new << 16;
+    Ok(Term::small(old as i64))
 }
 
 /// Does the node of this pid take Unicode in I/O requests? Every node since R13 does.
