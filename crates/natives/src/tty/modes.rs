@@ -58,6 +58,10 @@ pub fn prepare(wanted: Wanted) -> Option<libc::termios> {
         modes.c_cc[libc::VMIN] = 1;
         modes.c_cc[libc::VTIME] = 0;
     }
+    if crate::system::signals::break_mode() == crate::system::signals::Break::Shell {
+        // Ctrl-C is a key like any other.
+        modes.c_cc[libc::VINTR] = libc::_POSIX_VDISABLE;
+    }
     Some(modes)
 }
 

@@ -179,7 +179,7 @@ impl Machine<'_> {
             }
             b = self.byte()?;
         }
-        let mut number = |m: &mut Self, b: &mut u8| -> Option<usize> {
+        let number = |m: &mut Self, b: &mut u8| -> Option<usize> {
             let mut n = 0usize;
             while b.is_ascii_digit() {
                 n = (n * 10 + (*b - b'0') as usize).min(10_000);
