@@ -47,28 +47,31 @@ pub fn main(args: Vec<OsString>) -> ! {
         push(&mut erlang_args, &[b"-home", home.as_bytes()]);
     }
     push(&mut erlang_args, &[b"--"]);
+    let mut extra = Vec::new();
     for (i, group) in groups.iter().enumerate() {
         if group.is_empty() && i != 2 {
             continue;
         }
-        if let Err(message) = rewrite(group, &mut config, &mut erlang_args) {
+        if let Err(message) = rewrite(group, &mut config, &mut erlang_args, &mut extra) {
             eprintln!("{message}");
             std::process::exit(1);
         }
         push(&mut erlang_args, &[b"--"]);
     }
+    // Everything from -extra on stays the end of the line.
+    erlang_args.extend(extra);
     emulator::start(config, &otp, erlang_args)
 }
 
 /// Emulator flags go to `config`, the rest to `out`.
-fn rewrite(group: &[Vec<u8>], config: &mut Config, out: &mut Vec<Vec<u8>>) -> Result<(), String> {
+fn rewrite(group: &[Vec<u8>], config: &mut Config, out: &mut Vec<Vec<u8>>, extra: &mut Vec<Vec<u8>>) -> Result<(), String> {
     let mut i = 0;
     while i < group.len() {
         let arg = &group[i];
         i += 1;
         if arg == b"-extra" {
-            out.push(arg.clone());
-            out.extend_from_slice(&group[i..]);
+            extra.push(arg.clone());
+            extra.extend_from_slice(&group[i..]);
             break;
         }
         if arg.first() == Some(&b'+') && arg.len() > 1 {

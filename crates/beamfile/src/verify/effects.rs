@@ -118,7 +118,8 @@ impl<const W: usize> Flow<'_, W> {
                 _ => {}
             }
         }
-        if collects {
+        // `bs_start_match*` may start on a register above `live` (a literal just moved there): the engine keeps it.
+        if collects && !matches!(instr.op, Op::BsStartMatch3 | Op::BsStartMatch4) {
             // Sources are roots as well: they lie below `live`.
             for (&kind, &operand) in kinds.iter().zip(operands) {
                 self.reads(state, kind, operand)?;

@@ -87,9 +87,12 @@ impl Emitter<'_> {
     }
 
     fn start_match(&mut self, fail: Operand, src: Operand, live: Operand, dst: Operand, zeal: bool) {
-        self.zeal(zeal, live);
         let (s, d) = (self.place(src), self.place(dst));
-        self.op(source!(s, S => register!(d, D => match_ctx::start_match::<S, D>)));
+        self.op(if zeal {
+            source!(s, S => register!(d, D => match_ctx::start_match_slow::<S, D>))
+        } else {
+            source!(s, S => register!(d, D => match_ctx::start_match::<S, D>))
+        });
         self.cell(s.cell());
         self.cell(d.cell());
         self.cell(Emitter::number(live));

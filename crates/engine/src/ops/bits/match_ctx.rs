@@ -1,7 +1,7 @@
 //! Match contexts: making them, moving in them, tails.
 
 use super::finish;
-use crate::collect::make_room;
+use crate::collect::make_room_keeping;
 use crate::ctx::{Ctx, Dst, Src, any, fits, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
@@ -72,7 +72,7 @@ ops! {
             }
             if kind == Kind::SubBits || kind == Kind::BinRef || kind == Kind::HeapBits {
                 if !fits(h, s, CONTEXT_WORDS) {
-                    return start_match_slow(ip, c, h, s, r);
+                    return start_match_slow::<S, D>(ip, c, h, s, r);
                 }
                 let (start, size, original) = match kind {
                     Kind::SubBits => (source.word(0), source.word(1), source.slot(2)),
@@ -95,11 +95,38 @@ ops! {
         return raise_badarg(ip, c, h, s, r);
     }
     #[cold]
-    fn start_match_slow(ip, c, h, s, r) {
+    fn start_match_slow<S: Src, D: Dst>(ip, c, h, s, r) {
+        // The source may stand above the live registers, so it is kept by name.
         save!(c, h, s);
-        make_room(c, CONTEXT_WORDS, *ip.add(3) as usize);
+        let source = make_room_keeping(c, CONTEXT_WORDS, *ip.add(3) as usize, S::get(*ip.add(1), c, s));
         load!(c, h, s);
-        goto!(ip, c, h, s, r)
+        match source.kind() {
+            Some(Kind::MatchCtx) => {
+                D::set(*ip.add(2), c, s, source);
+                next!(ip, c, h, s, r; 5)
+            }
+            Some(kind @ (Kind::SubBits | Kind::BinRef | Kind::HeapBits)) => {
+                let (start, size, original) = match kind {
+                    Kind::SubBits => (source.word(0), source.word(1), source.slot(2)),
+                    Kind::BinRef => (0, source.word(1), source),
+                    _ => (0, source.word(0), source),
+                };
+                *h = Header::new(Kind::MatchCtx, CONTEXT_WORDS - 1).raw();
+                *h.add(1) = start;
+                *h.add(2) = start;
+                *h.add(3) = start + size;
+                *h.add(4) = original.raw();
+                D::set(*ip.add(2), c, s, Term::boxed(h));
+                h = h.add(CONTEXT_WORDS);
+                next!(ip, c, h, s, r; 5)
+            }
+            _ => {
+                if *ip.add(4) != 0 {
+                    goto!(*ip.add(4) as *const u64, c, h, s, r)
+                }
+                return raise_badarg(ip, c, h, s, r);
+            }
+        }
     }
     #[cold]
     fn raise_badarg(ip, c, h, s, r) {
