@@ -583,6 +583,14 @@ fn pause() {
     qsbr::online();
 }
 
+/// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.
+pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
+    let pid = VM.get()?.schedulers.get(CURRENT.get())?.current.load(Ordering::Relaxed).checked_sub(1)?;
+    let p = crate::proctab::lookup(pid)?;
+    // SAFETY: it runs on this thread, which therefore owns it.
+    Some((pid, unsafe { p.local() }.initial_call))
+}
+
 static AT_EXIT: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
 
 /// `f` runs on every orderly way out.
