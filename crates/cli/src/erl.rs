@@ -86,7 +86,10 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     }
     all.push(b"--".to_vec());
     all.extend(std::mem::take(&mut line.args));
-    all.extend(std::mem::take(&mut line.last));
+    if !line.last.is_empty() {
+        all.push(b"--".to_vec());
+        all.extend(std::mem::take(&mut line.last));
+    }
     match line.print {
         Print::Nothing => {}
         Print::Arguments | Print::ArgumentsOnly => {
@@ -192,6 +195,11 @@ impl Line {
         self.args.extend(words.iter().map(|w| w.to_vec()));
     }
 
+    fn plain_break(&mut self) -> Result<(), String> {
+        self.flags.push(b"-B".to_vec());
+        emulator::flag(&mut self.config, b"+B", None).map(|_| ())
+    }
+
     fn rewrite(&mut self, group: &[Vec<u8>]) -> Result<(), String> {
         let mut i = 0;
         while i < group.len() {
@@ -222,8 +230,12 @@ impl Line {
                     }
                     self.push(&[arg]);
                 }
-                b"-compile" => self.push(&[b"-noshell", b"-noinput", b"-s", b"c", b"lc_batch"]),
+                b"-compile" => {
+                    self.plain_break()?;
+                    self.push(&[b"-noshell", b"-noinput", b"-s", b"c", b"lc_batch"]);
+                }
                 b"-make" => {
+                    self.plain_break()?;
                     self.push(&[b"-noshell", b"-noinput", b"-s", b"make", b"all_or_nothing", b"-s", b"erlang", b"halt"]);
                     break;
                 }
