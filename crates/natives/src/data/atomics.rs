@@ -154,6 +154,7 @@ fn info_map(p: &mut Process, entries: &[(&str, Term)]) -> Term {
 
 /// Bytes that stock adds for the array's own header.
 const HEADER_BYTES: usize = 40;
+const LANES_HEADER_BYTES: usize = 32;
 
 fn info(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(array) = args::resource::<Atomics>(a[0]) else { return Err(p.badarg()) };
@@ -211,6 +212,6 @@ fn counters_put(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn counters_info(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(counters) = args::resource::<Counters>(a[0]) else { return Err(p.badarg()) };
-    let memory = HEADER_BYTES + counters.lanes.len() * counters.size.next_multiple_of(8) * 8;
+    let memory = LANES_HEADER_BYTES + counters.lanes.len() * counters.size.next_multiple_of(8) * 8;
     Ok(info_map(p, &[("size", Term::small(counters.size as i64)), ("memory", Term::small(memory as i64))]))
 }

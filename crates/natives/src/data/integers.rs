@@ -63,7 +63,7 @@ fn parsed(p: &mut Process, text: &[u8], base: u32, malformed: &str) -> Term {
 
 /// Answers {Integer, Rest}, or one of the atoms `no_integer`, `not_a_list`, `big`.
 fn list_to_integer(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(base) = base(a) else { return Err(p.badarg()) };
+    let Some(base) = base(a) else { return Ok(heddle_term::am::BADARG.into()) };
     if a[0].is_nil() {
         return Ok(Atom::new("no_integer").into());
     }

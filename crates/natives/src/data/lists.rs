@@ -35,6 +35,9 @@ fn append(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let Some(elements) = list::to_vec(a[0]) else { return Err(p.badarg()) };
     p.bump(elements.len() / CELLS_PER_REDUCTION);
+    if a[1].is_nil() {
+        return Ok(a[0]);
+    }
     Ok(p.heap.list_with_tail(&elements, a[1]))
 }
 

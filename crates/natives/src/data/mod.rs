@@ -10,6 +10,7 @@ pub mod display;
 mod external;
 mod floats;
 mod hashes;
+pub mod http;
 mod identifiers;
 mod integers;
 mod lists;
@@ -18,6 +19,7 @@ mod maps;
 mod math;
 mod md5;
 mod operators;
+pub mod packet;
 mod persistent_term;
 mod re;
 mod search;
@@ -42,6 +44,7 @@ pub const TABLES: &[&[Native]] = &[
     maps::TABLE,
     math::TABLE,
     operators::TABLE,
+    packet::TABLE,
     persistent_term::TABLE,
     re::TABLE,
     search::TABLE,

@@ -23,6 +23,8 @@ fn stock_words(term: Term) -> usize {
     let header = term.header();
     match header.kind() {
         Kind::BinRef | Kind::SubBits => 8,
+        // One literal for all.
+        Kind::Tuple if header.arity() == 0 => 0,
         Kind::FlatMap => header.words() + 1,
         Kind::Fun => header.words() + 3,
         _ => header.words(),

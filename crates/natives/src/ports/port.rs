@@ -125,7 +125,6 @@ impl Port {
                 }
             } else {
                 s.buffer.extend_from_slice(&chunk[..n as usize]);
-                s.bytes_in += n as u64;
                 super::BYTES_IN.fetch_add(n as u64, Ordering::Relaxed);
             }
             let mut buffer = std::mem::take(&mut s.buffer);
@@ -134,6 +133,7 @@ impl Port {
                 pieces.extend(frame::rest(self.packet, &mut buffer));
             }
             s.buffer = buffer;
+            s.bytes_in += pieces.iter().map(|p| p.len() as u64).sum::<u64>();
             (fd, s.owner, pieces, ended)
         };
         for piece in pieces {
@@ -222,8 +222,8 @@ impl Port {
             return false;
         }
         let Some(mut message) = frame::header(self.packet, data.len()) else { return false };
+        s.bytes_out += data.len() as u64;
         message.extend(data);
-        s.bytes_out += message.len() as u64;
         super::BYTES_OUT.fetch_add(message.len() as u64, Ordering::Relaxed);
         if !message.is_empty() {
             s.queue.push_back(message);

@@ -75,7 +75,7 @@ pub fn short(value: f64) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let mut digits: String = mantissa.chars().filter(|&c| c != '.').collect();
-    round_tie_to_even(value, &mut digits);
+    round_tie_to_even(value, exponent, &mut digits);
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value == 0.0 {
         return format!("{sign}0.0");
@@ -92,7 +92,7 @@ pub fn short(value: f64) -> String {
 }
 
 /// When the value lies just between two shortest texts, Rust takes the upper one and Ryu the even one.
-fn round_tie_to_even(value: f64, digits: &mut String) {
+fn round_tie_to_even(value: f64, exponent: i32, digits: &mut String) {
     let odd = digits.ends_with(['1', '3', '5', '7', '9']);
     if digits.len() < 15 || !odd {
         return;
@@ -102,7 +102,11 @@ fn round_tie_to_even(value: f64, digits: &mut String) {
     let exact: String = exact.chars().take_while(|&c| c != 'e').filter(|&c| c != '.').collect();
     let (kept, rest) = exact.split_at(digits.len());
     if rest.trim_end_matches('0') == "5" && kept.ends_with(['0', '2', '4', '6', '8']) {
-        *digits = kept.into();
+        // Below a power of two floats are closer: the even one may be another float's text.
+        let same = format!("{}.{}e{exponent}", &kept[..1], &kept[1..]).parse() == Ok(value.abs());
+        if same {
+            *digits = kept.into();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A pattern that Erlang holds is a binary of its source and options (`Source`). Each thread compiles what it runs and keeps it.
 
-use super::errors;
+use super::errors::{self, Verdict};
 use pcre2_sys::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -91,20 +91,39 @@ fn modern(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
 
 impl Code {
     pub fn compile(source: &Source) -> Result<Code, CompileError> {
-        let text = modern(&source.text);
-        let (mut error, mut at) = (0, 0);
-        // SAFETY: the pattern is a slice of that length; the context lives over the call.
-        let code = unsafe {
-            let context = pcre2_compile_context_create_8(null_mut());
-            pcre2_set_newline_8(context, source.newline);
-            pcre2_set_bsr_8(context, source.bsr);
-            // As the predecessor: unknown escapes are literal, \K may stand in an assertion.
-            pcre2_set_compile_extra_options_8(context, PCRE2_EXTRA_BAD_ESCAPE_IS_LITERAL | PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
-            let code = pcre2_compile_8(text.as_ptr(), text.len(), source.options, &mut error, &mut at, context);
-            pcre2_compile_context_free_8(context);
-            code
+        let mut text = modern(&source.text).into_owned();
+        // Where errors lie in the pattern that was given.
+        let mut shift = source.text.len() as isize - text.len() as isize;
+        let code = loop {
+            let (error, at) = match library_compile(source, &text) {
+                Ok(code) => break code,
+                Err(error) => error,
+            };
+            if error < 100 {
+                return Err(CompileError { text: "invalid UTF-8 string".into(), at });
+            }
+            match errors::judge(&text, error, at) {
+                Verdict::Mend { at, removed, inserted } => {
+                    text.splice(at..at + removed, inserted.iter().copied());
+                    shift += removed as isize - inserted.len() as isize;
+                }
+                Verdict::Error(words, at) => {
+                    let text = words.map_or_else(|| message(error), str::to_owned);
+                    return Err(CompileError { text, at: if at == 0 { 0 } else { at.saturating_add_signed(shift) } });
+                }
+            }
         };
-        let Some(code) = NonNull::new(code) else { return Err(compile_error(error, at)) };
+        let code = Code::new(code)?;
+        match code.names().iter().find(|name| name.0.len() > errors::MAX_NAME_BYTES) {
+            Some((name, _)) => {
+                let at = memchr::memmem::find(&source.text, name).map_or(0, |start| start + name.len());
+                Err(CompileError { text: errors::LONG_NAME.into(), at })
+            }
+            None => Ok(code),
+        }
+    }
+
+    fn new(code: NonNull<pcre2_code_8>) -> Result<Code, CompileError> {
         // SAFETY: the code is live; out pointers have the types that the items want.
         unsafe {
             let data = NonNull::new(pcre2_match_data_create_from_pattern_8(code.as_ptr(), null_mut()));
@@ -143,15 +162,7 @@ impl Code {
         let result = unsafe {
             pcre2_set_match_limit_8(self.context.as_ptr(), limits.matches);
             pcre2_set_depth_limit_8(self.context.as_ptr(), limits.depth);
-            pcre2_match_8(
-                self.code.as_ptr(),
-                subject.as_ptr(),
-                subject.len(),
-                offset,
-                options,
-                self.data.as_ptr(),
-                self.context.as_ptr(),
-            )
+            pcre2_match_8(self.code.as_ptr(), subject.as_ptr(), subject.len(), offset, options, self.data.as_ptr(), self.context.as_ptr())
         };
         match result {
             PCRE2_ERROR_NOMATCH => Err(MatchError::NoMatch),
@@ -173,17 +184,30 @@ pub struct Limits {
     pub depth: u32,
 }
 
-fn compile_error(code: i32, at: usize) -> CompileError {
-    if code < 100 {
-        return CompileError { text: "invalid UTF-8 string".into(), at };
-    }
-    let text = errors::text(code).map(str::to_owned).unwrap_or_else(|| {
-        let mut buffer = [0u8; 256];
-        // SAFETY: the buffer has that size.
-        let len = unsafe { pcre2_get_error_message_8(code, buffer.as_mut_ptr(), buffer.len()) };
-        String::from_utf8_lossy(&buffer[..len.max(0) as usize]).into_owned()
-    });
-    CompileError { text, at }
+/// The library's code, or its error and the place.
+fn library_compile(source: &Source, text: &[u8]) -> Result<NonNull<pcre2_code_8>, (i32, usize)> {
+    let (mut error, mut at) = (0, 0);
+    // SAFETY: the pattern is a slice of that length; the context lives over the call.
+    let code = unsafe {
+        let context = pcre2_compile_context_create_8(null_mut());
+        pcre2_set_newline_8(context, source.newline);
+        pcre2_set_bsr_8(context, source.bsr);
+        // As the predecessor: \K may stand in an assertion, lookbehind has a fixed length.
+        pcre2_set_compile_extra_options_8(context, PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
+        pcre2_set_max_varlookbehind_8(context, 0);
+        let code = pcre2_compile_8(text.as_ptr(), text.len(), source.options, &mut error, &mut at, context);
+        pcre2_compile_context_free_8(context);
+        code
+    };
+    NonNull::new(code).ok_or((error, at))
+}
+
+/// The library's own words.
+fn message(code: i32) -> String {
+    let mut buffer = [0u8; 256];
+    // SAFETY: the buffer has that size.
+    let len = unsafe { pcre2_get_error_message_8(code, buffer.as_mut_ptr(), buffer.len()) };
+    String::from_utf8_lossy(&buffer[..len.max(0) as usize]).into_owned()
 }
 
 /// Most patterns that a thread keeps.

@@ -1,8 +1,15 @@
-//! Texts of compile errors. The library numbers its errors as its predecessor (PCRE1) did, plus 100; programs know the texts
-//! of the predecessor.
+//! Compile errors as programs know them. The library (PCRE2) numbers its errors as its predecessor (PCRE1) did, plus 100, but
+//! words and places differ, and some patterns were good that are not any more: those are mended and tried again.
+
+const MISSING_TERMINATOR: &str = "syntax error in subpattern name (missing terminator)";
+const RECURSION: &str = "(?R or (?[+-]digits must be followed by )";
+const UNKNOWN_GROUP: &str = "unrecognized character after (? or (?-";
+const NON_HEX: &str = "non-hex character in \\x{} (closing brace missing?)";
+const ZERO_REFERENCE: &str = "a numbered reference must not be zero";
+const NO_LETTERS: &str = "PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u";
 
 /// The text for an error of `pcre2_compile`, or None to ask the library.
-pub fn text(code: i32) -> Option<&'static str> {
+fn text(code: i32) -> Option<&'static str> {
     Some(match code - 100 {
         1 => "\\ at end of pattern",
         2 => "\\c at end of pattern",
@@ -13,9 +20,9 @@ pub fn text(code: i32) -> Option<&'static str> {
         7 => "invalid escape sequence in character class",
         8 => "range out of order in character class",
         9 => "nothing to repeat",
-        11 => "unrecognized character after (? or (?-",
+        11 => UNKNOWN_GROUP,
         12 => "POSIX named classes are supported only within a class",
-        13 => "POSIX collating elements are not supported",
+        13 | 31 => "POSIX collating elements are not supported",
         14 => "missing )",
         15 => "reference to non-existent subpattern",
         18 => "missing ) after comment",
@@ -23,46 +30,39 @@ pub fn text(code: i32) -> Option<&'static str> {
         20 => "regular expression is too large",
         21 => "failed to get memory",
         22 => "unmatched parentheses",
-        24 => "missing ) after (?(",
+        24 => "malformed number or name after (?(",
         25 => "lookbehind assertion is not fixed length",
-        26 => "reference to non-existent subpattern",
+        26 => ZERO_REFERENCE,
         27 => "conditional group contains more than two branches",
         28 => "assertion expected after (?( or (?(?C)",
-        29 => "(?R or (?[+-]digits must be followed by )",
+        29 => "digit expected after (?+",
         30 => "unknown POSIX class name",
-        31 => "POSIX collating elements are not supported",
         34 => "character value in \\x{} or \\o{} is too large",
-        35 => "invalid condition (?(0)",
         36 => "\\C not allowed in lookbehind assertion",
-        37 => "PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u",
+        37 | 93 => NO_LETTERS,
         38 => "number after (?C is > 255",
-        39 => "closing ) for (?C expected",
-        40 => "(*VERB) not recognized or malformed",
+        39 | 82 => "closing ) for (?C expected",
+        40 | 60 => "(*VERB) not recognized or malformed",
         41 => "unrecognized character after (?P",
-        42 => "syntax error in subpattern name (missing terminator)",
+        42 => MISSING_TERMINATOR,
         43 => "two named subpatterns have the same name",
         44 => "group name must start with a non-digit",
-        45 => "support for \\P, \\p, and \\X has not been compiled",
         46 => "malformed \\P or \\p sequence",
         47 => "unknown property name after \\P or \\p",
-        48 => "subpattern name is too long (maximum 32 characters)",
+        48 => LONG_NAME,
         49 => "too many named subpatterns (maximum 10000)",
         50 => "invalid range in character class",
         51 => "octal value is greater than \\377 in 8-bit non-UTF-8 mode",
         54 => "DEFINE group contains more than one branch",
         55 => "missing opening brace after \\o",
-        56 => "inconsistent NEWLINE options",
         57 => "\\g is not followed by a braced, angle-bracketed, or quoted name/number or by a plain number",
-        58 => "unrecognized character after (?<",
-        59 => "an argument is not allowed for (*ACCEPT), (*FAIL), or (*COMMIT)",
-        60 => "(*VERB) not recognized or malformed",
+        58 => RECURSION,
         61 => "number is too big",
         62 => "subpattern name expected",
-        63 => "digit expected after (?+",
         64 => "non-octal character in \\o{} (closing brace missing?)",
         65 => "different names for subpatterns of the same number are not allowed",
         66 => "(*MARK) must have an argument",
-        67 => "non-hex character in \\x{} (closing brace missing?)",
+        67 => NON_HEX,
         68 => "\\c must be followed by an ASCII character",
         69 => "\\k is not followed by a braced, angle-bracketed, or quoted name",
         71 => "\\N is not supported in a class",
@@ -70,7 +70,98 @@ pub fn text(code: i32) -> Option<&'static str> {
         74 => "setting UTF is disabled by the application",
         76 => "name is too long in (*MARK), (*PRUNE), (*SKIP), or (*THEN)",
         78 => "digits missing in \\x{} or \\o{}",
-        79 => "syntax error in subpattern name (missing terminator)",
         _ => return None,
     })
+}
+
+pub const LONG_NAME: &str = "subpattern name is too long (maximum 32 characters)";
+/// Longest name of a group in the predecessor.
+pub const MAX_NAME_BYTES: usize = 32;
+
+pub enum Verdict {
+    /// Good in the predecessor: replace `removed` bytes at a place by these.
+    Mend { at: usize, removed: usize, inserted: &'static [u8] },
+    /// An error, with its text (None: ask the library) and place.
+    Error(Option<&'static str>, usize),
+}
+
+fn last(pattern: &[u8], needle: &[u8]) -> Option<usize> {
+    memchr::memmem::rfind(pattern, needle)
+}
+
+/// Index of the parenthesis that closes the group that opens at or after `from`.
+fn closing(pattern: &[u8], from: usize) -> usize {
+    let (mut depth, mut at, mut in_class) = (0, from, false);
+    while at < pattern.len() {
+        match pattern[at] {
+            b'\\' => at += 1,
+            b'[' => in_class = true,
+            b']' => in_class = false,
+            b'(' if !in_class => depth += 1,
+            b')' if !in_class => {
+                depth -= 1;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    pattern.len()
+}
+
+fn skip(pattern: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
+    from + pattern[from.min(pattern.len())..].iter().take_while(|&&b| wanted(b)).count()
+}
+
+/// What an error of the library at a place of the pattern is called.
+pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
+    use Verdict::{Error, Mend};
+    let at = at.min(pattern.len());
+    let before = &pattern[..at];
+    let own = text(code);
+    let plain = Error(own, at);
+    let back = Error(own, at.saturating_sub(1));
+    match code - 100 {
+        // Letters without meaning stood for themselves.
+        3 if before.last() == Some(&b'\\') => Mend { at: at - 1, removed: 1, inserted: b"" },
+        15 if before.last() == Some(&b'\\') && matches!(pattern.get(at), Some(b'8' | b'9')) => {
+            Mend { at: at - 1, removed: 1, inserted: b"" }
+        }
+        15 if before.ends_with(b"(?(0") => Error(Some("invalid condition (?(0)"), at + 1),
+        15 if before.ends_with(b"(?(") || before.ends_with(b"(?(<") || before.ends_with(b"(?('") => {
+            Error(own, (skip(pattern, at, |b| b != b')') + 1).min(pattern.len()))
+        }
+        15 if before.ends_with(b"{0}") => Error(Some(ZERO_REFERENCE), at - 1),
+        15 => Error(own, skip(pattern, at, |b| b.is_ascii_alphanumeric() || b"_{-".contains(&b))),
+        78 if before.last() == Some(&b'{') => Error(Some(NON_HEX), at),
+        78 if before.ends_with(b"\\x") => Mend { at, removed: 0, inserted: b"00" },
+        67 if !pattern[at..].contains(&b'}') => Error(own, pattern.len()),
+        // A hyphen beside a class within a class stood for itself.
+        50 if before.last() == Some(&b'-') => Mend { at: at - 1, removed: 0, inserted: b"\\" },
+        50 => match last(before, b"-[:") {
+            Some(hyphen) => Error(own, hyphen + 1),
+            None => back,
+        },
+        30 => match last(before, b"[:") {
+            Some(open) => Error(own, open + 2 + (pattern.get(open + 2) == Some(&b'^')) as usize),
+            None => plain,
+        },
+        13 | 31 => Error(own, last(before, b"[.").or_else(|| last(before, b"[=")).unwrap_or(at)),
+        25 | 87 => Error(text(125), closing(pattern, at)),
+        27 | 54 => Error(own, closing(pattern, last(before, b"(?(").unwrap_or(at))),
+        28 => Error(own, at + 1),
+        37 | 43 | 47 | 51 | 69 | 93 => back,
+        57 if at == pattern.len() => Error(Some(ZERO_REFERENCE), at.saturating_sub(1)),
+        62 if before.ends_with(b"(?P<") || before.ends_with(b"(?'") => Error(Some(MISSING_TERMINATOR), at),
+        62 => Error(Some("unrecognized character after (?<"), at),
+        74 => Error(own, 0),
+        14 => match last(pattern, b"(?").map(|open| &pattern[open + 2..]) {
+            Some(rest) if rest.iter().all(|b| b"imsxJUX-".contains(b)) => Error(Some(UNKNOWN_GROUP), at),
+            Some(rest) if rest.iter().all(|b| b"+-0123456789".contains(b)) => Error(Some(RECURSION), at),
+            _ => plain,
+        },
+        _ => plain,
+    }
 }

@@ -126,7 +126,7 @@ fn internal_run(p: &mut Process, a: &[Term]) -> NativeResult {
 fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
     let options_term = a.get(2).copied().unwrap_or(Term::NIL);
     let Some(options) = options::run_options(options_term) else { return Err(badopt(p)) };
-    let Some(capture) = options::capture(options.capture) else { return Err(p.badarg()) };
+    let Some(capture) = options::capture(options.capture).filter(|_| !options.bad_shape) else { return Err(p.badarg()) };
     let (subject, pattern) = (a[0], a[1]);
     let precompiled = source_of(pattern);
     let unicode = match &precompiled {
@@ -311,12 +311,12 @@ impl Answer<'_> {
     /// The group that an element of a capture list names; None if it is no name.
     fn chosen(&self, id: Term) -> Option<Option<(usize, usize)>> {
         if let Some(number) = id.as_small() {
-            return Some(usize::try_from(number).ok().and_then(|n| self.number(n)));
+            return Some(self.number(usize::try_from(number).ok()?));
         }
         if let Some(atom) = id.as_atom() {
             return Some(self.named(atom.name().as_bytes()));
         }
-        let name = if id.is_list() { io_bytes(id)? } else { bytes::view(id)?.to_vec() };
+        let name = if id.is_cons() { io_bytes(id)? } else { bytes::view(id)?.to_vec() };
         Some(self.named(&name))
     }
 

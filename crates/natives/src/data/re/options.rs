@@ -37,6 +37,8 @@ pub struct RunOptions {
     /// The value of `{capture, Value}`; None for all.
     pub capture: Option<Term>,
     pub shape: Shape,
+    /// The third element of `{capture, _, _}` is none of the three.
+    pub bad_shape: bool,
 }
 
 fn newline(value: Term) -> Option<u32> {
@@ -95,6 +97,7 @@ impl RunOptions {
             recursion_limit: None,
             capture: None,
             shape: Shape::Index,
+            bad_shape: false,
         }
     }
 
@@ -154,12 +157,12 @@ pub fn run_options(term: Term) -> Option<RunOptions> {
                 return None;
             }
             options.capture = Some(value);
-            options.shape = match shape.as_atom()?.name() {
-                "index" => Shape::Index,
-                "list" => Shape::List,
-                "binary" => Shape::Binary,
-                _ => return None,
-            };
+            match shape.as_atom().map(Atom::name) {
+                Some("index") => options.shape = Shape::Index,
+                Some("list") => options.shape = Shape::List,
+                Some("binary") => options.shape = Shape::Binary,
+                _ => options.bad_shape = true,
+            }
         } else {
             return None;
         }

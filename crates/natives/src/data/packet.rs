@@ -1,0 +1,274 @@
+//! `erlang:decode_packet/3`: cutting the next packet off a binary. The framing itself (`Framing`) is plain data, for ports to
+//! use as well.
+
+use super::bytes::{self, slice};
+use super::http;
+use crate::args;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::{Atom, Term, am, list};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => { "decode_packet"/3 => decode_packet }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Raw,
+    /// A length of 1, 2 or 4 bytes in front.
+    Sized(usize),
+    Asn1,
+    SunRm,
+    Cdr,
+    FastCgi,
+    Tpkt,
+    Line,
+    Tls,
+    Http,
+    HttpHeader,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Framing {
+    pub kind: Kind,
+    /// Largest packet, or 0.
+    pub max_bytes: usize,
+    /// Lines are cut after this many bytes, if it is not 0.
+    pub line_bytes: usize,
+    pub delimiter: u8,
+}
+
+/// Where the next packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// It takes this many bytes, of which the first `header` and the last `trailer` are not given to the program.
+    Packet {
+        header: usize,
+        total: usize,
+        trailer: usize,
+    },
+    /// More bytes are needed: so many in all, if that is known.
+    More(Option<usize>),
+    Invalid,
+}
+
+fn big_endian(bytes: &[u8]) -> usize {
+    bytes.iter().fold(0, |n, &b| n << 8 | b as usize)
+}
+
+impl Framing {
+    pub fn new(kind: Kind) -> Framing {
+        Framing { kind, max_bytes: 0, line_bytes: 0, delimiter: b'\n' }
+    }
+
+    pub fn next(&self, data: &[u8]) -> Next {
+        match self.kind {
+            Kind::Raw if data.is_empty() => Next::More(None),
+            Kind::Raw => Next::Packet { header: 0, total: data.len(), trailer: 0 },
+            Kind::Sized(n) => self.header(data, n, n, |h| Some(big_endian(h)), n),
+            Kind::Asn1 => self.asn1(data),
+            Kind::SunRm => self.header(data, 4, 4, |h| Some(big_endian(h) & 0x7fff_ffff), 0),
+            Kind::Cdr => self.header(data, 12, 12, cdr_length, 0),
+            Kind::FastCgi => match self.header(data, 8, 8, |h| (h[0] == 1).then(|| big_endian(&h[4..6]) + h[6] as usize), 0) {
+                // Padding.
+                Next::Packet { header, total, .. } => Next::Packet { header, total, trailer: data[6] as usize },
+                other => other,
+            },
+            Kind::Tpkt => self.header(data, 4, 4, |h| if h[0] == 3 { big_endian(&h[2..4]).checked_sub(4) } else { None }, 0),
+            Kind::Tls => self.tls(data),
+            Kind::Line | Kind::Http | Kind::HttpHeader => self.line(data),
+        }
+    }
+
+    /// A fixed header that says how long the rest is.
+    fn header(&self, data: &[u8], need: usize, size: usize, length: impl Fn(&[u8]) -> Option<usize>, hidden: usize) -> Next {
+        if data.len() < need {
+            return Next::More(None);
+        }
+        match length(&data[..need]) {
+            Some(body) => self.body(data, size, body, hidden),
+            None => Next::Invalid,
+        }
+    }
+
+    fn body(&self, data: &[u8], header: usize, body: usize, hidden: usize) -> Next {
+        let total = header + body;
+        if (self.max_bytes != 0 && body > self.max_bytes) || total > i32::MAX as usize {
+            Next::Invalid
+        } else if total > data.len() {
+            Next::More(Some(total))
+        } else {
+            Next::Packet { header: hidden, total, trailer: 0 }
+        }
+    }
+
+    fn asn1(&self, data: &[u8]) -> Next {
+        let mut at = 1;
+        match data.first() {
+            None => return Next::More(None),
+            Some(tag) if tag & 0x1f == 0x1f => {
+                while data.get(at).is_some_and(|b| b & 0x80 != 0) {
+                    at += 1;
+                }
+                at += 1;
+            }
+            Some(_) => {}
+        }
+        let Some(&first) = data.get(at) else { return Next::More(None) };
+        at += 1;
+        if first & 0x80 == 0 {
+            return self.body(data, at, first as usize, 0);
+        }
+        let count = (first & 0x7f) as usize;
+        if count > 4 {
+            return Next::Invalid;
+        }
+        match data.get(at..at + count) {
+            Some(length) => self.body(data, at + count, big_endian(length), 0),
+            None => Next::More(None),
+        }
+    }
+
+    fn tls(&self, data: &[u8]) -> Next {
+        if data.len() < 5 {
+            return Next::More(None);
+        }
+        if is_old_hello(data) {
+            self.body(data, 2, big_endian(&data[..2]) & 0x7fff, 0)
+        } else {
+            self.body(data, 5, big_endian(&data[3..5]), 0)
+        }
+    }
+
+    fn line(&self, data: &[u8]) -> Next {
+        let mut from = 0;
+        loop {
+            let Some(end) = memchr::memchr(self.delimiter, &data[from..]).map(|i| from + i + 1) else {
+                return self.long_line(data, data.len(), Next::More(None));
+            };
+            if self.kind == Kind::HttpHeader && !matches!(&data[..end], b"\n" | b"\r\n") {
+                // A line that begins with a blank goes on the header.
+                match data.get(end) {
+                    None => return self.long_line(data, end, Next::More(None)),
+                    Some(b' ' | b'\t') => {
+                        from = end;
+                        continue;
+                    }
+                    Some(_) => {}
+                }
+            }
+            return self.long_line(data, end, Next::Packet { header: 0, total: end, trailer: 0 });
+        }
+    }
+
+    fn long_line(&self, data: &[u8], len: usize, otherwise: Next) -> Next {
+        if self.max_bytes != 0 && len > self.max_bytes {
+            Next::Invalid
+        } else if self.line_bytes != 0 && len >= self.line_bytes && data.len() >= self.line_bytes {
+            Next::Packet { header: 0, total: self.line_bytes, trailer: 0 }
+        } else {
+            otherwise
+        }
+    }
+}
+
+fn cdr_length(header: &[u8]) -> Option<usize> {
+    if &header[..4] != b"GIOP" {
+        return None;
+    }
+    let size: [u8; 4] = header[8..12].try_into().ok()?;
+    Some(if header[6] & 1 == 1 { u32::from_le_bytes(size) } else { u32::from_be_bytes(size) } as usize)
+}
+
+/// The hello of SSL 2, which has no record layer of its own.
+fn is_old_hello(data: &[u8]) -> bool {
+    data[0] & 0x80 != 0 && data[2] == 1
+}
+
+/// The kind that a program names, and whether strings are to be binaries.
+pub fn kind(term: Term) -> Option<(Kind, bool)> {
+    if let Some(n) = term.as_small() {
+        return Some(match n {
+            0 => (Kind::Raw, false),
+            1 | 2 | 4 => (Kind::Sized(n as usize), false),
+            _ => return None,
+        });
+    }
+    Some(match term.as_atom()?.name() {
+        "raw" => (Kind::Raw, false),
+        "asn1" => (Kind::Asn1, false),
+        "sunrm" => (Kind::SunRm, false),
+        "cdr" => (Kind::Cdr, false),
+        "fcgi" => (Kind::FastCgi, false),
+        "tpkt" => (Kind::Tpkt, false),
+        "line" => (Kind::Line, false),
+        "ssl_tls" => (Kind::Tls, false),
+        "http" => (Kind::Http, false),
+        "http_bin" => (Kind::Http, true),
+        "httph" => (Kind::HttpHeader, false),
+        "httph_bin" => (Kind::HttpHeader, true),
+        _ => return None,
+    })
+}
+
+fn options(framing: &mut Framing, term: Term) -> Option<()> {
+    for option in list::to_vec(term)? {
+        let (name, value) = args::option(option)?;
+        let value = args::count(value).filter(|&n| n <= u32::MAX as usize)?;
+        match name.name() {
+            "packet_size" => framing.max_bytes = value,
+            "line_length" => framing.line_bytes = value,
+            "line_delimiter" if framing.kind == Kind::Line => framing.delimiter = u8::try_from(value).ok()?,
+            "line_delimiter" if value <= 255 => {}
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+fn decode_packet(p: &mut Process, a: &[Term]) -> NativeResult {
+    let mut copy = Vec::new();
+    let Some(data) = bytes::bytes(a[1], &mut copy) else { return Err(p.badarg()) };
+    let Some((kind, binary_strings)) = kind(a[0]) else { return Err(p.badarg_cause(Atom::new("badopt"))) };
+    let mut framing = Framing::new(kind);
+    if options(&mut framing, a[2]).is_none() {
+        return Err(p.badarg());
+    }
+    p.bump(1);
+    match framing.next(data) {
+        Next::Invalid => {
+            let invalid = Atom::new("invalid").into();
+            Ok(p.heap.tuple(&[am::ERROR.into(), invalid]))
+        }
+        Next::More(size) => {
+            let size = size.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64));
+            Ok(p.heap.tuple(&[Atom::new("more").into(), size]))
+        }
+        Next::Packet { header, total, trailer } => {
+            let packet = match kind {
+                Kind::Http | Kind::HttpHeader => http::parse(&mut p.heap, &data[..total], kind == Kind::HttpHeader, binary_strings),
+                Kind::Tls => tls_term(p, &data[..total]),
+                _ => slice(&mut p.heap, a[1], header as u64 * 8, (total - header - trailer) as u64 * 8),
+            };
+            let rest = slice(&mut p.heap, a[1], total as u64 * 8, (data.len() - total) as u64 * 8);
+            Ok(p.heap.tuple(&[am::OK.into(), packet, rest]))
+        }
+    }
+}
+
+/// `{ssl_tls, [], Type, {Major, Minor}, Data}`.
+fn tls_term(p: &mut Process, packet: &[u8]) -> Term {
+    let small = |b: u8| Term::small(b as i64);
+    let (kind, version, data) = if is_old_hello(packet) {
+        // As a handshake record with a client hello.
+        let body = &packet[3..];
+        let mut data = vec![1];
+        data.extend_from_slice(&(body.len() as u32).to_be_bytes()[1..]);
+        data.extend_from_slice(body);
+        (22, [packet[3], packet.get(4).copied().unwrap_or(0)], data)
+    } else {
+        (packet[0], [packet[1], packet[2]], packet[5..].to_vec())
+    };
+    let version = p.heap.tuple(&[small(version[0]), small(version[1])]);
+    let data = p.heap.binary(&data);
+    p.heap.tuple(&[Atom::new("ssl_tls").into(), Term::NIL, small(kind), version, data])
+}
