@@ -22,6 +22,10 @@ def tmux(*args):
     return subprocess.run(["tmux", "-L", SOCKET, *args], capture_output=True, text=True).stdout
 
 
+class NoShell(Exception):
+    pass
+
+
 class Terminal:
     """One tmux window with a shell in it."""
 
@@ -54,7 +58,9 @@ class Terminal:
 
     def start(self, args="", prompt=r"^1> "):
         self.line(f"clear; '{ERL}' {args}; echo status=$?")
-        return self.wait(prompt)
+        if not self.wait(prompt):
+            raise NoShell(self)
+        return True
 
     def modes(self):
         tty = tmux("list-panes", "-t", self.name, "-F", "#{pane_tty}").strip()
@@ -248,7 +254,10 @@ def noshell():
 if __name__ == "__main__":
     try:
         for part in [editing, errors, interrupts, exits, noshell]:
-            part()
+            try:
+                part()
+            except NoShell as problem:
+                check(f"{part.__name__}: the shell starts", False, problem.args[0])
     finally:
         tmux("kill-server")
     print(f"{passed} passed, {len(failed)} failed")
