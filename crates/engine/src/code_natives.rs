@@ -86,8 +86,10 @@ fn log_error(text: &str) {
 
 /// Loads the file's bytes in one go, for modules that are there before any process runs.
 pub fn preload(bytes: &[u8]) -> Result<Atom, loader::LoadError> {
-    let instance = loader::prepare(bytes)?;
+    let mut instance = loader::prepare(bytes)?;
     let name = instance.name;
+    // As in stock, traces through preloaded modules show no lines.
+    instance.lines = Vec::new();
     PRELOADED.lock().unwrap().push(name);
     publish(instance);
     Ok(name)

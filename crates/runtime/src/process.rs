@@ -482,3 +482,16 @@ impl Process {
         }
     }
 }
+
+impl Process {
+    /// Takes back `count` suspensions.
+    pub fn resume(&mut self, count: u32) {
+        self.suspend_count = self.suspend_count.saturating_sub(count);
+        if self.suspend_count == 0 {
+            self.shared().state.set_suspended(false);
+            // It may have had a reason to run all along.
+            let _ = self.shared().inbox.push(crate::signal::Signal::new(crate::signal::Body::Nudge));
+            crate::sched::wake(self.proc_ref());
+        }
+    }
+}

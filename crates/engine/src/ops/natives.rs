@@ -12,11 +12,13 @@ use std::sync::atomic::Ordering;
 /// Calls the native on X[0..arity]. 0: the result is in X0. Otherwise the reason is in `thrown`.
 /// A function of its own, so that the operations that call it need no native frame.
 #[inline(never)]
-unsafe fn invoke(run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) -> u64 {
+unsafe fn invoke(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) -> u64 {
     // SAFETY: the loader emitted the address of a NativeFn; the arguments are initialised. Natives do not write X registers, so
     // the slice stays valid.
     unsafe {
         let p = save!(c, h, s);
+        // For natives that ask where their caller is.
+        p.ip = ip;
         let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
         let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
         match run(p, args) {
@@ -36,7 +38,7 @@ unsafe fn invoke(run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) 
 ops! {
     // native, arity, export
     fn call_native(ip, c, h, s, r) {
-        let code = invoke(*ip.add(1), c, h, s, *ip.add(2) as usize);
+        let code = invoke(ip, *ip.add(1), c, h, s, *ip.add(2) as usize);
         if code != 0 {
             return native_thrown(ip, c, h, s, r);
         }
@@ -74,7 +76,7 @@ ops! {
     // Body of a native as a function: native, export. Preceded by the usual function header.
     fn native_body(ip, c, h, s, r) {
         let export = &*(*ip.add(2) as *const Export);
-        let code = invoke(*ip.add(1), c, h, s, export.mfa.arity as usize);
+        let code = invoke(ip, *ip.add(1), c, h, s, export.mfa.arity as usize);
         if code != 0 {
             return native_body_thrown(ip, c, h, s, r);
         }

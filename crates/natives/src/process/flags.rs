@@ -141,7 +141,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// (Pid, Flag, Value): only save_calls may be set for another process. `badarg` or a reference is what the caller expects.
 fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[0] == p.pid_term() {
+    if a[0] == p.pid_term() && a[1].is_atom_of(Atom::new("save_calls")) {
         return process_flag_2(p, &a[1..]);
     }
     if !a[0].is_local_pid() {

@@ -387,9 +387,7 @@ fn return_addresses(q: &Process) -> Vec<*const u64> {
 
 /// Where the process is: its own position is that of the caller of process_info.
 fn current(q: &Process, own: bool) -> Option<code::Location> {
-    if own {
-        return return_addresses(q).into_iter().find_map(code::locate);
-    }
+    let _ = own;
     code::locate(q.ip).or_else(|| return_addresses(q).into_iter().find_map(code::locate))
 }
 
@@ -403,9 +401,8 @@ fn location(heap: &mut Heap, l: &code::Location) -> Term {
 
 fn stacktrace(q: &Process, heap: &mut Heap, own: bool) -> Term {
     let mut addresses = return_addresses(q);
-    if !own {
-        addresses.insert(0, q.ip);
-    }
+    let _ = own;
+    addresses.insert(0, q.ip);
     let mut frames = Vec::new();
     for l in addresses.into_iter().filter_map(code::locate).take(8) {
         let location = location(heap, &l);

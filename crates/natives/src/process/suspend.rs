@@ -79,12 +79,7 @@ fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     send::call_in(target, |other| {
         if let Some(other) = other {
-            other.suspend_count = other.suspend_count.saturating_sub(1);
-            if other.suspend_count == 0 {
-                other.shared().state.set_suspended(false);
-                // It may have had a reason to run all along.
-                let _ = other.shared().inbox.push(heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Nudge));
-            }
+            other.resume(1);
         }
     });
     Ok(Term::bool(true))
