@@ -251,7 +251,7 @@ fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(module), Some(op)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let result = match op.name() {
         "prepare" | "prepare_on_load" => code::with_module(module, |m| m.old.is_some() || (op.name() == "prepare_on_load" && m.pending.is_some())),
-        "abort" => true,
+        "abort" => false,
         "complete" => {
             let old = code::with_module(module, |m| {
                 let current = m.current.clone();
