@@ -173,7 +173,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
                 uniq: k.uniq,
             })
         },
-        find_magic: |_| None,
+        find_magic: heddle_term::resource::recall,
     });
     let schedulers = config.schedulers.unwrap_or_else(cores);
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {

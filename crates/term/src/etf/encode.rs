@@ -292,6 +292,7 @@ impl Encoder<'_> {
                 self.out.extend_from_slice(&[tag::SMALL_INTEGER, mfa.arity]);
             }
             Kind::Ref | Kind::MagicRef | Kind::ExtRef => {
+                crate::resource::remember_term(term);
                 let Some(view) = RefView::of(term) else { return };
                 self.u8(tag::NEWER_REFERENCE);
                 self.u16(view.count as u16);
