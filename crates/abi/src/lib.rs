@@ -3,5 +3,6 @@
 //! Knows nothing of terms, files or processes.
 #![forbid(unsafe_code)]
 
+pub mod flags;
 pub mod natives;
 pub mod opcodes;

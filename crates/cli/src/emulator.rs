@@ -1,12 +1,14 @@
 //! Starting the machine: settings, natives, preloaded modules, the first processes.
 
 use crate::otp::Otp;
+use heddle_abi::flags::{self, Support, Wrong};
 use heddle_engine::{Interpreter, code_natives};
+use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::process::{Priority, SpawnOptions};
 use heddle_runtime::{proctab, sched, spawn, time, zeal};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term, atom};
-use std::ffi::OsString;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Modules that are there before any process runs, in loading order (spec 1).
 const PRELOADED: &[&str] = &[
@@ -26,8 +28,8 @@ pub struct Config {
     pub printable_unicode: bool,
     pub warning_map: &'static str,
     pub boot_module: String,
-    pub env: Vec<(OsString, OsString)>,
     pub utf8_names: bool,
+    pub on_break: Break,
 }
 
 impl Default for Config {
@@ -42,102 +44,122 @@ impl Default for Config {
             printable_unicode: false,
             warning_map: "warning",
             boot_module: "init".into(),
-            env: Vec::new(),
             utf8_names: true,
+            on_break: Break::Menu,
         }
     }
 }
 
-fn number(flag: &str, value: Option<&Vec<u8>>) -> Result<usize, String> {
-    value
-        .and_then(|v| std::str::from_utf8(v).ok()?.parse().ok())
-        .ok_or_else(|| format!("{flag}: a number is needed, got {}", value.map_or("nothing".into(), |v| String::from_utf8_lossy(v).into_owned())))
+fn number(flag: &str, value: &str) -> Result<usize, String> {
+    value.parse().map_err(|_| format!("+{flag} {value}: a number is needed"))
+}
+
+/// `N`, `N:M`, `:M`
+fn pair(flag: &str, value: &str, unit: usize) -> Result<(Option<usize>, Option<usize>), String> {
+    let (first, second) = value.split_once(':').map_or((value, None), |(a, b)| (a, Some(b)));
+    let part = |text: &str| number(flag, text).map(|n| if unit == 0 { n } else { (n * unit / 100).max(1) });
+    let first = if first.is_empty() && second.is_some() { None } else { Some(part(first)?) };
+    Ok((first, second.map(part).transpose()?))
+}
+
+fn schedulers(config: &mut Config, flag: &str, value: &str, unit: usize) -> Result<(), String> {
+    let (total, online) = pair(flag, value, unit)?;
+    if let Some(n) = total {
+        if !(1..=1024).contains(&n) {
+            return Err(format!("+{flag} {value}: between 1 and 1024 schedulers"));
+        }
+        config.schedulers = Some(n);
+    }
+    if let Some(n) = online {
+        let total = config.schedulers.unwrap_or(cores());
+        if n < 1 || n > total {
+            return Err(format!("+{flag} {value}: online schedulers must be between 1 and {total}"));
+        }
+        config.online = Some(n);
+    }
+    Ok(())
 }
 
 /// One emulator flag; how many further arguments it took.
-pub fn flag(config: &mut Config, flag: &[u8], value: Option<&Vec<u8>>) -> Result<usize, String> {
+pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<usize, String> {
     let text = String::from_utf8_lossy(flag).into_owned();
-    let name = &text[1..];
-    match name {
-        _ if name == "S" || (name.starts_with('S') && name[1..].starts_with(|c: char| c.is_ascii_digit())) => {
-            let attached = name.len() > 1;
-            let spec = if attached { name[1..].to_string() } else { String::from_utf8_lossy(value.ok_or("+S: how many schedulers?")?).into_owned() };
-            let mut parts = spec.splitn(2, ':');
-            let parse = |s: &str| s.parse::<usize>().map_err(|_| format!("+S {spec}: expected SCHEDULERS[:ONLINE]"));
-            let first = parts.next().unwrap_or("");
-            if !first.is_empty() {
-                let n = parse(first)?;
-                if !(1..=1024).contains(&n) {
-                    return Err(format!("+S {spec}: between 1 and 1024 schedulers"));
-                }
-                config.schedulers = Some(n);
-            }
-            if let Some(online) = parts.next() {
-                let n = parse(online)?;
-                let total = config.schedulers.unwrap_or(cores());
-                if n < 1 || n > total {
-                    return Err(format!("+S {spec}: online schedulers must be between 1 and {total}"));
-                }
-                config.online = Some(n);
-            }
-            Ok(if attached { 0 } else { 1 })
-        }
-        "P" => {
-            config.process_limit = number("+P", value)?;
-            Ok(1)
-        }
-        "t" => {
-            config.atom_limit = number("+t", value)?.max(8192);
-            Ok(1)
-        }
-        "SDcpu" => {
-            let text = String::from_utf8_lossy(value.ok_or("+SDcpu: how many?")?).into_owned();
-            config.dirty_cpu = text.split(':').next().and_then(|n| n.parse().ok());
-            Ok(1)
-        }
-        "SDio" => {
-            config.dirty_io = number("+SDio", value)?;
-            Ok(1)
-        }
-        "hms" => {
-            spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number("+hms", value)?), std::sync::atomic::Ordering::Relaxed);
-            Ok(1)
-        }
-        "hmax" => {
-            spawn::MAX_HEAP_WORDS.store(number("+hmax", value)?, std::sync::atomic::Ordering::Relaxed);
-            Ok(1)
-        }
-        "pc" => {
-            config.printable_unicode = value.is_some_and(|v| v == b"unicode");
-            Ok(1)
-        }
-        "i" => {
-            config.boot_module = String::from_utf8_lossy(value.ok_or("+i: which module?")?).into_owned();
-            Ok(1)
-        }
-        _ => accepted(name, &text),
+    let next = next.map(|v| String::from_utf8_lossy(v).into_owned());
+    let found = flags::find(&text[1..], next.as_deref()).map_err(|wrong| match wrong {
+        Wrong::Unknown => format!("heddle: unknown emulator flag {text} (`heddle --help flags` lists them)"),
+        Wrong::ValueMissing(f) => format!("heddle: +{} needs a value: {}, {}", f.name, f.value, f.meaning),
+    })?;
+    let name = found.flag.name;
+    if found.flag.support == Support::Refused {
+        return Err(format!("heddle: {text}: this machine has no {}", found.flag.meaning));
     }
+    let value = found.value.as_deref().unwrap_or("");
+    honour(config, name, value).map_err(|problem| format!("heddle: {problem}"))?;
+    Ok(usize::from(found.used_next))
 }
 
-/// Flags of stock that mean nothing here (yet) but must not stop a start.
-fn accepted(name: &str, text: &str) -> Result<usize, String> {
-    const WITH_VALUE: &[&str] = &[
-        "A", "a", "c", "C", "e", "Q", "hmbs", "hmaxk", "hmaxel", "hmaxib", "hpds", "hmqd", "IOt", "IOp", "IOPt", "IOPp", "IOs", "K", "R", "rg",
-        "SP", "SDPcpu", "sbt", "sbwt", "sbwtdcpu", "sbwtdio", "scl", "sct", "secio", "sfwi", "spp", "sss", "ssdcpu", "ssdio", "stbt", "sub", "swct", "sws", "swt",
-        "swtdcpu", "swtdio", "T", "zdbbl", "zdntgc", "zebwt", "zosrl", "zhft", "JDdump", "JPperf", "JPcover", "JMsingle", "pad", "dcg", "MMscs", "Mea",
-    ];
-    const ALONE: &[&str] = &["B", "Bc", "Bd", "Bi", "d", "L", "r", "v", "W", "We", "Wi", "Ww", "fnu", "fna", "fnl", "fnuw", "fnui", "fnue", "fnaw", "fnai", "fnae", "n", "ns", "nd", "na", "sbtu", "sbtdb"];
-    if WITH_VALUE.contains(&name) {
-        return Ok(1);
+fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
+    match name {
+        "S" => schedulers(config, name, value, 0)?,
+        "SP" => schedulers(config, name, value, cores())?,
+        "SDcpu" => config.dirty_cpu = pair(name, value, 0)?.0.or(config.dirty_cpu),
+        "SDPcpu" => config.dirty_cpu = pair(name, value, config.schedulers.unwrap_or(cores()))?.0.or(config.dirty_cpu),
+        "SDio" => config.dirty_io = number(name, value)?.max(1),
+        "P" => match number(name, value)? {
+            n @ 1024..=134_217_727 => config.process_limit = n,
+            _ => return Err(format!("+P {value}: between 1024 and 134217727 processes")),
+        },
+        "t" => match number(name, value)? {
+            n @ 8192..=2_147_483_647 => config.atom_limit = n,
+            _ => return Err(format!("+t {value}: between 8192 and 2147483647 atoms")),
+        },
+        "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
+        "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
+        "pc" => match value {
+            "unicode" | "latin1" => config.printable_unicode = value == "unicode",
+            _ => return Err(format!("+pc {value}: latin1 or unicode")),
+        },
+        "i" => config.boot_module = value.into(),
+        "B" => {
+            config.on_break = match value {
+                "c" => Break::Shell,
+                "d" | "" => Break::Default,
+                "i" => Break::Ignore,
+                _ => return Err(format!("+B{value}: +B, +Bc, +Bd or +Bi")),
+            }
+        }
+        "W" => {
+            config.warning_map = match value {
+                "i" => "info",
+                "w" => "warning",
+                "e" | "" => "error",
+                _ => return Err(format!("+W{value}: +Wi, +Ww or +We")),
+            }
+        }
+        "fnu" => config.utf8_names = true,
+        "fnl" => config.utf8_names = false,
+        "fna" => config.utf8_names = utf8_locale(),
+        "V" => crate::erl::print_version(),
+        _ => {}
     }
-    if ALONE.contains(&name) || name.starts_with('M') || name.starts_with("sbt") || name.starts_with('W') {
-        return Ok(if name.starts_with('M') && !ALONE.contains(&name) { 1 } else { 0 });
-    }
-    Err(format!("bad flag: {text} (an emulator flag this machine does not know; `heddle --help` lists them)"))
+    Ok(())
+}
+
+fn utf8_locale() -> bool {
+    let value = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.is_empty()));
+    value.is_some_and(|v| v.to_ascii_uppercase().replace('-', "").contains("UTF8"))
 }
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// Makes every native callable.
+pub fn register_natives() {
+    heddle_engine::init();
+    heddle_natives::register();
+    heddle_runtime::natives::register(code_natives::TABLE);
+    heddle_engine::install_natives();
+    let _ = heddle_natives::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
 }
 
 pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
@@ -151,11 +173,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
     atom::set_limit(config.atom_limit);
     proctab::init(config.process_limit);
     heddle_natives::io::names::set_utf8(config.utf8_names);
-    heddle_engine::init();
-    heddle_natives::register();
-    heddle_runtime::natives::register(code_natives::TABLE);
-    heddle_engine::install_natives();
-    let _ = heddle_natives::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
+    register_natives();
     heddle_term::code_hooks::install(heddle_term::code_hooks::CodeHooks {
         find_export: heddle_runtime::exports::get,
         is_known_export: |mfa| {
@@ -173,7 +191,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
                 uniq: k.uniq,
             })
         },
-        find_magic: heddle_term::resource::recall,
+        find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
     let schedulers = config.schedulers.unwrap_or_else(cores);
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {
@@ -183,7 +201,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
         warning_map: config.warning_map,
         backtrace_depth: &heddle_engine::ops::errors::BACKTRACE_DEPTH,
         emu_flavor: "interpreter",
-        break_ignored: false,
+        break_ignored: config.on_break == Break::Ignore,
     });
     sched::init(
         sched::Options {
@@ -203,6 +221,8 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
             std::process::exit(1);
         }
     }
+    signals::install(config.on_break);
+    crate::crash::install();
     first_processes(&config.boot_module, &arguments);
     sched::start();
     loop {

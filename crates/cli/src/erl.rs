@@ -1,109 +1,341 @@
-//! `erl`: emulator flags, the rewriting that `erlexec` does, and the start.
+//! `erl`: the rewriting of the command line that `erlexec` does (spec 2.2), and the start.
 
 use crate::emulator::{self, Config};
-use crate::otp;
-use std::ffi::OsString;
+use crate::otp::{self, Otp};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
-pub fn main(args: Vec<OsString>) -> ! {
-    let mut config = Config::default();
-    let mut flags: Vec<Vec<u8>> = Vec::new();
-    let mut otp_dir = None;
-    let mut it = args.into_iter().skip(1).peekable();
+type Words = Vec<Vec<u8>>;
+
+/// What the command line came to.
+#[derive(Default)]
+struct Line {
+    config: Config,
+    /// Emulator flags as stock would pass them, for `-emu_args`.
+    flags: Words,
+    args: Words,
+    /// `-S` and `-extra`: behind everything else.
+    last: Words,
+    detached: bool,
+    print: Print,
+    epmd: Option<bool>,
+    distributed: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Print {
+    #[default]
+    Nothing,
+    Arguments,
+    ArgumentsOnly,
+    CommandOnly,
+}
+
+pub fn fail(message: &str) -> ! {
+    eprintln!("{message}");
+    std::process::exit(1)
+}
+
+pub fn find_otp(given: Option<&OsStr>) -> Otp {
+    otp::find(given.map(Path::new)).unwrap_or_else(|message| fail(&format!("heddle: {message}")))
+}
+
+/// `args`: without the program's name.
+pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
+    let mut words: Words = Vec::new();
+    let mut it = args.into_iter();
     while let Some(arg) = it.next() {
         if arg == "--otp" {
             otp_dir = it.next();
-            continue;
+        } else {
+            let extra = arg == "-extra";
+            words.push(arg.into_vec());
+            if extra {
+                words.extend(it.by_ref().map(OsStringExt::into_vec));
+            }
         }
-        flags.push(arg.into_vec());
     }
-    let otp = match otp::find(otp_dir.as_deref().map(std::path::Path::new)) {
-        Ok(otp) => otp,
-        Err(message) => {
-            eprintln!("heddle: {message}");
-            std::process::exit(1)
-        }
+    let otp = find_otp(otp_dir.as_deref());
+    set_environment(&otp);
+    let from_env = |name: &str| -> Words {
+        let text = std::env::var_os(name).unwrap_or_default();
+        split_words(text.as_bytes())
     };
-    // Environment groups: each ends with `--` (spec 2.2).
-    let mut groups: Vec<Vec<Vec<u8>>> = Vec::new();
-    let split = |name: &str| -> Vec<Vec<u8>> {
-        std::env::var_os(name)
-            .map(|v| v.as_bytes().split(|b| b.is_ascii_whitespace()).filter(|w| !w.is_empty()).map(|w| w.to_vec()).collect())
-            .unwrap_or_default()
-    };
-    groups.push(split("ERL_OTP27_FLAGS"));
-    groups.push(split("ERL_AFLAGS"));
-    groups.push(flags);
-    groups.push(split("ERL_FLAGS"));
-    groups.push(split("ERL_ZFLAGS"));
-    let mut erlang_args: Vec<Vec<u8>> = Vec::new();
-    let push = |list: &mut Vec<Vec<u8>>, words: &[&[u8]]| list.extend(words.iter().map(|w| w.to_vec()));
-    let bindir = otp.root.join(format!("erts-{}/bin", otp.erts_version));
-    push(
-        &mut erlang_args,
-        &[b"--", b"-root", otp.root.as_os_str().as_bytes(), b"-bindir", bindir.as_os_str().as_bytes(), b"-progname", b"erl", b"--"],
-    );
-    if let Some(home) = std::env::var_os("HOME") {
-        push(&mut erlang_args, &[b"-home", home.as_bytes()]);
-    }
-    push(&mut erlang_args, &[b"--"]);
-    let mut extra = Vec::new();
-    for (i, group) in groups.iter().enumerate() {
+    let mut line = Line::default();
+    for (i, group) in
+        [from_env("ERL_OTP27_FLAGS"), from_env("ERL_AFLAGS"), words, from_env("ERL_FLAGS"), from_env("ERL_ZFLAGS")].iter().enumerate()
+    {
         if group.is_empty() && i != 2 {
             continue;
         }
-        if let Err(message) = rewrite(group, &mut config, &mut erlang_args, &mut extra) {
-            eprintln!("{message}");
-            std::process::exit(1);
-        }
-        push(&mut erlang_args, &[b"--"]);
+        line.rewrite(group).unwrap_or_else(|message| fail(&message));
+        line.args.push(b"--".to_vec());
     }
-    // Everything from -extra on stays the end of the line.
-    erlang_args.extend(extra);
-    emulator::start(config, &otp, erlang_args)
+    let bindir = bindir(&otp);
+    let mut all: Words = Vec::new();
+    let progname = std::env::var_os("PROGNAME").unwrap_or_else(|| "erl".into());
+    let push = |list: &mut Words, words: &[&[u8]]| list.extend(words.iter().map(|w| w.to_vec()));
+    push(&mut all, &[b"--", b"-root", otp.root.as_os_str().as_bytes(), b"-bindir", bindir.as_bytes()]);
+    push(&mut all, &[b"-progname", progname.as_bytes(), b"--"]);
+    if let Some(home) = std::env::var_os("HOME") {
+        push(&mut all, &[b"-home", home.as_bytes()]);
+    }
+    if let Some(port) = std::env::var_os("ERL_EPMD_PORT") {
+        push(&mut all, &[b"-epmd_port", port.as_bytes()]);
+    }
+    all.push(b"--".to_vec());
+    all.extend(std::mem::take(&mut line.args));
+    if !line.last.is_empty() {
+        all.push(b"--".to_vec());
+        all.extend(std::mem::take(&mut line.last));
+    }
+    match line.print {
+        Print::Nothing => {}
+        Print::Arguments | Print::ArgumentsOnly => {
+            for word in line.flags.iter().chain(&all) {
+                println!("{}", String::from_utf8_lossy(word));
+            }
+        }
+        Print::CommandOnly => {
+            let exe = std::env::current_exe().unwrap_or_default();
+            print!("\"{}\" ", exe.display());
+            for word in line.flags.iter().chain(&all) {
+                print!("\"{}\" ", String::from_utf8_lossy(word));
+            }
+            println!();
+        }
+    }
+    if matches!(line.print, Print::ArgumentsOnly | Print::CommandOnly) {
+        std::process::exit(0);
+    }
+    if line.distributed && line.epmd != Some(false) {
+        start_epmd(&bindir);
+    }
+    if line.detached {
+        detach();
+    }
+    emulator::start(line.config, &otp, all)
 }
 
-/// Emulator flags go to `config`, the rest to `out`.
-fn rewrite(group: &[Vec<u8>], config: &mut Config, out: &mut Vec<Vec<u8>>, extra: &mut Vec<Vec<u8>>) -> Result<(), String> {
-    let mut i = 0;
-    while i < group.len() {
-        let arg = &group[i];
-        i += 1;
-        if arg == b"-extra" {
-            extra.push(arg.clone());
-            extra.extend_from_slice(&group[i..]);
-            break;
+pub fn bindir(otp: &Otp) -> OsString {
+    otp.root.join(format!("erts-{}/bin", otp.erts_version)).into_os_string()
+}
+
+/// What programs started by Erlang code find: this machine as `erl`, the same library tree.
+fn set_environment(otp: &Otp) {
+    let mut path = Vec::new();
+    if let Some(dir) = programs() {
+        path.push(dir);
+    }
+    let old = std::env::var_os("PATH").unwrap_or_default();
+    let bindir = bindir(otp);
+    path.push(bindir.clone().into());
+    path.extend(std::env::split_paths(&old).filter(|dir| !path.contains(dir)).collect::<Vec<_>>());
+    // SAFETY: no other thread runs yet.
+    unsafe {
+        if let Ok(path) = std::env::join_paths(path) {
+            std::env::set_var("PATH", path);
         }
-        if arg.first() == Some(&b'+') && arg.len() > 1 {
-            i += crate::emulator::flag(config, arg, group.get(i))?;
-            continue;
-        }
-        match arg.as_slice() {
-            b"-noinput" => out.extend([b"-noshell".to_vec(), b"-noinput".to_vec()]),
-            b"-env" => {
-                let (Some(k), Some(v)) = (group.get(i), group.get(i + 1)) else { return Err("-env needs a name and a value".into()) };
-                config.env.push((OsString::from_vec(k.clone()), OsString::from_vec(v.clone())));
-                i += 2;
-            }
-            b"-smp" => {
-                if group.get(i).is_some_and(|v| matches!(v.as_slice(), b"enable" | b"auto" | b"disable")) {
-                    if group[i] == b"disable" {
-                        return Err("-smp disable: there is no emulator without threads; use +S 1 for one scheduler".into());
-                    }
-                    i += 1;
-                }
-            }
-            b"-make" => {
-                out.extend([b"-noshell".to_vec(), b"-noinput".to_vec()]);
-                out.extend([b"-s".to_vec(), b"make".to_vec(), b"all_or_nothing".to_vec(), b"-s".to_vec(), b"erlang".to_vec(), b"halt".to_vec()]);
-                break;
-            }
-            b"-version" => {
-                println!("Erlang (SMP,ASYNC_THREADS) (HEDDLE) emulator version {}", env!("CARGO_PKG_VERSION"));
-                std::process::exit(0);
-            }
-            _ => out.push(arg.clone()),
+        std::env::set_var("ROOTDIR", &otp.root);
+        std::env::set_var("BINDIR", bindir);
+        std::env::set_var("EMU", "beam");
+        std::env::set_var("HEDDLE_OTP", &otp.root);
+        if std::env::var_os("PROGNAME").is_none() {
+            std::env::set_var("PROGNAME", "erl");
         }
     }
-    Ok(())
+}
+
+/// The folder with our `erl`, `erlc` and `escript`.
+pub fn programs() -> Option<std::path::PathBuf> {
+    let exe = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let is_ours = |dir: &std::path::PathBuf| dir.join("erl").is_file();
+    exe.ancestors().skip(1).take(4).flat_map(|up| [up.to_path_buf(), up.join("bin")]).find(is_ours)
+}
+
+pub fn print_version() -> ! {
+    let otp = find_otp(None);
+    eprintln!("Erlang (SMP,ASYNC_THREADS) (HEDDLE) emulator version {}", otp.erts_version);
+    std::process::exit(0);
+}
+
+/// Words of an argument file or variable: blanks separate, quotes and backslashes protect, `#` begins a comment.
+fn split_words(text: &[u8]) -> Words {
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut it = text.iter().copied();
+    while let Some(b) = it.next() {
+        match b {
+            b'#' if word.is_none() => {
+                it.by_ref().find(|b| *b == b'\n');
+            }
+            b'\\' => word.get_or_insert_default().extend(it.next()),
+            b'\'' => word.get_or_insert_default().extend(it.by_ref().take_while(|b| *b != b'\'')),
+            b'"' => {
+                let word = word.get_or_insert_default();
+                while let Some(b) = it.next() {
+                    match b {
+                        b'"' => break,
+                        b'\\' => word.extend(it.next()),
+                        _ => word.push(b),
+                    }
+                }
+            }
+            b if b.is_ascii_whitespace() => words.extend(word.take()),
+            b => word.get_or_insert_default().push(b),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+impl Line {
+    fn push(&mut self, words: &[&[u8]]) {
+        self.args.extend(words.iter().map(|w| w.to_vec()));
+    }
+
+    fn plain_break(&mut self) -> Result<(), String> {
+        self.flags.push(b"-B".to_vec());
+        emulator::flag(&mut self.config, b"+B", None).map(|_| ())
+    }
+
+    fn rewrite(&mut self, group: &[Vec<u8>]) -> Result<(), String> {
+        let mut i = 0;
+        while i < group.len() {
+            let arg = group[i].as_slice();
+            i += 1;
+            let value = |what: &str| {
+                group.get(i).cloned().ok_or_else(|| format!("heddle: {} needs a value: {what}", String::from_utf8_lossy(arg)))
+            };
+            match arg {
+                b"-extra" => {
+                    self.last.extend_from_slice(&group[i - 1..]);
+                    break;
+                }
+                [b'+', _, ..] => {
+                    let used = emulator::flag(&mut self.config, arg, group.get(i))?;
+                    self.flags.push([b"-", &arg[1..]].concat());
+                    self.flags.extend_from_slice(&group[i..i + used]);
+                    i += used;
+                }
+                b"-noinput" => self.push(&[b"-noshell", b"-noinput"]),
+                b"-detached" => {
+                    self.detached = true;
+                    self.push(&[b"-detached", b"-noshell", b"-noinput"]);
+                }
+                b"-configfd" => {
+                    if value("a descriptor")? == b"0" {
+                        self.push(&[b"-noshell", b"-noinput"]);
+                    }
+                    self.push(&[arg]);
+                }
+                b"-compile" => {
+                    self.plain_break()?;
+                    self.push(&[b"-noshell", b"-noinput", b"-s", b"c", b"lc_batch"]);
+                }
+                b"-make" => {
+                    self.plain_break()?;
+                    self.push(&[b"-noshell", b"-noinput", b"-s", b"make", b"all_or_nothing", b"-s", b"erlang", b"halt"]);
+                    break;
+                }
+                b"-S" => {
+                    self.last.extend([b"-noshell".to_vec(), b"-S".to_vec()]);
+                    self.last.extend(group[i..].iter().map(|w| if w == b"--" { b"\\--".to_vec() } else { w.clone() }));
+                    break;
+                }
+                b"-env" => {
+                    let (name, value) = (value("a name")?, group.get(i + 1).cloned().unwrap_or_default());
+                    // SAFETY: no other thread runs yet.
+                    unsafe { std::env::set_var(OsString::from_vec(name), OsString::from_vec(value)) };
+                    i = (i + 2).min(group.len());
+                }
+                b"-args_file" => {
+                    let path = OsString::from_vec(value("a file")?);
+                    i += 1;
+                    let text = std::fs::read(&path).map_err(|e| format!("heddle: -args_file {}: {e}", path.display()))?;
+                    self.rewrite(&split_words(&text))?;
+                    self.args.push(b"--".to_vec());
+                }
+                b"-smp" => match group.get(i).map(Vec::as_slice) {
+                    Some(b"enable" | b"auto") => i += 1,
+                    Some(b"disable") => {
+                        return Err("heddle: -smp disable: there is no emulator without threads; +S 1 means one scheduler".into());
+                    }
+                    _ => {}
+                },
+                b"-emu_args" => self.print = Print::Arguments,
+                b"-emu_args_exit" => self.print = Print::ArgumentsOnly,
+                b"-emu_qouted_cmd_exit" => self.print = Print::CommandOnly,
+                b"-emu_name_exit" => {
+                    println!("heddle");
+                    std::process::exit(0);
+                }
+                b"-version" => print_version(),
+                b"-sname" | b"-name" => {
+                    self.distributed = true;
+                    self.push(&[arg]);
+                }
+                b"-no_epmd" => {
+                    self.epmd = Some(false);
+                    self.push(&[arg]);
+                }
+                b"-start_epmd" => {
+                    match value("true or false")?.as_slice() {
+                        b"true" => self.epmd = Some(true),
+                        b"false" => self.epmd = Some(false),
+                        _ => return Err("heddle: -start_epmd: true or false".into()),
+                    }
+                    self.push(&[arg]);
+                }
+                // The separator that front ends put in needs no other treatment than its place.
+                _ => self.args.push(arg.to_vec()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As erlexec does before a node with a name; it is no error when there is none.
+fn start_epmd(bindir: &OsStr) {
+    use std::process::{Command, Stdio};
+    let epmd = Path::new(bindir).join("epmd");
+    let program = if epmd.is_file() { epmd } else { "epmd".into() };
+    let _ = Command::new(program).arg("-daemon").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+/// The machine goes on without its terminal, as nobody's child. No thread runs yet.
+fn detach() {
+    // SAFETY: plain system calls in a process with one thread.
+    unsafe {
+        for round in 0..2 {
+            match libc::fork() {
+                -1 => fail(&format!("heddle: -detached: {}", std::io::Error::last_os_error())),
+                0 => {}
+                _ => libc::_exit(0),
+            }
+            if round == 0 {
+                libc::setsid();
+            }
+        }
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for fd in 0..3 {
+            libc::dup2(null, fd);
+        }
+        if null > 2 {
+            libc::close(null);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_words;
+
+    #[test]
+    fn words_of_files() {
+        let words = split_words(b"-x \"a b\" c\\ d # more\n+P 5 'e \\f' g#h\n");
+        let words: Vec<&str> = words.iter().map(|w| std::str::from_utf8(w).unwrap()).collect();
+        assert_eq!(words, ["-x", "a b", "c d", "+P", "5", "e \\f", "g#h"]);
+    }
 }

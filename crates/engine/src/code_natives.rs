@@ -33,6 +33,7 @@ heddle_runtime::natives! { TABLE:
         "get_module_info"/2 => get_module_info_2,
         "function_exported"/3 => function_exported,
         "is_builtin"/3 => is_builtin,
+        "raise"/3 => crate::ops::control::raise_native,
     }
 }
 
@@ -85,8 +86,10 @@ fn log_error(text: &str) {
 
 /// Loads the file's bytes in one go, for modules that are there before any process runs.
 pub fn preload(bytes: &[u8]) -> Result<Atom, loader::LoadError> {
-    let instance = loader::prepare(bytes)?;
+    let mut instance = loader::prepare(bytes)?;
     let name = instance.name;
+    // As in stock, traces through preloaded modules show no lines.
+    instance.lines = Vec::new();
     PRELOADED.lock().unwrap().push(name);
     publish(instance);
     Ok(name)

@@ -29,6 +29,8 @@ pub struct Ctx {
     pub fault: *const heddle_term::Export,
     /// Arguments of the failed native or function, as a list, or NONE.
     pub fault_args: Term,
+    /// Why the last native gave no result.
+    pub thrown: heddle_runtime::Thrown,
     /// Reductions left when the process was given back.
     pub left: i64,
     /// The bitstring that OTP 24's `bs_put_` instructions are filling: address, next bit, end.

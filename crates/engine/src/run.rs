@@ -31,6 +31,7 @@ impl Engine for Interpreter {
                 p: std::ptr::null_mut(),
                 fault: std::ptr::null(),
                 fault_args: Term::NONE,
+                thrown: heddle_runtime::Thrown::Exception,
                 left: 0,
                 build_base: std::ptr::null_mut(),
                 build_at: 0,

@@ -9,7 +9,7 @@ pub mod nodes;
 pub mod ports;
 pub mod process;
 pub mod system;
-pub mod tty_basic;
+pub mod tty;
 
 use heddle_runtime::natives::Native;
 
@@ -29,6 +29,7 @@ pub const TABLES: &[&[Native]] = &[
     system::info::TABLE,
     system::os::TABLE,
     system::refused::TABLE,
+    system::signals::TABLE,
     system::statistics::TABLE,
     system::time::TABLE,
     nodes::TABLE,
@@ -38,7 +39,7 @@ pub const TABLES: &[&[Native]] = &[
     io::names::TABLE,
     io::paths::TABLE,
     ports::natives::TABLE,
-    tty_basic::TABLE,
+    tty::natives::TABLE,
 ];
 
 /// Makes all natives of this crate callable.

@@ -39,6 +39,14 @@ pub fn finish(p: &mut Process) {
     for hook in hooks {
         hook(p);
     }
+    // Whom it suspended goes on.
+    for (pid, count) in std::mem::take(&mut p.suspending) {
+        crate::send::call_in(pid, move |other| {
+            if let Some(other) = other {
+                other.resume(count);
+            }
+        });
+    }
     // From here on the table does not know it; signals that still arrive are answered below.
     proctab::remove(shared);
     let reason = p.exit_reason;

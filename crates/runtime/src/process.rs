@@ -256,7 +256,8 @@ pub struct Process {
     pub trap_exit: bool,
     pub off_heap_messages: bool,
     pub sensitive: bool,
-    pub save_calls: bool,
+    /// As set by process_flag; no calls are saved.
+    pub save_calls: u32,
     pub async_dist: bool,
     pub system_process: bool,
     pub has_error_handler: bool,
@@ -390,8 +391,7 @@ impl Process {
     /// Counts work done by a native; 1 reduction is about the work of one function call (roughly 1 µs at most).
     #[inline]
     pub fn bump(&mut self, reductions: usize) {
-        // The engine keeps its own flags above bit 24.
-        self.extra_reductions = (self.extra_reductions + reductions.min(1 << 23) as u32).min((1 << 24) - 1);
+        self.extra_reductions = self.extra_reductions.saturating_add(reductions.min(1 << 30) as u32);
     }
 }
 
@@ -449,7 +449,7 @@ impl Process {
             trap_exit: false,
             off_heap_messages: options.off_heap_messages,
             sensitive: false,
-            save_calls: false,
+            save_calls: 0,
             async_dist: options.async_dist,
             system_process: options.system_process,
             has_error_handler: false,
@@ -479,6 +479,19 @@ impl Process {
             let fragment = heddle_term::Fragment::new(1);
             // SAFETY: a fresh fragment, empty.
             unsafe { self.heap.adopt(fragment) };
+        }
+    }
+}
+
+impl Process {
+    /// Takes back `count` suspensions.
+    pub fn resume(&mut self, count: u32) {
+        self.suspend_count = self.suspend_count.saturating_sub(count);
+        if self.suspend_count == 0 {
+            self.shared().state.set_suspended(false);
+            // It may have had a reason to run all along.
+            let _ = self.shared().inbox.push(crate::signal::Signal::new(crate::signal::Body::Nudge));
+            crate::sched::wake(self.proc_ref());
         }
     }
 }

@@ -183,6 +183,13 @@ pub fn unlink(p: &mut Process, other: Term) {
 /// Starts to monitor; the 'DOWN' for a target that is not there comes as a signal to ourselves.
 pub fn monitor(p: &mut Process, target: Term, name: Option<Atom>, reference: RefId, alias: AliasMode, tag: Option<Package>) {
     let me = p.pid_term();
+    if target == me {
+        // Never fires, and does not show anywhere; only its alias counts.
+        if alias != AliasMode::None {
+            p.relations.make().aliases.insert(reference, alias);
+        }
+        return;
+    }
     let kind = if target.is_local_port() { MonitorKind::Port } else { MonitorKind::Process };
     let inner = p.relations.make();
     inner.monitoring.insert(reference, Monitoring { target, name, alias, tag, kind });
@@ -193,9 +200,6 @@ pub fn monitor(p: &mut Process, target: Term, name: Option<Atom>, reference: Ref
         false
     } else if target.is_local_port() {
         PORTS.get().is_some_and(|h| (h.monitor)(target, me, reference))
-    } else if target == me {
-        // Monitoring oneself never fires.
-        true
     } else {
         proctab::lookup(target.payload())
             .is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok())

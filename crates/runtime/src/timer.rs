@@ -223,12 +223,13 @@ impl Wheels {
         w.unlink(handle.index);
         let deadline = w.entries[handle.index as usize].deadline;
         let action = w.release(handle.index);
-        Some((deadline.saturating_sub(ticks_ms()), action))
+        // Deadlines count one tick more than was asked for: see set_receive_timer.
+        Some((deadline.saturating_sub(ticks_ms() + 1), action))
     }
 
     pub fn remaining_ms(&self, handle: Handle) -> Option<u64> {
         let w = self.wheels[handle.wheel as usize].lock().unwrap();
-        w.find(handle.index, handle.generation).then(|| w.entries[handle.index as usize].deadline.saturating_sub(ticks_ms()))
+        w.find(handle.index, handle.generation).then(|| w.entries[handle.index as usize].deadline.saturating_sub(ticks_ms() + 1))
     }
 
     /// What is due on this wheel, and the ms until the next look.

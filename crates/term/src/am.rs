@@ -82,6 +82,7 @@ atoms! {
     LOAD_NIF = "load_nif",
     CALL_ON_LOAD_FUNCTION = "call_on_load_function",
     BANG = "!",
+    SEND = "send",
     LINK = "link",
     MONITOR = "monitor",
 }

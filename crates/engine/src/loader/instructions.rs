@@ -406,7 +406,7 @@ impl Emitter<'_> {
 
             // ---- messages ----
             Op::Send => {
-                let export = exports::get(Mfa { module: am::ERLANG, function: am::BANG, arity: 2 });
+                let export = exports::get(Mfa { module: am::ERLANG, function: am::SEND, arity: 2 });
                 self.op(receive::send);
                 self.cell(export as *const _ as u64);
             }

@@ -14,6 +14,9 @@ ops! {
         let p = save!(c, h, s);
         if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && (*c).x[2].is_list()) {
             p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+            (*c).fault = heddle_runtime::exports::get(heddle_term::Mfa { module: am::ERLANG, function: am::HIBERNATE, arity: 3 });
+            (*c).fault_args = p.heap.list(&(&(*c).x)[..3]);
+            h = p.heap.htop;
             return raise(ip, c, h, s, r);
         }
         gc::hibernate(p, &mut (&mut (*c).x)[..3]);
@@ -141,3 +144,19 @@ fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
 
 #[allow(unused)]
 fn unused(_: *mut Ctx, _: Atom) {}
+
+/// erlang:raise/3 reached through apply.
+pub fn raise_native(p: &mut heddle_runtime::Process, a: &[Term]) -> heddle_runtime::NativeResult {
+    let class = match a[0].as_atom() {
+        Some(am::ERROR) => Class::Error,
+        Some(am::EXIT) => Class::Exit,
+        Some(am::THROW) => Class::Throw,
+        _ => return Ok(am::BADARG.into()),
+    };
+    if !valid_trace(a[2]) {
+        return Ok(am::BADARG.into());
+    }
+    let trace = cut_trace(p, a[2]);
+    p.exception = Exception { class, reason: a[1], trace, ..Exception::NONE };
+    Err(heddle_runtime::Thrown::Exception)
+}

@@ -6,45 +6,52 @@ use crate::ops::calls::yield_at;
 use crate::ops::errors::{exit_now, raise};
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::{NativeFn, Process, Thrown};
-use heddle_term::{Export, Term};
+use heddle_term::Export;
 use std::sync::atomic::Ordering;
 
-/// Calls the native on X[0..arity].
-#[inline(always)]
-unsafe fn invoke(run: u64, c: *mut Ctx, p: &mut Process, arity: usize) -> Result<Term, Thrown> {
+/// Calls the native on X[0..arity]. 0: the result is in X0. Otherwise the reason is in `thrown`.
+/// A function of its own, so that the operations that call it need no native frame.
+#[inline(never)]
+unsafe fn invoke(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) -> u64 {
     // SAFETY: the loader emitted the address of a NativeFn; the arguments are initialised. Natives do not write X registers, so
     // the slice stays valid.
     unsafe {
+        let p = save!(c, h, s);
+        // For natives that ask where their caller is.
+        p.ip = ip;
         let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
         let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
-        run(p, args)
+        match run(p, args) {
+            Ok(value) => {
+                (*c).x[0] = value;
+                after_native(c, 1);
+                0
+            }
+            Err(thrown) => {
+                (*c).thrown = thrown;
+                1
+            }
+        }
     }
 }
 
 ops! {
     // native, arity, export
     fn call_native(ip, c, h, s, r) {
-        let p = save!(c, h, s);
-        match invoke(*ip.add(1), c, p, *ip.add(2) as usize) {
-            Ok(value) => {
-                (*c).x[0] = value;
-                after_native(c, 1);
-                load!(c, h, s);
-                r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
-                next!(ip, c, h, s, r; 4)
-            }
-            Err(thrown) => {
-                (*(*c).p).extra_reductions = (*(*c).p).extra_reductions.saturating_add(thrown_code(thrown));
-                return native_thrown(ip, c, h, s, r);
-            }
+        let code = invoke(ip, *ip.add(1), c, h, s, *ip.add(2) as usize);
+        if code != 0 {
+            return native_thrown(ip, c, h, s, r);
         }
+        load!(c, h, s);
+        r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
+        next!(ip, c, h, s, r; 4)
     }
 
-    // Continues `call_native` after anything but a result. The code of the reason rides in extra_reductions' top byte.
+    // Continues `call_native` after anything but a result.
     #[cold]
     fn native_thrown(ip, c, h, s, r) {
         let p = &mut *(*c).p;
-        let thrown = take_thrown(p);
+        let thrown = (*c).thrown;
         r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
         h = p.heap.htop;
         let export = &*(*ip.add(3) as *const Export);
@@ -69,29 +76,20 @@ ops! {
     // Body of a native as a function: native, export. Preceded by the usual function header.
     fn native_body(ip, c, h, s, r) {
         let export = &*(*ip.add(2) as *const Export);
-        let arity = export.mfa.arity as usize;
-        let p = save!(c, h, s);
-        match invoke(*ip.add(1), c, p, arity) {
-            Ok(value) => {
-                (*c).x[0] = value;
-                after_native(c, 1);
-                load!(c, h, s);
-                r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
-                let target = continuation_target(*s);
-                s = s.add(1);
-                goto!(target, c, h, s, r)
-            }
-            Err(thrown) => {
-                let p = &mut *(*c).p;
-                p.extra_reductions = p.extra_reductions.saturating_add(thrown_code(thrown));
-                return native_body_thrown(ip, c, h, s, r);
-            }
+        let code = invoke(ip, *ip.add(1), c, h, s, export.mfa.arity as usize);
+        if code != 0 {
+            return native_body_thrown(ip, c, h, s, r);
         }
+        load!(c, h, s);
+        r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
     }
     #[cold]
     fn native_body_thrown(ip, c, h, s, r) {
         let p = &mut *(*c).p;
-        let thrown = take_thrown(p);
+        let thrown = (*c).thrown;
         r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
         let export = &*(*ip.add(2) as *const Export);
         h = p.heap.htop;
@@ -110,26 +108,6 @@ ops! {
 /// First cell of the native's function.
 fn native_entry(export: &Export) -> *const u64 {
     crate::native_code::entry(export)
-}
-
-const THROWN_SHIFT: u32 = 24;
-
-fn thrown_code(thrown: Thrown) -> u32 {
-    (thrown as u32 + 1) << THROWN_SHIFT
-}
-
-fn take_thrown(p: &mut Process) -> Thrown {
-    let code = p.extra_reductions >> THROWN_SHIFT;
-    p.extra_reductions &= (1 << THROWN_SHIFT) - 1;
-    match code {
-        1 => Thrown::Exception,
-        2 => Thrown::Trap,
-        3 => Thrown::Again,
-        4 => Thrown::WaitAgain,
-        5 => Thrown::ExitNow,
-        6 => Thrown::DirtyCpu,
-        _ => Thrown::DirtyIo,
-    }
 }
 
 /// Records which native failed, with its arguments, unless the program gave its own (erlang:error/2,3).

@@ -72,11 +72,16 @@ ops! {
         p.saved.clear();
         p.live = 0;
         p.shared().state.clear_active();
-        if !p.shared().inbox.is_empty() {
-            let target = p.ip;
-            goto!(target, c, h, s, r)
+        if p.shared().inbox.is_empty() {
+            return switch_waiting(ip, c, h, s, r);
         }
-        return switch_waiting(ip, c, h, s, r);
+        let code = drain(c);
+        load!(c, h, s);
+        if code == ENDED {
+            (*c).left = r;
+            return OUT_EXIT;
+        }
+        goto!(*ip.add(1) as *const u64, c, h, s, r)
     }
     #[cold]
     fn switch_waiting(ip, c, h, s, r) {
@@ -152,6 +157,13 @@ unsafe fn do_send(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         debug_assert_eq!(sent, send::Sent::Ok);
         0
     }
+}
+
+/// Handles the inbox; the tops are saved.
+#[inline(never)]
+unsafe fn drain(c: *mut Ctx) -> u64 {
+    // SAFETY: the running process is ours.
+    unsafe { if handle::drain(&mut *(*c).p) == handle::After::Exit { ENDED } else { EMPTY } }
 }
 
 /// Puts the next message in X0.

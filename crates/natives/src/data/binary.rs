@@ -117,7 +117,8 @@ fn big_endian(term: Option<&Term>) -> Option<bool> {
 fn decode_unsigned(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(view), Some(big_endian)) = (bytes::view(a[0]), big_endian(a.get(1))) else { return Err(p.badarg()) };
     let bytes = view.to_vec();
-    let zeros = if big_endian { bytes.iter().take_while(|&&b| b == 0).count() } else { bytes.iter().rev().take_while(|&&b| b == 0).count() };
+    let zeros =
+        if big_endian { bytes.iter().take_while(|&&b| b == 0).count() } else { bytes.iter().rev().take_while(|&&b| b == 0).count() };
     if bytes.len() - zeros > big::MAX_DIGITS * 8 {
         return Err(p.system_limit());
     }

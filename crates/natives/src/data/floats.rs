@@ -114,9 +114,7 @@ fn string_list_to_float(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut rest = a[0];
     while rest.is_cons() {
         match rest.head().as_small() {
-            Some(c @ 0..128) if (c as u8).is_ascii_digit() || b"+-.,eE".contains(&(c as u8)) => {
-                text.push(c as u8)
-            }
+            Some(c @ 0..128) if (c as u8).is_ascii_digit() || b"+-.,eE".contains(&(c as u8)) => text.push(c as u8),
             _ => break,
         }
         rest = rest.tail();

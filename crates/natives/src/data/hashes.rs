@@ -1,8 +1,8 @@
 //! Hashes and checksums.
 
 use super::bytes::{self, io_bytes};
-use super::md5::Md5;
 use super::long;
+use super::md5::Md5;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::hash::{phash, phash2};
 use heddle_term::{Term, big, copy};

@@ -180,7 +180,10 @@ impl Builder<'_> {
         }
         for scheme in ["http", "https"] {
             let prefix = scheme.len() + 3;
-            if target.len() > prefix && target[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes()) && &target[scheme.len()..prefix] == b"://" {
+            if target.len() > prefix
+                && target[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes())
+                && &target[scheme.len()..prefix] == b"://"
+            {
                 return self.absolute(scheme, &target[prefix..]);
             }
         }

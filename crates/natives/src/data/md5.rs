@@ -25,7 +25,8 @@ impl Md5 {
     }
 
     fn block(registers: &mut [u32; 4], block: &[u8]) {
-        let words: [u32; 16] = std::array::from_fn(|i| u32::from_le_bytes([block[4 * i], block[4 * i + 1], block[4 * i + 2], block[4 * i + 3]]));
+        let words: [u32; 16] =
+            std::array::from_fn(|i| u32::from_le_bytes([block[4 * i], block[4 * i + 1], block[4 * i + 2], block[4 * i + 3]]));
         let table = constants();
         let [mut a, mut b, mut c, mut d] = *registers;
         for i in 0..64 {

@@ -41,7 +41,11 @@ pub struct Framing {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// It takes this many bytes, of which the first `header` and the last `trailer` are not given to the program.
-    Packet { header: usize, total: usize, trailer: usize },
+    Packet {
+        header: usize,
+        total: usize,
+        trailer: usize,
+    },
     /// More bytes are needed: so many in all, if that is known.
     More(Option<usize>),
     Invalid,

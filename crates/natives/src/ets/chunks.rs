@@ -45,8 +45,8 @@ struct Chunks {
 
 impl Chunks {
     fn of(term: Term) -> Option<Chunks> {
-        let chunks = match term.as_tuple()? {
-            &[table, place, limit, program, found, count] => Chunks {
+        let chunks = match *term.as_tuple()? {
+            [table, place, limit, program, found, count] => Chunks {
                 table,
                 position: match u64::try_from(place.as_small()?).ok()? {
                     PLACE_END.. => Position::End,
@@ -59,7 +59,7 @@ impl Chunks {
                 reverse: false,
                 ordered: false,
             },
-            &[table, key, start, limit, program, found, reverse, count] => Chunks {
+            [table, key, start, limit, program, found, reverse, count] => Chunks {
                 table,
                 // In the third place: `true` when nothing was visited yet, `false` when everything was.
                 position: match args::boolean(start) {
@@ -105,7 +105,7 @@ impl Chunks {
             self.collect_keys(p, table, program);
             return;
         };
-        let mut env = Env::new();
+        let mut env = Env::default();
         let (limit, reverse, ordered) = (self.limit, self.reverse, self.ordered);
         let (mut found, mut count) = (self.found, self.count);
         self.position = piece(p, table, range, self.position, ordered && reverse, |p, object| {
@@ -123,7 +123,7 @@ impl Chunks {
             if self.reverse {
                 keys.reverse();
             }
-            let mut env = Env::new();
+            let mut env = Env::default();
             for key in keys {
                 table.with_key(key, |object| {
                     if let Some(result) = program.run(p, &mut env, object.tuple) {

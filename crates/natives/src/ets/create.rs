@@ -48,8 +48,8 @@ fn parse(options: Term) -> Option<Options> {
             }
             continue;
         }
-        match option.as_tuple()? {
-            &[name, value] => match name.as_atom()?.name() {
+        match *option.as_tuple()? {
+            [name, value] => match name.as_atom()?.name() {
                 "keypos" => out.key_index = args::count(value)?.checked_sub(1)?,
                 "heir" if value.is_atom_of(Atom::new("none")) => out.heir = None,
                 "read_concurrency" => out.read_concurrency = args::boolean(value)?,
@@ -57,7 +57,7 @@ fn parse(options: Term) -> Option<Options> {
                 "decentralized_counters" => out.decentralized = args::boolean(value)?,
                 _ => return None,
             },
-            &[name, pid, data] if name.is_atom_of(Atom::new("heir")) && pid.is_local_pid() => out.heir = Some((pid.payload(), data)),
+            [name, pid, data] if name.is_atom_of(Atom::new("heir")) && pid.is_local_pid() => out.heir = Some((pid.payload(), data)),
             _ => return None,
         }
     }
@@ -125,8 +125,8 @@ enum Setting {
 }
 
 fn setting(option: Term) -> Option<Setting> {
-    match option.as_tuple()? {
-        &[name, value] => match name.as_atom()?.name() {
+    match *option.as_tuple()? {
+        [name, value] => match name.as_atom()?.name() {
             "heir" if value.is_atom_of(Atom::new("none")) => Some(Setting::Heir(None)),
             "protection" => Some(Setting::Protection(match value.as_atom()?.name() {
                 "private" => Protection::Private,
@@ -136,7 +136,7 @@ fn setting(option: Term) -> Option<Setting> {
             })),
             _ => None,
         },
-        &[name, pid, data] if name.is_atom_of(Atom::new("heir")) && pid.is_local_pid() => Some(Setting::Heir(Some((pid.payload(), data)))),
+        [name, pid, data] if name.is_atom_of(Atom::new("heir")) && pid.is_local_pid() => Some(Setting::Heir(Some((pid.payload(), data)))),
         _ => None,
     }
 }

@@ -5,22 +5,14 @@
 //! tables grow meanwhile. A traversal that remembers where it was therefore sees every object that stays exactly once,
 //! without any fixation.
 
+use super::chains::{Chains, Group, PLACE_BITS, free_chains};
+pub use super::chains::{PLACE_END, place_of};
 use super::object::{Change, Object, Owned, Verdict};
 use heddle_term::Term;
-use heddle_term::hash::internal_hash;
-use heddle_term::order::{cmp_exact, exact_eq};
-use std::cmp::Ordering as Order;
+use heddle_term::order::exact_eq;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-
-/// Bits of an object's place.
-pub const PLACE_BITS: u32 = 58;
-pub const PLACE_END: u64 = 1 << PLACE_BITS;
-
-pub fn place_of(key: Term) -> u64 {
-    internal_hash(key) >> (64 - PLACE_BITS)
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
@@ -42,154 +34,6 @@ struct Shard {
     chains: RwLock<Chains>,
     count: AtomicUsize,
     words: AtomicUsize,
-}
-
-struct Chains {
-    /// A power of two many, or none.
-    heads: Vec<*mut Object>,
-    bits: u32,
-    shard_bits: u32,
-}
-
-// SAFETY: the chains own their objects, which are Send and Sync.
-unsafe impl Send for Chains {}
-// SAFETY: as above.
-unsafe impl Sync for Chains {}
-
-const FIRST_BITS: u32 = 3;
-
-impl Chains {
-    fn bucket(&self, place: u64) -> usize {
-        (((place << self.shard_bits) & (PLACE_END - 1)) >> (PLACE_BITS - self.bits)) as usize
-    }
-
-    /// The link to the first object that is not before (place, key), and whether it has that key.
-    fn seek(&self, place: u64, key: Term) -> (*mut *mut Object, bool) {
-        if self.heads.is_empty() {
-            return (null_mut(), false);
-        }
-        let mut link = self.heads.as_ptr().wrapping_add(self.bucket(place)).cast_mut();
-        // SAFETY: links and objects of our chains are live while the lock is held.
-        unsafe {
-            loop {
-                let object = *link;
-                if object.is_null() || (*object).hash > place {
-                    return (link, false);
-                }
-                if (*object).hash == place {
-                    if exact_eq((*object).key, key) {
-                        return (link, true);
-                    }
-                    if cmp_exact((*object).key, key) == Order::Greater {
-                        return (link, false);
-                    }
-                }
-                link = &raw mut (*object).next;
-            }
-        }
-    }
-
-    /// First object at or behind `place` in this shard.
-    fn at_or_after(&self, place: u64) -> *mut Object {
-        if self.heads.is_empty() {
-            return null_mut();
-        }
-        let first = self.bucket(place);
-        for (i, &head) in self.heads[first..].iter().enumerate() {
-            let mut object = head;
-            // SAFETY: as in `seek`.
-            unsafe {
-                while i == 0 && !object.is_null() && (*object).hash < place {
-                    object = (*object).next;
-                }
-            }
-            if !object.is_null() {
-                return object;
-            }
-        }
-        null_mut()
-    }
-
-    /// The object behind `object` in this shard's order.
-    fn after(&self, object: *mut Object) -> *mut Object {
-        // SAFETY: as in `seek`.
-        unsafe {
-            if !(*object).next.is_null() {
-                return (*object).next;
-            }
-            let bucket = self.bucket((*object).hash);
-            self.heads[bucket + 1..].iter().copied().find(|o| !o.is_null()).unwrap_or(null_mut())
-        }
-    }
-
-    /// Makes room for `count` objects: splits every chain at its middle place.
-    fn grow_for(&mut self, count: usize) {
-        if self.heads.is_empty() {
-            self.bits = FIRST_BITS;
-            self.heads = vec![null_mut(); 1 << FIRST_BITS];
-        }
-        while count > self.heads.len() * 2 && self.bits + self.shard_bits < 40 {
-            self.set_bits(self.bits + 1);
-        }
-    }
-
-    fn shrink_for(&mut self, count: usize) {
-        while self.bits > FIRST_BITS && count < self.heads.len() / 8 {
-            self.set_bits(self.bits - 1);
-        }
-    }
-
-    fn set_bits(&mut self, bits: u32) {
-        let old = std::mem::replace(&mut self.heads, vec![null_mut(); 1 << bits]);
-        self.bits = bits;
-        // Objects come in order, so each is the last of its new chain.
-        let mut last: (usize, *mut Object) = (usize::MAX, null_mut());
-        for head in old {
-            let mut object = head;
-            while !object.is_null() {
-                // SAFETY: we own the chains.
-                unsafe {
-                    let next = std::mem::replace(&mut (*object).next, null_mut());
-                    let bucket = self.bucket((*object).hash);
-                    if bucket == last.0 {
-                        (*last.1).next = object;
-                    } else {
-                        self.heads[bucket] = object;
-                    }
-                    last = (bucket, object);
-                    object = next;
-                }
-            }
-        }
-    }
-
-    fn take_all(&mut self) -> Vec<*mut Object> {
-        self.bits = 0;
-        std::mem::take(&mut self.heads)
-    }
-}
-
-impl Drop for Chains {
-    fn drop(&mut self) {
-        free_chains(self.take_all());
-    }
-}
-
-fn free_chains(heads: Vec<*mut Object>) -> usize {
-    let mut count = 0;
-    for head in heads {
-        let mut object = head;
-        while !object.is_null() {
-            // SAFETY: unlinked as a whole; each is owned by its chain.
-            unsafe {
-                let next = (*object).next;
-                drop(Owned::from_raw(object));
-                object = next;
-            }
-            count += 1;
-        }
-    }
-    count
 }
 
 /// Everything a cleared table held; freed when it is dropped.
@@ -276,36 +120,10 @@ impl Shard {
     }
 }
 
-/// The objects of a key from `first` on.
-struct Group {
-    next: *mut Object,
-    place: u64,
-    key: Term,
-}
-
-impl Iterator for Group {
-    type Item = *mut Object;
-    fn next(&mut self) -> Option<*mut Object> {
-        let object = self.next;
-        // SAFETY: objects are live while the lock that the caller holds is held.
-        unsafe {
-            if object.is_null() || (*object).hash != self.place || !exact_eq((*object).key, self.key) {
-                return None;
-            }
-            self.next = (*object).next;
-        }
-        Some(object)
-    }
-}
-
 impl HashStore {
     pub fn new(shard_bits: u32, copies: Copies) -> HashStore {
         let shards = (0..1usize << shard_bits)
-            .map(|_| Shard {
-                chains: RwLock::new(Chains { heads: Vec::new(), bits: 0, shard_bits }),
-                count: AtomicUsize::new(0),
-                words: AtomicUsize::new(0),
-            })
+            .map(|_| Shard { chains: RwLock::new(Chains::new(shard_bits)), count: AtomicUsize::new(0), words: AtomicUsize::new(0) })
             .collect();
         HashStore { shards, shard_bits, copies }
     }
@@ -572,14 +390,4 @@ impl HashStore {
 
 fn shard_start(index: usize, shard_bits: u32) -> u64 {
     (index as u64) << (PLACE_BITS - shard_bits)
-}
-
-impl Chains {
-    /// First object in a bucket behind that of `place`.
-    fn at_or_after_bucket(&self, place: u64) -> *mut Object {
-        if self.heads.is_empty() {
-            return null_mut();
-        }
-        self.heads[self.bucket(place) + 1..].iter().copied().find(|o| !o.is_null()).unwrap_or(null_mut())
-    }
 }

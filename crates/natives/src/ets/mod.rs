@@ -1,10 +1,11 @@
 //! Built-in term storage.
 //!
-//! `table` is a table, `hash_store` and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
+//! `table` is a table, `hash_store` (of `chains`) and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
 //! reference, `access` by argument. `spec` compiles and runs match specifications; `plan` tells which objects one needs,
 //! `scan` visits them piece by piece. The other files are natives.
 
 pub mod access;
+mod chains;
 pub mod chunks;
 pub mod create;
 pub mod fix;
@@ -22,6 +23,11 @@ pub mod table;
 pub mod tree_store;
 pub mod update;
 pub mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use registry::find_magic;
 
 use heddle_runtime::natives::Native;
 

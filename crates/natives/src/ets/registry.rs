@@ -130,6 +130,10 @@ pub fn remove(table: &Table) {
         COUNT.fetch_sub(1, Ordering::Relaxed);
     }
     disown(table.owner(), table);
+    let fixers: Vec<u64> = table.fixations().by.drain(..).map(|(pid, _)| pid).collect();
+    for pid in fixers {
+        holdings(pid, |b| b.fixed.retain(|t| !std::ptr::eq(&**t, table)));
+    }
     let (count, removed): (usize, Removed) = table.clear();
     reap(count, removed);
 }

@@ -85,7 +85,7 @@ fn select_all(p: &mut Process, a: &[Term], form: Form, reverse: bool) -> NativeR
     let query = query(p, a[1], form)?;
     let program = query.program();
     let mut list = query.found(Term::NIL);
-    let mut env = Env::new();
+    let mut env = Env::default();
     let range = match plan(program, table) {
         Plan::Keys(mut keys) => {
             // The list is built from its end.
@@ -141,7 +141,7 @@ fn select_count(p: &mut Process, a: &[Term]) -> NativeResult {
     let query = query(p, a[1], Form::Spec)?;
     let program = query.program();
     let mut count = query.found(Term::small(0)).small_value();
-    let mut env = Env::new();
+    let mut env = Env::default();
     let range = match plan(program, table) {
         Plan::Keys(keys) => {
             for key in keys {
@@ -170,7 +170,7 @@ fn select_delete(p: &mut Process, a: &[Term]) -> NativeResult {
     let query = query(p, a[1], Form::Spec)?;
     let program = query.program();
     let mut count = query.found(Term::small(0)).small_value();
-    let mut env = Env::new();
+    let mut env = Env::default();
     let range = match plan(program, table) {
         Plan::Keys(keys) => {
             for key in keys {
@@ -202,7 +202,7 @@ fn select_replace(p: &mut Process, a: &[Term]) -> NativeResult {
         return Err(p.badarg());
     }
     let mut count = query.found(Term::small(0)).small_value();
-    let mut env = Env::new();
+    let mut env = Env::default();
     let range = match plan(program, table) {
         Plan::Keys(keys) if table.kind != Type::DuplicateBag => {
             for key in keys {

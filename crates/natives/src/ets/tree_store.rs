@@ -4,7 +4,7 @@
 use super::object::{Change, Object, Owned, Verdict};
 use super::spec::pattern::{Pattern, cmp_prefix};
 use heddle_term::Term;
-use heddle_term::order::{cmp, exact_eq};
+use heddle_term::order::cmp;
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -171,15 +171,19 @@ impl TreeStore {
     }
 
     pub fn remove(&self, key: Term, mut f: impl FnMut(&Object) -> bool) -> usize {
-        let mut tree = self.write();
-        let probe = Point::Key(key);
-        let wanted = tree.get(&probe as &dyn Place).is_some_and(|e| f(&e.0));
-        let old = if wanted { tree.take(&probe as &dyn Place) } else { None };
-        if let Some(old) = &old {
-            self.removed(&old.0);
+        if self.size() == 0 {
+            return 0;
         }
+        let mut tree = self.write();
+        // One descent where it is wanted, as nearly always.
+        let Some(old) = tree.take(&Point::Key(key) as &dyn Place) else { return 0 };
+        if !f(&old.0) {
+            tree.insert(old);
+            return 0;
+        }
+        self.removed(&old.0);
         drop(tree);
-        old.is_some() as usize
+        1
     }
 
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
@@ -274,11 +278,6 @@ impl TreeStore {
     /// The object at position `index` in key order.
     pub fn nth<R>(&self, index: usize, f: impl FnOnce(&Object) -> R) -> Option<R> {
         self.read().iter().nth(index).map(|e| f(&e.0))
-    }
-
-    /// Removes an object exactly equal to `tuple`.
-    pub fn remove_object(&self, key: Term, tuple: Term) -> usize {
-        self.remove(key, |o| exact_eq(o.tuple, tuple))
     }
 }
 

@@ -76,9 +76,9 @@ struct Step {
 }
 
 fn step(term: Term) -> Option<Step> {
-    let step = match term.as_tuple()? {
-        &[position, increment] => Step { position, increment, limit: None },
-        &[position, increment, threshold, value] => Step { position, increment, limit: Some((threshold, value)) },
+    let step = match *term.as_tuple()? {
+        [position, increment] => Step { position, increment, limit: None },
+        [position, increment, threshold, value] => Step { position, increment, limit: Some((threshold, value)) },
         _ => return None,
     };
     let integers = step.increment.is_integer() && step.limit.is_none_or(|(t, v)| t.is_integer() && v.is_integer());

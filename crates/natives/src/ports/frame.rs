@@ -10,6 +10,18 @@ pub enum Piece {
     Line(bool, Vec<u8>),
 }
 
+impl Piece {
+    /// Bytes of payload.
+    pub fn len(&self) -> usize {
+        match self {
+            Piece::Data(b) | Piece::Line(_, b) => b.len(),
+        }
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// Takes the whole pieces out of `buffer`. `None` when a packet announces more than memory holds.
 pub fn cut(packet: Packet, buffer: &mut Vec<u8>) -> Vec<Piece> {
     let mut pieces = Vec::new();

@@ -77,11 +77,7 @@ fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
 
 fn port_close(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
-    // The closer sees no exit signal of its own.
-    if let Some(inner) = p.relations.get_mut() {
-        inner.links.remove(&port.term());
-    }
-    port.state.lock().unwrap().links.remove(&p.pid_term());
+    let _ = p;
     port.flush();
     port.close(am::NORMAL.into(), false);
     Ok(Term::bool(true))
@@ -104,10 +100,7 @@ pub fn connect(port: &super::port::Port, new_owner: Term) {
     s.links.insert(new_owner);
     drop(s);
     if let Some(to) = heddle_runtime::proctab::lookup(new_owner.payload()) {
-        let _ = heddle_runtime::send::deliver(
-            to,
-            heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Link { from: term }),
-        );
+        let _ = heddle_runtime::send::deliver(to, heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Link { from: term }));
     }
 }
 

@@ -160,7 +160,14 @@ fn spawn(mut c: Command, label: String, o: Options, owner: u64) -> std::io::Resu
     Ok(finish(child, label, &o, owner, input, output))
 }
 
-fn finish(mut child: std::process::Child, label: String, o: &Options, owner: u64, input: Option<OwnedFd>, output: Option<OwnedFd>) -> Option<Arc<Port>> {
+fn finish(
+    mut child: std::process::Child,
+    label: String,
+    o: &Options,
+    owner: u64,
+    input: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+) -> Option<Arc<Port>> {
     let port = insert(label, o, owner, input, output, Some(child.id()));
     let waiter = port.clone();
     // One sleeping thread a child: reaps it whatever becomes of the port.
@@ -177,7 +184,14 @@ fn finish(mut child: std::process::Child, label: String, o: &Options, owner: u64
     port
 }
 
-fn insert(label: String, o: &Options, owner: u64, input: Option<OwnedFd>, output: Option<OwnedFd>, os_pid: Option<u32>) -> Option<Arc<Port>> {
+fn insert(
+    label: String,
+    o: &Options,
+    owner: u64,
+    input: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+    os_pid: Option<u32>,
+) -> Option<Arc<Port>> {
     use std::os::fd::AsRawFd;
     if os_pid.is_some() {
         for fd in [&input, &output].into_iter().flatten() {

@@ -127,26 +127,39 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "save_calls" => {
             let Some(n) = args::count(value).filter(|n| *n <= 10000) else { return Err(p.badarg()) };
-            let old = std::mem::replace(&mut p.save_calls, n > 0);
-            Term::small(old as i64)
+            Term::small(std::mem::replace(&mut p.save_calls, n as u32) as i64)
         }
         "scheduler" => {
             let Some(n) = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers) else { return Err(p.badarg()) };
             Term::small(p.shared().bound_scheduler.swap(n as u32, std::sync::atomic::Ordering::Relaxed) as i64)
         }
         "monitor_nodes" => return crate::nodes::monitor_nodes(p, Term::NIL, value),
-        _ => return Err(p.badarg()),
+        _ => return Err(p.badarg_cause(Atom::new("badopt"))),
     };
     Ok(old)
 }
 
 /// (Pid, Flag, Value): only save_calls may be set for another process. `badarg` or a reference is what the caller expects.
 fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[0] == p.pid_term() {
+    if a[0] == p.pid_term() && a[1].is_atom_of(Atom::new("save_calls")) {
         return process_flag_2(p, &a[1..]);
     }
-    if !a[0].is_local_pid() || !a[1].is_atom_of(Atom::new("save_calls")) {
+    if !a[0].is_local_pid() {
         return Ok(am::BADARG.into());
     }
-    Ok(am::BADARG.into())
+    if !a[1].is_atom_of(Atom::new("save_calls")) || heddle_runtime::proctab::lookup(a[0].payload()).is_none() {
+        return Ok(Atom::new("badtype").into());
+    }
+    let Some(n) = args::count(a[2]).filter(|n| *n <= 10000) else { return Ok(am::BADARG.into()) };
+    let me = p.pid();
+    let (reference, id) = heddle_runtime::send::fresh_reference(&mut p.heap);
+    heddle_runtime::send::call_in(a[0].payload(), move |other| {
+        let old = other.map(|q| std::mem::replace(&mut q.save_calls, n as u32));
+        heddle_runtime::send::build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            let result = old.map_or(Term::atom(am::BADARG), |n| Term::small(n as i64));
+            heap.tuple(&[reference, result])
+        });
+    });
+    Ok(reference)
 }

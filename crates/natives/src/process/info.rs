@@ -214,6 +214,7 @@ fn mfa_term(heap: &mut Heap, mfa: heddle_term::Mfa) -> Term {
 fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
+        "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
         "current_function" => match current(q, own) {
             Some(l) => mfa_term(heap, l.mfa),
             None => am::UNDEFINED.into(),
@@ -386,9 +387,7 @@ fn return_addresses(q: &Process) -> Vec<*const u64> {
 
 /// Where the process is: its own position is that of the caller of process_info.
 fn current(q: &Process, own: bool) -> Option<code::Location> {
-    if own {
-        return return_addresses(q).into_iter().find_map(code::locate);
-    }
+    let _ = own;
     code::locate(q.ip).or_else(|| return_addresses(q).into_iter().find_map(code::locate))
 }
 
@@ -402,9 +401,8 @@ fn location(heap: &mut Heap, l: &code::Location) -> Term {
 
 fn stacktrace(q: &Process, heap: &mut Heap, own: bool) -> Term {
     let mut addresses = return_addresses(q);
-    if !own {
-        addresses.insert(0, q.ip);
-    }
+    let _ = own;
+    addresses.insert(0, q.ip);
     let mut frames = Vec::new();
     for l in addresses.into_iter().filter_map(code::locate).take(8) {
         let location = location(heap, &l);

@@ -124,7 +124,7 @@ fn group_leader(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(p.group_leader)
 }
 
-/// (New leader, process): `true`, or `badarg`, or a reference to wait on.
+/// (New leader, process): `true` or `badarg`; `false` when it takes a signal (the caller then uses the form with a reference).
 fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
     let (leader, target) = (a[0], a[1]);
     if !leader.is_pid() || !target.is_pid() {
@@ -137,7 +137,13 @@ fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
     if heddle_runtime::proctab::lookup(target.payload()).is_none() {
         return Ok(am::BADARG.into());
     }
-    let (reference, id) = send::fresh_reference(&mut p.heap);
+    Ok(Term::bool(false))
+}
+
+/// (New leader, process, reference): the answer comes as {Reference, true | badarg}.
+fn set_group_leader_3(p: &mut Process, a: &[Term]) -> NativeResult {
+    let (leader, target) = (a[0], a[1]);
+    let Some(id) = heddle_runtime::RefId::of(a[2]).filter(|_| leader.is_pid() && target.is_local_pid()) else { return Err(p.badarg()) };
     let me = p.pid();
     let leader = heddle_runtime::Package::new(leader);
     send::call_in(target.payload(), move |other| {
@@ -151,12 +157,6 @@ fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
             heap.tuple(&[reference, result])
         });
     });
-    Ok(reference)
-}
-
-/// The asynchronous form used for remote pids: (leader, process, reference).
-fn set_group_leader_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    set_group_leader(p, &a[..2])?;
     Ok(am::OK.into())
 }
 

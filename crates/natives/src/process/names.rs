@@ -2,7 +2,7 @@
 
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{names, proctab};
-use heddle_term::{Term, am};
+use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;
 
 heddle_runtime::natives! { TABLE:
@@ -29,10 +29,10 @@ fn register(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[1].is_local_pid() {
         return Err(p.badarg());
     }
-    let Some(target) = proctab::lookup(a[1].payload()) else { return Err(p.badarg()) };
+    let Some(target) = proctab::lookup(a[1].payload()) else { return Err(p.badarg_cause(Atom::new("notalive"))) };
     // One name a process: claim its name field first.
     if target.name.compare_exchange(0, name.index() + 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        return Err(p.badarg());
+        return Err(p.badarg_cause(Atom::new("registered_name")));
     }
     if !names::register(name, a[1]) {
         target.name.store(0, Ordering::Release);

@@ -85,7 +85,7 @@ fn monitor_3(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> NativeResult {
-    let Some(kind) = a[0].as_atom() else { return Err(p.badarg()) };
+    let Some(kind) = a[0].as_atom() else { return Err(p.badarg_cause(Atom::new("badtype"))) };
     let alias = options.alias.unwrap_or(AliasMode::None);
     let id = refs::fresh();
     match kind.name() {
@@ -96,7 +96,7 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
             p.relations.make().monitoring.insert(id, m);
             return Ok(reference_term(p, id, alias));
         }
-        _ => return Err(p.badarg()),
+        _ => return Err(p.badarg_cause(Atom::new("badtype"))),
     }
     let is_port = kind.name() == "port";
     let (target, name) = match target(a[1], is_port) {

@@ -54,7 +54,7 @@ fn spawn_link_3(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn spawn_opt_4(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(request) = parse_options(a[3], false) else {
-        return Err(if args::list(a[3]).is_some() { p.badarg_cause(Atom::new("badopt")) } else { p.badarg() });
+        return Err(p.badarg_cause(Atom::new("badopt")));
     };
     start(p, a, &request)
 }
@@ -147,10 +147,16 @@ pub fn heap_size(words: usize) -> usize {
 /// erts_internal:spawn_request(M, F, Args, Options): the reply comes as a message; the answer is the reference.
 fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(request) = parse_options(a[3], true) else {
+        // Not a list is the caller's mistake; an unknown option is told in the reply.
         if args::list(a[3]).is_none() {
-            return Err(p.badarg());
+            return Ok(Atom::new("badopt").into());
         }
-        return Ok(Atom::new("badopt").into());
+        let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
+        let tag = Atom::new("spawn_reply").into();
+        let message = p.heap.tuple(&[tag, reference, am::ERROR.into(), Atom::new("badopt").into()]);
+        let me = p.pid_term();
+        heddle_runtime::send::send(p, me, message);
+        return Ok(reference);
     };
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
     let id = refs::fresh();

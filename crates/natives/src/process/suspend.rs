@@ -12,9 +12,6 @@ heddle_runtime::natives! { TABLE:
 
 /// (Pid, Options): true, false (unless_suspending and it was), badarg, or a reference whose message brings the answer.
 fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[0].is_local_pid() || a[0] == p.pid_term() {
-        return Ok(am::BADARG.into());
-    }
     let (mut unless, mut is_async, mut reply) = (false, false, None);
     let Some(options) = args::list(a[1]) else { return Ok(am::BADARG.into()) };
     for option in options {
@@ -26,9 +23,12 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
                     is_async = true;
                     reply = Some(heddle_runtime::Package::new(value));
                 }
-                _ => return Ok(am::BADARG.into()),
+                _ => return Ok(Atom::new("badopt").into()),
             },
         }
+    }
+    if !a[0].is_local_pid() || a[0] == p.pid_term() {
+        return Ok(am::BADARG.into());
     }
     let target = a[0].payload();
     let entry = p.suspending.iter().position(|s| s.0 == target);
@@ -79,12 +79,7 @@ fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     send::call_in(target, |other| {
         if let Some(other) = other {
-            other.suspend_count = other.suspend_count.saturating_sub(1);
-            if other.suspend_count == 0 {
-                other.shared().state.set_suspended(false);
-                // It may have had a reason to run all along.
-                let _ = other.shared().inbox.push(heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Nudge));
-            }
+            other.resume(1);
         }
     });
     Ok(Term::bool(true))

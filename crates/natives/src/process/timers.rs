@@ -18,6 +18,9 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
+/// `system_info(end_time)` less its start, in ms (both are stock's).
+const LAST_MS: i128 = (8_646_911_283_000_000_000 - time::START_NS as i128) / 1_000_000;
+
 fn start(p: &mut Process, time: Term, dest: Term, message: Term, options: Term, wrap: bool) -> NativeResult {
     let mut absolute = false;
     let Some(options) = args::list(options) else { return Err(p.badarg()) };
@@ -47,8 +50,9 @@ fn start(p: &mut Process, time: Term, dest: Term, message: Term, options: Term, 
         }
     } else {
         match big::to_i64(time).filter(|ms| *ms >= 0) {
-            Some(ms) => timer_refs::deadline_after(ms as u64),
-            None => return Err(p.badarg()),
+            // What lies beyond the end of Erlang time cannot be waited for.
+            Some(ms) if (ms as i128) < LAST_MS => timer_refs::deadline_after(ms as u64),
+            _ => return Err(p.badarg_cause(Atom::new("time"))),
         }
     };
     let id = refs::fresh();

@@ -38,6 +38,7 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
         sched::exit_now(low as i32);
     }
     if a[0].is_atom_of(Atom::new("abort")) {
+        sched::run_at_exit();
         std::process::abort();
     }
     if a[0].is_list() {

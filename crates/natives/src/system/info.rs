@@ -369,7 +369,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             // Accounting of scheduler time is not there yet: issue "The many-core runtime".
             Err(p.error(am::NOTSUP))
         }
-        _ => Err(p.badarg()),
+        _ => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
 

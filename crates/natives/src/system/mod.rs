@@ -4,6 +4,7 @@ pub mod display;
 pub mod halt;
 pub mod info;
 pub mod os;
+pub mod signals;
 pub mod refused;
 pub mod statistics;
 pub mod time;

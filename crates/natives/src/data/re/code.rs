@@ -162,15 +162,7 @@ impl Code {
         let result = unsafe {
             pcre2_set_match_limit_8(self.context.as_ptr(), limits.matches);
             pcre2_set_depth_limit_8(self.context.as_ptr(), limits.depth);
-            pcre2_match_8(
-                self.code.as_ptr(),
-                subject.as_ptr(),
-                subject.len(),
-                offset,
-                options,
-                self.data.as_ptr(),
-                self.context.as_ptr(),
-            )
+            pcre2_match_8(self.code.as_ptr(), subject.as_ptr(), subject.len(), offset, options, self.data.as_ptr(), self.context.as_ptr())
         };
         match result {
             PCRE2_ERROR_NOMATCH => Err(MatchError::NoMatch),

@@ -126,7 +126,9 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
     match code - 100 {
         // Letters without meaning stood for themselves.
         3 if before.last() == Some(&b'\\') => Mend { at: at - 1, removed: 1, inserted: b"" },
-        15 if before.last() == Some(&b'\\') && matches!(pattern.get(at), Some(b'8' | b'9')) => Mend { at: at - 1, removed: 1, inserted: b"" },
+        15 if before.last() == Some(&b'\\') && matches!(pattern.get(at), Some(b'8' | b'9')) => {
+            Mend { at: at - 1, removed: 1, inserted: b"" }
+        }
         15 if before.ends_with(b"(?(0") => Error(Some("invalid condition (?(0)"), at + 1),
         15 if before.ends_with(b"(?(") || before.ends_with(b"(?(<") || before.ends_with(b"(?('") => {
             Error(own, (skip(pattern, at, |b| b != b')') + 1).min(pattern.len()))

@@ -105,7 +105,13 @@ impl Compiler {
 
     fn pattern(&mut self, term: Term) -> Pattern {
         self.depth += 1;
-        let pattern = if self.too_deep() { Pattern::Any } else { self.pattern_here(term) };
+        let pattern = if self.depth == MAX_DEPTH && is_ground(term) {
+            Pattern::Const(term)
+        } else if self.too_deep() {
+            Pattern::Any
+        } else {
+            self.pattern_here(term)
+        };
         self.depth -= 1;
         pattern
     }
@@ -291,6 +297,22 @@ fn logical(name: &str) -> Option<fn(Vec<Expr>) -> Expr> {
         "orelse" => Expr::OrElse,
         _ => return None,
     })
+}
+
+/// No variables and no maps anywhere: found without recursion, for parts that are nested deep.
+fn is_ground(term: Term) -> bool {
+    let mut stack = vec![term];
+    while let Some(term) = stack.pop() {
+        if term.is_map() || is_atom(term, "_") || variable(term).is_some() {
+            return false;
+        }
+        if term.is_cons() {
+            stack.extend([term.tail(), term.head()]);
+        } else if let Some(elements) = term.as_tuple() {
+            stack.extend_from_slice(elements);
+        }
+    }
+    true
 }
 
 fn is_const(pattern: &Pattern) -> bool {

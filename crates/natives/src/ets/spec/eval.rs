@@ -16,8 +16,8 @@ pub struct Env {
     pub flags: Vec<&'static str>,
 }
 
-impl Env {
-    pub fn new() -> Env {
+impl Default for Env {
+    fn default() -> Env {
         Env { object: Term::NIL, slots: Vec::new(), message: None, flags: Vec::new() }
     }
 }

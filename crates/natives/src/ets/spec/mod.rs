@@ -81,14 +81,22 @@ impl Resource for Program {
 impl Program {
     /// For use while `source` stays where it is.
     pub fn borrowed(source: Term, form: Form) -> Option<Program> {
-        let clauses = compile::compile(source, form, Dialect::Table).ok()?;
+        let clauses = Program::clauses(source, form)?;
         Some(Program { clauses, form, source: None })
     }
 
     pub fn owned(source: Term, form: Form) -> Option<Arc<Program>> {
         let source = Package::new(source);
-        let clauses = compile::compile(source.term(), form, Dialect::Table).ok()?;
+        let clauses = Program::clauses(source.term(), form)?;
         Some(Arc::new(Program { clauses, form, source: Some(source) }))
+    }
+
+    /// An empty specification is none, but where tables are searched it is one that nothing matches.
+    fn clauses(source: Term, form: Form) -> Option<Vec<Clause>> {
+        if source.is_nil() && form == Form::Spec {
+            return Some(Vec::new());
+        }
+        compile::compile(source, form, Dialect::Table).ok()
     }
 
     pub fn reference(self: Arc<Program>, heap: &mut Heap) -> Term {

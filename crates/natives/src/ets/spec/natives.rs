@@ -20,8 +20,8 @@ heddle_runtime::natives! { TABLE:
 
 fn match_spec_compile(p: &mut Process, a: &[Term]) -> NativeResult {
     match Program::owned(a[0], Form::Spec) {
-        Some(program) => Ok(program.reference(&mut p.heap)),
-        None => Err(p.badarg()),
+        Some(program) if !a[0].is_nil() => Ok(program.reference(&mut p.heap)),
+        _ => Err(p.badarg()),
     }
 }
 
@@ -35,7 +35,7 @@ const BATCH: usize = 1000;
 fn match_spec_run_r(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(program) = access::resource::<Program>(a[1]) else { return Err(p.badarg()) };
     let (mut rest, mut results) = (a[0], a[2]);
-    let mut env = Env::new();
+    let mut env = Env::default();
     for _ in 0..BATCH {
         if !rest.is_cons() {
             return if rest.is_nil() { Ok(results) } else { Err(p.badarg()) };
@@ -59,7 +59,7 @@ fn match_spec_test(p: &mut Process, a: &[Term]) -> NativeResult {
         Ok(clauses) => clauses,
         Err(errors) => return Ok(error_list(p, &errors)),
     };
-    let mut env = Env::new();
+    let mut env = Env::default();
     let result = match eval::accept(&clauses, p, &mut env, a[0]) {
         None => Term::bool(false),
         Some(clause) if dialect == Dialect::Table => clause.result(p, &mut env),

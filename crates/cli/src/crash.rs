@@ -1,0 +1,64 @@
+//! When the machine itself is wrong: a report, a file, and the end.
+
+use heddle_term::Atom;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static CRASHING: AtomicBool = AtomicBool::new(false);
+
+pub fn install() {
+    std::panic::set_hook(Box::new(|info| {
+        if CRASHING.swap(true, Ordering::SeqCst) {
+            // Another thread reports already, or the report itself went wrong.
+            std::thread::sleep(std::time::Duration::from_secs(2));
+            std::process::abort();
+        }
+        heddle_runtime::sched::run_at_exit();
+        let message = info.payload_as_str().unwrap_or("(no message)");
+        let at = info.location().map_or(String::new(), |l| format!("{}:{}", l.file(), l.line()));
+        let thread = std::thread::current();
+        let mut report = format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
+        if let Some((pid, mfa)) = heddle_runtime::sched::running() {
+            let (module, function) = (mfa.module.name(), mfa.function.name());
+            let _ = writeln!(report, "  process: <0.{}.{}>, started as {module}:{function}/{}", pid & 0x0fff_ffff, pid >> 28, mfa.arity);
+        }
+        eprint!("{report}");
+        let path = std::env::var("HEDDLE_CRASH_DUMP").unwrap_or_else(|_| "heddle_crash.dump".into());
+        let _ = writeln!(report, "\nbacktrace:\n{}", std::backtrace::Backtrace::force_capture());
+        report.push_str("processes:\n");
+        heddle_runtime::proctab::for_each(|q| {
+            let name = q.name.load(Ordering::Acquire);
+            let name = if name == 0 { String::new() } else { format!(" {}", Atom::from_index(name - 1).name()) };
+            let _ = writeln!(report, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
+        });
+        match std::fs::write(&path, &report) {
+            Ok(()) => eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump."),
+            Err(e) => eprintln!("  dump:    {path} could not be written: {e}"),
+        }
+        std::process::abort();
+    }));
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
+        // SAFETY: the handler only writes and restores terminal modes; it runs on the stack that std gave the thread for this.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = fault as extern "C" fn(libc::c_int) as libc::sighandler_t;
+            action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// A memory fault: says so; returning lets the instruction fault again, now with the system's way of dying.
+extern "C" fn fault(signal: libc::c_int) {
+    let text: &[u8] = match signal {
+        libc::SIGSEGV | libc::SIGBUS => b"heddle: internal error: memory fault\n",
+        libc::SIGILL => b"heddle: internal error: illegal instruction\n",
+        _ => b"heddle: internal error: arithmetic fault\n",
+    };
+    // SAFETY: write and raise are allowed here.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len());
+    }
+    heddle_runtime::sched::run_at_exit();
+}

@@ -1,0 +1,65 @@
+//! What `heddle --help` teaches.
+
+use heddle_abi::flags::{FLAGS, Support, Takes};
+
+const TEXT: &str = "\
+Heddle runs Erlang: a virtual machine for unmodified Erlang/OTP 27 libraries.
+
+Usage: heddle [--otp DIR] COMMAND [ARGUMENTS]
+
+Commands:
+  run FILE.erl [ARGS]     compile in memory, call main/1 with ARGS (strings); also FILE.beam
+  shell [FLAGS]           the Erlang shell
+  erl [FLAGS]             like erl: all its flags
+  erlc [OPTIONS] FILES    like erlc: compile to .beam files
+  escript FILE [ARGS]     like escript: run a script
+  natives [--missing] [--json]
+                          which functions of the machine are there
+  help [flags]            this text, or the table of emulator flags
+
+Options:
+  --otp DIR               Erlang/OTP libraries to use
+  --version, --help
+
+Environment:
+  HEDDLE_OTP              Erlang/OTP libraries, if --otp is not given
+  HEDDLE_ZEAL             look for errors of the machine: gc (collect at every opportunity), yield
+                          (switch processes as often as possible); separated by commas
+  HEDDLE_CRASH_DUMP       where a report on an internal error goes (heddle_crash.dump)
+  ERL_FLAGS, ERL_AFLAGS, ERL_ZFLAGS, ERL_LIBS, ERL_CRASH_DUMP and so on, as for erl
+
+Examples:
+  heddle run hello.erl            -module(hello). -export([main/1]). main(_) -> io:format(\"hello~n\").
+  heddle run +S 1 examples/ring.erl 100 1000
+  heddle shell -pa ebin           the shell, with modules from ebin
+  heddle erl -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(otp_release)]), halt().'
+  heddle erlc -o ebin src/my.erl
+
+bin/erl, bin/erlc and bin/escript stand in for the programs of the same names.
+";
+
+pub fn print(topic: Option<&str>) -> ! {
+    match topic {
+        None => print!("{TEXT}"),
+        Some("flags") => flags(),
+        Some(other) => crate::erl::fail(&format!("heddle help: no topic {other}; there is: flags")),
+    }
+    std::process::exit(0)
+}
+
+fn flags() {
+    println!("Emulator flags, before or between the other arguments of erl and after `heddle run`:\n");
+    for (support, title) in [
+        (Support::Honoured, ""),
+        (Support::Ignored, "\nAccepted without effect:\n"),
+        (Support::Refused, "\nRefused:\n"),
+    ] {
+        if !title.is_empty() {
+            println!("{title}");
+        }
+        for f in FLAGS.iter().filter(|f| f.support == support) {
+            let between = if matches!(f.takes, Takes::Attached | Takes::Nothing) { "" } else { " " };
+            println!("  {:<24}{}", format!("+{}{between}{}", f.name, f.value), f.meaning);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `heddle natives`: which of the functions that OTP expects from the machine are there.
+
+use heddle_abi::natives::{NativeKind, NativeRow, natives};
+use heddle_runtime::exports;
+use heddle_term::Atom;
+use heddle_term::code_cell::Mfa;
+use std::ffi::OsString;
+use std::sync::atomic::Ordering;
+
+/// Done by instructions of the engine, not by functions.
+const OPERATIONS: &[(&str, &str, u8)] = &[
+    ("erlang", "load_nif", 2),
+    ("erlang", "call_on_load_function", 1),
+    ("erlang", "apply", 2),
+    ("erlang", "apply", 3),
+    ("erlang", "yield", 0),
+    ("erlang", "hibernate", 3),
+    ("erlang", "raise", 3),
+    ("erts_internal", "hibernate", 3),
+    ("os", "perf_counter", 0),
+];
+
+fn is_present(row: &NativeRow) -> bool {
+    if OPERATIONS.contains(&(row.module, row.function, row.arity)) {
+        return true;
+    }
+    let mfa = Mfa { module: Atom::new(row.module), function: Atom::new(row.function), arity: row.arity };
+    exports::find(mfa).is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
+}
+
+pub fn main(args: Vec<OsString>) -> ! {
+    let (mut json, mut missing_only) = (false, false);
+    for arg in &args {
+        match arg.to_str() {
+            Some("--json") => json = true,
+            Some("--missing") => missing_only = true,
+            _ => crate::erl::fail(&format!("heddle natives: unknown option {} (--json, --missing)", arg.display())),
+        }
+    }
+    crate::emulator::register_natives();
+    let rows: Vec<(&NativeRow, bool)> = natives().iter().map(|row| (row, is_present(row))).collect();
+    let shown = rows.iter().filter(|(_, present)| !(missing_only && *present));
+    if json {
+        let lines: Vec<String> = shown
+            .map(|(r, present)| {
+                let kind = match r.kind {
+                    NativeKind::GuardBif => "guard_bif",
+                    NativeKind::Bif => "bif",
+                    NativeKind::Internal => "internal",
+                    NativeKind::Nif => "nif",
+                };
+                // Names of functions hold no characters that JSON would escape.
+                format!(
+                    "  {{\"module\": \"{}\", \"function\": \"{}\", \"arity\": {}, \"kind\": \"{kind}\", \"tier\": {}, \"present\": {present}}}",
+                    r.module, r.function, r.arity, r.tier
+                )
+            })
+            .collect();
+        println!("[\n{}\n]", lines.join(",\n"));
+    } else {
+        for (r, present) in shown {
+            println!("{} T{} {}:{}/{}", if *present { "present" } else { "missing" }, r.tier, r.module, r.function, r.arity);
+        }
+        const TIERS: [&str; 4] = ["smallest boot", "shell", "compiler, test tools", "the rest"];
+        for (tier, what) in TIERS.iter().enumerate() {
+            let of_tier = rows.iter().filter(|(r, _)| r.tier as usize == tier);
+            let (all, present) = of_tier.fold((0, 0), |(all, n), (_, present)| (all + 1, n + usize::from(*present)));
+            println!("tier {tier} ({what}): {present} of {all}");
+        }
+        println!("all: {} of {}", rows.iter().filter(|(_, present)| *present).count(), rows.len());
+    }
+    std::process::exit(0)
+}

@@ -1,0 +1,220 @@
+//! Signals of the operating system. Handlers write the number to a pipe; a thread reads it and acts: a message to
+//! erl_signal_server, the break menu, the terminal.
+
+use crate::tty;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::send::build_message;
+use heddle_runtime::{names, sched};
+use heddle_term::{Atom, Term, am};
+use std::io::Write;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
+
+heddle_runtime::natives! { TABLE:
+    "os" => { "set_signal"/2 => set_signal }
+}
+
+/// What Ctrl-C does (`+B`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Break {
+    /// The break menu.
+    #[default]
+    Menu,
+    /// `+Bc`: the key goes to the shell, which interrupts what runs.
+    Shell,
+    /// `+B`, `+Bd`: as in any program.
+    Default,
+    /// `+Bi`
+    Ignore,
+}
+
+static BREAK: AtomicU8 = AtomicU8::new(Break::Menu as u8);
+static PIPE_WRITE: AtomicI32 = AtomicI32::new(-1);
+
+pub fn break_mode() -> Break {
+    [Break::Menu, Break::Shell, Break::Default, Break::Ignore][BREAK.load(Ordering::Relaxed) as usize]
+}
+
+/// Signals that programs may choose to handle.
+const SETTABLE: [(&str, libc::c_int); 10] = [
+    ("sighup", libc::SIGHUP),
+    ("sigquit", libc::SIGQUIT),
+    ("sigabrt", libc::SIGABRT),
+    ("sigalrm", libc::SIGALRM),
+    ("sigterm", libc::SIGTERM),
+    ("sigusr1", libc::SIGUSR1),
+    ("sigusr2", libc::SIGUSR2),
+    ("sigchld", libc::SIGCHLD),
+    ("sigstop", libc::SIGSTOP),
+    ("sigtstp", libc::SIGTSTP),
+];
+
+extern "C" fn note(signal: libc::c_int) {
+    let byte = signal as u8;
+    // SAFETY: write is allowed in signal handlers; errno is put back for the code that was interrupted.
+    unsafe {
+        let errno = libc::__errno_location();
+        let saved = *errno;
+        libc::write(PIPE_WRITE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+        *errno = saved;
+    }
+}
+
+fn handle(signal: libc::c_int, handler: libc::sighandler_t) {
+    // SAFETY: the handler is `note`, which is safe in any context, or one of the system's.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(signal, &action, std::ptr::null_mut());
+    }
+}
+
+fn note_address() -> libc::sighandler_t {
+    note as extern "C" fn(libc::c_int) as libc::sighandler_t
+}
+
+/// The pipe and its thread.
+fn start() {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    STARTED.get_or_init(|| {
+        let mut ends = [0; 2];
+        // SAFETY: the array has room for two descriptors.
+        let made = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
+        assert!(made == 0, "pipe for signals: {}", std::io::Error::last_os_error());
+        // A full pipe must not stop a handler.
+        crate::ports::port::set_nonblocking(ends[1]);
+        PIPE_WRITE.store(ends[1], Ordering::Relaxed);
+        let read = ends[0];
+        std::thread::Builder::new().name("signals".into()).spawn(move || run(read)).expect("signal thread");
+    });
+}
+
+/// At the start of the machine.
+pub fn install(mode: Break) {
+    BREAK.store(mode as u8, Ordering::Relaxed);
+    start();
+    sched::at_exit(tty::modes::restore);
+    handle(libc::SIGPIPE, libc::SIG_IGN);
+    for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT] {
+        handle(signal, note_address());
+    }
+    match mode {
+        Break::Menu => handle(libc::SIGINT, note_address()),
+        Break::Default => handle(libc::SIGINT, libc::SIG_DFL),
+        Break::Shell | Break::Ignore => handle(libc::SIGINT, libc::SIG_IGN),
+    }
+}
+
+/// The terminal is in use: tell it when its window changes and when the job continues.
+pub fn watch_terminal() {
+    start();
+    handle(libc::SIGWINCH, note_address());
+    handle(libc::SIGCONT, note_address());
+}
+
+fn run(pipe: libc::c_int) {
+    loop {
+        let mut byte = 0u8;
+        // SAFETY: reads one byte into one byte.
+        let n = unsafe { libc::read(pipe, (&raw mut byte).cast(), 1) };
+        if n != 1 {
+            continue;
+        }
+        match byte as libc::c_int {
+            libc::SIGINT => break_menu(),
+            libc::SIGWINCH => tty::natives::signal("winch"),
+            libc::SIGCONT => tty::natives::signal("cont"),
+            signal => notify(signal),
+        }
+    }
+}
+
+/// `{notify, Signal}` to erl_signal_server; dropped where nobody has that name.
+fn notify(signal: libc::c_int) {
+    let Some((name, _)) = SETTABLE.iter().find(|(_, number)| *number == signal) else { return };
+    let Some(server) = names::whereis(Atom::new("erl_signal_server")).filter(|t| t.is_local_pid()) else { return };
+    build_message(server.payload(), |heap| heap.tuple(&[Atom::new("notify").into(), Atom::new(name).into()]));
+}
+
+/// (Signal, default | ignore | handle)
+fn set_signal(p: &mut Process, a: &[Term]) -> NativeResult {
+    let named = a[0].as_atom().and_then(|n| SETTABLE.iter().find(|(name, _)| *name == n.name()));
+    let Some(&(_, signal)) = named else { return Err(p.badarg()) };
+    let handler = match a[1].as_atom().map(|n| n.name()) {
+        Some("default") => libc::SIG_DFL,
+        Some("ignore") => libc::SIG_IGN,
+        Some("handle") => note_address(),
+        _ => return Err(p.badarg_cause(Atom::new("badopt"))),
+    };
+    start();
+    // Programs that ports start are waited for by their process id: an ignored SIGCHLD would lose their status.
+    if signal == libc::SIGCHLD && handler == libc::SIG_IGN {
+        handle(signal, libc::SIG_DFL);
+    } else {
+        handle(signal, handler);
+    }
+    Ok(am::OK.into())
+}
+
+const MENU: &str = "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
+
+/// Ctrl-C. The rest of the machine goes on meanwhile.
+fn break_menu() {
+    // Lines, with echo, while the menu is up.
+    let before = tty::modes::current();
+    if let Some(mut modes) = before {
+        modes.c_lflag |= libc::ICANON | libc::ECHO;
+        modes.c_iflag |= libc::ICRNL;
+        modes.c_oflag |= libc::OPOST;
+        tty::modes::set_current(&modes);
+    }
+    say(MENU);
+    loop {
+        let mut key = 0u8;
+        // SAFETY: reads one byte into one byte.
+        let n = unsafe { libc::read(0, (&raw mut key).cast(), 1) };
+        if n < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
+            continue;
+        }
+        if n <= 0 {
+            sched::exit_now(0);
+        }
+        match key {
+            b'a' | 3 => sched::exit_now(0),
+            b'A' => super::halt::crash("Crash dump requested by user"),
+            b'c' => break,
+            b'v' => say(&format!("{}\n", super::info::system_version().trim_end())),
+            b'p' => processes(),
+            b'i' => {
+                let mut count = 0;
+                heddle_runtime::proctab::for_each(|_| count += 1);
+                say(&format!("processes: {count}\natoms: {}\nports: {}\n", heddle_term::atom::count(), crate::ports::count()));
+            }
+            b'\n' | b'\r' => {}
+            b'l' | b'k' | b'D' | b'd' => say("not available on this machine\n"),
+            _ => say(MENU),
+        }
+    }
+    if let Some(modes) = before {
+        tty::modes::set_current(&modes);
+    }
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
+
+fn processes() {
+    let mut lines = String::new();
+    heddle_runtime::proctab::for_each(|q| {
+        let name = q.name.load(Ordering::Acquire);
+        let name = if name == 0 { String::new() } else { format!("  {}", Atom::from_index(name - 1).name()) };
+        lines.push_str(&format!("<0.{}.{}>{name}\n", q.pid & 0x0fff_ffff, q.pid >> 28));
+    });
+    say(&lines);
+}
