@@ -17,7 +17,8 @@ pub fn install() {
         let message = info.payload_as_str().unwrap_or("(no message)");
         let at = info.location().map_or(String::new(), |l| format!("{}:{}", l.file(), l.line()));
         let thread = std::thread::current();
-        let mut report = format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
+        let mut report =
+            format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
         if let Some((pid, mfa)) = heddle_runtime::sched::running() {
             let (module, function) = (mfa.module.name(), mfa.function.name());
             let _ = writeln!(report, "  process: <0.{}.{}>, started as {module}:{function}/{}", pid & 0x0fff_ffff, pid >> 28, mfa.arity);
@@ -32,7 +33,9 @@ pub fn install() {
             let _ = writeln!(report, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
         });
         match std::fs::write(&path, &report) {
-            Ok(()) => eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump."),
+            Ok(()) => {
+                eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump.")
+            }
             Err(e) => eprintln!("  dump:    {path} could not be written: {e}"),
         }
         std::process::abort();
@@ -49,16 +52,20 @@ pub fn install() {
     }
 }
 
-/// A memory fault: says so; returning lets the instruction fault again, now with the system's way of dying.
+/// A memory fault: says so, and dies in the system's way.
 extern "C" fn fault(signal: libc::c_int) {
     let text: &[u8] = match signal {
         libc::SIGSEGV | libc::SIGBUS => b"heddle: internal error: memory fault\n",
         libc::SIGILL => b"heddle: internal error: illegal instruction\n",
         _ => b"heddle: internal error: arithmetic fault\n",
     };
-    // SAFETY: write and raise are allowed here.
+    // SAFETY: write is allowed in signal handlers.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len());
     }
     heddle_runtime::sched::run_at_exit();
+    // SAFETY: the system's own handling is back (SA_RESETHAND): this ends the process.
+    unsafe {
+        libc::raise(signal);
+    }
 }
