@@ -1,5 +1,5 @@
 # make demo   build, and run one example
-# make test   the Rust tests, then the Erlang programs in the modes normal, gc, yield and s64
+# make test   the Rust tests, the Erlang programs in the modes normal, gc, yield and s64, and a sample of OTP's own sources
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make check  formatting and lints
 # make otp    OTP's libraries, where they are or fetched into build/otp
@@ -23,6 +23,7 @@ demo: build
 test: build
 	cargo test --workspace
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
+	$(RUN) tests/self-host --jobs $(JOBS)
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

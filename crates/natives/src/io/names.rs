@@ -24,19 +24,15 @@ pub fn is_utf8() -> bool {
     UTF8.load(Ordering::Relaxed)
 }
 
-/// Bytes of a name given as a binary (raw), atom, or deep list of characters; None for anything else and for embedded NULs
-/// (trailing ones do not count).
+/// Bytes of a name given as a binary (raw), atom, or deep list of characters; None for anything else and for NULs.
 pub fn to_native(name: Term) -> Option<Vec<u8>> {
-    let mut bytes = if let Some(view) = BitsView::of(name).filter(|b| b.is_binary()) {
+    let bytes = if let Some(view) = BitsView::of(name).filter(|b| b.is_binary()) {
         view.to_vec()
     } else {
         let mut text = String::new();
         flatten(name, &mut text)?;
         if is_utf8() { text.into_bytes() } else { text.chars().map(|c| u8::try_from(c as u32).ok()).collect::<Option<Vec<u8>>>()? }
     };
-    while bytes.last() == Some(&0) {
-        bytes.pop();
-    }
     (!bytes.contains(&0)).then_some(bytes)
 }
 

@@ -96,13 +96,13 @@ impl Port {
 
     /// Starts to listen for input.
     pub fn start(self: &Arc<Port>) {
-        let fd = self.state.lock().unwrap().input.as_ref().map(|f| f.as_raw_fd());
-        if let Some(fd) = fd {
-            self.arm_read(fd);
-        }
+        self.arm_read();
     }
 
-    fn arm_read(self: &Arc<Port>, fd: RawFd) {
+    /// Under the lock: once the port is closed its descriptor number may belong to another port.
+    fn arm_read(self: &Arc<Port>) {
+        let s = self.state.lock().unwrap();
+        let Some(fd) = s.input.as_ref().map(|f| f.as_raw_fd()) else { return };
         let port = self.clone();
         poll::once(fd, Interest::Read, Arc::new(move || port.readable()));
     }
@@ -142,7 +142,7 @@ impl Port {
         if ended {
             self.input_end(fd);
         } else {
-            self.arm_read(fd);
+            self.arm_read();
         }
     }
 
@@ -171,9 +171,11 @@ impl Port {
     }
 
     fn input_end(self: &Arc<Port>, fd: RawFd) {
-        poll::forget(fd);
         let (owner, status) = {
             let mut s = self.state.lock().unwrap();
+            if s.input.is_some() {
+                poll::forget(fd);
+            }
             s.input = None;
             s.input_ended = true;
             (s.owner, s.status.take())
