@@ -26,18 +26,20 @@ pub fn install() {
         eprint!("{report}");
         let path = std::env::var("HEDDLE_CRASH_DUMP").unwrap_or_else(|_| "heddle_crash.dump".into());
         let _ = writeln!(report, "\nbacktrace:\n{}", std::backtrace::Backtrace::force_capture());
-        report.push_str("processes:\n");
-        heddle_runtime::proctab::for_each(|q| {
-            let name = q.name.load(Ordering::Acquire);
-            let name = if name == 0 { String::new() } else { format!(" {}", Atom::from_index(name - 1).name()) };
-            let _ = writeln!(report, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
-        });
         match std::fs::write(&path, &report) {
             Ok(()) => {
                 eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump.")
             }
             Err(e) => eprintln!("  dump:    {path} could not be written: {e}"),
         }
+        // Last, because the tables may be what broke: a panic in here ends the process at once.
+        let mut processes = String::from("processes:\n");
+        heddle_runtime::proctab::for_each(|q| {
+            let name = q.name.load(Ordering::Acquire);
+            let name = if name == 0 { String::new() } else { format!(" {}", Atom::from_index(name - 1).name()) };
+            let _ = writeln!(processes, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
+        });
+        let _ = std::fs::write(&path, report + &processes);
         std::process::abort();
     }));
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
@@ -67,5 +69,35 @@ extern "C" fn fault(signal: libc::c_int) {
     // SAFETY: the system's own handling is back (SA_RESETHAND): this ends the process.
     unsafe {
         libc::raise(signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    /// Run again as a process of its own by the test below.
+    #[test]
+    fn child() {
+        if std::env::var_os("HEDDLE_CRASH_TEST").is_some() {
+            super::install();
+            panic!("the invariant broke");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_reported_and_ends_the_machine() {
+        let dump = std::env::temp_dir().join(format!("heddle-crash-test-{}", std::process::id()));
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "crash::tests::child", "--nocapture"])
+            .envs([("HEDDLE_CRASH_TEST", "1".as_ref()), ("HEDDLE_CRASH_DUMP", dump.as_os_str())])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
+        assert!(said.contains("heddle: internal error") && said.contains("the invariant broke"), "{said}");
+        let written = std::fs::read_to_string(&dump).unwrap();
+        std::fs::remove_file(&dump).unwrap();
+        assert!(written.contains("backtrace:") && written.contains("the invariant broke"), "{written}");
     }
 }
