@@ -9,6 +9,9 @@ main(_) ->
     t:w(waiting, t:wait_until(fun() -> process_info(P, current_function) =:= {current_function, {erlang, hibernate, 3}} end)),
     {total_heap_size, S} = process_info(P, total_heap_size),
     t:w(small, S < 4000),
+    %% Signals that are no messages do not end it.
+    Mon = monitor(process, P), link(P), true = erlang:garbage_collect(P), unlink(P), demonitor(Mon),
+    t:w(still, [process_info(P, current_function) || _ <- [1, 2, 3]]),
     P ! hello,
     t:w(woken, receive {woken, X} -> X end),
     P ! again,

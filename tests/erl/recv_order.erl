@@ -4,11 +4,11 @@
 
 main(_) ->
     Me = self(),
-    [spawn(fun() -> [Me ! {S, N} || N <- lists:seq(1, 1000)] end) || S <- lists:seq(1, 20)],
-    t:w(in_order, [collect(S, 1000, 1) || S <- lists:seq(1, 20)]),
+    [spawn(fun() -> [Me ! {S, N} || N <- lists:seq(1, 200)] end) || S <- lists:seq(1, 20)],
+    t:w(in_order, [collect(S, 200, 1) || S <- lists:seq(1, 20)]),
     P = spawn(fun() -> relay(Me) end),
-    [P ! N || N <- lists:seq(1, 5000)],
-    t:w(relayed, collect_plain(1, 5000)),
+    [P ! N || N <- lists:seq(1, 1000)],
+    t:w(relayed, collect_plain(1, 1000)),
     Q = spawn(fun() -> receive go -> Me ! {got, t:flush()} end end),
     Q ! 1, Q ! {2}, Q ! [3], Q ! <<4>>, Q ! 5.0, Q ! go,
     t:w(before_go, receive {got, L} -> L end),

@@ -2,6 +2,7 @@
 
 use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_WAIT, OpFn, X_REGISTERS};
 use crate::ops::calls::{apply_list, process_end, undefined_export, undefined_fun};
+use crate::ops::control::still_hibernating;
 use heddle_runtime::process::{Outcome, Process};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
@@ -49,6 +50,19 @@ impl EngineThread for Thread {
             (*c).p = p;
             (*c).fault = std::ptr::null();
             (*c).fault_args = Term::NONE;
+            p.sync_limit();
+            if p.heap_limit_hit {
+                p.heap_limit_hit = false;
+                if heddle_runtime::exit::max_heap_reached(p) {
+                    return (Outcome::Exit, reductions);
+                }
+            }
+            if p.hibernating
+                && let Some(outcome) = still_hibernating(p)
+            {
+                return (outcome, reductions);
+            }
+            p.hibernating = false;
             let live = p.saved.len();
             (&mut (*c).x)[..live].copy_from_slice(&p.saved);
             if p.reductions == 0 {
@@ -56,14 +70,6 @@ impl EngineThread for Thread {
                 p.saved = Vec::new();
             } else {
                 p.saved.clear();
-            }
-            p.hibernating = false;
-            p.sync_limit();
-            if p.heap_limit_hit {
-                p.heap_limit_hit = false;
-                if heddle_runtime::exit::max_heap_reached(p) {
-                    return (Outcome::Exit, reductions);
-                }
             }
             (*c).left = 0;
             let ip = p.ip;

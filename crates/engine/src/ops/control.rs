@@ -3,8 +3,8 @@
 use crate::ctx::{Ctx, OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
-use heddle_runtime::process::{Class, Exception};
-use heddle_runtime::{code, gc, spawn};
+use heddle_runtime::process::{Class, Exception, Outcome, Process};
+use heddle_runtime::{code, gc, handle, spawn};
 use heddle_term::{Atom, Term, am};
 
 ops! {
@@ -19,15 +19,7 @@ ops! {
             h = p.heap.htop;
             return raise(ip, c, h, s, r);
         }
-        gc::hibernate(p, &mut (&mut (*c).x)[..3]);
-        let entry = spawn::ENTRY_POINTS.get().expect("engine started");
-        p.stop = p.stop.sub(1);
-        *p.stop = continuation(entry.exit);
-        p.sync_limit();
-        p.ip = entry.apply;
-        p.saved.clear();
-        p.saved.extend_from_slice(&(&(*c).x)[..3]);
-        p.live = 3;
+        lie_down(p, &mut (&mut (*c).x)[..3]);
         p.messages.restart();
         p.shared().state.clear_active();
         (*c).left = r;
@@ -159,4 +151,40 @@ pub fn raise_native(p: &mut heddle_runtime::Process, a: &[Term]) -> heddle_runti
     let trace = cut_trace(p, a[2]);
     p.exception = Exception { class, reason: a[1], trace, ..Exception::NONE };
     Err(heddle_runtime::Thrown::Exception)
+}
+
+/// Leaves of the process what `hibernate` keeps: module, function and arguments, applied when it goes on.
+pub(crate) fn lie_down(p: &mut Process, mfa: &mut [Term]) {
+    gc::hibernate(p, mfa);
+    let entry = spawn::ENTRY_POINTS.get().expect("engine started");
+    // SAFETY: `gc::hibernate` leaves an empty stack with room for at least this.
+    unsafe {
+        p.stop = p.stop.sub(1);
+        *p.stop = continuation(entry.exit);
+    }
+    p.sync_limit();
+    p.ip = entry.apply;
+    p.saved.clear();
+    p.saved.extend_from_slice(mfa);
+    p.live = 3;
+}
+
+/// A process that hibernates was woken: `None` if there is a message, so that it goes on. Other signals do not end it.
+pub(crate) fn still_hibernating(p: &mut Process) -> Option<Outcome> {
+    loop {
+        if !p.messages.is_empty() {
+            return None;
+        }
+        if !p.heap.fragments.is_null() {
+            let mut mfa = [p.saved[0], p.saved[1], p.saved[2]];
+            lie_down(p, &mut mfa);
+        }
+        p.shared().state.clear_active();
+        if p.shared().inbox.is_empty() {
+            return Some(Outcome::Wait);
+        }
+        if handle::drain(p) == handle::After::Exit {
+            return Some(Outcome::Exit);
+        }
+    }
 }

@@ -1,5 +1,5 @@
 %% Stacks of a hundred thousand frames, with data in them, and errors from the bottom.
--module(lang_deep_recursion).
+-module(big_deep_recursion).
 -export([main/1]).
 
 main(_) ->

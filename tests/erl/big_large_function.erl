@@ -1,5 +1,5 @@
 %% A function with many clauses, arguments and variables made by forms, compiled and run.
--module(lang_large_function).
+-module(big_large_function).
 -export([main/1]).
 
 main(_) ->
