@@ -209,7 +209,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
                 uniq: k.uniq,
             })
         },
-        find_magic: heddle_natives::ets::find_magic,
+        find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
     let schedulers = config.schedulers.unwrap_or_else(cores);
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {

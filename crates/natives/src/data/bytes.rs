@@ -235,7 +235,7 @@ fn list_to_bitstring(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_list() || gather_bits(a[0], &mut out, &mut bits).is_none() {
         return Err(p.badarg());
     }
-    p.bump(out.len() / 128);
+    long::work(p, out.len())?;
     Ok(p.heap.bits(&out, bits))
 }
 

@@ -1,10 +1,10 @@
 //! What module `io` and `erlang:display_string/1` ask of the machine.
 
 use super::bytes;
+use crate::system::info;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, list};
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 heddle_runtime::natives! { TABLE:
     "erlang" => { "display_string"/1 => display_string }
@@ -22,10 +22,8 @@ fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(true))
 }
 
-/// Set from the command line (`+pc unicode`).
-pub static PRINTABLE_UNICODE: AtomicBool = AtomicBool::new(false);
-
+/// As flag `+pc` says.
 fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
-    // Relaxed: set before anything runs.
-    Ok(Atom::new(if PRINTABLE_UNICODE.load(Ordering::Relaxed) { "unicode" } else { "latin1" }).into())
+    let unicode = info::SETTINGS.get().is_some_and(|s| s.printable_unicode);
+    Ok(Atom::new(if unicode { "unicode" } else { "latin1" }).into())
 }

@@ -1,5 +1,6 @@
 //! The external term format.
 
+use super::bytes::slice;
 use super::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::bits::BitsView;
@@ -89,9 +90,30 @@ fn term_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.binary(&bytes))
 }
 
+/// Large binaries are elements of their own.
 fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
-    let binary = term_to_binary(p, a)?;
-    Ok(p.heap.list(&[binary]))
+    let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
+    if options.local || options.compressed.is_some() {
+        let binary = term_to_binary(p, a)?;
+        return Ok(p.heap.list(&[binary]));
+    }
+    long::work(p, flat_size(a[0]) * 8)?;
+    let (bytes, cuts) = etf::encode_parts(a[0], &options);
+    p.bump(bytes.len() / 256);
+    let mut vector = Vec::with_capacity(2 * cuts.len() + 1);
+    let mut from = 0;
+    for (at, bits) in cuts {
+        if from < at {
+            vector.push(p.heap.binary(&bytes[from..at]));
+        }
+        let size = BitsView::of(bits).map_or(0, |view| view.size_bits);
+        vector.push(if size % 8 == 0 { bits } else { slice(&mut p.heap, bits, 0, size / 8 * 8) });
+        from = at;
+    }
+    if from < bytes.len() {
+        vector.push(p.heap.binary(&bytes[from..]));
+    }
+    Ok(p.heap.list(&vector))
 }
 
 fn external_size(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -38,6 +38,7 @@ fn port_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
     to_list(p, a[0], a[0].is_port())
 }
 fn ref_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
+    heddle_term::resource::remember_term(a[0]);
     to_list(p, a[0], a[0].is_reference())
 }
 

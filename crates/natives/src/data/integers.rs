@@ -1,5 +1,6 @@
 //! Integers from and to text.
 
+use super::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Term, big};
@@ -27,9 +28,12 @@ fn base(a: &[Term]) -> Option<u32> {
 fn text(p: &mut Process, a: &[Term]) -> Result<String, heddle_runtime::Thrown> {
     match base(a) {
         Some(base) if a[0].is_integer() => {
-            let text = big::to_text(a[0], base);
-            p.bump(text.len() / 100);
-            Ok(text)
+            if a[0].is_big() {
+                // The time grows with the square of the length.
+                let digits = a[0].header().arity();
+                long::work(p, digits * digits / 4)?;
+            }
+            Ok(big::to_text(a[0], base))
         }
         _ => Err(p.badarg()),
     }

@@ -1,5 +1,6 @@
 //! Lists: `++`, `--`, and the natives of module `lists`.
 
+use super::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::hash::internal_hash;
 use heddle_term::{Term, am, list, order};
@@ -26,6 +27,8 @@ heddle_runtime::natives! { TABLE:
 
 /// Cells a native handles in one reduction (guessed: some nanoseconds a cell).
 const CELLS_PER_REDUCTION: usize = 16;
+/// Work on a cell, measured in bytes.
+const CELL_WORK: usize = 16;
 /// Cells after which a native yields.
 const SLICE_CELLS: usize = 32_000;
 
@@ -34,10 +37,11 @@ fn append(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(a[1]);
     }
     let Some(elements) = list::to_vec(a[0]) else { return Err(p.badarg()) };
-    p.bump(elements.len() / CELLS_PER_REDUCTION);
     if a[1].is_nil() {
+        p.bump(elements.len() / CELLS_PER_REDUCTION);
         return Ok(a[0]);
     }
+    long::work(p, elements.len() * CELL_WORK)?;
     Ok(p.heap.list_with_tail(&elements, a[1]))
 }
 
@@ -49,7 +53,7 @@ fn subtract(p: &mut Process, a: &[Term]) -> NativeResult {
     if from.is_empty() || what.is_empty() {
         return Ok(a[0]);
     }
-    p.bump((from.len() + what.len()) / CELLS_PER_REDUCTION);
+    long::work(p, (from.len() + what.len()) * 4 * CELL_WORK)?;
     let kept: Vec<Term> = if what.len() <= SHORT { subtract_short(&from, what) } else { subtract_long(&from, &what) };
     Ok(p.heap.list(&kept))
 }

@@ -1,5 +1,6 @@
 //! Maps.
 
+use super::long;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::{Atom, Kind, Term, am, list, map};
 
@@ -31,6 +32,8 @@ heddle_runtime::natives! { TABLE:
 }
 
 const PAIRS_PER_REDUCTION: usize = 8;
+/// Work on putting a pair into a map, measured in bytes (hashing, and some allocations).
+const PAIR_WORK: usize = 64;
 
 fn check(p: &mut Process, term: Term) -> Result<(), Thrown> {
     if term.is_map() { Ok(()) } else { Err(p.error_tuple(am::BADMAP, term)) }
@@ -65,7 +68,7 @@ fn find(p: &mut Process, a: &[Term]) -> NativeResult {
 fn from_keys(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(keys) = list::to_vec(a[0]) else { return Err(p.badarg()) };
     let pairs: Vec<(Term, Term)> = keys.into_iter().map(|key| (key, a[1])).collect();
-    p.bump(pairs.len() / PAIRS_PER_REDUCTION);
+    long::work(p, pairs.len() * PAIR_WORK)?;
     Ok(map::from_pairs(&mut p.heap, &pairs))
 }
 
@@ -80,26 +83,26 @@ fn from_list(p: &mut Process, a: &[Term]) -> NativeResult {
     if !rest.is_nil() {
         return Err(p.badarg());
     }
-    p.bump(pairs.len() / PAIRS_PER_REDUCTION);
+    long::work(p, pairs.len() * PAIR_WORK)?;
     Ok(map::from_pairs(&mut p.heap, &pairs))
 }
 
 fn keys(p: &mut Process, a: &[Term]) -> NativeResult {
     check(p, a[0])?;
-    p.bump(map::size(a[0]) / PAIRS_PER_REDUCTION);
+    long::work(p, map::size(a[0]) * 16)?;
     Ok(map::keys(&mut p.heap, a[0]))
 }
 
 fn values(p: &mut Process, a: &[Term]) -> NativeResult {
     check(p, a[0])?;
-    p.bump(map::size(a[0]) / PAIRS_PER_REDUCTION);
+    long::work(p, map::size(a[0]) * 16)?;
     Ok(map::values(&mut p.heap, a[0]))
 }
 
 fn merge(p: &mut Process, a: &[Term]) -> NativeResult {
     check(p, a[0])?;
     check(p, a[1])?;
-    p.bump((map::size(a[0]) + map::size(a[1])) / PAIRS_PER_REDUCTION);
+    long::work(p, (map::size(a[0]) + map::size(a[1])) * PAIR_WORK)?;
     Ok(map::merge(&mut p.heap, a[0], a[1]))
 }
 

@@ -1,5 +1,6 @@
 //! Tuples.
 
+use super::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Term, list};
 
@@ -20,7 +21,6 @@ heddle_runtime::natives! { TABLE:
 
 /// Largest tuple (from ERTS).
 const MAX_SIZE: usize = 16_777_215;
-const ELEMENTS_PER_REDUCTION: usize = 64;
 
 /// A position of 1 to `last` as an index.
 fn index(term: Term, last: usize) -> Option<usize> {
@@ -38,7 +38,7 @@ fn element(p: &mut Process, a: &[Term]) -> NativeResult {
 fn setelement(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(elements) = a[1].as_tuple() else { return Err(p.badarg()) };
     let Some(at) = index(a[0], elements.len()) else { return Err(p.badarg()) };
-    p.bump(elements.len() / ELEMENTS_PER_REDUCTION);
+    long::work(p, elements.len() * 8)?;
     let copy = p.heap.tuple(elements);
     // SAFETY: `at` is the position of an element in the fresh copy.
     unsafe { *copy.ptr().add(1 + at) = a[2].raw() };
@@ -55,7 +55,7 @@ fn tuple_size(p: &mut Process, a: &[Term]) -> NativeResult {
 fn list_to_tuple(p: &mut Process, a: &[Term]) -> NativeResult {
     match list::to_vec(a[0]) {
         Some(elements) if elements.len() <= MAX_SIZE => {
-            p.bump(elements.len() / ELEMENTS_PER_REDUCTION);
+            long::work(p, elements.len() * 8)?;
             Ok(p.heap.tuple(&elements))
         }
         _ => Err(p.badarg()),
@@ -64,7 +64,7 @@ fn list_to_tuple(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn tuple_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(elements) = a[0].as_tuple() else { return Err(p.badarg()) };
-    p.bump(elements.len() / ELEMENTS_PER_REDUCTION);
+    long::work(p, elements.len() * 8)?;
     Ok(p.heap.list(elements))
 }
 
@@ -74,7 +74,7 @@ fn size(term: Term) -> Option<usize> {
 
 fn make_tuple(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(size) = size(a[0]) else { return Err(p.badarg()) };
-    p.bump(size / ELEMENTS_PER_REDUCTION);
+    long::work(p, size * 8)?;
     Ok(p.heap.tuple(&vec![a[1]; size]))
 }
 
@@ -86,7 +86,7 @@ fn make_tuple_3(p: &mut Process, a: &[Term]) -> NativeResult {
         let Some(at) = index(position, size) else { return Err(p.badarg()) };
         elements[at] = value;
     }
-    p.bump(size / ELEMENTS_PER_REDUCTION);
+    long::work(p, size * 8)?;
     Ok(p.heap.tuple(&elements))
 }
 
@@ -98,7 +98,7 @@ fn inserted(p: &mut Process, elements: &[Term], at: usize, value: Term) -> Nativ
     copy.extend_from_slice(&elements[..at]);
     copy.push(value);
     copy.extend_from_slice(&elements[at..]);
-    p.bump(copy.len() / ELEMENTS_PER_REDUCTION);
+    long::work(p, copy.len() * 8)?;
     Ok(p.heap.tuple(&copy))
 }
 

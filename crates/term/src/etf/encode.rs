@@ -87,18 +87,34 @@ struct Encoder<'a> {
     out: &'a mut Vec<u8>,
     options: &'a Options,
     stack: Vec<Work>,
+    /// Where whole bytes of large bitstrings belong that are left out (places in `out`, bitstrings), if they are.
+    cuts: Option<Vec<(usize, Term)>>,
 }
 
 /// Appends a term without version byte.
 pub fn encode_body(out: &mut Vec<u8>, term: Term, options: &Options) {
-    let mut encoder = Encoder { out, options, stack: Vec::new() };
-    encoder.term(term);
-    while let Some(work) = encoder.stack.pop() {
-        encoder.work(work);
-    }
+    let mut encoder = Encoder { out, options, stack: Vec::new(), cuts: None };
+    encoder.run(term);
+}
+
+/// As `encode` (neither compressed nor local), but the bytes of large bitstrings are left out: the second answer says where
+/// the whole bytes of which bitstring belong.
+pub fn encode_parts(term: Term, options: &Options) -> (Vec<u8>, Vec<(usize, Term)>) {
+    let mut out = vec![VERSION];
+    let mut encoder = Encoder { out: &mut out, options, stack: Vec::new(), cuts: Some(Vec::new()) };
+    encoder.run(term);
+    let cuts = encoder.cuts.take().unwrap_or_default();
+    (out, cuts)
 }
 
 impl Encoder<'_> {
+    fn run(&mut self, term: Term) {
+        self.term(term);
+        while let Some(work) = self.stack.pop() {
+            self.work(work);
+        }
+    }
+
     fn work(&mut self, work: Work) {
         match work {
             Work::Run(_, 0) => {}
@@ -292,6 +308,7 @@ impl Encoder<'_> {
                 self.out.extend_from_slice(&[tag::SMALL_INTEGER, mfa.arity]);
             }
             Kind::Ref | Kind::MagicRef | Kind::ExtRef => {
+                crate::resource::remember_term(term);
                 let Some(view) = RefView::of(term) else { return };
                 self.u8(tag::NEWER_REFERENCE);
                 self.u16(view.count as u16);
@@ -325,6 +342,17 @@ impl Encoder<'_> {
         self.u32(view.len_bytes() as u32);
         if last != 0 {
             self.u8(last);
+        }
+        let whole = (view.size_bits / 8) as usize;
+        if let Some(cuts) = &mut self.cuts
+            && whole > crate::boxed::HEAP_BITS_MAX_BYTES
+            && view.offset_bits.is_multiple_of(8)
+        {
+            cuts.push((self.out.len(), term));
+            if last != 0 {
+                self.out.push(view.byte_at(whole as u64 * 8));
+            }
+            return;
         }
         match view.as_bytes() {
             Some(bytes) => self.out.extend_from_slice(bytes),
