@@ -142,7 +142,9 @@ pub fn find(name: &str, next: Option<&str>) -> Result<Found, Wrong> {
             Takes::Attached => true,
             Takes::Boolean => matches!(rest, "true" | "false"),
             // Words may be attached to the words of the scheduler flags, numbers to all.
-            Takes::Value => f.name.len() > 1 || rest.starts_with(|c: char| c.is_ascii_digit() || c == ':') || matches!(rest, "true" | "false"),
+            Takes::Value => {
+                f.name.len() > 1 || rest.starts_with(|c: char| c.is_ascii_digit() || c == ':') || matches!(rest, "true" | "false")
+            }
         },
     };
     let flag = FLAGS.iter().filter(fits).max_by_key(|f| f.name.len()).ok_or(Wrong::Unknown)?;

@@ -17,7 +17,8 @@ pub fn install() {
         let message = info.payload_as_str().unwrap_or("(no message)");
         let at = info.location().map_or(String::new(), |l| format!("{}:{}", l.file(), l.line()));
         let thread = std::thread::current();
-        let mut report = format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
+        let mut report =
+            format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
         if let Some((pid, mfa)) = heddle_runtime::sched::running() {
             let (module, function) = (mfa.module.name(), mfa.function.name());
             let _ = writeln!(report, "  process: <0.{}.{}>, started as {module}:{function}/{}", pid & 0x0fff_ffff, pid >> 28, mfa.arity);
@@ -25,16 +26,20 @@ pub fn install() {
         eprint!("{report}");
         let path = std::env::var("HEDDLE_CRASH_DUMP").unwrap_or_else(|_| "heddle_crash.dump".into());
         let _ = writeln!(report, "\nbacktrace:\n{}", std::backtrace::Backtrace::force_capture());
-        report.push_str("processes:\n");
+        match std::fs::write(&path, &report) {
+            Ok(()) => {
+                eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump.")
+            }
+            Err(e) => eprintln!("  dump:    {path} could not be written: {e}"),
+        }
+        // Last, because the tables may be what broke: a panic in here ends the process at once.
+        let mut processes = String::from("processes:\n");
         heddle_runtime::proctab::for_each(|q| {
             let name = q.name.load(Ordering::Acquire);
             let name = if name == 0 { String::new() } else { format!(" {}", Atom::from_index(name - 1).name()) };
-            let _ = writeln!(report, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
+            let _ = writeln!(processes, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
         });
-        match std::fs::write(&path, &report) {
-            Ok(()) => eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump."),
-            Err(e) => eprintln!("  dump:    {path} could not be written: {e}"),
-        }
+        let _ = std::fs::write(&path, report + &processes);
         std::process::abort();
     }));
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
@@ -49,16 +54,50 @@ pub fn install() {
     }
 }
 
-/// A memory fault: says so; returning lets the instruction fault again, now with the system's way of dying.
+/// A memory fault: says so, and dies in the system's way.
 extern "C" fn fault(signal: libc::c_int) {
     let text: &[u8] = match signal {
         libc::SIGSEGV | libc::SIGBUS => b"heddle: internal error: memory fault\n",
         libc::SIGILL => b"heddle: internal error: illegal instruction\n",
         _ => b"heddle: internal error: arithmetic fault\n",
     };
-    // SAFETY: write and raise are allowed here.
+    // SAFETY: write is allowed in signal handlers.
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len());
     }
     heddle_runtime::sched::run_at_exit();
+    // SAFETY: the system's own handling is back (SA_RESETHAND): this ends the process.
+    unsafe {
+        libc::raise(signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    /// Run again as a process of its own by the test below.
+    #[test]
+    fn child() {
+        if std::env::var_os("HEDDLE_CRASH_TEST").is_some() {
+            super::install();
+            panic!("the invariant broke");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_reported_and_ends_the_machine() {
+        let dump = std::env::temp_dir().join(format!("heddle-crash-test-{}", std::process::id()));
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "crash::tests::child", "--nocapture"])
+            .envs([("HEDDLE_CRASH_TEST", "1".as_ref()), ("HEDDLE_CRASH_DUMP", dump.as_os_str())])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
+        assert!(said.contains("heddle: internal error") && said.contains("the invariant broke"), "{said}");
+        let written = std::fs::read_to_string(&dump).unwrap();
+        std::fs::remove_file(&dump).unwrap();
+        assert!(written.contains("backtrace:") && written.contains("the invariant broke"), "{written}");
+    }
 }

@@ -12,9 +12,27 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Modules that are there before any process runs, in loading order (spec 1).
 const PRELOADED: &[&str] = &[
-    "erts_code_purger", "erl_init", "init", "prim_buffer", "prim_eval", "prim_inet", "prim_file", "zlib", "socket_registry",
-    "prim_socket", "prim_net", "prim_zip", "erl_prim_loader", "erlang", "erts_internal", "erl_tracer",
-    "erts_literal_area_collector", "erts_trace_cleaner", "erts_dirty_process_signal_handler", "atomics", "counters",
+    "erts_code_purger",
+    "erl_init",
+    "init",
+    "prim_buffer",
+    "prim_eval",
+    "prim_inet",
+    "prim_file",
+    "zlib",
+    "socket_registry",
+    "prim_socket",
+    "prim_net",
+    "prim_zip",
+    "erl_prim_loader",
+    "erlang",
+    "erts_internal",
+    "erl_tracer",
+    "erts_literal_area_collector",
+    "erts_trace_cleaner",
+    "erts_dirty_process_signal_handler",
+    "atomics",
+    "counters",
     "persistent_term",
 ];
 
@@ -235,7 +253,8 @@ fn first_processes(boot_module: &str, arguments: &[Vec<u8>]) {
     let binaries: Vec<Term> = arguments.iter().map(|a| heap.binary(a)).collect();
     let list = heap.list(&binaries);
     let args = heap.list(&[Atom::new(boot_module).into(), list]);
-    let system = |priority, off_heap_messages| SpawnOptions { priority, off_heap_messages, system_process: true, ..SpawnOptions::default() };
+    let system =
+        |priority, off_heap_messages| SpawnOptions { priority, off_heap_messages, system_process: true, ..SpawnOptions::default() };
     let spawn = |module: &str, function: &str, args: Term, options: &SpawnOptions| {
         let mut arity = 0;
         let mut t = args;

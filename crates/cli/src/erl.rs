@@ -205,9 +205,8 @@ impl Line {
         while i < group.len() {
             let arg = group[i].as_slice();
             i += 1;
-            let value = |what: &str| {
-                group.get(i).cloned().ok_or_else(|| format!("heddle: {} needs a value: {what}", String::from_utf8_lossy(arg)))
-            };
+            let value =
+                |what: &str| group.get(i).cloned().ok_or_else(|| format!("heddle: {} needs a value: {what}", String::from_utf8_lossy(arg)));
             match arg {
                 b"-extra" => {
                     self.last.extend_from_slice(&group[i - 1..]);

@@ -17,6 +17,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const COMMANDS: [&str; 8] = ["run", "shell", "erl", "erlc", "escript", "natives", "help", "version"];
 
 fn main() {
+    // A reader that goes away ends our listings quietly; the emulator ignores this signal once it runs.
+    // SAFETY: no other thread runs yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let mut args: Vec<OsString> = std::env::args_os().collect();
     let program = if args.is_empty() { OsString::new() } else { args.remove(0) };
     match std::path::Path::new(&program).file_name().and_then(|n| n.to_str()) {

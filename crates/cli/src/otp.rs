@@ -16,8 +16,7 @@ pub fn find(given: Option<&Path>) -> Result<Otp, String> {
     }
     if let Some(dir) = std::env::var_os("HEDDLE_OTP").filter(|d| !d.is_empty()) {
         let dir = PathBuf::from(dir);
-        return open(&dir)
-            .ok_or_else(|| format!("HEDDLE_OTP={}: no OTP tree there (expected lib/kernel-*/ebin below it)", dir.display()));
+        return open(&dir).ok_or_else(|| format!("HEDDLE_OTP={}: no OTP tree there (expected lib/kernel-*/ebin below it)", dir.display()));
     }
     let mut candidates: Vec<PathBuf> = Vec::new();
     if let Some(exe) = std::env::current_exe().ok().and_then(|e| e.canonicalize().ok()) {

@@ -250,8 +250,10 @@ fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
 fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(module), Some(op)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let result = match op.name() {
-        "prepare" | "prepare_on_load" => code::with_module(module, |m| m.old.is_some() || (op.name() == "prepare_on_load" && m.pending.is_some())),
-        "abort" => true,
+        "prepare" | "prepare_on_load" => {
+            code::with_module(module, |m| m.old.is_some() || (op.name() == "prepare_on_load" && m.pending.is_some()))
+        }
+        "abort" => false,
         "complete" => {
             let old = code::with_module(module, |m| {
                 let current = m.current.clone();
@@ -336,7 +338,8 @@ fn function_exported(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// A native of the BIF table (not of a NIF library).
 fn is_bif(export: &Export) -> bool {
-    export.native.load(Ordering::Acquire) != 0 && !heddle_abi::natives::is_nif(export.mfa.module.name(), export.mfa.function.name(), export.mfa.arity)
+    export.native.load(Ordering::Acquire) != 0
+        && !heddle_abi::natives::is_nif(export.mfa.module.name(), export.mfa.function.name(), export.mfa.arity)
 }
 
 fn is_builtin(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -370,16 +373,12 @@ fn module_info(p: &mut Process, module: Term, key: Atom) -> NativeResult {
     Ok(match key.name() {
         "module" => instance.name.into(),
         "exports" => {
-            let list: Vec<Term> = instance
-                .exports
-                .iter()
-                .map(|(e, _)| p.heap.tuple(&[e.mfa.function.into(), Term::small(e.mfa.arity as i64)]))
-                .collect();
+            let list: Vec<Term> =
+                instance.exports.iter().map(|(e, _)| p.heap.tuple(&[e.mfa.function.into(), Term::small(e.mfa.arity as i64)])).collect();
             p.heap.list(&list)
         }
         "functions" => {
-            let list: Vec<Term> =
-                instance.functions.iter().map(|f| p.heap.tuple(&[f.name.into(), Term::small(f.arity as i64)])).collect();
+            let list: Vec<Term> = instance.functions.iter().map(|f| p.heap.tuple(&[f.name.into(), Term::small(f.arity as i64)])).collect();
             p.heap.list(&list)
         }
         "nifs" => {
@@ -405,7 +404,8 @@ pub fn load_nif(p: &mut Process, module: Atom) -> Term {
     let linked = heddle_abi::natives::natives().iter().any(|n| {
         n.kind == heddle_abi::natives::NativeKind::Nif
             && n.module == module.name()
-            && exports::find(Mfa { module, function: Atom::new(n.function), arity: n.arity }).is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
+            && exports::find(Mfa { module, function: Atom::new(n.function), arity: n.arity })
+                .is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
     });
     // Libraries that boot insists on: a function that is still missing raises nif_error by itself.
     if linked || matches!(module.name(), "zlib" | "erl_tracer" | "prim_tty") {

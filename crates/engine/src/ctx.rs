@@ -14,8 +14,8 @@
 //! 5. Slow paths are functions of their own (`#[cold]`), so that hot operations need no native frame.
 
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
-use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::Term;
+use heddle_term::term::TAG_CONTINUATION;
 
 pub const X_REGISTERS: usize = 1024;
 

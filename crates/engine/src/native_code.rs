@@ -41,5 +41,7 @@ pub fn entry(export: &Export) -> *const u64 {
 /// Natives whose exception belongs to the frame that called them.
 pub fn raises_for_caller(export: &Export) -> bool {
     let mfa = export.mfa;
-    mfa.module == am::ERLANG && matches!(mfa.function, am::ERROR | am::EXIT | am::THROW | am::RAISE) && !(mfa.function == am::EXIT && mfa.arity == 2)
+    mfa.module == am::ERLANG
+        && matches!(mfa.function, am::ERROR | am::EXIT | am::THROW | am::RAISE)
+        && !(mfa.function == am::EXIT && mfa.arity == 2)
 }

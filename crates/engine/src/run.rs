@@ -87,4 +87,3 @@ impl EngineThread for Thread {
         self.run(p, 1).0
     }
 }
-

@@ -2,8 +2,8 @@
 //! pointer follows the module.
 
 use foldhash::fast::FixedState;
-use heddle_term::code_cell::FunEntry;
 use heddle_term::Atom;
+use heddle_term::code_cell::FunEntry;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

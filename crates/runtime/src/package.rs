@@ -1,8 +1,8 @@
 //! A term with memory of its own, on its way between heaps: message data, exit reasons, stored options.
 
+use heddle_term::Term;
 use heddle_term::copy::{copy_to, flat_size, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
-use heddle_term::Term;
 use std::ptr::null_mut;
 
 /// Up to this size the receiver copies the data into its heap at once; larger fragments are adopted as they are.

@@ -201,8 +201,7 @@ pub fn monitor(p: &mut Process, target: Term, name: Option<Atom>, reference: Ref
     } else if target.is_local_port() {
         PORTS.get().is_some_and(|h| (h.monitor)(target, me, reference))
     } else {
-        proctab::lookup(target.payload())
-            .is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok())
+        proctab::lookup(target.payload()).is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok())
     };
     if !exists {
         let _ = p.shared().inbox.push(Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));

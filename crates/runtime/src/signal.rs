@@ -34,21 +34,50 @@ pub struct Signal {
 unsafe impl Send for Signal {}
 
 pub enum Body {
-    Message { data: Package },
+    Message {
+        data: Package,
+    },
     /// A message to an alias: dropped unless the alias is active at the receiver.
-    AliasMessage { alias: RefId, data: Package },
+    AliasMessage {
+        alias: RefId,
+        data: Package,
+    },
     /// From a broken link or `exit/2`. `from`: pid or port term, immediate.
-    Exit { from: Term, reason: Package, linked: bool, kill: bool },
-    Link { from: Term },
-    Unlink { from: Term, id: u64 },
-    UnlinkAck { from: Term, id: u64 },
+    Exit {
+        from: Term,
+        reason: Package,
+        linked: bool,
+        kill: bool,
+    },
+    Link {
+        from: Term,
+    },
+    Unlink {
+        from: Term,
+        id: u64,
+    },
+    UnlinkAck {
+        from: Term,
+        id: u64,
+    },
     /// `watcher` wants to hear of our end. `name`: the registered name it used, or NONE.
-    Monitor { watcher: Term, reference: RefId, name: Option<Atom> },
-    Demonitor { reference: RefId },
+    Monitor {
+        watcher: Term,
+        reference: RefId,
+        name: Option<Atom>,
+    },
+    Demonitor {
+        reference: RefId,
+    },
     /// A thing we monitor ended. `object`: what stands in the message as fourth element when it is not the stored one.
-    Down { reference: RefId, reason: Package },
+    Down {
+        reference: RefId,
+        reason: Package,
+    },
     /// The receive timer fired.
-    Timeout { sequence: u64 },
+    Timeout {
+        sequence: u64,
+    },
     /// Resume a process that a native left waiting, or only make it look around.
     Nudge,
     /// Runs in the receiver, in order with its other signals; None if the receiver is gone.

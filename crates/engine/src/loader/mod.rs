@@ -21,7 +21,10 @@ use heddle_term::{Atom, Heap, Term, etf, literal};
 pub enum LoadError {
     Beam(BeamError),
     /// A literal, attribute or compile-info term does not decode.
-    Term { what: String, problem: String },
+    Term {
+        what: String,
+        problem: String,
+    },
     TooManyAtoms,
 }
 

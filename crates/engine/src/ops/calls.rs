@@ -253,6 +253,9 @@ ops! {
         if too_many {
             // More than 255 arguments: no such function can exist.
             p.exception = Exception { reason: am::UNDEF.into(), ..Exception::NONE };
+            crate::ops::errors::add_frame(c, p, ip, &[(*c).x[0], (*c).x[1], (*c).x[2], Term::NIL]);
+            load!(c, h, s);
+            return raise(ip, c, h, s, r);
         } else {
             p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
         }

@@ -147,8 +147,11 @@ fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_local_pid() {
         return Ok(am::BADARG.into());
     }
-    if !a[1].is_atom_of(Atom::new("save_calls")) || heddle_runtime::proctab::lookup(a[0].payload()).is_none() {
+    if heddle_runtime::proctab::lookup(a[0].payload()).is_none() {
         return Ok(Atom::new("badtype").into());
+    }
+    if !a[1].is_atom_of(Atom::new("save_calls")) {
+        return Ok(am::BADARG.into());
     }
     let Some(n) = args::count(a[2]).filter(|n| *n <= 10000) else { return Ok(am::BADARG.into()) };
     let me = p.pid();

@@ -4,8 +4,8 @@ pub mod display;
 pub mod halt;
 pub mod info;
 pub mod os;
-pub mod signals;
 pub mod refused;
+pub mod signals;
 pub mod statistics;
 pub mod time;
 

@@ -159,7 +159,8 @@ fn set_signal(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(am::OK.into())
 }
 
-const MENU: &str = "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
+const MENU: &str =
+    "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
 
 /// Ctrl-C. The rest of the machine goes on meanwhile.
 fn break_menu() {

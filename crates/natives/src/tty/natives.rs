@@ -351,7 +351,11 @@ fn name(p: &mut Process, term: Term) -> Result<Vec<u8>, heddle_runtime::process:
     Ok(bytes)
 }
 
-fn capability<R>(p: &mut Process, term: Term, f: impl FnOnce(&terminfo::Terminal, &str) -> R) -> Result<Option<R>, heddle_runtime::process::Thrown> {
+fn capability<R>(
+    p: &mut Process,
+    term: Term,
+    f: impl FnOnce(&terminfo::Terminal, &str) -> R,
+) -> Result<Option<R>, heddle_runtime::process::Thrown> {
     let name = name(p, term)?;
     let terminal = TERMINAL.read().unwrap();
     Ok(match (terminal.as_ref(), std::str::from_utf8(&name)) {

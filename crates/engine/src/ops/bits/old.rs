@@ -184,4 +184,3 @@ unsafe fn sum(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         }
     }
 }
-

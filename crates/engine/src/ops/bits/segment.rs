@@ -163,8 +163,7 @@ impl Segment {
             Wrong::Invalid => ("invalid", self.size),
         };
         let heap = &mut p.heap;
-        let cause =
-            heap.tuple(&[Term::small(self.number as i64), Term::atom(Atom::new(kind)), Term::atom(Atom::new(what)), value]);
+        let cause = heap.tuple(&[Term::small(self.number as i64), Term::atom(Atom::new(kind)), Term::atom(Atom::new(what)), value]);
         let mut info = map::put(heap, map::empty(), am::CAUSE.into(), cause);
         info = map::put(heap, info, Term::atom(Atom::new("function")), Term::atom(Atom::new("format_bs_fail")));
         info = map::put(heap, info, am::MODULE.into(), am::ERL_ERTS_ERRORS.into());
