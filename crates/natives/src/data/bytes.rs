@@ -31,7 +31,7 @@ pub fn view(term: Term) -> Option<BitsView> {
 }
 
 /// Bytes of a binary: in place if they are aligned, else in `copy`.
-pub fn bytes<'a>(term: Term, copy: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+pub fn bytes(term: Term, copy: &mut Vec<u8>) -> Option<&[u8]> {
     let view = view(term)?;
     match view.as_bytes() {
         Some(bytes) => Some(bytes),

@@ -107,7 +107,7 @@ fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
             vector.push(p.heap.binary(&bytes[from..at]));
         }
         let size = BitsView::of(bits).map_or(0, |view| view.size_bits);
-        vector.push(if size % 8 == 0 { bits } else { slice(&mut p.heap, bits, 0, size / 8 * 8) });
+        vector.push(if size.is_multiple_of(8) { bits } else { slice(&mut p.heap, bits, 0, size / 8 * 8) });
         from = at;
     }
     if from < bytes.len() {

@@ -272,3 +272,35 @@ fn tls_term(p: &mut Process, packet: &[u8]) -> Term {
     let data = p.heap.binary(&data);
     p.heap.tuple(&[Atom::new("ssl_tls").into(), Term::NIL, small(kind), version, data])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Framing, Kind, Next};
+
+    fn packet(header: usize, total: usize) -> Next {
+        Next::Packet { header, total, trailer: 0 }
+    }
+
+    #[test]
+    fn sized_packets() {
+        let framing = Framing::new(Kind::Sized(2));
+        assert_eq!(framing.next(&[0]), Next::More(None));
+        assert_eq!(framing.next(&[0, 3, 1]), Next::More(Some(5)));
+        assert_eq!(framing.next(&[0, 3, 1, 2, 3, 4]), packet(2, 5));
+        assert_eq!(Framing { max_bytes: 2, ..framing }.next(&[0, 3, 1]), Next::Invalid);
+        assert_eq!(Framing::new(Kind::Sized(4)).next(&[255, 0, 0, 3]), Next::Invalid);
+    }
+
+    #[test]
+    fn lines() {
+        let framing = Framing::new(Kind::Line);
+        assert_eq!(framing.next(b"abc"), Next::More(None));
+        assert_eq!(framing.next(b"abc\ndef"), packet(0, 4));
+        assert_eq!(Framing { line_bytes: 3, ..framing }.next(b"abcdef"), packet(0, 3));
+        // A header goes on where the next line begins with a blank.
+        let header = Framing::new(Kind::HttpHeader);
+        assert_eq!(header.next(b"A: b\r\n"), Next::More(None));
+        assert_eq!(header.next(b"A: b\r\n c\r\nx"), packet(0, 10));
+        assert_eq!(header.next(b"\r\nx"), packet(0, 2));
+    }
+}

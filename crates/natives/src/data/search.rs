@@ -22,7 +22,7 @@ heddle_runtime::natives! { TABLE:
 }
 
 enum Pattern {
-    One(memmem::Finder<'static>),
+    One(Box<memmem::Finder<'static>>),
     Many(AhoCorasick),
     /// A few strings that are looked up once: no automaton.
     Few(Vec<Vec<u8>>),
@@ -75,7 +75,7 @@ fn automaton(strings: &[Vec<u8>]) -> Option<Pattern> {
 }
 
 fn one(string: &[u8]) -> Pattern {
-    Pattern::One(memmem::Finder::new(string).into_owned())
+    Pattern::One(Box::new(memmem::Finder::new(string).into_owned()))
 }
 
 fn compile_pattern(p: &mut Process, a: &[Term]) -> NativeResult {
