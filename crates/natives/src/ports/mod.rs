@@ -8,6 +8,7 @@ pub mod open;
 pub mod options;
 pub mod poll;
 pub mod port;
+pub mod ram_file;
 
 use heddle_runtime::process::{Process, Thrown};
 use heddle_term::{Atom, Term};

@@ -15,6 +15,8 @@ use std::sync::Mutex;
 /// What open_port was asked for.
 pub enum What {
     Fd(RawFd, RawFd),
+    /// A file in memory.
+    Ram,
     /// A command line for the shell.
     Spawn(OsString),
     Executable(OsString),
@@ -24,6 +26,7 @@ pub enum What {
 pub fn what(name: Term) -> Option<What> {
     match name.as_tuple()? {
         [kind, value] => match kind.as_atom()?.name() {
+            "spawn" | "spawn_driver" if text(*value)? == "ram_file_drv" => Some(What::Ram),
             "spawn" => Some(What::Spawn(text(*value)?)),
             "spawn_executable" => Some(What::Executable(text(*value)?)),
             // Drivers other than those of this file do not exist here.
@@ -38,6 +41,7 @@ pub fn what(name: Term) -> Option<What> {
 
 pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     match what {
+        What::Ram => Ok(ram_file(&o, owner)),
         What::Fd(input, output) => {
             // Descriptors stay the program's: the port works on duplicates.
             let dup = |fd: RawFd| -> std::io::Result<OwnedFd> {
@@ -207,7 +211,24 @@ fn insert(
             eof: o.eof,
             exit_status: o.exit_status,
             os_pid,
+            ram: None,
             state: Mutex::new(State::new(owner, input, output)),
+        })
+    })
+}
+
+fn ram_file(o: &Options, owner: u64) -> Option<Arc<Port>> {
+    super::insert(|id| {
+        Arc::new(Port {
+            id,
+            label: "ram_file_drv".into(),
+            packet: o.packet,
+            binary: o.binary,
+            eof: o.eof,
+            exit_status: o.exit_status,
+            os_pid: None,
+            ram: Some(Mutex::default()),
+            state: Mutex::new(State::new(owner, None, None)),
         })
     })
 }

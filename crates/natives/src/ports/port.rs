@@ -21,6 +21,8 @@ pub struct Port {
     pub eof: bool,
     pub exit_status: bool,
     pub os_pid: Option<u32>,
+    /// The driver, where the port is a file in memory.
+    pub ram: Option<Mutex<super::ram_file::RamFile>>,
     pub state: Mutex<State>,
 }
 
@@ -219,6 +221,15 @@ impl Port {
 
     /// Writes or queues; false when the port takes no output or the data does not fit its packet header.
     pub fn command(self: &Arc<Port>, data: Vec<u8>) -> bool {
+        if let Some(ram) = &self.ram {
+            let reply = ram.lock().unwrap().command(&data);
+            let owner = self.state.lock().unwrap().owner;
+            self.tell(owner, |heap| {
+                let reply = reply.build(heap, self.binary);
+                heap.tuple(&[Atom::new("data").into(), reply])
+            });
+            return true;
+        }
         let mut s = self.state.lock().unwrap();
         if s.output.is_none() {
             return false;
