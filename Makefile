@@ -24,6 +24,7 @@ test: build
 	cargo test --workspace
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/self-host --jobs $(JOBS)
+	$(RUN) tests/shell_tmux.py $(ERL)
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

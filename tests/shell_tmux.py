@@ -6,12 +6,13 @@
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ERL = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "bin", "erl")
+ERL = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.join(HERE, "..", "bin", "erl")
 SOCKET = f"heddle-test-{os.getpid()}"
 PATIENCE = float(os.environ.get("PATIENCE", "20"))
 
@@ -252,6 +253,9 @@ def noshell():
 
 
 if __name__ == "__main__":
+    if not shutil.which("tmux"):
+        print("shell test skipped: tmux is not installed")
+        sys.exit(0)
     try:
         for part in [editing, errors, interrupts, exits, noshell]:
             try:

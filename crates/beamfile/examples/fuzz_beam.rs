@@ -18,6 +18,17 @@ const FILE_BYTES_MAX: usize = 24 << 10;
 const TIME_MAX: Duration = Duration::from_millis(500);
 
 fn main() {
+    start(|file| {
+        let beam = BeamFile::parse(file).map_err(|error| (false, error.to_string()))?;
+        verify(&beam).map(drop).map_err(|error| (true, error.to_string()))
+    });
+}
+
+/// What becomes of a file: fine, refused before (false) or after (true) it was parsed.
+pub type Judgement = Result<(), (bool, String)>;
+
+/// Reads the options and runs `check` on mutated files. Also used by the engine's fuzzer, which loads what verifies.
+pub fn start(check: impl Fn(&[u8]) -> Judgement) {
     let mut options = Options { dir: PathBuf::from("/opt/otp27/usr/lib/erlang"), count: 100_000, seed: 1 };
     let arguments: Vec<String> = env::args().skip(1).collect();
     for pair in arguments.chunks(2) {
@@ -28,7 +39,7 @@ fn main() {
             _ => stop(&format!("unknown option {pair:?}; options are --dir, --count and --seed, each with a value")),
         }
     }
-    run(&options);
+    run(&options, check);
 }
 
 struct Options {
@@ -55,7 +66,7 @@ struct Sample {
     instrs: Vec<usize>,
 }
 
-fn run(options: &Options) {
+fn run(options: &Options, check: impl Fn(&[u8]) -> Judgement) {
     let mut corpus = Vec::new();
     collect(&options.dir, &mut corpus);
     if corpus.is_empty() {
@@ -68,10 +79,7 @@ fn run(options: &Options) {
     for round in 0..options.count {
         let file = mutate(&corpus[random.below(corpus.len())], &mut random);
         let began = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let beam = BeamFile::parse(&file).map_err(|error| (false, error.to_string()))?;
-            verify(&beam).map(drop).map_err(|error| (true, error.to_string()))
-        }));
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(&file)));
         let took = began.elapsed();
         slowest = slowest.max(took);
         match &outcome {

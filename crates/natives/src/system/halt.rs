@@ -52,22 +52,29 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
 /// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
     crate::ports::flush_all();
-    eprintln!("{slogan}");
-    match write_dump(slogan) {
-        Ok(Some(path)) => eprintln!("\nCrash dump is being written to: {path}...done"),
-        Ok(None) => {}
-        Err(e) => eprintln!("\nThe crash dump could not be written: {e}"),
+    // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
+    eprint!("{slogan}\r\n");
+    if let Some(path) = dump_path() {
+        eprint!("\r\nCrash dump is being written to: {path}...");
+        match write_dump(&path, slogan) {
+            Ok(()) => eprint!("done\r\n"),
+            Err(e) => eprint!(" {e}\r\n"),
+        }
     }
     sched::exit_now(1)
 }
 
-fn write_dump(slogan: &str) -> std::io::Result<Option<String>> {
-    use std::io::Write;
+/// None when dumps are switched off.
+fn dump_path() -> Option<String> {
     if std::env::var("ERL_CRASH_DUMP_SECONDS").is_ok_and(|s| s.trim() == "0") {
-        return Ok(None);
+        return None;
     }
-    let path = std::env::var("ERL_CRASH_DUMP").unwrap_or_else(|_| "erl_crash.dump".into());
-    let mut file = std::fs::File::create(&path)?;
+    Some(std::env::var("ERL_CRASH_DUMP").unwrap_or_else(|_| "erl_crash.dump".into()))
+}
+
+fn write_dump(path: &str, slogan: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut file = std::fs::File::create(path)?;
     writeln!(file, "=erl_crash_dump:0.5")?;
     writeln!(file, "Slogan: {slogan}")?;
     writeln!(file, "System version: {}", super::info::system_version().trim_end())?;
@@ -84,5 +91,5 @@ fn write_dump(slogan: &str) -> std::io::Result<Option<String>> {
         }
     }
     writeln!(file, "=end")?;
-    Ok(Some(path))
+    Ok(())
 }
