@@ -102,12 +102,14 @@ fn pattern_len(lead: u8) -> Option<usize> {
     }
 }
 
-/// True if the bytes could begin a longer character; only bit patterns count.
+/// True if the first byte announces a character longer than the bytes, whatever follows it.
 fn is_cut_off(bytes: &[u8]) -> bool {
-    match bytes {
-        [lead, rest @ ..] => pattern_len(*lead).is_some_and(|n| n > bytes.len()) && rest.iter().all(|b| b & 0xc0 == 0x80),
-        [] => false,
-    }
+    bytes.first().and_then(|&lead| pattern_len(lead)).is_some_and(|n| n > bytes.len())
+}
+
+/// True if all bytes after the first are such as continue a character.
+fn continues(bytes: &[u8]) -> bool {
+    bytes[1..].iter().all(|b| b & 0xc0 == 0x80)
 }
 
 struct Converter<'a, S> {
@@ -152,7 +154,8 @@ impl<S: Sink> Converter<'_, S> {
             match self.stack.pop() {
                 Some(next) => current = next,
                 None if self.pending.is_empty() => return Stop::Done,
-                None => return Stop::Incomplete(std::mem::take(&mut self.pending)),
+                None if continues(&self.pending) => return Stop::Incomplete(std::mem::take(&mut self.pending)),
+                None => return Stop::Error(self.p.heap.binary(&self.pending)),
             }
         }
     }
@@ -251,6 +254,10 @@ fn characters_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn characters_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
+    // A list of one binary is taken for that binary.
+    if a[0].is_cons() && a[0].tail().is_nil() && a[0].head().is_binary() && a[1].is_atom() {
+        return convert(p, &[a[0].head(), a[1]], Vec::<u8>::new(), "characters_to_binary_int");
+    }
     convert(p, a, Vec::<u8>::new(), "characters_to_binary_int")
 }
 

@@ -133,7 +133,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
         Some(source) => source.is_unicode(),
         None => options.compile.bits & pcre2_sys::PCRE2_UTF != 0,
     };
-    if precompiled.is_some() && options.has_compile {
+    if precompiled.is_some() && (options.has_compile || options.compile.inconsistent) {
         return Err(p.badarg());
     }
     let is_new = precompiled.is_none();

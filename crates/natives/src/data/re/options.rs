@@ -9,7 +9,7 @@ pub struct CompileOptions {
     pub bits: u32,
     pub newline: u32,
     pub bsr: u32,
-    /// Both `bsr` options were given.
+    /// Options that exclude each other were given.
     pub inconsistent: bool,
 }
 
@@ -131,7 +131,9 @@ impl RunOptions {
         let limit = |value: Term| args::count(value).map(|n| n.min(u32::MAX as usize) as u32);
         match name.name() {
             "newline" => {
-                self.compile.newline = newline(value)?;
+                // Several of them add up, to another one or to none.
+                self.compile.newline = newline(value)? | if self.has_newline { self.compile.newline } else { 0 };
+                self.compile.inconsistent |= self.compile.newline > PCRE2_NEWLINE_ANYCRLF;
                 self.has_newline = true;
             }
             "offset" => self.offset = args::count(value)?,
@@ -183,7 +185,10 @@ pub fn compile_options(term: Term) -> Option<CompileOptions> {
             }
             None => {
                 let (name, value) = args::option(option)?;
-                options.compile.newline = (name.name() == "newline").then(|| newline(value))??;
+                if name.name() != "newline" {
+                    return None;
+                }
+                options.pair(name, value)?;
             }
         }
     }
