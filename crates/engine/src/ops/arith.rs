@@ -4,12 +4,12 @@
 //! Operands: a, b, dst, label (0: raise), live, export of the operator.
 
 use crate::collect::make_room_keeping;
-use crate::ctx::{Any, Ctx, Dst, Src, put};
+use crate::ctx::{Any, Ctx, Dst, Src, fits, put};
 use crate::ops::errors::raise;
-use crate::{goto, load, next, ops, save};
+use crate::{fusable, goto, load, next, ops, save, then};
 use heddle_runtime::process::Exception;
 use heddle_term::big::{self, ArithError};
-use heddle_term::{Export, Heap, Term, am};
+use heddle_term::{Export, Header, Heap, Kind, Term, am};
 
 type Operation = fn(&mut Heap, Term, Term) -> Result<Term, ArithError>;
 
@@ -20,73 +20,73 @@ fn both_small(a: Term, b: Term) -> bool {
     (a.raw() | b.raw()) & 15 == 0
 }
 
-ops! {
-    fn add<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+fusable! {
+    fn add<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) && let (sum, false) = (a.raw() as i64).overflowing_add(b.raw() as i64) {
             D::set(*ip.add(3), c, s, Term::from_raw(sum as u64));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
-        return slow::<A, B, D, Add>(ip, c, h, s, r);
+        return floats_or_slow::<A, B, D, Add>(ip, c, h, s, r);
     }
-    fn sub<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn sub<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) && let (difference, false) = (a.raw() as i64).overflowing_sub(b.raw() as i64) {
             D::set(*ip.add(3), c, s, Term::from_raw(difference as u64));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
-        return slow::<A, B, D, Sub>(ip, c, h, s, r);
+        return floats_or_slow::<A, B, D, Sub>(ip, c, h, s, r);
     }
-    fn mul<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn mul<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) && let (product, false) = (a.raw() as i64).overflowing_mul(b.small_value()) {
             D::set(*ip.add(3), c, s, Term::from_raw(product as u64));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
-        return slow::<A, B, D, Mul>(ip, c, h, s, r);
+        return floats_or_slow::<A, B, D, Mul>(ip, c, h, s, r);
     }
-    fn int_div<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn int_div<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         // Division by -1 is left to the slow path: it alone can leave the small range.
         if both_small(a, b) && b.raw() != 0 && b.small_value() != -1 {
             D::set(*ip.add(3), c, s, Term::small(a.small_value() / b.small_value()));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
         return slow::<A, B, D, Div>(ip, c, h, s, r);
     }
-    fn int_rem<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn int_rem<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) && b.raw() != 0 {
             D::set(*ip.add(3), c, s, Term::small(a.small_value().wrapping_rem(b.small_value())));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
         return slow::<A, B, D, Rem>(ip, c, h, s, r);
     }
-    fn band<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn band<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) {
             D::set(*ip.add(3), c, s, Term::from_raw(a.raw() & b.raw()));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
         return slow::<A, B, D, Band>(ip, c, h, s, r);
     }
-    fn bor<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn bor<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) {
             D::set(*ip.add(3), c, s, Term::from_raw(a.raw() | b.raw()));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
         return slow::<A, B, D, Bor>(ip, c, h, s, r);
     }
-    fn bxor<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn bxor<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) {
             D::set(*ip.add(3), c, s, Term::from_raw(a.raw() ^ b.raw()));
-            next!(ip, c, h, s, r; CELLS)
+            then!(N, ip, c, h, s, r; CELLS)
         }
         return slow::<A, B, D, Bxor>(ip, c, h, s, r);
     }
-    fn bsl<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn bsl<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) {
             let count = b.small_value();
@@ -95,24 +95,42 @@ ops! {
                 let shifted = value << count;
                 if shifted >> count == value {
                     D::set(*ip.add(3), c, s, Term::from_raw(shifted as u64));
-                    next!(ip, c, h, s, r; CELLS)
+                    then!(N, ip, c, h, s, r; CELLS)
                 }
             }
         }
         return slow::<A, B, D, Bsl>(ip, c, h, s, r);
     }
-    fn bsr<A: Src, B: Src, D: Dst>(ip, c, h, s, r) {
+    fn bsr<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if both_small(a, b) {
             let count = b.small_value();
             if count >= 0 {
                 D::set(*ip.add(3), c, s, Term::small(a.small_value() >> count.min(63)));
-                next!(ip, c, h, s, r; CELLS)
+                then!(N, ip, c, h, s, r; CELLS)
             }
         }
         return slow::<A, B, D, Bsr>(ip, c, h, s, r);
     }
+}
 
+ops! {
+    // Two floats, with room for a third.
+    #[inline(never)]
+    fn floats_or_slow<A: Src, B: Src, D: Dst, O: FloatOp>(ip, c, h, s, r) {
+        let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+        if a.is_boxed() && b.is_boxed() && *a.ptr() == FLOAT && *b.ptr() == FLOAT && fits(h, s, 2) {
+            let value = O::run(f64::from_bits(*a.ptr().add(1)), f64::from_bits(*b.ptr().add(1)));
+            if value.is_finite() {
+                *h = FLOAT;
+                *h.add(1) = value.to_bits();
+                D::set(*ip.add(3), c, s, Term::boxed(h));
+                h = h.add(2);
+                next!(ip, c, h, s, r; CELLS)
+            }
+        }
+        return slow::<A, B, D, O>(ip, c, h, s, r);
+    }
     #[cold]
     fn slow<A: Src, B: Src, D: Dst, O: Op>(ip, c, h, s, r) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
@@ -183,6 +201,28 @@ unsafe fn fail(c: *mut Ctx, export: u64, error: ArithError, args: &[Term]) {
         p.exception = Exception { reason: reason.into(), ..Exception::NONE };
         (*c).fault = export as *const Export;
         (*c).fault_args = p.heap.list(args);
+    }
+}
+
+const FLOAT: u64 = Header::new(Kind::Float, 1).raw();
+
+/// Operators that are also one machine instruction on floats.
+pub trait FloatOp: Op {
+    fn run(a: f64, b: f64) -> f64;
+}
+impl FloatOp for Add {
+    fn run(a: f64, b: f64) -> f64 {
+        a + b
+    }
+}
+impl FloatOp for Sub {
+    fn run(a: f64, b: f64) -> f64 {
+        a - b
+    }
+}
+impl FloatOp for Mul {
+    fn run(a: f64, b: f64) -> f64 {
+        a * b
     }
 }
 

@@ -1,16 +1,15 @@
 //! Making and calling funs.
 
 use crate::ctx::{Ctx, any, continuation, put};
-use crate::ops::calls::yield_at;
 use crate::ops::errors::raise;
-use crate::{goto, next, ops, save};
+use crate::{enter, fusable, ops, save, then};
 use heddle_runtime::process::Exception;
 use heddle_term::{FunEntry, Header, Kind, Term, am, fun};
 use std::sync::atomic::Ordering;
 
-ops! {
+fusable! {
     // entry, dst, count, free variables...; the words are there
-    fn make_fun(ip, c, h, s, r) {
+    fn make_fun(ip, c, h, s, r; N) {
         let entry = *ip.add(1);
         let n = *ip.add(3) as usize;
         *h = Header::with_aux(Kind::Fun, 2 + n, (*(entry as *const FunEntry)).arity as u32).raw();
@@ -23,10 +22,10 @@ ops! {
         }
         put(*ip.add(2), c, s, Term::boxed(h));
         h = h.add(3 + n);
-        next!(ip, c, h, s, r; 4 + n)
+        then!(N, ip, c, h, s, r; 4 + n)
     }
     // arity; the fun is in X[arity]
-    fn call_fun(ip, c, h, s, r) {
+    fn call_fun(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
         let f = (*c).x[arity];
         let target = fun_target(c, f, arity);
@@ -35,14 +34,10 @@ ops! {
         }
         s = s.sub(1);
         *s = continuation(ip.add(2));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // arity, fun operand
-    fn call_fun2(ip, c, h, s, r) {
+    fn call_fun2(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
         let f = any(*ip.add(2), c, s);
         let target = fun_target(c, f, arity);
@@ -52,14 +47,10 @@ ops! {
         }
         s = s.sub(1);
         *s = continuation(ip.add(3));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // arity, frame size: tail call
-    fn call_fun_last(ip, c, h, s, r) {
+    fn call_fun_last(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
         let f = (*c).x[arity];
         let target = fun_target(c, f, arity);
@@ -67,12 +58,11 @@ ops! {
             return call_fun_failed(ip, c, h, s, r);
         }
         s = s.add(*ip.add(2) as usize);
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
+}
+
+ops! {
     // X[arity] is no fun, or one of another arity.
     #[cold]
     fn call_fun_failed(ip, c, h, s, r) {
@@ -123,11 +113,7 @@ ops! {
             (*c).x[arity] = f;
             return apply_fun_failed(ip, c, h, s, r, arity);
         }
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     #[cold]
     fn apply_fun_badarg(ip, c, h, s, r) {
