@@ -257,6 +257,17 @@ pub unsafe fn put(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
     unsafe { *reg_ptr(cell, c, s) = value.raw() }
 }
 
+/// Reads the bound of a short loop anew in each round. Volatile, so that LLVM neither unrolls nor vectorises the loop: for the few
+/// rounds that these make that is slower, and takes so many registers that the whole operation gets a native frame.
+///
+/// # Safety
+/// `from` is readable.
+#[inline(always)]
+pub unsafe fn bound(from: *const u64) -> usize {
+    // SAFETY: by contract.
+    unsafe { std::ptr::read_volatile(from) as usize }
+}
+
 /// Where a specialised operation finds a source.
 pub trait Src {
     /// # Safety

@@ -87,7 +87,8 @@ fn arithmetic(t: &mut Vec<Sequence>) {
 fn frames(t: &mut Vec<Sequence>) {
     fuse!(t;
         [allocate_move, call] [allocate_move, call_ext] [allocate_move, call_native]
-        [allocate, init_yregs] [allocate, init_yregs, call] [allocate, call]
+        [allocate, init_yreg] [allocate, init_yregs_2] [allocate, init_yreg, call]
+        [allocate, init_yregs_2, move_1<X, Y>] [allocate, init_yregs_2, move_2<X, Y, X, Y>] [allocate, call]
         [deallocate, call] [allocate_move, call_fun]
         [call_native, ret] [call_native, deallocate_return]
         [test_1<X, IsCons>, allocate] [test_1<X, IsCons>, allocate_move] [test_1<X, IsTuple>, allocate_move]
@@ -106,16 +107,16 @@ fn frames(t: &mut Vec<Sequence>) {
             [allocate_move, move_call<S, X>] [allocate_move, move_1<X, Y>, move_call<S, X>]
             [allocate_move, move_2<X, Y, X, Y>, move_call<S, X>]
             [deallocate, move_call<S, X>]
-            [allocate, init_yregs, move_1<X, Y>, move_call<S, X>] [allocate, init_yregs, move_call<S, X>]
-            [init_yregs, move_1<S, X>] [init_yregs, move_call<S, X>]
+            [allocate, init_yreg, move_1<X, Y>, move_call<S, X>] [allocate, init_yreg, move_call<S, X>]
+            [init_yreg, move_1<S, X>] [init_yreg, move_call<S, X>]
         );
     });
     fuse!(t;
         [allocate_move, move_1<X, Y>] [allocate_move, move_2<X, Y, X, Y>] [allocate_move, move_2<X, Y, X, X>]
         [allocate_move, move_2<X, Y, X, Y>, move_1<X, Y>] [allocate_move, move_2<X, Y, X, Y>, move_1<X, X>]
         [allocate_move, move_2<X, Y, X, Y>, move_2<X, Y, X, Y>] [allocate_move, move_2<X, Y, X, Y>, move_2<X, Y, X, X>]
-        [allocate, init_yregs, move_1<X, Y>] [allocate, init_yregs, move_2<X, Y, X, Y>]
-        [allocate, init_yregs, move_2<X, Y, X, Y>, move_1<X, Y>] [allocate, init_yregs, move_2<X, Y, X, Y>, move_2<X, Y, X, Y>]
+        [allocate, init_yreg, move_1<X, Y>] [allocate, init_yreg, move_2<X, Y, X, Y>]
+        [allocate, init_yreg, move_2<X, Y, X, Y>, move_1<X, Y>] [allocate, init_yreg, move_2<X, Y, X, Y>, move_1<X, Y>, sub<X, K, X>, call] [allocate, init_yreg, move_2<X, Y, X, Y>, move_2<X, Y, X, Y>]
         [allocate, move_2<X, Y, X, Y>]
         [allocate, swap] [swap, call_fun2]
     );
@@ -165,20 +166,20 @@ fn tests(t: &mut Vec<Sequence>) {
         [is_tagged_tuple<X>, get_elements_2<X, X, X>, get_element<X, X>]
         [is_tagged_tuple<X>, get_element<X, X>, get_element<X, X>] [is_tagged_tuple<X>, get_element<X, X>, is_eq_immediate<X>]
         [is_tagged_tuple<X>, get_element<X, X>, is_tagged_tuple<X>]
-        [is_tagged_tuple<X>, allocate_move] [is_tagged_tuple<X>, allocate, init_yregs]
+        [is_tagged_tuple<X>, allocate_move] [is_tagged_tuple<X>, allocate, init_yreg]
         [is_tuple_of_arity<X>, get_element<X, X>] [is_tuple_of_arity<X>, get_elements_2<X, X, X>]
         [is_tuple_of_arity<X>, get_element<X, X>, select_linear<X>] [is_tuple_of_arity<X>, get_elements_2<X, X, X>, select_linear<X>]
         [get_element<X, X>, select_linear<X>] [get_elements_2<X, X, X>, select_linear<X>]
         [get_element<X, X>, select_binary<X>] [get_elements_2<X, X, X>, select_binary<X>]
         [get_elements_2<X, X, X>, get_element<X, X>, select_linear<X>] [get_element<X, X>, get_element<X, X>, select_linear<X>]
         [get_element<X, X>, is_eq_immediate<X>] [get_elements_2<X, X, X>, is_eq_immediate<X>]
-        [get_element<X, X>, is_eq_immediate<X>, allocate, init_yregs]
+        [get_element<X, X>, is_eq_immediate<X>, allocate, init_yreg]
         [get_element<X, X>, is_tagged_tuple<X>] [get_element<X, X>, is_tuple_of_arity<X>]
         [get_element<X, X>, is_tagged_tuple<X>, get_element<X, X>] [get_element<X, X>, is_tuple_of_arity<X>, get_element<X, X>]
         [get_element<X, X>, test_1<X, IsInteger>, is_ge<X, K>]
         [get_elements_2<X, X, X>, get_elements_2<X, X, X>] [get_elements_2<X, X, X>, get_element<X, X>]
         [get_element<X, X>, get_element<X, X>] [get_element<X, X>, get_elements_2<X, X, X>]
-        [is_eq_immediate<X>, allocate_move] [is_ne_immediate<X>, allocate_move] [is_eq_immediate<X>, allocate, init_yregs]
+        [is_eq_immediate<X>, allocate_move] [is_ne_immediate<X>, allocate_move] [is_eq_immediate<X>, allocate, init_yreg]
         [is_eq_immediate<X>, allocate_move, move_2<X, Y, X, Y>] [is_ne_immediate<X>, allocate_move, call] [is_eq_immediate<X>, allocate_move, call]
         [int_rem<X, K, X>, is_ne_immediate<X>, allocate_move, call]
         [int_rem<X, K, X>, is_eq_immediate<X>, int_div<X, K, X>, add<X, K, X>, call_only]
@@ -210,12 +211,14 @@ fn building(t: &mut Vec<Sequence>) {
     fuse!(t;
         [test_heap, put_tuple_2<X>] [test_heap, put_tuple_2<X>, ret] [test_heap, put_tuple_2<X>, deallocate_return]
         [test_heap, put_tuple_3<X>] [test_heap, put_tuple_3<X>, ret] [test_heap, put_tuple_3<X>, deallocate_return]
-        [test_heap, put_tuple<X>] [test_heap, put_tuple<X>, ret] [test_heap, put_tuple<X>, deallocate_return]
-        [test_heap, put_tuple<X>, call_only] [test_heap, put_tuple<X>, move_call_only<X, X>]
+        [test_heap, put_tuple_4<X>] [test_heap, put_tuple_4<X>, ret] [test_heap, put_tuple_4<X>, deallocate_return]
+        [test_heap, put_tuple_5<X>] [test_heap, put_tuple_5<X>, ret] [test_heap, put_tuple_5<X>, deallocate_return]
+        [test_heap, put_tuple_4<X>, move_call_only<X, X>] [test_heap, put_tuple_5<X>, move_call_only<X, X>]
+        [add<X, K, X>, test_heap, put_tuple_5<X>, move_call_only<X, X>]
         [test_heap, put_tuple_2<X>, put_tuple_2<X>, ret] [test_heap, put_tuple_2<X>, put_tuple_2<X>]
         [test_heap, update_record, ret] [test_heap, update_record, deallocate_return] [test_heap, update_record]
         [put_tuple_2<X>, ret] [put_tuple_2<X>, deallocate_return] [put_tuple_3<X>, ret] [put_tuple_3<X>, deallocate_return]
-        [put_tuple<X>, ret] [put_tuple<X>, deallocate_return] [put_tuple<X>, move_call_only<X, X>]
+        [put_tuple_4<X>, ret] [put_tuple_4<X>, deallocate_return] [put_tuple_5<X>, ret] [put_tuple_5<X>, deallocate_return]
     );
     each!(H in [X Y K] {
         each!(T in [X Y K] {

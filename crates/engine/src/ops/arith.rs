@@ -48,7 +48,7 @@ fusable! {
     fn int_div<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         // Division by -1 is left to the slow path: it alone can leave the small range.
-        if both_small(a, b) && b.raw() != 0 && b.small_value() != -1 {
+        if both_small(a, b) && b.small_value() != 0 && b.small_value() != -1 {
             D::set(*ip.add(3), c, s, Term::small(a.small_value() / b.small_value()));
             then!(N, ip, c, h, s, r; CELLS)
         }
@@ -56,7 +56,7 @@ fusable! {
     }
     fn int_rem<A: Src, B: Src, D: Dst>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if both_small(a, b) && b.raw() != 0 {
+        if both_small(a, b) && b.small_value() != 0 {
             D::set(*ip.add(3), c, s, Term::small(a.small_value().wrapping_rem(b.small_value())));
             then!(N, ip, c, h, s, r; CELLS)
         }

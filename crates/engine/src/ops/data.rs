@@ -1,6 +1,6 @@
 //! Moving terms about; building and taking apart lists and tuples.
 
-use crate::ctx::{Dst, Src, any, put};
+use crate::ctx::{Dst, Src, any, bound, put};
 use crate::{fusable, then};
 use heddle_term::{Header, Kind, Term};
 
@@ -78,7 +78,7 @@ fusable! {
         let n = *ip.add(3) as usize;
         *h = *ip.add(2);
         let mut i = 0;
-        while i < n {
+        while i < bound(ip.add(3)) {
             *h.add(1 + i) = any(*ip.add(4 + i), c, s).raw();
             i += 1;
         }
@@ -104,18 +104,39 @@ fusable! {
         h = h.add(4);
         then!(N, ip, c, h, s, r; 6)
     }
+    fn put_tuple_4<D: Dst>(ip, c, h, s, r; N) {
+        *h = *ip.add(2);
+        *h.add(1) = any(*ip.add(3), c, s).raw();
+        *h.add(2) = any(*ip.add(4), c, s).raw();
+        *h.add(3) = any(*ip.add(5), c, s).raw();
+        *h.add(4) = any(*ip.add(6), c, s).raw();
+        D::set(*ip.add(1), c, s, Term::boxed(h));
+        h = h.add(5);
+        then!(N, ip, c, h, s, r; 7)
+    }
+    fn put_tuple_5<D: Dst>(ip, c, h, s, r; N) {
+        *h = *ip.add(2);
+        *h.add(1) = any(*ip.add(3), c, s).raw();
+        *h.add(2) = any(*ip.add(4), c, s).raw();
+        *h.add(3) = any(*ip.add(5), c, s).raw();
+        *h.add(4) = any(*ip.add(6), c, s).raw();
+        *h.add(5) = any(*ip.add(7), c, s).raw();
+        D::set(*ip.add(1), c, s, Term::boxed(h));
+        h = h.add(6);
+        then!(N, ip, c, h, s, r; 8)
+    }
     // Copies a record with some elements replaced: size, src, dst, count, (byte offset, value)...
     fn update_record(ip, c, h, s, r; N) {
         let size = *ip.add(1) as usize;
         let src = any(*ip.add(2), c, s).ptr();
         let n = *ip.add(4) as usize;
         let mut i = 0;
-        while i <= size {
+        while i <= bound(ip.add(1)) {
             *h.add(i) = *src.add(i);
             i += 1;
         }
         i = 0;
-        while i < n {
+        while i < bound(ip.add(4)) {
             let value = any(*ip.add(6 + 2 * i), c, s);
             *(h as *mut u8).add(*ip.add(5 + 2 * i) as usize).cast::<u64>() = value.raw();
             i += 1;

@@ -6,17 +6,26 @@ use crate::{fusable, ops, save, then};
 use heddle_runtime::process::Exception;
 use heddle_term::{Header, Kind, Term, am, big};
 
+/// Address of the float register that a cell names by its offset in bytes. Indexing would check the bound, and the panic behind
+/// that gives every operation a native frame.
+#[inline(always)]
+unsafe fn float(c: *mut Ctx, cell: u64) -> *mut f64 {
+    debug_assert!((cell as usize) < crate::ctx::X_REGISTERS * 8);
+    // SAFETY: the verifier proved the register's number.
+    unsafe { (&raw mut (*c).f).cast::<u8>().add(cell as usize).cast() }
+}
+
 macro_rules! arithmetic {
     ($($name:ident, $op:tt;)*) => {
         fusable! {
             $(
-                // a, b, dst (indices of float registers)
+                // a, b, dst (byte offsets of float registers)
                 fn $name(ip, c, h, s, r; N) {
-                    let value = (*c).f[*ip.add(1) as usize] $op (*c).f[*ip.add(2) as usize];
+                    let value = *float(c, *ip.add(1)) $op *float(c, *ip.add(2));
                     if !value.is_finite() {
                         return float_error(ip, c, h, s, r);
                     }
-                    (*c).f[*ip.add(3) as usize] = value;
+                    *float(c, *ip.add(3)) = value;
                     then!(N, ip, c, h, s, r; 4)
                 }
             )*
@@ -43,26 +52,26 @@ ops! {
 fusable! {
     // a, dst
     fn fnegate(ip, c, h, s, r; N) {
-        (*c).f[*ip.add(2) as usize] = -(*c).f[*ip.add(1) as usize];
+        *float(c, *ip.add(2)) = -*float(c, *ip.add(1));
         then!(N, ip, c, h, s, r; 3)
     }
     // a boxed float (register or literal), dst
     fn fload<S: Src>(ip, c, h, s, r; N) {
         let value = S::get(*ip.add(1), c, s);
-        (*c).f[*ip.add(2) as usize] = f64::from_bits(*value.ptr().add(1));
+        *float(c, *ip.add(2)) = f64::from_bits(*value.ptr().add(1));
         then!(N, ip, c, h, s, r; 3)
     }
     // float register, dst: two words are there
     fn fstore(ip, c, h, s, r; N) {
         *h = Header::new(Kind::Float, 1).raw();
-        *h.add(1) = (*c).f[*ip.add(1) as usize].to_bits();
+        *h.add(1) = (*float(c, *ip.add(1))).to_bits();
         put(*ip.add(2), c, s, Term::boxed(h));
         h = h.add(2);
         then!(N, ip, c, h, s, r; 3)
     }
     // float register to float register
     fn fcopy(ip, c, h, s, r; N) {
-        (*c).f[*ip.add(2) as usize] = (*c).f[*ip.add(1) as usize];
+        *float(c, *ip.add(2)) = *float(c, *ip.add(1));
         then!(N, ip, c, h, s, r; 3)
     }
     // a number, dst
@@ -72,7 +81,7 @@ fusable! {
         if converted.is_nan() {
             return float_error(ip, c, h, s, r);
         }
-        (*c).f[*ip.add(2) as usize] = converted;
+        *float(c, *ip.add(2)) = converted;
         then!(N, ip, c, h, s, r; 3)
     }
 }

@@ -1,7 +1,7 @@
 //! Stack frames and heap checks.
 
 use crate::collect::make_room;
-use crate::ctx::{Ctx, Dst, Src, X, Y, fits};
+use crate::ctx::{Ctx, Dst, Src, X, Y, bound, fits};
 use crate::{fusable, goto, load, next, ops, save, then};
 use heddle_runtime::zeal;
 use heddle_term::Term;
@@ -155,11 +155,22 @@ fusable! {
         s = s.add(*ip.add(1) as usize);
         then!(N, ip, c, h, s, r; 2)
     }
+    // byte offset
+    fn init_yreg(ip, c, h, s, r; N) {
+        Y::set(*ip.add(1), c, s, Term::NIL);
+        then!(N, ip, c, h, s, r; 2)
+    }
+    // byte offset, byte offset
+    fn init_yregs_2(ip, c, h, s, r; N) {
+        Y::set(*ip.add(1), c, s, Term::NIL);
+        Y::set(*ip.add(2), c, s, Term::NIL);
+        then!(N, ip, c, h, s, r; 3)
+    }
     // count, byte offsets
     fn init_yregs(ip, c, h, s, r; N) {
         let n = *ip.add(1) as usize;
         let mut i = 0;
-        while i < n {
+        while i < bound(ip.add(1)) {
             *(s as *mut u8).add(*ip.add(2 + i) as usize).cast::<u64>() = Term::NIL.raw();
             i += 1;
         }

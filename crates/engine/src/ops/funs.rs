@@ -1,6 +1,6 @@
 //! Making and calling funs.
 
-use crate::ctx::{Ctx, any, continuation, put};
+use crate::ctx::{Ctx, any, bound, continuation, put};
 use crate::ops::errors::raise;
 use crate::{enter, fusable, ops, save, then};
 use heddle_runtime::process::Exception;
@@ -16,7 +16,7 @@ fusable! {
         *h.add(1) = entry;
         *h.add(2) = (*(*c).p).pid_term().raw();
         let mut i = 0;
-        while i < n {
+        while i < bound(ip.add(3)) {
             *h.add(3 + i) = any(*ip.add(4 + i), c, s).raw();
             i += 1;
         }
@@ -27,7 +27,7 @@ fusable! {
     // arity; the fun is in X[arity]
     fn call_fun(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
-        let f = (*c).x[arity];
+        let f = *(&raw const (*c).x).cast::<Term>().add(arity);
         let target = fun_target(c, f, arity);
         if target.is_null() {
             return call_fun_failed(ip, c, h, s, r);
@@ -42,7 +42,7 @@ fusable! {
         let f = any(*ip.add(2), c, s);
         let target = fun_target(c, f, arity);
         if target.is_null() {
-            (*c).x[arity] = f;
+            *(&raw mut (*c).x).cast::<Term>().add(arity) = f;
             return call_fun_failed(ip, c, h, s, r);
         }
         s = s.sub(1);
@@ -52,7 +52,7 @@ fusable! {
     // arity, frame size: tail call
     fn call_fun_last(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
-        let f = (*c).x[arity];
+        let f = *(&raw const (*c).x).cast::<Term>().add(arity);
         let target = fun_target(c, f, arity);
         if target.is_null() {
             return call_fun_failed(ip, c, h, s, r);
@@ -161,12 +161,16 @@ unsafe fn fun_target(c: *mut Ctx, f: Term, arity: usize) -> *const u64 {
                 let entry = &*(f.word(0) as *const FunEntry);
                 let free = header.arity() - 2;
                 let mut i = 0;
-                while i < free {
-                    (*c).x[arity + i] = f.slot(2 + i);
+                // By address: a checked index would give every operation that calls this a native frame. The verifier
+                // keeps arity and free variables together below 256.
+                debug_assert!(arity + free < crate::ctx::X_REGISTERS);
+                let x = (&raw mut (*c).x).cast::<Term>().add(arity);
+                while i < Header::from_raw(bound(f.ptr()) as u64).arity() - 2 {
+                    *x.add(i) = f.slot(2 + i);
                     i += 1;
                 }
                 // For the stub of a fun whose module is not loaded.
-                (*c).x[arity + free] = f;
+                *x.add(free) = f;
                 entry.entry.load(Ordering::Acquire)
             }
             Kind::ExportFun => {

@@ -104,47 +104,64 @@ fusable! {
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
-    // a, b, label
+    // a, b, label. What is not decided at once is left to the slow ones: they call functions, and an operation that does so needs
+    // a native frame.
     fn is_eq_exact<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a == b || (a.is_pointer() && b.is_pointer() && exact_eq_slow(a, b)) {
+        if a == b {
             then!(N, ip, c, h, s, r; 4)
+        }
+        if a.is_pointer() && b.is_pointer() {
+            return is_eq_exact_slow::<A, B>(ip, c, h, s, r);
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
     fn is_ne_exact<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a != b && !(a.is_pointer() && b.is_pointer() && exact_eq_slow(a, b)) {
-            then!(N, ip, c, h, s, r; 4)
+        if a == b {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
         }
-        goto!(*ip.add(3) as *const u64, c, h, s, r)
+        if a.is_pointer() && b.is_pointer() {
+            return is_ne_exact_slow::<A, B>(ip, c, h, s, r);
+        }
+        then!(N, ip, c, h, s, r; 4)
     }
     fn is_eq<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a == b || eq_slow(a, b) {
+        if a == b {
             then!(N, ip, c, h, s, r; 4)
         }
-        goto!(*ip.add(3) as *const u64, c, h, s, r)
+        if (a.raw() | b.raw()) & 15 == 0 {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
+        }
+        return is_eq_slow::<A, B>(ip, c, h, s, r);
     }
     fn is_ne<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a != b && !eq_slow(a, b) {
+        if a == b {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
+        }
+        if (a.raw() | b.raw()) & 15 == 0 {
             then!(N, ip, c, h, s, r; 4)
         }
-        goto!(*ip.add(3) as *const u64, c, h, s, r)
+        return is_ne_slow::<A, B>(ip, c, h, s, r);
     }
     fn is_lt<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        let less = if (a.raw() | b.raw()) & 15 == 0 { (a.raw() as i64) < b.raw() as i64 } else { less_slow(a, b) };
-        if less {
+        if (a.raw() | b.raw()) & 15 != 0 {
+            return is_lt_slow::<A, B>(ip, c, h, s, r);
+        }
+        if (a.raw() as i64) < b.raw() as i64 {
             then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
     fn is_ge<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        let less = if (a.raw() | b.raw()) & 15 == 0 { (a.raw() as i64) < b.raw() as i64 } else { less_slow(a, b) };
-        if !less {
+        if (a.raw() | b.raw()) & 15 != 0 {
+            return is_ge_slow::<A, B>(ip, c, h, s, r);
+        }
+        if (a.raw() as i64) >= b.raw() as i64 {
             then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
@@ -226,6 +243,32 @@ ops! {
     }
 }
 
+macro_rules! slow_comparisons {
+    ($($name:ident, |$a:ident, $b:ident| $holds:expr;)*) => {
+        ops! {
+            $(
+                #[inline(never)]
+                fn $name<A: Src, B: Src>(ip, c, h, s, r) {
+                    let ($a, $b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+                    if $holds {
+                        next!(ip, c, h, s, r; 4)
+                    }
+                    goto!(*ip.add(3) as *const u64, c, h, s, r)
+                }
+            )*
+        }
+    };
+}
+
+slow_comparisons! {
+    is_eq_exact_slow, |a, b| order::exact_eq(a, b);
+    is_ne_exact_slow, |a, b| !order::exact_eq(a, b);
+    is_eq_slow, |a, b| order::eq(a, b);
+    is_ne_slow, |a, b| !order::eq(a, b);
+    is_lt_slow, |a, b| less(a, b);
+    is_ge_slow, |a, b| !less(a, b);
+}
+
 #[inline(never)]
 unsafe fn exact_target(ip: *const u64, value: Term) -> *const u64 {
     // SAFETY: cells as emitted by the loader for `select_exact`.
@@ -239,20 +282,11 @@ unsafe fn exact_target(ip: *const u64, value: Term) -> *const u64 {
     }
 }
 
-#[inline(never)]
-fn exact_eq_slow(a: Term, b: Term) -> bool {
-    order::exact_eq(a, b)
-}
-#[inline(never)]
-fn eq_slow(a: Term, b: Term) -> bool {
-    order::eq(a, b)
-}
-#[inline(never)]
-fn less_slow(a: Term, b: Term) -> bool {
-    if let (Some(a), Some(b)) = (a.as_float(), b.as_float()) {
-        return a < b;
+fn less(a: Term, b: Term) -> bool {
+    match (a.as_float(), b.as_float()) {
+        (Some(a), Some(b)) => a < b,
+        _ => order::cmp(a, b) == Ordering::Less,
     }
-    order::cmp(a, b) == Ordering::Less
 }
 
 /// Arity as called of a fun term.
