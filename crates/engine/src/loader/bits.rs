@@ -146,7 +146,7 @@ impl Emitter<'_> {
         self.label(Emitter::label_of(fail));
     }
 
-    fn atom_name(&self, operand: Operand) -> &'static str {
+    pub fn atom_name(&self, operand: Operand) -> &'static str {
         match operand {
             Operand::Atom(index) => self.atoms[index as usize].name(),
             _ => "",
@@ -314,6 +314,7 @@ impl Emitter<'_> {
     fn create_bin(&mut self, o: &[Operand]) -> Result<bool, BeamError> {
         let Operand::List(list) = o[5] else { return Ok(false) };
         let segments = self.beam.code.list(list);
+        let waiting = self.chain(o, segments);
         let start = self.cells.len();
         let count = segments.len() / 6;
         self.op(create::create_bin);
@@ -353,6 +354,9 @@ impl Emitter<'_> {
             self.bytes(&beam.strings[offset..offset + len]);
         }
         self.cells[start + 6] = (self.cells.len() - start) as u64;
+        if let Some(waiting) = waiting {
+            waiting.settle(self, start);
+        }
         Ok(true)
     }
 }
