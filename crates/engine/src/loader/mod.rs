@@ -3,6 +3,7 @@
 
 pub mod bits;
 pub mod bits_chain;
+pub mod bits_fields;
 pub mod bits_old;
 pub mod calls;
 pub mod emitter;

@@ -71,8 +71,11 @@ impl<const N: usize> Count for Bytes<N> {
 }
 
 /// Copies `n` bytes, few of them inline.
+///
+/// # Safety
+/// Both have that many bytes and do not overlap.
 #[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
+pub unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: by contract; the two halves overlap inside the range.
     unsafe {
         match n {
