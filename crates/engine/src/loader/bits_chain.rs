@@ -69,7 +69,6 @@ impl Emitter<'_> {
         for (i, chunk) in segments.chunks_exact(6).enumerate() {
             parts.push(self.part(i, chunk, live)?);
         }
-        let groups = groups(&parts)?;
         if let Some(Part { kind: Kind::Append { private }, source, .. }) = parts.first() {
             let appended = source.reg();
             // It grows while its old size is needed.
@@ -77,7 +76,10 @@ impl Emitter<'_> {
                 parts[0].kind = Kind::Append { private: false };
             }
         }
-        self.emit_chain(o, &parts, &groups)
+        match groups(&parts) {
+            Some(groups) => self.emit_chain(o, &parts, &groups),
+            None => self.emit_bits(o, &parts),
+        }
     }
 
     fn part(&mut self, index: usize, chunk: &[Operand], live: u64) -> Option<Part> {
@@ -182,6 +184,33 @@ impl Emitter<'_> {
         Some(waiting)
     }
 
+    /// Appends a few fields that do not fill bytes. They are gathered first, so there is nothing to undo.
+    fn emit_bits(&mut self, o: &[Operand], parts: &[Part]) -> Option<Waiting> {
+        let (Part { kind: Kind::Append { private }, unit, source, .. }, fields) = parts.split_first()? else { return None };
+        let is_field = |p: &Part| matches!(p.kind, Kind::Integer { .. }) && p.flags & LITTLE == 0;
+        let bits = fields.iter().map(Part::constant_bits).sum::<u64>();
+        // With the seven bits that may stand before them they fit a word.
+        if fields.is_empty() || bits > 56 || !fields.iter().all(is_field) {
+            return None;
+        }
+        let mut waiting = Waiting { early: Vec::new(), late: Vec::new(), rollback: None, skip: (0, 0) };
+        self.emit_fields(fields, &mut waiting);
+        let op = self.cells.len();
+        let s = self.place(*source);
+        self.op(register!(s, S => if *private { chain::append_group::<S, Yes> } else { chain::append_group::<S, No> }));
+        self.cell(Emitter::need(o[1]));
+        self.cell(Emitter::number(o[2]));
+        self.cell(bits);
+        waiting.early.push((self.cells.len(), op));
+        self.cell(0);
+        self.cell(*unit);
+        self.cell(s.cell());
+        self.any(o[4]);
+        waiting.skip = (self.cells.len(), op);
+        self.cell(0);
+        Some(waiting)
+    }
+
     /// True if there are any.
     fn emit_sizes(&mut self, parts: &[Part], waiting: &mut Waiting) -> bool {
         let mut any = false;
@@ -264,8 +293,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Bytes that the fields fill together.
-    fn emit_group(&mut self, fields: &[Part], at: u64, waiting: &mut Waiting) -> u64 {
+    /// Gathers fields in a word.
+    fn emit_fields(&mut self, fields: &[Part], waiting: &mut Waiting) {
         for (i, field) in fields.iter().enumerate() {
             let place = self.place(field.source);
             let bits = field.constant_bits();
@@ -283,6 +312,11 @@ impl Emitter<'_> {
                 self.cell(bits);
             }
         }
+    }
+
+    /// Bytes that the fields fill together.
+    fn emit_group(&mut self, fields: &[Part], at: u64, waiting: &mut Waiting) -> u64 {
+        self.emit_fields(fields, waiting);
         let bytes = fields.iter().map(Part::constant_bits).sum::<u64>() / 8;
         self.op(match bytes {
             1 => put::group_end::<Bytes<1>>,

@@ -17,7 +17,7 @@
 use super::append::MAX_BITS;
 use super::finish;
 use crate::collect::make_room;
-use crate::ctx::{Ctx, Dst, Src, fits};
+use crate::ctx::{Ctx, Dst, Src, fits, put};
 use crate::{goto, load, next, ops, save};
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
 use heddle_term::literal::is_literal;
@@ -134,6 +134,58 @@ ops! {
         }
         (*c).build_base = RefBin::data(block).add((end / 8) as usize);
         next!(ip, c, h, s, r; 7)
+    }
+    // A whole chain's rest: appends the bits in `build_group`, up to 56, at any bit. Cells as `begin_append`, then dst, cells to
+    // skip
+    fn append_group<S: Src, PRIVATE: Flag>(ip, c, h, s, r) {
+        let source = S::get(*ip.add(6), c, s);
+        let bits = *ip.add(3);
+        if !source.is_boxed() || *source.ptr() != SUB_HEADER {
+            give_up!(ip, c, h, s, r; *ip.add(4))
+        }
+        let sub = source.ptr();
+        let owner = Term::from_raw(*sub.add(3));
+        let (start, size) = (*sub.add(1), *sub.add(2));
+        let end = start + size;
+        if *owner.ptr() != REF_HEADER || size & (*ip.add(5) - 1) != 0 || is_literal(owner) {
+            give_up!(ip, c, h, s, r; *ip.add(4))
+        }
+        let block = *owner.ptr().add(3) as *mut RefBin;
+        let used = RefBin::used_bits(block);
+        if RefBin::refcount(block) != 1 || used.load(Ordering::Relaxed) != end {
+            give_up!(ip, c, h, s, r; *ip.add(4))
+        }
+        let new_words = if PRIVATE::SET { 0 } else { SUB_WORDS };
+        if end + bits > RefBin::capacity_bytes(block) as u64 * 8 || !fits(h, s, *ip.add(1) as usize + new_words) {
+            return begin_append_full::<S, PRIVATE, No>(ip, c, h, s, r);
+        }
+        // Relaxed: the only reference is this process'.
+        used.store(end + bits, Ordering::Relaxed);
+        let shift = end & 7;
+        let to = RefBin::data(block).add((end / 8) as usize);
+        let mut word = (*c).build_group << (64 - shift - bits);
+        if shift != 0 {
+            // The bits before stay.
+            word |= ((*to as u64) << 56) & !(u64::MAX >> shift);
+        }
+        let bytes = (shift + bits).div_ceil(8) as usize;
+        let mut i = 0;
+        while i < bytes {
+            *to.add(i) = (word >> (56 - 8 * i)) as u8;
+            i += 1;
+        }
+        if PRIVATE::SET {
+            *sub.add(2) = size + bits;
+            put(*ip.add(7), c, s, source);
+        } else {
+            *h = SUB_HEADER;
+            *h.add(1) = start;
+            *h.add(2) = size + bits;
+            *h.add(3) = owner.raw();
+            put(*ip.add(7), c, s, Term::boxed(h));
+            h = h.add(SUB_WORDS);
+        }
+        next!(ip, c, h, s, r; *ip.add(8) as usize)
     }
     // The block, the heap or both are full. The checks of `begin_append` are made again afterwards.
     #[cold]

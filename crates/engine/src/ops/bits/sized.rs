@@ -3,7 +3,7 @@
 use super::append::MAX_BITS;
 use super::finish;
 use super::floats::read_float;
-use super::integers::read_term;
+use super::integers::{Unaligned, read_term};
 use super::match_ctx::{Context, slice, slice_here};
 use super::segment::{ALL, sized};
 use super::utf::{Utf, read_utf};
@@ -14,6 +14,19 @@ use heddle_term::Term;
 ops! {
     // context, dst, size (ALL: the rest), unit, flags, live, label
     fn get_integer(ip, c, h, s, r) {
+        let m = Context::of(any(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), simple_bits(any(*ip.add(3), c, s), *ip.add(4)));
+        let shift = at & 7;
+        // An unsigned one that is small, in a word that can be read whole.
+        if bits.wrapping_sub(1) < 56 && bits <= m.left() && at - shift + 64 <= m.end() && *ip.add(5) == 0 {
+            let word = u64::from_be((*m.base().add((at / 8) as usize).cast::<Unaligned<u64>>()).0);
+            m.set_at(at + bits);
+            put(*ip.add(2), c, s, Term::small(((word << shift) >> (64 - bits)) as i64));
+            next!(ip, c, h, s, r; 8)
+        }
+        return get_integer_slow(ip, c, h, s, r);
+    }
+    fn get_integer_slow(ip, c, h, s, r) {
         if take_integer(ip, c, h, s) != 0 {
             return failed(ip, c, h, s, r);
         }
