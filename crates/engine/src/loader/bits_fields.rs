@@ -121,19 +121,49 @@ impl Emitter<'_> {
         run
     }
 
-    /// Reads several fields at once. How many operands were used.
+    /// Reads several fields at once, perhaps with the `ensure_at_least` before them. How many operands were used.
     pub fn fields(&mut self, m: Place, commands: &[Operand], label: u32) -> Option<usize> {
+        let ensured = match commands {
+            [name, bits, unit, ..] if self.atom_name(*name) == "ensure_at_least" => {
+                Some((Emitter::number(*bits), Emitter::number(*unit).max(1))).filter(|(_, unit)| unit.is_power_of_two())
+            }
+            _ => None,
+        };
+        let first = if ensured.is_some() { 3 } else { 0 };
+        let commands = &commands[first..];
         let (end, looked_at, total) = self.run(commands);
         if looked_at < 2 {
             return None;
         }
-        self.op(register!(m, S => matching::load_fields::<S>));
-        self.cell(m.cell());
-        self.cell(total);
+        if let Some((bits, unit)) = ensured {
+            self.op(register!(m, S => matching::ensure_fields::<S>));
+            self.cell(m.cell());
+            self.cell(total);
+            self.cell(bits);
+            self.label(label);
+            self.cell(unit - 1);
+        } else {
+            self.op(register!(m, S => matching::load_fields::<S>));
+            self.cell(m.cell());
+            self.cell(total);
+        }
         let (mut at, mut before) = (0, 0);
         while at < end {
             let (field, used) = self.as_field(&commands[at..])?;
             at += used;
+            if let Field::Integer { bits, signed: false, dst } = field
+                && at < end
+                && let Some((Field::Integer { bits: bits_2, signed: false, dst: dst_2 }, used)) = self.as_field(&commands[at..])
+            {
+                let (d, d_2) = (self.place(dst), self.place(dst_2));
+                self.op(register!(d, D => register!(d_2, E => matching::field_pair::<D, E>)));
+                for cell in [d.cell(), before, 64 - bits, d_2.cell(), before + bits, 64 - bits_2] {
+                    self.cell(cell);
+                }
+                at += used;
+                before += bits + bits_2;
+                continue;
+            }
             match field {
                 Field::Integer { bits, signed, dst } => {
                     let d = self.place(dst);
@@ -159,6 +189,6 @@ impl Emitter<'_> {
             }
             before += field.bits();
         }
-        Some(end)
+        Some(first + end)
     }
 }

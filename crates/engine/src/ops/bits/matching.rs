@@ -117,6 +117,30 @@ ops! {
         m.set_at(at + bits);
         next!(ip, c, h, s, r; 3)
     }
+    // `ensure_power` and `load_fields` in one: context, bits to read, bits to ensure, label, unit less one
+    fn ensure_fields<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits, wanted) = (m.at(), *ip.add(2), *ip.add(3));
+        let left = m.end() - at;
+        if left < wanted || (left - wanted) & *ip.add(5) != 0 {
+            goto!(*ip.add(4) as *const u64, c, h, s, r)
+        }
+        let shift = at & 7;
+        if shift + bits > 64 || at - shift + 64 > m.end() {
+            return ensured_fields_at_end::<S>(ip, c, h, s, r);
+        }
+        let word = u64::from_be((*m.base().add((at / 8) as usize).cast::<Unaligned<u64>>()).0);
+        (*c).build_group = word << shift;
+        m.set_at(at + bits);
+        next!(ip, c, h, s, r; 6)
+    }
+    fn ensured_fields_at_end<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), *ip.add(2));
+        (*c).build_group = read(m.base(), at, bits, m.end()) << (64 - bits);
+        m.set_at(at + bits);
+        next!(ip, c, h, s, r; 6)
+    }
     fn load_fields_at_end<S: Src>(ip, c, h, s, r) {
         let m = Context::of(S::get(*ip.add(1), c, s));
         let (at, bits) = (m.at(), *ip.add(2));
@@ -128,6 +152,13 @@ ops! {
     fn field<D: Dst>(ip, c, h, s, r) {
         D::set(*ip.add(1), c, s, Term::small(((*c).build_group << *ip.add(2) >> *ip.add(3)) as i64));
         next!(ip, c, h, s, r; 4)
+    }
+    // Two of them
+    fn field_pair<D1: Dst, D2: Dst>(ip, c, h, s, r) {
+        let word = (*c).build_group;
+        D1::set(*ip.add(1), c, s, Term::small((word << *ip.add(2) >> *ip.add(3)) as i64));
+        D2::set(*ip.add(4), c, s, Term::small((word << *ip.add(5) >> *ip.add(6)) as i64));
+        next!(ip, c, h, s, r; 7)
     }
     fn signed_field<D: Dst>(ip, c, h, s, r) {
         D::set(*ip.add(1), c, s, Term::small(((*c).build_group << *ip.add(2)) as i64 >> *ip.add(3)));
