@@ -42,7 +42,7 @@ pub struct Ctx {
     pub build_term: Term,
     /// Bits of the chain's segments whose sizes are known at run time only.
     pub build_bits: u64,
-    /// Fields smaller than a byte are gathered here.
+    /// Fields smaller than a byte are gathered here; what `bs_match` reads at once is kept here, first bit on top.
     pub build_group: u64,
 }
 

@@ -215,7 +215,8 @@ impl Emitter<'_> {
     fn emit_sizes(&mut self, parts: &[Part], waiting: &mut Waiting) -> bool {
         let mut any = false;
         for part in parts {
-            let (op, operand) = (self.cells.len(), if matches!(part.kind, Kind::SizedInteger | Kind::SizedPart) { part.size } else { part.source });
+            let (op, operand) =
+                (self.cells.len(), if matches!(part.kind, Kind::SizedInteger | Kind::SizedPart) { part.size } else { part.source });
             let place = self.place(operand);
             self.op(match (part.kind, any) {
                 (Kind::All, false) => source!(place, S => sizes::size_of_all::<S, Yes>),
@@ -299,11 +300,7 @@ impl Emitter<'_> {
             let place = self.place(field.source);
             let bits = field.constant_bits();
             let op = self.cells.len();
-            self.op(if i == 0 {
-                source!(place, S => put::group_first::<S>)
-            } else {
-                source!(place, S => put::group_more::<S>)
-            });
+            self.op(if i == 0 { source!(place, S => put::group_first::<S>) } else { source!(place, S => put::group_more::<S>) });
             self.cell(place.cell());
             self.cell(u64::MAX >> (64 - bits));
             waiting.late.push((self.cells.len(), op));

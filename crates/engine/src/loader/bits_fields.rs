@@ -167,11 +167,7 @@ impl Emitter<'_> {
             match field {
                 Field::Integer { bits, signed, dst } => {
                     let d = self.place(dst);
-                    self.op(if signed {
-                        register!(d, D => matching::signed_field::<D>)
-                    } else {
-                        register!(d, D => matching::field::<D>)
-                    });
+                    self.op(if signed { register!(d, D => matching::signed_field::<D>) } else { register!(d, D => matching::field::<D>) });
                     self.cell(d.cell());
                     self.cell(before);
                     self.cell(64 - bits);

@@ -8,8 +8,8 @@ use super::chain::Flag;
 use super::utf::is_code_point;
 use crate::ctx::{Ctx, Src};
 use crate::{give_up, goto, next, ops};
-use heddle_term::{Kind, Term};
 use heddle_term::bits::data_of;
+use heddle_term::{Kind, Term};
 
 /// Address and number of the bytes of a source that is a binary and starts at a byte.
 #[inline(always)]
@@ -48,9 +48,7 @@ pub fn bits_of(size: Term, unit: u64) -> Option<u64> {
 #[inline(always)]
 unsafe fn add<FIRST: Flag>(c: *mut Ctx, bits: u64) {
     // SAFETY: the context of the running thread.
-    unsafe {
-        if FIRST::SET { (*c).build_bits = bits } else { (*c).build_bits += bits }
-    }
+    unsafe { if FIRST::SET { (*c).build_bits = bits } else { (*c).build_bits += bits } }
 }
 
 ops! {
