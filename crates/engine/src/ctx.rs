@@ -37,6 +37,13 @@ pub struct Ctx {
     pub build_base: *mut u8,
     pub build_at: u64,
     pub build_end: u64,
+    /// The bitstring that a chain of `ops::bits::chain` is filling (which also uses `build_base`). Nothing collects between
+    /// the chain's begin and end, so it is no root.
+    pub build_term: Term,
+    /// Bits of the chain's segments whose sizes are known at run time only.
+    pub build_bits: u64,
+    /// Fields smaller than a byte are gathered here; what `bs_match` reads at once is kept here, first bit on top.
+    pub build_group: u64,
 }
 
 pub type OpFn = unsafe extern "sysv64" fn(*const u64, *mut Ctx, *mut u64, *mut u64, i64) -> u64;

@@ -37,6 +37,9 @@ impl Engine for Interpreter {
                 build_base: std::ptr::null_mut(),
                 build_at: 0,
                 build_end: 0,
+                build_term: Term::NIL,
+                build_bits: 0,
+                build_group: 0,
             }),
         })
     }

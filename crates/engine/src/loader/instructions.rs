@@ -92,6 +92,7 @@ impl Emitter<'_> {
         let o = code.operands(instr);
         match instr.op {
             Op::Label => self.place_label(o[0]),
+            Op::BsStartMatch3 | Op::BsStartMatch4 if self.start_and_position(rest, zeal) => return Ok(2),
             Op::Line => self.line(o[0]),
             Op::FuncInfo | Op::IntCodeEnd | Op::NifStart => {}
             Op::ExecutableLine => self.line(o[0]),

@@ -2,6 +2,8 @@
 //! Nothing of it is visible to running code until `publish` (see `code_natives`).
 
 pub mod bits;
+pub mod bits_chain;
+pub mod bits_fields;
 pub mod bits_old;
 pub mod calls;
 pub mod emitter;
