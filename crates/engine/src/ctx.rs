@@ -55,7 +55,9 @@ macro_rules! ops {
     ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident) $body:block )*) => {
         $(
             $(#[$meta])*
-            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc)]
+            // A section of their own: the decoder's targets lie together, and `tests/tail-calls` knows them from their helpers.
+            #[unsafe(link_section = "heddle_ops")]
+            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc, clippy::macro_metavars_in_unsafe)]
             pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
                 mut $ip: *const u64, $c: *mut $crate::ctx::Ctx, mut $h: *mut u64, mut $s: *mut u64, mut $r: i64,
             ) -> u64 {
