@@ -62,7 +62,9 @@ macro_rules! ops {
     ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident) $body:block )*) => {
         $(
             $(#[$meta])*
-            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc)]
+            // A section of their own: the decoder's targets lie together, and `tests/tail-calls` knows them from their helpers.
+            #[unsafe(link_section = "heddle_ops")]
+            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc, clippy::macro_metavars_in_unsafe)]
             pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
                 mut $ip: *const u64, $c: *mut $crate::ctx::Ctx, mut $h: *mut u64, mut $s: *mut u64, mut $r: i64,
             ) -> u64 {
@@ -112,6 +114,7 @@ impl<A: Fusable, N: Follow> Follow for Then<A, N> {
 ///
 /// # Safety
 /// As an operation; the cells from `ip` on are those of all the operations in it.
+#[unsafe(link_section = "heddle_ops")]
 pub unsafe extern "sysv64" fn fused<T: Follow>(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
     // SAFETY: by contract.
     unsafe { T::go(ip, c, h, s, r) }
@@ -129,7 +132,7 @@ macro_rules! fusable {
             }
             impl $(<$($g: $b),*>)? $crate::ctx::Fusable for $name $(<$($g),*>)? {
                 #[inline(always)]
-                #[allow(unused_mut, unused_variables, unused_assignments)]
+                #[allow(unused_mut, unused_variables, unused_assignments, clippy::macro_metavars_in_unsafe)]
                 unsafe fn go<$n: $crate::ctx::Follow>(
                     mut $ip: *const u64, $c: *mut $crate::ctx::Ctx, mut $h: *mut u64, mut $s: *mut u64, mut $r: i64,
                 ) -> u64 {
@@ -138,6 +141,7 @@ macro_rules! fusable {
                 }
             }
             $(#[$meta])*
+            #[unsafe(link_section = "heddle_ops")]
             #[allow(clippy::missing_safety_doc)]
             pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
                 ip: *const u64, c: *mut $crate::ctx::Ctx, h: *mut u64, s: *mut u64, r: i64,

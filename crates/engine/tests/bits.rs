@@ -14,7 +14,8 @@ fn integers_as_stock() {
     let mut heap = Heap::new();
     for line in include_str!("data/bit_integers.txt").lines() {
         let fields: Vec<&str> = line.split(' ').collect();
-        let number = |heap: &mut Heap, text: &str| big::from_text(heap, text.as_bytes(), 10).expect("digits").ok().expect("size");
+        let number =
+            |heap: &mut Heap, text: &str| big::from_text(heap, text.as_bytes(), 10).expect("digits").unwrap_or_else(|_| panic!("size"));
         let value = number(&mut heap, fields[0]);
         let bits: u64 = fields[1].parse().expect("bits");
         let flags = if fields[2] == "1" { LITTLE } else { 0 };

@@ -114,7 +114,7 @@ impl Emitter<'_> {
         match operand {
             Operand::U(value) => value,
             Operand::I(value) => value as u64,
-            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64 + 0 * alloc.funs as u64,
+            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64,
             _ => 0,
         }
     }

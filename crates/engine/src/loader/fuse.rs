@@ -20,7 +20,7 @@ static TABLE: LazyLock<Node> = LazyLock::new(|| {
     for (sequence, fused) in super::fused::all() {
         let mut node = &mut root;
         for op in sequence {
-            node = node.next.entry(op as usize).or_default();
+            node = node.next.entry(op).or_default();
         }
         node.fused = Some(fused);
     }

@@ -134,50 +134,72 @@ ops! {
     #[cold]
     fn slow<A: Src, B: Src, D: Dst, O: Op>(ip, c, h, s, r) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        let p = save!(c, h, s);
-        match (O::RUN)(&mut p.heap, a, b) {
-            Ok(value) => {
-                let value = finish(c, *ip.add(5) as usize, value);
-                load!(c, h, s);
-                D::set(*ip.add(3), c, s, value);
-                next!(ip, c, h, s, r; CELLS)
+        save!(c, h, s);
+        let value = attempt(c, ip.add(4), O::RUN, a, b);
+        load!(c, h, s);
+        if value.is_none() {
+            let label = *ip.add(4);
+            if label != 0 {
+                goto!(label as *const u64, c, h, s, r)
             }
-            Err(error) => {
-                let label = *ip.add(4);
-                if label != 0 {
-                    load!(c, h, s);
-                    goto!(label as *const u64, c, h, s, r)
-                }
-                fail(c, *ip.add(6), error, &[a, b]);
-                load!(c, h, s);
-                return raise(ip, c, h, s, r);
-            }
+            return raise(ip, c, h, s, r);
         }
+        D::set(*ip.add(3), c, s, value);
+        next!(ip, c, h, s, r; CELLS)
     }
     // -X and bnot X: a, dst, label, live, export, function
     fn unary(ip, c, h, s, r) {
         let a = <Any as Src>::get(*ip.add(1), c, s);
-        let p = save!(c, h, s);
+        save!(c, h, s);
         let run: fn(&mut Heap, Term) -> Result<Term, ArithError> = std::mem::transmute(*ip.add(6));
-        match run(&mut p.heap, a) {
-            Ok(value) => {
-                let value = finish(c, *ip.add(4) as usize, value);
-                load!(c, h, s);
-                put(*ip.add(2), c, s, value);
-                next!(ip, c, h, s, r; CELLS)
+        let value = attempt_unary(c, ip.add(3), run, a);
+        load!(c, h, s);
+        if value.is_none() {
+            let label = *ip.add(3);
+            if label != 0 {
+                goto!(label as *const u64, c, h, s, r)
             }
-            Err(error) => {
-                let label = *ip.add(3);
-                if label != 0 {
-                    load!(c, h, s);
-                    goto!(label as *const u64, c, h, s, r)
-                }
-                fail(c, *ip.add(5), error, &[a]);
-                load!(c, h, s);
-                return raise(ip, c, h, s, r);
-            }
+            return raise(ip, c, h, s, r);
+        }
+        put(*ip.add(2), c, s, value);
+        next!(ip, c, h, s, r; CELLS)
+    }
+}
+
+/// The result of `run`, or NONE: then the failure is recorded, unless it is only a guard's. `rest`: label, live, export.
+/// Not inlined: results and arguments in memory of an operation would cost it its tail calls.
+#[inline(never)]
+unsafe fn attempt(c: *mut Ctx, rest: *const u64, run: Operation, a: Term, b: Term) -> Term {
+    // SAFETY: the operation saved the tops; its cells are as the loader wrote them.
+    unsafe {
+        match run(&mut (*(*c).p).heap, a, b) {
+            Ok(value) => finish(c, *rest.add(1) as usize, value),
+            Err(error) => failed(c, rest, error, &[a, b]),
         }
     }
+}
+
+/// As `attempt`.
+#[inline(never)]
+unsafe fn attempt_unary(c: *mut Ctx, rest: *const u64, run: fn(&mut Heap, Term) -> Result<Term, ArithError>, a: Term) -> Term {
+    // SAFETY: as `attempt`.
+    unsafe {
+        match run(&mut (*(*c).p).heap, a) {
+            Ok(value) => finish(c, *rest.add(1) as usize, value),
+            Err(error) => failed(c, rest, error, &[a]),
+        }
+    }
+}
+
+#[cold]
+unsafe fn failed(c: *mut Ctx, rest: *const u64, error: ArithError, args: &[Term]) -> Term {
+    // SAFETY: as `attempt`.
+    unsafe {
+        if *rest == 0 {
+            fail(c, *rest.add(2), error, args);
+        }
+    }
+    Term::NONE
 }
 
 /// Collects if the operation overflowed the heap; the result moves along.

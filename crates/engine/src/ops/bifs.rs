@@ -11,14 +11,7 @@ use heddle_term::{Export, Kind, Term, map};
 fusable! {
     // native, export, label (0: raise), dst, live (X_REGISTERS: must not collect), count, args...
     fn guard_native(ip, c, h, s, r; N) {
-        let n = *ip.add(6) as usize;
-        let mut args = [Term::NIL; 3];
-        let mut i = 0;
-        while i < n {
-            args[i] = any(*ip.add(7 + i), c, s);
-            i += 1;
-        }
-        let code = run_guard(ip, c, h, s, &args);
+        let code = run_guard(ip, c, h, s);
         if code != 0 {
             return guard_failed(ip, c, h, s, r);
         }
@@ -164,12 +157,17 @@ unsafe fn dictionary_lookup(c: *mut Ctx, key: Term) -> Term {
 
 /// 0: done, the result is stored. 1: failed, the exception is set.
 #[inline(never)]
-unsafe fn run_guard(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, args: &[Term; 3]) -> u64 {
+unsafe fn run_guard(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     // SAFETY: cells as emitted by the loader.
     unsafe {
         let p = save!(c, h, s);
         let run: NativeFn = std::mem::transmute(*ip.add(1));
         let n = *ip.add(6) as usize;
+        // Here and not in the operation: an array there would cost it its tail call.
+        let mut args = [Term::NIL; 3];
+        for (i, arg) in args[..n].iter_mut().enumerate() {
+            *arg = any(*ip.add(7 + i), c, s);
+        }
         match run(p, &args[..n]) {
             Ok(value) => {
                 let live = *ip.add(5) as usize;

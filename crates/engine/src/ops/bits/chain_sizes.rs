@@ -12,6 +12,9 @@ use heddle_term::bits::data_of;
 use heddle_term::{Kind, Term};
 
 /// Address and number of the bytes of a source that is a binary and starts at a byte.
+///
+/// # Safety
+/// The term is alive, and nothing moves it while the address is used.
 #[inline(always)]
 pub unsafe fn bytes_of(source: Term) -> Option<(*const u8, u64)> {
     if !source.is_boxed() {

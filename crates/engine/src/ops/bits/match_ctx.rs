@@ -24,36 +24,50 @@ impl Context {
         debug_assert!(term.is_kind(Kind::MatchCtx));
         Context(term.ptr())
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn start(self) -> u64 {
         // SAFETY: a context has these words.
         unsafe { *self.0.add(1) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn at(self) -> u64 {
         // SAFETY: as above.
         unsafe { *self.0.add(2) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn end(self) -> u64 {
         // SAFETY: as above.
         unsafe { *self.0.add(3) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn left(self) -> u64 {
         // SAFETY: as above.
         unsafe { self.end() - self.at() }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn original(self) -> Term {
         // SAFETY: as above.
         unsafe { Term::from_raw(*self.0.add(4)) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn base(self) -> *const u8 {
         // SAFETY: as above.
         data_of(unsafe { self.original() }).0
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn set_at(self, at: u64) {
         // SAFETY: as above.

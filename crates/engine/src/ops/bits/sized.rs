@@ -95,7 +95,7 @@ ops! {
     fn test_unit<S: Src>(ip, c, h, s, r) {
         let m = Context::of(S::get(*ip.add(1), c, s));
         let unit = *ip.add(2);
-        if unit > 1 && m.left() % unit != 0 {
+        if unit > 1 && !m.left().is_multiple_of(unit) {
             goto!(*ip.add(3) as *const u64, c, h, s, r)
         }
         next!(ip, c, h, s, r; 4)
