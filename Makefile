@@ -1,15 +1,19 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield and s64, and a sample of OTP's own sources
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
+# make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
 # make check  formatting and lints
 # make otp    OTP's libraries, where they are or fetched into build/otp
 
 ERL := bin/erl
 JOBS ?= 2
 MODES ?= normal,gc,yield,s64
+BEAMS ?= 1000000
+TERMS ?= 10000000
+SEED ?= 1
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test bench check otp
+.PHONY: build demo test bench fuzz check otp
 
 build:
 	cargo build --release
@@ -29,6 +33,13 @@ test: build
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)
+
+# The loader keeps atoms and literals of what it accepts, as a running machine does: fewer of those.
+fuzz:
+	cargo build --release --bins --examples
+	target/release/fuzz_etf --count $(TERMS) --seed $(SEED)
+	target/release/examples/fuzz_beam --dir "$$(tools/find-otp)" --count $(BEAMS) --seed $(SEED)
+	target/release/examples/fuzz_loader --dir "$$(tools/find-otp)" --count $$(( $(BEAMS) / 20 )) --seed $(SEED)
 
 check:
 	cargo fmt --all --check
