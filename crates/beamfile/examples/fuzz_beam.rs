@@ -78,9 +78,18 @@ fn run(options: &Options, check: impl Fn(&[u8]) -> Judgement) {
     let started = Instant::now();
     for round in 0..options.count {
         let file = mutate(&corpus[random.below(corpus.len())], &mut random);
-        let began = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| check(&file)));
-        let took = began.elapsed();
+        let timed = || {
+            let began = Instant::now();
+            (catch_unwind(AssertUnwindSafe(|| check(&file))), began.elapsed())
+        };
+        let (outcome, mut took) = timed();
+        // On a busy machine a thread may wait that long: only what is slow again and again is slow.
+        for _ in 0..5 {
+            if took <= TIME_MAX {
+                break;
+            }
+            took = took.min(timed().1);
+        }
         slowest = slowest.max(took);
         match &outcome {
             Ok(Ok(())) => accepted += 1,

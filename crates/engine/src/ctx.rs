@@ -110,6 +110,40 @@ impl<A: Fusable, N: Follow> Follow for Then<A, N> {
     }
 }
 
+/// A comparison as the first of a fused operation.
+pub trait Compare {
+    /// # Safety
+    /// As an operation.
+    unsafe fn operands(ip: *const u64, c: *mut Ctx, s: *mut u64) -> (Term, Term);
+    /// What it says of two small integers.
+    fn holds(a: Term, b: Term) -> bool;
+    /// The operation for all others.
+    const SLOW: OpFn;
+}
+
+/// Cells of a comparison: operation, a, b, label.
+pub const COMPARE_CELLS: usize = 4;
+
+/// A comparison with what follows it in both cases: `A` when it holds, `B` at its label.
+pub struct Either<T: Compare, A: Follow, B: Follow>(std::marker::PhantomData<(T, A, B)>);
+
+impl<T: Compare, A: Follow, B: Follow> Follow for Either<T, A, B> {
+    #[inline(always)]
+    unsafe fn go(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
+        // SAFETY: by contract; the loader saw that what stands at the label is what `B` runs.
+        unsafe {
+            let (a, b) = T::operands(ip, c, s);
+            if (a.raw() | b.raw()) & 15 != 0 {
+                return (T::SLOW)(ip, c, h, s, r);
+            }
+            if T::holds(a, b) {
+                return A::go(ip.add(COMPARE_CELLS), c, h, s, r);
+            }
+            B::go(*ip.add(COMPARE_CELLS - 1) as *const u64, c, h, s, r)
+        }
+    }
+}
+
 /// Several operations as one.
 ///
 /// # Safety
@@ -296,6 +330,9 @@ pub struct X;
 pub struct Y;
 /// A constant: the cell is the term.
 pub struct K;
+/// One certain X register. Only fused operations use it: there a value that one of them stores and the next loads need not
+/// go through memory.
+pub struct R<const N: usize>;
 /// Decoded when it runs.
 pub struct Any;
 
@@ -304,6 +341,22 @@ impl Src for X {
     unsafe fn get(cell: u64, c: *mut Ctx, _: *mut u64) -> Term {
         // SAFETY: the offset lies within the X registers.
         unsafe { Term::from_raw(*(c as *const u8).add(cell as usize).cast::<u64>()) }
+    }
+}
+impl<const N: usize> Src for R<N> {
+    #[inline(always)]
+    unsafe fn get(_: u64, c: *mut Ctx, _: *mut u64) -> Term {
+        const { assert!(N < X_REGISTERS) };
+        // SAFETY: there is such a register.
+        unsafe { *(&raw const (*c).x).cast::<Term>().add(N) }
+    }
+}
+impl<const N: usize> Dst for R<N> {
+    #[inline(always)]
+    unsafe fn set(_: u64, c: *mut Ctx, _: *mut u64, value: Term) {
+        const { assert!(N < X_REGISTERS) };
+        // SAFETY: there is such a register.
+        unsafe { *(&raw mut (*c).x).cast::<Term>().add(N) = value }
     }
 }
 impl Src for Y {

@@ -4,6 +4,7 @@
 //!
 //! Which sequences are in the table was counted (see `profile`) over the compiler, the shell's start and bench/programs.
 
+use super::fused::{Check, Sequence};
 use crate::ctx::OpFn;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,45 +12,78 @@ use std::sync::LazyLock;
 /// A trie over the addresses of operations.
 #[derive(Default)]
 struct Node {
-    fused: Option<OpFn>,
+    /// What to do with the sequence that ends here, the most particular first.
+    fused: Vec<Fused>,
     next: HashMap<usize, Node>,
+}
+
+struct Fused {
+    checks: Vec<Check>,
+    /// How many operations are done with; those behind may begin a sequence of their own.
+    done: usize,
+    op: OpFn,
 }
 
 static TABLE: LazyLock<Node> = LazyLock::new(|| {
     let mut root = Node::default();
-    for (sequence, fused) in super::fused::all() {
+    for Sequence { ops, checks, done, fused } in super::fused::all() {
         let mut node = &mut root;
-        for op in sequence {
+        for op in ops {
             node = node.next.entry(op).or_default();
         }
-        node.fused = Some(fused);
+        let at = node.fused.partition_point(|other| other.checks.len() > checks.len());
+        node.fused.insert(at, Fused { checks, done, op: fused });
     }
     root
 });
 
-/// Replaces the first operation of each known sequence, the longest first. `ops` are the offsets of the operations.
-pub fn fuse(cells: &mut [u64], ops: &[u32]) {
-    if cfg!(feature = "op-profile") {
-        return;
+/// A module's code before its labels have addresses.
+pub struct Code<'a> {
+    pub cells: &'a mut [u64],
+    /// Offsets of the operations.
+    pub ops: &'a [u32],
+    /// Cells that stand for labels, in order, and which.
+    pub fixups: &'a [(u32, u32)],
+    /// Offset of each label.
+    pub labels: &'a [u32],
+}
+
+impl Code<'_> {
+    /// Replaces the first operation of each known sequence, the longest first.
+    pub fn fuse(&mut self) {
+        if cfg!(feature = "op-profile") {
+            return;
+        }
+        let originals: Vec<usize> = self.ops.iter().map(|&at| self.cells[at as usize] as usize).collect();
+        let mut i = 0;
+        while i < self.ops.len() {
+            let mut node = &*TABLE;
+            let mut best: Option<&Fused> = None;
+            for op in &originals[i..] {
+                let Some(next) = node.next.get(op) else { break };
+                node = next;
+                best = node.fused.iter().find(|fused| self.holds(&fused.checks, i)).or(best);
+            }
+            match best {
+                Some(fused) => {
+                    self.cells[self.ops[i] as usize] = fused.op as usize as u64;
+                    i += fused.done;
+                }
+                None => i += 1,
+            }
+        }
     }
-    let originals: Vec<usize> = ops.iter().map(|&at| cells[at as usize] as usize).collect();
-    let mut i = 0;
-    while i < ops.len() {
-        let mut node = &*TABLE;
-        let mut best = None;
-        for (n, op) in originals[i..].iter().enumerate() {
-            let Some(next) = node.next.get(op) else { break };
-            node = next;
-            if let Some(fused) = node.fused {
-                best = Some((n + 1, fused));
+
+    fn holds(&self, checks: &[Check], first: usize) -> bool {
+        checks.iter().all(|check| match *check {
+            Check::Cell { op, cell, value } => self.cells[self.ops[first + op] as usize + cell] == value,
+            Check::Label { op, cell, to } => {
+                let at = self.ops[first + op] + cell as u32;
+                match self.fixups.binary_search_by_key(&at, |fixup| fixup.0) {
+                    Ok(found) => self.labels[self.fixups[found].1 as usize] == self.ops[first + to],
+                    Err(_) => false,
+                }
             }
-        }
-        match best {
-            Some((n, fused)) => {
-                cells[ops[i] as usize] = fused as usize as u64;
-                i += n;
-            }
-            None => i += 1,
-        }
+        })
     }
 }

@@ -1,9 +1,64 @@
 //! The table of fused operations, by family. A family has a line for every kind of register that compiled code uses often there.
 
-use crate::ctx::{Dispatch, K, OpFn, Then, X, Y, fused};
+use crate::ctx::{COMPARE_CELLS, Dispatch, Either, K, OpFn, R, Then, X, Y, fused};
 use crate::ops::{arith::*, bifs::*, calls::*, data::*, floats::*, frames::*, funs::*, natives::call_native, tests::*};
 
-pub type Sequence = (Vec<usize>, OpFn);
+/// Operations that are one when they stand behind each other.
+pub struct Sequence {
+    pub ops: Vec<usize>,
+    pub checks: Vec<Check>,
+    pub done: usize,
+    pub fused: OpFn,
+}
+
+/// What must hold besides. Operations are counted from the first of the sequence.
+#[derive(Clone, Copy)]
+pub enum Check {
+    /// An operand.
+    Cell { op: usize, cell: usize, value: u64 },
+    /// A label is the place of another operation.
+    Label { op: usize, cell: usize, to: usize },
+}
+
+/// What a type parameter of an operation says about its cell.
+trait Operand {
+    /// The parameter of the operation as the loader first emits it.
+    type General;
+    /// The only value of the cell that will do.
+    const FIXED: Option<u64> = None;
+}
+
+macro_rules! general {
+    ($($name:ident)*) => { $(impl Operand for $name { type General = $name; })* };
+}
+general!(X Y K IsCons IsNil IsTuple IsInteger);
+
+impl<const N: usize> Operand for R<N> {
+    type General = X;
+    const FIXED: Option<u64> = Some(N as u64 * 8);
+}
+
+/// Cells of an operation's type parameters.
+fn cells(op: &str) -> &'static [usize] {
+    match op {
+        "get_element" => &[1, 3],
+        "get_elements_2" => &[1, 3, 4],
+        "test_heap_put_list" => &[3, 4, 5],
+        _ => &[1, 2, 3, 4],
+    }
+}
+
+fn checks(ops: &[(&str, &[Option<u64>])]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for (op, (name, fixed)) in ops.iter().enumerate() {
+        for (i, value) in fixed.iter().enumerate() {
+            if let Some(value) = *value {
+                checks.push(Check::Cell { op, cell: cells(name)[i], value });
+            }
+        }
+    }
+    checks
+}
 
 /// The type that runs the listed operations in a row.
 macro_rules! row {
@@ -11,14 +66,38 @@ macro_rules! row {
     ($op:ident $(<$($g:ty),*>)?, $($rest:tt)*) => { Then<$op $(<$($g),*>)?, row!($($rest)*)> };
 }
 
+/// The sequence of the listed operations.
+macro_rules! sequence {
+    ($fused:ty; $done:expr; $($op:ident $(<$($g:ty),*>)?),+) => {{
+        let ops = vec![$($op $(::<$(<$g as Operand>::General),*>)? as OpFn as usize),+];
+        Sequence {
+            done: $done.unwrap_or(ops.len()),
+            ops,
+            checks: checks(&[$((stringify!($op), &[$($(<$g as Operand>::FIXED),*)?])),+]),
+            fused: fused::<$fused>,
+        }
+    }};
+}
+
 /// Adds sequences to a table: `fuse!(table; [add<X, K, X>, call] [sub<X, K, X>, call])`.
 macro_rules! fuse {
     ($table:ident; $([$($op:ident $(<$($g:ty),*>)?),+])*) => {
-        $($table.push((
-            vec![$($op $(::<$($g),*>)? as OpFn as usize),+],
-            fused::<row!($($op $(<$($g),*>)?),+)> as OpFn,
-        ));)*
+        $($table.push(sequence!(row!($($op $(<$($g),*>)?),+); None; $($op $(<$($g),*>)?),+));)*
     };
+}
+
+/// Adds a comparison with both of its ways, where its label stands right behind the first: `either!(table; is_ge<X, X>; [ret] [call_only])`.
+macro_rules! either {
+    ($table:ident; $test:ident<$a:ty, $b:ty>; [$($yes:ident $(<$($gy:ty),*>)?),+] [$($no:ident $(<$($gn:ty),*>)?),+]) => {{
+        let held = [$(stringify!($yes)),+].len();
+        let mut sequence = sequence!(
+            Either<$test<$a, $b>, row!($($yes $(<$($gy),*>)?),+), row!($($no $(<$($gn),*>)?),+)>;
+            Some(1 + held);
+            $test<$a, $b>, $($yes $(<$($gy),*>)?,)+ $($no $(<$($gn),*>)?),+
+        );
+        sequence.checks.push(Check::Label { op: 0, cell: COMPARE_CELLS - 1, to: 1 + held });
+        $table.push(sequence);
+    }};
 }
 
 /// Repeats statements with a name standing for each of several types.
@@ -29,6 +108,7 @@ macro_rules! each {
 pub fn all() -> Vec<Sequence> {
     let mut table = Vec::with_capacity(1024);
     arithmetic(&mut table);
+    recursion(&mut table);
     frames(&mut table);
     tests(&mut table);
     building(&mut table);
@@ -82,6 +162,36 @@ fn arithmetic(t: &mut Vec<Sequence>) {
             );
         });
     });
+}
+
+/// What functions that call themselves begin with, and do between the calls.
+fn recursion(t: &mut Vec<Sequence>) {
+    macro_rules! bases {
+        ($($test:ident<$a:ty, $b:ty>)*) => {
+            $(bases!(@ $test<$a, $b>; [ret] [move_return<X, R<0>>] [move_return<K, R<0>>]);)*
+        };
+        (@ $test:ident<$a:ty, $b:ty>; $([$($base:tt)*])*) => {
+            $(
+                either!(t; $test<$a, $b>; [$($base)*] [allocate_move, sub<R<0>, K, R<0>>, call]);
+                either!(t; $test<$a, $b>; [$($base)*] [allocate_move, add<R<0>, K, R<0>>, call]);
+                either!(t; $test<$a, $b>; [$($base)*] [allocate_move, move_1<X, Y>, sub<R<0>, K, R<0>>, call]);
+                either!(t; $test<$a, $b>; [$($base)*] [allocate_move, move_2<X, Y, X, Y>, sub<R<0>, K, R<0>>, call]);
+                either!(t; $test<$a, $b>; [$($base)*] [allocate, init_yreg, move_2<X, Y, X, Y>, move_1<X, Y>, sub<R<0>, K, R<0>>, call]);
+                either!(t; $test<$a, $b>; [$($base)*] [sub<R<0>, K, R<0>>, call_only]);
+                either!(t; $test<$a, $b>; [$($base)*] [add<R<0>, K, R<0>>, call_only]);
+            )*
+        };
+    }
+    bases!(is_ge<X, X> is_ge<K, R<0>> is_ge<R<0>, K> is_lt<X, X> is_lt<K, R<0>> is_lt<R<0>, K>);
+    fuse!(t;
+        [allocate_move, sub<R<0>, K, R<0>>, call] [allocate_move, add<R<0>, K, R<0>>, call]
+        [sub<Y, K, R<0>>, call] [add<Y, K, R<0>>, call]
+        [sub<Y, K, R<1>>, move_1<R<0>, Y>, move_call<R<1>, R<0>>] [add<Y, K, R<1>>, move_1<R<0>, Y>, move_call<R<1>, R<0>>]
+        [add<Y, R<0>, R<0>>, deallocate_return] [mul<Y, R<0>, R<0>>, deallocate_return] [add<R<0>, K, R<0>>, deallocate_return]
+        [sub<R<0>, K, R<0>>, call_only] [add<R<0>, K, R<0>>, call_only]
+        [sub<Y, K, R<1>>, move_2<Y, X, R<0>, Y>, move_2<Y, X, R<1>, R<0>>, move_call<X, R<1>>]
+        [sub<Y, K, R<1>>, move_2<Y, X, R<0>, Y>, move_2<Y, X, R<1>, R<0>>, move_2<X, R<1>, Y, Y>, deallocate, call]
+    );
 }
 
 fn frames(t: &mut Vec<Sequence>) {

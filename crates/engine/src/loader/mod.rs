@@ -114,7 +114,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
     };
     emitter.all(name, zeal::gc())?;
     let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, .. } = emitter;
-    fuse::fuse(&mut cells, &ops);
+    fuse::Code { cells: &mut cells, ops: &ops, fixups: &fixups, labels: &labels }.fuse();
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
     for (cell, label) in fixups {

@@ -1,6 +1,6 @@
 //! Type tests, comparisons and selections. A failed test goes to its label, always the last operand.
 
-use crate::ctx::{Src, any};
+use crate::ctx::{Compare, Ctx, OpFn, Src, any};
 use crate::{fusable, goto, next, ops, then};
 use heddle_term::{Kind, Term, order};
 use std::cmp::Ordering;
@@ -241,6 +241,30 @@ ops! {
         let target = exact_target(ip, any(*ip.add(1), c, s));
         goto!(target, c, h, s, r)
     }
+}
+
+macro_rules! comparisons {
+    ($($name:ident, $slow:ident, $operator:tt;)*) => {
+        $(
+            impl<A: Src, B: Src> Compare for $name<A, B> {
+                #[inline(always)]
+                unsafe fn operands(ip: *const u64, c: *mut Ctx, s: *mut u64) -> (Term, Term) {
+                    // SAFETY: by contract.
+                    unsafe { (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s)) }
+                }
+                #[inline(always)]
+                fn holds(a: Term, b: Term) -> bool {
+                    (a.raw() as i64) $operator (b.raw() as i64)
+                }
+                const SLOW: OpFn = $slow::<A, B>;
+            }
+        )*
+    };
+}
+
+comparisons! {
+    is_ge, is_ge_slow, >=;
+    is_lt, is_lt_slow, <;
 }
 
 macro_rules! slow_comparisons {
