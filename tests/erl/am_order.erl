@@ -13,5 +13,6 @@ main(_) ->
     ],
     %% Pairs: a map of more than 32 keys has no order.
     [io:format("~w~n", [#{A => 1, B => 2}]) || A <- Atoms, B <- Atoms, A =/= B, erlang:phash2({A, B}, 10) =:= 0],
+    io:format("~w~n", [maps:from_list([{A, 1} || A <- [user, value, name, id, type, status, count, data, list, function, error, ok, node, map]])]),
     io:format("~p~n", [#{module => a, cause => b, line => c}]),
     ok.

@@ -1,18 +1,45 @@
-//! Atoms that the machine itself names. One list: the constant and the text; the number is the position.
+//! Atoms that are there before any module is, and the names by which the machine's own code calls some of them.
+//!
+//! Numbers show: the keys of a small map stand in the order of the numbers of their atoms, and programs print maps. So the atoms
+//! that stock has before it loads its first module are here in the order that stock gives them (`predefined_atoms.txt`, one a
+//! line; read off the list of atoms in a crash dump of OTP 27). `am_order` in tests/erl compares.
 
 use crate::atom::Atom;
 
+const PREDEFINED: &str = include_str!("predefined_atoms.txt");
+
+/// All of them, by number.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PREDEFINED.lines()
+}
+
+/// Line of a name in the list.
+const fn number(name: &str) -> u32 {
+    let (list, name) = (PREDEFINED.as_bytes(), name.as_bytes());
+    let (mut at, mut line) = (0, 0);
+    while at < list.len() {
+        let mut same = 0;
+        while same < name.len() && list[at + same] == name[same] {
+            same += 1;
+        }
+        if same == name.len() && list[at + same] == b'\n' {
+            return line;
+        }
+        while list[at] != b'\n' {
+            at += 1;
+        }
+        at += 1;
+        line += 1;
+    }
+    panic!("not among the predefined atoms")
+}
+
 macro_rules! atoms {
     ($($name:ident = $text:literal),* $(,)?) => {
-        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-        enum Position { $($name),* }
-        $(pub const $name: Atom = Atom::from_index(Position::$name as u32);)*
-        pub(crate) const NAMES: &[&str] = &[$($text),*];
+        $(pub const $name: Atom = Atom::from_index(const { number($text) });)*
     };
 }
 
-// One atom a line. Numbers show: the keys of a small map stand in the order of their numbers. So these are in the order that
-// stock gives them (`maps:keys(#{A => 1, B => 1})` tells), and `am_order` in tests/erl compares.
 atoms! {
     FALSE = "false",
     TRUE = "true",

@@ -85,7 +85,7 @@ fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
     let _guard = WRITER.lock().unwrap();
     if COUNT.load(Ordering::Relaxed) == 0 && INDEX.load(Ordering::Relaxed).is_null() {
         grow(1 << 15);
-        for name in crate::am::NAMES {
+        for name in crate::am::names() {
             place(name, hash_name(name));
         }
     }
