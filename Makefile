@@ -3,13 +3,14 @@
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make check  formatting and lints
 # make otp    OTP's libraries, where they are or fetched into build/otp
+# make conformance  OTP 27's own test suites, compared case by case with what stock passes (tests/conformance/run --help)
 
 ERL := bin/erl
 JOBS ?= 2
 MODES ?= normal,gc,yield,s64
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test bench check otp
+.PHONY: build demo test bench check otp conformance
 
 build:
 	cargo build --release
@@ -32,3 +33,7 @@ bench: build
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# OTP's own suites: WHAT="stdlib kernel:file_SUITE" limits it; see tests/conformance/run --help
+conformance: build
+	$(RUN) tests/conformance/run --erl $(ERL) --jobs $(JOBS) $(WHAT)

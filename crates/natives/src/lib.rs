@@ -27,6 +27,7 @@ pub const TABLES: &[&[Native]] = &[
     system::display::TABLE,
     system::halt::TABLE,
     system::info::TABLE,
+    system::internal_state::TABLE,
     system::os::TABLE,
     system::refused::TABLE,
     system::signals::TABLE,

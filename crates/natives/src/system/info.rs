@@ -61,7 +61,6 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
         Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
             (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
-            (Some("error_checker"), _) | (Some("memory_checker"), _) => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         },
         Some(&[key, reference, allocators]) if key.is_atom_of(Atom::new("memory_internal")) => memory_internal(p, reference, allocators),
@@ -166,7 +165,6 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         | "io_thread"
         | "async_dist"
         | "port_parallelism"
-        | "instruction_counts"
         | "dynamic_trace_probes"
         | "ets_realloc_moves"
         | "ets_always_compress" => Term::bool(false),
@@ -212,10 +210,29 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "thread_pool_size" => small(1),
         "context_reductions" => small(4000),
         "trace_control_word" => small(0),
-        "outstanding_system_requests_limit" => small(4),
+        "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
         "dist_buf_busy_limit" => small(1 << 20),
         "delayed_node_table_gc" => small(60),
         "halt_flush_timeout" => am::INFINITY.into(),
+        "max_integer" => {
+            let digits = [u64::MAX; heddle_term::big::MAX_DIGITS];
+            p.heap.big_words(false, &digits)
+        }
+        "system_logger" => match heddle_runtime::exit::SYSTEM_LOGGER.load(Ordering::Relaxed) {
+            0 => am::LOGGER.into(),
+            n => Term::local_pid(n - 1),
+        },
+        "ethread_info" => {
+            // What atomics are made of here: the processor's own, of 32 and 64 bits.
+            let rows = ["32-bit native atomics", "64-bit native atomics"].map(|name| {
+                let (name, kind) = (p.heap.string(name), p.heap.string("rust"));
+                p.heap.tuple(&[name, kind, Term::NIL])
+            });
+            p.heap.list(&rows)
+        }
+        // NIF libraries and drivers: none yet.
+        "taints" => Term::NIL,
+        "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
         "dist_ctrl" | "decentralized_counter_groups_map" => Term::NIL,
         "modified_timing_level" => am::UNDEFINED.into(),
         "tolerant_timeofday" => atom("disabled"),
@@ -228,10 +245,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "min_heap_size" => pair(p, key, small(spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed))),
         "min_bin_vheap_size" => pair(p, key, small(spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed))),
         "fullsweep_after" => pair(p, key, small(spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize)),
-        "max_heap_size" => {
-            let value = default_max_heap(p);
-            pair(p, key, value)
-        }
+        "max_heap_size" => default_max_heap(p),
         "garbage_collection" => {
             let max = spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed);
             let items = [
@@ -267,6 +281,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "sequential_tracer" => pair(p, key, Term::bool(false)),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),
+        "c_compiler_used" => {
+            let none = am::UNDEFINED.into();
+            p.heap.tuple(&[none, none])
+        }
         "loaded" => {
             let mut names: Vec<&str> =
                 heddle_runtime::code::with_all(|all| all.iter().filter(|(_, m)| m.current.is_some()).map(|(n, _)| n.name()).collect());
@@ -339,6 +357,10 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(n) => Ok(small(spawn::FULLSWEEP_AFTER.swap(n as u64, Ordering::Relaxed) as usize)),
             None => Err(p.badarg()),
         },
+        "outstanding_system_requests_limit" => match args::count(a[1]) {
+            Some(n) if (1..=1 << 26).contains(&n) => Ok(small(SYSTEM_REQUESTS.swap(n, Ordering::Relaxed))),
+            _ => Err(p.badarg()),
+        },
         "max_heap_size" => {
             let current = heddle_runtime::process::SpawnOptions::default().max_heap;
             let Some(new) = crate::process::flags::max_heap(a[1], current) else { return Err(p.badarg()) };
@@ -372,6 +394,9 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         _ => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
+
+/// How many processes `erts_code_purger` asks at a time. It reads the limit itself.
+static SYSTEM_REQUESTS: AtomicUsize = AtomicUsize::new(4);
 
 /// `system_check(schedulers)`: every scheduler answers; ours answer by running the caller.
 fn system_check(p: &mut Process, a: &[Term]) -> NativeResult {
