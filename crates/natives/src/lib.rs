@@ -24,6 +24,7 @@ pub const TABLES: &[&[Native]] = &[
     process::suspend::TABLE,
     process::system_tasks::TABLE,
     process::timers::TABLE,
+    system::dirty::TABLE,
     system::display::TABLE,
     system::halt::TABLE,
     system::info::TABLE,

@@ -3,8 +3,9 @@
 //! answer here (`badarg`).
 
 use crate::args;
+use crate::data::persistent_term;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{gc, proctab, qsbr, send};
+use heddle_runtime::{exit, gc, proctab, qsbr, send};
 use heddle_term::{Atom, Term, am, hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -33,6 +34,10 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         return match key.name() {
             // Every scheduler's list of descriptors is its poller's: errors, in use, and two kinds stock has and we have not.
             "check_io_debug" => Ok(p.heap.tuple(&[Term::small(0); 4])),
+            "persistent_term" => {
+                let table = (Atom::new("table").into(), Term::small(persistent_term::slots() as i64));
+                Ok(heddle_term::map::from_pairs(&mut p.heap, &[table]))
+            }
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         };
@@ -54,7 +59,16 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(key) = a[0].as_atom() else { return Err(p.badarg()) };
     if key.name() == "available_internal_state" {
         let Some(on) = args::boolean(a[1]) else { return Err(p.badarg()) };
-        return Ok(Term::bool(AVAILABLE.swap(on, Ordering::Relaxed)));
+        let before = AVAILABLE.swap(on, Ordering::Relaxed);
+        if on && !before {
+            let text = format!(
+                "Process {} enabled access to the emulator internal state.\nNOTE: This is an erts internal test feature and should \
+                 *only* be used by OTP test-suites.\n",
+                heddle_term::text::display::to_string(p.pid_term())
+            );
+            exit::log_message("warning", &text);
+        }
+        return Ok(Term::bool(before));
     }
     if !AVAILABLE.load(Ordering::Relaxed) {
         return Err(p.error(am::UNDEF));
@@ -76,6 +90,8 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
+        // Only a debugging build of stock pauses everywhere on demand.
+        "ets_force_trap" => Ok(am::NOTSUP.into()),
         "wait" => wait(p, a[0], a[1]),
         "force_gc" if a[1].is_local_pid() => {
             let found = proctab::lookup(a[1].payload()).is_some();

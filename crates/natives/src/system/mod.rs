@@ -1,5 +1,6 @@
 //! Natives on the machine itself.
 
+pub mod dirty;
 pub mod display;
 pub mod halt;
 pub mod info;
