@@ -23,6 +23,7 @@ demo: build
 
 test: build
 	cargo test --workspace
+	tests/tail-calls
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/self-host --jobs $(JOBS)
 	$(RUN) tests/shell_tmux.py $(ERL)

@@ -37,6 +37,11 @@ pub fn natives() -> &'static [NativeRow] {
     &ROWS
 }
 
+/// True if the inventory lists this function as part of a NIF library.
+pub fn is_nif(module: &str, function: &str, arity: u8) -> bool {
+    natives().iter().any(|n| n.kind == NativeKind::Nif && n.module == module && n.function == function && n.arity == arity)
+}
+
 fn parse_row(line: &'static str) -> NativeRow {
     let fields: Vec<&'static str> = line.split('\t').collect();
     let &[module, function, arity, kind, tier] = fields.as_slice() else {
@@ -68,9 +73,4 @@ mod tests {
         let spawn = natives().iter().find(|row| (row.module, row.function, row.arity) == ("erlang", "self", 0));
         assert_eq!(spawn.map(|row| row.kind), Some(NativeKind::GuardBif));
     }
-}
-
-/// True if the inventory lists this function as part of a NIF library.
-pub fn is_nif(module: &str, function: &str, arity: u8) -> bool {
-    natives().iter().any(|n| n.kind == NativeKind::Nif && n.module == module && n.function == function && n.arity == arity)
 }

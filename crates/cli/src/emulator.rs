@@ -253,8 +253,7 @@ fn first_processes(boot_module: &str, arguments: &[Vec<u8>]) {
     let binaries: Vec<Term> = arguments.iter().map(|a| heap.binary(a)).collect();
     let list = heap.list(&binaries);
     let args = heap.list(&[Atom::new(boot_module).into(), list]);
-    let system =
-        |priority, off_heap_messages| SpawnOptions { priority, off_heap_messages, system_process: true, ..SpawnOptions::default() };
+    let system = |priority, off_heap_messages| SpawnOptions { priority, off_heap_messages, ..SpawnOptions::default() };
     let spawn = |module: &str, function: &str, args: Term, options: &SpawnOptions| {
         let mut arity = 0;
         let mut t = args;

@@ -6,7 +6,7 @@
 use crate::loader;
 use heddle_runtime::code::{self, Instance, Module};
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{Package, exports, funs, qsbr};
+use heddle_runtime::{exports, funs, qsbr};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Resource, Term, am};
 use std::sync::atomic::Ordering;
@@ -442,6 +442,3 @@ fn beamfile_chunk(p: &mut Process, a: &[Term]) -> NativeResult {
         None => Ok(am::UNDEFINED.into()),
     }
 }
-
-#[allow(unused)]
-fn unused(_: Package) {}

@@ -37,6 +37,13 @@ pub struct Ctx {
     pub build_base: *mut u8,
     pub build_at: u64,
     pub build_end: u64,
+    /// The bitstring that a chain of `ops::bits::chain` is filling (which also uses `build_base`). Nothing collects between
+    /// the chain's begin and end, so it is no root.
+    pub build_term: Term,
+    /// Bits of the chain's segments whose sizes are known at run time only.
+    pub build_bits: u64,
+    /// Fields smaller than a byte are gathered here; what `bs_match` reads at once is kept here, first bit on top.
+    pub build_group: u64,
 }
 
 pub type OpFn = unsafe extern "sysv64" fn(*const u64, *mut Ctx, *mut u64, *mut u64, i64) -> u64;
@@ -55,7 +62,9 @@ macro_rules! ops {
     ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident) $body:block )*) => {
         $(
             $(#[$meta])*
-            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc)]
+            // A section of their own: the decoder's targets lie together, and `tests/tail-calls` knows them from their helpers.
+            #[unsafe(link_section = "heddle_ops")]
+            #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc, clippy::macro_metavars_in_unsafe)]
             pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
                 mut $ip: *const u64, $c: *mut $crate::ctx::Ctx, mut $h: *mut u64, mut $s: *mut u64, mut $r: i64,
             ) -> u64 {
@@ -66,12 +75,113 @@ macro_rules! ops {
     };
 }
 
+/// What follows an operation without a jump: the next operation's body set in place, or the jump (`Dispatch`).
+pub trait Follow {
+    /// # Safety
+    /// As an operation.
+    unsafe fn go(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64;
+}
+
+/// An operation whose body may be followed by another one's in one function (see `loader::fuse`).
+pub trait Fusable {
+    /// # Safety
+    /// As an operation.
+    unsafe fn go<N: Follow>(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64;
+}
+
+/// The end of a fused operation: on through the next cell.
+pub struct Dispatch;
+/// First `A`, then `N`.
+pub struct Then<A: Fusable, N: Follow>(std::marker::PhantomData<(A, N)>);
+
+impl Follow for Dispatch {
+    #[inline(always)]
+    unsafe fn go(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
+        crate::profile::sequential(ip);
+        // SAFETY: the cell at `ip` holds an operation.
+        unsafe { (*(ip as *const OpFn))(ip, c, h, s, r) }
+    }
+}
+impl<A: Fusable, N: Follow> Follow for Then<A, N> {
+    #[inline(always)]
+    unsafe fn go(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
+        // SAFETY: by contract.
+        unsafe { A::go::<N>(ip, c, h, s, r) }
+    }
+}
+
+/// Several operations as one.
+///
+/// # Safety
+/// As an operation; the cells from `ip` on are those of all the operations in it.
+#[unsafe(link_section = "heddle_ops")]
+pub unsafe extern "sysv64" fn fused<T: Follow>(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
+    // SAFETY: by contract.
+    unsafe { T::go(ip, c, h, s, r) }
+}
+
+/// Defines operations that can be fused with the one behind them: as `ops!`, with a name for what follows, to which they go on
+/// with `then!`.
+#[macro_export]
+macro_rules! fusable {
+    ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:ident) $body:block )*) => {
+        $(
+            #[allow(non_camel_case_types)]
+            pub struct $name $(<$($g: $b),*>)? {
+                _of: std::marker::PhantomData<($($($g,)*)?)>,
+            }
+            impl $(<$($g: $b),*>)? $crate::ctx::Fusable for $name $(<$($g),*>)? {
+                #[inline(always)]
+                #[allow(unused_mut, unused_variables, unused_assignments, clippy::macro_metavars_in_unsafe)]
+                unsafe fn go<$n: $crate::ctx::Follow>(
+                    mut $ip: *const u64, $c: *mut $crate::ctx::Ctx, mut $h: *mut u64, mut $s: *mut u64, mut $r: i64,
+                ) -> u64 {
+                    // SAFETY: `ip` is inside verified code; registers and stack are as the verifier proved (see `ctx`).
+                    unsafe { $body }
+                }
+            }
+            $(#[$meta])*
+            #[unsafe(link_section = "heddle_ops")]
+            #[allow(clippy::missing_safety_doc)]
+            pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
+                ip: *const u64, c: *mut $crate::ctx::Ctx, h: *mut u64, s: *mut u64, r: i64,
+            ) -> u64 {
+                // SAFETY: as above.
+                unsafe { <$name $(<$($g),*>)? as $crate::ctx::Fusable>::go::<$crate::ctx::Dispatch>(ip, c, h, s, r) }
+            }
+        )*
+    };
+}
+
+/// Goes on with the operation `n` cells further, whatever has been fused in there.
+#[macro_export]
+macro_rules! then {
+    ($follow:ident, $ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:expr) => {{
+        let next_ip = $ip.add($n);
+        return <$follow as $crate::ctx::Follow>::go(next_ip, $c, $h, $s, $r);
+    }};
+}
+
 /// Goes on with the operation `n` cells further.
 #[macro_export]
 macro_rules! next {
     ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:expr) => {{
         let next_ip = $ip.add($n);
+        $crate::profile::sequential(next_ip);
         return (*(next_ip as *const $crate::ctx::OpFn))(next_ip, $c, $h, $s, $r);
+    }};
+}
+
+/// Goes on at a function's entry at the price of one reduction, or yields there.
+#[macro_export]
+macro_rules! enter {
+    ($target:expr, $c:ident, $h:ident, $s:ident, $r:ident) => {{
+        let target: *const u64 = $target;
+        $r -= 1;
+        if $r > 0 {
+            $crate::goto!(target, $c, $h, $s, $r)
+        }
+        return $crate::ops::calls::yield_at(target, $c, $h, $s, $r);
     }};
 }
 
@@ -80,6 +190,7 @@ macro_rules! next {
 macro_rules! goto {
     ($target:expr, $c:ident, $h:ident, $s:ident, $r:ident) => {{
         let next_ip: *const u64 = $target;
+        $crate::profile::jumped(next_ip);
         return (*(next_ip as *const $crate::ctx::OpFn))(next_ip, $c, $h, $s, $r);
     }};
 }
@@ -155,6 +266,17 @@ pub unsafe fn reg_ptr(cell: u64, c: *mut Ctx, s: *mut u64) -> *mut u64 {
 pub unsafe fn put(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
     // SAFETY: by contract.
     unsafe { *reg_ptr(cell, c, s) = value.raw() }
+}
+
+/// Reads the bound of a short loop anew in each round. Volatile, so that LLVM neither unrolls nor vectorises the loop: for the few
+/// rounds that these make that is slower, and takes so many registers that the whole operation gets a native frame.
+///
+/// # Safety
+/// `from` is readable.
+#[inline(always)]
+pub unsafe fn bound(from: *const u64) -> usize {
+    // SAFETY: by contract.
+    unsafe { std::ptr::read_volatile(from) as usize }
 }
 
 /// Where a specialised operation finds a source.

@@ -37,6 +37,9 @@ impl Engine for Interpreter {
                 build_base: std::ptr::null_mut(),
                 build_at: 0,
                 build_end: 0,
+                build_term: Term::NIL,
+                build_bits: 0,
+                build_group: 0,
             }),
         })
     }
@@ -63,12 +66,16 @@ impl EngineThread for Thread {
                 return (outcome, reductions);
             }
             p.hibernating = false;
-            let live = p.saved.len();
-            (&mut (*c).x)[..live].copy_from_slice(&p.saved);
-            if p.reductions == 0 {
-                // A new process gives back what its start arguments took: many never save registers again.
-                p.saved = Vec::new();
+            if p.live == spawn::STARTING {
+                (*c).x[0] = p.initial_call.module.into();
+                (*c).x[1] = p.initial_call.function.into();
+                (*c).x[2] = Term::from_raw(*p.stop);
+                p.stop = p.stop.add(1);
+                p.live = 3;
+                p.sync_limit();
             } else {
+                let live = p.saved.len();
+                (&mut (*c).x)[..live].copy_from_slice(&p.saved);
                 p.saved.clear();
             }
             (*c).left = 0;

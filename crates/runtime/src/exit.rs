@@ -2,6 +2,7 @@
 
 use crate::package::Package;
 use crate::process::Process;
+use crate::registers::Registers;
 use crate::send::{PORTS, deliver, send_exit};
 use crate::signal::{Body, Signal};
 use crate::{gc, names, proctab, qsbr};
@@ -40,7 +41,8 @@ pub fn finish(p: &mut Process) {
         hook(p);
     }
     // Whom it suspended goes on.
-    for (pid, count) in std::mem::take(&mut p.suspending) {
+    let rare = p.take_rare();
+    for &(pid, count) in rare.iter().flat_map(|r| &r.suspending) {
         crate::send::call_in(pid, move |other| {
             if let Some(other) = other {
                 other.resume(count);
@@ -80,12 +82,12 @@ pub fn finish(p: &mut Process) {
         unsafe {
             let signal = Box::from_raw(list);
             list = signal.next;
-            answer_for_dead(p, signal);
+            answer_for_dead(p, *signal);
         }
     }
-    p.owned.clear();
+    drop(rare);
     gc::free_all(p);
-    p.saved = Vec::new();
+    p.saved = Registers::new();
     p.dictionary.clear();
     shared.state.set_free();
     // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
@@ -93,7 +95,7 @@ pub fn finish(p: &mut Process) {
 }
 
 /// A signal that reached a process which is ending.
-pub fn answer_for_dead(p: &mut Process, signal: Box<Signal>) {
+pub fn answer_for_dead(p: &mut Process, signal: Signal) {
     let me = p.pid_term();
     // While it is still ending, later monitors see its reason; once it is out of the table they see noproc.
     match signal.body {
@@ -185,7 +187,7 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
 
 /// `max_heap_size` was exceeded: reports as asked; true if the process is to be killed.
 pub fn max_heap_reached(p: &mut Process) -> bool {
-    let max = p.max_heap;
+    let max = p.max_heap();
     if max.error_logger {
         let text = format!(
             "     Process:          <0.{}.{}>\n     Context:          maximum heap size reached\n     Max Heap Size:    {}\n     Total Heap Size:  {}\n     Kill:             {}\n     Error Logger:     {}\n",

@@ -49,7 +49,8 @@ fn alloc_block(words: usize) -> *mut u64 {
         handle_alloc_error(layout);
     }
     // Relaxed: a statistic.
-    BLOCK_BYTES.fetch_add(words * 8, Ordering::Relaxed);
+    let total = BLOCK_BYTES.fetch_add(words * 8, Ordering::Relaxed) + words * 8;
+    crate::huge_pages::blocks_are(total);
     ptr
 }
 
@@ -136,12 +137,13 @@ pub fn hibernate(p: &mut Process, live: &mut [Term]) {
 }
 
 fn check_max_heap(p: &mut Process) {
-    let max = p.max_heap.size_words;
+    let max_heap = p.max_heap();
+    let max = max_heap.size_words;
     if max == 0 {
         return;
     }
     let mut total = p.heap_words() + p.old_words();
-    if p.max_heap.include_shared_binaries {
+    if max_heap.include_shared_binaries {
         total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
     }
     if total > max {
@@ -183,13 +185,11 @@ fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Ter
     }
     p.messages.for_each_root(&mut *f);
     p.dictionary.for_each_root(&mut *f);
-    for term in p.roots.iter_mut().chain(p.trap_args.iter_mut()).chain(p.saved.iter_mut()) {
+    for term in p.trap_args.iter_mut().chain(p.saved.iter_mut()) {
         f(term);
     }
     for term in [
         &mut p.group_leader,
-        &mut p.label,
-        &mut p.seq_token,
         &mut p.exit_reason,
         &mut p.exception.reason,
         &mut p.exception.trace,
@@ -326,7 +326,6 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
 
     install(p, to_start, to_top, size, stack);
     p.minor_count += 1;
-    p.minor_total += 1;
 
     // Fit the block: see the essay, phase 6.
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
@@ -378,7 +377,6 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     p.old_end = null_mut();
     install(p, to_start, to_top, size, stack);
     p.minor_count = 0;
-    p.major_total += 1;
     p.need_major = false;
 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
@@ -495,7 +493,7 @@ fn fit_vheap(p: &mut Process) {
     p.vheap_limit_words = if live * 4 > p.vheap_limit_words * 3 {
         sizes::next_above(live * 4 / 3)
     } else if live * 4 < p.vheap_limit_words {
-        sizes::at_least((live * 2).max(p.min_vheap_words))
+        sizes::at_least((live * 2).max(p.min_vheap_words()))
     } else {
         p.vheap_limit_words
     };

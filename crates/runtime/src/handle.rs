@@ -33,7 +33,7 @@ pub fn drain(p: &mut Process) -> After {
                 unsafe {
                     let signal = Box::from_raw(list);
                     list = signal.next;
-                    crate::exit::answer_for_dead(p, signal);
+                    crate::exit::answer_for_dead(p, *signal);
                 }
             }
             return After::Exit;

@@ -18,7 +18,8 @@ pub struct InnerQueue {
     save: *mut Signal,
     /// The one before `save`; null = `save` is the first.
     before: *mut Signal,
-    len: usize,
+    len: u32,
+    marked: MarkerState,
     marker: Marker,
 }
 
@@ -28,7 +29,6 @@ struct Marker {
     reference: Term,
     /// The last node that existed when the marker was set; null = the queue was empty then.
     after: *mut Signal,
-    state: MarkerState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,12 +46,13 @@ impl InnerQueue {
             save: null_mut(),
             before: null_mut(),
             len: 0,
-            marker: Marker { reference: Term::NONE, after: null_mut(), state: MarkerState::None },
+            marked: MarkerState::None,
+            marker: Marker { reference: Term::NONE, after: null_mut() },
         }
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -137,20 +138,22 @@ impl InnerQueue {
     }
 
     pub fn marker_reserve(&mut self) {
-        self.marker = Marker { reference: Term::NONE, after: self.last, state: MarkerState::Reserved };
+        self.marker = Marker { reference: Term::NONE, after: self.last };
+        self.marked = MarkerState::Reserved;
     }
     pub fn marker_bind(&mut self, reference: Term) {
-        if self.marker.state == MarkerState::Reserved {
+        if self.marked == MarkerState::Reserved {
             self.marker.reference = reference;
-            self.marker.state = MarkerState::Bound;
+            self.marked = MarkerState::Bound;
         }
     }
     pub fn marker_clear(&mut self) {
-        self.marker = Marker { reference: Term::NONE, after: null_mut(), state: MarkerState::None };
+        self.marker = Marker { reference: Term::NONE, after: null_mut() };
+        self.marked = MarkerState::None;
     }
     /// The receive that follows matches only messages with `reference`.
     pub fn marker_use(&mut self, reference: Term) {
-        if self.marker.state == MarkerState::Bound && self.marker.reference == reference && self.before.is_null() {
+        if self.marked == MarkerState::Bound && self.marker.reference == reference && self.before.is_null() {
             self.before = self.marker.after;
             // SAFETY: list nodes are live.
             self.save = if self.before.is_null() { self.first } else { unsafe { (*self.before).next } };
@@ -159,7 +162,7 @@ impl InnerQueue {
 
     /// Every adopted term and the marker's reference: roots.
     pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
-        if self.marker.state == MarkerState::Bound {
+        if self.marked == MarkerState::Bound {
             f(&mut self.marker.reference);
         }
         let mut node = self.first;

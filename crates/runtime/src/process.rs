@@ -9,6 +9,7 @@
 use crate::inbox::Inbox;
 use crate::inner_queue::InnerQueue;
 use crate::links::Relations;
+use crate::registers::Registers;
 use crate::state::ProcState;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
@@ -18,14 +19,17 @@ use std::sync::atomic::AtomicU32;
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
 
+/// `min_bin_vheap_size` unless something else is said.
+pub const USUAL_MIN_VHEAP_WORDS: usize = 46422;
+
 #[repr(C)]
 pub struct ProcShared {
     pub state: ProcState,
+    /// Atom index + 1 of the registered name, or 0.
+    pub name: AtomicU32,
     pub inbox: Inbox,
     /// 58-bit identity: payload of the pid term.
     pub pid: u64,
-    /// Atom index + 1 of the registered name, or 0.
-    pub name: AtomicU32,
     /// Run queue the process was last on, and is put on when its waker has none.
     pub last_scheduler: AtomicU32,
     /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
@@ -86,9 +90,9 @@ impl ProcRef {
 pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
         state: ProcState::new(local.priority),
+        name: AtomicU32::new(0),
         inbox: Inbox::new(),
         pid,
-        name: AtomicU32::new(0),
         last_scheduler: AtomicU32::new(0),
         bound_scheduler: AtomicU32::new(0),
         local: UnsafeCell::new(local),
@@ -192,7 +196,7 @@ impl Exception {
         Exception { class: Class::Error, reason: Term::NONE, trace: Term::NONE, cause: Term::NONE, args: Term::NONE, info: Term::NONE };
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MaxHeap {
     pub size_words: usize,
     pub kill: bool,
@@ -200,6 +204,35 @@ pub struct MaxHeap {
     pub include_shared_binaries: bool,
 }
 
+impl MaxHeap {
+    pub const NONE: MaxHeap = MaxHeap { size_words: 0, kill: true, error_logger: true, include_shared_binaries: false };
+}
+
+impl Rare {
+    fn new(max_heap: MaxHeap, min_vheap_words: usize) -> Box<Rare> {
+        Box::new(Rare { max_heap, min_vheap_words, save_calls: 0, suspending: Vec::new(), owned: Vec::new() })
+    }
+
+    /// None where the options are as usual.
+    fn of(options: &SpawnOptions) -> Option<Box<Rare>> {
+        let usual = options.max_heap == MaxHeap::NONE && options.min_vheap_words == USUAL_MIN_VHEAP_WORDS;
+        (!usual).then(|| Rare::new(options.max_heap, options.min_vheap_words))
+    }
+}
+
+/// What few processes have; `Process::rare` makes it on first use.
+pub struct Rare {
+    pub max_heap: MaxHeap,
+    pub min_vheap_words: usize,
+    /// As set by process_flag; no calls are saved.
+    pub save_calls: u32,
+    /// Whom we suspended, how often (`erlang:suspend_process`).
+    pub suspending: Vec<(u64, u32)>,
+    /// Things natives attach (open files): freed at exit.
+    pub owned: Vec<Box<dyn std::any::Any + Send>>,
+}
+
+/// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
 #[repr(C)]
 pub struct Process {
     // --- hot: the engine touches these at every switch and native call ---
@@ -217,6 +250,8 @@ pub struct Process {
     pub live: u32,
     pub shared: *mut ProcShared,
     pub messages: InnerQueue,
+    /// X registers while it does not run.
+    pub saved: Registers,
 
     // --- collector ---
     pub high_water: *mut u64,
@@ -225,14 +260,10 @@ pub struct Process {
     pub old_end: *mut u64,
     pub old_off_heap: OffHeap,
     pub min_heap_words: usize,
-    pub min_vheap_words: usize,
     /// Collect when off-heap data exceeds this.
     pub vheap_limit_words: usize,
-    pub max_heap: MaxHeap,
     pub fullsweep_after: u32,
     pub minor_count: u32,
-    pub minor_total: u64,
-    pub major_total: u64,
     /// The next collection takes the next larger size.
     pub grow: bool,
     pub need_major: bool,
@@ -240,48 +271,37 @@ pub struct Process {
     /// `max_heap_size` was exceeded at the last collection: exit at the next safe point.
     pub heap_limit_hit: bool,
 
-    // --- saved when switched out ---
-    pub saved: Vec<Term>,
-
-    // --- exceptions and traps ---
-    pub exception: Exception,
-    pub trap_export: *const Export,
-    pub trap_args: Vec<Term>,
-    pub exit_reason: Term,
-    /// Scratch terms that natives keep over a trap or yield.
-    pub roots: Vec<Term>,
-
-    // --- identity and settings ---
+    // --- settings, small ---
     pub priority: Priority,
     pub trap_exit: bool,
     pub off_heap_messages: bool,
     pub sensitive: bool,
-    /// As set by process_flag; no calls are saved.
-    pub save_calls: u32,
     pub async_dist: bool,
-    pub system_process: bool,
-    pub has_error_handler: bool,
+    pub suspend_count: u32,
+    pub flags: u32,
     pub error_handler: Atom,
     pub initial_call: Mfa,
-    /// Set while a fun given to spawn runs: for error texts.
+    /// The receive timer: deadline handle and whether it fired.
+    pub timer: crate::timer::ReceiveTimer,
+
+    // --- exceptions and traps ---
+    pub exception: Exception,
+    pub trap_export: *const Export,
+    pub trap_args: Registers,
+    pub exit_reason: Term,
+
+    // --- identity and relations ---
     pub group_leader: Term,
     pub parent: u64,
-    pub label: Term,
-    pub seq_token: Term,
     pub dictionary: crate::dictionary::Dictionary,
     pub relations: Relations,
     /// All reductions so far, without the running slice.
     pub reductions: u64,
-    pub suspend_count: u32,
-    /// Whom we suspended, how often (`erlang:suspend_process`).
-    pub suspending: Vec<(u64, u32)>,
-    /// The receive timer: deadline handle and whether it fired.
-    pub timer: crate::timer::ReceiveTimer,
-    /// Things natives attach (ETS ownership, open files): freed at exit by hooks.
-    pub owned: Vec<Box<dyn std::any::Any + Send>>,
-    pub flags: u32,
-    pub wake_is_spurious: bool,
+    rare: Option<Box<Rare>>,
 }
+
+// mimalloc has a size class of this many bytes and the next one is an eighth larger.
+const _: () = assert!(size_of::<ProcShared>() <= 448);
 
 /// `Process::flags` bit: owns ETS tables.
 pub const FLAG_ETS: u32 = 1;
@@ -327,6 +347,25 @@ impl Process {
     #[inline(always)]
     pub fn sync_limit(&mut self) {
         self.heap.hlimit = self.stop.wrapping_sub(STACK_SLACK_WORDS);
+    }
+
+    // ---- what few processes have ----
+
+    pub fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_with(|| Rare::new(MaxHeap::NONE, USUAL_MIN_VHEAP_WORDS))
+    }
+    pub fn rare_if_any(&self) -> Option<&Rare> {
+        self.rare.as_deref()
+    }
+    pub fn take_rare(&mut self) -> Option<Box<Rare>> {
+        self.rare.take()
+    }
+    pub fn min_vheap_words(&self) -> usize {
+        self.rare.as_ref().map_or(USUAL_MIN_VHEAP_WORDS, |r| r.min_vheap_words)
+    }
+    #[inline]
+    pub fn max_heap(&self) -> MaxHeap {
+        self.rare.as_ref().map_or(MaxHeap::NONE, |r| r.max_heap)
     }
 
     // ---- what natives return ----
@@ -405,7 +444,6 @@ pub struct SpawnOptions {
     pub off_heap_messages: bool,
     pub async_dist: bool,
     pub scheduler: u32,
-    pub system_process: bool,
 }
 
 impl Process {
@@ -428,46 +466,34 @@ impl Process {
             old_end: null_mut(),
             old_off_heap: OffHeap::new(),
             min_heap_words: options.min_heap_words,
-            min_vheap_words: options.min_vheap_words,
             vheap_limit_words: options.min_vheap_words,
-            max_heap: options.max_heap,
             fullsweep_after: options.fullsweep_after,
             minor_count: 0,
-            minor_total: 0,
-            major_total: 0,
             grow: false,
             need_major: false,
             hibernating: false,
             heap_limit_hit: false,
-            saved: Vec::new(),
+            saved: Registers::new(),
             exception: Exception::NONE,
             trap_export: null(),
-            trap_args: Vec::new(),
+            trap_args: Registers::new(),
             exit_reason: Term::NONE,
-            roots: Vec::new(),
             priority: options.priority,
             trap_exit: false,
             off_heap_messages: options.off_heap_messages,
             sensitive: false,
-            save_calls: 0,
             async_dist: options.async_dist,
-            system_process: options.system_process,
-            has_error_handler: false,
             error_handler: am::ERROR_HANDLER,
             initial_call,
             group_leader,
             parent,
-            label: Term::NONE,
-            seq_token: Term::NIL,
             dictionary: Default::default(),
             relations: Default::default(),
             reductions: 0,
             suspend_count: 0,
-            suspending: Vec::new(),
             timer: Default::default(),
-            owned: Vec::new(),
             flags: 0,
-            wake_is_spurious: false,
+            rare: Rare::of(options),
         }
     }
 }

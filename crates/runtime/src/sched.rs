@@ -13,7 +13,7 @@ use crate::run_queue::RunQueue;
 use crate::signal::{Body, Signal};
 use crate::state::Put;
 use crate::timer::{Action, Wheels};
-use crate::{handle, proctab, qsbr, time};
+use crate::{handle, huge_pages, proctab, qsbr, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
@@ -464,7 +464,9 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     let me = &vm.schedulers[index];
     p.state.start_running();
     p.last_scheduler.store(index as u32, Ordering::Relaxed);
-    me.switches.fetch_add(1, Ordering::Relaxed);
+    if me.switches.fetch_add(1, Ordering::Relaxed).is_multiple_of(huge_pages::SWITCHES) {
+        huge_pages::look();
+    }
     me.current.store(p.pid + 1, Ordering::Relaxed);
     // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
     let local = unsafe { p.local() };
@@ -539,7 +541,7 @@ pub fn start_process(p: ProcRef) {
 
 /// Arms the receive timer of the running process.
 pub fn set_receive_timer(p: &mut Process, ms: u64) {
-    p.timer.sequence += 1;
+    p.timer.sequence = p.timer.sequence.wrapping_add(1);
     p.timer.fired = false;
     let wheel = CURRENT.get();
     let wheel = if wheel < vm().schedulers.len() { wheel } else { 0 };
@@ -552,7 +554,7 @@ pub fn cancel_receive_timer(p: &mut Process) {
     if let Some(handle) = p.timer.handle.take() {
         vm().wheels.cancel(handle);
     }
-    p.timer.sequence += 1;
+    p.timer.sequence = p.timer.sequence.wrapping_add(1);
     p.timer.fired = false;
     p.timer.forever = false;
 }

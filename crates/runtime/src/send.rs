@@ -150,7 +150,6 @@ pub fn link(p: &mut Process, other: Term) {
             linked: true,
             kill: false,
         }));
-        p.wake_is_spurious = true;
     }
 }
 

@@ -76,7 +76,7 @@ pub enum Body {
     },
     /// The receive timer fired.
     Timeout {
-        sequence: u64,
+        sequence: u32,
     },
     /// Resume a process that a native left waiting, or only make it look around.
     Nudge,

@@ -10,12 +10,16 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// Defaults for new processes (`+hms`, `+hmax`, ...), in words.
 pub static MIN_HEAP_WORDS: AtomicUsize = AtomicUsize::new(233);
-pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(46422);
+pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(process::USUAL_MIN_VHEAP_WORDS);
 pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
 pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(65535);
 pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// `Process::live` of a process that never ran: nothing is saved, what `apply` wants is in `initial_call` and, on top of the
+/// stack, the argument list.
+pub const STARTING: u32 = u32::MAX;
 
 /// Where a process starts and ends: code cells of the engine.
 pub struct EntryPoints {
@@ -47,7 +51,6 @@ impl Default for SpawnOptions {
             off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
             async_dist: false,
             scheduler: 0,
-            system_process: false,
         }
     }
 }
@@ -64,13 +67,15 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     gc::init_block(&mut local, args_words + leader_words + 2);
     local.group_leader = local.heap.copy(group_leader);
     let args = local.heap.copy(args);
-    local.saved = vec![mfa.module.into(), mfa.function.into(), args];
-    local.live = 3;
     let entry = ENTRY_POINTS.get().expect("engine started");
     local.ip = entry.apply;
-    local.stop = local.stop.wrapping_sub(1);
+    local.stop = local.stop.wrapping_sub(2);
     // SAFETY: the block was sized with slack for the stack.
-    unsafe { *local.stop = entry.exit as u64 | heddle_term::term::TAG_CONTINUATION };
+    unsafe {
+        *local.stop = args.raw();
+        *local.stop.add(1) = entry.exit as u64 | heddle_term::term::TAG_CONTINUATION;
+    }
+    local.live = STARTING;
     local.sync_limit();
     let p = process::allocate(pid, local);
     p.bound_scheduler.store(options.scheduler, Ordering::Relaxed);

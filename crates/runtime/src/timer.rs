@@ -19,7 +19,7 @@ pub struct Handle {
 #[derive(Default)]
 pub struct ReceiveTimer {
     pub handle: Option<Handle>,
-    pub sequence: u64,
+    pub sequence: u32,
     pub fired: bool,
     /// The timeout is `infinity`: the operand must not be read again.
     pub forever: bool,
@@ -27,7 +27,7 @@ pub struct ReceiveTimer {
 
 pub enum Action {
     /// `receive ... after` of process `pid`.
-    Receive { pid: u64, sequence: u64 },
+    Receive { pid: u64, sequence: u32 },
     /// `send_after`, `start_timer`: destination pid or name (an immediate term), message, identity.
     Send { dest: Term, message: Package, reference: RefId },
     /// Anything else (Rust side).

@@ -110,8 +110,14 @@ pub fn walk_iolist(data: Term, mut f: impl FnMut(Piece)) -> Result<(), NotIoData
             if let Some(value) = head.as_small() {
                 f(Piece::Byte(u8::try_from(value).map_err(|_| NotIoData)?));
                 current = current.tail();
+            } else if head.is_boxed() {
+                f(Piece::Binary(BitsView::of(head).filter(BitsView::is_binary).ok_or(NotIoData)?));
+                current = current.tail();
             } else {
-                stack.push(current.tail());
+                // Nothing waits behind the last element.
+                if !current.tail().is_nil() {
+                    stack.push(current.tail());
+                }
                 current = head;
             }
             continue;

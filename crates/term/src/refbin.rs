@@ -54,18 +54,21 @@ impl RefBin {
     }
     /// # Safety
     /// `block` must be live.
+    #[inline(always)]
     pub unsafe fn capacity_bytes(block: *const RefBin) -> usize {
         // SAFETY: by contract.
         unsafe { (*block).capacity_bytes }
     }
     /// # Safety
     /// `block` must be live.
+    #[inline(always)]
     pub unsafe fn refcount(block: *const RefBin) -> usize {
         // SAFETY: by contract. Acquire: pairs with the Release in `release` of the reference that went away.
         unsafe { (*block).refcount.load(Ordering::Acquire) }
     }
     /// # Safety
     /// `block` must be live.
+    #[inline(always)]
     pub unsafe fn used_bits<'a>(block: *const RefBin) -> &'a AtomicU64 {
         // SAFETY: by contract.
         unsafe { &(*block).used_bits }

@@ -56,10 +56,16 @@ impl Emitter<'_> {
             }
             Op::BsTestTail2 => self.ensure_exactly(o[1], Emitter::number(o[2]), Emitter::label_of(o[0])),
             Op::BsTestUnit => {
-                let m = self.place(o[1]);
-                self.op(register!(m, S => sized::test_unit::<S>));
-                self.cell(m.cell());
-                self.cell(Emitter::number(o[2]));
+                let (m, unit) = (self.place(o[1]), Emitter::number(o[2]));
+                if unit.is_power_of_two() {
+                    self.op(register!(m, S => sized::test_power::<S>));
+                    self.cell(m.cell());
+                    self.cell(unit - 1);
+                } else {
+                    self.op(register!(m, S => sized::test_unit::<S>));
+                    self.cell(m.cell());
+                    self.cell(unit);
+                }
                 self.label(Emitter::label_of(o[0]));
             }
             Op::BsMatchString => {
@@ -146,7 +152,7 @@ impl Emitter<'_> {
         self.label(Emitter::label_of(fail));
     }
 
-    fn atom_name(&self, operand: Operand) -> &'static str {
+    pub fn atom_name(&self, operand: Operand) -> &'static str {
         match operand {
             Operand::Atom(index) => self.atoms[index as usize].name(),
             _ => "",
@@ -188,11 +194,23 @@ impl Emitter<'_> {
         let m = self.place(context);
         let mut rest = self.beam.code.list(list);
         while let [command, args @ ..] = rest {
+            if let Some(used) = self.fields(m, rest, label) {
+                rest = &rest[used..];
+                continue;
+            }
             let used = match self.atom_name(*command) {
                 "ensure_at_least" => {
                     let unit = Emitter::number(args[1]);
+                    if let Some(used) = self.ensure_and_take(m, args, label) {
+                        rest = &args[used..];
+                        continue;
+                    }
                     if unit > 1 {
-                        self.op(register!(m, S => matching::ensure_unit::<S>));
+                        self.op(if unit.is_power_of_two() {
+                            register!(m, S => matching::ensure_power::<S>)
+                        } else {
+                            register!(m, S => matching::ensure_unit::<S>)
+                        });
                     } else {
                         self.op(register!(m, S => matching::ensure_at_least::<S>));
                     }
@@ -200,7 +218,7 @@ impl Emitter<'_> {
                     self.cell(Emitter::number(args[0]));
                     self.label(label);
                     if unit > 1 {
-                        self.cell(unit);
+                        self.cell(if unit.is_power_of_two() { unit - 1 } else { unit });
                     }
                     2
                 }
@@ -257,7 +275,13 @@ impl Emitter<'_> {
         match value {
             Ok(value) => {
                 let m = self.place(context);
-                self.op(register!(m, S => matching::equal::<S>));
+                self.op(match bits {
+                    8 => register!(m, S => matching::equal_bytes::<S, matching::W8>),
+                    16 => register!(m, S => matching::equal_bytes::<S, matching::W16>),
+                    24 => register!(m, S => matching::equal_bytes::<S, matching::W24>),
+                    32 => register!(m, S => matching::equal_bytes::<S, matching::W32>),
+                    _ => register!(m, S => matching::equal::<S>),
+                });
                 self.cell(m.cell());
                 self.cell(bits);
                 self.label(label);
@@ -284,10 +308,11 @@ impl Emitter<'_> {
         let flags = self.segment_flags(args[1]);
         let bits = Emitter::number(args[2]) * Emitter::number(args[3]);
         let d = self.place(args[4]);
-        if flags == 0 && matches!(bits, 8 | 16 | 32) {
+        if flags == 0 && matches!(bits, 8 | 16 | 24 | 32) {
             self.op(match bits {
                 8 => register!(m, S => register!(d, D => matching::unsigned::<S, D, matching::W8>)),
                 16 => register!(m, S => register!(d, D => matching::unsigned::<S, D, matching::W16>)),
+                24 => register!(m, S => register!(d, D => matching::unsigned::<S, D, matching::W24>)),
                 _ => register!(m, S => register!(d, D => matching::unsigned::<S, D, matching::W32>)),
             });
             self.cell(m.cell());
@@ -314,6 +339,7 @@ impl Emitter<'_> {
     fn create_bin(&mut self, o: &[Operand]) -> Result<bool, BeamError> {
         let Operand::List(list) = o[5] else { return Ok(false) };
         let segments = self.beam.code.list(list);
+        let waiting = self.chain(o, segments);
         let start = self.cells.len();
         let count = segments.len() / 6;
         self.op(create::create_bin);
@@ -353,6 +379,9 @@ impl Emitter<'_> {
             self.bytes(&beam.strings[offset..offset + len]);
         }
         self.cells[start + 6] = (self.cells.len() - start) as u64;
+        if let Some(waiting) = waiting {
+            waiting.settle(self, start);
+        }
         Ok(true)
     }
 }

@@ -2,7 +2,7 @@
 //! their own.
 
 use crate::loader::emitter::Emitter;
-use crate::ops::{calls, control, errors, frames, funs, natives};
+use crate::ops::{calls, control, frames, funs, natives};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{Instr, Operand};
 use heddle_term::{Atom, Export, Term, am};
@@ -149,6 +149,3 @@ impl Emitter<'_> {
         1
     }
 }
-
-#[allow(unused)]
-const _: crate::ctx::OpFn = errors::raise;

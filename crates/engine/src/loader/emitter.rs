@@ -22,6 +22,8 @@ pub struct Emitter<'a> {
     pub imports: Vec<&'static Export>,
     pub lambdas: Vec<&'static FunEntry>,
     pub cells: Vec<u64>,
+    /// Offsets of the operations among the cells, for `fuse`.
+    pub ops: Vec<u32>,
     /// Offset of each label's code; u32::MAX until it is placed.
     pub labels: Vec<u32>,
     /// Cells that get the address of a label.
@@ -35,6 +37,11 @@ pub struct Emitter<'a> {
 
 impl Emitter<'_> {
     pub fn op(&mut self, op: OpFn) {
+        self.ops.push(self.cells.len() as u32);
+        self.cells.push(op as usize as u64);
+    }
+    /// An operation that only the one before it goes on to, where its fast way does not do.
+    pub fn slow_op(&mut self, op: OpFn) {
         self.cells.push(op as usize as u64);
     }
     pub fn cell(&mut self, value: u64) {
@@ -107,7 +114,7 @@ impl Emitter<'_> {
         match operand {
             Operand::U(value) => value,
             Operand::I(value) => value as u64,
-            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64 + 0 * alloc.funs as u64,
+            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64,
             _ => 0,
         }
     }

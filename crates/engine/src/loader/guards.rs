@@ -27,7 +27,10 @@ impl Emitter<'_> {
         }
         let live = live.map_or(X_REGISTERS as u64, Emitter::number);
         let patch = self.fast_guard(export, args, dst);
-        self.op(bifs::guard_native);
+        match patch {
+            Some(_) => self.slow_op(bifs::guard_native),
+            None => self.op(bifs::guard_native),
+        }
         let native = export.native.load(Ordering::Acquire);
         self.cell(if native == 0 { missing_guard as *const () as u64 } else { native as u64 });
         self.cell(export as *const Export as u64);
@@ -105,6 +108,8 @@ impl Emitter<'_> {
         let start = self.cells.len() as u64;
         let places: Vec<Place> = args.iter().map(|&a| self.place(a)).collect();
         let op: OpFn = match (mfa.function.name(), places.as_slice()) {
+            ("abs", &[a]) => source!(a, A => register!(d, D => bifs::abs::<A, D>)),
+            ("map_size", &[a]) => source!(a, A => register!(d, D => bifs::map_size::<A, D>)),
             ("hd", &[a]) => source!(a, A => register!(d, D => bifs::hd::<A, D>)),
             ("tl", &[a]) => source!(a, A => register!(d, D => bifs::tl::<A, D>)),
             ("tuple_size", &[a]) => source!(a, A => register!(d, D => bifs::tuple_size::<A, D>)),

@@ -1,6 +1,7 @@
 //! The walk over a module's instructions: each generic instruction becomes cells. Neighbours that often stand together become
 //! one operation.
 
+use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, Place};
 use crate::ops::{calls, data, errors, floats, frames, funs, maps, receive, tests};
 use crate::{register, source};
@@ -91,6 +92,7 @@ impl Emitter<'_> {
         let o = code.operands(instr);
         match instr.op {
             Op::Label => self.place_label(o[0]),
+            Op::BsStartMatch3 | Op::BsStartMatch4 if self.start_and_position(rest, zeal) => return Ok(2),
             Op::Line => self.line(o[0]),
             Op::FuncInfo | Op::IntCodeEnd | Op::NifStart => {}
             Op::ExecutableLine => self.line(o[0]),
@@ -150,11 +152,13 @@ impl Emitter<'_> {
                 match elements.len() {
                     2 => self.op(register!(d, D => data::put_tuple_2::<D>)),
                     3 => self.op(register!(d, D => data::put_tuple_3::<D>)),
+                    4 => self.op(register!(d, D => data::put_tuple_4::<D>)),
+                    5 => self.op(register!(d, D => data::put_tuple_5::<D>)),
                     _ => self.op(register!(d, D => data::put_tuple::<D>)),
                 }
                 self.cell(d.cell());
                 self.cell(header);
-                if !(2..=3).contains(&elements.len()) {
+                if !(2..=5).contains(&elements.len()) {
                     self.cell(elements.len() as u64);
                 }
                 for &element in elements {
@@ -238,8 +242,14 @@ impl Emitter<'_> {
             }
             Op::InitYregs => {
                 let Operand::List(list) = o[0] else { return Err(self.bad(function, instr)) };
-                self.op(frames::init_yregs);
-                self.cell(code.list(list).len() as u64);
+                match code.list(list) {
+                    [_] => self.op(frames::init_yreg),
+                    [_, _] => self.op(frames::init_yregs_2),
+                    more => {
+                        self.op(frames::init_yregs);
+                        self.cell(more.len() as u64);
+                    }
+                }
                 for &y in code.list(list) {
                     let place = self.place(y);
                     self.cell(place.cell());
@@ -341,19 +351,19 @@ impl Emitter<'_> {
             Op::Fmove => match (o[0], o[1]) {
                 (Operand::FR(a), Operand::FR(b)) => {
                     self.op(floats::fcopy);
-                    self.cell(a as u64);
-                    self.cell(b as u64);
+                    self.cell(reg_offset(a));
+                    self.cell(reg_offset(b));
                 }
                 (Operand::FR(a), dst) => {
                     self.op(floats::fstore);
-                    self.cell(a as u64);
+                    self.cell(reg_offset(a));
                     self.any(dst);
                 }
                 (src, Operand::FR(b)) => {
                     let s = self.place(src);
                     self.op(source!(s, S => floats::fload::<S>));
                     self.cell(s.cell());
-                    self.cell(b as u64);
+                    self.cell(reg_offset(b));
                 }
                 _ => return Err(self.bad(function, instr)),
             },
@@ -361,7 +371,7 @@ impl Emitter<'_> {
                 let Operand::FR(dst) = o[1] else { return Err(self.bad(function, instr)) };
                 self.op(floats::fconv);
                 self.any(o[0]);
-                self.cell(dst as u64);
+                self.cell(reg_offset(dst));
             }
             Op::Fadd => self.float(floats::fadd, &o[1..]),
             Op::Fsub => self.float(floats::fsub, &o[1..]),
@@ -521,7 +531,7 @@ impl Emitter<'_> {
         self.op(op);
         for &register in registers {
             let Operand::FR(n) = register else { continue };
-            self.cell(n as u64);
+            self.cell(reg_offset(n));
         }
     }
 

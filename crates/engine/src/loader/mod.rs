@@ -2,9 +2,13 @@
 //! Nothing of it is visible to running code until `publish` (see `code_natives`).
 
 pub mod bits;
+pub mod bits_chain;
+pub mod bits_fields;
 pub mod bits_old;
 pub mod calls;
 pub mod emitter;
+pub mod fuse;
+mod fused;
 pub mod guards;
 pub mod instructions;
 pub mod selects;
@@ -100,6 +104,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         imports,
         lambdas,
         cells: Vec::with_capacity(beam.code.instrs.len() * 4),
+        ops: Vec::with_capacity(beam.code.instrs.len()),
         labels: vec![u32::MAX; beam.code.labels.limit() as usize],
         fixups: Vec::new(),
         functions: Vec::with_capacity(beam.code.functions.len()),
@@ -108,7 +113,8 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         big_literals: Vec::new(),
     };
     emitter.all(name, zeal::gc())?;
-    let Emitter { cells, labels, fixups, functions, lines, lambdas, on_load, atoms, .. } = emitter;
+    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, .. } = emitter;
+    fuse::fuse(&mut cells, &ops);
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
     for (cell, label) in fixups {

@@ -3,9 +3,9 @@
 
 use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, continuation, continuation_target, entry_arity};
 use crate::ops::errors::{raise, undefined_function};
-use crate::{goto, load, ops, save};
+use crate::{enter, fusable, goto, load, ops, save};
 use heddle_runtime::gc;
-use heddle_runtime::process::{Class, Exception};
+use heddle_runtime::process::Exception;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Term, am};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -17,112 +17,78 @@ unsafe fn entry(export: u64) -> *const u64 {
     unsafe { (*(export as *const Export)).entry.load(Ordering::Acquire) }
 }
 
-ops! {
+fusable! {
     // target
-    fn call(ip, c, h, s, r) {
+    fn call(ip, c, h, s, r; N) {
         s = s.sub(1);
         *s = continuation(ip.add(2));
         let target = *ip.add(1) as *const u64;
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // frame size, target
-    fn call_last(ip, c, h, s, r) {
+    fn call_last(ip, c, h, s, r; N) {
         s = s.add(*ip.add(1) as usize);
         let target = *ip.add(2) as *const u64;
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // target
-    fn call_only(ip, c, h, s, r) {
+    fn call_only(ip, c, h, s, r; N) {
         let target = *ip.add(1) as *const u64;
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // export
-    fn call_ext(ip, c, h, s, r) {
+    fn call_ext(ip, c, h, s, r; N) {
         s = s.sub(1);
         *s = continuation(ip.add(2));
         let target = entry(*ip.add(1));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // frame size, export
-    fn call_ext_last(ip, c, h, s, r) {
+    fn call_ext_last(ip, c, h, s, r; N) {
         s = s.add(*ip.add(1) as usize);
         let target = entry(*ip.add(2));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // export
-    fn call_ext_only(ip, c, h, s, r) {
+    fn call_ext_only(ip, c, h, s, r; N) {
         let target = entry(*ip.add(1));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // src, dst (an X register), then as `call`, `call_only`: the move that sets the last argument
-    fn move_call<S: Src, D: Dst>(ip, c, h, s, r) {
+    fn move_call<S: Src, D: Dst>(ip, c, h, s, r; N) {
         D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
         s = s.sub(1);
         *s = continuation(ip.add(4));
         let target = *ip.add(3) as *const u64;
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
-    fn move_call_only<S: Src, D: Dst>(ip, c, h, s, r) {
+    fn move_call_only<S: Src, D: Dst>(ip, c, h, s, r; N) {
         D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
         let target = *ip.add(3) as *const u64;
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // src, dst, frame size, target
-    fn move_call_last<S: Src, D: Dst>(ip, c, h, s, r) {
+    fn move_call_last<S: Src, D: Dst>(ip, c, h, s, r; N) {
         D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
         s = s.add(*ip.add(3) as usize);
         let target = *ip.add(4) as *const u64;
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // src, dst
-    fn move_return<S: Src, D: Dst>(ip, c, h, s, r) {
+    fn move_return<S: Src, D: Dst>(ip, c, h, s, r; N) {
         D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
         let target = continuation_target(*s);
         s = s.add(1);
         goto!(target, c, h, s, r)
     }
-    fn ret(ip, c, h, s, r) {
+    fn ret(ip, c, h, s, r; N) {
         let target = continuation_target(*s);
         s = s.add(1);
         goto!(target, c, h, s, r)
     }
+}
 
+ops! {
     // `ip` is a function's entry: switches out with the arguments, or goes on if it is only a stub.
     #[cold]
     fn yield_at(ip, c, h, s, r) {
@@ -200,11 +166,7 @@ ops! {
         if target.is_null() {
             return apply_failed(ip, c, h, s.add(1), r);
         }
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // arity, frame size
     fn apply_last(ip, c, h, s, r) {
@@ -213,11 +175,7 @@ ops! {
             return apply_failed(ip, c, h, s, r);
         }
         s = s.add(*ip.add(2) as usize);
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // Module or function is no atom: apply/3's badarg with its arguments.
     #[cold]
@@ -239,11 +197,7 @@ ops! {
         if target.is_null() {
             return apply_list_failed(ip, c, h, s, r);
         }
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     #[cold]
     fn apply_list_failed(ip, c, h, s, r) {
@@ -347,6 +301,3 @@ unsafe fn apply_target(c: *mut Ctx, arity: usize) -> *const u64 {
         }
     }
 }
-
-#[allow(unused)]
-fn unused(_: Class) {}

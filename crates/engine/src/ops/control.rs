@@ -1,11 +1,11 @@
 //! Functions of module erlang that act on the calling frame: hibernate, raise, load_nif, on_load.
 
-use crate::ctx::{Ctx, OUT_WAIT, continuation};
+use crate::ctx::{OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::{Class, Exception, Outcome, Process};
 use heddle_runtime::{code, gc, handle, spawn};
-use heddle_term::{Atom, Term, am};
+use heddle_term::{Term, am};
 
 ops! {
     // hibernate(X0, X1, X2): waits with an empty stack, then applies.
@@ -136,9 +136,6 @@ fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
     }
     p.heap.list(&frames)
 }
-
-#[allow(unused)]
-fn unused(_: *mut Ctx, _: Atom) {}
 
 /// erlang:raise/3 reached through apply.
 pub fn raise_native(p: &mut heddle_runtime::Process, a: &[Term]) -> heddle_runtime::NativeResult {

@@ -4,12 +4,12 @@
 //! A raw trace is a tuple `{Words, Args, Fault, Info}`: code addresses as the digits of an integer, argument list of the first
 //! frame or [], address of the failed native's export or 0 (a small), and its error_info map or [].
 
-use crate::ctx::{Ctx, FUNC_HEADER_CELLS, OUT_EXIT, any, put};
+use crate::ctx::{Ctx, OUT_EXIT, any, put};
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::code;
 use heddle_runtime::process::{Class, Exception, Process};
 use heddle_term::code_cell::Mfa;
-use heddle_term::{Export, Heap, Kind, Term, am, map};
+use heddle_term::{Export, Heap, Term, am, map};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `erlang:system_flag(backtrace_depth, N)`.
@@ -101,17 +101,7 @@ ops! {
     #[cold]
     fn catch_end_slow(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        let (class, reason, trace) = ((*c).x[1], (*c).x[2], (*c).x[3]);
-        let value = if class.is_atom_of(am::THROW) {
-            reason
-        } else if class.is_atom_of(am::ERROR) {
-            let trace = build_trace(&mut p.heap, trace);
-            let inner = p.heap.tuple(&[reason, trace]);
-            p.heap.tuple(&[am::EXIT_UPPER.into(), inner])
-        } else {
-            p.heap.tuple(&[am::EXIT_UPPER.into(), reason])
-        };
-        (*c).x[0] = value;
+        (*c).x[0] = caught(&mut p.heap, (*c).x[1], (*c).x[2], (*c).x[3]);
         crate::collect::after_native(c, 1);
         load!(c, h, s);
         next!(ip, c, h, s, r; 2)
@@ -163,12 +153,40 @@ ops! {
     #[cold]
     fn undefined_function(ip, c, h, s, r) {
         let p = save!(c, h, s);
+        let target = undefined_handler(c, p);
+        if target.is_null() {
+            return raise(ip, c, h, s, r);
+        }
+        goto!(target, c, h, s, r)
+    }
+}
+
+// What follows is not inlined: memory in the frame of an operation would cost it its tail calls.
+
+/// What `catch` makes of an exception.
+#[inline(never)]
+fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
+    if class.is_atom_of(am::THROW) {
+        reason
+    } else if class.is_atom_of(am::ERROR) {
+        let trace = build_trace(heap, trace);
+        let inner = heap.tuple(&[reason, trace]);
+        heap.tuple(&[am::EXIT_UPPER.into(), inner])
+    } else {
+        heap.tuple(&[am::EXIT_UPPER.into(), reason])
+    }
+}
+
+/// Code of the error handler for the function that X0 to X2 name; null, with the exception set, while there is none.
+#[inline(never)]
+unsafe fn undefined_handler(c: *mut Ctx, p: &mut Process) -> *const u64 {
+    // SAFETY: the three registers are in use.
+    unsafe {
         let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function: am::UNDEFINED_FUNCTION, arity: 3 });
         if heddle_runtime::exports::is_loaded(handler) {
-            let target = handler.entry.load(Ordering::Acquire) as *const u64;
-            goto!(target, c, h, s, r)
+            return handler.entry.load(Ordering::Acquire);
         }
-        // No error_handler yet: the frame of the missing function with its arguments.
+        // The frame of the missing function with its arguments.
         let mfa_args = (*c).x[2];
         let (module, function) = ((*c).x[0].as_atom().unwrap_or(am::ERLANG), (*c).x[1].as_atom().unwrap_or(am::UNDEFINED));
         let mut arity = 0u8;
@@ -180,7 +198,7 @@ ops! {
         p.exception = Exception { reason: am::UNDEF.into(), info: Term::NIL, ..Exception::NONE };
         (*c).fault = heddle_runtime::exports::get(Mfa { module, function, arity });
         (*c).fault_args = mfa_args;
-        return raise(ip, c, h, s, r);
+        std::ptr::null()
     }
 }
 
@@ -202,6 +220,7 @@ pub fn marker(handler: *const u64) -> Term {
 
 /// Completes the exception's trace, cuts the stack to the frame of the innermost handler and sets X0 to X3 for it.
 /// Null if there is no handler.
+#[inline(never)]
 unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
     // SAFETY: the stack between `stop` and `end` is initialised.
     unsafe {
@@ -368,15 +387,14 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
             break;
         }
         let Some(found) = code::locate(address as *const u64) else { continue };
-        let arity = match first_args {
-            Some(args) if i == 0 => args,
-            _ => Term::small(found.mfa.arity as i64),
-        };
+        // What the program gave belongs to the first frame that shows: the caller's, where a native was applied.
+        let first = frames.is_empty();
+        let arity = first_args.filter(|_| first).unwrap_or(Term::small(found.mfa.arity as i64));
         if i == 0 && is_native_entry(found.instance.code[found.offset as usize]) {
             continue;
         }
-        // erlang:error/3 and bit syntax: the explanation follows the place.
-        let extra = if i == 0 && fault == 0 && info.is_cons() { *info } else { Term::NIL };
+        // error/3 and bit syntax: the explanation follows the place.
+        let extra = if first && info.is_cons() { *info } else { Term::NIL };
         let location = location(heap, &found, extra);
         frames.push(heap.tuple(&[found.mfa.module.into(), found.mfa.function.into(), arity, location]));
     }
@@ -394,8 +412,3 @@ fn location(heap: &mut Heap, found: &code::Location, rest: Term) -> Term {
     let line = heap.tuple(&[am::LINE.into(), Term::small(line as i64)]);
     heap.list_with_tail(&[file, line], rest)
 }
-
-#[allow(unused)]
-const _: usize = FUNC_HEADER_CELLS;
-#[allow(unused)]
-fn unused(_: Kind) {}

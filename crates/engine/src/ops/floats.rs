@@ -2,22 +2,31 @@
 
 use crate::ctx::{Any, Ctx, Src, put};
 use crate::ops::errors::raise;
-use crate::{next, ops, save};
+use crate::{fusable, ops, save, then};
 use heddle_runtime::process::Exception;
 use heddle_term::{Header, Kind, Term, am, big};
 
+/// Address of the float register that a cell names by its offset in bytes. Indexing would check the bound, and the panic behind
+/// that gives every operation a native frame.
+#[inline(always)]
+unsafe fn float(c: *mut Ctx, cell: u64) -> *mut f64 {
+    debug_assert!((cell as usize) < crate::ctx::X_REGISTERS * 8);
+    // SAFETY: the verifier proved the register's number.
+    unsafe { (&raw mut (*c).f).cast::<u8>().add(cell as usize).cast() }
+}
+
 macro_rules! arithmetic {
     ($($name:ident, $op:tt;)*) => {
-        ops! {
+        fusable! {
             $(
-                // a, b, dst (indices of float registers)
-                fn $name(ip, c, h, s, r) {
-                    let value = (*c).f[*ip.add(1) as usize] $op (*c).f[*ip.add(2) as usize];
+                // a, b, dst (byte offsets of float registers)
+                fn $name(ip, c, h, s, r; N) {
+                    let value = *float(c, *ip.add(1)) $op *float(c, *ip.add(2));
                     if !value.is_finite() {
                         return float_error(ip, c, h, s, r);
                     }
-                    (*c).f[*ip.add(3) as usize] = value;
-                    next!(ip, c, h, s, r; 4)
+                    *float(c, *ip.add(3)) = value;
+                    then!(N, ip, c, h, s, r; 4)
                 }
             )*
         }
@@ -38,39 +47,42 @@ ops! {
         p.exception = Exception { reason: am::BADARITH.into(), ..Exception::NONE };
         return raise(ip, c, h, s, r);
     }
+}
+
+fusable! {
     // a, dst
-    fn fnegate(ip, c, h, s, r) {
-        (*c).f[*ip.add(2) as usize] = -(*c).f[*ip.add(1) as usize];
-        next!(ip, c, h, s, r; 3)
+    fn fnegate(ip, c, h, s, r; N) {
+        *float(c, *ip.add(2)) = -*float(c, *ip.add(1));
+        then!(N, ip, c, h, s, r; 3)
     }
     // a boxed float (register or literal), dst
-    fn fload<S: Src>(ip, c, h, s, r) {
+    fn fload<S: Src>(ip, c, h, s, r; N) {
         let value = S::get(*ip.add(1), c, s);
-        (*c).f[*ip.add(2) as usize] = f64::from_bits(*value.ptr().add(1));
-        next!(ip, c, h, s, r; 3)
+        *float(c, *ip.add(2)) = f64::from_bits(*value.ptr().add(1));
+        then!(N, ip, c, h, s, r; 3)
     }
     // float register, dst: two words are there
-    fn fstore(ip, c, h, s, r) {
+    fn fstore(ip, c, h, s, r; N) {
         *h = Header::new(Kind::Float, 1).raw();
-        *h.add(1) = (*c).f[*ip.add(1) as usize].to_bits();
+        *h.add(1) = (*float(c, *ip.add(1))).to_bits();
         put(*ip.add(2), c, s, Term::boxed(h));
         h = h.add(2);
-        next!(ip, c, h, s, r; 3)
+        then!(N, ip, c, h, s, r; 3)
     }
     // float register to float register
-    fn fcopy(ip, c, h, s, r) {
-        (*c).f[*ip.add(2) as usize] = (*c).f[*ip.add(1) as usize];
-        next!(ip, c, h, s, r; 3)
+    fn fcopy(ip, c, h, s, r; N) {
+        *float(c, *ip.add(2)) = *float(c, *ip.add(1));
+        then!(N, ip, c, h, s, r; 3)
     }
     // a number, dst
-    fn fconv(ip, c, h, s, r) {
+    fn fconv(ip, c, h, s, r; N) {
         let value = Any::get(*ip.add(1), c, s);
         let converted = if value.is_small() { value.small_value() as f64 } else { to_float(c, value) };
         if converted.is_nan() {
             return float_error(ip, c, h, s, r);
         }
-        (*c).f[*ip.add(2) as usize] = converted;
-        next!(ip, c, h, s, r; 3)
+        *float(c, *ip.add(2)) = converted;
+        then!(N, ip, c, h, s, r; 3)
     }
 }
 

@@ -1,78 +1,68 @@
 //! Making and calling funs.
 
-use crate::ctx::{Ctx, any, continuation, put};
-use crate::ops::calls::yield_at;
+use crate::ctx::{Ctx, any, bound, continuation, put};
 use crate::ops::errors::raise;
-use crate::{goto, next, ops, save};
+use crate::{enter, fusable, ops, save, then};
 use heddle_runtime::process::Exception;
 use heddle_term::{FunEntry, Header, Kind, Term, am, fun};
 use std::sync::atomic::Ordering;
 
-ops! {
+fusable! {
     // entry, dst, count, free variables...; the words are there
-    fn make_fun(ip, c, h, s, r) {
+    fn make_fun(ip, c, h, s, r; N) {
         let entry = *ip.add(1);
         let n = *ip.add(3) as usize;
         *h = Header::with_aux(Kind::Fun, 2 + n, (*(entry as *const FunEntry)).arity as u32).raw();
         *h.add(1) = entry;
         *h.add(2) = (*(*c).p).pid_term().raw();
         let mut i = 0;
-        while i < n {
+        while i < bound(ip.add(3)) {
             *h.add(3 + i) = any(*ip.add(4 + i), c, s).raw();
             i += 1;
         }
         put(*ip.add(2), c, s, Term::boxed(h));
         h = h.add(3 + n);
-        next!(ip, c, h, s, r; 4 + n)
+        then!(N, ip, c, h, s, r; 4 + n)
     }
     // arity; the fun is in X[arity]
-    fn call_fun(ip, c, h, s, r) {
+    fn call_fun(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
-        let f = (*c).x[arity];
+        let f = *(&raw const (*c).x).cast::<Term>().add(arity);
         let target = fun_target(c, f, arity);
         if target.is_null() {
             return call_fun_failed(ip, c, h, s, r);
         }
         s = s.sub(1);
         *s = continuation(ip.add(2));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // arity, fun operand
-    fn call_fun2(ip, c, h, s, r) {
+    fn call_fun2(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
         let f = any(*ip.add(2), c, s);
         let target = fun_target(c, f, arity);
         if target.is_null() {
-            (*c).x[arity] = f;
+            *(&raw mut (*c).x).cast::<Term>().add(arity) = f;
             return call_fun_failed(ip, c, h, s, r);
         }
         s = s.sub(1);
         *s = continuation(ip.add(3));
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     // arity, frame size: tail call
-    fn call_fun_last(ip, c, h, s, r) {
+    fn call_fun_last(ip, c, h, s, r; N) {
         let arity = *ip.add(1) as usize;
-        let f = (*c).x[arity];
+        let f = *(&raw const (*c).x).cast::<Term>().add(arity);
         let target = fun_target(c, f, arity);
         if target.is_null() {
             return call_fun_failed(ip, c, h, s, r);
         }
         s = s.add(*ip.add(2) as usize);
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
+}
+
+ops! {
     // X[arity] is no fun, or one of another arity.
     #[cold]
     fn call_fun_failed(ip, c, h, s, r) {
@@ -123,11 +113,7 @@ ops! {
             (*c).x[arity] = f;
             return apply_fun_failed(ip, c, h, s, r, arity);
         }
-        r -= 1;
-        if r > 0 {
-            goto!(target, c, h, s, r)
-        }
-        return yield_at(target, c, h, s, r);
+        enter!(target, c, h, s, r)
     }
     #[cold]
     fn apply_fun_badarg(ip, c, h, s, r) {
@@ -175,12 +161,16 @@ unsafe fn fun_target(c: *mut Ctx, f: Term, arity: usize) -> *const u64 {
                 let entry = &*(f.word(0) as *const FunEntry);
                 let free = header.arity() - 2;
                 let mut i = 0;
-                while i < free {
-                    (*c).x[arity + i] = f.slot(2 + i);
+                // By address: a checked index would give every operation that calls this a native frame. The verifier
+                // keeps arity and free variables together below 256.
+                debug_assert!(arity + free < crate::ctx::X_REGISTERS);
+                let x = (&raw mut (*c).x).cast::<Term>().add(arity);
+                while i < Header::from_raw(bound(f.ptr()) as u64).arity() - 2 {
+                    *x.add(i) = f.slot(2 + i);
                     i += 1;
                 }
                 // For the stub of a fun whose module is not loaded.
-                (*c).x[arity + free] = f;
+                *x.add(free) = f;
                 entry.entry.load(Ordering::Acquire)
             }
             Kind::ExportFun => {

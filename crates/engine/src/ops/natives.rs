@@ -4,7 +4,7 @@ use crate::collect::after_native;
 use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_WAIT, OUT_YIELD, continuation, continuation_target};
 use crate::ops::calls::yield_at;
 use crate::ops::errors::{exit_now, raise};
-use crate::{goto, load, next, ops, save};
+use crate::{fusable, goto, load, ops, save, then};
 use heddle_runtime::process::{NativeFn, Process, Thrown};
 use heddle_term::Export;
 use std::sync::atomic::Ordering;
@@ -35,18 +35,20 @@ unsafe fn invoke(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64
     }
 }
 
-ops! {
+fusable! {
     // native, arity, export
-    fn call_native(ip, c, h, s, r) {
+    fn call_native(ip, c, h, s, r; N) {
         let code = invoke(ip, *ip.add(1), c, h, s, *ip.add(2) as usize);
         if code != 0 {
             return native_thrown(ip, c, h, s, r);
         }
         load!(c, h, s);
         r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
-        next!(ip, c, h, s, r; 4)
+        then!(N, ip, c, h, s, r; 4)
     }
+}
 
+ops! {
     // Continues `call_native` after anything but a result.
     #[cold]
     fn native_thrown(ip, c, h, s, r) {

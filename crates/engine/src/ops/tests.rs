@@ -1,7 +1,7 @@
 //! Type tests, comparisons and selections. A failed test goes to its label, always the last operand.
 
-use crate::ctx::{Any, Ctx, Src, any};
-use crate::{goto, next, ops};
+use crate::ctx::{Src, any};
+use crate::{fusable, goto, next, ops, then};
 use heddle_term::{Kind, Term, order};
 use std::cmp::Ordering;
 
@@ -43,42 +43,42 @@ tests! {
     IsFunction => |t| t.is_fun();
 }
 
-ops! {
+fusable! {
     // src, label
-    fn test_1<S: Src, T: Test>(ip, c, h, s, r) {
+    fn test_1<S: Src, T: Test>(ip, c, h, s, r; N) {
         if T::holds(S::get(*ip.add(1), c, s)) {
-            next!(ip, c, h, s, r; 3)
+            then!(N, ip, c, h, s, r; 3)
         }
         goto!(*ip.add(2) as *const u64, c, h, s, r)
     }
     // src (a tuple), header, label
-    fn test_arity<S: Src>(ip, c, h, s, r) {
+    fn test_arity<S: Src>(ip, c, h, s, r; N) {
         if *S::get(*ip.add(1), c, s).ptr() == *ip.add(2) {
-            next!(ip, c, h, s, r; 4)
+            then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
     // src (anything), header, label
-    fn is_tuple_of_arity<S: Src>(ip, c, h, s, r) {
+    fn is_tuple_of_arity<S: Src>(ip, c, h, s, r; N) {
         let t = S::get(*ip.add(1), c, s);
         if t.is_boxed() && *t.ptr() == *ip.add(2) {
-            next!(ip, c, h, s, r; 4)
+            then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
     // src, header, first element (an atom), label
-    fn is_tagged_tuple<S: Src>(ip, c, h, s, r) {
+    fn is_tagged_tuple<S: Src>(ip, c, h, s, r; N) {
         let t = S::get(*ip.add(1), c, s);
         if t.is_boxed() {
             let ptr = t.ptr();
             if *ptr == *ip.add(2) && *ptr.add(1) == *ip.add(3) {
-                next!(ip, c, h, s, r; 5)
+                then!(N, ip, c, h, s, r; 5)
             }
         }
         goto!(*ip.add(4) as *const u64, c, h, s, r)
     }
     // is_nonempty_list and get_list in one: src, head, tail, label
-    fn is_cons_get_list<S: Src, H: crate::ctx::Dst, T: crate::ctx::Dst>(ip, c, h, s, r) {
+    fn is_cons_get_list<S: Src, H: crate::ctx::Dst, T: crate::ctx::Dst>(ip, c, h, s, r; N) {
         let t = S::get(*ip.add(1), c, s);
         if t.is_cons() {
             let list = t.ptr();
@@ -86,69 +86,89 @@ ops! {
             let tail = Term::from_raw(*list.add(1));
             H::set(*ip.add(2), c, s, head);
             T::set(*ip.add(3), c, s, tail);
-            next!(ip, c, h, s, r; 5)
+            then!(N, ip, c, h, s, r; 5)
         }
         goto!(*ip.add(4) as *const u64, c, h, s, r)
     }
 
     // Against an immediate: src, constant, label
-    fn is_eq_immediate<S: Src>(ip, c, h, s, r) {
+    fn is_eq_immediate<S: Src>(ip, c, h, s, r; N) {
         if S::get(*ip.add(1), c, s).raw() == *ip.add(2) {
-            next!(ip, c, h, s, r; 4)
+            then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
-    fn is_ne_immediate<S: Src>(ip, c, h, s, r) {
+    fn is_ne_immediate<S: Src>(ip, c, h, s, r; N) {
         if S::get(*ip.add(1), c, s).raw() != *ip.add(2) {
-            next!(ip, c, h, s, r; 4)
+            then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
-    // a, b, label
-    fn is_eq_exact<A: Src, B: Src>(ip, c, h, s, r) {
+    // a, b, label. What is not decided at once is left to the slow ones: they call functions, and an operation that does so needs
+    // a native frame.
+    fn is_eq_exact<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a == b || (a.is_pointer() && b.is_pointer() && exact_eq_slow(a, b)) {
-            next!(ip, c, h, s, r; 4)
+        if a == b {
+            then!(N, ip, c, h, s, r; 4)
+        }
+        if a.is_pointer() && b.is_pointer() {
+            return is_eq_exact_slow::<A, B>(ip, c, h, s, r);
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
-    fn is_ne_exact<A: Src, B: Src>(ip, c, h, s, r) {
+    fn is_ne_exact<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a != b && !(a.is_pointer() && b.is_pointer() && exact_eq_slow(a, b)) {
-            next!(ip, c, h, s, r; 4)
+        if a == b {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
         }
-        goto!(*ip.add(3) as *const u64, c, h, s, r)
+        if a.is_pointer() && b.is_pointer() {
+            return is_ne_exact_slow::<A, B>(ip, c, h, s, r);
+        }
+        then!(N, ip, c, h, s, r; 4)
     }
-    fn is_eq<A: Src, B: Src>(ip, c, h, s, r) {
+    fn is_eq<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a == b || eq_slow(a, b) {
-            next!(ip, c, h, s, r; 4)
+        if a == b {
+            then!(N, ip, c, h, s, r; 4)
         }
-        goto!(*ip.add(3) as *const u64, c, h, s, r)
+        if (a.raw() | b.raw()) & 15 == 0 {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
+        }
+        return is_eq_slow::<A, B>(ip, c, h, s, r);
     }
-    fn is_ne<A: Src, B: Src>(ip, c, h, s, r) {
+    fn is_ne<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        if a != b && !eq_slow(a, b) {
-            next!(ip, c, h, s, r; 4)
+        if a == b {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
         }
-        goto!(*ip.add(3) as *const u64, c, h, s, r)
+        if (a.raw() | b.raw()) & 15 == 0 {
+            then!(N, ip, c, h, s, r; 4)
+        }
+        return is_ne_slow::<A, B>(ip, c, h, s, r);
     }
-    fn is_lt<A: Src, B: Src>(ip, c, h, s, r) {
+    fn is_lt<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        let less = if (a.raw() | b.raw()) & 15 == 0 { (a.raw() as i64) < b.raw() as i64 } else { less_slow(a, b) };
-        if less {
-            next!(ip, c, h, s, r; 4)
+        if (a.raw() | b.raw()) & 15 != 0 {
+            return is_lt_slow::<A, B>(ip, c, h, s, r);
+        }
+        if (a.raw() as i64) < b.raw() as i64 {
+            then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
-    fn is_ge<A: Src, B: Src>(ip, c, h, s, r) {
+    fn is_ge<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
-        let less = if (a.raw() | b.raw()) & 15 == 0 { (a.raw() as i64) < b.raw() as i64 } else { less_slow(a, b) };
-        if !less {
-            next!(ip, c, h, s, r; 4)
+        if (a.raw() | b.raw()) & 15 != 0 {
+            return is_ge_slow::<A, B>(ip, c, h, s, r);
+        }
+        if (a.raw() as i64) >= b.raw() as i64 {
+            then!(N, ip, c, h, s, r; 4)
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
+}
+
+ops! {
     // fun, arity, label
     fn is_function2(ip, c, h, s, r) {
         let (fun, arity) = (any(*ip.add(1), c, s), any(*ip.add(2), c, s));
@@ -157,9 +177,11 @@ ops! {
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
+}
 
+fusable! {
     // src, default label, count, (value, label)... sorted by value; all values immediate.
-    fn select_binary<S: Src>(ip, c, h, s, r) {
+    fn select_binary<S: Src>(ip, c, h, s, r; N) {
         let value = S::get(*ip.add(1), c, s).raw();
         let (mut low, mut high) = (0usize, *ip.add(3) as usize);
         while low < high {
@@ -172,7 +194,7 @@ ops! {
         }
         goto!(*ip.add(2) as *const u64, c, h, s, r)
     }
-    fn select_linear<S: Src>(ip, c, h, s, r) {
+    fn select_linear<S: Src>(ip, c, h, s, r; N) {
         let value = S::get(*ip.add(1), c, s).raw();
         let n = *ip.add(3) as usize;
         let mut i = 0;
@@ -185,7 +207,7 @@ ops! {
         goto!(*ip.add(2) as *const u64, c, h, s, r)
     }
     // Small integers without large gaps: src, default label, lowest value, count, labels...
-    fn select_jump<S: Src>(ip, c, h, s, r) {
+    fn select_jump<S: Src>(ip, c, h, s, r; N) {
         let value = S::get(*ip.add(1), c, s);
         if value.is_small() {
             let index = (value.small_value().wrapping_sub(*ip.add(3) as i64)) as u64;
@@ -196,7 +218,7 @@ ops! {
         goto!(*ip.add(2) as *const u64, c, h, s, r)
     }
     // src (a tuple), default label, count, (header, label)...
-    fn select_arity<S: Src>(ip, c, h, s, r) {
+    fn select_arity<S: Src>(ip, c, h, s, r; N) {
         let t = S::get(*ip.add(1), c, s);
         if t.is_boxed() {
             let value = *t.ptr();
@@ -211,11 +233,40 @@ ops! {
         }
         goto!(*ip.add(2) as *const u64, c, h, s, r)
     }
+}
+
+ops! {
     // With constants that are not immediate (floats, large integers): src, default, count, (value, label)...
     fn select_exact(ip, c, h, s, r) {
         let target = exact_target(ip, any(*ip.add(1), c, s));
         goto!(target, c, h, s, r)
     }
+}
+
+macro_rules! slow_comparisons {
+    ($($name:ident, |$a:ident, $b:ident| $holds:expr;)*) => {
+        ops! {
+            $(
+                #[inline(never)]
+                fn $name<A: Src, B: Src>(ip, c, h, s, r) {
+                    let ($a, $b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
+                    if $holds {
+                        next!(ip, c, h, s, r; 4)
+                    }
+                    goto!(*ip.add(3) as *const u64, c, h, s, r)
+                }
+            )*
+        }
+    };
+}
+
+slow_comparisons! {
+    is_eq_exact_slow, |a, b| order::exact_eq(a, b);
+    is_ne_exact_slow, |a, b| !order::exact_eq(a, b);
+    is_eq_slow, |a, b| order::eq(a, b);
+    is_ne_slow, |a, b| !order::eq(a, b);
+    is_lt_slow, |a, b| less(a, b);
+    is_ge_slow, |a, b| !less(a, b);
 }
 
 #[inline(never)]
@@ -231,17 +282,11 @@ unsafe fn exact_target(ip: *const u64, value: Term) -> *const u64 {
     }
 }
 
-#[inline(never)]
-fn exact_eq_slow(a: Term, b: Term) -> bool {
-    order::exact_eq(a, b)
-}
-#[inline(never)]
-fn eq_slow(a: Term, b: Term) -> bool {
-    order::eq(a, b)
-}
-#[inline(never)]
-fn less_slow(a: Term, b: Term) -> bool {
-    order::cmp(a, b) == Ordering::Less
+fn less(a: Term, b: Term) -> bool {
+    match (a.as_float(), b.as_float()) {
+        (Some(a), Some(b)) => a < b,
+        _ => order::cmp(a, b) == Ordering::Less,
+    }
 }
 
 /// Arity as called of a fun term.
@@ -256,6 +301,3 @@ pub fn fun_arity(fun: Term) -> Option<u8> {
 pub fn fun_has_arity(fun: Term, arity: Term) -> bool {
     fun_arity(fun).is_some_and(|a| arity.as_small() == Some(a as i64))
 }
-
-#[allow(unused)]
-fn unused(_: *mut Ctx, _: Any) {}

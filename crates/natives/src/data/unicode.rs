@@ -21,6 +21,8 @@ enum Encoding {
 
 /// Where characters go.
 trait Sink {
+    /// So many characters or bytes will come, about.
+    fn reserve(&mut self, size: usize);
     fn char(&mut self, c: char);
     /// Bytes that are known to be UTF-8.
     fn utf8(&mut self, bytes: &[u8]) {
@@ -31,6 +33,9 @@ trait Sink {
 }
 
 impl Sink for Vec<Term> {
+    fn reserve(&mut self, size: usize) {
+        Vec::reserve(self, size);
+    }
     fn char(&mut self, c: char) {
         self.push(Term::small(c as i64));
     }
@@ -40,8 +45,15 @@ impl Sink for Vec<Term> {
 }
 
 impl Sink for Vec<u8> {
+    fn reserve(&mut self, size: usize) {
+        Vec::reserve(self, size);
+    }
     fn char(&mut self, c: char) {
-        self.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        match c as u32 {
+            code @ 0..0x80 => self.push(code as u8),
+            code @ 0x80..0x800 => self.extend_from_slice(&[0xc0 | (code >> 6) as u8, 0x80 | (code & 0x3f) as u8]),
+            _ => self.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
     }
     fn utf8(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
@@ -232,6 +244,8 @@ fn convert<S: Sink>(p: &mut Process, a: &[Term], sink: S, other: &str) -> Native
     };
     let Some(size) = measure(a[0]) else { return Err(p.badarg()) };
     long::work(p, 2 * size)?;
+    let mut sink = sink;
+    sink.reserve(size);
     let mut converter = Converter { p, sink, encoding, stack: Vec::new(), pending: Vec::new() };
     let stop = converter.run(a[0]);
     let Converter { p, sink, .. } = converter;

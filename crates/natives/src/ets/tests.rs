@@ -30,11 +30,10 @@ fn process() -> Process {
         min_heap_words: 233,
         min_vheap_words: 46422,
         fullsweep_after: 65535,
-        max_heap: MaxHeap { size_words: 0, kill: true, error_logger: true, include_shared_binaries: false },
+        max_heap: MaxHeap::NONE,
         off_heap_messages: false,
         async_dist: false,
         scheduler: 0,
-        system_process: false,
     };
     Process::blank(Mfa { module: am::ERLANG, function: am::APPLY, arity: 2 }, Term::NIL, 0, &options)
 }

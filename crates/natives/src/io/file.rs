@@ -1,7 +1,6 @@
 //! Open files: the NIFs of prim_file on handles. A handle belongs to the process that opened it and is closed with it.
 //! Everything that may block runs on a dirty thread.
 
-use super::names;
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::{refs, sched};
@@ -168,10 +167,11 @@ fn open(p: &mut Process, a: &[Term]) -> NativeResult {
 fn handle(p: &mut Process, file: File) -> Term {
     let open = Arc::new(OpenFile { file: Mutex::new(Some(file)), owner: p.pid() });
     // Forget handles that are closed and gone before the list grows without bound.
-    if p.owned.len() >= 32 && p.owned.len().is_power_of_two() {
-        p.owned.retain(|o| o.downcast_ref::<Owned>().is_none_or(|o| o.0.strong_count() > 0));
+    let owned = &mut p.rare().owned;
+    if owned.len() >= 32 && owned.len().is_power_of_two() {
+        owned.retain(|o| o.downcast_ref::<Owned>().is_none_or(|o| o.0.strong_count() > 0));
     }
-    p.owned.push(Box::new(Owned(Arc::downgrade(&open))));
+    owned.push(Box::new(Owned(Arc::downgrade(&open))));
     p.heap.magic_reference(refs::fresh().words(), open)
 }
 
@@ -392,9 +392,4 @@ fn read_file(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         Err(e) => Ok(posix(p, &e)),
     }
-}
-
-#[allow(unused)]
-fn unused() {
-    let _ = names::is_utf8;
 }

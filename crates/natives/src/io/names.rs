@@ -1,8 +1,8 @@
 //! File names between Erlang and the system.
 
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::Term;
 use heddle_term::bits::BitsView;
-use heddle_term::{Term, list};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 heddle_runtime::natives! { TABLE:
@@ -89,9 +89,4 @@ fn internal_normalize_utf8(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn is_translatable(_: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(!a[0].is_binary() || is_utf8() && crate::args::binary(a[0]).is_some_and(|b| std::str::from_utf8(&b).is_ok())))
-}
-
-#[allow(unused)]
-fn unused() {
-    let _ = list::length;
 }

@@ -2,7 +2,6 @@
 
 use super::find;
 use super::natives::connect;
-use heddle_runtime::links::Link;
 use heddle_runtime::process::Process;
 use heddle_runtime::send::{PORTS, PortHooks, send_exit};
 use heddle_runtime::{Package, RefId};
@@ -81,6 +80,3 @@ fn demonitor(port: Term, reference: RefId) {
         found.state.lock().unwrap().watchers.remove(&reference);
     }
 }
-
-#[allow(unused)]
-type Unused = Link;

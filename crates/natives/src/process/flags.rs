@@ -62,10 +62,10 @@ pub fn max_heap(term: Term, current: MaxHeap) -> Option<MaxHeap> {
 
 pub fn max_heap_term(p: &mut Process, m: MaxHeap) -> Term {
     let pairs = [
-        (Atom::new("error_logger").into(), Term::bool(m.error_logger)),
-        (Atom::new("include_shared_binaries").into(), Term::bool(m.include_shared_binaries)),
-        (Atom::new("kill").into(), Term::bool(m.kill)),
-        (Atom::new("size").into(), Term::small(m.size_words as i64)),
+        (am::ERROR_LOGGER.into(), Term::bool(m.error_logger)),
+        (am::INCLUDE_SHARED_BINARIES.into(), Term::bool(m.include_shared_binaries)),
+        (am::KILL.into(), Term::bool(m.kill)),
+        (am::SIZE.into(), Term::small(m.size_words as i64)),
     ];
     map::from_pairs(&mut p.heap, &pairs)
 }
@@ -105,11 +105,11 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "min_bin_vheap_size" => {
             let Some(n) = args::count(value) else { return Err(p.badarg()) };
-            Term::small(std::mem::replace(&mut p.min_vheap_words, super::spawn::heap_size(n)) as i64)
+            Term::small(std::mem::replace(&mut p.rare().min_vheap_words, super::spawn::heap_size(n)) as i64)
         }
         "max_heap_size" => {
-            let Some(new) = max_heap(value, p.max_heap) else { return Err(p.badarg()) };
-            let old = std::mem::replace(&mut p.max_heap, new);
+            let Some(new) = max_heap(value, p.max_heap()) else { return Err(p.badarg()) };
+            let old = std::mem::replace(&mut p.rare().max_heap, new);
             max_heap_term(p, old)
         }
         "message_queue_data" => {
@@ -127,7 +127,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "save_calls" => {
             let Some(n) = args::count(value).filter(|n| *n <= 10000) else { return Err(p.badarg()) };
-            Term::small(std::mem::replace(&mut p.save_calls, n as u32) as i64)
+            Term::small(std::mem::replace(&mut p.rare().save_calls, n as u32) as i64)
         }
         "scheduler" => {
             let Some(n) = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers) else { return Err(p.badarg()) };
@@ -157,7 +157,7 @@ fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let me = p.pid();
     let (reference, id) = heddle_runtime::send::fresh_reference(&mut p.heap);
     heddle_runtime::send::call_in(a[0].payload(), move |other| {
-        let old = other.map(|q| std::mem::replace(&mut q.save_calls, n as u32));
+        let old = other.map(|q| std::mem::replace(&mut q.rare().save_calls, n as u32));
         heddle_runtime::send::build_message(me, |heap| {
             let reference = heap.reference(id.words());
             let result = old.map_or(Term::atom(am::BADARG), |n| Term::small(n as i64));

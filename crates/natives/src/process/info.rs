@@ -6,7 +6,7 @@ use crate::args;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
-use heddle_runtime::{Package, code, names, proctab};
+use heddle_runtime::{Package, code, proctab};
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
 
@@ -237,7 +237,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             } else if q.live == 0 && !q.hibernating && state.is_running() {
                 // It answers from its own receive, or before it goes on with a slice.
                 "waiting"
-            } else if q.hibernating || q.saved.is_empty() {
+            } else if q.hibernating || q.saved.is_empty() && q.live != heddle_runtime::spawn::STARTING {
                 "waiting"
             } else {
                 "runnable"
@@ -299,10 +299,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "stack_size" => small(q.stack_words()),
         "memory" => small((q.heap_words() + q.old_words() + q.heap.fragment_words) * 8 + size_of::<heddle_runtime::process::ProcShared>()),
         "garbage_collection" | "garbage_collection_info" => {
-            let max = max_heap_map(heap, q.max_heap);
+            let max = max_heap_map(heap, q.max_heap());
             let pairs = [
                 ("max_heap_size", max),
-                ("min_bin_vheap_size", small(q.min_vheap_words)),
+                ("min_bin_vheap_size", small(q.min_vheap_words())),
                 ("min_heap_size", small(q.min_heap_words)),
                 ("fullsweep_after", small(q.fullsweep_after as usize)),
                 ("minor_gcs", small(q.minor_count as usize)),
@@ -313,30 +313,27 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "group_leader" => heap.copy(q.group_leader),
         "priority" => flags::priority_atom(q.priority).into(),
         "reductions" => heap.unsigned(q.reductions),
-        "sequential_trace_token" => heap.copy(q.seq_token),
+        "sequential_trace_token" => Term::NIL,
         "catchlevel" => small(catch_level(q)),
         "backtrace" => heap.binary(b""),
         "last_calls" => Term::bool(false),
         "suspending" => {
             let list: Vec<Term> = q
-                .suspending
-                .clone()
-                .into_iter()
-                .map(|(pid, n)| heap.tuple(&[Term::local_pid(pid), small(n as usize), Term::small(0)]))
+                .rare_if_any()
+                .iter()
+                .flat_map(|r| &r.suspending)
+                .map(|&(pid, n)| heap.tuple(&[Term::local_pid(pid), small(n as usize), Term::small(0)]))
                 .collect();
             heap.list(&list)
         }
         "min_heap_size" => small(q.min_heap_words),
-        "min_bin_vheap_size" => small(q.min_vheap_words),
-        "max_heap_size" => max_heap_map(heap, q.max_heap),
+        "min_bin_vheap_size" => small(q.min_vheap_words()),
+        "max_heap_size" => max_heap_map(heap, q.max_heap()),
         "fullsweep_after" => small(q.fullsweep_after as usize),
         "trace" => Term::small(0),
         "label" => {
-            if q.label.is_none() {
-                am::UNDEFINED.into()
-            } else {
-                heap.copy(q.label)
-            }
+            // Where proc_lib:set_label/1 keeps it.
+            q.dictionary.get(Atom::new("$process_label").into()).map_or(am::UNDEFINED.into(), |label| heap.copy(label))
         }
         "async_dist" => Term::bool(q.async_dist),
         "parent" => {
@@ -352,10 +349,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
 
 fn max_heap_map(heap: &mut Heap, m: heddle_runtime::process::MaxHeap) -> Term {
     let pairs = [
-        (Atom::new("error_logger").into(), Term::bool(m.error_logger)),
-        (Atom::new("include_shared_binaries").into(), Term::bool(m.include_shared_binaries)),
-        (Atom::new("kill").into(), Term::bool(m.kill)),
-        (Atom::new("size").into(), Term::small(m.size_words as i64)),
+        (am::ERROR_LOGGER.into(), Term::bool(m.error_logger)),
+        (am::INCLUDE_SHARED_BINARIES.into(), Term::bool(m.include_shared_binaries)),
+        (am::KILL.into(), Term::bool(m.kill)),
+        (am::SIZE.into(), Term::small(m.size_words as i64)),
     ];
     heddle_term::map::from_pairs(heap, &pairs)
 }
@@ -433,9 +430,4 @@ fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
         });
     });
     Ok(reference)
-}
-
-#[allow(unused)]
-fn unused() {
-    let _ = names::all;
 }

@@ -6,7 +6,6 @@ use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::{Package, RefId, names, refs};
-use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -213,6 +212,3 @@ fn exit_2(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     Err(p.badarg())
 }
-
-#[allow(unused)]
-fn unused(_: Mfa) {}

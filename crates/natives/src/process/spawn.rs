@@ -2,7 +2,7 @@
 
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
-use heddle_runtime::process::{MaxHeap, NativeResult, Priority, Process, SpawnOptions};
+use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::{Package, RefId, refs, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
@@ -60,7 +60,7 @@ fn spawn_opt_4(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn spawn_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
-    let request = Request { options: SpawnOptions { system_process: true, ..SpawnOptions::default() }, ..Request::default() };
+    let request = Request::default();
     start(p, a, &request)
 }
 
@@ -190,6 +190,3 @@ fn spawn_request_abandon(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     Ok(Term::bool(false))
 }
-
-#[allow(unused)]
-fn unused(_: Priority, _: MaxHeap) {}

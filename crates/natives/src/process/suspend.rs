@@ -31,16 +31,18 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(am::BADARG.into());
     }
     let target = a[0].payload();
-    let entry = p.suspending.iter().position(|s| s.0 == target);
+    let suspending = &mut p.rare().suspending;
+    let entry = suspending.iter().position(|s| s.0 == target);
     if unless && entry.is_some() {
         return Ok(Term::bool(false));
     }
     if heddle_runtime::proctab::lookup(target).is_none() {
         return Ok(am::BADARG.into());
     }
+    let suspending = &mut p.rare().suspending;
     match entry {
-        Some(i) => p.suspending[i].1 += 1,
-        None => p.suspending.push((target, 1)),
+        Some(i) => suspending[i].1 += 1,
+        None => suspending.push((target, 1)),
     }
     let me = p.pid();
     let (reference, id) = send::fresh_reference(&mut p.heap);
@@ -72,10 +74,11 @@ fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {
         return Err(p.badarg());
     }
     let target = a[0].payload();
-    let Some(i) = p.suspending.iter().position(|s| s.0 == target) else { return Err(p.badarg()) };
-    p.suspending[i].1 -= 1;
-    if p.suspending[i].1 == 0 {
-        p.suspending.swap_remove(i);
+    let suspending = &mut p.rare().suspending;
+    let Some(i) = suspending.iter().position(|s| s.0 == target) else { return Err(p.badarg()) };
+    suspending[i].1 -= 1;
+    if suspending[i].1 == 0 {
+        suspending.swap_remove(i);
     }
     send::call_in(target, |other| {
         if let Some(other) = other {

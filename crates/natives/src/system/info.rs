@@ -2,7 +2,7 @@
 
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{Package, proctab, sched, send, spawn, time};
+use heddle_runtime::{proctab, sched, send, spawn, time};
 use heddle_term::{Atom, Term, am, map};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -421,9 +421,4 @@ fn warning_map(_: &mut Process, _: &[Term]) -> NativeResult {
 
 fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(atom(if settings().printable_unicode { "unicode" } else { "latin1" }))
-}
-
-#[allow(unused)]
-fn unused(_: Package) {
-    let _ = send::node_name;
 }

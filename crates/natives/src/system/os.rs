@@ -1,8 +1,8 @@
 //! Module os, and file name encoding.
 
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_term::{Atom, Term, am, list};
-use std::ffi::{CString, OsStr, OsString};
+use heddle_term::{Atom, Term, list};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::RwLock;
 
@@ -83,9 +83,4 @@ fn getpid(p: &mut Process, _: &[Term]) -> NativeResult {
 
 fn native_name_encoding(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Atom::new(if crate::io::names::is_utf8() { "utf8" } else { "latin1" }).into())
-}
-
-#[allow(unused)]
-fn unused(_: CString) {
-    let _ = am::OK;
 }

@@ -1,5 +1,6 @@
 //! Match contexts: making them, moving in them, tails.
 
+use super::chain_segments::copy as copy_few;
 use super::finish;
 use crate::collect::make_room_keeping;
 use crate::ctx::{Ctx, Dst, Src, any, fits, put};
@@ -23,36 +24,50 @@ impl Context {
         debug_assert!(term.is_kind(Kind::MatchCtx));
         Context(term.ptr())
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn start(self) -> u64 {
         // SAFETY: a context has these words.
         unsafe { *self.0.add(1) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn at(self) -> u64 {
         // SAFETY: as above.
         unsafe { *self.0.add(2) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn end(self) -> u64 {
         // SAFETY: as above.
         unsafe { *self.0.add(3) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn left(self) -> u64 {
         // SAFETY: as above.
         unsafe { self.end() - self.at() }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn original(self) -> Term {
         // SAFETY: as above.
         unsafe { Term::from_raw(*self.0.add(4)) }
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn base(self) -> *const u8 {
         // SAFETY: as above.
         data_of(unsafe { self.original() }).0
     }
+    /// # Safety
+    /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn set_at(self, at: u64) {
         // SAFETY: as above.
@@ -61,6 +76,17 @@ impl Context {
 }
 
 ops! {
+    // `start_match` with the `get_position` behind it, for a match that goes on
+    fn start_match_position<S: Src, D: Dst, P: Dst>(ip, c, h, s, r) {
+        let source = S::get(*ip.add(1), c, s);
+        if !source.is_kind(Kind::MatchCtx) {
+            return start_match::<S, D>(ip, c, h, s, r);
+        }
+        let m = Context::of(source);
+        D::set(*ip.add(2), c, s, source);
+        P::set(*ip.add(7), c, s, Term::small((m.at() - m.start()) as i64));
+        next!(ip, c, h, s, r; 8)
+    }
     // src, dst, live, label (0: cannot fail)
     fn start_match<S: Src, D: Dst>(ip, c, h, s, r) {
         let source = S::get(*ip.add(1), c, s);
@@ -151,12 +177,33 @@ ops! {
     }
     // context, live, dst
     fn get_tail(ip, c, h, s, r) {
+        let m = Context::of(any(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), m.left());
+        if let Some((term, top)) = slice_here(h, s, m.original(), at, bits) {
+            h = top;
+            put(*ip.add(3), c, s, term);
+            next!(ip, c, h, s, r; 4)
+        }
+        return get_tail_slow(ip, c, h, s, r);
+    }
+    fn get_tail_slow(ip, c, h, s, r) {
         take_tail(ip, c, h, s);
         load!(c, h, s);
         next!(ip, c, h, s, r; 4)
     }
     // context, live, dst, bits: the bits were ensured
     fn get_binary(ip, c, h, s, r) {
+        let m = Context::of(any(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), *ip.add(4));
+        if let Some((term, top)) = slice_here(h, s, m.original(), at, bits) {
+            h = top;
+            m.set_at(at + bits);
+            put(*ip.add(3), c, s, term);
+            next!(ip, c, h, s, r; 5)
+        }
+        return get_binary_slow(ip, c, h, s, r);
+    }
+    fn get_binary_slow(ip, c, h, s, r) {
         take_binary(ip, c, h, s);
         load!(c, h, s);
         next!(ip, c, h, s, r; 5)
@@ -199,4 +246,35 @@ pub fn slice(heap: &mut Heap, original: Term, at: u64, bits: u64) -> Term {
     // SAFETY: the new bitstring has room for the bits; nothing moved.
     unsafe { copy_bits(data_of(original).0, at, data, 0, bits) };
     term
+}
+
+/// The same at a heap top, which it moves. None without room there, or for few bits that are not whole bytes.
+///
+/// # Safety
+/// `h` and `s` are the tops of a process' heap and stack; the original has the bits.
+#[inline(always)]
+pub unsafe fn slice_here(h: *mut u64, s: *mut u64, original: Term, at: u64, bits: u64) -> Option<(Term, *mut u64)> {
+    // SAFETY: there is room for what is written.
+    unsafe {
+        if bits > HEAP_BITS_MAX_BYTES as u64 * 8 {
+            if !fits(h, s, 4) {
+                return None;
+            }
+            *h = Header::new(Kind::SubBits, 3).raw();
+            *h.add(1) = at;
+            *h.add(2) = bits;
+            *h.add(3) = original.raw();
+            return Some((Term::boxed(h), h.add(4)));
+        }
+        let words = 2 + bits.div_ceil(64) as usize;
+        if (at | bits) & 7 != 0 || !fits(h, s, words) {
+            return None;
+        }
+        *h = Header::new(Kind::HeapBits, 0).raw() + ((words as u64 - 1) << 8);
+        // The bytes behind the last one; of an empty bitstring this is the word that follows.
+        *h.add(words - 1) = 0;
+        *h.add(1) = bits;
+        copy_few(data_of(original).0.add((at / 8) as usize), h.add(2).cast(), (bits / 8) as usize);
+        Some((Term::boxed(h), h.add(words)))
+    }
 }

@@ -17,6 +17,7 @@ pub trait Width {
 }
 pub struct W8;
 pub struct W16;
+pub struct W24;
 pub struct W32;
 impl Width for W8 {
     const BITS: u64 = 8;
@@ -32,6 +33,14 @@ impl Width for W16 {
     unsafe fn load(p: *const u8) -> u64 {
         // SAFETY: by contract.
         u16::from_be(unsafe { (*p.cast::<Unaligned<u16>>()).0 }) as u64
+    }
+}
+impl Width for W24 {
+    const BITS: u64 = 24;
+    #[inline(always)]
+    unsafe fn load(p: *const u8) -> u64 {
+        // SAFETY: by contract.
+        unsafe { W16::load(p) << 8 | *p.add(2) as u64 }
     }
 }
 impl Width for W32 {
@@ -59,6 +68,122 @@ ops! {
         if m.left() < bits || !(m.left() - bits).is_multiple_of(*ip.add(4)) {
             goto!(*ip.add(3) as *const u64, c, h, s, r)
         }
+        next!(ip, c, h, s, r; 5)
+    }
+    // The same for a unit that is a power of two; the last cell is the unit less one
+    fn ensure_power<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (left, bits) = (m.left(), *ip.add(2));
+        if left < bits || (left - bits) & *ip.add(4) != 0 {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
+        }
+        next!(ip, c, h, s, r; 5)
+    }
+    // `ensure_power` and `unsigned` in one: context, bits, label, unit less one, dst
+    fn ensure_unsigned<S: Src, D: Dst, W: Width>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), *ip.add(2));
+        let left = m.end() - at;
+        if left < bits || (left - bits) & *ip.add(4) != 0 {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
+        }
+        if at & 7 != 0 {
+            return unaligned::<S, D, W>(ip, c, h, s, r);
+        }
+        let value = W::load(m.base().add((at / 8) as usize));
+        m.set_at(at + W::BITS);
+        D::set(*ip.add(5), c, s, Term::small(value as i64));
+        next!(ip, c, h, s, r; 6)
+    }
+    #[cold]
+    fn unaligned<S: Src, D: Dst, W: Width>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let at = m.at();
+        let value = read(m.base(), at, W::BITS, m.end());
+        m.set_at(at + W::BITS);
+        D::set(*ip.add(5), c, s, Term::small(value as i64));
+        next!(ip, c, h, s, r; 6)
+    }
+    // Reads up to 64 bits for the fields behind it: context, bits
+    fn load_fields<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), *ip.add(2));
+        let shift = at & 7;
+        if shift + bits > 64 || at - shift + 64 > m.end() {
+            return load_fields_at_end::<S>(ip, c, h, s, r);
+        }
+        let word = u64::from_be((*m.base().add((at / 8) as usize).cast::<Unaligned<u64>>()).0);
+        (*c).build_group = word << shift;
+        m.set_at(at + bits);
+        next!(ip, c, h, s, r; 3)
+    }
+    // `ensure_power` and `load_fields` in one: context, bits to read, bits to ensure, label, unit less one
+    fn ensure_fields<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits, wanted) = (m.at(), *ip.add(2), *ip.add(3));
+        let left = m.end() - at;
+        if left < wanted || (left - wanted) & *ip.add(5) != 0 {
+            goto!(*ip.add(4) as *const u64, c, h, s, r)
+        }
+        let shift = at & 7;
+        if shift + bits > 64 || at - shift + 64 > m.end() {
+            return ensured_fields_at_end::<S>(ip, c, h, s, r);
+        }
+        let word = u64::from_be((*m.base().add((at / 8) as usize).cast::<Unaligned<u64>>()).0);
+        (*c).build_group = word << shift;
+        m.set_at(at + bits);
+        next!(ip, c, h, s, r; 6)
+    }
+    fn ensured_fields_at_end<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), *ip.add(2));
+        (*c).build_group = read(m.base(), at, bits, m.end()) << (64 - bits);
+        m.set_at(at + bits);
+        next!(ip, c, h, s, r; 6)
+    }
+    fn load_fields_at_end<S: Src>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let (at, bits) = (m.at(), *ip.add(2));
+        (*c).build_group = read(m.base(), at, bits, m.end()) << (64 - bits);
+        m.set_at(at + bits);
+        next!(ip, c, h, s, r; 3)
+    }
+    // Bits of what was loaded: dst, bits before them, 64 less their number
+    fn field<D: Dst>(ip, c, h, s, r) {
+        D::set(*ip.add(1), c, s, Term::small(((*c).build_group << *ip.add(2) >> *ip.add(3)) as i64));
+        next!(ip, c, h, s, r; 4)
+    }
+    // Two of them
+    fn field_pair<D1: Dst, D2: Dst>(ip, c, h, s, r) {
+        let word = (*c).build_group;
+        D1::set(*ip.add(1), c, s, Term::small((word << *ip.add(2) >> *ip.add(3)) as i64));
+        D2::set(*ip.add(4), c, s, Term::small((word << *ip.add(5) >> *ip.add(6)) as i64));
+        next!(ip, c, h, s, r; 7)
+    }
+    fn signed_field<D: Dst>(ip, c, h, s, r) {
+        D::set(*ip.add(1), c, s, Term::small(((*c).build_group << *ip.add(2)) as i64 >> *ip.add(3)));
+        next!(ip, c, h, s, r; 4)
+    }
+    // context, bits before the field, 64 less its bits, label, value, bits from the field to where the context is
+    fn field_equal<S: Src>(ip, c, h, s, r) {
+        if (*c).build_group << *ip.add(2) >> *ip.add(3) != *ip.add(5) {
+            let m = Context::of(S::get(*ip.add(1), c, s));
+            m.set_at(m.at() - *ip.add(6));
+            goto!(*ip.add(4) as *const u64, c, h, s, r)
+        }
+        next!(ip, c, h, s, r; 7)
+    }
+    // `equal` of whole bytes: context, bits, label, value
+    fn equal_bytes<S: Src, W: Width>(ip, c, h, s, r) {
+        let m = Context::of(S::get(*ip.add(1), c, s));
+        let at = m.at();
+        if at & 7 != 0 {
+            return equal::<S>(ip, c, h, s, r);
+        }
+        if W::load(m.base().add((at / 8) as usize)) != *ip.add(4) {
+            goto!(*ip.add(3) as *const u64, c, h, s, r)
+        }
+        m.set_at(at + W::BITS);
         next!(ip, c, h, s, r; 5)
     }
     // context, bits, label

@@ -1,9 +1,12 @@
 //! Bit syntax: contexts and what is read with them, bitstrings and how they are made.
 //!
 //! `integers`, `floats` and `utf` are the conversions between values and bits, without a process; `match_ctx`, `matching` and
-//! `sized` read, `create`, `segment`, `append` and `old` (OTP 24) write.
+//! `sized` read, `create`, `segment`, `append` and `old` (OTP 24) write. The `chain` files are the fast form of `create`.
 
 pub mod append;
+pub mod chain;
+pub mod chain_segments;
+pub mod chain_sizes;
 pub mod create;
 pub mod floats;
 pub mod integers;

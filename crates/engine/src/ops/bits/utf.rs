@@ -21,11 +21,11 @@ pub fn is_code_point(value: u64) -> bool {
 /// The bytes before `end` are readable.
 #[inline(never)]
 pub unsafe fn read_utf(kind: Utf, base: *const u8, at: u64, end: u64, flags: u64) -> Option<(u32, u64)> {
-    // SAFETY: every read is checked against `end`.
     let get = |from: u64, bits: u64| {
         if from + bits > end {
             return None;
         }
+        // SAFETY: the bits lie before `end`.
         let raw = unsafe { read(base, from, bits, end) };
         Some(if flags & LITTLE != 0 { from_little(raw, bits) } else { raw } as u32)
     };
