@@ -20,6 +20,7 @@ from pathlib import Path
 
 # Cases that outlast any sensible limit on stock OTP as well.
 SLOW = {("emulator", "process_SUITE"): ["no_pid_wrap"]}
+HANGS = Path(__file__).resolve().parent / "hangs.tsv"
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -68,8 +69,15 @@ def selection(tests, work, app, suite, which):
         return f"[{','.join(parts)}]"
     spec = [f"{{suites,{string(tests)},['{suite}']}}.", *skipped_by_otp(tests, app, suite)]
     spec += [f"{{skip_cases,{string(tests)},'{suite}',['{case}'],\"slow\"}}." for case in SLOW.get((app, suite), [])]
+    spec += [f"{{skip_cases,{string(tests)},'{suite}',['{case}'],\"hangs\"}}." for case in hangs(app, suite)]
     (work / "run.spec").write_text("\n".join(spec) + "\n")
     return f"[{{spec,[{string(work / 'run.spec')}]}}]"
+
+
+def hangs(app, suite):
+    """Cases of hangs.tsv."""
+    rows = (line.split("\t") for line in HANGS.read_text().splitlines() if line and not line.startswith("#"))
+    return [case for of_app, of_suite, case, _ in rows if (of_app, of_suite) == (app, suite)]
 
 
 def skipped_by_otp(tests, app, suite):

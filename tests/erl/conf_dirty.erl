@@ -19,7 +19,15 @@ main(_) ->
               fun() -> erts_debug:dirty_io(wait, x) end,
               fun() -> lists:usort(erts_debug:dirty_cpu(copy, {a, "b", 1.5})) end,
               fun() -> erts_debug:dirty_cpu(scheduler, id) end]],
+    killed(),
     files().
+
+%% An exit signal that came while the process was on a dirty thread counts before what the process does next.
+killed() ->
+    Me = self(),
+    {P, M} = spawn_monitor(fun() -> erts_debug:dirty_io(alive_waitexiting, Me) end),
+    receive {alive, P} -> exit(P, enough) end,
+    io:format("~p~n", [receive {'DOWN', M, process, P, Reason} -> Reason end]).
 
 catch_it(F) ->
     try F() catch C:R:S -> {M, G, A, _} = hd(S), {C, R, M, G, A} end.

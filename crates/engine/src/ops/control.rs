@@ -13,7 +13,7 @@ ops! {
     fn hibernate(ip, c, h, s, r) {
         let p = save!(c, h, s);
         let arguments = heddle_term::list::length((*c).x[2]);
-        if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && arguments.is_some_and(|n| n <= 255)) {
+        if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && arguments.is_some_and(|n| n <= crate::ctx::X_REGISTERS)) {
             let too_many = (*c).x[0].is_atom() && (*c).x[1].is_atom() && arguments.is_some();
             let reason = if too_many { am::SYSTEM_LIMIT } else { am::BADARG };
             p.exception = Exception { reason: reason.into(), ..Exception::NONE };

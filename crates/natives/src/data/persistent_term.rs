@@ -51,11 +51,6 @@ fn table() -> Option<&'static Table> {
     unsafe { table.as_ref() }
 }
 
-/// Slots of the table.
-pub fn slots() -> usize {
-    table().map_or(0, |t| t.slots.len())
-}
-
 /// The `{Key, Value}` of a slot's word.
 fn entry(word: u64) -> Option<(Term, Term)> {
     if word == FREE || word == ERASED {

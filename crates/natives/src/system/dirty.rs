@@ -14,33 +14,42 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// A count of `reschedule` that stands for failing at the end.
+/// A count of `reschedule` that ends in a failure.
 const FAILS: usize = 1001;
 /// Copies that `copy` makes.
 const COPIES: usize = 1000;
 
 fn dirty_cpu(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0].is_catch_marker() {
+        return reschedule(p, a);
+    }
     if !sched::on_dirty_thread() {
         return Err(Thrown::DirtyCpu);
     }
-    operate(p, "dirty_cpu", a[0], a[1])
+    operate(p, "dirty_cpu", a)
 }
 
 fn dirty_io(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0].is_catch_marker() {
+        return reschedule(p, a);
+    }
     if !sched::on_dirty_thread() {
         return Err(Thrown::DirtyIo);
     }
-    operate(p, "dirty_io", a[0], a[1])
+    operate(p, "dirty_io", a)
 }
 
 /// (normal | dirty_cpu | dirty_io, Operation, Argument)
 fn dirty(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[1].is_catch_marker() {
+        return reschedule(p, a);
+    }
     let kind = a[0].as_atom().map(|k| k.name());
     match kind {
-        Some("normal") => operate(p, "normal", a[1], a[2]),
+        Some("normal") => operate(p, "normal", a),
         Some("dirty_cpu") if !sched::on_dirty_thread() => Err(Thrown::DirtyCpu),
         Some("dirty_io") if !sched::on_dirty_thread() => Err(Thrown::DirtyIo),
-        Some(kind @ ("dirty_cpu" | "dirty_io")) => operate(p, kind, a[1], a[2]),
+        Some(kind @ ("dirty_cpu" | "dirty_io")) => operate(p, kind, a),
         _ => Err(p.badarg()),
     }
 }
@@ -55,7 +64,40 @@ fn sleep(ms: usize) {
     std::thread::sleep(Duration::from_millis(ms as u64));
 }
 
-fn operate(p: &mut Process, scheduler: &'static str, operation: Term, argument: Term) -> NativeResult {
+/// `reschedule, N`: goes from one kind of scheduler to the next, N times. What is left stands in the place of the operation, as
+/// an immediate that no program can make, so that the native knows itself when it is called again.
+fn reschedule(p: &mut Process, a: &[Term]) -> NativeResult {
+    let count = a[a.len() - 1];
+    let left = a[a.len() - 2].payload() as usize;
+    if left > 0 {
+        return hop(p, a, count, left - 1);
+    }
+    if args::count(count) != Some(FAILS) {
+        return Ok(am::OK.into());
+    }
+    let mut called = a.to_vec();
+    called[a.len() - 2] = Atom::new("reschedule").into();
+    let thrown = p.badarg();
+    p.exception.args = p.heap.list(&called);
+    Err(thrown)
+}
+
+/// Calls the native again on the other side: CPU and I/O schedulers take turns with the normal ones.
+fn hop(p: &mut Process, a: &[Term], count: Term, left: usize) -> NativeResult {
+    let mut next = a.to_vec();
+    next[a.len() - 2] = Term::catch_marker(left as u64);
+    next[a.len() - 1] = count;
+    let again = p.again(&next);
+    Err(match (sched::on_dirty_thread(), left % 4 < 2) {
+        (true, _) => again,
+        (false, true) => Thrown::DirtyCpu,
+        (false, false) => Thrown::DirtyIo,
+    })
+}
+
+/// The last two arguments say what to do.
+fn operate(p: &mut Process, scheduler: &'static str, a: &[Term]) -> NativeResult {
+    let (operation, argument) = (a[a.len() - 2], a[a.len() - 1]);
     let Some(operation) = operation.as_atom() else { return Err(p.badarg()) };
     match operation.name() {
         "scheduler" if argument.is_atom_of(Atom::new("type")) => Ok(Atom::new(scheduler).into()),
@@ -66,10 +108,9 @@ fn operate(p: &mut Process, scheduler: &'static str, operation: Term, argument: 
             }
             None => Err(p.badarg()),
         },
-        // Going to and fro has no effect one could see; the answer is what counts.
         "reschedule" => match args::count(argument) {
-            Some(n) if n != FAILS => Ok(am::OK.into()),
-            _ => Err(p.badarg()),
+            Some(n) => hop(p, a, argument, n),
+            None => Err(p.badarg()),
         },
         "error" => match argument.as_atom() {
             Some(reason) => Err(p.error(reason)),

@@ -58,40 +58,60 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
         return by_name(p, key.name());
     }
     match a[0].as_tuple() {
+        // The figures come as messages, which Erlang code adds up.
+        Some(&[key, names]) if key.is_atom_of(Atom::new("allocator_sizes")) => {
+            Err(p.trap_to(am::ERLANG, Atom::new("alloc_sizes"), &[names]))
+        }
         Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
             (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
             _ => Err(p.badarg()),
         },
-        Some(&[key, reference, allocators]) if key.is_atom_of(Atom::new("memory_internal")) => memory_internal(p, reference, allocators),
+        Some(&[key, reference, allocators])
+            if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) =>
+        {
+            allocator_sizes(p, reference, allocators)
+        }
         _ => Err(p.badarg()),
     }
 }
 
-/// What `erlang:memory` adds up: one message per auxiliary thread but one. The first carries the machine's figures, which are
-/// not kept by thread; the others are empty.
-fn memory_internal(p: &mut Process, reference: Term, allocators: Term) -> NativeResult {
-    if !reference.is_reference() || args::list(allocators).is_none() {
-        return Err(p.badarg());
-    }
+/// Bytes in blocks, by what they are for. The figures are the machine's; they are not kept by thread.
+fn block_bytes() -> [(&'static str, usize); 4] {
     let processes = heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed);
     let binary = heddle_term::refbin::TOTAL_BYTES.load(Ordering::Relaxed);
     let ets = crate::ets::memory_words() * 8;
-    let resident = resident_bytes();
-    let rest = resident.saturating_sub(processes + binary + ets);
-    let figures = [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)];
+    let rest = resident_bytes().saturating_sub(processes + binary + ets);
+    [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)]
+}
+
+/// `{allocator_sizes, Ref, Names}` and `{memory_internal, Ref, Names}`: one message per auxiliary thread but one. The first carries
+/// the figures, the others are empty. Sizes come without the highest they were, which nobody counts.
+fn allocator_sizes(p: &mut Process, reference: Term, allocators: Term) -> NativeResult {
+    let Some(names) = args::list(allocators) else { return Err(p.badarg()) };
+    let figures = block_bytes();
+    let known = |name: &Term| figures.iter().find(|(known, _)| name.is_atom_of(Atom::new(known)));
+    if !reference.is_reference() || !names.iter().all(|name| name.as_atom().is_some_and(|n| n.name().ends_with("_alloc"))) {
+        return Err(p.badarg());
+    }
     let mut rows = Vec::new();
-    for (name, bytes) in figures {
-        let bytes = Term::small(bytes as i64);
-        let size = p.heap.tuple(&[atom("size"), bytes, bytes, bytes]);
+    for &name in &names {
+        // One that is not used here is off.
+        let Some(&(_, bytes)) = known(&name) else {
+            rows.push(p.heap.tuple(&[name, Term::bool(false)]));
+            continue;
+        };
+        let size = p.heap.tuple(&[atom("size"), Term::small(bytes as i64)]);
         let sizes = p.heap.list(&[size]);
-        let block = p.heap.tuple(&[atom(name), sizes]);
-        let blocks = p.heap.list(&[block]);
-        let blocks = p.heap.tuple(&[atom("blocks"), blocks]);
-        let blocks = p.heap.list(&[blocks]);
-        let carriers = p.heap.tuple(&[atom("mbcs"), blocks]);
-        let carriers = p.heap.list(&[carriers]);
-        rows.push(p.heap.tuple(&[atom(name), Term::small(0), carriers]));
+        let block = p.heap.tuple(&[name, sizes]);
+        let block = p.heap.list(&[block]);
+        let carriers = [("mbcs", block), ("sbcs", Term::NIL)].map(|(kind, blocks)| {
+            let blocks = p.heap.tuple(&[atom("blocks"), blocks]);
+            let blocks = p.heap.list(&[blocks]);
+            p.heap.tuple(&[atom(kind), blocks])
+        });
+        let carriers = p.heap.list(&carriers);
+        rows.push(p.heap.tuple(&[name, Term::small(0), carriers]));
     }
     let data = p.heap.list(&rows);
     let me = p.pid_term();
@@ -222,14 +242,6 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             0 => am::LOGGER.into(),
             n => Term::local_pid(n - 1),
         },
-        "ethread_info" => {
-            // What atomics are made of here: the processor's own, of 32 and 64 bits.
-            let rows = ["32-bit native atomics", "64-bit native atomics"].map(|name| {
-                let (name, kind) = (p.heap.string(name), p.heap.string("rust"));
-                p.heap.tuple(&[name, kind, Term::NIL])
-            });
-            p.heap.list(&rows)
-        }
         // NIF libraries and drivers: none yet.
         "taints" => Term::NIL,
         "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
@@ -281,10 +293,6 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "sequential_tracer" => pair(p, key, Term::bool(false)),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),
-        "c_compiler_used" => {
-            let none = am::UNDEFINED.into();
-            p.heap.tuple(&[none, none])
-        }
         "loaded" => {
             let mut names: Vec<&str> =
                 heddle_runtime::code::with_all(|all| all.iter().filter(|(_, m)| m.current.is_some()).map(|(n, _)| n.name()).collect());

@@ -3,8 +3,7 @@
 //! answer here (`badarg`).
 
 use crate::args;
-use crate::data::persistent_term;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
 use heddle_term::{Atom, Term, am, hash};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +18,6 @@ heddle_runtime::natives! { TABLE:
 
 static AVAILABLE: AtomicBool = AtomicBool::new(false);
 
-/// Reductions after which any process has used up its slice.
-const SLICE: usize = 4000;
-
 fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     let available = AVAILABLE.load(Ordering::Relaxed);
     if a[0].is_atom_of(Atom::new("available_internal_state")) {
@@ -32,12 +28,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     if let Some(key) = a[0].as_atom() {
         return match key.name() {
-            // Every scheduler's list of descriptors is its poller's: errors, in use, and two kinds stock has and we have not.
-            "check_io_debug" => Ok(p.heap.tuple(&[Term::small(0); 4])),
-            "persistent_term" => {
-                let table = (Atom::new("table").into(), Term::small(persistent_term::slots() as i64));
-                Ok(heddle_term::map::from_pairs(&mut p.heap, &[table]))
-            }
+            "reds_left" => Err(Thrown::ReductionsLeft),
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         };
@@ -76,9 +67,9 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     match key.name() {
         "reds_left" => match args::count(a[1]) {
             Some(left) => {
-                // A native does not see how much of the slice is gone; few left means that it ends soon.
-                p.bump(SLICE.saturating_sub(left));
-                Ok(Term::bool(true))
+                // Not added to what a collection just cost.
+                p.extra_reductions = left.min(1 << 30) as u32;
+                Err(Thrown::SetReductions)
             }
             None => Err(p.badarg()),
         },

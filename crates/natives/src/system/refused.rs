@@ -14,7 +14,7 @@ heddle_runtime::natives! { TABLE:
     "erts_internal" => {
         "trace"/3 => notsup,
         "trace"/4 => notsup,
-        "trace_info"/3 => trace_info_3,
+        "trace_info"/3 => notsup,
         "trace_pattern"/3 => notsup,
         "trace_pattern"/4 => notsup,
         "trace_session_create"/3 => notsup,
@@ -78,14 +78,6 @@ fn trace_info(p: &mut Process, a: &[Term]) -> NativeResult {
         _ => return Err(p.badarg()),
     };
     Ok(p.heap.tuple(&[item.into(), value]))
-}
-
-/// (Session, PidOrMfa, Item). Nothing runs under any session but the default one, which traces nothing.
-fn trace_info_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[2].is_atom_of(Atom::new("session")) {
-        return Ok(p.heap.tuple(&[a[2], Term::NIL]));
-    }
-    trace_info(p, &a[1..])
 }
 
 /// No process has a token. Taking it away is fine; setting anything is not.
