@@ -1,7 +1,9 @@
 //! Which operations follow which, for choosing what to fuse (`loader::fuse`). Only in builds with the feature `op-profile`:
 //!
-//!     cargo build --release --features op-profile
-//!     HEDDLE_OP_PROFILE=/tmp/profile bin/erl ...
+//! ```text
+//! cargo build --release --features op-profile
+//! HEDDLE_OP_PROFILE=/tmp/profile bin/erl ...
+//! ```
 //!
 //! writes a line per sequence of up to four operations that ran behind each other without a jump: how often, then the addresses
 //! of the operations in the binary, which `nm` names. `tests/op-profile` makes a table of it. Such a build fuses nothing.

@@ -97,10 +97,13 @@ ops! {
         }
         goto!(target, c, h, s, r)
     }
-    // The slice ended in a native: its caller goes on in the next. So a process that was on a dirty thread is back among its
-    // signals before it does anything else.
+    // A process that was on a dirty thread is back among its signals before it does anything else: its caller goes on in the
+    // next slice.
     #[cold]
     fn yield_returned(ip, c, h, s, r) {
+        if !heddle_runtime::sched::on_dirty_thread() {
+            goto!(ip, c, h, s, r)
+        }
         let p = save!(c, h, s);
         p.ip = ip;
         p.saved.clear();

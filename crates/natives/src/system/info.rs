@@ -67,9 +67,7 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
             (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
             _ => Err(p.badarg()),
         },
-        Some(&[key, reference, allocators])
-            if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) =>
-        {
+        Some(&[key, reference, allocators]) if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) => {
             allocator_sizes(p, reference, allocators)
         }
         _ => Err(p.badarg()),
