@@ -4,6 +4,7 @@
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
 # make check  formatting and lints
 # make otp    OTP's libraries, where they are or fetched into build/otp
+# make conformance  OTP 27's own test suites, compared case by case with what stock passes (tests/conformance/run --help)
 
 ERL := bin/erl
 JOBS ?= 2
@@ -13,7 +14,7 @@ TERMS ?= 10000000
 SEED ?= 1
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test bench fuzz check otp
+.PHONY: build demo test bench fuzz check otp conformance
 
 build:
 	cargo build --release
@@ -44,3 +45,7 @@ fuzz:
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# OTP's own suites: WHAT="stdlib kernel:file_SUITE" limits it; see tests/conformance/run --help
+conformance: build
+	$(RUN) tests/conformance/run --erl $(ERL) --jobs $(JOBS) $(WHAT)

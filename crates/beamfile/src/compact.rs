@@ -85,6 +85,8 @@ pub(crate) fn plain(reader: &Reader<'_>, number: Number<'_>) -> Result<u64, Beam
         Number::Small(small) => u64::try_from(small).map_err(|_| reader.error("a plain number is negative")),
         // Nine bytes with a leading zero: the top bit of the other eight is set.
         Number::Large([0, rest @ ..]) if rest.len() == 8 => Ok(i64_from(rest) as u64),
-        Number::Large(_) => Err(reader.error("a plain number needs more than 64 bits")),
+        // Sizes of segments that no bitstring has; they come through as another such size, so that the match fails at run time.
+        Number::Large([first, ..]) if first & 0x80 == 0 => Ok(u64::MAX),
+        Number::Large(_) => Err(reader.error("a plain number is negative")),
     }
 }

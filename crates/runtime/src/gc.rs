@@ -381,7 +381,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
     let wanted = match exact_min {
-        Some(min) => sizes::at_least(used.max(min)),
+        Some(min) => used.max(min),
         // At most three quarters full after a full sweep (ERTS).
         None => sizes::at_least((used + used / 3).max(p.min_heap_words)),
     };

@@ -56,7 +56,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 }
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
-            signal.body = Body::Message { data };
+            signal.body = Body::Message { data, adopted: crate::signal::Neighbours::NONE };
             p.messages.append(signal);
         }
         Body::Exit { from, reason, linked, kill } => {

@@ -7,7 +7,7 @@
 //! made: a `receive` that only matches messages with that reference may start there.
 
 use crate::package::Package;
-use crate::signal::{Body, Signal};
+use crate::signal::{Body, Neighbours, Signal};
 use heddle_term::{Heap, Term};
 use std::ptr::null_mut;
 
@@ -19,23 +19,33 @@ pub struct InnerQueue {
     /// The one before `save`; null = `save` is the first.
     before: *mut Signal,
     len: u32,
-    marked: MarkerState,
-    marker: Marker,
+    /// Whether a marker may stand at some message: what `remove` asks.
+    marked: bool,
+    /// First of the messages whose data is in the heap: what a collection has to look at, however long the queue is.
+    adopted: *mut Signal,
+    markers: Option<Box<Markers>>,
 }
 
-/// Reserved: position taken. Bound: to a reference.
+/// Positions remembered at a time; the oldest makes room.
+const MARKERS: usize = 8;
+
+struct Markers {
+    slots: [Marker; MARKERS],
+    /// The number of the next marker; it goes to the slot of that number modulo their count.
+    next: u32,
+}
+
 #[derive(Clone, Copy)]
 struct Marker {
+    number: u32,
+    /// NONE until it is bound.
     reference: Term,
     /// The last node that existed when the marker was set; null = the queue was empty then.
     after: *mut Signal,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MarkerState {
-    None,
-    Reserved,
-    Bound,
+impl Marker {
+    const FREE: Marker = Marker { number: u32::MAX, reference: Term::NONE, after: null_mut() };
 }
 
 impl InnerQueue {
@@ -46,8 +56,9 @@ impl InnerQueue {
             save: null_mut(),
             before: null_mut(),
             len: 0,
-            marked: MarkerState::None,
-            marker: Marker { reference: Term::NONE, after: null_mut() },
+            marked: false,
+            adopted: null_mut(),
+            markers: None,
         }
     }
 
@@ -86,10 +97,18 @@ impl InnerQueue {
         }
         // SAFETY: list nodes are live.
         unsafe {
-            match &mut (*self.save).body {
-                Body::Message { data, .. } => {
-                    let adopted = adopt(data, heap);
-                    Some(adopted)
+            let node = self.save;
+            match &mut (*node).body {
+                Body::Message { data, adopted } => {
+                    if data.words() != 0 {
+                        *data = Package::immediate(std::mem::replace(data, Package::immediate(Term::NIL)).unpack(heap));
+                        *adopted = Neighbours { before: null_mut(), after: self.adopted };
+                        if let Some(next) = neighbours(self.adopted) {
+                            next.before = node;
+                        }
+                        self.adopted = node;
+                    }
+                    Some(data.term())
                 }
                 _ => unreachable!("only messages are queued"),
             }
@@ -121,9 +140,10 @@ impl InnerQueue {
             if self.last == node {
                 self.last = self.before;
             }
-            if self.marker.after == node {
-                self.marker.after = self.before;
+            if self.marked {
+                self.unmark(node);
             }
+            self.disown(node);
             drop(Box::from_raw(node));
         }
         self.len -= 1;
@@ -137,49 +157,93 @@ impl InnerQueue {
         self.before = null_mut();
     }
 
-    pub fn marker_reserve(&mut self) {
-        self.marker = Marker { reference: Term::NONE, after: self.last };
-        self.marked = MarkerState::Reserved;
-    }
-    pub fn marker_bind(&mut self, reference: Term) {
-        if self.marked == MarkerState::Reserved {
-            self.marker.reference = reference;
-            self.marked = MarkerState::Bound;
+    /// Takes a message out of the list of adopted ones, if it is there.
+    ///
+    /// # Safety
+    /// It is in the queue.
+    #[inline]
+    unsafe fn disown(&mut self, node: *mut Signal) {
+        // SAFETY: by contract; its neighbours are in the queue as well.
+        unsafe {
+            let Some(&mut Neighbours { before, after }) = neighbours(node) else { return };
+            if self.adopted == node {
+                self.adopted = after;
+            } else if let Some(before) = neighbours(before) {
+                before.after = after;
+            } else {
+                return;
+            }
+            if let Some(after) = neighbours(after) {
+                after.before = before;
+            }
         }
     }
-    pub fn marker_clear(&mut self) {
-        self.marker = Marker { reference: Term::NONE, after: null_mut() };
-        self.marked = MarkerState::None;
+
+    /// The node goes: markers behind it stand behind the one before.
+    #[cold]
+    fn unmark(&mut self, node: *mut Signal) {
+        for marker in self.markers.iter_mut().flat_map(|m| &mut m.slots) {
+            if marker.after == node {
+                marker.after = self.before;
+            }
+        }
+    }
+
+    /// Remembers the end of the queue. Returns the marker's number, for `marker_bind`.
+    pub fn marker_reserve(&mut self) -> u32 {
+        self.marked = true;
+        let after = self.last;
+        let markers = self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], next: 0 }));
+        let number = markers.next;
+        markers.slots[number as usize % MARKERS] = Marker { number, reference: Term::NONE, after };
+        // Never u32::MAX, which stands for none.
+        markers.next = (number + 1) % (1 << 31);
+        number
+    }
+    pub fn marker_bind(&mut self, number: u32, reference: Term) {
+        if let Some(markers) = &mut self.markers {
+            let marker = &mut markers.slots[number as usize % MARKERS];
+            if marker.number == number {
+                marker.reference = reference;
+            }
+        }
+    }
+    pub fn marker_clear(&mut self, reference: Term) {
+        let Some(markers) = &mut self.markers else { return };
+        for marker in &mut markers.slots {
+            if marker.reference == reference {
+                *marker = Marker::FREE;
+            }
+        }
+        self.marked = markers.slots.iter().any(|m| m.number != u32::MAX);
     }
     /// The receive that follows matches only messages with `reference`.
     pub fn marker_use(&mut self, reference: Term) {
-        if self.marked == MarkerState::Bound && self.marker.reference == reference && self.before.is_null() {
-            self.before = self.marker.after;
+        if self.before.is_null()
+            && let Some(markers) = &self.markers
+            && let Some(marker) = markers.slots.iter().find(|m| !m.reference.is_none() && m.reference == reference)
+        {
+            self.before = marker.after;
             // SAFETY: list nodes are live.
             self.save = if self.before.is_null() { self.first } else { unsafe { (*self.before).next } };
         }
     }
 
-    /// Every adopted term and the marker's reference: roots.
+    /// Every adopted term and the markers' references: roots.
     pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
-        if self.marked == MarkerState::Bound {
-            f(&mut self.marker.reference);
+        for marker in self.markers.iter_mut().flat_map(|m| &mut m.slots) {
+            if !marker.reference.is_none() {
+                f(&mut marker.reference);
+            }
         }
-        let mut node = self.first;
+        let mut node = self.adopted;
         while !node.is_null() {
-            // SAFETY: list nodes are live.
-            unsafe {
-                if let Body::Message { data, .. } = &mut (*node).body
-                    && data.words() == 0
-                {
-                    // Immediate or adopted.
-                    let mut term = data.term();
-                    if term.is_pointer() {
-                        f(&mut term);
-                        *data = Package::immediate(term);
-                    }
-                }
-                node = (*node).next;
+            // SAFETY: adopted messages are in the queue.
+            if let Body::Message { data, adopted } = unsafe { &mut (*node).body } {
+                let mut term = data.term();
+                f(&mut term);
+                *data = Package::immediate(term);
+                node = adopted.after;
             }
         }
     }
@@ -239,13 +303,18 @@ impl Default for InnerQueue {
     }
 }
 
+/// A message's place in the list of adopted ones; None for null.
+///
+/// # Safety
+/// The message is in a queue, and nobody else refers to it.
 #[inline]
-fn adopt(data: &mut Package, heap: &mut Heap) -> Term {
-    if data.words() == 0 {
-        return data.term();
+unsafe fn neighbours<'a>(node: *mut Signal) -> Option<&'a mut Neighbours> {
+    if node.is_null() {
+        return None;
     }
-    let package = std::mem::replace(data, Package::immediate(Term::NIL));
-    let term = package.unpack(heap);
-    *data = Package::immediate(term);
-    term
+    // SAFETY: by contract.
+    match unsafe { &mut (*node).body } {
+        Body::Message { adopted, .. } => Some(adopted),
+        _ => None,
+    }
 }

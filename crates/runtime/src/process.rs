@@ -172,6 +172,10 @@ pub enum Thrown {
     /// Run the same native again with the same arguments on a dirty scheduler.
     DirtyCpu,
     DirtyIo,
+    /// The result is how many reductions are left of the slice.
+    ReductionsLeft,
+    /// The result is `true`, and as many reductions are left as the native counted.
+    SetReductions,
 }
 
 pub type NativeResult = Result<Term, Thrown>;

@@ -116,6 +116,17 @@ pub fn retire(free: impl FnOnce() + Send + 'static) {
     });
 }
 
+/// The epoch in which everything unlinked before this call is out of every thread's sight: see `passed`.
+pub fn next() -> u64 {
+    fence(Ordering::SeqCst);
+    EPOCH.load(Ordering::Relaxed) + 1
+}
+
+/// Has every online thread been quiescent in `epoch` or later?
+pub fn passed(epoch: u64) -> bool {
+    advance() >= epoch
+}
+
 /// Lowest epoch among online threads; also moves the global epoch on.
 fn advance() -> u64 {
     let epoch = EPOCH.load(Ordering::Relaxed);

@@ -180,7 +180,15 @@ pub fn unlink(p: &mut Process, other: Term) {
 // ---- monitors ----
 
 /// Starts to monitor; the 'DOWN' for a target that is not there comes as a signal to ourselves.
-pub fn monitor(p: &mut Process, target: Term, name: Option<Atom>, reference: RefId, alias: AliasMode, tag: Option<Package>) {
+pub fn monitor(
+    p: &mut Process,
+    kind: MonitorKind,
+    target: Term,
+    name: Option<Atom>,
+    reference: RefId,
+    alias: AliasMode,
+    tag: Option<Package>,
+) {
     let me = p.pid_term();
     if target == me {
         // Never fires, and does not show anywhere; only its alias counts.
@@ -189,7 +197,6 @@ pub fn monitor(p: &mut Process, target: Term, name: Option<Atom>, reference: Ref
         }
         return;
     }
-    let kind = if target.is_local_port() { MonitorKind::Port } else { MonitorKind::Process };
     let inner = p.relations.make();
     inner.monitoring.insert(reference, Monitoring { target, name, alias, tag, kind });
     if alias != AliasMode::None {

@@ -23,6 +23,17 @@ impl RefId {
     }
 }
 
+/// Of a list through messages in a queue; see `inner_queue`.
+#[derive(Clone, Copy)]
+pub struct Neighbours {
+    pub before: *mut Signal,
+    pub after: *mut Signal,
+}
+
+impl Neighbours {
+    pub const NONE: Neighbours = Neighbours { before: std::ptr::null_mut(), after: std::ptr::null_mut() };
+}
+
 pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 
 pub struct Signal {
@@ -36,6 +47,8 @@ unsafe impl Send for Signal {}
 pub enum Body {
     Message {
         data: Package,
+        /// Its neighbours among the messages whose data is in the heap.
+        adopted: Neighbours,
     },
     /// A message to an alias: dropped unless the alias is active at the receiver.
     AliasMessage {
@@ -89,6 +102,6 @@ impl Signal {
         Box::new(Signal { next: std::ptr::null_mut(), body })
     }
     pub fn message(data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { data })
+        Signal::new(Body::Message { data, adopted: Neighbours::NONE })
     }
 }

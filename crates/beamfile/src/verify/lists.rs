@@ -110,7 +110,7 @@ pub(super) struct Command {
     pub dst: Option<Operand>,
     pub may_fail: bool,
     /// Bits that are there after it (`None`: as before), and bits it takes of those.
-    ensures: Option<u32>,
+    ensures: Option<u64>,
     takes: u64,
 }
 
@@ -119,8 +119,10 @@ fn commands(checker: &Checker<'_>, list: &[Operand]) -> Result<(), String> {
     let mut ensured = 0;
     while !rest.is_empty() {
         let (command, size) = command(checker.beam.atoms.get(atom(rest[0])), rest)?;
-        ensured = command.ensures.map_or(ensured, u64::from);
+        ensured = command.ensures.unwrap_or(ensured);
         ensured = match ensured.checked_sub(command.takes) {
+            // More bits than any bitstring has: the test before always fails, what follows never runs.
+            _ if ensured == u64::MAX => ensured,
             Some(left) => left,
             None => return Err(format!("{} bits are taken by bs_match, but only {ensured} ensured", command.takes)),
         };
@@ -142,6 +144,10 @@ pub(super) fn command(name: Option<&str>, list: &[Operand]) -> Result<(Command, 
         Some(number) => Ok(number),
         None => Err(format!("{:?} in a command of bs_match, a number wanted", list[index])),
     };
+    let bits = |index: usize| match list[index] {
+        Operand::U(bits) => Ok(if bits > u64::from(u32::MAX) { u64::MAX } else { bits }),
+        other => Err(format!("{other:?} in a command of bs_match, a size wanted")),
+    };
     let name = name.unwrap_or_default();
     let size = match name {
         "skip" | "ensure_exactly" => 2,
@@ -156,13 +162,13 @@ pub(super) fn command(name: Option<&str>, list: &[Operand]) -> Result<(Command, 
     let mut command = Command { live: None, dst: None, may_fail: false, ensures: None, takes: 0 };
     match name {
         "ensure_exactly" | "ensure_at_least" => {
-            command.ensures = Some(number(1)?);
+            command.ensures = Some(bits(1)?);
             command.may_fail = true;
             if size > 2 {
                 number(2)?;
             }
         }
-        "skip" => command.takes = number(1)?.into(),
+        "skip" => command.takes = bits(1)?,
         "get_tail" => {
             number(2)?;
             command.live = Some(number(1)?);
@@ -177,7 +183,7 @@ pub(super) fn command(name: Option<&str>, list: &[Operand]) -> Result<(Command, 
         }
         _ => {
             check_flags(list[2])?;
-            command.takes = u64::from(number(3)?) * u64::from(number(4)?);
+            command.takes = bits(3)?.saturating_mul(bits(4)?);
             command.live = Some(number(1)?);
             command.dst = Some(list[5]);
         }

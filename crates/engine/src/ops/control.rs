@@ -12,8 +12,11 @@ ops! {
     #[cold]
     fn hibernate(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && (*c).x[2].is_list()) {
-            p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+        let arguments = heddle_term::list::length((*c).x[2]);
+        if !((*c).x[0].is_atom() && (*c).x[1].is_atom() && arguments.is_some_and(|n| n <= crate::ctx::X_REGISTERS)) {
+            let too_many = (*c).x[0].is_atom() && (*c).x[1].is_atom() && arguments.is_some();
+            let reason = if too_many { am::SYSTEM_LIMIT } else { am::BADARG };
+            p.exception = Exception { reason: reason.into(), ..Exception::NONE };
             (*c).fault = heddle_runtime::exports::get(heddle_term::Mfa { module: am::ERLANG, function: am::HIBERNATE, arity: 3 });
             (*c).fault_args = p.heap.list(&(&(*c).x)[..3]);
             h = p.heap.htop;
@@ -119,7 +122,7 @@ fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
     if !trace.is_list() {
         return trace;
     }
-    let depth = crate::ops::errors::BACKTRACE_DEPTH.load(std::sync::atomic::Ordering::Relaxed);
+    let depth = crate::ops::errors::depth();
     let mut frames = Vec::new();
     let mut t = trace;
     while t.is_cons() && frames.len() < depth {

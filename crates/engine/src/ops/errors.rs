@@ -229,8 +229,15 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
         } else if p.exception.trace.is_list() {
             // A trace given as a list keeps its class beside it, for a later re-raise.
             let class = p.exception.class;
-            let list = p.exception.trace;
+            let list = shortened(&mut p.heap, p.exception.trace);
             p.exception.trace = p.heap.tuple(&[list, class.atom().into()]);
+        } else if trace_class(p.exception.trace) != p.exception.class
+            && let Some(parts) = p.exception.trace.as_tuple()
+        {
+            // raw_raise with another class than the trace's: a later re-raise is to find the new one.
+            let mut parts = parts.to_vec();
+            *parts.last_mut().expect("a raw trace is not empty") = p.exception.class.atom().into();
+            p.exception.trace = p.heap.tuple(&parts);
         }
         (*c).fault = std::ptr::null();
         (*c).fault_args = Term::NONE;
@@ -255,6 +262,17 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
         }
         std::ptr::null()
     }
+}
+
+/// Frames that a trace shows: the innermost always.
+pub fn depth() -> usize {
+    BACKTRACE_DEPTH.load(Ordering::Relaxed).max(1)
+}
+
+/// A trace made by a program, cut to the depth that traces have.
+fn shortened(heap: &mut Heap, trace: Term) -> Term {
+    let frames: Vec<Term> = heddle_term::list::ListIter::new(trace).take(depth() + 1).collect();
+    if frames.len() <= depth() { trace } else { heap.list(&frames[..depth()]) }
 }
 
 /// Gives the exception a trace with a frame on top that no code address stands for.
@@ -287,15 +305,18 @@ fn trace_class(trace: Term) -> Class {
 unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
     // SAFETY: as `unwind`.
     unsafe {
-        let depth = BACKTRACE_DEPTH.load(Ordering::Relaxed);
+        let depth = depth();
         let mut words: Vec<u64> = Vec::with_capacity(depth + 1);
         words.push(ip as u64);
         let mut slot = p.stop;
         while slot < p.end && words.len() <= depth {
             let word = Term::from_raw(*slot);
             if word.is_continuation() {
-                // The call lies before the return address.
-                words.push(crate::ctx::continuation_target(word.raw()) as u64 - 8);
+                // The call lies before the return address. A recursion shows as one frame.
+                let call = crate::ctx::continuation_target(word.raw()) as u64 - 8;
+                if words.last() != Some(&call) {
+                    words.push(call);
+                }
             }
             slot = slot.add(1);
         }
@@ -348,7 +369,7 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
         return *list;
     }
     let [words, args, fault, info, _] = parts else { return Term::NIL };
-    let depth = BACKTRACE_DEPTH.load(Ordering::Relaxed);
+    let depth = depth();
     let mut frames: Vec<Term> = Vec::new();
     let addresses: Vec<u64> = (0..words.header().arity()).map(|i| words.word(i)).collect();
     let args = args.as_tuple().map(|t| t[0]);
@@ -372,35 +393,22 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
         if i == 0 && is_native_entry(found.instance.code[found.offset as usize]) {
             continue;
         }
-        let mut location = location(heap, &found);
-        if first && info.is_cons() {
-            location = with_last(heap, location, info.head());
-        }
+        // error/3 and bit syntax: the explanation follows the place.
+        let extra = if first && info.is_cons() { *info } else { Term::NIL };
+        let location = location(heap, &found, extra);
         frames.push(heap.tuple(&[found.mfa.module.into(), found.mfa.function.into(), arity, location]));
     }
     heap.list(&frames)
-}
-
-/// The location, a list of two pairs or none, with one pair more.
-fn with_last(heap: &mut Heap, location: Term, pair: Term) -> Term {
-    let mut all: Vec<Term> = Vec::with_capacity(3);
-    let mut rest = location;
-    while rest.is_cons() {
-        all.push(rest.head());
-        rest = rest.tail();
-    }
-    all.push(pair);
-    heap.list(&all)
 }
 
 fn is_native_entry(cell: u64) -> bool {
     cell == crate::ops::natives::native_body as *const () as u64
 }
 
-fn location(heap: &mut Heap, found: &code::Location) -> Term {
-    let Some((file, line)) = found.instance.line_at(found.offset) else { return Term::NIL };
+fn location(heap: &mut Heap, found: &code::Location, rest: Term) -> Term {
+    let Some((file, line)) = found.instance.line_at(found.offset) else { return rest };
     let file = heap.string(file);
     let file = heap.tuple(&[am::FILE.into(), file]);
     let line = heap.tuple(&[am::LINE.into(), Term::small(line as i64)]);
-    heap.list(&[file, line])
+    heap.list_with_tail(&[file, line], rest)
 }

@@ -79,7 +79,10 @@ unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
                 put(*ip.add(4), c, (*(*c).p).stop, result);
                 0
             }
-            Err(key) => {
+            Err(_) => {
+                // The first in the order of keys, wherever it stands in the source.
+                let missing = pairs.iter().map(|pair| pair.0).filter(|&key| !map::contains(source, key));
+                let key = missing.min_by(|&a, &b| heddle_term::order::cmp_map_keys(a, b)).expect("a key is missing");
                 let reason = p.heap.tuple(&[am::BADKEY.into(), key]);
                 p.exception = Exception { reason, ..Exception::NONE };
                 1

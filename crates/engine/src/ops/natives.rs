@@ -54,7 +54,9 @@ ops! {
     fn native_thrown(ip, c, h, s, r) {
         let p = &mut *(*c).p;
         let thrown = (*c).thrown;
-        r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
+        if thrown != Thrown::SetReductions {
+            r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
+        }
         h = p.heap.htop;
         let export = &*(*ip.add(3) as *const Export);
         match thrown {
@@ -64,6 +66,10 @@ ops! {
                 return raise(ip, c, h, s, r);
             }
             Thrown::ExitNow => return exit_now(ip, c, h, s, r),
+            Thrown::ReductionsLeft | Thrown::SetReductions => {
+                r = reductions(c, r, thrown);
+                goto!(ip.add(4), c, h, s, r)
+            }
             _ => {
                 // As a call of the native's own function: it returns behind this operation.
                 s = s.sub(1);
@@ -86,13 +92,33 @@ ops! {
         r -= 1 + std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
         let target = continuation_target(*s);
         s = s.add(1);
+        if r <= 0 {
+            return yield_returned(target, c, h, s, r);
+        }
         goto!(target, c, h, s, r)
+    }
+    // A process that was on a dirty thread is back among its signals before it does anything else: its caller goes on in the
+    // next slice.
+    #[cold]
+    fn yield_returned(ip, c, h, s, r) {
+        if !heddle_runtime::sched::on_dirty_thread() {
+            goto!(ip, c, h, s, r)
+        }
+        let p = save!(c, h, s);
+        p.ip = ip;
+        p.saved.clear();
+        p.saved.extend_from_slice(&(&(*c).x)[..1]);
+        p.live = 1;
+        (*c).left = r;
+        OUT_YIELD
     }
     #[cold]
     fn native_body_thrown(ip, c, h, s, r) {
         let p = &mut *(*c).p;
         let thrown = (*c).thrown;
-        r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
+        if thrown != Thrown::SetReductions {
+            r -= 1 + std::mem::take(&mut p.extra_reductions) as i64;
+        }
         let export = &*(*ip.add(2) as *const Export);
         h = p.heap.htop;
         match thrown {
@@ -102,6 +128,12 @@ ops! {
                 return raise(ip, c, h, s, r);
             }
             Thrown::ExitNow => return exit_now(ip, c, h, s, r),
+            Thrown::ReductionsLeft | Thrown::SetReductions => {
+                r = reductions(c, r, thrown);
+                let target = continuation_target(*s);
+                s = s.add(1);
+                goto!(target, c, h, s, r)
+            }
             _ => return continue_thrown(ip, c, h, s, r, thrown),
         }
     }
@@ -128,6 +160,19 @@ unsafe fn set_fault(c: *mut Ctx, p: &mut Process, export: &Export, arity: usize)
         if (*c).fault_args.is_none() {
             (*c).fault_args = p.heap.list(&(&(*c).x)[..arity]);
         }
+    }
+}
+
+/// Answers a native that asks for the rest of the slice, or sets it. Returns the rest.
+unsafe fn reductions(c: *mut Ctx, r: i64, thrown: Thrown) -> i64 {
+    // SAFETY: a process runs.
+    unsafe {
+        if thrown == Thrown::ReductionsLeft {
+            (*c).x[0] = heddle_term::Term::small(r);
+            return r;
+        }
+        (*c).x[0] = heddle_term::Term::bool(true);
+        std::mem::take(&mut (*(*c).p).extra_reductions) as i64
     }
 }
 
@@ -163,10 +208,14 @@ unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u
                 if thrown == Thrown::WaitAgain { OUT_WAIT } else { OUT_YIELD }
             }
             Thrown::DirtyCpu | Thrown::DirtyIo => {
+                // Other arguments than it was called with, if it says so.
+                let n = p.trap_args.len();
+                (&mut (*c).x)[..n].copy_from_slice(&p.trap_args);
+                p.trap_args.clear();
                 yield_at(entry, c, h, s, r);
                 if thrown == Thrown::DirtyCpu { OUT_DIRTY_CPU } else { OUT_DIRTY_IO }
             }
-            Thrown::Exception | Thrown::ExitNow => unreachable!("handled before"),
+            Thrown::Exception | Thrown::ExitNow | Thrown::ReductionsLeft | Thrown::SetReductions => unreachable!("handled before"),
         }
     }
 }

@@ -114,18 +114,20 @@ ops! {
 
     // reg
     fn recv_marker_reserve(ip, c, h, s, r) {
-        (*(*c).p).messages.marker_reserve();
-        put(*ip.add(1), c, s, Term::NIL);
+        let number = (*(*c).p).messages.marker_reserve();
+        put(*ip.add(1), c, s, Term::small(number as i64));
         next!(ip, c, h, s, r; 2)
     }
     // marker reg, reference
     fn recv_marker_bind(ip, c, h, s, r) {
-        let reference = any(*ip.add(2), c, s);
-        (*(*c).p).messages.marker_bind(reference);
+        let (marker, reference) = (any(*ip.add(1), c, s), any(*ip.add(2), c, s));
+        (*(*c).p).messages.marker_bind(marker.small_value() as u32, reference);
         next!(ip, c, h, s, r; 3)
     }
+    // reference
     fn recv_marker_clear(ip, c, h, s, r) {
-        (*(*c).p).messages.marker_clear();
+        let reference = any(*ip.add(1), c, s);
+        (*(*c).p).messages.marker_clear(reference);
         next!(ip, c, h, s, r; 2)
     }
     // reference

@@ -1,9 +1,9 @@
 //! Modules `atomics` and `counters`: arrays of 64-bit words behind magic references.
 
 use crate::args;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::refs;
-use heddle_term::{Atom, Resource, Term, am, big, map};
+use heddle_term::{Atom, Kind, Resource, Term, am, big, map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,13 +69,21 @@ pub fn magic(p: &mut Process, resource: Arc<dyn Resource>) -> Term {
     p.heap.magic_reference(words, resource)
 }
 
-fn size(term: Term) -> Option<usize> {
-    args::count(term).filter(|n| (1..=MAX_WORDS).contains(n))
+/// How many words: `system_limit` for positive integers that are too many.
+fn size(p: &mut Process, term: Term) -> Result<usize, Thrown> {
+    match args::count(term) {
+        Some(n) if (1..=MAX_WORDS).contains(&n) => Ok(n),
+        Some(0) => Err(p.badarg()),
+        Some(_) => Err(p.system_limit()),
+        None if term.is_kind(Kind::PosBig) => Err(p.system_limit()),
+        None => Err(p.badarg()),
+    }
 }
 
 /// The second argument is a bit set: 1 for signed.
 fn atomics_new(p: &mut Process, a: &[Term]) -> NativeResult {
-    let (Some(size), Some(flags)) = (size(a[0]), args::count(a[1])) else { return Err(p.badarg()) };
+    let Some(flags) = args::count(a[1]) else { return Err(p.badarg()) };
+    let size = size(p, a[0])?;
     let Some(words) = words(size) else { return Err(p.system_limit()) };
     Ok(magic(p, Arc::new(Atomics { signed: flags & 1 != 0, words })))
 }
@@ -166,7 +174,7 @@ fn info(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn counters_new(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(size) = size(a[0]) else { return Err(p.badarg()) };
+    let size = size(p, a[0])?;
     let lanes = std::thread::available_parallelism().map_or(1, |n| n.get()) + 1;
     let mut all = Vec::new();
     for _ in 0..lanes {

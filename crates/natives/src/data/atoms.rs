@@ -100,7 +100,12 @@ fn name_of_binary(p: &mut Process, a: &[Term]) -> Result<String, Thrown> {
     let Some(view) = BitsView::of(a[0]).filter(BitsView::is_binary) else { return Err(p.badarg()) };
     let bytes = view.to_vec();
     match encoding(a[1]) {
-        Some(Encoding::Utf8) => String::from_utf8(bytes).map_err(|_| p.badarg()),
+        // Too many good characters in front are too many, whatever follows.
+        Some(Encoding::Utf8) => String::from_utf8(bytes).map_err(|e| {
+            let good = e.utf8_error().valid_up_to();
+            let good = std::str::from_utf8(&e.as_bytes()[..good]).map_or(0, |text| text.chars().count());
+            if good > MAX_CHARACTERS { p.system_limit() } else { p.badarg() }
+        }),
         Some(Encoding::Latin1) => Ok(bytes.iter().map(|&b| b as char).collect()),
         None => Err(p.badarg()),
     }
@@ -112,7 +117,7 @@ fn binary_to_atom(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn binary_to_existing_atom(p: &mut Process, a: &[Term]) -> NativeResult {
-    let text = name_of_binary(p, a)?;
+    let text = name_of_binary(p, a).map_err(|_| p.badarg())?;
     match Atom::existing(&text) {
         Some(atom) => Ok(atom.into()),
         None => Err(p.badarg()),

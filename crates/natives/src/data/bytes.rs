@@ -135,7 +135,7 @@ fn iolist_size_1(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_cons() {
         p.bump(size.min(1 << 20) / 128);
     }
-    Ok(Term::small(size as i64))
+    Ok(p.heap.unsigned(size as u64))
 }
 
 /// Binaries of at least this many bytes stay as they are in an I/O vector; the rest is joined.

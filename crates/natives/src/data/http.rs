@@ -116,12 +116,13 @@ fn is_token(byte: u8) -> bool {
     byte > 32 && byte < 127 && !b"()<>@,;:\\\"/[]?={}".contains(&byte)
 }
 
-/// The name with a capital at the start and after each hyphen, small letters elsewhere.
+/// The name with a capital at the start and after each hyphen, small letters elsewhere. A hyphen where a capital was due
+/// takes its place, so a letter after two of them is small.
 fn capitalised(name: &[u8]) -> Vec<u8> {
     let mut start = true;
     let word = |&byte: &u8| {
         let letter = if start { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
-        start = byte == b'-';
+        start = byte == b'-' && !start;
         letter
     };
     name.iter().map(word).collect()
@@ -199,7 +200,9 @@ impl Builder<'_> {
 
     fn absolute(&mut self, scheme: &str, rest: &[u8]) -> Term {
         let (authority, path) = rest.split_at(rest.iter().position(|&b| b == b'/').unwrap_or(rest.len()));
-        let (host, port) = match authority.iter().position(|&b| b == b':') {
+        // The colons inside the brackets of an IPv6 address are not the port's.
+        let address = if authority.first() == Some(&b'[') { authority.iter().position(|&b| b == b']').unwrap_or(0) } else { 0 };
+        let (host, port) = match authority[address..].iter().position(|&b| b == b':').map(|at| address + at) {
             Some(colon) => (&authority[..colon], number(&authority[colon + 1..]).filter(|(_, rest)| rest.is_empty()).map(|(n, _)| n)),
             None => (authority, None),
         };

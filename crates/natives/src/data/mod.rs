@@ -20,7 +20,7 @@ mod math;
 mod md5;
 mod operators;
 pub mod packet;
-mod persistent_term;
+pub mod persistent_term;
 mod re;
 mod search;
 mod sizes;

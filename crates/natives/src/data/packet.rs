@@ -161,9 +161,11 @@ impl Framing {
     }
 
     fn long_line(&self, data: &[u8], len: usize, otherwise: Next) -> Next {
-        if self.max_bytes != 0 && len > self.max_bytes {
+        // HTTP lines are not cut: where no packet size was given, longer ones are refused.
+        let limit = if self.kind != Kind::Line && self.max_bytes == 0 { self.line_bytes } else { self.max_bytes };
+        if limit != 0 && len > limit {
             Next::Invalid
-        } else if self.line_bytes != 0 && len >= self.line_bytes && data.len() >= self.line_bytes {
+        } else if self.kind == Kind::Line && self.line_bytes != 0 && len >= self.line_bytes && data.len() >= self.line_bytes {
             Next::Packet { header: 0, total: self.line_bytes, trailer: 0 }
         } else {
             otherwise

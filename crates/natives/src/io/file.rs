@@ -262,7 +262,8 @@ fn pread(p: &mut Process, a: &[Term]) -> NativeResult {
                 k => n += k,
             }
         }
-        Ok(data(p, &buffer[..n], size))
+        // Unlike `read`, nothing read is the end even where nothing was asked for: dets relies on it for empty slots.
+        Ok(data(p, &buffer[..n], size.max(1)))
     })
 }
 
@@ -375,7 +376,7 @@ fn ipread(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         let mut body = vec![0u8; size as usize];
         let n = file.read_at(&mut body, pointer as u64)?;
-        let content = if n == 0 && size > 0 { eof } else { p.heap.binary(&body[..n]) };
+        let content = if n == 0 { eof } else { p.heap.binary(&body[..n]) };
         let triple = p.heap.tuple(&[Term::small(size as i64), Term::small(pointer as i64), content]);
         Ok(ok_with(p, triple))
     })

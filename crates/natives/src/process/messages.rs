@@ -82,14 +82,13 @@ fn error_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn error_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut info = Term::NIL;
-    let Some(options) = args::list(a[2]) else { return Err(p.badarg()) };
-    for option in options {
-        match args::option(option) {
-            Some((am::ERROR_INFO, value)) if value.is_map() => {
-                let pair = p.heap.tuple(&[am::ERROR_INFO.into(), value]);
-                info = p.heap.list(&[pair]);
-            }
-            _ => return Err(p.badarg()),
+    // Options of another shape do not spoil the error that is to be raised.
+    for option in args::list(a[2]).unwrap_or_default() {
+        if let Some((am::ERROR_INFO, value)) = args::option(option)
+            && value.is_map()
+        {
+            let pair = p.heap.tuple(&[am::ERROR_INFO.into(), value]);
+            info = p.heap.list(&[pair]);
         }
     }
     error_with(p, a[0], a[1], info)

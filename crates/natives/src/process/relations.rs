@@ -6,6 +6,7 @@ use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::{Package, RefId, names, refs};
+use heddle_term::ident::PidView;
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -104,17 +105,33 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
             let id = names::whereis(name).filter(|t| t.is_local_port() == is_port);
             (id.unwrap_or(Term::NONE), Some(name))
         }
+        Target::Gone => {
+            let me = p.pid();
+            send::build_message(me, |heap| {
+                let tag = options.tag.map_or(am::DOWN_UPPER.into(), |tag| heap.copy(tag));
+                let reference = if alias == AliasMode::None { heap.reference(id.words()) } else { heap.alias_reference(id.words(), me) };
+                let object = heap.copy(a[1]);
+                heap.tuple(&[tag, reference, Atom::new(if is_port { "port" } else { "process" }).into(), object, am::NOPROC.into()])
+            });
+            if alias == AliasMode::Explicit {
+                p.relations.make().aliases.insert(id, alias);
+            }
+            return Ok(reference_term(p, id, alias));
+        }
         Target::Remote => return Err(p.error(am::NOTSUP)),
         Target::Bad => return Err(p.badarg()),
     };
     let tag = options.tag.map(Package::new);
-    send::monitor(p, target, name, id, alias, tag);
+    let kind = if is_port { MonitorKind::Port } else { MonitorKind::Process };
+    send::monitor(p, kind, target, name, id, alias, tag);
     Ok(reference_term(p, id, alias))
 }
 
 enum Target {
     Id(Term),
     Name(Atom),
+    /// Of an earlier life of this node: nobody is there.
+    Gone,
     Remote,
     Bad,
 }
@@ -132,7 +149,10 @@ fn target(term: Term, is_port: bool) -> Target {
             (Some(_), Some(_)) => Target::Remote,
             _ => Target::Bad,
         },
-        _ if term.is_pid() && !is_port => Target::Remote,
+        _ if term.is_pid() && !is_port => match PidView::of(term) {
+            Some(view) if view.node == node_name() => Target::Gone,
+            _ => Target::Remote,
+        },
         _ => Target::Bad,
     }
 }

@@ -58,41 +58,58 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
         return by_name(p, key.name());
     }
     match a[0].as_tuple() {
+        // The figures come as messages, which Erlang code adds up.
+        Some(&[key, names]) if key.is_atom_of(Atom::new("allocator_sizes")) => {
+            Err(p.trap_to(am::ERLANG, Atom::new("alloc_sizes"), &[names]))
+        }
         Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
             (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
-            (Some("error_checker"), _) | (Some("memory_checker"), _) => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         },
-        Some(&[key, reference, allocators]) if key.is_atom_of(Atom::new("memory_internal")) => memory_internal(p, reference, allocators),
+        Some(&[key, reference, allocators]) if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) => {
+            allocator_sizes(p, reference, allocators)
+        }
         _ => Err(p.badarg()),
     }
 }
 
-/// What `erlang:memory` adds up: one message per auxiliary thread but one. The first carries the machine's figures, which are
-/// not kept by thread; the others are empty.
-fn memory_internal(p: &mut Process, reference: Term, allocators: Term) -> NativeResult {
-    if !reference.is_reference() || args::list(allocators).is_none() {
-        return Err(p.badarg());
-    }
+/// Bytes in blocks, by what they are for. The figures are the machine's; they are not kept by thread.
+fn block_bytes() -> [(&'static str, usize); 4] {
     let processes = heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed);
     let binary = heddle_term::refbin::TOTAL_BYTES.load(Ordering::Relaxed);
     let ets = crate::ets::memory_words() * 8;
-    let resident = resident_bytes();
-    let rest = resident.saturating_sub(processes + binary + ets);
-    let figures = [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)];
+    let rest = resident_bytes().saturating_sub(processes + binary + ets);
+    [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)]
+}
+
+/// `{allocator_sizes, Ref, Names}` and `{memory_internal, Ref, Names}`: one message per auxiliary thread but one. The first carries
+/// the figures, the others are empty. Sizes come without the highest they were, which nobody counts.
+fn allocator_sizes(p: &mut Process, reference: Term, allocators: Term) -> NativeResult {
+    let Some(names) = args::list(allocators) else { return Err(p.badarg()) };
+    let figures = block_bytes();
+    let known = |name: &Term| figures.iter().find(|(known, _)| name.is_atom_of(Atom::new(known)));
+    if !reference.is_reference() || !names.iter().all(|name| name.as_atom().is_some_and(|n| n.name().ends_with("_alloc"))) {
+        return Err(p.badarg());
+    }
     let mut rows = Vec::new();
-    for (name, bytes) in figures {
-        let bytes = Term::small(bytes as i64);
-        let size = p.heap.tuple(&[atom("size"), bytes, bytes, bytes]);
+    for &name in &names {
+        // One that is not used here is off.
+        let Some(&(_, bytes)) = known(&name) else {
+            rows.push(p.heap.tuple(&[name, Term::bool(false)]));
+            continue;
+        };
+        let size = p.heap.tuple(&[atom("size"), Term::small(bytes as i64)]);
         let sizes = p.heap.list(&[size]);
-        let block = p.heap.tuple(&[atom(name), sizes]);
-        let blocks = p.heap.list(&[block]);
-        let blocks = p.heap.tuple(&[atom("blocks"), blocks]);
-        let blocks = p.heap.list(&[blocks]);
-        let carriers = p.heap.tuple(&[atom("mbcs"), blocks]);
-        let carriers = p.heap.list(&[carriers]);
-        rows.push(p.heap.tuple(&[atom(name), Term::small(0), carriers]));
+        let block = p.heap.tuple(&[name, sizes]);
+        let block = p.heap.list(&[block]);
+        let carriers = [("mbcs", block), ("sbcs", Term::NIL)].map(|(kind, blocks)| {
+            let blocks = p.heap.tuple(&[atom("blocks"), blocks]);
+            let blocks = p.heap.list(&[blocks]);
+            p.heap.tuple(&[atom(kind), blocks])
+        });
+        let carriers = p.heap.list(&carriers);
+        rows.push(p.heap.tuple(&[name, Term::small(0), carriers]));
     }
     let data = p.heap.list(&rows);
     let me = p.pid_term();
@@ -166,7 +183,6 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         | "io_thread"
         | "async_dist"
         | "port_parallelism"
-        | "instruction_counts"
         | "dynamic_trace_probes"
         | "ets_realloc_moves"
         | "ets_always_compress" => Term::bool(false),
@@ -212,10 +228,21 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "thread_pool_size" => small(1),
         "context_reductions" => small(4000),
         "trace_control_word" => small(0),
-        "outstanding_system_requests_limit" => small(4),
+        "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
         "dist_buf_busy_limit" => small(1 << 20),
         "delayed_node_table_gc" => small(60),
         "halt_flush_timeout" => am::INFINITY.into(),
+        "max_integer" => {
+            let digits = [u64::MAX; heddle_term::big::MAX_DIGITS];
+            p.heap.big_words(false, &digits)
+        }
+        "system_logger" => match heddle_runtime::exit::SYSTEM_LOGGER.load(Ordering::Relaxed) {
+            0 => am::LOGGER.into(),
+            n => Term::local_pid(n - 1),
+        },
+        // NIF libraries and drivers: none yet.
+        "taints" => Term::NIL,
+        "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
         "dist_ctrl" | "decentralized_counter_groups_map" => Term::NIL,
         "modified_timing_level" => am::UNDEFINED.into(),
         "tolerant_timeofday" => atom("disabled"),
@@ -228,10 +255,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "min_heap_size" => pair(p, key, small(spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed))),
         "min_bin_vheap_size" => pair(p, key, small(spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed))),
         "fullsweep_after" => pair(p, key, small(spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize)),
-        "max_heap_size" => {
-            let value = default_max_heap(p);
-            pair(p, key, value)
-        }
+        "max_heap_size" => default_max_heap(p),
         "garbage_collection" => {
             let max = spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed);
             let items = [
@@ -339,6 +363,10 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(n) => Ok(small(spawn::FULLSWEEP_AFTER.swap(n as u64, Ordering::Relaxed) as usize)),
             None => Err(p.badarg()),
         },
+        "outstanding_system_requests_limit" => match args::count(a[1]) {
+            Some(n) if (1..=1 << 26).contains(&n) => Ok(small(SYSTEM_REQUESTS.swap(n, Ordering::Relaxed))),
+            _ => Err(p.badarg()),
+        },
         "max_heap_size" => {
             let current = heddle_runtime::process::SpawnOptions::default().max_heap;
             let Some(new) = crate::process::flags::max_heap(a[1], current) else { return Err(p.badarg()) };
@@ -372,6 +400,9 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         _ => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
+
+/// How many processes `erts_code_purger` asks at a time. It reads the limit itself.
+static SYSTEM_REQUESTS: AtomicUsize = AtomicUsize::new(4);
 
 /// `system_check(schedulers)`: every scheduler answers; ours answer by running the caller.
 fn system_check(p: &mut Process, a: &[Term]) -> NativeResult {

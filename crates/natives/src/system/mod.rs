@@ -1,8 +1,10 @@
 //! Natives on the machine itself.
 
+pub mod dirty;
 pub mod display;
 pub mod halt;
 pub mod info;
+pub mod internal_state;
 pub mod os;
 pub mod refused;
 pub mod signals;

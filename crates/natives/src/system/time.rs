@@ -157,8 +157,12 @@ fn fields_term(p: &mut Process, f: Fields) -> Term {
     p.heap.tuple(&[date, time])
 }
 
+/// Years that conversions from and to local time know; universal time reaches back further.
+const LOCAL_YEARS: std::ops::Range<i64> = 1902..i32::MAX as i64;
+const UNIVERSAL_YEARS: std::ops::Range<i64> = 1600..i32::MAX as i64;
+
 /// {{Y,M,D},{H,M,S}} with everything in range.
-fn fields(term: Term) -> Option<Fields> {
+fn fields(term: Term, years: std::ops::Range<i64>) -> Option<Fields> {
     let [date, time] = term.as_tuple()? else { return None };
     let ([y, m, d], [h, mi, s]) = (date.as_tuple()?, time.as_tuple()?) else { return None };
     let mut f = [0i64; 6];
@@ -172,7 +176,7 @@ fn fields(term: Term) -> Option<Fields> {
         && (0..24).contains(&f[3])
         && (0..60).contains(&f[4])
         && (0..60).contains(&f[5])
-        && f[0].abs() < 1 << 40;
+        && years.contains(&f[0]);
     ok.then_some(f)
 }
 
@@ -200,12 +204,12 @@ fn time_0(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(localtime(p, a)?.slot(1))
 }
 fn universaltime_to_localtime(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(f) = fields(a[0]) else { return Err(p.badarg()) };
+    let Some(f) = fields(a[0], LOCAL_YEARS) else { return Err(p.badarg()) };
     let f = local(posix(f));
     Ok(fields_term(p, f))
 }
 fn localtime_to_universaltime(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(f) = fields(a[0]) else { return Err(p.badarg()) };
+    let Some(f) = fields(a[0], LOCAL_YEARS) else { return Err(p.badarg()) };
     let dst = match a[1].as_atom() {
         Some(am::TRUE) => 1,
         Some(am::FALSE) => 0,
@@ -233,7 +237,7 @@ fn posixtime_to_universaltime(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(fields_term(p, f))
 }
 fn universaltime_to_posixtime(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(f) = fields(a[0]) else { return Err(p.badarg()) };
+    let Some(f) = fields(a[0], UNIVERSAL_YEARS) else { return Err(p.badarg()) };
     Ok(p.heap.integer(posix(f)))
 }
 

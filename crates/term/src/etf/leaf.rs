@@ -8,7 +8,7 @@ use crate::big;
 use crate::code_cell::{Export, Mfa};
 use crate::code_hooks::hooks;
 use crate::heap::Heap;
-use crate::ident::{PidView, PortView, RefView};
+use crate::ident::{PID_NUMBER_BITS, PidView, PortView, RefView};
 use crate::term::Term;
 
 fn intern(name: &str, options: &Options) -> Result<Atom, DecodeError> {
@@ -128,6 +128,9 @@ pub fn pid(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) -> 
     let node = atom(reader, options)?;
     let (number, serial) = (reader.u32()?, reader.u32()?);
     let creation = creation(reader, tag == tag::NEW_PID)?;
+    if (node, creation) == crate::node::current() && number >= 1 << PID_NUMBER_BITS {
+        return Err(DecodeError::Malformed("number of a process of this node"));
+    }
     Ok(PidView { node, creation, number, serial }.to_term(heap))
 }
 
@@ -162,6 +165,8 @@ pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Option
         }
         creation
     };
+    // References of this node have three words, though they may be written shorter.
+    let count = if (node, creation) == crate::node::current() { count.max(3) } else { count };
     let view = RefView { node, creation, count, words };
     if (node, creation) == crate::node::current() && count == 3 {
         let words = [words[0], words[1], words[2]];

@@ -1,0 +1,131 @@
+//! `erts_debug:get_internal_state/1` and `set_internal_state/2`: how OTP's own tests look into the machine. Both raise `undef`,
+//! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. What only describes stock's insides has no
+//! answer here (`badarg`).
+
+use crate::args;
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::{exit, gc, proctab, qsbr, send};
+use heddle_term::{Atom, Term, am, hash};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+heddle_runtime::natives! { TABLE:
+    "erts_debug" => {
+        "get_internal_state"/1 => get_internal_state,
+        "set_internal_state"/2 => set_internal_state,
+    }
+}
+
+static AVAILABLE: AtomicBool = AtomicBool::new(false);
+
+fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
+    let available = AVAILABLE.load(Ordering::Relaxed);
+    if a[0].is_atom_of(Atom::new("available_internal_state")) {
+        return Ok(Term::bool(available));
+    }
+    if !available {
+        return Err(p.error(am::UNDEF));
+    }
+    if let Some(key) = a[0].as_atom() {
+        return match key.name() {
+            "reds_left" => Err(Thrown::ReductionsLeft),
+            "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
+            _ => Err(p.badarg()),
+        };
+    }
+    match args::option(a[0]) {
+        Some((key, value)) => match key.name() {
+            "internal_hash" => Ok(p.heap.unsigned(hash::internal_hash(value) >> 32)),
+            "have_pending_exit" if value.is_local_pid() => {
+                let exiting = proctab::lookup(value.payload()).is_none_or(|q| q.state.load().is_exiting());
+                Ok(Term::bool(exiting))
+            }
+            _ => Err(p.badarg()),
+        },
+        None => Err(p.badarg()),
+    }
+}
+
+fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(key) = a[0].as_atom() else { return Err(p.badarg()) };
+    if key.name() == "available_internal_state" {
+        let Some(on) = args::boolean(a[1]) else { return Err(p.badarg()) };
+        let before = AVAILABLE.swap(on, Ordering::Relaxed);
+        if on && !before {
+            let text = format!(
+                "Process {} enabled access to the emulator internal state.\nNOTE: This is an erts internal test feature and should \
+                 *only* be used by OTP test-suites.\n",
+                heddle_term::text::display::to_string(p.pid_term())
+            );
+            exit::log_message("warning", &text);
+        }
+        return Ok(Term::bool(before));
+    }
+    if !AVAILABLE.load(Ordering::Relaxed) {
+        return Err(p.error(am::UNDEF));
+    }
+    match key.name() {
+        "reds_left" => match args::count(a[1]) {
+            Some(left) => {
+                // Not added to what a collection just cost.
+                p.extra_reductions = left.min(1 << 30) as u32;
+                Err(Thrown::SetReductions)
+            }
+            None => Err(p.badarg()),
+        },
+        // Holds this scheduler, as a driver or NIF that takes its time would.
+        "block" | "sleep" => match args::count(a[1]) {
+            Some(ms) => {
+                std::thread::sleep(Duration::from_millis(ms as u64));
+                Ok(Term::bool(true))
+            }
+            None => Err(p.badarg()),
+        },
+        // Only a debugging build of stock pauses everywhere on demand.
+        "ets_force_trap" => Ok(am::NOTSUP.into()),
+        "wait" => wait(p, a[0], a[1]),
+        "force_gc" if a[1].is_local_pid() => {
+            let found = proctab::lookup(a[1].payload()).is_some();
+            if a[1] == p.pid_term() {
+                p.need_major = true;
+                p.request_collection();
+            } else {
+                send::call_in(a[1].payload(), |other| {
+                    if let Some(other) = other {
+                        gc::collect(other, &mut [], 0, gc::Kind::Major);
+                    }
+                });
+            }
+            Ok(Term::bool(found))
+        }
+        "proc_sig_block" => match a[1].as_tuple() {
+            Some(&[pid, ms]) if pid.is_local_pid() => {
+                let Some(ms) = args::count(ms) else { return Err(p.badarg()) };
+                send::call_in(pid.payload(), move |_| std::thread::sleep(Duration::from_millis(ms as u64)));
+                Ok(am::OK.into())
+            }
+            _ => Err(p.badarg()),
+        },
+        // Signals always go to one queue: there are no buffers to switch on.
+        "proc_sig_buffers" => Ok(Term::bool(false)),
+        "mbuf" => {
+            let copy = p.heap.copy(a[1]);
+            p.request_collection();
+            Ok(copy)
+        }
+        _ => Err(p.badarg()),
+    }
+}
+
+/// `wait, What`: until every scheduler has let go of what was unlinked before. Runs again with the epoch that must have passed.
+fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
+    let epoch = match (what.as_atom().map(|w| w.name()), args::count(what)) {
+        (Some("deallocations" | "thread_progress" | "aux_work" | "timer_cancellations"), _) => qsbr::next(),
+        (_, Some(epoch)) => epoch as u64,
+        _ => return Err(p.badarg()),
+    };
+    if qsbr::passed(epoch) {
+        return Ok(am::OK.into());
+    }
+    Err(p.again(&[key, Term::small(epoch as i64)]))
+}
