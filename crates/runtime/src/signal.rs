@@ -34,7 +34,9 @@ pub struct Signal {
 unsafe impl Send for Signal {}
 
 pub enum Body {
+    /// `from`: the sending process, or NONE.
     Message {
+        from: Term,
         data: Package,
     },
     /// A message to an alias: dropped unless the alias is active at the receiver.
@@ -88,7 +90,10 @@ impl Signal {
     pub fn new(body: Body) -> Box<Signal> {
         Box::new(Signal { next: std::ptr::null_mut(), body })
     }
+    pub fn message_from(from: Term, data: Package) -> Box<Signal> {
+        Signal::new(Body::Message { from, data })
+    }
     pub fn message(data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { data })
+        Signal::message_from(Term::NONE, data)
     }
 }
