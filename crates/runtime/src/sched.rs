@@ -13,7 +13,7 @@ use crate::run_queue::RunQueue;
 use crate::signal::{Body, Signal};
 use crate::state::Put;
 use crate::timer::{Action, Wheels};
-use crate::trace::{events, flags};
+use crate::trace::{events, flags, meters};
 use crate::{handle, huge_pages, proctab, qsbr, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
@@ -475,6 +475,9 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) {
         events::scheduled(local, "in");
     }
+    if meters::METERED.load(Ordering::Relaxed) != 0 {
+        meters::pause(local, meters::What::Time, true);
+    }
     if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
         outcome = Outcome::Exit;
     } else if local.suspend_count > 0 {
@@ -488,6 +491,9 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         outcome = if out == Outcome::Yield { outcome } else { out };
     }
     me.current.store(0, Ordering::Relaxed);
+    if meters::METERED.load(Ordering::Relaxed) != 0 {
+        meters::pause(local, meters::What::Time, false);
+    }
     if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
         events::scheduled(local, "out");
     }

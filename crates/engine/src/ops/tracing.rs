@@ -6,6 +6,7 @@ use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
 use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind, WORDS};
+use heddle_runtime::trace::meters::What;
 use heddle_term::Term;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,6 +36,22 @@ ops! {
         goto!(target, c, h, s, r)
     }
     #[cold]
+    fn trace_time(ip, c, h, s, r) {
+        tell_left(c, h, s, What::Time);
+        load!(c, h, s);
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+    #[cold]
+    fn trace_memory(ip, c, h, s, r) {
+        tell_left(c, h, s, What::Memory);
+        load!(c, h, s);
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+    #[cold]
     fn trace_return_to(ip, c, h, s, r) {
         tell_return_to(c, h, s);
         load!(c, h, s);
@@ -56,6 +73,8 @@ pub fn install() {
         returned: cell(trace_returned),
         returned_or_raised: cell(trace_returned),
         return_to: cell(trace_return_to),
+        time: cell(trace_time),
+        memory: cell(trace_memory),
     });
 }
 
@@ -102,11 +121,6 @@ unsafe fn push_frame(c: *mut Ctx, p: &mut Process, live: usize, breakpoint: &Bre
     // SAFETY: the stack has an initialised word on top: the return address.
     unsafe {
         let cells = CELLS.get().expect("installed");
-        let top = Term::from_raw(*p.stop);
-        if kind == Kind::ReturnTo && frames::kind(top) == Some(Kind::ReturnTo) && Term::from_raw(*p.stop.add(4)) == session {
-            // A tail call: whoever is returned to is told of already.
-            return;
-        }
         if !fits(p.heap.htop, p.stop, WORDS + 1) {
             make_room(c, WORDS + 1, live);
         }
@@ -114,6 +128,8 @@ unsafe fn push_frame(c: *mut Ctx, p: &mut Process, live: usize, breakpoint: &Bre
             Kind::Returned => cells.returned,
             Kind::ReturnedOrRaised => cells.returned_or_raised,
             Kind::ReturnTo => cells.return_to,
+            Kind::Time => cells.time,
+            Kind::Memory => cells.memory,
         };
         let mfa = breakpoint.mfa;
         let words = [mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64), session, tracer];
@@ -146,6 +162,15 @@ unsafe fn tell_returned(c: *mut Ctx, h: *mut u64, s: *mut u64) {
 }
 
 #[inline(never)]
+unsafe fn tell_left(c: *mut Ctx, h: *mut u64, s: *mut u64, what: What) {
+    // SAFETY: as `take_frame`.
+    unsafe {
+        let (p, frame) = take_frame(c, h, s);
+        frames::meter_left(p, &frame, what);
+    }
+}
+
+#[inline(never)]
 unsafe fn tell_return_to(c: *mut Ctx, h: *mut u64, s: *mut u64) {
     // SAFETY: as `take_frame`.
     unsafe {
@@ -170,6 +195,8 @@ pub unsafe fn passed_by_exception(p: &mut Process, slot: *mut u64, return_to: &m
                 let (class, reason) = (p.exception.class.atom().into(), p.exception.reason);
                 frames::raised(p, &frame, class, reason);
             }
+            Some(Kind::Time) => frames::meter_left(p, &frame, What::Time),
+            Some(Kind::Memory) => frames::meter_left(p, &frame, What::Memory),
             Some(Kind::ReturnTo) if !return_to.contains(&frame[3]) => return_to.push(frame[3]),
             _ => {}
         }

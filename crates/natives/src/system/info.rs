@@ -61,7 +61,6 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
         Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
             (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
-            (Some("error_checker"), _) | (Some("memory_checker"), _) => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         },
         Some(&[key, reference, allocators]) if key.is_atom_of(Atom::new("memory_internal")) => memory_internal(p, reference, allocators),

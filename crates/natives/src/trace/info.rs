@@ -5,7 +5,7 @@ use heddle_runtime::proctab;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::trace::breakpoints::{self, Setting, Target};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
-use heddle_runtime::trace::{Spec, flags, tracees};
+use heddle_runtime::trace::{Spec, flags, meters, tracees};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
@@ -42,7 +42,11 @@ fn of(p: &mut Process, session: &Arc<Session>, subject: Term, item: Term) -> Nat
         return process(p, session, subject, key);
     }
     if subject.is_local_port() {
-        return Err(p.error(am::NOTSUP));
+        if !crate::ports::exists(subject) {
+            return answer(p, key, am::UNDEFINED.into());
+        }
+        let traced = super::ports::of(subject.payload()).into_iter().find(|t| t.session.id == session.id);
+        return flags_or_tracer(p, key, traced.map(|t| (t.flags, t.tracer)));
     }
     if let Some(name) = subject.as_atom() {
         return match name.name() {
@@ -50,7 +54,10 @@ fn of(p: &mut Process, session: &Arc<Session>, subject: Term, item: Term) -> Nat
                 let new = session.settings.lock().unwrap().new_processes;
                 flags_or_tracer(p, key, new)
             }
-            "new_ports" => flags_or_tracer(p, key, None),
+            "new_ports" => {
+                let new = session.settings.lock().unwrap().new_ports;
+                flags_or_tracer(p, key, new)
+            }
             "send" | "receive" => event(p, session, name, key),
             "on_load" => on_load(p, session, key),
             _ => Err(bad_subject(p)),
@@ -128,9 +135,16 @@ fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
         },
         meta: r.meta.flatten(),
         count: (r.count == Some(breakpoints::Counting::Start)).then(Default::default),
+        time: (r.time == Some(breakpoints::Counting::Start)).then(Default::default),
+        memory: (r.memory == Some(breakpoints::Counting::Start)).then(Default::default),
     });
-    if key.name() == "call_count" {
-        let on = setting.is_some_and(|s| s.count.is_some());
+    let on = match key.name() {
+        "call_count" => Some(setting.as_ref().is_some_and(|s| s.count.is_some())),
+        "call_time" => Some(setting.as_ref().is_some_and(|s| s.time.is_some())),
+        "call_memory" => Some(setting.as_ref().is_some_and(|s| s.memory.is_some())),
+        _ => None,
+    };
+    if let Some(on) = on {
         return answer(p, key, Term::bool(on));
     }
     items(p, setting, key)
@@ -191,9 +205,42 @@ fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
             Some(counter) => p.heap.unsigned(counter.calls.load(Ordering::Relaxed)),
             None => no,
         },
-        "call_time" | "call_memory" => no,
+        "call_time" => match &s.time {
+            Some(meter) => {
+                meters::settle(p);
+                let rows = rows(meter);
+                let rows: Vec<Term> = rows
+                    .iter()
+                    .map(|&(pid, calls, ns)| {
+                        let us = ns / 1000;
+                        let parts = [calls, us / 1_000_000, us % 1_000_000].map(|n| Term::small(n as i64));
+                        p.heap.tuple(&[Term::local_pid(pid), parts[0], parts[1], parts[2]])
+                    })
+                    .collect();
+                p.heap.list(&rows)
+            }
+            None => no,
+        },
+        "call_memory" => match &s.memory {
+            Some(meter) => {
+                meters::settle(p);
+                let rows = rows(meter);
+                let rows: Vec<Term> = rows
+                    .iter()
+                    .map(|&(pid, calls, words)| p.heap.tuple(&[Term::local_pid(pid), Term::small(calls as i64), Term::small(words as i64)]))
+                    .collect();
+                p.heap.list(&rows)
+            }
+            None => no,
+        },
         _ => return None,
     })
+}
+
+fn rows(meter: &meters::Meter) -> Vec<(u64, u64, u64)> {
+    let mut rows: Vec<_> = meter.rows.lock().unwrap().iter().map(|(&pid, &(calls, amount))| (pid, calls, amount)).collect();
+    rows.sort_unstable();
+    rows
 }
 
 /// The sessions in which something is traced of the subject, as `trace:session_info/1` shows them.
@@ -206,12 +253,17 @@ fn sessions_of(p: &mut Process, subject: Term) -> NativeResult {
             return Ok(am::UNDEFINED.into());
         }
         found.extend(tracees::of(subject.payload(), u32::MAX).into_iter().map(|t| t.session));
+    } else if subject.is_local_port() {
+        if !crate::ports::exists(subject) {
+            return Ok(am::UNDEFINED.into());
+        }
+        found.extend(super::ports::of(subject.payload()).into_iter().map(|t| t.session));
     } else if let Some(name) = subject.as_atom() {
         for session in sessions::all() {
             let settings = session.settings.lock().unwrap();
             let has = match name.name() {
                 "new" | "new_processes" => settings.new_processes.is_some(),
-                "new_ports" => false,
+                "new_ports" => settings.new_ports.is_some(),
                 "send" => !matches!(settings.send, EventSpec::All),
                 "receive" => !matches!(settings.receive, EventSpec::All),
                 "on_load" => settings.on_load.is_some(),

@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod info;
 pub mod matching;
 pub mod pattern;
+pub mod ports;
 pub mod process;
 pub mod session;
 

@@ -59,6 +59,14 @@ struct Flags {
     local: bool,
     meta: Option<Term>,
     count: bool,
+    time: bool,
+    memory: bool,
+}
+
+impl Flags {
+    fn counts(&self) -> bool {
+        self.count || self.time || self.memory
+    }
 }
 
 fn flags(p: &mut Process, session: &Session, list: Term) -> Result<Flags, Thrown> {
@@ -71,7 +79,8 @@ fn flags(p: &mut Process, session: &Session, list: Term) -> Result<Flags, Thrown
             Some("local") => flags.local = true,
             Some("meta") => flags.meta = Some(session.tracer.unwrap_or(p.pid_term())),
             Some("call_count") => flags.count = true,
-            Some("call_time" | "call_memory") => return Err(p.error(am::NOTSUP)),
+            Some("call_time") => flags.time = true,
+            Some("call_memory") => flags.memory = true,
             _ => match item.as_tuple() {
                 Some(&[tag, pid]) if tag.is_atom_of(Atom::new("meta")) => flags.meta = Some(arguments::tracer(p, pid)?),
                 Some(&[tag, _, _]) if tag.is_atom_of(Atom::new("meta")) => return Err(p.error(am::NOTSUP)),
@@ -79,11 +88,20 @@ fn flags(p: &mut Process, session: &Session, list: Term) -> Result<Flags, Thrown
             },
         }
     }
-    if flags.global && (flags.local || flags.meta.is_some() || flags.count) {
+    if flags.global && (flags.local || flags.meta.is_some() || flags.counts()) {
         return bad(p);
     }
-    flags.global = !(flags.local || flags.meta.is_some() || flags.count);
+    flags.global = !(flags.local || flags.meta.is_some() || flags.counts());
     Ok(flags)
+}
+
+fn counting(flags: &Flags, change: Counting) -> Request {
+    Request {
+        count: flags.count.then_some(change),
+        time: flags.time.then_some(change),
+        memory: flags.memory.then_some(change),
+        ..Request::default()
+    }
 }
 
 fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
@@ -107,6 +125,8 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
             },
             meta: flags.meta.map(|tracer| Some((tracer, spec))),
             count: flags.count.then_some(Counting::Start),
+            time: flags.time.then_some(Counting::Start),
+            memory: flags.memory.then_some(Counting::Start),
         },
         What::Off => Request {
             call: match (flags.global, flags.local) {
@@ -116,10 +136,12 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
             },
             meta: flags.meta.map(|_| None),
             count: flags.count.then_some(Counting::Off),
+            time: flags.time.then_some(Counting::Off),
+            memory: flags.memory.then_some(Counting::Off),
         },
-        What::Pause | What::Restart if !flags.count || flags.local || flags.meta.is_some() => return Err(p.badarg()),
-        What::Pause => Request { count: Some(Counting::Pause), ..Request::default() },
-        What::Restart => Request { count: Some(Counting::Restart), ..Request::default() },
+        What::Pause | What::Restart if !flags.counts() || flags.local || flags.meta.is_some() => return Err(p.badarg()),
+        What::Pause => counting(&flags, Counting::Pause),
+        What::Restart => counting(&flags, Counting::Restart),
     };
     if a[0].is_atom_of(Atom::new("on_load")) {
         let clears = matches!(request.call, Some(CallChange::NotGlobal | CallChange::NotLocal));

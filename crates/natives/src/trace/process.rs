@@ -1,6 +1,6 @@
 //! `erlang:trace/3` and `trace:process/4`: flags on processes.
 
-use super::arguments;
+use super::{arguments, ports};
 use crate::args;
 use heddle_runtime::process::{NativeResult, ProcRef, Process};
 use heddle_runtime::trace::sessions::{self, Session};
@@ -50,14 +50,14 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
         }
         return Ok(Term::small(1));
     }
-    if a[0].is_local_port() {
-        return Err(p.error(am::NOTSUP));
+    let port_spec = a[0].is_local_port() || matches!(a[0].as_atom().map(|n| n.name()), Some("ports" | "new_ports" | "existing_ports"));
+    if port_spec {
+        return on_ports(p, session, a[0], on, flags, tracer);
     }
     let whom = match a[0].as_atom().map(|n| n.name()) {
         Some("all" | "processes") => Whom { existing: true, new: true },
         Some("existing" | "existing_processes") => Whom { existing: true, new: false },
         Some("new" | "new_processes") => Whom { existing: false, new: true },
-        Some("ports" | "new_ports" | "existing_ports") => return Err(p.error(am::NOTSUP)),
         _ => return Err(p.badarg()),
     };
     let mut count = 0;
@@ -79,11 +79,40 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     Ok(Term::small(count))
 }
 
+fn on_ports(p: &mut Process, session: &Arc<Session>, whom: Term, on: bool, flags: u32, tracer: Term) -> NativeResult {
+    if on && flags & !ports::SUPPORTED != 0 {
+        return Err(p.error(am::NOTSUP));
+    }
+    let (set, clear) = if on { (flags, 0) } else { (0, flags) };
+    if whom.is_local_port() {
+        if !crate::ports::exists(whom) || !ports::change(whom.payload(), session, set, clear, tracer) {
+            return Err(p.badarg());
+        }
+        return Ok(Term::small(1));
+    }
+    let name = whom.as_atom().map_or("", |n| n.name());
+    let mut count = 0;
+    if name != "new_ports" {
+        for id in crate::ports::all() {
+            count += ports::change(id, session, set, clear, tracer) as i64;
+        }
+    }
+    if name != "existing_ports" {
+        let mut settings = session.settings.lock().unwrap();
+        let (had, before) = settings.new_ports.unwrap_or((0, tracer));
+        let flags = (had | set) & !clear;
+        settings.new_ports = (flags != 0).then_some((flags, if on { tracer } else { before }));
+        drop(settings);
+        note_new();
+    }
+    Ok(Term::small(count))
+}
+
 /// Keeps `ANY_NEW` true while any session wants to hear of what is new.
 pub fn note_new() {
     let any = sessions::all().iter().any(|s| {
         let settings = s.settings.lock().unwrap();
-        settings.new_processes.is_some() || settings.on_load.is_some()
+        settings.new_processes.is_some() || settings.new_ports.is_some() || settings.on_load.is_some()
     });
     sessions::ANY_NEW.store(any, Ordering::Release);
 }

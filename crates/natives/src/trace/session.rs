@@ -5,7 +5,7 @@ use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::refs;
 use heddle_runtime::trace::sessions::{Handle, Session};
-use heddle_term::{Atom, Term};
+use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
 
 heddle_runtime::natives! { TABLE:
@@ -20,7 +20,7 @@ fn create(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[2].is_nil() {
         return Err(p.badarg_cause(Atom::new("badopt")));
     }
-    let tracer = arguments::tracer(p, a[1])?;
+    let tracer = if a[1].is_atom_of(am::UNDEFINED) { None } else { Some(arguments::tracer(p, a[1])?) };
     let session = Session::create(name, tracer);
     let weak = arguments::weak_term(p, &session);
     let handle = p.heap.magic_reference(refs::fresh().words(), Arc::new(Handle(session)));

@@ -8,7 +8,8 @@
 use crate::code::{self, Instance};
 use crate::exports;
 use crate::process::Process;
-use crate::trace::frames::{CELLS, Kind, session_term};
+use crate::trace::frames::{self, CELLS, Kind, session_term};
+use crate::trace::meters::{self, Meter, What};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
 use crate::trace::{emit, flags, tracees};
@@ -34,6 +35,8 @@ pub struct Request {
     pub call: Option<CallChange>,
     pub meta: Option<Option<(Term, Option<Arc<Spec>>)>>,
     pub count: Option<Counting>,
+    pub time: Option<Counting>,
+    pub memory: Option<Counting>,
 }
 
 /// What becomes of the call counter.
@@ -52,6 +55,8 @@ pub struct Setting {
     pub call: Option<(bool, Option<Arc<Spec>>)>,
     pub meta: Option<(Term, Option<Arc<Spec>>)>,
     pub count: Option<Arc<Counter>>,
+    pub time: Option<Arc<Meter>>,
+    pub memory: Option<Arc<Meter>>,
 }
 
 #[derive(Default)]
@@ -68,11 +73,18 @@ unsafe impl Sync for Setting {}
 unsafe impl Send for Request {}
 
 impl Setting {
+    pub fn of(session: &Arc<Session>) -> Setting {
+        Setting { session: session.clone(), call: None, meta: None, count: None, time: None, memory: None }
+    }
     fn is_empty(&self) -> bool {
-        self.call.is_none() && self.meta.is_none() && self.count.is_none()
+        self.call.is_none() && self.meta.is_none() && self.count.is_none() && self.time.is_none() && self.memory.is_none()
     }
     fn is_local(&self) -> bool {
-        self.call.as_ref().is_some_and(|(local, _)| *local) || self.meta.is_some() || self.count.is_some()
+        self.call.as_ref().is_some_and(|(local, _)| *local) 
+            || self.meta.is_some()
+            || self.count.is_some()
+            || self.time.is_some()
+            || self.memory.is_some()
     }
     fn is_global(&self) -> bool {
         self.call.as_ref().is_some_and(|(local, _)| !*local)
@@ -185,7 +197,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
             let at = match settings.iter().position(|s| s.session.id == session.id) {
                 Some(at) => at,
                 None => {
-                    settings.push(Setting { session: session.clone(), call: None, meta: None, count: None });
+                    settings.push(Setting::of(session));
                     settings.len() - 1
                 }
             };
@@ -194,7 +206,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                 None => {}
                 Some(CallChange::Local(spec)) => setting.call = Some((true, spec.clone())),
                 Some(CallChange::Global(spec)) => {
-                    *setting = Setting { session: session.clone(), call: Some((false, spec.clone())), meta: None, count: None };
+                    *setting = Setting { call: Some((false, spec.clone())), ..Setting::of(session) };
                 }
                 Some(CallChange::NotLocal) => setting.call = setting.call.take().filter(|(local, _)| !local),
                 Some(CallChange::NotGlobal) => setting.call = setting.call.take().filter(|(local, _)| *local),
@@ -221,12 +233,28 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                     }
                 }
             }
+            meter(&mut setting.time, request.time);
+            meter(&mut setting.memory, request.memory);
             settings.retain(|s| !s.is_empty());
         }
         install(&breakpoint);
     }
     let any = TABLE.read().unwrap().values().any(|b| b.is_native);
     NATIVES_TRACED.store(any, Ordering::Release);
+}
+
+fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
+    match (change, meter.as_ref()) {
+        (Some(Counting::Off), _) => *meter = None,
+        (Some(Counting::Start), None) => *meter = Some(Arc::default()),
+        (Some(Counting::Start), Some(m)) => m.paused.store(false, Ordering::Relaxed),
+        (Some(Counting::Pause), Some(m)) => m.paused.store(true, Ordering::Relaxed),
+        (Some(Counting::Restart), Some(m)) => {
+            m.rows.lock().unwrap().clear();
+            m.paused.store(false, Ordering::Relaxed);
+        }
+        _ => {}
+    }
 }
 
 /// Makes code agree with the settings.
@@ -328,6 +356,9 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
         if p.sensitive {
             continue;
         }
+        if !through_export && (s.time.is_some() || s.memory.is_some()) {
+            metered(p, s, &mut pushes);
+        }
         if !through_export && let Some((tracer, program)) = &s.meta {
             meta(p, breakpoint, s, *tracer, program.as_ref(), arguments, &mut pushes);
         }
@@ -338,6 +369,25 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
         }
     }
     pushes
+}
+
+fn metered(p: &mut Process, s: &Setting, pushes: &mut Vec<Push>) {
+    // Relaxed: see `events::on`.
+    if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0
+        || tracees::in_session(p.pid(), s.session.id).is_none_or(|t| t.flags & flags::CALL == 0)
+    {
+        return;
+    }
+    let session = session_term(s.session.id);
+    for (meter, what, kind) in [(&s.time, What::Time, Kind::Time), (&s.memory, What::Memory, Kind::Memory)] {
+        if let Some(meter) = meter {
+            let again = frames::on_top(p, kind, session);
+            meters::called(p, s.session.id, what, meter, again);
+            if !again {
+                pushes.push((kind, session, Term::bool(true)));
+            }
+        }
+    }
 }
 
 fn call(
@@ -367,7 +417,7 @@ fn call(
     if now & flags::SILENT == 0 && now & flags::CALL != 0 && verdict.tell {
         tell(p, &t.tracer, now, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
     }
-    if local && now & flags::RETURN_TO != 0 {
+    if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, Kind::ReturnTo, session) {
         pushes.push((Kind::ReturnTo, session, Term::bool(true)));
     }
     if verdict.exception_trace || verdict.return_trace {

@@ -4,8 +4,7 @@
 //! module, function, arity, session and tracer (`true`: whoever traces the process when it returns).
 
 use crate::process::Process;
-use crate::trace::sessions;
-use crate::trace::{Traced, emit, flags, tracees};
+use crate::trace::{Traced, meters, sessions, emit, flags, tracees};
 use crate::{Package, code};
 use heddle_term::code_cell::Mfa;
 use heddle_term::term::TAG_CONTINUATION;
@@ -27,6 +26,9 @@ pub struct Cells {
     pub returned_or_raised: *const u64,
     /// `return_to`.
     pub return_to: *const u64,
+    /// A metered function.
+    pub time: *const u64,
+    pub memory: *const u64,
 }
 // SAFETY: addresses of immortal cells.
 unsafe impl Send for Cells {}
@@ -40,6 +42,8 @@ pub enum Kind {
     Returned,
     ReturnedOrRaised,
     ReturnTo,
+    Time,
+    Memory,
 }
 
 /// The kind of trace frame that a word of the stack begins.
@@ -52,9 +56,36 @@ pub fn kind(word: Term) -> Option<Kind> {
         Some(Kind::ReturnedOrRaised)
     } else if target == cells.return_to {
         Some(Kind::ReturnTo)
+    } else if target == cells.time {
+        Some(Kind::Time)
+    } else if target == cells.memory {
+        Some(Kind::Memory)
     } else {
         None
     }
+}
+
+/// Is there such a frame among the trace frames on top of the stack? Then a tail call needs none.
+pub fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
+    let mut slot = p.stop;
+    while slot < p.end {
+        // SAFETY: the stack is initialised from `stop` to `end`, and a trace frame is whole.
+        let (found, owner) = unsafe {
+            let Some(found) = kind(Term::from_raw(*slot)) else { return false };
+            (found, Term::from_raw(*slot.add(4)))
+        };
+        if found == wanted && owner == session {
+            return true;
+        }
+        slot = slot.wrapping_add(1 + WORDS);
+    }
+    false
+}
+
+/// A metered function was left.
+pub fn meter_left(p: &Process, frame: &[Term], what: meters::What) {
+    let id = frame[3].small_value();
+    meters::left(p, if id < 0 { u64::MAX } else { id as u64 }, what);
 }
 
 /// Return addresses from the top of the stack down, without those of trace frames.

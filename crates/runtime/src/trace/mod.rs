@@ -11,6 +11,7 @@ pub mod emit;
 pub mod events;
 pub mod frames;
 pub mod flags;
+pub mod meters;
 pub mod sessions;
 pub mod spec;
 pub mod tracees;

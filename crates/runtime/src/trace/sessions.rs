@@ -22,6 +22,7 @@ pub struct Settings {
     pub receive: EventSpec,
     /// Flags and tracer of processes to be made.
     pub new_processes: Option<(u32, Term)>,
+    pub new_ports: Option<(u32, Term)>,
     /// What functions of code to be loaded get.
     pub on_load: Option<breakpoints::Request>,
 }
@@ -32,7 +33,7 @@ unsafe impl Send for Settings {}
 pub struct Session {
     pub id: u64,
     pub name: Atom,
-    /// Who gets the messages; the legacy session says so with each request.
+    /// Who gets the messages; None: each request says so, as in the legacy session.
     pub tracer: Option<Term>,
     alive: AtomicBool,
     pub settings: Mutex<Settings>,
@@ -69,11 +70,11 @@ pub fn all() -> Vec<Arc<Session>> {
 }
 
 impl Session {
-    pub fn create(name: Atom, tracer: Term) -> Arc<Session> {
+    pub fn create(name: Atom, tracer: Option<Term>) -> Arc<Session> {
         // Relaxed: only the number counts.
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let session =
-            Arc::new(Session { id, name, tracer: Some(tracer), alive: AtomicBool::new(true), settings: Mutex::default() });
+            Arc::new(Session { id, name, tracer, alive: AtomicBool::new(true), settings: Mutex::default() });
         OPEN.write().unwrap().push(session.clone());
         session
     }
