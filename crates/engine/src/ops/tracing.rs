@@ -1,13 +1,14 @@
 //! Operations that tracing puts into code and under frames: see `heddle_runtime::trace`.
 
 use crate::collect::make_room;
+use crate::ops::bits::match_ctx::{Context, slice};
 use crate::ctx::{Ctx, OpFn, continuation, continuation_target, entry_arity, fits};
 use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
-use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind, WORDS};
+use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind as Frame, WORDS};
 use heddle_runtime::trace::meters::What;
-use heddle_term::Term;
+use heddle_term::{Heap, Kind, Term};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 ops! {
@@ -83,12 +84,12 @@ pub fn install() {
 unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     // SAFETY: called by the operation with its own state; `ip` is a function's entry.
     unsafe {
-        let p = save!(c, h, s);
+        save!(c, h, s);
         let Some(breakpoint) = breakpoints::at(ip) else {
             // Taken away since the operation was read: by now the cell holds its own again.
             return (*(ip as *const AtomicU64)).load(Ordering::Acquire);
         };
-        call(ip, c, p, &breakpoint, false);
+        call(ip, c, &breakpoint, false);
         breakpoint.original
     }
 }
@@ -97,39 +98,55 @@ unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u
 unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) {
     // SAFETY: as `breakpoint`; a trampoline has a function's header.
     unsafe {
-        let p = save!(c, h, s);
+        save!(c, h, s);
         if let Some(breakpoint) = breakpoints::at(*ip.add(1) as *const u64) {
-            call(ip, c, p, &breakpoint, true);
+            call(ip, c, &breakpoint, true);
         }
     }
 }
 
-unsafe fn call(ip: *const u64, c: *mut Ctx, p: &mut Process, breakpoint: &Breakpoint, through_export: bool) {
+unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_export: bool) {
     // SAFETY: the callee's arguments are in the X registers. What is called here allocates nothing in the process, so the slice
     // stays valid.
     unsafe {
         let arity = entry_arity(ip);
-        let arguments = std::slice::from_raw_parts((&raw const (*c).x).cast::<Term>(), arity);
-        for push in breakpoints::called(p, breakpoint, through_export, arguments) {
-            push_frame(c, p, arity, breakpoint, push);
+        let registers = std::slice::from_raw_parts((&raw const (*c).x).cast::<Term>(), arity);
+        // A function may be called with a match context where the program has a bitstring: what is left of it.
+        let mut scratch = Heap::new();
+        let arguments: Vec<Term> = registers
+            .iter()
+            .map(|&term| {
+                if !term.is_kind(Kind::MatchCtx) {
+                    return term;
+                }
+                let context = Context::of(term);
+                slice(&mut scratch, context.original(), context.at(), context.left())
+            })
+            .collect();
+        let pushes = breakpoints::called(&mut *(*c).p, breakpoint, through_export, &arguments);
+        scratch.clear();
+        for push in pushes {
+            push_frame(c, arity, breakpoint, push);
         }
-        p.sync_limit();
+        (*(*c).p).sync_limit();
     }
 }
 
-unsafe fn push_frame(c: *mut Ctx, p: &mut Process, live: usize, breakpoint: &Breakpoint, (kind, session, tracer): Push) {
+/// The process is only borrowed between collections, which have a borrow of their own.
+unsafe fn push_frame(c: *mut Ctx, live: usize, breakpoint: &Breakpoint, (kind, session, tracer): Push) {
     // SAFETY: the stack has an initialised word on top: the return address.
     unsafe {
         let cells = CELLS.get().expect("installed");
-        if !fits(p.heap.htop, p.stop, WORDS + 1) {
+        if !fits((*(*c).p).heap.htop, (*(*c).p).stop, WORDS + 1) {
             make_room(c, WORDS + 1, live);
         }
+        let p = &mut *(*c).p;
         let cell = match kind {
-            Kind::Returned => cells.returned,
-            Kind::ReturnedOrRaised => cells.returned_or_raised,
-            Kind::ReturnTo => cells.return_to,
-            Kind::Time => cells.time,
-            Kind::Memory => cells.memory,
+            Frame::Returned => cells.returned,
+            Frame::ReturnedOrRaised => cells.returned_or_raised,
+            Frame::ReturnTo => cells.return_to,
+            Frame::Time => cells.time,
+            Frame::Memory => cells.memory,
         };
         let mfa = breakpoint.mfa;
         let words = [mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64), session, tracer];
@@ -191,13 +208,13 @@ pub unsafe fn passed_by_exception(p: &mut Process, slot: *mut u64, return_to: &m
         let kind = frames::kind(Term::from_raw(*slot));
         let frame: [Term; WORDS] = std::array::from_fn(|i| Term::from_raw(*slot.add(1 + i)));
         match kind {
-            Some(Kind::ReturnedOrRaised) => {
+            Some(Frame::ReturnedOrRaised) => {
                 let (class, reason) = (p.exception.class.atom().into(), p.exception.reason);
                 frames::raised(p, &frame, class, reason);
             }
-            Some(Kind::Time) => frames::meter_left(p, &frame, What::Time),
-            Some(Kind::Memory) => frames::meter_left(p, &frame, What::Memory),
-            Some(Kind::ReturnTo) if !return_to.contains(&frame[3]) => return_to.push(frame[3]),
+            Some(Frame::Time) => frames::meter_left(p, &frame, What::Time),
+            Some(Frame::Memory) => frames::meter_left(p, &frame, What::Memory),
+            Some(Frame::ReturnTo) if !return_to.contains(&frame[3]) => return_to.push(frame[3]),
             _ => {}
         }
     }

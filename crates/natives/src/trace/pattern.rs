@@ -95,6 +95,11 @@ fn flags(p: &mut Process, session: &Session, list: Term) -> Result<Flags, Thrown
     Ok(flags)
 }
 
+fn counting_off() -> Request {
+    let off = Some(Counting::Off);
+    Request { count: off, time: off, memory: off, ..Request::default() }
+}
+
 fn counting(flags: &Flags, change: Counting) -> Request {
     Request {
         count: flags.count.then_some(change),
@@ -151,6 +156,12 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     }
     let Some((module, function, arity)) = mfa(a[0]) else { return Err(p.badarg()) };
     let targets = breakpoints::targets(module, function, arity, flags.global);
+    if matches!(request.call, Some(CallChange::Global(_))) {
+        // Functions that are not exported lose what they had.
+        let all = breakpoints::targets(module, function, arity, false);
+        let nothing = Request { call: Some(CallChange::NotLocal), meta: Some(None), ..counting_off() };
+        breakpoints::change(session, &breakpoints::traced_in(&all, session.id), &nothing);
+    }
     breakpoints::change(session, &targets, &request);
     p.bump(targets.len());
     Ok(Term::small(targets.len() as i64))

@@ -166,6 +166,11 @@ pub fn setting(target: &Target, session: u64) -> Option<Setting> {
     all.iter().find(|s| s.session.id == session).cloned()
 }
 
+/// Those of the targets that the session has set something on.
+pub fn traced_in(targets: &[Target], session: u64) -> Vec<Target> {
+    targets.iter().filter(|t| setting(t, session).is_some()).copied().collect()
+}
+
 /// The sessions that have set anything on it.
 pub fn sessions_of(target: &Target) -> Vec<Arc<Session>> {
     let table = TABLE.read().unwrap();
@@ -414,8 +419,9 @@ fn call(
     let session = session_term(s.session.id);
     // What the specification did may have changed the flags.
     let now = tracees::in_session(p.pid(), s.session.id).map_or(0, |t| t.flags);
-    if now & flags::SILENT == 0 && now & flags::CALL != 0 && verdict.tell {
-        tell(p, &t.tracer, now, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
+    if now & flags::SILENT == 0 && verdict.tell {
+        // A call that switches tracing off is told of still.
+        tell(p, &t.tracer, if now & flags::CALL == 0 { t.flags } else { now }, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
     }
     if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, Kind::ReturnTo, session) {
         pushes.push((Kind::ReturnTo, session, Term::bool(true)));

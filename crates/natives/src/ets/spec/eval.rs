@@ -181,9 +181,11 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
         Action::Caller | Action::CallerLine | Action::Stack => return Some(am::UNDEFINED.into()),
         Action::GetSeqToken => return Some(Term::NIL),
         Action::IsSeqTrace => return Some(Term::bool(false)),
-        Action::GetControlWord
-        | Action::SetControlWord
-        | Action::Enable
+        Action::GetControlWord | Action::SetControlWord => {
+            let word = crate::trace::actions::CONTROL_WORD.load(std::sync::atomic::Ordering::Relaxed);
+            return Some(Term::small(word as i64));
+        }
+        Action::Enable
         | Action::Disable
         | Action::Trace
         | Action::Silent
