@@ -45,7 +45,8 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     }
     if a[0].is_local_pid() {
         let Some(target) = proctab::lookup(a[0].payload()) else { return Err(p.badarg()) };
-        if !set(target, session, on, flags, tracer) {
+        // A process may ask to be traced by itself: it gets no messages, but its calls are timed.
+        if !set(target, session, on, flags, tracer, true) {
             return Err(p.badarg());
         }
         return Ok(Term::small(1));
@@ -63,7 +64,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     let mut count = 0;
     if whom.existing {
         proctab::for_each(|target| {
-            if !target.state.load().is_exiting() && set(target, session, on, flags, tracer) {
+            if !target.state.load().is_exiting() && set(target, session, on, flags, tracer, false) {
                 count += 1;
             }
         });
@@ -118,12 +119,12 @@ pub fn note_new() {
 }
 
 /// False where it may not be: the tracer itself, or somebody else traces it.
-fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: Term) -> bool {
+fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: Term, by_itself: bool) -> bool {
     if !on {
         tracees::change(&target, session, 0, flags, None);
         return true;
     }
-    if tracer == target.pid_term() {
+    if tracer == target.pid_term() && !by_itself {
         return false;
     }
     if let Some(t) = tracees::in_session(target.pid, session.id)
