@@ -6,6 +6,7 @@
 use crate::loader;
 use heddle_runtime::code::{self, Instance, Module};
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::trace::breakpoints;
 use heddle_runtime::{exports, funs, qsbr};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Resource, Term, am};
@@ -109,6 +110,9 @@ fn publish(instance: Instance) {
             make_current(m, instance.clone());
         }
     });
+    if !has_on_load {
+        breakpoints::code_loaded(&instance);
+    }
 }
 
 fn make_current(m: &mut Module, instance: Arc<Instance>) {
@@ -125,6 +129,7 @@ fn make_current(m: &mut Module, instance: Arc<Instance>) {
         entry.entry.store(instance.code.as_ptr().wrapping_add(offset as usize) as *mut u64, Ordering::Release);
     }
     if let Some(before) = before {
+        breakpoints::forget_code(&before);
         for &(export, _) in &before.exports {
             if !instance.exports.iter().any(|(e, _)| std::ptr::eq(*e, export)) {
                 exports::unload(export);
@@ -214,6 +219,12 @@ fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         None => false,
     });
+    if found
+        && keep
+        && let Some(instance) = code::current(module)
+    {
+        breakpoints::code_loaded(&instance);
+    }
     if found { Ok(Term::bool(true)) } else { Err(p.badarg()) }
 }
 
@@ -231,6 +242,7 @@ fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
         match m.current.take() {
             None => Some(am::UNDEFINED),
             Some(instance) => {
+                breakpoints::forget_code(&instance);
                 for &(export, _) in &instance.exports {
                     if export.native.load(Ordering::Acquire) == 0 {
                         exports::unload(export);

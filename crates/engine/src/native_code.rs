@@ -21,8 +21,10 @@ pub fn install() {
     });
 }
 
+/// Twice the same function: the second one is where a native goes on that gave the scheduler back, so that a breakpoint in the
+/// first one only sees calls.
 fn cells(export: &Export, native: usize) -> Box<[u64]> {
-    Box::new([
+    let once = [
         func_info as *const () as u64,
         Term::atom(export.mfa.module).raw(),
         Term::atom(export.mfa.function).raw(),
@@ -30,7 +32,15 @@ fn cells(export: &Export, native: usize) -> Box<[u64]> {
         native_body as *const () as u64,
         native as u64,
         export as *const Export as u64,
-    ])
+    ];
+    [once, once].concat().into_boxed_slice()
+}
+
+const CELLS: usize = FUNC_HEADER_CELLS + 3;
+
+/// Where the native goes on.
+pub fn resume(export: &Export) -> *const u64 {
+    entry(export).wrapping_add(CELLS)
 }
 
 /// First cell of the native's function. Nothing but `install` ever sets a native's export.

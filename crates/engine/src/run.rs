@@ -16,6 +16,7 @@ pub fn init() {
     // Both look like functions of arity 3 and 0, so that a process may yield at them.
     let apply = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 3, apply_list as *const () as u64]));
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
+    crate::ops::tracing::install();
     let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: &apply[4], exit: &exit[4] });
 }
 

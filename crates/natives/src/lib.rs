@@ -9,6 +9,7 @@ pub mod nodes;
 pub mod ports;
 pub mod process;
 pub mod system;
+pub mod trace;
 pub mod tty;
 
 use heddle_runtime::natives::Native;
@@ -34,6 +35,10 @@ pub const TABLES: &[&[Native]] = &[
     system::signals::TABLE,
     system::statistics::TABLE,
     system::time::TABLE,
+    trace::process::TABLE,
+    trace::pattern::TABLE,
+    trace::info::TABLE,
+    trace::session::TABLE,
     nodes::TABLE,
     io::buffer::TABLE,
     io::file::TABLE,
@@ -48,6 +53,7 @@ pub const TABLES: &[&[Native]] = &[
 pub fn register() {
     ports::hooks::install();
     ets::init();
+    trace::init();
     for table in TABLES.iter().chain(data::TABLES).chain(ets::TABLES) {
         heddle_runtime::natives::register(table);
     }

@@ -5,6 +5,7 @@ use crate::process::Process;
 use crate::registers::Registers;
 use crate::send::{PORTS, deliver, send_exit};
 use crate::signal::{Body, Signal};
+use crate::trace::{events, flags, tracees};
 use crate::{gc, names, proctab, qsbr};
 use heddle_term::{Atom, Term, am};
 use std::sync::Mutex;
@@ -28,6 +29,10 @@ pub fn finish(p: &mut Process) {
         crate::sched::exit_now(1);
     }
     shared.state.set_exiting();
+    if events::on(p.shared(), flags::PROCS) {
+        let reason = p.exit_reason;
+        events::of_process(p, flags::PROCS, "exit", &[reason]);
+    }
     let me = p.pid_term();
     crate::sched::cancel_receive_timer(p);
 
@@ -35,6 +40,9 @@ pub fn finish(p: &mut Process) {
     let name = shared.name.swap(0, Ordering::AcqRel);
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(me));
+        if events::on(p.shared(), flags::PROCS) {
+            events::of_process(p, flags::PROCS, "unregister", &[Atom::from_index(name - 1).into()]);
+        }
     }
     let hooks: Vec<Hook> = HOOKS.lock().unwrap().clone();
     for hook in hooks {
@@ -84,6 +92,13 @@ pub fn finish(p: &mut Process) {
             list = signal.next;
             answer_for_dead(p, *signal);
         }
+    }
+    crate::trace::meters::forget_process(p.pid());
+    if p.shared().trace.load(Ordering::Relaxed) != 0 {
+        if events::on(p.shared(), flags::SCHEDULING) {
+            events::scheduled_out_dead(p);
+        }
+        tracees::forget_process(p.shared());
     }
     drop(rare);
     gc::free_all(p);

@@ -20,6 +20,7 @@
 
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
+use crate::trace::{events, meters};
 use heddle_term::copy::relocate;
 use heddle_term::heap::release_object;
 use heddle_term::literal::is_literal;
@@ -111,18 +112,34 @@ pub enum Kind {
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     p.shared().state.set_collecting(true);
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
+    let metered = meters::METERED.load(Ordering::Relaxed) != 0;
+    if metered {
+        meters::pause(p, meters::What::Memory, false);
+    }
+    let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
+    if traced {
+        let minor = kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after;
+        events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
+    }
     let mut done = false;
     if kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after {
         done = minor(p, live, need_words);
     }
+    let minor = done;
     if !done {
         major(p, live, need_words, None);
     }
     p.sync_limit();
     let after = p.used_words() + words(p.old_start, p.old_top);
+    if traced {
+        events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
+    }
     // Relaxed: statistics.
     COLLECTIONS.fetch_add(1, Ordering::Relaxed);
     WORDS_RECLAIMED.fetch_add(before.saturating_sub(after) as u64, Ordering::Relaxed);
+    if metered {
+        meters::pause(p, meters::What::Memory, true);
+    }
     check_max_heap(p);
     p.shared().state.set_collecting(false);
     debug_assert!(p.free_words() >= need_words as isize);

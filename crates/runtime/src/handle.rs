@@ -5,6 +5,7 @@ use crate::package::Package;
 use crate::process::Process;
 use crate::send::{deliver, node_name};
 use crate::signal::{Body, Signal};
+use crate::trace::{events, flags};
 use crate::{proctab, refs};
 use heddle_term::{Term, am};
 
@@ -44,7 +45,7 @@ pub fn drain(p: &mut Process) -> After {
 
 fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
     match &mut signal.body {
-        Body::Message { .. } => p.messages.append(signal),
+        Body::Message { .. } => append(p, signal),
         Body::AliasMessage { alias, data } => {
             let Some(inner) = p.relations.get_mut() else { return After::Continue };
             let Some(mode) = inner.aliases.get(alias).copied() else { return After::Continue };
@@ -56,15 +57,19 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 }
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
-            signal.body = Body::Message { data, adopted: crate::signal::Neighbours::NONE };
-            p.messages.append(signal);
+            signal.body = Body::Message { from: Term::NONE, data, adopted: crate::signal::Neighbours::NONE };
+            append(p, signal);
         }
         Body::Exit { from, reason, linked, kill } => {
             let from_term = *from;
             if *linked {
                 // Only an active link carries it.
                 match p.relations.get_mut().and_then(|i| i.links.remove(&from_term)) {
-                    Some(link) if link.active => {}
+                    Some(link) if link.active => {
+                        if events::on(p.shared(), flags::PROCS) {
+                            events::of_process(p, flags::PROCS, "getting_unlinked", &[from_term]);
+                        }
+                    }
                     Some(link) => {
                         // Our unlink is on its way: keep waiting for its acknowledgement, which the dead will not send.
                         let _ = link;
@@ -83,7 +88,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                     let from = heap.copy(from_term);
                     heap.tuple(&[am::EXIT_UPPER.into(), from, reason])
                 });
-                p.messages.append(Signal::message(message));
+                append(p, Signal::message(message));
                 return After::Continue;
             }
             let is_normal = reason.term().is_atom_of(am::NORMAL);
@@ -96,6 +101,9 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
         }
         Body::Link { from } => {
             let from = *from;
+            if events::on(p.shared(), flags::PROCS) {
+                events::of_process(p, flags::PROCS, "getting_linked", &[from]);
+            }
             let inner = p.relations.make();
             inner.links.entry(from).or_insert(Link { active: true, unlinking: 0 });
         }
@@ -105,6 +113,9 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 && inner.links.get(&from).is_some_and(|l| l.active)
             {
                 inner.links.remove(&from);
+                if events::on(p.shared(), flags::PROCS) {
+                    events::of_process(p, flags::PROCS, "getting_unlinked", &[from]);
+                }
             }
             if let Some(to) = proctab::lookup(from.payload()) {
                 let _ = deliver(to, Signal::new(Body::UnlinkAck { from: p.pid_term(), id }));
@@ -151,7 +162,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 let reason = heap.copy(reason.term());
                 heap.tuple(&[tag, reference, kind.into(), object, reason])
             });
-            p.messages.append(Signal::message(message));
+            append(p, Signal::message(message));
         }
         Body::Timeout { sequence } => {
             if p.timer.sequence == *sequence {
@@ -166,6 +177,16 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
         }
     }
     After::Continue
+}
+
+/// A message goes to the inner queue.
+fn append(p: &mut Process, signal: Box<Signal>) {
+    if events::on(p.shared(), flags::RECEIVE)
+        && let Body::Message { from, data, .. } = &signal.body
+    {
+        events::receive(p, *from, data.term());
+    }
+    p.messages.append(signal);
 }
 
 /// A new identity for an unlink or the like.

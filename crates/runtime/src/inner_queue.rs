@@ -99,7 +99,7 @@ impl InnerQueue {
         unsafe {
             let node = self.save;
             match &mut (*node).body {
-                Body::Message { data, adopted } => {
+                Body::Message { data, adopted, .. } => {
                     if data.words() != 0 {
                         *data = Package::immediate(std::mem::replace(data, Package::immediate(Term::NIL)).unpack(heap));
                         *adopted = Neighbours { before: null_mut(), after: self.adopted };
@@ -239,7 +239,7 @@ impl InnerQueue {
         let mut node = self.adopted;
         while !node.is_null() {
             // SAFETY: adopted messages are in the queue.
-            if let Body::Message { data, adopted } = unsafe { &mut (*node).body } {
+            if let Body::Message { data, adopted, .. } = unsafe { &mut (*node).body } {
                 let mut term = data.term();
                 f(&mut term);
                 *data = Package::immediate(term);

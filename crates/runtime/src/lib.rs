@@ -30,6 +30,7 @@ pub mod state;
 pub mod time;
 pub mod timer;
 pub mod timer_refs;
+pub mod trace;
 pub mod zeal;
 
 pub use package::Package;

@@ -14,7 +14,7 @@ use crate::state::ProcState;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU16, AtomicU32};
 
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
@@ -31,9 +31,11 @@ pub struct ProcShared {
     /// 58-bit identity: payload of the pid term.
     pub pid: u64,
     /// Run queue the process was last on, and is put on when its waker has none.
-    pub last_scheduler: AtomicU32,
+    pub last_scheduler: AtomicU16,
     /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
-    pub bound_scheduler: AtomicU32,
+    pub bound_scheduler: AtomicU16,
+    /// All that anybody traces of it (`trace::flags`): 0 for most.
+    pub trace: AtomicU32,
     local: UnsafeCell<Process>,
 }
 
@@ -91,10 +93,11 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
         state: ProcState::new(local.priority),
         name: AtomicU32::new(0),
+        trace: AtomicU32::new(0),
         inbox: Inbox::new(),
         pid,
-        last_scheduler: AtomicU32::new(0),
-        bound_scheduler: AtomicU32::new(0),
+        last_scheduler: AtomicU16::new(0),
+        bound_scheduler: AtomicU16::new(0),
         local: UnsafeCell::new(local),
     });
     let ptr = Box::into_raw(block);

@@ -13,6 +13,7 @@ use crate::run_queue::RunQueue;
 use crate::signal::{Body, Signal};
 use crate::state::Put;
 use crate::timer::{Action, Wheels};
+use crate::trace::{events, flags, meters};
 use crate::{handle, huge_pages, proctab, qsbr, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
@@ -463,7 +464,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     let vm = vm();
     let me = &vm.schedulers[index];
     p.state.start_running();
-    p.last_scheduler.store(index as u32, Ordering::Relaxed);
+    p.last_scheduler.store(index as u16, Ordering::Relaxed);
     if me.switches.fetch_add(1, Ordering::Relaxed).is_multiple_of(huge_pages::SWITCHES) {
         huge_pages::look();
     }
@@ -471,6 +472,12 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
     let local = unsafe { p.local() };
     let mut outcome = Outcome::Yield;
+    if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) {
+        events::scheduled(local, "in");
+    }
+    if meters::METERED.load(Ordering::Relaxed) != 0 {
+        meters::pause(local, meters::What::Time, true);
+    }
     if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
         outcome = Outcome::Exit;
     } else if local.suspend_count > 0 {
@@ -484,6 +491,12 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         outcome = if out == Outcome::Yield { outcome } else { out };
     }
     me.current.store(0, Ordering::Relaxed);
+    if meters::METERED.load(Ordering::Relaxed) != 0 {
+        meters::pause(local, meters::What::Time, false);
+    }
+    if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
+        events::scheduled(local, "out");
+    }
     switch_out(p, local, outcome);
     // Others wait and nobody helps: the slice is over, so wake one.
     if me.queue.len() > 1 {

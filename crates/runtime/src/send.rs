@@ -4,6 +4,7 @@ use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::package::Package;
 use crate::process::{ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
+use crate::trace::{events, flags, tracees};
 use crate::{names, proctab, refs, sched};
 use heddle_term::{Atom, Kind, Term, am};
 
@@ -55,6 +56,32 @@ pub enum Sent {
 /// `Dest ! Message`.
 #[inline]
 pub fn send(p: &mut Process, dest: Term, message: Term) -> Sent {
+    if events::on(p.shared(), flags::SEND) {
+        traced_send(p, dest, message);
+    }
+    send_quietly(p, dest, message)
+}
+
+/// Tells the tracers, before the message can arrive.
+#[cold]
+fn traced_send(p: &mut Process, dest: Term, message: Term) {
+    let named = match dest.as_tuple() {
+        Some(&[name, node]) if node.is_atom_of(node_name()) => name,
+        _ => dest,
+    };
+    let receiver = match named.as_atom() {
+        Some(name) => names::whereis(name),
+        None if dest.is_local_pid() => proctab::lookup(dest.payload()).map(|_| dest),
+        None => Some(dest),
+    };
+    // A name that nobody has is no process that is gone.
+    let receiver = receiver.unwrap_or(if named.is_atom() { dest } else { Term::NONE });
+    events::send(p, dest, receiver, message);
+}
+
+/// `Dest ! Message` of which nobody hears: what the machine sends in a process' name.
+#[inline]
+pub fn send_quietly(p: &mut Process, dest: Term, message: Term) -> Sent {
     if dest.is_local_pid() {
         send_pid(p, dest.payload(), message);
         return Sent::Ok;
@@ -66,18 +93,18 @@ pub fn send(p: &mut Process, dest: Term, message: Term) -> Sent {
 fn send_pid(p: &mut Process, pid: u64, message: Term) {
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let _ = p.shared().inbox.push(Signal::message(Package::new(message)));
+        let _ = p.shared().inbox.push(Signal::message_from(p.pid_term(), Package::new(message)));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::message(Package::new(message)));
+        let _ = deliver(to, Signal::message_from(p.pid_term(), Package::new(message)));
     }
 }
 
 fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
     if let Some(name) = dest.as_atom() {
         return match names::whereis(name) {
-            Some(id) => send(p, id, message),
+            Some(id) => send_quietly(p, id, message),
             None => Sent::BadArg,
         };
     }
@@ -104,7 +131,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
             Some([name, node]) if name.is_atom() && node.is_atom() => {
                 if node.is_atom_of(node_name()) {
                     if let Some(id) = name.as_atom().and_then(names::whereis) {
-                        send(p, id, message);
+                        send_quietly(p, id, message);
                     }
                     Sent::Ok
                 } else {
@@ -137,6 +164,9 @@ pub fn link(p: &mut Process, other: Term) {
         }
     }
     let me = p.pid_term();
+    if events::on(p.shared(), flags::PROCS | flags::ON_LINK | flags::ON_FIRST_LINK) {
+        traced_link(p, other);
+    }
     let exists = if other.is_local_port() {
         PORTS.get().is_some_and(|h| (h.link)(other, me, true))
     } else {
@@ -153,9 +183,22 @@ pub fn link(p: &mut Process, other: Term) {
     }
 }
 
+#[cold]
+fn traced_link(p: &Process, other: Term) {
+    events::of_process(p, flags::PROCS, "link", &[other]);
+    if other.is_local_pid()
+        && let Some(to) = proctab::lookup(other.payload())
+    {
+        tracees::inherit_at_link(p.shared(), &to);
+    }
+}
+
 /// `unlink/1`: no exit signal over this link is seen after it returns.
 pub fn unlink(p: &mut Process, other: Term) {
     let me = p.pid_term();
+    if events::on(p.shared(), flags::PROCS) {
+        events::of_process(p, flags::PROCS, "unlink", &[other]);
+    }
     let Some(inner) = p.relations.get_mut() else { return };
     let Some(l) = inner.links.get_mut(&other) else { return };
     if !l.active {

@@ -45,7 +45,9 @@ pub struct Signal {
 unsafe impl Send for Signal {}
 
 pub enum Body {
+    /// `from`: the sending process, or NONE.
     Message {
+        from: Term,
         data: Package,
         /// Its neighbours among the messages whose data is in the heap.
         adopted: Neighbours,
@@ -101,7 +103,10 @@ impl Signal {
     pub fn new(body: Body) -> Box<Signal> {
         Box::new(Signal { next: std::ptr::null_mut(), body })
     }
+    pub fn message_from(from: Term, data: Package) -> Box<Signal> {
+        Signal::new(Body::Message { from, data, adopted: Neighbours::NONE })
+    }
     pub fn message(data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { data, adopted: Neighbours::NONE })
+        Signal::message_from(Term::NONE, data)
     }
 }

@@ -5,9 +5,11 @@
 //! frame or [], address of the failed native's export or 0 (a small), and its error_info map or [].
 
 use crate::ctx::{Ctx, OUT_EXIT, any, put};
+use crate::ops::tracing;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::code;
 use heddle_runtime::process::{Class, Exception, Process};
+use heddle_runtime::trace::frames;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Export, Heap, Term, am, map};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -243,9 +245,13 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
         (*c).fault_args = Term::NONE;
         let mut frame = p.stop;
         let mut slot = p.stop;
+        let mut return_to = Vec::new();
         while slot < p.end {
             let word = Term::from_raw(*slot);
             if word.is_catch_marker() {
+                for session in return_to {
+                    heddle_runtime::trace::frames::return_to(p, session, (word.payload() << 3) as *const u64);
+                }
                 p.stop = frame;
                 (*c).x[0] = Term::NONE;
                 (*c).x[1] = p.exception.class.atom().into();
@@ -255,10 +261,13 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
                 p.sync_limit();
                 return (word.payload() << 3) as *const u64;
             }
-            slot = slot.add(1);
             if word.is_continuation() {
-                frame = slot;
+                if frames::kind(word).is_some() {
+                    tracing::passed_by_exception(p, slot, &mut return_to);
+                }
+                frame = slot.add(1);
             }
+            slot = slot.add(1);
         }
         std::ptr::null()
     }
@@ -311,7 +320,7 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
         let mut slot = p.stop;
         while slot < p.end && words.len() <= depth {
             let word = Term::from_raw(*slot);
-            if word.is_continuation() {
+            if word.is_continuation() && frames::kind(word).is_none() {
                 // The call lies before the return address. A recursion shows as one frame.
                 let call = crate::ctx::continuation_target(word.raw()) as u64 - 8;
                 if words.last() != Some(&call) {

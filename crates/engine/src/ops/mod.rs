@@ -14,3 +14,4 @@ pub mod maps;
 pub mod natives;
 pub mod receive;
 pub mod tests;
+pub mod tracing;

@@ -6,17 +6,22 @@ use crate::ops::calls::yield_at;
 use crate::ops::errors::{exit_now, raise};
 use crate::{fusable, goto, load, ops, save, then};
 use heddle_runtime::process::{NativeFn, Process, Thrown};
+use heddle_runtime::trace::breakpoints::NATIVES_TRACED;
 use heddle_term::Export;
 use std::sync::atomic::Ordering;
 
 /// Calls the native on X[0..arity]. 0: the result is in X0. Otherwise the reason is in `thrown`.
 /// A function of its own, so that the operations that call it need no native frame.
 #[inline(never)]
-unsafe fn invoke(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) -> u64 {
+unsafe fn invoke<const IN_PLACE: bool>(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) -> u64 {
     // SAFETY: the loader emitted the address of a NativeFn; the arguments are initialised. Natives do not write X registers, so
     // the slice stays valid.
     unsafe {
         let p = save!(c, h, s);
+        // Relaxed: who traces a native is heard from some call on.
+        if IN_PLACE && NATIVES_TRACED.load(Ordering::Relaxed) && is_traced(ip, c, p, arity) {
+            return 1;
+        }
         // For natives that ask where their caller is.
         p.ip = ip;
         let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
@@ -35,10 +40,29 @@ unsafe fn invoke(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64
     }
 }
 
+/// A call in place of a native with a breakpoint becomes a call of the native's own code, which has it.
+#[cold]
+#[inline(never)]
+unsafe fn is_traced(ip: *const u64, c: *mut Ctx, p: &mut Process, arity: usize) -> bool {
+    // SAFETY: cells as emitted by the loader; the arguments are initialised.
+    unsafe {
+        let export = &*(*ip.add(3) as *const Export);
+        let entry = crate::native_code::entry(export);
+        if *entry == native_body as *const () as u64 {
+            return false;
+        }
+        p.trap_export = export;
+        p.trap_args.clear();
+        p.trap_args.extend_from_slice(&(&(*c).x)[..arity]);
+        (*c).thrown = Thrown::Trap;
+        true
+    }
+}
+
 fusable! {
     // native, arity, export
     fn call_native(ip, c, h, s, r; N) {
-        let code = invoke(ip, *ip.add(1), c, h, s, *ip.add(2) as usize);
+        let code = invoke::<true>(ip, *ip.add(1), c, h, s, *ip.add(2) as usize);
         if code != 0 {
             return native_thrown(ip, c, h, s, r);
         }
@@ -76,7 +100,7 @@ ops! {
                 *s = continuation(ip.add(4));
                 p.stop = s;
                 p.sync_limit();
-                return continue_thrown(native_entry(export), c, h, s, r, thrown);
+                return continue_thrown(crate::native_code::resume(export), c, h, s, r, thrown);
             }
         }
     }
@@ -84,7 +108,7 @@ ops! {
     // Body of a native as a function: native, export. Preceded by the usual function header.
     fn native_body(ip, c, h, s, r) {
         let export = &*(*ip.add(2) as *const Export);
-        let code = invoke(ip, *ip.add(1), c, h, s, export.mfa.arity as usize);
+        let code = invoke::<false>(ip, *ip.add(1), c, h, s, export.mfa.arity as usize);
         if code != 0 {
             return native_body_thrown(ip, c, h, s, r);
         }
@@ -134,14 +158,9 @@ ops! {
                 s = s.add(1);
                 goto!(target, c, h, s, r)
             }
-            _ => return continue_thrown(ip, c, h, s, r, thrown),
+            _ => return continue_thrown(crate::native_code::resume(export), c, h, s, r, thrown),
         }
     }
-}
-
-/// First cell of the native's function.
-fn native_entry(export: &Export) -> *const u64 {
-    crate::native_code::entry(export)
 }
 
 /// Records which native failed, with its arguments, unless the program gave its own (erlang:error/2,3).
@@ -176,7 +195,7 @@ unsafe fn reductions(c: *mut Ctx, r: i64, thrown: Thrown) -> i64 {
     }
 }
 
-/// `entry` is the native's function (its `native_body`); the return address is on the stack.
+/// `entry` is where the native goes on (its `native_body`); the return address is on the stack.
 unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, thrown: Thrown) -> u64 {
     // SAFETY: state was saved by the caller.
     unsafe {

@@ -8,8 +8,9 @@ use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
+use heddle_runtime::trace::{events, flags};
 use heddle_runtime::{handle, sched, send};
-use heddle_term::{Export, Term, am};
+use heddle_term::{Atom, Export, Term, am};
 
 ops! {
     // export of erlang:'!'/2. X0 ! X1, result in X0.
@@ -107,7 +108,7 @@ ops! {
         return raise(ip, c, h, s, r);
     }
     fn timeout(ip, c, h, s, r) {
-        cancel_timer(c);
+        timed_out(c, h, s);
         (*(*c).p).messages.restart();
         next!(ip, c, h, s, r; 1)
     }
@@ -219,6 +220,19 @@ unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
             }
             _ => BAD,
         }
+    }
+}
+
+#[inline(never)]
+unsafe fn timed_out(c: *mut Ctx, h: *mut u64, s: *mut u64) {
+    // SAFETY: the running process is ours.
+    unsafe {
+        let p = save!(c, h, s);
+        if events::on(p.shared(), flags::RECEIVE) {
+            let clock = Atom::new("clock_service").into();
+            events::receive(p, clock, Atom::new("timeout").into());
+        }
+        sched::cancel_receive_timer(p);
     }
 }
 

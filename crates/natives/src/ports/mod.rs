@@ -52,11 +52,14 @@ fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let port = make(id);
     table.insert(id, port.clone());
+    drop(table);
+    crate::trace::ports::opened(id);
     Some(port)
 }
 
 fn remove(id: u64) {
     TABLE.write().unwrap().remove(&id);
+    crate::trace::ports::closed(id);
 }
 
 pub fn exists(port: Term) -> bool {

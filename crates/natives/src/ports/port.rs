@@ -3,7 +3,7 @@
 use super::frame::{self, Piece};
 use super::options::Packet;
 use super::poll::{self, Interest};
-use heddle_runtime::send::{build_message, send_exit};
+use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, RefId, names, proctab};
 use heddle_term::{Atom, Heap, Term, am};
@@ -151,7 +151,7 @@ impl Port {
     fn deliver(&self, owner: u64, piece: Piece) {
         let port = self.term();
         let bytes = |heap: &mut Heap, b: &[u8]| if self.binary { heap.binary(b) } else { heap.byte_list(b) };
-        build_message(owner, |heap| {
+        let message = Package::build(|heap| {
             let data = match piece {
                 Piece::Data(b) => bytes(heap, &b),
                 Piece::Line(whole, b) => {
@@ -162,14 +162,18 @@ impl Port {
             let inner = heap.tuple(&[Atom::new("data").into(), data]);
             heap.tuple(&[port, inner])
         });
+        crate::trace::ports::sent(port, owner, message.term());
+        message_to_pid(owner, message);
     }
 
     fn tell(&self, owner: u64, what: impl FnOnce(&mut Heap) -> Term) {
         let port = self.term();
-        build_message(owner, |heap| {
+        let message = Package::build(|heap| {
             let what = what(heap);
             heap.tuple(&[port, what])
         });
+        crate::trace::ports::sent(port, owner, message.term());
+        message_to_pid(owner, message);
     }
 
     fn input_end(self: &Arc<Port>, fd: RawFd) {

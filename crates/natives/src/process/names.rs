@@ -1,5 +1,6 @@
 //! Registered names.
 
+use heddle_runtime::trace::{self, events};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{names, proctab};
 use heddle_term::{Atom, Term, am};
@@ -43,6 +44,9 @@ fn register(p: &mut Process, a: &[Term]) -> NativeResult {
         names::unregister(name, Some(a[1]));
         return Err(p.badarg());
     }
+    if events::on(&target, trace::flags::PROCS) {
+        events::event(&target, trace::flags::PROCS, "register", &[name.into()]);
+    }
     Ok(Term::bool(true))
 }
 
@@ -54,6 +58,9 @@ fn unregister(p: &mut Process, a: &[Term]) -> NativeResult {
                 crate::ports::set_name(id, None);
             } else if let Some(target) = proctab::lookup(id.payload()) {
                 target.name.store(0, Ordering::Release);
+                if events::on(&target, trace::flags::PROCS) {
+                    events::event(&target, trace::flags::PROCS, "unregister", &[name.into()]);
+                }
             }
             Ok(Term::bool(true))
         }

@@ -3,9 +3,11 @@
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
+use heddle_runtime::trace::{events, sessions};
 use heddle_runtime::{Package, RefId, refs, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
+use std::sync::atomic::Ordering;
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -99,6 +101,10 @@ fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, referen
         local.relations.make().watchers.insert(id, Watcher { watcher: me, name: None });
         monitor_reference = Some(super::relations::reference_term(p, id, alias));
     }
+    // Relaxed: flags that are set meanwhile count from some event on.
+    if p.shared().trace.load(Ordering::Relaxed) != 0 || sessions::ANY_NEW.load(Ordering::Relaxed) {
+        events::spawn(p, &child, mfa, arguments, request.link);
+    }
     sched::start_process(child);
     Some((pid, monitor_reference))
 }
@@ -155,7 +161,7 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
         let tag = Atom::new("spawn_reply").into();
         let message = p.heap.tuple(&[tag, reference, am::ERROR.into(), Atom::new("badopt").into()]);
         let me = p.pid_term();
-        heddle_runtime::send::send(p, me, message);
+        heddle_runtime::send::send_quietly(p, me, message);
         return Ok(reference);
     };
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
@@ -178,7 +184,7 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
         };
         let message = p.heap.tuple(&[tag, reference, kind, result]);
         let me = p.pid_term();
-        heddle_runtime::send::send(p, me, message);
+        heddle_runtime::send::send_quietly(p, me, message);
     }
     Ok(reference)
 }

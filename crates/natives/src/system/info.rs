@@ -227,7 +227,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "ets_count" => small(crate::ets::count()),
         "thread_pool_size" => small(1),
         "context_reductions" => small(4000),
-        "trace_control_word" => small(0),
+        "trace_control_word" => small(crate::trace::actions::CONTROL_WORD.load(Ordering::Relaxed) as usize),
         "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
         "dist_buf_busy_limit" => small(1 << 20),
         "delayed_node_table_gc" => small(60),
@@ -355,6 +355,10 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
     match flag.name() {
         "backtrace_depth" => match args::count(a[1]).filter(|n| *n <= 1024) {
             Some(n) => Ok(small(settings().backtrace_depth.swap(n, Ordering::Relaxed))),
+            None => Err(p.badarg()),
+        },
+        "trace_control_word" => match args::count(a[1]).and_then(|n| u32::try_from(n).ok()) {
+            Some(word) => Ok(Term::small(crate::trace::actions::CONTROL_WORD.swap(word, Ordering::Relaxed) as i64)),
             None => Err(p.badarg()),
         },
         "min_heap_size" => swap(p, &spawn::MIN_HEAP_WORDS),

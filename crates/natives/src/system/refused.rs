@@ -10,18 +10,7 @@ heddle_runtime::natives! { TABLE:
         "nif_supports"/0 => notsup,
         "nif_supports"/1 => notsup,
     }
-    // Tracing.
-    "erts_internal" => {
-        "trace"/3 => notsup,
-        "trace"/4 => notsup,
-        "trace_info"/3 => notsup,
-        "trace_pattern"/3 => notsup,
-        "trace_pattern"/4 => notsup,
-        "trace_session_create"/3 => notsup,
-        "trace_session_destroy"/1 => notsup,
-    }
     "erlang" => {
-        "trace_info"/2 => trace_info,
         "seq_trace"/2 => seq_trace,
         "seq_trace_info"/1 => seq_trace_info,
         "seq_trace_print"/1 => seq_trace_print,
@@ -67,17 +56,6 @@ fn none(_: &mut Process, _: &[Term]) -> NativeResult {
 
 fn nothing_to_clean(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::bool(false))
-}
-
-/// Nothing is traced: `{Item, Value}` of an untraced function or process.
-fn trace_info(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(item) = a[1].as_atom() else { return Err(p.badarg()) };
-    let value = match item.name() {
-        "flags" | "tracer" => Term::NIL,
-        "traced" | "match_spec" | "meta" | "meta_match_spec" | "call_count" | "call_time" | "call_memory" | "all" => Term::bool(false),
-        _ => return Err(p.badarg()),
-    };
-    Ok(p.heap.tuple(&[item.into(), value]))
 }
 
 /// No process has a token. Taking it away is fine; setting anything is not.

@@ -5,7 +5,9 @@ use super::functions::Action;
 use super::{Clause, Expr, Program};
 use crate::args::boolean;
 use heddle_runtime::process::Process;
+use heddle_runtime::trace::Session;
 use heddle_term::{Term, am, map};
+use std::sync::Arc;
 
 /// What a program is run in: the term, the values of variables, and what trace actions left.
 pub struct Env {
@@ -14,11 +16,13 @@ pub struct Env {
     /// Result of the last `message` action.
     pub message: Option<Term>,
     pub flags: Vec<&'static str>,
+    /// The trace session for which it runs; None where a specification is only tried out.
+    pub session: Option<Arc<Session>>,
 }
 
 impl Default for Env {
     fn default() -> Env {
-        Env { object: Term::NIL, slots: Vec::new(), message: None, flags: Vec::new() }
+        Env { object: Term::NIL, slots: Vec::new(), message: None, flags: Vec::new(), session: None }
     }
 }
 
@@ -164,15 +168,29 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
     for argument in arguments {
         values.push(eval(argument, p, env, mode)?);
     }
+    if let Some(session) = env.session.clone()
+        && let Some(value) = crate::trace::actions::act(action, &values, p, &session)
+    {
+        return Some(value);
+    }
     match action {
         Action::Message => env.message = Some(values[0]),
         Action::ReturnTrace => env.flags.push("return_trace"),
         Action::ExceptionTrace => env.flags.push("exception_trace"),
         Action::Display => eprintln!("{}", heddle_term::text::display::to_string(values[0])),
-        Action::Caller => return Some(am::UNDEFINED.into()),
+        Action::Caller | Action::CallerLine | Action::Stack => return Some(am::UNDEFINED.into()),
         Action::GetSeqToken => return Some(Term::NIL),
         Action::IsSeqTrace => return Some(Term::bool(false)),
-        Action::True => {}
+        Action::GetControlWord | Action::SetControlWord => {
+            let word = crate::trace::actions::CONTROL_WORD.load(std::sync::atomic::Ordering::Relaxed);
+            return Some(Term::small(word as i64));
+        }
+        Action::Enable
+        | Action::Disable
+        | Action::Trace
+        | Action::Silent
+        | Action::ProcessDump
+        | Action::SetSeqToken => {}
     }
     Some(Term::bool(true))
 }

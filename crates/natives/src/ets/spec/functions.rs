@@ -26,8 +26,17 @@ pub enum Action {
     Caller,
     GetSeqToken,
     IsSeqTrace,
-    /// Accepted, of no effect outside a trace.
-    True,
+    CallerLine,
+    Stack,
+    // Of no effect where a specification is only tried out.
+    GetControlWord,
+    SetControlWord,
+    Enable,
+    Disable,
+    Trace,
+    Silent,
+    ProcessDump,
+    SetSeqToken,
 }
 
 pub enum Form {
@@ -60,18 +69,18 @@ const ACTIONS: &[(&str, Action, &[usize])] = &[
     ("exception_trace", Action::ExceptionTrace, &[0]),
     ("display", Action::Display, &[1]),
     ("caller", Action::Caller, &[0]),
-    ("caller_line", Action::Caller, &[0]),
-    ("current_stacktrace", Action::Caller, &[0, 1]),
+    ("caller_line", Action::CallerLine, &[0]),
+    ("current_stacktrace", Action::Stack, &[0, 1]),
     ("get_seq_token", Action::GetSeqToken, &[0]),
     ("is_seq_trace", Action::IsSeqTrace, &[0]),
-    ("get_tcw", Action::True, &[0]),
-    ("process_dump", Action::True, &[0]),
-    ("enable_trace", Action::True, &[1, 2]),
-    ("disable_trace", Action::True, &[1, 2]),
-    ("trace", Action::True, &[2, 3]),
-    ("set_tcw", Action::True, &[1]),
-    ("silent", Action::True, &[1]),
-    ("set_seq_token", Action::True, &[2]),
+    ("get_tcw", Action::GetControlWord, &[0]),
+    ("process_dump", Action::ProcessDump, &[0]),
+    ("enable_trace", Action::Enable, &[1, 2]),
+    ("disable_trace", Action::Disable, &[1, 2]),
+    ("trace", Action::Trace, &[2, 3]),
+    ("set_tcw", Action::SetControlWord, &[1]),
+    ("silent", Action::Silent, &[1]),
+    ("set_seq_token", Action::SetSeqToken, &[2]),
 ];
 
 /// Guard BIFs that are called as registered.

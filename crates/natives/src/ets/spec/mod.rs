@@ -91,6 +91,13 @@ impl Program {
         Some(Arc::new(Program { clauses, form, source: Some(source) }))
     }
 
+    /// For calls and messages, which are matched as lists.
+    pub fn for_trace(source: Term) -> Option<Program> {
+        let source = Package::new(source);
+        let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).ok()?;
+        Some(Program { clauses, form: Form::Spec, source: Some(source) })
+    }
+
     /// An empty specification is none, but where tables are searched it is one that nothing matches.
     fn clauses(source: Term, form: Form) -> Option<Vec<Clause>> {
         if source.is_nil() && form == Form::Spec {

@@ -1,0 +1,221 @@
+//! Operations that tracing puts into code and under frames: see `heddle_runtime::trace`.
+
+use crate::collect::make_room;
+use crate::ops::bits::match_ctx::{Context, slice};
+use crate::ctx::{Ctx, OpFn, continuation, continuation_target, entry_arity, fits};
+use crate::{goto, load, ops, save};
+use heddle_runtime::process::Process;
+use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
+use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind as Frame, WORDS};
+use heddle_runtime::trace::meters::What;
+use heddle_term::{Heap, Kind, Term};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+ops! {
+    // In a traced function's first cell: tells, then runs what belongs there.
+    #[cold]
+    fn trace_breakpoint(ip, c, h, s, r) {
+        let original = breakpoint(ip, c, h, s);
+        load!(c, h, s);
+        return std::mem::transmute::<u64, OpFn>(original)(ip, c, h, s, r);
+    }
+    // The trampoline of an export: entry of the function.
+    #[cold]
+    fn trace_export(ip, c, h, s, r) {
+        through_export(ip, c, h, s);
+        load!(c, h, s);
+        let target = *ip.add(1) as *const u64;
+        goto!(target, c, h, s, r)
+    }
+    // A traced function returned; its trace frame is on top.
+    #[cold]
+    fn trace_returned(ip, c, h, s, r) {
+        tell_returned(c, h, s);
+        load!(c, h, s);
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+    #[cold]
+    fn trace_time(ip, c, h, s, r) {
+        tell_left(c, h, s, What::Time);
+        load!(c, h, s);
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+    #[cold]
+    fn trace_memory(ip, c, h, s, r) {
+        tell_left(c, h, s, What::Memory);
+        load!(c, h, s);
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+    #[cold]
+    fn trace_return_to(ip, c, h, s, r) {
+        tell_return_to(c, h, s);
+        load!(c, h, s);
+        let target = continuation_target(*s);
+        s = s.add(1);
+        goto!(target, c, h, s, r)
+    }
+}
+
+/// Tells the runtime of them.
+pub fn install() {
+    let cell = |op: OpFn| -> *const u64 {
+        // As functions look: a header that nobody uses, then the operation.
+        &Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, op as *const () as u64]))[4]
+    };
+    let _ = CELLS.set(Cells {
+        breakpoint: trace_breakpoint as *const () as u64,
+        trampoline: trace_export as *const () as u64,
+        returned: cell(trace_returned),
+        returned_or_raised: cell(trace_returned),
+        return_to: cell(trace_return_to),
+        time: cell(trace_time),
+        memory: cell(trace_memory),
+    });
+}
+
+/// Tells of the call at `ip`; the operation that belongs there.
+#[inline(never)]
+unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
+    // SAFETY: called by the operation with its own state; `ip` is a function's entry.
+    unsafe {
+        save!(c, h, s);
+        let Some(breakpoint) = breakpoints::at(ip) else {
+            // Taken away since the operation was read: by now the cell holds its own again.
+            return (*(ip as *const AtomicU64)).load(Ordering::Acquire);
+        };
+        call(ip, c, &breakpoint, false);
+        breakpoint.original
+    }
+}
+
+#[inline(never)]
+unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) {
+    // SAFETY: as `breakpoint`; a trampoline has a function's header.
+    unsafe {
+        save!(c, h, s);
+        if let Some(breakpoint) = breakpoints::at(*ip.add(1) as *const u64) {
+            call(ip, c, &breakpoint, true);
+        }
+    }
+}
+
+unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_export: bool) {
+    // SAFETY: the callee's arguments are in the X registers. What is called here allocates nothing in the process, so the slice
+    // stays valid.
+    unsafe {
+        let arity = entry_arity(ip);
+        let registers = std::slice::from_raw_parts((&raw const (*c).x).cast::<Term>(), arity);
+        // A function may be called with a match context where the program has a bitstring: what is left of it.
+        let mut scratch = Heap::new();
+        let arguments: Vec<Term> = registers
+            .iter()
+            .map(|&term| {
+                if !term.is_kind(Kind::MatchCtx) {
+                    return term;
+                }
+                let context = Context::of(term);
+                slice(&mut scratch, context.original(), context.at(), context.left())
+            })
+            .collect();
+        let pushes = breakpoints::called(&mut *(*c).p, breakpoint, through_export, &arguments);
+        scratch.clear();
+        for push in pushes {
+            push_frame(c, arity, breakpoint, push);
+        }
+        (*(*c).p).sync_limit();
+    }
+}
+
+/// The process is only borrowed between collections, which have a borrow of their own.
+unsafe fn push_frame(c: *mut Ctx, live: usize, breakpoint: &Breakpoint, (kind, session, tracer): Push) {
+    // SAFETY: the stack has an initialised word on top: the return address.
+    unsafe {
+        let cells = CELLS.get().expect("installed");
+        if !fits((*(*c).p).heap.htop, (*(*c).p).stop, WORDS + 1) {
+            make_room(c, WORDS + 1, live);
+        }
+        let p = &mut *(*c).p;
+        let cell = match kind {
+            Frame::Returned => cells.returned,
+            Frame::ReturnedOrRaised => cells.returned_or_raised,
+            Frame::ReturnTo => cells.return_to,
+            Frame::Time => cells.time,
+            Frame::Memory => cells.memory,
+        };
+        let mfa = breakpoint.mfa;
+        let words = [mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64), session, tracer];
+        p.stop = p.stop.sub(WORDS + 1);
+        *p.stop = continuation(cell);
+        for (i, word) in words.into_iter().enumerate() {
+            *p.stop.add(1 + i) = word.raw();
+        }
+    }
+}
+
+/// Takes the frame off that begins at `s`.
+unsafe fn take_frame(c: *mut Ctx, h: *mut u64, s: *mut u64) -> (&'static mut Process, [Term; WORDS]) {
+    // SAFETY: the frame was made by `push_frame`.
+    unsafe {
+        let frame = std::array::from_fn(|i| Term::from_raw(*s.add(i)));
+        let s = s.add(WORDS);
+        let p = save!(c, h, s);
+        (p, frame)
+    }
+}
+
+#[inline(never)]
+unsafe fn tell_returned(c: *mut Ctx, h: *mut u64, s: *mut u64) {
+    // SAFETY: X0 holds the result.
+    unsafe {
+        let (p, frame) = take_frame(c, h, s);
+        frames::returned(p, &frame, (*c).x[0]);
+    }
+}
+
+#[inline(never)]
+unsafe fn tell_left(c: *mut Ctx, h: *mut u64, s: *mut u64, what: What) {
+    // SAFETY: as `take_frame`.
+    unsafe {
+        let (p, frame) = take_frame(c, h, s);
+        frames::meter_left(p, &frame, what);
+    }
+}
+
+#[inline(never)]
+unsafe fn tell_return_to(c: *mut Ctx, h: *mut u64, s: *mut u64) {
+    // SAFETY: as `take_frame`.
+    unsafe {
+        let (p, frame) = take_frame(c, h, s);
+        let to = frames::return_addresses(p).next().map_or(std::ptr::null(), |at| at.wrapping_sub(1));
+        frames::return_to(p, frame[3], to);
+    }
+}
+
+/// An exception passes the trace frame whose continuation is at `slot`.
+///
+/// # Safety
+/// `slot` lies in the process' stack.
+#[cold]
+pub unsafe fn passed_by_exception(p: &mut Process, slot: *mut u64, return_to: &mut Vec<Term>) {
+    // SAFETY: by contract; frames are as `push_frame` makes them.
+    unsafe {
+        let kind = frames::kind(Term::from_raw(*slot));
+        let frame: [Term; WORDS] = std::array::from_fn(|i| Term::from_raw(*slot.add(1 + i)));
+        match kind {
+            Some(Frame::ReturnedOrRaised) => {
+                let (class, reason) = (p.exception.class.atom().into(), p.exception.reason);
+                frames::raised(p, &frame, class, reason);
+            }
+            Some(Frame::Time) => frames::meter_left(p, &frame, What::Time),
+            Some(Frame::Memory) => frames::meter_left(p, &frame, What::Memory),
+            Some(Frame::ReturnTo) if !return_to.contains(&frame[3]) => return_to.push(frame[3]),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The natives of tracing; what they set up works in `heddle_runtime::trace`.
+
+pub mod actions;
+pub mod arguments;
+pub mod info;
+pub mod matching;
+pub mod pattern;
+pub mod ports;
+pub mod process;
+pub mod session;
+
+pub fn init() {
+    let _ = heddle_runtime::trace::spec::RUN.set(matching::run);
+}

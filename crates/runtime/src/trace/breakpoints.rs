@@ -1,0 +1,467 @@
+//! Traced functions.
+//!
+//! A function that is traced locally has an operation of ours in its first code cell; what stood there is kept and run behind it
+//! (whatever the loader fused into it: the cells behind are untouched). A global call is traced where calls through the export
+//! go: its entry is a trampoline, cells with an operation of ours that goes on at the function. Cells are written with one
+//! aligned store while others run them; who has read the old or new one runs that.
+
+use crate::code::{self, Instance};
+use crate::exports;
+use crate::process::Process;
+use crate::trace::frames::{self, CELLS, Kind, session_term};
+use crate::trace::meters::{self, Meter, What};
+use crate::trace::sessions::{self, Session};
+use crate::trace::spec::{self, Spec};
+use crate::trace::{emit, flags, tracees};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Export, Heap, Term};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, RwLock};
+
+/// What becomes of call tracing.
+#[derive(Clone)]
+pub enum CallChange {
+    Local(Option<Arc<Spec>>),
+    /// Takes everything else away.
+    Global(Option<Arc<Spec>>),
+    NotLocal,
+    NotGlobal,
+}
+
+/// What `trace_pattern` asks for. None: leave as it is; Some(None): take away.
+#[derive(Clone, Default)]
+pub struct Request {
+    pub call: Option<CallChange>,
+    pub meta: Option<Option<(Term, Option<Arc<Spec>>)>>,
+    pub count: Option<Counting>,
+    pub time: Option<Counting>,
+    pub memory: Option<Counting>,
+}
+
+/// What becomes of the call counter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Counting {
+    Start,
+    Off,
+    Pause,
+    Restart,
+}
+
+/// What one session has set on a function.
+#[derive(Clone)]
+pub struct Setting {
+    pub session: Arc<Session>,
+    pub call: Option<(bool, Option<Arc<Spec>>)>,
+    pub meta: Option<(Term, Option<Arc<Spec>>)>,
+    pub count: Option<Arc<Counter>>,
+    pub time: Option<Arc<Meter>>,
+    pub memory: Option<Arc<Meter>>,
+}
+
+#[derive(Default)]
+pub struct Counter {
+    pub calls: AtomicU64,
+    pub paused: AtomicBool,
+}
+
+// SAFETY: tracers are immediates.
+unsafe impl Send for Setting {}
+// SAFETY: as above.
+unsafe impl Sync for Setting {}
+// SAFETY: as above.
+unsafe impl Send for Request {}
+
+impl Setting {
+    pub fn of(session: &Arc<Session>) -> Setting {
+        Setting { session: session.clone(), call: None, meta: None, count: None, time: None, memory: None }
+    }
+    fn is_empty(&self) -> bool {
+        self.call.is_none() && self.meta.is_none() && self.count.is_none() && self.time.is_none() && self.memory.is_none()
+    }
+    fn is_local(&self) -> bool {
+        self.call.as_ref().is_some_and(|(local, _)| *local) 
+            || self.meta.is_some()
+            || self.count.is_some()
+            || self.time.is_some()
+            || self.memory.is_some()
+    }
+    fn is_global(&self) -> bool {
+        self.call.as_ref().is_some_and(|(local, _)| !*local)
+    }
+}
+
+pub struct Breakpoint {
+    pub mfa: Mfa,
+    entry: usize,
+    /// The operation that belongs into the first cell.
+    pub original: u64,
+    is_native: bool,
+    settings: RwLock<Vec<Setting>>,
+}
+
+static TABLE: LazyLock<RwLock<HashMap<usize, Arc<Breakpoint>>>> = LazyLock::new(Default::default);
+/// By address of the export. Trampolines live for ever, as a process may have read one.
+static TRAMPOLINES: LazyLock<Mutex<HashMap<usize, &'static [AtomicU64; 6]>>> = LazyLock::new(Default::default);
+/// Some native has a breakpoint: calls in place look whether it is theirs.
+pub static NATIVES_TRACED: AtomicBool = AtomicBool::new(false);
+/// Changes are made one at a time.
+static CHANGES: Mutex<()> = Mutex::new(());
+
+/// A function that may be traced.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub mfa: Mfa,
+    entry: usize,
+    is_native: bool,
+}
+
+/// All functions that a pattern names; None stands for any. Only exported ones if `global`.
+pub fn targets(module: Option<Atom>, function: Option<Atom>, arity: Option<u8>, global: bool) -> Vec<Target> {
+    let mut found = Vec::new();
+    let wanted = |f: Atom, a: u8| function.is_none_or(|w| w == f) && arity.is_none_or(|w| w == a);
+    let instances: Vec<Arc<Instance>> = match module {
+        Some(name) => code::current(name).into_iter().collect(),
+        None => code::with_all(|all| all.values().filter_map(|m| m.current.clone()).collect()),
+    };
+    for instance in &instances {
+        let exported = |f: &code::Function| instance.exports.iter().any(|(_, at)| *at == f.entry);
+        for f in &instance.functions {
+            if !wanted(f.name, f.arity) || (global && !exported(f)) {
+                continue;
+            }
+            let mfa = Mfa { module: instance.name, function: f.name, arity: f.arity };
+            // What a native implements is reached through the native's own code.
+            if exports::find(mfa).is_some_and(|e| e.native.load(Ordering::Acquire) != 0) {
+                continue;
+            }
+            found.push(Target { mfa, entry: instance.code.as_ptr().wrapping_add(f.entry as usize) as usize, is_native: false });
+        }
+    }
+    exports::for_each(|export| {
+        if module.is_none_or(|m| m == export.mfa.module)
+            && wanted(export.mfa.function, export.mfa.arity)
+            && export.native.load(Ordering::Acquire) != 0
+            && let Some(entry) = native_entry(export)
+        {
+            found.push(Target { mfa: export.mfa, entry, is_native: true });
+        }
+    });
+    found
+}
+
+/// First cell of a native's own code.
+fn native_entry(export: &Export) -> Option<usize> {
+    Some(export.entry.load(Ordering::Acquire) as usize)
+}
+
+/// The function of this name, for `trace_info`.
+pub fn find(mfa: Mfa) -> Option<Target> {
+    targets(Some(mfa.module), Some(mfa.function), Some(mfa.arity), false).pop()
+}
+
+pub fn setting(target: &Target, session: u64) -> Option<Setting> {
+    let table = TABLE.read().unwrap();
+    let all = table.get(&target.entry)?.settings.read().unwrap();
+    all.iter().find(|s| s.session.id == session).cloned()
+}
+
+/// Those of the targets that the session has set something on.
+pub fn traced_in(targets: &[Target], session: u64) -> Vec<Target> {
+    targets.iter().filter(|t| setting(t, session).is_some()).copied().collect()
+}
+
+/// The sessions that have set anything on it.
+pub fn sessions_of(target: &Target) -> Vec<Arc<Session>> {
+    let table = TABLE.read().unwrap();
+    table.get(&target.entry).map_or(Vec::new(), |b| b.settings.read().unwrap().iter().map(|s| s.session.clone()).collect())
+}
+
+/// The first cell of a function as others may be running it.
+fn cell<'a>(entry: usize) -> &'a AtomicU64 {
+    // SAFETY: entries are cells of loaded code, which the table keeps until it is told otherwise (`forget_code`).
+    unsafe { &*(entry as *const AtomicU64) }
+}
+
+/// Sets what `request` says on all of `targets`.
+pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
+    let _one = CHANGES.lock().unwrap();
+    for target in targets {
+        let known = TABLE.read().unwrap().get(&target.entry).cloned();
+        let breakpoint = known.unwrap_or_else(|| {
+            Arc::new(Breakpoint {
+                mfa: target.mfa,
+                entry: target.entry,
+                original: cell(target.entry).load(Ordering::Acquire),
+                is_native: target.is_native,
+                settings: RwLock::default(),
+            })
+        });
+        {
+            let mut settings = breakpoint.settings.write().unwrap();
+            let at = match settings.iter().position(|s| s.session.id == session.id) {
+                Some(at) => at,
+                None => {
+                    settings.push(Setting::of(session));
+                    settings.len() - 1
+                }
+            };
+            let setting = &mut settings[at];
+            match &request.call {
+                None => {}
+                Some(CallChange::Local(spec)) => setting.call = Some((true, spec.clone())),
+                Some(CallChange::Global(spec)) => {
+                    *setting = Setting { call: Some((false, spec.clone())), ..Setting::of(session) };
+                }
+                Some(CallChange::NotLocal) => setting.call = setting.call.take().filter(|(local, _)| !local),
+                Some(CallChange::NotGlobal) => setting.call = setting.call.take().filter(|(local, _)| *local),
+            }
+            if let Some(meta) = &request.meta {
+                setting.meta = meta.clone();
+            }
+            match request.count {
+                None => {}
+                Some(Counting::Off) => setting.count = None,
+                Some(Counting::Start) => match &setting.count {
+                    Some(counter) => counter.paused.store(false, Ordering::Relaxed),
+                    None => setting.count = Some(Arc::default()),
+                },
+                Some(Counting::Pause) => {
+                    if let Some(counter) = &setting.count {
+                        counter.paused.store(true, Ordering::Relaxed);
+                    }
+                }
+                Some(Counting::Restart) => {
+                    if let Some(counter) = &setting.count {
+                        counter.calls.store(0, Ordering::Relaxed);
+                        counter.paused.store(false, Ordering::Relaxed);
+                    }
+                }
+            }
+            meter(&mut setting.time, request.time);
+            meter(&mut setting.memory, request.memory);
+            settings.retain(|s| !s.is_empty());
+        }
+        install(&breakpoint);
+    }
+    let any = TABLE.read().unwrap().values().any(|b| b.is_native);
+    NATIVES_TRACED.store(any, Ordering::Release);
+}
+
+fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
+    match (change, meter.as_ref()) {
+        (Some(Counting::Off), _) => *meter = None,
+        (Some(Counting::Start), None) => *meter = Some(Arc::default()),
+        (Some(Counting::Start), Some(m)) => m.paused.store(false, Ordering::Relaxed),
+        (Some(Counting::Pause), Some(m)) => m.paused.store(true, Ordering::Relaxed),
+        (Some(Counting::Restart), Some(m)) => {
+            m.rows.lock().unwrap().clear();
+            m.paused.store(false, Ordering::Relaxed);
+        }
+        _ => {}
+    }
+}
+
+/// Makes code agree with the settings.
+fn install(breakpoint: &Arc<Breakpoint>) {
+    let cells = CELLS.get().expect("engine started");
+    let (local, global) = {
+        let settings = breakpoint.settings.read().unwrap();
+        (settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global))
+    };
+    // A native has one way in, so its own code tells of both.
+    let patched = local || (global && breakpoint.is_native);
+    if local || global {
+        TABLE.write().unwrap().insert(breakpoint.entry, breakpoint.clone());
+    }
+    // Release: who sees the operation finds the breakpoint.
+    cell(breakpoint.entry).store(if patched { cells.breakpoint } else { breakpoint.original }, Ordering::Release);
+    if !breakpoint.is_native {
+        redirect(breakpoint, global, cells.trampoline);
+    }
+    if !local && !global {
+        TABLE.write().unwrap().remove(&breakpoint.entry);
+    }
+}
+
+/// Points the export to its trampoline or to the function.
+fn redirect(breakpoint: &Breakpoint, global: bool, operation: u64) {
+    let Some(export) = exports::find(breakpoint.mfa) else { return };
+    let known = TRAMPOLINES.lock().unwrap().get(&(export as *const Export as usize)).copied();
+    let entry = export.entry.load(Ordering::Acquire) as usize;
+    let is_ours = known.is_some_and(|t| t[4].as_ptr() as usize == entry);
+    if global && (entry == breakpoint.entry || is_ours) {
+        let trampoline = known.unwrap_or_else(|| {
+            let mfa = breakpoint.mfa;
+            let cells = [0, Term::atom(mfa.module).raw(), Term::atom(mfa.function).raw(), mfa.arity as u64, operation, 0].map(AtomicU64::new);
+            let cells: &'static [AtomicU64; 6] = Box::leak(Box::new(cells));
+            TRAMPOLINES.lock().unwrap().insert(export as *const Export as usize, cells);
+            cells
+        });
+        trampoline[5].store(breakpoint.entry as u64, Ordering::Release);
+        export.entry.store(trampoline[4].as_ptr(), Ordering::Release);
+    } else if !global && is_ours {
+        export.entry.store(breakpoint.entry as *mut u64, Ordering::Release);
+    }
+}
+
+pub fn forget_session(session: u64) {
+    let _one = CHANGES.lock().unwrap();
+    let all: Vec<_> = TABLE.read().unwrap().values().cloned().collect();
+    for breakpoint in all {
+        let before = breakpoint.settings.read().unwrap().len();
+        breakpoint.settings.write().unwrap().retain(|s| s.session.id != session);
+        if breakpoint.settings.read().unwrap().len() != before {
+            install(&breakpoint);
+        }
+    }
+}
+
+/// The code is no longer the module's current version: nothing of it is traced any more.
+pub fn forget_code(instance: &Instance) {
+    if TABLE.read().unwrap().is_empty() {
+        return;
+    }
+    let _one = CHANGES.lock().unwrap();
+    let all: Vec<_> = TABLE.read().unwrap().values().filter(|b| instance.contains(b.entry as *const u64)).cloned().collect();
+    for breakpoint in all {
+        breakpoint.settings.write().unwrap().clear();
+        install(&breakpoint);
+    }
+}
+
+/// New code became current: it gets what sessions have for code to be loaded.
+pub fn code_loaded(instance: &Instance) {
+    if !sessions::ANY_NEW.load(Ordering::Acquire) {
+        return;
+    }
+    for session in sessions::all() {
+        let Some(request) = session.settings.lock().unwrap().on_load.clone() else { continue };
+        let global = matches!(request.call, Some(CallChange::Global(_)));
+        change(&session, &targets(Some(instance.name), None, None, global), &request);
+    }
+}
+
+pub fn at(entry: *const u64) -> Option<Arc<Breakpoint>> {
+    TABLE.read().unwrap().get(&(entry as usize)).cloned()
+}
+
+/// A frame to push: kind, session, tracer (see `frames`).
+pub type Push = (Kind, Term, Term);
+
+/// `p` calls the function with these arguments. Tells whoever is to hear, and says which frames go on the stack, the first one
+/// first.
+pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, arguments: &[Term]) -> Vec<Push> {
+    let settings = breakpoint.settings.read().unwrap().clone();
+    let mut pushes = Vec::new();
+    for s in &settings {
+        if !through_export && let Some(counter) = &s.count && !counter.paused.load(Ordering::Relaxed) {
+            counter.calls.fetch_add(1, Ordering::Relaxed);
+        }
+        if p.sensitive {
+            continue;
+        }
+        if !through_export && (s.time.is_some() || s.memory.is_some()) {
+            metered(p, s, &mut pushes);
+        }
+        if !through_export && let Some((tracer, program)) = &s.meta {
+            meta(p, breakpoint, s, *tracer, program.as_ref(), arguments, &mut pushes);
+        }
+        if let Some((local, program)) = &s.call
+            && (*local != through_export || breakpoint.is_native)
+        {
+            call(p, breakpoint, s, *local, program.as_ref(), arguments, &mut pushes);
+        }
+    }
+    pushes
+}
+
+fn metered(p: &mut Process, s: &Setting, pushes: &mut Vec<Push>) {
+    // Relaxed: see `events::on`.
+    if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0
+        || tracees::in_session(p.pid(), s.session.id).is_none_or(|t| t.flags & flags::CALL == 0)
+    {
+        return;
+    }
+    let session = session_term(s.session.id);
+    for (meter, what, kind) in [(&s.time, What::Time, Kind::Time), (&s.memory, What::Memory, Kind::Memory)] {
+        if let Some(meter) = meter {
+            let again = frames::on_top(p, kind, session);
+            meters::called(p, s.session.id, what, meter, again);
+            if !again {
+                pushes.push((kind, session, Term::bool(true)));
+            }
+        }
+    }
+}
+
+fn call(
+    p: &mut Process,
+    breakpoint: &Breakpoint,
+    s: &Setting,
+    local: bool,
+    program: Option<&Arc<Spec>>,
+    arguments: &[Term],
+    pushes: &mut Vec<Push>,
+) {
+    // Relaxed: see `events::on`.
+    if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0 {
+        return;
+    }
+    let Some(t) = tracees::in_session(p.pid(), s.session.id) else { return };
+    if t.flags & flags::CALL == 0 || !emit::check(p.pid(), &t) {
+        return;
+    }
+    let verdict = spec::run(p, program, &s.session, arguments);
+    if !verdict.matched {
+        return;
+    }
+    let session = session_term(s.session.id);
+    // What the specification did may have changed the flags.
+    let now = tracees::in_session(p.pid(), s.session.id).map_or(0, |t| t.flags);
+    if now & flags::SILENT == 0 && verdict.tell {
+        // A call that switches tracing off is told of still.
+        tell(p, &t.tracer, if now & flags::CALL == 0 { t.flags } else { now }, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
+    }
+    if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, Kind::ReturnTo, session) {
+        pushes.push((Kind::ReturnTo, session, Term::bool(true)));
+    }
+    if verdict.exception_trace || verdict.return_trace {
+        let kind = if verdict.exception_trace { Kind::ReturnedOrRaised } else { Kind::Returned };
+        pushes.push((kind, session, Term::bool(true)));
+    }
+}
+
+fn meta(
+    p: &mut Process,
+    breakpoint: &Breakpoint,
+    s: &Setting,
+    tracer: Term,
+    program: Option<&Arc<Spec>>,
+    arguments: &[Term],
+    pushes: &mut Vec<Push>,
+) {
+    if tracer == p.pid_term() || crate::proctab::lookup(tracer.payload()).is_none() {
+        return;
+    }
+    let verdict = spec::run(p, program, &s.session, arguments);
+    if !verdict.matched {
+        return;
+    }
+    if verdict.tell {
+        tell(p, &tracer, flags::TIMESTAMP, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
+    }
+    if verdict.exception_trace || verdict.return_trace {
+        let kind = if verdict.exception_trace { Kind::ReturnedOrRaised } else { Kind::Returned };
+        pushes.push((kind, session_term(s.session.id), tracer));
+    }
+}
+
+fn tell(p: &Process, tracer: &Term, how: u32, breakpoint: &Breakpoint, arguments: &[Term], extra: Option<Term>) {
+    let mut heap = Heap::new();
+    let mfa = breakpoint.mfa;
+    let last = if how & flags::ARITY != 0 { Term::small(mfa.arity as i64) } else { heap.list(arguments) };
+    let call = heap.tuple(&[mfa.module.into(), mfa.function.into(), last]);
+    emit::message(p.pid_term(), *tracer, how, &[Atom::new("call").into(), call], extra);
+    heap.clear();
+}

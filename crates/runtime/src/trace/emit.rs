@@ -1,0 +1,65 @@
+//! Trace messages: `{trace, Tracee, Tag, ...}`, or `trace_ts` with a time at the end.
+
+use crate::package::Package;
+use crate::send::message_to_pid;
+use crate::trace::{Traced, flags, tracees};
+use crate::{proctab, sched, time};
+use heddle_term::{Atom, Heap, Term};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Is the tracer of this tracee there? If not, the trace ends.
+pub fn check(tracee: u64, t: &Traced) -> bool {
+    if proctab::lookup(t.tracer.payload()).is_some() {
+        return t.tracer.payload() != tracee;
+    }
+    if let Some(shared) = proctab::lookup(tracee) {
+        tracees::drop_tracer(&shared, &t.session);
+    }
+    false
+}
+
+/// Sends `{trace, Tracee, Parts...}`, with `extra` behind the parts. The terms are copied.
+pub fn emit(tracee: Term, t: &Traced, parts: &[Term], extra: Option<Term>) {
+    message(tracee, t.tracer, t.flags, parts, extra);
+}
+
+/// Functions with a tracer of their own (`meta`): always with a time.
+pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Option<Term>) {
+    let mut heap = Heap::new();
+    let mut all = Vec::with_capacity(parts.len() + 5);
+    let stamped = how & flags::TIMESTAMPS != 0;
+    all.push(Atom::new(if stamped { "trace_ts" } else { "trace" }).into());
+    all.push(tracee);
+    all.extend_from_slice(parts);
+    all.extend(extra);
+    if how & flags::SCHEDULER_ID != 0 {
+        all.push(Term::small(sched::current_id() as i64));
+    }
+    if stamped {
+        all.push(timestamp(&mut heap, how));
+    }
+    let term = heap.tuple(&all);
+    // Copies what the parts refer to: they lie in the tracee.
+    let package = Package::new(term);
+    heap.clear();
+    message_to_pid(tracer.payload(), package);
+}
+
+static LAST_NOW: AtomicI64 = AtomicI64::new(0);
+
+pub fn timestamp(heap: &mut Heap, how: u32) -> Term {
+    if how & flags::TIMESTAMP != 0 {
+        // As erlang:now/0 counts: each is later than the one before.
+        let us = time::system_ns() / 1000;
+        let last = LAST_NOW.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(us.max(last + 1))).unwrap_or(us);
+        let us = us.max(last + 1);
+        let parts = [us / 1_000_000_000_000, us / 1_000_000 % 1_000_000, us % 1_000_000].map(Term::small);
+        return heap.tuple(&parts);
+    }
+    let ns = heap.integer(time::monotonic_ns());
+    if how & flags::STRICT_MONOTONIC != 0 {
+        let unique = heap.integer(crate::refs::unique_monotonic() as i64);
+        return heap.tuple(&[ns, unique]);
+    }
+    ns
+}

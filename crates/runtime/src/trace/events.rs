@@ -1,0 +1,180 @@
+//! What happens to a process, as its tracers hear it. Callers test `ProcShared::trace` first.
+
+use crate::code;
+use crate::process::{ProcShared, Process};
+use crate::trace::frames::mfa_term;
+use crate::trace::sessions::EventSpec;
+use crate::trace::{Traced, emit, flags, spec, tracees};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Heap, Term};
+use std::sync::atomic::Ordering;
+
+/// True if any of the flags is set: what callers ask before anything else.
+#[inline(always)]
+pub fn on(shared: &ProcShared, wanted: u32) -> bool {
+    // Relaxed: flags set by another thread count from some event on.
+    shared.trace.load(Ordering::Relaxed) & wanted != 0
+}
+
+fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> {
+    let pid = shared.pid;
+    tracees::of(pid, wanted).into_iter().filter(move |t| emit::check(pid, t))
+}
+
+/// An event of a process that stands for itself: `{trace, Pid, Tag, Parts...}`.
+#[cold]
+pub fn event(shared: &ProcShared, wanted: u32, tag: &str, parts: &[Term]) {
+    let mut all = vec![Atom::new(tag).into()];
+    all.extend_from_slice(parts);
+    for t in receivers(shared, wanted) {
+        emit::emit(Term::local_pid(shared.pid), &t, &all, None);
+    }
+}
+
+/// As `event`, unless the process is sensitive.
+#[cold]
+pub fn of_process(p: &Process, wanted: u32, tag: &str, parts: &[Term]) {
+    if !p.sensitive {
+        event(p.shared(), wanted, tag, parts);
+    }
+}
+
+/// What a session's `send` or `receive` pattern says.
+fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Option<Option<crate::Package>> {
+    match which {
+        EventSpec::All => Some(None),
+        EventSpec::None => None,
+        EventSpec::Matching(program) => {
+            let verdict = spec::run(p, Some(&program), &t.session, terms);
+            (verdict.matched && verdict.tell).then_some(verdict.message)
+        }
+    }
+}
+
+/// `p` sends; `to` is what the program named, `receiver` who gets it (or NONE: there is nobody).
+#[cold]
+pub fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
+    if p.sensitive {
+        return;
+    }
+    let me = p.pid_term();
+    let gone = receiver.is_none();
+    let tag = Atom::new(if gone { "send_to_non_existing_process" } else { "send" });
+    for t in receivers(p.shared(), flags::SEND) {
+        let which = t.session.settings.lock().unwrap().send.clone();
+        let to_match = if gone { to } else { receiver };
+        if let Some(extra) = judge(p, &t, which, &[to_match, message]) {
+            emit::emit(me, &t, &[tag.into(), message, to], extra.as_ref().map(|e| e.term()));
+        }
+    }
+}
+
+/// A message arrives in `p`'s queue. `from` may be NONE: not known.
+#[cold]
+pub fn receive(p: &mut Process, from: Term, message: Term) {
+    if p.sensitive {
+        return;
+    }
+    let me = p.pid_term();
+    let from = if from.is_none() { Atom::new("undefined").into() } else { from };
+    for t in receivers(p.shared(), flags::RECEIVE) {
+        let which = t.session.settings.lock().unwrap().receive.clone();
+        if let Some(extra) = judge(p, &t, which, &[crate::send::node_name().into(), from, message]) {
+            emit::emit(me, &t, &[Atom::new("receive").into(), message], extra.as_ref().map(|e| e.term()));
+        }
+    }
+}
+
+/// Parent made child: both hear of it, and of the link if there is one.
+#[cold]
+pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: bool) {
+    tracees::inherit_at_spawn(p.shared(), child);
+    let mut heap = Heap::new();
+    let what = heap.tuple(&[mfa.module.into(), mfa.function.into(), arguments]);
+    let (me, other) = (p.pid_term(), Term::local_pid(child.pid));
+    if on(p.shared(), flags::PROCS) {
+        of_process(p, flags::PROCS, "spawn", &[other, what]);
+    }
+    if link {
+        if on(p.shared(), flags::PROCS) {
+            of_process(p, flags::PROCS, "link", &[other]);
+        }
+        if on(p.shared(), flags::ON_LINK | flags::ON_FIRST_LINK) {
+            tracees::inherit_at_link(p.shared(), child);
+        }
+    }
+    if on(child, flags::PROCS) {
+        event(child, flags::PROCS, "spawned", &[me, what]);
+        if link {
+            event(child, flags::PROCS, "getting_linked", &[me]);
+        }
+    }
+    heap.clear();
+}
+
+/// Where a process stands that does not run: `{M, F, A}`.
+fn place(p: &Process, heap: &mut Heap) -> Term {
+    if p.live == crate::spawn::STARTING {
+        return mfa_term(heap, p.initial_call);
+    }
+    match code::locate(p.ip).map(|l| l.mfa).or_else(|| native_at(p.ip)) {
+        Some(mfa) => mfa_term(heap, mfa),
+        None => Term::small(0),
+    }
+}
+
+/// The native whose entry (behind a function header outside all modules) is at `ip`.
+fn native_at(ip: *const u64) -> Option<Mfa> {
+    // SAFETY: outside modules, processes only stand at entries with a header of four cells.
+    unsafe {
+        let module = Term::from_raw(*ip.sub(3)).as_atom()?;
+        let function = Term::from_raw(*ip.sub(2)).as_atom()?;
+        Some(Mfa { module, function, arity: *ip.sub(1) as u8 })
+    }
+}
+
+/// `in` or `out`.
+#[cold]
+pub fn scheduled(p: &Process, tag: &str) {
+    let mut heap = Heap::new();
+    let place = place(p, &mut heap);
+    of_process(p, flags::RUNNING | flags::RUNNING_PROCS, tag, &[place]);
+    heap.clear();
+}
+
+/// The process has ended and is switched out for the last time.
+#[cold]
+pub fn scheduled_out_dead(p: &Process) {
+    if p.sensitive {
+        return;
+    }
+    for t in receivers(p.shared(), flags::SCHEDULING) {
+        let tag = if t.flags & flags::EXITING != 0 { "out_exited" } else { "out" };
+        emit::emit(p.pid_term(), &t, &[Atom::new(tag).into(), Term::small(0)], None);
+    }
+}
+
+/// A collection begins or ends. `words`: wanted, or reclaimed.
+#[cold]
+pub fn collection(p: &Process, tag: &str, words: usize) {
+    let mut heap = Heap::new();
+    let old_block = (p.old_end as usize - p.old_start as usize) / 8;
+    let rows = [
+        ("wordsize", words),
+        ("old_heap_block_size", old_block),
+        ("heap_block_size", p.heap_words()),
+        ("mbuf_size", p.heap.fragment_words),
+        ("recent_size", (p.high_water as usize - p.start as usize) / 8),
+        ("stack_size", p.stack_words()),
+        ("old_heap_size", (p.old_top as usize - p.old_start as usize) / 8),
+        ("heap_size", p.used_words()),
+        ("bin_vheap_size", p.heap.off_heap.virtual_words),
+        ("bin_vheap_block_size", p.vheap_limit_words),
+        ("bin_old_vheap_size", p.old_off_heap.virtual_words),
+        ("bin_old_vheap_block_size", p.min_vheap_words()),
+    ];
+    let rows: Vec<Term> = rows.iter().map(|&(name, n)| heap.tuple(&[Atom::new(name).into(), Term::small(n as i64)])).collect();
+    let list = heap.list(&rows);
+    of_process(p, flags::COLLECTIONS, tag, &[list]);
+    heap.clear();
+}

@@ -1,0 +1,59 @@
+//! What may be traced of a process, as bits.
+
+pub const SEND: u32 = 1 << 0;
+pub const RECEIVE: u32 = 1 << 1;
+pub const CALL: u32 = 1 << 2;
+pub const PROCS: u32 = 1 << 3;
+pub const RUNNING: u32 = 1 << 4;
+pub const RUNNING_PROCS: u32 = 1 << 5;
+pub const EXITING: u32 = 1 << 6;
+pub const COLLECTIONS: u32 = 1 << 7;
+pub const RETURN_TO: u32 = 1 << 8;
+pub const ARITY: u32 = 1 << 9;
+pub const SILENT: u32 = 1 << 10;
+pub const TIMESTAMP: u32 = 1 << 11;
+pub const MONOTONIC: u32 = 1 << 12;
+pub const STRICT_MONOTONIC: u32 = 1 << 13;
+pub const ON_SPAWN: u32 = 1 << 14;
+pub const ON_FIRST_SPAWN: u32 = 1 << 15;
+pub const ON_LINK: u32 = 1 << 16;
+pub const ON_FIRST_LINK: u32 = 1 << 17;
+pub const PORTS: u32 = 1 << 18;
+pub const RUNNING_PORTS: u32 = 1 << 19;
+pub const SCHEDULER_ID: u32 = 1 << 20;
+pub const ALL: u32 = (1 << 21) - 1;
+
+pub const TIMESTAMPS: u32 = TIMESTAMP | MONOTONIC | STRICT_MONOTONIC;
+pub const SCHEDULING: u32 = RUNNING | RUNNING_PROCS | EXITING;
+
+/// In the order in which stock lists them.
+pub const NAMES: &[(&str, u32)] = &[
+    ("running_procs", RUNNING_PROCS),
+    ("running_ports", RUNNING_PORTS),
+    ("ports", PORTS),
+    ("scheduler_id", SCHEDULER_ID),
+    ("silent", SILENT),
+    ("return_to", RETURN_TO),
+    ("arity", ARITY),
+    ("garbage_collection", COLLECTIONS),
+    ("exiting", EXITING),
+    ("running", RUNNING),
+    ("set_on_first_link", ON_FIRST_LINK),
+    ("set_on_link", ON_LINK),
+    ("set_on_first_spawn", ON_FIRST_SPAWN),
+    ("procs", PROCS),
+    ("call", CALL),
+    ("set_on_spawn", ON_SPAWN),
+    ("receive", RECEIVE),
+    ("send", SEND),
+    ("monotonic_timestamp", MONOTONIC),
+    ("strict_monotonic_timestamp", STRICT_MONOTONIC),
+    ("timestamp", TIMESTAMP),
+];
+
+pub fn named(name: &str) -> Option<u32> {
+    if name == "all" {
+        return Some(ALL);
+    }
+    NAMES.iter().find(|(n, _)| *n == name).map(|(_, bit)| *bit)
+}

@@ -1,0 +1,180 @@
+//! Frames that tracing puts on a process' stack, and whom a process returns to.
+//!
+//! A trace frame looks like any frame: a continuation to an operation of the engine, and above it `WORDS` terms, all immediates:
+//! module, function, arity, session and tracer (`true`: whoever traces the process when it returns).
+
+use crate::process::Process;
+use crate::trace::{Traced, meters, sessions, emit, flags, tracees};
+use crate::{Package, code};
+use heddle_term::code_cell::Mfa;
+use heddle_term::term::TAG_CONTINUATION;
+use heddle_term::{Atom, Term};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+pub const WORDS: usize = 5;
+
+/// Code cells of the engine.
+#[derive(Clone, Copy)]
+pub struct Cells {
+    /// Operation for a function's first cell.
+    pub breakpoint: u64,
+    /// Operation of an export's trampoline.
+    pub trampoline: u64,
+    /// Where a function returns to that is to be told of: returns only, or exceptions also.
+    pub returned: *const u64,
+    pub returned_or_raised: *const u64,
+    /// `return_to`.
+    pub return_to: *const u64,
+    /// A metered function.
+    pub time: *const u64,
+    pub memory: *const u64,
+}
+// SAFETY: addresses of immortal cells.
+unsafe impl Send for Cells {}
+// SAFETY: as above.
+unsafe impl Sync for Cells {}
+
+pub static CELLS: OnceLock<Cells> = OnceLock::new();
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Returned,
+    ReturnedOrRaised,
+    ReturnTo,
+    Time,
+    Memory,
+}
+
+/// The kind of trace frame that a word of the stack begins.
+pub fn kind(word: Term) -> Option<Kind> {
+    let cells = CELLS.get()?;
+    let target = (word.raw() - TAG_CONTINUATION) as *const u64;
+    if target == cells.returned {
+        Some(Kind::Returned)
+    } else if target == cells.returned_or_raised {
+        Some(Kind::ReturnedOrRaised)
+    } else if target == cells.return_to {
+        Some(Kind::ReturnTo)
+    } else if target == cells.time {
+        Some(Kind::Time)
+    } else if target == cells.memory {
+        Some(Kind::Memory)
+    } else {
+        None
+    }
+}
+
+/// Is there such a frame among the trace frames on top of the stack? Then a tail call needs none.
+pub fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
+    let mut slot = p.stop;
+    while slot < p.end {
+        // SAFETY: the stack is initialised from `stop` to `end`, and a trace frame is whole.
+        let (found, owner) = unsafe {
+            let Some(found) = kind(Term::from_raw(*slot)) else { return false };
+            (found, Term::from_raw(*slot.add(4)))
+        };
+        if found == wanted && owner == session {
+            return true;
+        }
+        slot = slot.wrapping_add(1 + WORDS);
+    }
+    false
+}
+
+/// A metered function was left.
+pub fn meter_left(p: &Process, frame: &[Term], what: meters::What) {
+    let id = frame[3].small_value();
+    meters::left(p, if id < 0 { u64::MAX } else { id as u64 }, what);
+}
+
+/// Return addresses from the top of the stack down, without those of trace frames.
+pub fn return_addresses(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
+    let mut slot = p.stop;
+    std::iter::from_fn(move || {
+        while slot < p.end {
+            // SAFETY: the stack is initialised from `stop` to `end`.
+            let word = unsafe { Term::from_raw(*slot) };
+            slot = slot.wrapping_add(1);
+            if word.is_continuation() && kind(word).is_none() {
+                return Some((word.raw() - TAG_CONTINUATION) as *const u64);
+            }
+        }
+        None
+    })
+}
+
+/// The function that the running one returns to.
+pub fn caller(p: &Process) -> Option<code::Location> {
+    code::locate(return_addresses(p).next()?.wrapping_sub(1))
+}
+
+pub fn mfa_term(heap: &mut heddle_term::Heap, mfa: Mfa) -> Term {
+    heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)])
+}
+
+/// Who is to hear of a return, by the frame's session and tracer.
+fn receiver(p: &Process, frame: &[Term], wanted: u32) -> Option<Traced> {
+    let id = frame[3].small_value();
+    let id = if id < 0 { u64::MAX } else { id as u64 };
+    if frame[4].is_atom() {
+        let t = tracees::in_session(p.pid(), id)?;
+        return (t.flags & wanted == wanted && t.flags & flags::SILENT == 0 && emit::check(p.pid(), &t)).then_some(t);
+    }
+    let t = Traced { session: sessions::by_id(id)?, flags: flags::TIMESTAMP, tracer: frame[4] };
+    crate::proctab::lookup(t.tracer.payload()).is_some().then_some(t)
+}
+
+/// Session as it stands in a frame.
+pub fn session_term(id: u64) -> Term {
+    Term::small(if id == u64::MAX { -1 } else { id as i64 })
+}
+
+/// A function returned `value`.
+pub fn returned(p: &mut Process, frame: &[Term], value: Term) {
+    if p.sensitive {
+        return;
+    }
+    if let Some(t) = receiver(p, frame, flags::CALL) {
+        let mut heap = heddle_term::Heap::new();
+        let mfa = heap.tuple(&frame[..3]);
+        emit::emit(p.pid_term(), &t, &[Atom::new("return_from").into(), mfa, value], None);
+        heap.clear();
+    }
+}
+
+/// A function was left by an exception.
+pub fn raised(p: &mut Process, frame: &[Term], class: Term, reason: Term) {
+    if p.sensitive {
+        return;
+    }
+    if let Some(t) = receiver(p, frame, flags::CALL) {
+        let mut heap = heddle_term::Heap::new();
+        let mfa = heap.tuple(&frame[..3]);
+        let exception = heap.tuple(&[class, reason]);
+        emit::emit(p.pid_term(), &t, &[Atom::new("exception_from").into(), mfa, exception], None);
+        heap.clear();
+    }
+}
+
+/// Execution goes on in the function at `to`.
+pub fn return_to(p: &mut Process, session: Term, to: *const u64) {
+    if p.sensitive || p.shared().trace.load(Ordering::Relaxed) & flags::RETURN_TO == 0 {
+        return;
+    }
+    let frame = [Term::NIL, Term::NIL, Term::NIL, session, Term::bool(true)];
+    if let Some(t) = receiver(p, &frame, flags::CALL | flags::RETURN_TO) {
+        let mut heap = heddle_term::Heap::new();
+        let place = match code::locate(to) {
+            Some(found) => mfa_term(&mut heap, found.mfa),
+            None => Atom::new("undefined").into(),
+        };
+        emit::emit(p.pid_term(), &t, &[Atom::new("return_to").into(), place], None);
+        heap.clear();
+    }
+}
+
+/// A message for `p` itself, as `trace_delivered` sends it.
+pub fn tell_self(p: &mut Process, message: Package) {
+    crate::send::message_to_pid(p.pid(), message);
+}

@@ -1,0 +1,21 @@
+//! Tracing: which processes and functions are traced by whom, and the messages that tell of it.
+//!
+//! Who is traced is a table beside the processes; a process only holds the union of its flags (`ProcShared::trace`), which each
+//! event tests: an untraced process pays one load of its own memory and a branch. Flags are set by whoever asks for them, from
+//! any thread, and count from the tracee's next event on.
+//!
+//! A traced function has a breakpoint: see `breakpoints`.
+
+pub mod breakpoints;
+pub mod emit;
+pub mod events;
+pub mod frames;
+pub mod flags;
+pub mod meters;
+pub mod sessions;
+pub mod spec;
+pub mod tracees;
+
+pub use sessions::Session;
+pub use spec::Spec;
+pub use tracees::Traced;

@@ -1,0 +1,123 @@
+//! Trace sessions. Each has its own flags on processes and breakpoints in functions; the first is the one that
+//! `erlang:trace/3` and its kin work in.
+
+use crate::trace::spec::Spec;
+use crate::trace::{breakpoints, tracees};
+use heddle_term::{Atom, Resource, Term};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, RwLock};
+
+/// Which messages a `send` or `receive` flag tells of.
+#[derive(Clone, Default)]
+pub enum EventSpec {
+    #[default]
+    All,
+    None,
+    Matching(Arc<Spec>),
+}
+
+#[derive(Default)]
+pub struct Settings {
+    pub send: EventSpec,
+    pub receive: EventSpec,
+    /// Flags and tracer of processes to be made.
+    pub new_processes: Option<(u32, Term)>,
+    pub new_ports: Option<(u32, Term)>,
+    /// What functions of code to be loaded get.
+    pub on_load: Option<breakpoints::Request>,
+}
+
+// SAFETY: terms in it are immediates.
+unsafe impl Send for Settings {}
+
+pub struct Session {
+    pub id: u64,
+    pub name: Atom,
+    /// Who gets the messages; None: each request says so, as in the legacy session.
+    pub tracer: Option<Term>,
+    alive: AtomicBool,
+    pub settings: Mutex<Settings>,
+}
+
+// SAFETY: the tracer is an immediate.
+unsafe impl Send for Session {}
+// SAFETY: as above.
+unsafe impl Sync for Session {}
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+static OPEN: LazyLock<RwLock<Vec<Arc<Session>>>> = LazyLock::new(Default::default);
+static LEGACY: LazyLock<Arc<Session>> = LazyLock::new(|| {
+    Arc::new(Session {
+        id: u64::MAX,
+        name: Atom::new("legacy"),
+        tracer: None,
+        alive: AtomicBool::new(true),
+        settings: Mutex::default(),
+    })
+});
+/// Some session has flags for new processes, or requests for code to be loaded: kept so that spawn and load need not look.
+pub static ANY_NEW: AtomicBool = AtomicBool::new(false);
+
+pub fn legacy() -> Arc<Session> {
+    LEGACY.clone()
+}
+
+/// All open sessions, the newest first, the legacy session last.
+pub fn all() -> Vec<Arc<Session>> {
+    let mut all: Vec<_> = OPEN.read().unwrap().iter().rev().cloned().collect();
+    all.push(legacy());
+    all
+}
+
+impl Session {
+    pub fn create(name: Atom, tracer: Option<Term>) -> Arc<Session> {
+        // Relaxed: only the number counts.
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let session =
+            Arc::new(Session { id, name, tracer, alive: AtomicBool::new(true), settings: Mutex::default() });
+        OPEN.write().unwrap().push(session.clone());
+        session
+    }
+
+    pub fn is_legacy(&self) -> bool {
+        self.id == u64::MAX
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// False if that was done before.
+    pub fn destroy(&self) -> bool {
+        if !self.alive.swap(false, Ordering::AcqRel) {
+            return false;
+        }
+        OPEN.write().unwrap().retain(|s| s.id != self.id);
+        tracees::forget_session(self.id);
+        breakpoints::forget_session(self.id);
+        *self.settings.lock().unwrap() = Settings::default();
+        true
+    }
+}
+
+pub fn by_id(id: u64) -> Option<Arc<Session>> {
+    if id == u64::MAX {
+        return Some(legacy());
+    }
+    OPEN.read().unwrap().iter().find(|s| s.id == id).cloned()
+}
+
+/// What a program holds: when the last reference to it is collected, the session ends.
+pub struct Handle(pub Arc<Session>);
+
+impl Resource for Handle {
+    fn type_name(&self) -> &'static str {
+        "trace session"
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.destroy();
+    }
+}

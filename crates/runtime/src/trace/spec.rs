@@ -1,0 +1,49 @@
+//! Match specifications as the trace code sees them: compiled and run by the crate that knows them.
+
+use crate::package::Package;
+use crate::process::Process;
+use crate::trace::Session;
+use heddle_term::Term;
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+pub struct Spec {
+    /// As it was given, for `trace_info`.
+    pub source: Package,
+    pub program: Box<dyn Any + Send + Sync>,
+}
+
+// SAFETY: nobody changes the package, and all readers only copy out of it.
+unsafe impl Sync for Spec {}
+
+/// What a specification said of a call or message.
+#[derive(Default)]
+pub struct Verdict {
+    /// A clause matched; its guards held.
+    pub matched: bool,
+    /// False: `{message, false}`.
+    pub tell: bool,
+    /// What the message gets as last element.
+    pub message: Option<Package>,
+    pub return_trace: bool,
+    pub exception_trace: bool,
+}
+
+impl Verdict {
+    pub fn plain() -> Verdict {
+        Verdict { matched: true, tell: true, ..Verdict::default() }
+    }
+}
+
+/// Runs the specification on the list of these terms.
+pub type Run = fn(&mut Process, &Spec, &Arc<Session>, &[Term]) -> Verdict;
+
+pub static RUN: OnceLock<Run> = OnceLock::new();
+
+/// Without a specification everything matches.
+pub fn run(p: &mut Process, spec: Option<&Arc<Spec>>, session: &Arc<Session>, terms: &[Term]) -> Verdict {
+    match (spec, RUN.get()) {
+        (Some(spec), Some(run)) => run(p, spec, session, terms),
+        _ => Verdict::plain(),
+    }
+}
