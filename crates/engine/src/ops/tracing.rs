@@ -1,8 +1,8 @@
 //! Operations that tracing puts into code and under frames: see `heddle_runtime::trace`.
 
 use crate::collect::make_room;
-use crate::ops::bits::match_ctx::{Context, slice};
 use crate::ctx::{Ctx, OpFn, continuation, continuation_target, entry_arity, fits};
+use crate::ops::bits::match_ctx::{Context, slice};
 use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};

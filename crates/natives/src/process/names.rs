@@ -1,7 +1,7 @@
 //! Registered names.
 
-use heddle_runtime::trace::{self, events};
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::trace::{self, events};
 use heddle_runtime::{names, proctab};
 use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;

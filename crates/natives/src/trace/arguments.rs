@@ -2,9 +2,9 @@
 
 use crate::args;
 use heddle_runtime::process::{Process, Thrown};
-use heddle_runtime::trace::sessions::{self, Handle, Session};
-use heddle_runtime::trace::flags;
 use heddle_runtime::proctab;
+use heddle_runtime::trace::flags;
+use heddle_runtime::trace::sessions::{self, Handle, Session};
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
 

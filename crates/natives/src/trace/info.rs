@@ -1,8 +1,8 @@
 //! `trace_info`.
 
 use super::arguments;
-use heddle_runtime::proctab;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::proctab;
 use heddle_runtime::trace::breakpoints::{self, Setting, Target};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
 use heddle_runtime::trace::{Spec, flags, meters, tracees};

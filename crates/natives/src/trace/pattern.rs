@@ -6,9 +6,9 @@ use crate::args;
 use crate::ets::spec::Program;
 use heddle_runtime::Package;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::trace::Spec;
 use heddle_runtime::trace::breakpoints::{self, CallChange, Counting, Request};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
-use heddle_runtime::trace::Spec;
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
 
@@ -48,9 +48,28 @@ fn what(p: &mut Process, term: Term) -> Result<What, Thrown> {
         return Ok(What::On(None));
     }
     match Program::for_trace(term) {
+        // They would have to do something, and cannot yet: better an error than a specification that keeps silent.
+        Some(_) if ["process_dump", "set_seq_token"].iter().any(|action| calls(term, action)) => Err(p.error(am::NOTSUP)),
         Some(program) => Ok(What::On(Some(Arc::new(Spec { source: Package::new(term), program: Box::new(program) })))),
         None => Err(p.badarg_cause(Atom::new("match_spec"))),
     }
+}
+
+/// True if a tuple somewhere in the specification begins with the action's name.
+fn calls(spec: Term, action: &str) -> bool {
+    let mut open = vec![spec];
+    while let Some(term) = open.pop() {
+        if term.is_cons() {
+            open.push(term.head());
+            open.push(term.tail());
+        } else if let Some(elements) = term.as_tuple() {
+            if elements.first().is_some_and(|first| first.is_atom_of(Atom::new(action))) {
+                return true;
+            }
+            open.extend_from_slice(elements);
+        }
+    }
+    false
 }
 
 #[derive(Default)]

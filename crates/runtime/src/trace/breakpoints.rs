@@ -80,7 +80,7 @@ impl Setting {
         self.call.is_none() && self.meta.is_none() && self.count.is_none() && self.time.is_none() && self.memory.is_none()
     }
     fn is_local(&self) -> bool {
-        self.call.as_ref().is_some_and(|(local, _)| *local) 
+        self.call.as_ref().is_some_and(|(local, _)| *local)
             || self.meta.is_some()
             || self.count.is_some()
             || self.time.is_some()
@@ -293,7 +293,8 @@ fn redirect(breakpoint: &Breakpoint, global: bool, operation: u64) {
     if global && (entry == breakpoint.entry || is_ours) {
         let trampoline = known.unwrap_or_else(|| {
             let mfa = breakpoint.mfa;
-            let cells = [0, Term::atom(mfa.module).raw(), Term::atom(mfa.function).raw(), mfa.arity as u64, operation, 0].map(AtomicU64::new);
+            let cells =
+                [0, Term::atom(mfa.module).raw(), Term::atom(mfa.function).raw(), mfa.arity as u64, operation, 0].map(AtomicU64::new);
             let cells: &'static [AtomicU64; 6] = Box::leak(Box::new(cells));
             TRAMPOLINES.lock().unwrap().insert(export as *const Export as usize, cells);
             cells
@@ -355,7 +356,10 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
     let settings = breakpoint.settings.read().unwrap().clone();
     let mut pushes = Vec::new();
     for s in &settings {
-        if !through_export && let Some(counter) = &s.count && !counter.paused.load(Ordering::Relaxed) {
+        if !through_export
+            && let Some(counter) = &s.count
+            && !counter.paused.load(Ordering::Relaxed)
+        {
             counter.calls.fetch_add(1, Ordering::Relaxed);
         }
         if p.sensitive {
@@ -421,7 +425,14 @@ fn call(
     let now = tracees::in_session(p.pid(), s.session.id).map_or(0, |t| t.flags);
     if now & flags::SILENT == 0 && verdict.tell {
         // A call that switches tracing off is told of still.
-        tell(p, &t.tracer, if now & flags::CALL == 0 { t.flags } else { now }, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
+        tell(
+            p,
+            &t.tracer,
+            if now & flags::CALL == 0 { t.flags } else { now },
+            breakpoint,
+            arguments,
+            verdict.message.as_ref().map(|m| m.term()),
+        );
     }
     if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, Kind::ReturnTo, session) {
         pushes.push((Kind::ReturnTo, session, Term::bool(true)));

@@ -4,7 +4,7 @@
 //! module, function, arity, session and tracer (`true`: whoever traces the process when it returns).
 
 use crate::process::Process;
-use crate::trace::{Traced, meters, sessions, emit, flags, tracees};
+use crate::trace::{Traced, emit, flags, meters, sessions, tracees};
 use crate::{Package, code};
 use heddle_term::code_cell::Mfa;
 use heddle_term::term::TAG_CONTINUATION;

@@ -9,8 +9,8 @@
 pub mod breakpoints;
 pub mod emit;
 pub mod events;
-pub mod frames;
 pub mod flags;
+pub mod frames;
 pub mod meters;
 pub mod sessions;
 pub mod spec;

@@ -47,13 +47,7 @@ unsafe impl Sync for Session {}
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static OPEN: LazyLock<RwLock<Vec<Arc<Session>>>> = LazyLock::new(Default::default);
 static LEGACY: LazyLock<Arc<Session>> = LazyLock::new(|| {
-    Arc::new(Session {
-        id: u64::MAX,
-        name: Atom::new("legacy"),
-        tracer: None,
-        alive: AtomicBool::new(true),
-        settings: Mutex::default(),
-    })
+    Arc::new(Session { id: u64::MAX, name: Atom::new("legacy"), tracer: None, alive: AtomicBool::new(true), settings: Mutex::default() })
 });
 /// Some session has flags for new processes, or requests for code to be loaded: kept so that spawn and load need not look.
 pub static ANY_NEW: AtomicBool = AtomicBool::new(false);
@@ -73,8 +67,7 @@ impl Session {
     pub fn create(name: Atom, tracer: Option<Term>) -> Arc<Session> {
         // Relaxed: only the number counts.
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let session =
-            Arc::new(Session { id, name, tracer, alive: AtomicBool::new(true), settings: Mutex::default() });
+        let session = Arc::new(Session { id, name, tracer, alive: AtomicBool::new(true), settings: Mutex::default() });
         OPEN.write().unwrap().push(session.clone());
         session
     }

@@ -2,8 +2,8 @@
 
 use crate::process::ProcShared;
 use crate::proctab;
-use crate::trace::sessions::{self, Session};
 use crate::trace::flags;
+use crate::trace::sessions::{self, Session};
 use heddle_term::Term;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;

@@ -185,12 +185,7 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
             let word = crate::trace::actions::CONTROL_WORD.load(std::sync::atomic::Ordering::Relaxed);
             return Some(Term::small(word as i64));
         }
-        Action::Enable
-        | Action::Disable
-        | Action::Trace
-        | Action::Silent
-        | Action::ProcessDump
-        | Action::SetSeqToken => {}
+        Action::Enable | Action::Disable | Action::Trace | Action::Silent | Action::ProcessDump | Action::SetSeqToken => {}
     }
     Some(Term::bool(true))
 }
