@@ -65,12 +65,8 @@ pub fn flags(p: &mut Process, list: Term) -> Result<(u32, Option<Term>), Thrown>
             continue;
         }
         match item.as_tuple() {
-            Some(&[tag, pid]) if tag.is_atom_of(Atom::new("tracer")) => {
-                if pid.is_local_pid() || pid.is_local_port() {
-                    named = Some(pid);
-                } else {
-                    return bad(p);
-                }
+            Some(&[tag, pid]) if tag.is_atom_of(Atom::new("tracer")) && (pid.is_local_pid() || pid.is_local_port()) => {
+                named = Some(pid);
             }
             Some(&[tag, module, _]) if tag.is_atom_of(Atom::new("tracer")) && module.is_atom() => return Err(p.error(am::NOTSUP)),
             _ => return bad(p),
