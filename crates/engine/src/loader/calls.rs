@@ -148,4 +148,24 @@ impl Emitter<'_> {
         self.cell(arity);
         1
     }
+
+    /// `call_fun2`, merged in the same way.
+    pub fn call_fun2(&mut self, o: &[Operand], rest: &[Instr]) -> usize {
+        let arity = Emitter::number(o[1]);
+        if let [_, d, r, ..] = rest
+            && d.op == Op::Deallocate
+            && r.op == Op::Return
+        {
+            let frame = Emitter::number(self.beam.code.operands(d)[0]);
+            self.op(funs::call_fun2_last);
+            self.cell(arity);
+            self.any(o[2]);
+            self.cell(frame);
+            return 3;
+        }
+        self.op(funs::call_fun2);
+        self.cell(arity);
+        self.any(o[2]);
+        1
+    }
 }

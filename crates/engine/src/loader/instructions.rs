@@ -457,11 +457,7 @@ impl Emitter<'_> {
                 }
             }
             Op::CallFun => return Ok(self.call_fun(rest)),
-            Op::CallFun2 => {
-                self.op(funs::call_fun2);
-                self.cell(Emitter::number(o[1]));
-                self.any(o[2]);
-            }
+            Op::CallFun2 => return Ok(self.call_fun2(o, rest)),
 
             // ---- calls ----
             Op::Call
