@@ -263,6 +263,12 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             }
             if word.is_continuation() {
                 if frames::kind(word).is_some() {
+                    if p.exception.class == Class::Throw && !has_handler(p, slot) {
+                        // Nobody catches it: tracers are told of the error that this is.
+                        let reason = p.heap.tuple(&[am::NOCATCH.into(), p.exception.reason]);
+                        p.exception.class = Class::Error;
+                        p.exception.reason = reason;
+                    }
                     tracing::passed_by_exception(p, slot, &mut return_to);
                 }
                 frame = slot.add(1);
@@ -270,6 +276,20 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             slot = slot.add(1);
         }
         std::ptr::null()
+    }
+}
+
+/// Whether some frame from `slot` on catches.
+unsafe fn has_handler(p: &Process, mut slot: *mut u64) -> bool {
+    // SAFETY: the stack between `stop` and `end` is initialised.
+    unsafe {
+        while slot < p.end {
+            if Term::from_raw(*slot).is_catch_marker() {
+                return true;
+            }
+            slot = slot.add(1);
+        }
+        false
     }
 }
 

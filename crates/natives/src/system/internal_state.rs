@@ -106,6 +106,13 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             _ => Err(p.badarg()),
         },
+        "test_long_gc_sleep" => match args::count(a[1]) {
+            Some(ms) => {
+                gc::LONG_SLEEP_MS.store(ms as u64, Ordering::Relaxed);
+                Ok(Term::bool(true))
+            }
+            None => Err(p.badarg()),
+        },
         // Signals always go to one queue: there are no buffers to switch on.
         "proc_sig_buffers" => Ok(Term::bool(false)),
         "mbuf" => {
