@@ -3,7 +3,7 @@
 //! answer here (`badarg`).
 
 use crate::args;
-use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
 use heddle_term::{Atom, Term, am, hash};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,7 +91,9 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 p.request_collection();
             } else {
                 send::call_in(a[1].payload(), |other| {
-                    if let Some(other) = other {
+                    if let Some(other) = other
+                        && other.flags & FLAG_DETACHED == 0
+                    {
                         gc::collect(other, &mut [], 0, gc::Kind::Major);
                     }
                 });
