@@ -23,6 +23,22 @@ pub fn add_hook(hook: Hook) {
 /// Ends the running process. Its `exit_reason` is set. Afterwards the process must not be touched.
 pub fn finish(p: &mut Process) {
     let shared = p.proc_ref();
+    if !shared.state.load().is_exiting() {
+        leave(p);
+    }
+    drop(p.take_rare());
+    gc::free_all(p);
+    p.saved = Registers::new();
+    p.dictionary.clear();
+    if shared.state.set_free() {
+        // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
+        qsbr::retire(move || unsafe { crate::process::deallocate(shared) });
+    }
+}
+
+/// The end as all others see it. What a native may still use, whose dirty thread blocks, stays for `finish`.
+pub fn leave(p: &mut Process) {
+    let shared = p.proc_ref();
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
         eprintln!("The first process ended, so the machine stops: {reason}");
@@ -49,8 +65,7 @@ pub fn finish(p: &mut Process) {
         hook(p);
     }
     // Whom it suspended goes on.
-    let suspending = if p.rare_if_any().is_some() { std::mem::take(&mut p.rare().suspending) } else { Vec::new() };
-    for (pid, count) in suspending {
+    for &(pid, count) in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
         crate::send::call_in(pid, move |other| {
             if let Some(other) = other {
                 other.resume(count);
@@ -101,13 +116,6 @@ pub fn finish(p: &mut Process) {
         }
         tracees::forget_process(p.shared());
     }
-    drop(p.take_rare());
-    gc::free_all(p);
-    p.saved = Registers::new();
-    p.dictionary.clear();
-    shared.state.set_free();
-    // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
-    qsbr::retire(move || unsafe { crate::process::deallocate(shared) });
 }
 
 /// A signal that reached a process which is ending.

@@ -316,6 +316,8 @@ const _: () = assert!(size_of::<ProcShared>() <= 448);
 pub const FLAG_ETS: u32 = 1;
 /// Monitors node status.
 pub const FLAG_NODES: u32 = 2;
+/// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
+pub const FLAG_DETACHED: u32 = 4;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}

@@ -2,7 +2,7 @@
 
 use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::package::Package;
-use crate::process::{ProcRef, Process};
+use crate::process::{Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
@@ -320,6 +320,24 @@ pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: O
     let kill = !linked && reason.is_atom_of(am::KILL);
     if let Some(to) = proctab::lookup(to.payload()) {
         let _ = deliver(to, Signal::new(Body::Exit { from, reason: Package::new(reason), linked, kill, token }));
+    }
+}
+
+/// As `call_in`, on behalf of `asker`, who waits for what `f` does: the other process handles its signals with the priority of
+/// the asker, if that is higher.
+pub fn ask(asker: &Process, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    ask_as(asker.priority, pid, f)
+}
+
+pub fn ask_as(priority: Priority, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    let Some(to) = proctab::lookup(pid) else { return f(None) };
+    match to.inbox.push(Signal::new(Body::Call(Box::new(f)))) {
+        Ok(()) => sched::wake_for(to, priority),
+        Err(signal) => {
+            if let Body::Call(f) = signal.body {
+                f(None);
+            }
+        }
     }
 }
 

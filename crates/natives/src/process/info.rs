@@ -152,7 +152,7 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
     }
     let (reference, id) = send::fresh_reference(&mut p.heap);
     let me = p.pid();
-    send::call_in(pid.payload(), move |other| {
+    send::ask(p, pid.payload(), move |other| {
         let answer = match other {
             Some(other) => gather(other, &keys, shape, false),
             None => Package::immediate(am::UNDEFINED.into()),
@@ -231,7 +231,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "initial_call" => mfa_term(heap, q.initial_call),
         "status" => {
             let state = q.shared().state.load();
-            Atom::new(if own {
+            Atom::new(if own || state.is_dirty() {
                 "running"
             } else if q.suspend_count > 0 {
                 "suspended"
@@ -416,7 +416,7 @@ fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let me = p.pid();
     let (reference, id) = send::fresh_reference(&mut p.heap);
-    send::call_in(a[0].payload(), move |other| {
+    send::ask(p, a[0].payload(), move |other| {
         let alive = other.is_some();
         if let Some(q) = other {
             eprint!("{}", super::dump::stack(q));

@@ -5,7 +5,7 @@
 use crate::args;
 use crate::data::long;
 use crate::ets;
-use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Term, am, hash};
@@ -109,7 +109,9 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 p.request_collection();
             } else {
                 send::call_in(a[1].payload(), |other| {
-                    if let Some(other) = other {
+                    if let Some(other) = other
+                        && other.flags & FLAG_DETACHED == 0
+                    {
                         gc::collect(other, &mut [], 0, gc::Kind::Major);
                     }
                 });
