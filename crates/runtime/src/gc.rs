@@ -20,8 +20,8 @@
 
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
-use crate::{system_monitor, time};
 use crate::trace::{events, meters};
+use crate::{system_monitor, time};
 use heddle_term::copy::relocate;
 use heddle_term::heap::release_object;
 use heddle_term::literal::is_literal;

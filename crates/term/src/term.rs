@@ -283,13 +283,15 @@ impl Term {
         matches!(self.kind(), Some(Kind::FlatMap | Kind::HashMap))
     }
     pub fn is_bitstring(self) -> bool {
-        matches!(self.kind(), Some(Kind::HeapBits | Kind::BinRef | Kind::SubBits))
+        matches!(self.kind(), Some(Kind::HeapBits | Kind::BinRef | Kind::SubBits | Kind::MatchCtx))
     }
     /// A bitstring whose size is a multiple of 8 bits.
     pub fn is_binary(self) -> bool {
         match self.kind() {
             Some(Kind::HeapBits) => self.word(0) & 7 == 0,
             Some(Kind::BinRef | Kind::SubBits) => self.word(1) & 7 == 0,
+            // The compiler may pass a match on to where its type is tested: the rest of it counts.
+            Some(Kind::MatchCtx) => (self.word(2) - self.word(1)) & 7 == 0,
             _ => false,
         }
     }

@@ -7,8 +7,9 @@ use crate::data::long;
 use crate::ets;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
+use heddle_term::bits::BitsView;
 use heddle_term::refbin::RefBin;
-use heddle_term::{Atom, Term, am, hash};
+use heddle_term::{Atom, Kind, Term, am, hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -41,6 +42,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     match args::option(a[0]) {
         Some((key, value)) => match key.name() {
             "internal_hash" => Ok(p.heap.unsigned(hash::internal_hash(value) >> 32)),
+            "binary_info" if value.is_bitstring() => Ok(binary_info(p, value)),
             "have_pending_exit" if value.is_local_pid() => {
                 let exiting = proctab::lookup(value.payload()).is_none_or(|q| q.state.load().is_exiting());
                 Ok(Term::bool(exiting))
@@ -49,6 +51,24 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         },
         None => Err(p.badarg()),
     }
+}
+
+/// `heap_binary`, or `{refc_binary, Bytes, {binary, BytesOfTheBlock}, Flags}`. Flags: 1 if more can be appended in place.
+fn binary_info(p: &mut Process, bits: Term) -> Term {
+    let (original, end_bits) = match bits.kind() {
+        Some(Kind::SubBits) => (bits.slot(2), bits.word(0) + bits.word(1)),
+        _ => (bits, bits.word(1)),
+    };
+    if !original.is_kind(Kind::BinRef) {
+        return Atom::new("heap_binary").into();
+    }
+    let block = original.word(2) as *const RefBin;
+    // SAFETY: the binary owns a reference to its block.
+    let (capacity, used) = unsafe { (RefBin::capacity_bytes(block), RefBin::used_bits(block).load(Ordering::Relaxed)) };
+    let bytes = BitsView::of(bits).map_or(0, |view| view.len_bytes());
+    let grows = used == end_bits && used < capacity as u64 * 8;
+    let block = p.heap.tuple(&[Atom::new("binary").into(), Term::small(capacity as i64)]);
+    p.heap.tuple(&[Atom::new("refc_binary").into(), Term::small(bytes as i64), block, Term::small(grows.into())])
 }
 
 fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -41,7 +41,7 @@ pub fn fresh(heap: &mut Heap, bits: u64) -> Target {
 
 /// An empty slice of a new block with room for `capacity_bytes`.
 pub fn writable(heap: &mut Heap, capacity_bytes: usize) -> Target {
-    let block = RefBin::allocate(capacity_bytes.max(MIN_BYTES));
+    let block = RefBin::allocate(capacity_bytes);
     // SAFETY: the block is ours.
     unsafe {
         RefBin::used_bits(block).store(0, Ordering::Relaxed);
@@ -59,7 +59,7 @@ pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Target {
     }
     let Some(view) = BitsView::of(source) else { return fresh(heap, bits) };
     let size = view.size_bits + bits;
-    let target = writable(heap, 2 * size.div_ceil(8) as usize);
+    let target = writable(heap, (2 * size.div_ceil(8) as usize).max(MIN_BYTES));
     let owner = target.term.slot(2);
     // SAFETY: the block is ours and large enough.
     unsafe {
