@@ -9,6 +9,7 @@ pub mod options;
 pub mod poll;
 pub mod port;
 pub mod ram_file;
+pub mod trace_file;
 
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::trace::flags;

@@ -46,7 +46,13 @@ pub fn stack(q: &Process) -> String {
         let word = unsafe { Term::from_raw(*slot) };
         if word.is_continuation() {
             let address = (word.raw() - TAG_CONTINUATION) as *const u64;
-            let _ = writeln!(out, "\n{:#018x} Return addr {:#018x} {}", slot as usize, address as usize, place(address, address.wrapping_sub(1)));
+            let _ = writeln!(
+                out,
+                "\n{:#018x} Return addr {:#018x} {}",
+                slot as usize,
+                address as usize,
+                place(address, address.wrapping_sub(1))
+            );
             y = 0;
         } else {
             let text = if word.is_catch_marker() { "Catch".into() } else { term(word) };

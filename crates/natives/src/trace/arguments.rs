@@ -2,8 +2,8 @@
 
 use crate::args;
 use heddle_runtime::process::{Process, Thrown};
-use heddle_runtime::trace::{emit, flags};
 use heddle_runtime::trace::sessions::{self, Handle, Session};
+use heddle_runtime::trace::{emit, flags};
 use heddle_term::{Atom, Term};
 use std::sync::Arc;
 
