@@ -53,6 +53,8 @@ pub struct State {
     /// The program ended with this status, not reported yet because input is left.
     status: Option<i32>,
     input_ended: bool,
+    /// `eof` was sent, or there never was any input.
+    end_told: bool,
     pub bytes_in: u64,
     pub bytes_out: u64,
 }
@@ -68,6 +70,7 @@ impl State {
             watchers: HashMap::new(),
             data: Package::immediate(am::UNDEFINED.into()),
             input_ended: input.is_none(),
+            end_told: input.is_none(),
             input,
             output,
             buffer: Vec::new(),
@@ -196,14 +199,9 @@ impl Port {
             s.input_ended = true;
             (s.owner, s.status.take())
         };
-        if self.eof {
-            self.tell(owner, |_| Atom::new("eof").into());
-        }
-        match status {
-            Some(status) => self.report_status(owner, status),
-            // Without exit_status the end of input is the end of the port (unless eof keeps it open).
-            None if !self.exit_status && !self.eof => self.close(am::NORMAL.into(), false),
-            None => {}
+        // The status goes before the end of input: programs close the port at `eof` and then look for the status.
+        if status.is_some() || !self.exit_status {
+            self.report_end(owner, status);
         }
     }
 
@@ -221,15 +219,21 @@ impl Port {
             }
             s.owner
         };
-        self.report_status(owner, status);
+        self.report_end(owner, Some(status));
     }
 
-    fn report_status(self: &Arc<Port>, owner: u64, status: i32) {
-        if self.exit_status {
+    fn report_end(self: &Arc<Port>, owner: u64, status: Option<i32>) {
+        if let Some(status) = status
+            && self.exit_status
+        {
             self.tell(owner, |heap| heap.tuple(&[Atom::new("exit_status").into(), Term::small(status as i64)]));
         }
         if !self.eof {
-            self.close(am::NORMAL.into(), false);
+            return self.close(am::NORMAL.into(), false);
+        }
+        let had_input = !std::mem::replace(&mut self.state.lock().unwrap().end_told, true);
+        if had_input {
+            self.tell(owner, |_| Atom::new("eof").into());
         }
     }
 
