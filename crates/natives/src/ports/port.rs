@@ -419,8 +419,12 @@ impl Port {
             names::unregister(name, Some(self.term()));
         }
         if tell_owner {
-            self.tell(owner, |_| Atom::new("closed").into());
+            let closed = Atom::new("closed").into();
+            // Tracers see the bare atom, as in stock.
+            ports::sent(self.term(), owner, closed);
+            message_to_pid(owner, Package::build(|heap| heap.tuple(&[self.term(), closed])));
         }
+        ports::forget(self.term());
         let _guard = heddle_runtime::qsbr::guard();
         for link in links {
             send_exit(self.term(), link, reason, true);

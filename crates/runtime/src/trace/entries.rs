@@ -76,7 +76,7 @@ pub fn insert(entry: usize, breakpoint: Box<Breakpoint>) {
         return;
     }
     // Too full, or full of what is gone: another one, with those that are left.
-    let live: Vec<(usize, *mut Breakpoint)> = index.into_iter().flat_map(|i| live(i)).chain([(entry, breakpoint)]).collect();
+    let live: Vec<(usize, *mut Breakpoint)> = index.into_iter().flat_map(live).chain([(entry, breakpoint)]).collect();
     let new = Index::new((live.len() * 4).next_power_of_two().max(64).trailing_zeros());
     for &(entry, breakpoint) in &live {
         new.put(entry, breakpoint);

@@ -82,7 +82,7 @@ pub fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa
     let pid = p.pid();
     let now = reading(p, what);
     // What a process is born with belongs to its first function.
-    let is_first = what == What::Memory && p.reductions == 0 && p.initial_call == mfa;
+    let is_first = what == What::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.initial_call == mfa;
     meter.add(pid, 1, 0);
     let all = &mut p.rare().meters;
     let at = all.iter().position(|c| c.session == session && c.what == what).unwrap_or_else(|| {
