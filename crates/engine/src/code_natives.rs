@@ -385,8 +385,9 @@ fn module_info(p: &mut Process, module: Term, key: Atom) -> NativeResult {
     Ok(match key.name() {
         "module" => instance.name.into(),
         "exports" => {
-            let list: Vec<Term> =
-                instance.exports.iter().map(|(e, _)| p.heap.tuple(&[e.mfa.function.into(), Term::small(e.mfa.arity as i64)])).collect();
+            // The chunk has them backwards; stock lists them as they were defined.
+            let names = instance.exports.iter().rev();
+            let list: Vec<Term> = names.map(|(e, _)| p.heap.tuple(&[e.mfa.function.into(), Term::small(e.mfa.arity as i64)])).collect();
             p.heap.list(&list)
         }
         "functions" => {

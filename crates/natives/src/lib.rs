@@ -56,6 +56,7 @@ pub fn register() {
     ports::hooks::install();
     ets::init();
     trace::init();
+    system::multi_scheduling::init();
     for table in TABLES.iter().chain(data::TABLES).chain(ets::TABLES) {
         heddle_runtime::natives::register(table);
     }

@@ -109,7 +109,7 @@ pub fn leave(p: &mut Process) {
             answer_for_dead(p, *signal);
         }
     }
-    crate::trace::meters::forget_process(p.pid());
+    crate::trace::meters::settle(p);
     if p.shared().trace.load(Ordering::Relaxed) != 0 {
         if events::on(p.shared(), flags::SCHEDULING) {
             events::scheduled_out_dead(p);

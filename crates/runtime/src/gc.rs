@@ -116,7 +116,7 @@ pub enum Kind {
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     p.shared().state.set_collecting(true);
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
-    let metered = meters::METERED.load(Ordering::Relaxed) != 0;
+    let metered = meters::on(p);
     if metered {
         meters::pause(p, meters::What::Memory, false);
     }
@@ -370,7 +370,9 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
 fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>) {
     let stack = p.stack_words();
     let bound = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS;
-    let size = sizes::at_least(bound);
+    // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
+    let asked = p.min_heap_words > crate::spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
+    let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     let to_start = alloc_block(size);
     let mut to_top = to_start;
     for_each_root(p, live, &mut |slot: &mut Term| {

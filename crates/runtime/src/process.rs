@@ -217,7 +217,15 @@ impl MaxHeap {
 
 impl Rare {
     fn new(max_heap: MaxHeap, min_vheap_words: usize) -> Box<Rare> {
-        Box::new(Rare { max_heap, min_vheap_words, save_calls: 0, suspending: Vec::new(), owned: Vec::new(), seq: Default::default() })
+        Box::new(Rare {
+            max_heap,
+            min_vheap_words,
+            save_calls: 0,
+            suspending: Vec::new(),
+            owned: Vec::new(),
+            seq: Default::default(),
+            meters: Vec::new(),
+        })
     }
 
     /// None where the options are as usual.
@@ -239,6 +247,8 @@ pub struct Rare {
     pub owned: Vec<Box<dyn std::any::Any + Send>>,
     /// Sequential tracing.
     pub seq: crate::trace::seq::State,
+    /// The metered functions that it is in.
+    pub meters: Vec<crate::trace::meters::Current>,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.

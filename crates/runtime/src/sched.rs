@@ -550,7 +550,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) {
         events::scheduled(local, "in");
     }
-    if meters::METERED.load(Ordering::Relaxed) != 0 {
+    if meters::on(local) {
         meters::pause(local, meters::What::Time, true);
     }
     if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
@@ -570,7 +570,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         outcome = if out == Outcome::Yield { outcome } else { out };
     }
     me.current.store(0, Ordering::Relaxed);
-    if meters::METERED.load(Ordering::Relaxed) != 0 {
+    if meters::on(local) {
         meters::pause(local, meters::What::Time, false);
     }
     if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
@@ -699,6 +699,13 @@ pub fn cancel_receive_timer(p: &mut Process) {
     p.timer.sequence = p.timer.sequence.wrapping_add(1);
     p.timer.fired = false;
     p.timer.forever = false;
+}
+
+/// Runs `f` on a scheduler after so many milliseconds.
+pub fn after(ms: u64, f: impl FnOnce() + Send + 'static) {
+    let wheel = my_wheel();
+    vm().wheels.set(wheel, time::ticks_ms() + ms + 1, Action::Run(Box::new(f)));
+    poke_wheel(wheel);
 }
 
 /// The wheel for timers that the calling thread sets.

@@ -8,8 +8,9 @@ use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
-use heddle_runtime::trace::{events, flags, seq};
+use heddle_runtime::trace::{events, flags, meters, seq};
 use heddle_runtime::{handle, sched, send, system_monitor};
+use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Export, Term, am};
 
 ops! {
@@ -60,7 +61,7 @@ ops! {
     }
     fn remove_message(ip, c, h, s, r) {
         let p = &mut *(*c).p;
-        if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE) | p.messages.has_token() {
+        if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE | flags::METERED) | p.messages.has_token() {
             follow_token(c);
         }
         p.messages.remove();
@@ -179,7 +180,12 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     unsafe {
         let p = save!(c, h, s);
         loop {
+            let metered = meters::on(p);
+            let before = if metered { p.heap.htop as usize / 8 + p.heap.fragment_words } else { 0 };
             if let Some(message) = p.messages.peek(&mut p.heap) {
+                if metered {
+                    meters::message(p, p.heap.htop as usize / 8 + p.heap.fragment_words - before, false);
+                }
                 (*c).x[0] = message;
                 if heddle_runtime::zeal::gc() || p.heap.fragment_words > p.heap_words() {
                     after_native(c, 1);
@@ -254,6 +260,9 @@ unsafe fn follow_token(c: *mut Ctx) {
         }
         if events::on(p.shared(), flags::LONG_QUEUE) {
             system_monitor::shrinks(p);
+        }
+        if meters::on(p) {
+            meters::message(p, flat_size(message), true);
         }
     }
 }

@@ -89,7 +89,7 @@ unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u
             // Taken away since the operation was read: by now the cell holds its own again.
             return (*(ip as *const AtomicU64)).load(Ordering::Acquire);
         };
-        call(ip, c, &breakpoint, false);
+        call(ip, c, breakpoint, false);
         breakpoint.original
     }
 }
@@ -100,7 +100,7 @@ unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) 
     unsafe {
         save!(c, h, s);
         if let Some(breakpoint) = breakpoints::at(*ip.add(1) as *const u64) {
-            call(ip, c, &breakpoint, true);
+            call(ip, c, breakpoint, true);
         }
     }
 }
@@ -109,11 +109,16 @@ unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_exp
     // SAFETY: the callee's arguments are in the X registers. What is called here allocates nothing in the process, so the slice
     // stays valid.
     unsafe {
+        if breakpoints::only_counted(&*(*c).p, breakpoint, through_export) {
+            return;
+        }
         let arity = entry_arity(ip);
         let registers = std::slice::from_raw_parts((&raw const (*c).x).cast::<Term>(), arity);
         // A function may be called with a match context where the program has a bitstring: what is left of it.
         let mut scratch = Heap::new();
-        let arguments: Vec<Term> = registers
+        // What is only metered wants no arguments.
+        let wanted = if breakpoints::tells(breakpoint) { registers } else { &[] };
+        let arguments: Vec<Term> = wanted
             .iter()
             .map(|&term| {
                 if !term.is_kind(Kind::MatchCtx) {

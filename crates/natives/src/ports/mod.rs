@@ -9,6 +9,7 @@ pub mod options;
 pub mod poll;
 pub mod port;
 pub mod ram_file;
+pub mod trace_file;
 
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::trace::flags;
@@ -61,7 +62,7 @@ fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
 
 fn remove(port: Term, reason: Term) {
     TABLE.write().unwrap().remove(&port.payload());
-    crate::trace::ports::closed(port, reason);
+    crate::trace::ports::event(port, flags::PORTS, "closed", &[reason]);
 }
 
 pub fn exists(port: Term) -> bool {

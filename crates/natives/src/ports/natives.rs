@@ -74,8 +74,14 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 /// Descriptors and programs know no control operations.
-fn port_control(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(am::BADARG.into())
+fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
+    let (Some(port), Some(operation)) = (find(a[0]), a[1].as_small().and_then(|n| u32::try_from(n).ok())) else {
+        return Ok(am::BADARG.into());
+    };
+    match port.control(operation) {
+        Some(reply) => Ok(p.heap.byte_list(&reply)),
+        None => Ok(am::BADARG.into()),
+    }
 }
 fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(am::BADARG.into())

@@ -1,7 +1,9 @@
 //! Opening ports: descriptors and programs.
 
 use super::options::{Options, text};
-use super::port::{Port, State, set_nonblocking};
+use super::port::{Driver, Port, State, set_nonblocking};
+use super::ram_file::RamFile;
+use super::trace_file::Request;
 use heddle_term::Term;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,6 +19,8 @@ pub enum What {
     Fd(RawFd, RawFd),
     /// A file in memory.
     Ram,
+    /// Files for trace messages: the command line.
+    TraceFile(Vec<u8>),
     /// A command line for the shell.
     Spawn(OsString),
     Executable(OsString),
@@ -27,6 +31,9 @@ pub fn what(name: Term) -> Option<What> {
     match name.as_tuple()? {
         [kind, value] => match kind.as_atom()?.name() {
             "spawn" | "spawn_driver" if text(*value)? == "ram_file_drv" => Some(What::Ram),
+            "spawn" | "spawn_driver" if text(*value)?.as_bytes().split(|&b| b == b' ').next() == Some(b"trace_file_drv") => {
+                Some(What::TraceFile(text(*value)?.into_encoded_bytes()))
+            }
             "spawn" => Some(What::Spawn(text(*value)?)),
             "spawn_executable" => Some(What::Executable(text(*value)?)),
             // Drivers other than those of this file do not exist here.
@@ -41,7 +48,15 @@ pub fn what(name: Term) -> Option<What> {
 
 pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     match what {
-        What::Ram => Ok(ram_file(&o, owner)),
+        What::Ram => Ok(driver("ram_file_drv", Driver::Ram(RamFile::default()), &o, owner)),
+        What::TraceFile(line) => {
+            let Some(request) = Request::parse(&line) else { return Err(std::io::Error::from_raw_os_error(libc::EINVAL)) };
+            let port = driver(&String::from_utf8_lossy(&line), Driver::TraceFile(request.open()?), &o, owner);
+            if let Some(port) = &port {
+                port.change_files_by_time();
+            }
+            Ok(port)
+        }
         What::Fd(input, output) => {
             // Descriptors stay the program's: the port works on duplicates.
             let dup = |fd: RawFd| -> std::io::Result<OwnedFd> {
@@ -211,23 +226,24 @@ fn insert(
             eof: o.eof,
             exit_status: o.exit_status,
             os_pid,
-            ram: None,
+            driver: None,
             state: Mutex::new(State::new(owner, input, output)),
         })
     })
 }
 
-fn ram_file(o: &Options, owner: u64) -> Option<Arc<Port>> {
+fn driver(label: &str, driver: Driver, o: &Options, owner: u64) -> Option<Arc<Port>> {
+    let driver = Some(Mutex::new(driver));
     super::insert(|id| {
         Arc::new(Port {
             id,
-            label: "ram_file_drv".into(),
+            label: label.into(),
             packet: o.packet,
             binary: o.binary,
             eof: o.eof,
             exit_status: o.exit_status,
             os_pid: None,
-            ram: Some(Mutex::default()),
+            driver,
             state: Mutex::new(State::new(owner, None, None)),
         })
     })

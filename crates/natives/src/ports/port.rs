@@ -3,6 +3,8 @@
 use super::frame::{self, Piece};
 use super::options::Packet;
 use super::poll::{self, Interest};
+use super::ram_file::RamFile;
+use super::trace_file::TraceFile;
 use crate::trace::ports;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
@@ -22,9 +24,16 @@ pub struct Port {
     pub eof: bool,
     pub exit_status: bool,
     pub os_pid: Option<u32>,
-    /// The driver, where the port is a file in memory.
-    pub ram: Option<Mutex<super::ram_file::RamFile>>,
+    /// The driver, where the port is neither a program nor descriptors.
+    pub driver: Option<Mutex<Driver>>,
     pub state: Mutex<State>,
+}
+
+pub enum Driver {
+    /// A file in memory.
+    Ram(RamFile),
+    /// Takes trace messages.
+    TraceFile(TraceFile),
 }
 
 pub struct State {
@@ -241,8 +250,19 @@ impl Port {
 
     /// Writes or queues; false when the port takes no output or the data does not fit its packet header.
     pub fn command(self: &Arc<Port>, data: Vec<u8>) -> bool {
-        if let Some(ram) = &self.ram {
-            let reply = ram.lock().unwrap().command(&data);
+        if let Some(driver) = &self.driver {
+            let done = match &mut *driver.lock().unwrap() {
+                Driver::Ram(ram) => Ok(Some(ram.command(&data))),
+                Driver::TraceFile(file) => file.write(&data).map(|()| None),
+            };
+            let reply = match done {
+                Ok(Some(reply)) => reply,
+                Ok(None) => return true,
+                Err(error) => {
+                    self.fail(&error);
+                    return true;
+                }
+            };
             let owner = self.state.lock().unwrap().owner;
             self.tell(owner, |heap| {
                 let reply = reply.build(heap, self.binary);
@@ -267,6 +287,46 @@ impl Port {
             self.close(reason, false);
         }
         true
+    }
+
+    /// The driver could not go on.
+    fn fail(self: &Arc<Port>, error: &std::io::Error) {
+        let name = crate::errno::name(error.raw_os_error().unwrap_or(libc::EIO));
+        self.close(Atom::new(name).into(), false);
+    }
+
+    /// `port_control`; None: the driver knows no such operation.
+    pub fn control(self: &Arc<Port>, operation: u32) -> Option<Vec<u8>> {
+        let flushed = match &mut *self.driver.as_ref()?.lock().unwrap() {
+            Driver::TraceFile(file) if operation == 'f' as u32 => file.flush(),
+            _ => return None,
+        };
+        if let Err(error) = flushed {
+            self.fail(&error);
+        }
+        Some(vec![0])
+    }
+
+    /// A set of trace files that changes by the clock.
+    pub fn change_files_by_time(self: &Arc<Port>) {
+        let Some(driver) = &self.driver else { return };
+        let period = match &*driver.lock().unwrap() {
+            Driver::TraceFile(file) => file.period_ms(),
+            Driver::Ram(_) => None,
+        };
+        let Some(ms) = period else { return };
+        let port = Arc::downgrade(self);
+        heddle_runtime::sched::after(ms, move || {
+            let Some(port) = port.upgrade().filter(|p| !p.state.lock().unwrap().closed) else { return };
+            let changed = match port.driver.as_ref().map(|d| d.lock().unwrap()).as_deref_mut() {
+                Some(Driver::TraceFile(file)) => file.next_file(),
+                _ => Ok(()),
+            };
+            match changed {
+                Ok(()) => port.change_files_by_time(),
+                Err(error) => port.fail(&error),
+            }
+        });
     }
 
     /// Writes what the descriptor takes; an exit reason when the other side is gone.
@@ -349,13 +409,22 @@ impl Port {
             poll::forget(fd.as_raw_fd());
         }
         drop(fds);
+        if let Some(driver) = &self.driver
+            && let Driver::TraceFile(file) = &mut *driver.lock().unwrap()
+        {
+            let _ = file.flush();
+        }
         super::remove(self.term(), reason);
         if let Some(name) = name {
             names::unregister(name, Some(self.term()));
         }
         if tell_owner {
-            self.tell(owner, |_| Atom::new("closed").into());
+            let closed = Atom::new("closed").into();
+            // Tracers see the bare atom, as in stock.
+            ports::sent(self.term(), owner, closed);
+            message_to_pid(owner, Package::build(|heap| heap.tuple(&[self.term(), closed])));
         }
+        ports::forget(self.term());
         let _guard = heddle_runtime::qsbr::guard();
         for link in links {
             send_exit(self.term(), link, reason, true);

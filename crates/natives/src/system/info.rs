@@ -1,5 +1,6 @@
 //! system_info, system_flag, and the settings behind them.
 
+use super::multi_scheduling;
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{proctab, sched, send, spawn, time};
@@ -33,7 +34,7 @@ pub struct Settings {
 
 pub static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
-fn settings() -> &'static Settings {
+pub fn settings() -> &'static Settings {
     SETTINGS.get().expect("settings")
 }
 
@@ -155,7 +156,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.tuple(&parts)
         }
         "schedulers" => small(o.schedulers),
-        "schedulers_online" => small(sched::online()),
+        "schedulers_online" => small(multi_scheduling::online().unwrap_or_else(sched::online)),
         "schedulers_active" => small(sched::online()),
         "schedulers_total" => small(o.schedulers),
         "schedulers_state" => {
@@ -173,8 +174,9 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "run_queues" => small(o.schedulers),
         "dirty_cpu_schedulers" | "dirty_cpu_schedulers_online" => small(o.dirty_cpu),
         "dirty_io_schedulers" => small(o.dirty_io),
-        "multi_scheduling" => atom(if o.schedulers > 1 { "enabled" } else { "disabled" }),
-        "multi_scheduling_blockers" | "normal_multi_scheduling_blockers" => Term::NIL,
+        "multi_scheduling" => multi_scheduling::state(),
+        "multi_scheduling_blockers" => p.heap.list(&multi_scheduling::blockers(false)),
+        "normal_multi_scheduling_blockers" => p.heap.list(&multi_scheduling::blockers(true)),
         "smp_support" | "threads" | "time_correction" | "port_tasks" | "constant_pool_support" | "eager_check_io" => Term::bool(true),
         "kernel_poll" => Term::bool(true),
         "lock_checking"
@@ -382,8 +384,14 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             spawn::MAX_HEAP_LOG.store(new.error_logger, Ordering::Relaxed);
             Ok(old)
         }
+        "multi_scheduling" => match multi_scheduling::change(p, a[1].as_atom().map_or("", |r| r.name())) {
+            Some(state) => Ok(state),
+            None => Err(p.badarg()),
+        },
         "schedulers_online" => match args::count(a[1]) {
-            Some(n) if n >= 1 && n <= sched::options().schedulers => Ok(small(sched::set_online(n))),
+            Some(n) if n >= 1 && n <= sched::options().schedulers => {
+                Ok(small(multi_scheduling::set_online(n).unwrap_or_else(|| sched::set_online(n))))
+            }
             _ => Err(p.badarg()),
         },
         "system_logger" => {

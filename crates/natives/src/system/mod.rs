@@ -5,6 +5,7 @@ pub mod display;
 pub mod halt;
 pub mod info;
 pub mod internal_state;
+pub mod multi_scheduling;
 pub mod os;
 pub mod refused;
 pub mod signals;

@@ -64,7 +64,8 @@ fn with_line(p: &mut Process, found: &code::Location) -> Term {
 
 /// The callers, as in a stack trace.
 fn stack(p: &mut Process, depth: Option<i64>) -> Term {
-    let depth = depth.unwrap_or(8).clamp(0, 100) as usize;
+    let deepest = crate::system::info::settings().backtrace_depth.load(Ordering::Relaxed) as i64;
+    let depth = depth.unwrap_or(deepest).clamp(0, deepest) as usize;
     let places: Vec<_> = frames::return_addresses(p).filter_map(|at| code::locate(at.wrapping_sub(1))).take(depth).collect();
     let mut rows = Vec::new();
     for found in &places {
@@ -104,9 +105,9 @@ fn switch(p: &mut Process, session: &Arc<Session>, values: &[Term], on: bool) ->
     let Some(flag) = flag else { return am::EXIT_UPPER.into() };
     let (set, clear) = if on { (flag, 0) } else { (0, flag) };
     if values.len() == 1 {
-        // Only of what is traced.
-        if tracees::in_session(p.pid(), session.id).is_some() {
-            tracees::change(&p.proc_ref(), session, set, clear, None);
+        // Only where there is a tracer.
+        if let Some(tracer) = tracer_of(p, session) {
+            tracees::change(&p.proc_ref(), session, set, clear, Some(tracer));
         }
         return Term::bool(true);
     }
@@ -115,9 +116,9 @@ fn switch(p: &mut Process, session: &Arc<Session>, values: &[Term], on: bool) ->
     Term::bool(true)
 }
 
-/// The tracer that the running process has in the session: who runs a specification hands it on.
+/// The tracer that the running process has in the session, or could have: who runs a specification hands it on.
 fn tracer_of(p: &Process, session: &Arc<Session>) -> Option<Term> {
-    tracees::in_session(p.pid(), session.id).map(|t| t.tracer)
+    tracees::flags_in(p.pid(), session.id).map(|(_, tracer)| tracer).or(session.tracer)
 }
 
 /// Gives the tracee this tracer; without one it is traced no more. True if that changed anything.

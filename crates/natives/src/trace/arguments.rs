@@ -74,9 +74,9 @@ pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<Flags
             }
             continue;
         }
-        let named = match item.as_tuple()? {
-            &[tag, id] if tag.is_atom_of(Atom::new("tracer")) => tracer(id),
-            &[tag, module, state] if tag.is_atom_of(Atom::new("tracer")) => {
+        let named = match *item.as_tuple()? {
+            [tag, id] if tag.is_atom_of(Atom::new("tracer")) => tracer(id),
+            [tag, module, state] if tag.is_atom_of(Atom::new("tracer")) => {
                 let both = p.heap.tuple(&[module, state]);
                 tracer(both)
             }

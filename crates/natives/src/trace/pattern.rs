@@ -175,7 +175,8 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
         breakpoints::change(session, &breakpoints::traced_in(&all, session.id), &nothing);
     }
     breakpoints::change(session, &targets, &request);
-    p.bump(targets.len());
+    // Others come to run before the caller goes on, as while stock brings code on all schedulers in line.
+    p.bump(targets.len().max(4000));
     Ok(Term::small(targets.len() as i64))
 }
 
@@ -206,6 +207,10 @@ fn event_spec(p: &mut Process, session: &Session, event: Atom, what: What, flags
     }
     let spec = match what {
         What::On(None) => EventSpec::All,
+        // What only a call has cannot be asked of a message.
+        What::On(Some(spec)) if spec.program.downcast_ref::<Program>().is_some_and(Program::is_for_calls) => {
+            return Err(p.badarg_cause(Atom::new("match_spec")));
+        }
         What::On(Some(spec)) => EventSpec::Matching(spec),
         What::Off => EventSpec::None,
         _ => return Err(p.badarg()),

@@ -72,8 +72,8 @@ pub fn opened(port: Term, owner: Term, driver: &str) {
     event(port, flags::PORTS, "getting_linked", &[owner]);
 }
 
-pub fn closed(port: Term, reason: Term) {
-    event(port, flags::PORTS, "closed", &[reason]);
+/// Nothing more is told of it.
+pub fn forget(port: Term) {
     let mut table = TABLE.write().unwrap();
     if table.remove(&port.payload()).is_some() {
         publish(&table);

@@ -6,18 +6,18 @@
 //! aligned store while others run them; who has read the old or new one runs that.
 
 use crate::code::{self, Instance};
-use crate::exports;
 use crate::process::Process;
 use crate::trace::frames::{self, CELLS, Kind, session_term};
 use crate::trace::meters::{self, Meter, What};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
-use crate::trace::{emit, flags, tracees};
+use crate::trace::{emit, entries, flags, tracees};
+use crate::{exports, qsbr};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, Term};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// What becomes of call tracing.
 #[derive(Clone)]
@@ -66,6 +66,12 @@ pub struct Counter {
 }
 
 impl Counter {
+    #[inline]
+    fn count(&self) {
+        if !self.paused.load(Ordering::Relaxed) {
+            self.calls.fetch_add(1, Ordering::Relaxed);
+        }
+    }
     fn restart(&self) {
         self.calls.store(0, Ordering::Relaxed);
         self.paused.store(false, Ordering::Relaxed);
@@ -104,27 +110,66 @@ pub struct Breakpoint {
     /// The operation that belongs into the first cell.
     pub original: u64,
     is_native: bool,
-    settings: RwLock<Vec<Setting>>,
+    /// A list that is replaced, never changed: calls read it without a lock.
+    settings: AtomicPtr<Vec<Setting>>,
 }
 
 impl Breakpoint {
+    fn new(target: &Target) -> Breakpoint {
+        Breakpoint {
+            mfa: target.mfa,
+            entry: target.entry,
+            original: cell(target.entry).load(Ordering::Acquire),
+            is_native: target.is_native,
+            settings: AtomicPtr::new(Box::into_raw(Box::default())),
+        }
+    }
+
+    /// Valid until the caller's slice ends.
+    pub fn settings(&self) -> &[Setting] {
+        // SAFETY: a list that was replaced is only freed after the slices of its readers.
+        unsafe { &*self.settings.load(Ordering::Acquire) }
+    }
+
+    /// Writers come one at a time.
+    fn update(&self, change: impl FnOnce(&mut Vec<Setting>)) {
+        let mut new = self.settings().to_vec();
+        change(&mut new);
+        let old = self.settings.swap(Box::into_raw(Box::new(new)), Ordering::AcqRel);
+        // SAFETY: unlinked above; readers are done when this runs.
+        let old = unsafe { Box::from_raw(old) };
+        qsbr::retire(move || drop(old));
+    }
+
     /// The tracer of `meta` is gone: nobody is told any more.
     fn forget_tracer(&self, session: u64, tracer: Term) {
-        for setting in self.settings.write().unwrap().iter_mut().filter(|s| s.session.id == session) {
-            if let Some((gone, _)) = &mut setting.meta
-                && *gone == tracer
-            {
-                *gone = Term::NIL;
+        // A change that is under way will do, or the next call finds it out again: a call does not wait.
+        let Ok(_one) = CHANGES.try_lock() else { return };
+        self.update(|all| {
+            for setting in all.iter_mut().filter(|s| s.session.id == session) {
+                if let Some((gone, _)) = &mut setting.meta
+                    && *gone == tracer
+                {
+                    *gone = Term::NIL;
+                }
             }
-        }
+        });
     }
 }
 
-static TABLE: LazyLock<RwLock<HashMap<usize, Arc<Breakpoint>>>> = LazyLock::new(Default::default);
-/// By address of the export. Trampolines live for ever, as a process may have read one.
-static TRAMPOLINES: LazyLock<Mutex<HashMap<usize, &'static [AtomicU64; 6]>>> = LazyLock::new(Default::default);
+impl Drop for Breakpoint {
+    fn drop(&mut self) {
+        // SAFETY: nobody reads it any more.
+        drop(unsafe { Box::from_raw(*self.settings.get_mut()) });
+    }
+}
+
 /// Some native has a breakpoint: calls in place look whether it is theirs.
 pub static NATIVES_TRACED: AtomicBool = AtomicBool::new(false);
+/// How many have.
+static NATIVES: AtomicUsize = AtomicUsize::new(0);
+/// By address of the export. Trampolines live for ever, as a process may have read one.
+static TRAMPOLINES: LazyLock<Mutex<HashMap<usize, &'static [AtomicU64; 6]>>> = LazyLock::new(Default::default);
 /// Changes are made one at a time.
 static CHANGES: Mutex<()> = Mutex::new(());
 
@@ -181,9 +226,8 @@ pub fn find(mfa: Mfa) -> Option<Target> {
 }
 
 pub fn setting(target: &Target, session: u64) -> Option<Setting> {
-    let table = TABLE.read().unwrap();
-    let all = table.get(&target.entry)?.settings.read().unwrap();
-    all.iter().find(|s| s.session.id == session).cloned()
+    let _guard = qsbr::guard();
+    entries::find(target.entry)?.settings().iter().find(|s| s.session.id == session).cloned()
 }
 
 /// Those of the targets that the session has set something on.
@@ -193,8 +237,8 @@ pub fn traced_in(targets: &[Target], session: u64) -> Vec<Target> {
 
 /// The sessions that have set anything on it.
 pub fn sessions_of(target: &Target) -> Vec<Arc<Session>> {
-    let table = TABLE.read().unwrap();
-    table.get(&target.entry).map_or(Vec::new(), |b| b.settings.read().unwrap().iter().map(|s| s.session.clone()).collect())
+    let _guard = qsbr::guard();
+    entries::find(target.entry).map_or(Vec::new(), |b| b.settings().iter().map(|s| s.session.clone()).collect())
 }
 
 /// The first cell of a function as others may be running it.
@@ -206,19 +250,20 @@ fn cell<'a>(entry: usize) -> &'a AtomicU64 {
 /// Sets what `request` says on all of `targets`.
 pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
     let _one = CHANGES.lock().unwrap();
+    let _guard = qsbr::guard();
     for target in targets {
-        let known = TABLE.read().unwrap().get(&target.entry).cloned();
-        let breakpoint = known.unwrap_or_else(|| {
-            Arc::new(Breakpoint {
-                mfa: target.mfa,
-                entry: target.entry,
-                original: cell(target.entry).load(Ordering::Acquire),
-                is_native: target.is_native,
-                settings: RwLock::default(),
-            })
-        });
-        {
-            let mut settings = breakpoint.settings.write().unwrap();
+        let breakpoint = match entries::find(target.entry) {
+            Some(known) => known,
+            None => {
+                entries::insert(target.entry, Box::new(Breakpoint::new(target)));
+                if target.is_native {
+                    NATIVES.fetch_add(1, Ordering::Relaxed);
+                    NATIVES_TRACED.store(true, Ordering::Release);
+                }
+                entries::find(target.entry).expect("just put there")
+            }
+        };
+        breakpoint.update(|settings| {
             let at = match settings.iter().position(|s| s.session.id == session.id) {
                 Some(at) => at,
                 None => {
@@ -268,11 +313,9 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
             meter(&mut setting.time, request.time);
             meter(&mut setting.memory, request.memory);
             settings.retain(|s| !s.is_empty());
-        }
-        install(&breakpoint);
+        });
+        install(breakpoint);
     }
-    let any = TABLE.read().unwrap().values().any(|b| b.is_native);
-    NATIVES_TRACED.store(any, Ordering::Release);
 }
 
 fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
@@ -288,25 +331,24 @@ fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
     }
 }
 
-/// Makes code agree with the settings.
-fn install(breakpoint: &Arc<Breakpoint>) {
+/// Makes code agree with the settings. Without any, the breakpoint goes.
+fn install(breakpoint: &Breakpoint) {
     let cells = CELLS.get().expect("engine started");
-    let (local, global) = {
-        let settings = breakpoint.settings.read().unwrap();
-        (settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global))
-    };
+    let settings = breakpoint.settings();
+    let (local, global) = (settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global));
     // A native has one way in, so its own code tells of both.
     let patched = local || (global && breakpoint.is_native);
-    if local || global {
-        TABLE.write().unwrap().insert(breakpoint.entry, breakpoint.clone());
-    }
     // Release: who sees the operation finds the breakpoint.
     cell(breakpoint.entry).store(if patched { cells.breakpoint } else { breakpoint.original }, Ordering::Release);
     if !breakpoint.is_native {
         redirect(breakpoint, global, cells.trampoline);
     }
     if !local && !global {
-        TABLE.write().unwrap().remove(&breakpoint.entry);
+        entries::remove(breakpoint.entry);
+        if breakpoint.is_native {
+            let left = NATIVES.fetch_sub(1, Ordering::Relaxed) - 1;
+            NATIVES_TRACED.store(left != 0, Ordering::Release);
+        }
     }
 }
 
@@ -334,26 +376,22 @@ fn redirect(breakpoint: &Breakpoint, global: bool, operation: u64) {
 
 pub fn forget_session(session: u64) {
     let _one = CHANGES.lock().unwrap();
-    let all: Vec<_> = TABLE.read().unwrap().values().cloned().collect();
-    for breakpoint in all {
-        let before = breakpoint.settings.read().unwrap().len();
-        breakpoint.settings.write().unwrap().retain(|s| s.session.id != session);
-        if breakpoint.settings.read().unwrap().len() != before {
-            install(&breakpoint);
+    let _guard = qsbr::guard();
+    for breakpoint in entries::all().into_iter().filter_map(entries::find) {
+        if breakpoint.settings().iter().any(|s| s.session.id == session) {
+            breakpoint.update(|all| all.retain(|s| s.session.id != session));
+            install(breakpoint);
         }
     }
 }
 
 /// The code is no longer the module's current version: nothing of it is traced any more.
 pub fn forget_code(instance: &Instance) {
-    if TABLE.read().unwrap().is_empty() {
-        return;
-    }
     let _one = CHANGES.lock().unwrap();
-    let all: Vec<_> = TABLE.read().unwrap().values().filter(|b| instance.contains(b.entry as *const u64)).cloned().collect();
-    for breakpoint in all {
-        breakpoint.settings.write().unwrap().clear();
-        install(&breakpoint);
+    let _guard = qsbr::guard();
+    for breakpoint in entries::all().into_iter().filter(|&e| instance.contains(e as *const u64)).filter_map(entries::find) {
+        breakpoint.update(Vec::clear);
+        install(breakpoint);
     }
 }
 
@@ -369,8 +407,30 @@ pub fn code_loaded(instance: &Instance) {
     }
 }
 
-pub fn at(entry: *const u64) -> Option<Arc<Breakpoint>> {
-    TABLE.read().unwrap().get(&(entry as usize)).cloned()
+/// The breakpoint at a function's entry; valid until the caller's slice ends.
+#[inline]
+pub fn at<'a>(entry: *const u64) -> Option<&'a Breakpoint> {
+    entries::find(entry as usize)
+}
+
+/// Whether somebody is told of its calls, or would be.
+pub fn tells(breakpoint: &Breakpoint) -> bool {
+    breakpoint.settings().iter().any(|s| s.call.is_some() || s.meta.is_some())
+}
+
+/// Counts a call of `p` that nobody is told of otherwise; false: there is more to do.
+#[inline]
+pub fn only_counted(p: &Process, breakpoint: &Breakpoint, through_export: bool) -> bool {
+    // Relaxed: see `events::on`.
+    let calls_traced = p.shared().trace.load(Ordering::Relaxed) & flags::CALL != 0;
+    let settings = breakpoint.settings();
+    if calls_traced || settings.iter().any(|s| s.meta.is_some()) {
+        return false;
+    }
+    if !through_export {
+        settings.iter().filter_map(|s| s.count.as_deref()).for_each(Counter::count);
+    }
+    true
 }
 
 /// A frame to push: kind, session, tracer (see `frames`).
@@ -379,9 +439,8 @@ pub type Push = (Kind, Term, Term);
 /// `p` calls the function with these arguments. Tells whoever is to hear, and says which frames go on the stack, the first one
 /// first.
 pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, arguments: &[Term]) -> Vec<Push> {
-    let settings = breakpoint.settings.read().unwrap().clone();
     let mut pushes = Vec::new();
-    for s in &settings {
+    for s in breakpoint.settings() {
         // In the order in which stock tells of what a function has: its call, then `meta`, then what is counted.
         if !p.sensitive {
             if let Some((local, program)) = &s.call
@@ -393,31 +452,31 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
                 meta(p, breakpoint, s, *tracer, program.as_ref(), arguments, &mut pushes);
             }
         }
-        if !through_export
-            && let Some(counter) = &s.count
-            && !counter.paused.load(Ordering::Relaxed)
-        {
-            counter.calls.fetch_add(1, Ordering::Relaxed);
+        if !through_export && let Some(counter) = &s.count {
+            counter.count();
         }
         if !p.sensitive && !through_export && (s.time.is_some() || s.memory.is_some()) {
-            metered(p, s, &mut pushes);
+            metered(p, breakpoint, s, &mut pushes);
         }
     }
     pushes
 }
 
-fn metered(p: &mut Process, s: &Setting, pushes: &mut Vec<Push>) {
+fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &Setting, pushes: &mut Vec<Push>) {
     // Relaxed: see `events::on`.
-    if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0
-        || tracees::in_session(p.pid(), s.session.id).is_none_or(|t| t.flags & flags::CALL == 0)
-    {
+    if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0 {
+        return;
+    }
+    let Some((_, tracer)) = tracees::flags_in(p.pid(), s.session.id).filter(|(f, _)| f & flags::CALL != 0) else { return };
+    if !emit::is_there(tracer) {
+        tracees::drop_tracer(p.shared(), &s.session);
         return;
     }
     let session = session_term(s.session.id);
     for (meter, what, kind) in [(&s.time, What::Time, Kind::Time), (&s.memory, What::Memory, Kind::Memory)] {
         if let Some(meter) = meter {
             let again = frames::on_top(p, kind, session);
-            meters::called(p, s.session.id, what, meter, again);
+            meters::called(p, s.session.id, what, meter, breakpoint.mfa, again);
             if !again {
                 pushes.push((kind, session, Term::bool(true)));
             }
@@ -448,7 +507,7 @@ fn call(
     }
     let session = session_term(s.session.id);
     // What the specification did may have changed the flags.
-    let now = tracees::in_session(p.pid(), s.session.id).map_or(0, |t| t.flags);
+    let now = tracees::flags_in(p.pid(), s.session.id).map_or(0, |(f, _)| f);
     if now & flags::SILENT == 0 && verdict.tell {
         // A call that switches tracing off is told of still.
         tell(

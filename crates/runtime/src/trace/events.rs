@@ -62,7 +62,7 @@ fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Optio
         EventSpec::Matching(program) => {
             let verdict = spec::run(p, Some(&program), &t.session, terms);
             // What the specification did may have silenced the process.
-            let silent = tracees::in_session(p.pid(), t.session.id).is_some_and(|now| now.flags & flags::SILENT != 0);
+            let silent = tracees::flags_in(p.pid(), t.session.id).is_some_and(|(now, _)| now & flags::SILENT != 0);
             (verdict.matched && verdict.tell && !silent).then_some(verdict.message)
         }
     }

@@ -27,7 +27,9 @@ pub const TOKEN: u32 = 1 << 31;
 pub const SENSITIVE: u32 = 1 << 30;
 /// Nor this: its message queue is long (see `system_monitor`).
 pub const LONG_QUEUE: u32 = 1 << 29;
-pub const OWN: u32 = TOKEN | SENSITIVE | LONG_QUEUE;
+/// Nor this: it is in a metered function (see `meters`).
+pub const METERED: u32 = 1 << 28;
+pub const OWN: u32 = TOKEN | SENSITIVE | LONG_QUEUE | METERED;
 pub const ALL: u32 = (1 << 21) - 1;
 
 /// What ports have, too, and processes have as well.

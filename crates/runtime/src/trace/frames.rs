@@ -83,7 +83,7 @@ pub fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
 }
 
 /// A metered function was left.
-pub fn meter_left(p: &Process, frame: &[Term], what: meters::What) {
+pub fn meter_left(p: &mut Process, frame: &[Term], what: meters::What) {
     let id = frame[3].small_value();
     meters::left(p, if id < 0 { u64::MAX } else { id as u64 }, what);
 }

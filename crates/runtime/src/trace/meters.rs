@@ -1,15 +1,17 @@
 //! `call_time` and `call_memory`: what each process spends in a function, without the metered functions that it calls.
 //!
 //! A process is in one metered function at a time, per session and meter: the one called last. Calling another stops its clock;
-//! a frame on the stack starts it again.
+//! a frame on the stack starts it again. All of that is the process' own; only the sums are shared.
 
 use crate::process::Process;
 use crate::time;
+use crate::trace::{events, flags};
+use heddle_term::code_cell::Mfa;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum What {
     Time,
     Memory,
@@ -19,32 +21,34 @@ pub enum What {
 #[derive(Default)]
 pub struct Meter {
     pub paused: AtomicBool,
-    pub rows: Mutex<HashMap<u64, (u64, u64)>>,
+    pub rows: Mutex<HashMap<u64, (u64, u64), foldhash::fast::FixedState>>,
 }
 
 impl Meter {
     fn add(&self, pid: u64, calls: u64, amount: u64) {
-        if self.paused.load(Ordering::Relaxed) {
+        if self.paused.load(Ordering::Relaxed) || (calls == 0 && amount == 0) {
             return;
         }
         let mut rows = self.rows.lock().unwrap();
+        if calls == 0 && !rows.contains_key(&pid) {
+            // Started anew since the call.
+            return;
+        }
         let row = rows.entry(pid).or_default();
         row.0 += calls;
         row.1 += amount;
     }
 }
 
-struct Current {
+/// Where a process is, for one session and meter.
+pub struct Current {
+    session: u64,
+    what: What,
     meter: Option<Arc<Meter>>,
     since: u64,
     /// Those that wait for it to return, the innermost last.
     outer: Vec<Option<Arc<Meter>>>,
 }
-
-type Key = (u64, u64, What);
-static RUNNING: LazyLock<Mutex<HashMap<Key, Current>>> = LazyLock::new(Default::default);
-/// Entries in `RUNNING`: processes that are not metered need not look.
-pub static METERED: AtomicUsize = AtomicUsize::new(0);
 
 /// Words that the process has allocated so far, up to a constant between collections.
 fn words(p: &Process) -> u64 {
@@ -58,13 +62,35 @@ fn reading(p: &Process, what: What) -> u64 {
     }
 }
 
+/// Whether some clock of the process runs.
+#[inline(always)]
+pub fn on(p: &Process) -> bool {
+    events::on(p.shared(), flags::METERED)
+}
+
+fn mark(p: &Process, on: bool) {
+    // Relaxed: only the process itself looks at this flag.
+    let _ = if on {
+        p.shared().trace.fetch_or(flags::METERED, Ordering::Relaxed)
+    } else {
+        p.shared().trace.fetch_and(!flags::METERED, Ordering::Relaxed)
+    };
+}
+
 /// `p` calls a metered function. `again`: its frame is on top already (a tail call).
-pub fn called(p: &Process, session: u64, what: What, meter: &Arc<Meter>, again: bool) {
+pub fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa: Mfa, again: bool) {
     let pid = p.pid();
-    let mut running = RUNNING.lock().unwrap();
     let now = reading(p, what);
+    // What a process is born with belongs to its first function.
+    let is_first = what == What::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.initial_call == mfa;
     meter.add(pid, 1, 0);
-    let current = running.entry((pid, session, what)).or_insert(Current { meter: None, since: now, outer: Vec::new() });
+    let all = &mut p.rare().meters;
+    let at = all.iter().position(|c| c.session == session && c.what == what).unwrap_or_else(|| {
+        all.push(Current { session, what, meter: None, since: now, outer: Vec::new() });
+        all.len() - 1
+    });
+    let current = &mut all[at];
+    let is_outermost = current.meter.is_none() && current.outer.is_empty();
     if let Some(before) = &current.meter {
         before.add(pid, 0, now.wrapping_sub(current.since));
     }
@@ -72,54 +98,55 @@ pub fn called(p: &Process, session: u64, what: What, meter: &Arc<Meter>, again: 
     if !again {
         current.outer.push(before);
     }
-    current.since = now;
-    METERED.store(running.len(), Ordering::Relaxed);
+    current.since = if is_first && is_outermost { 0 } else { now };
+    mark(p, true);
 }
 
 /// A metered function was left.
-pub fn left(p: &Process, session: u64, what: What) {
+pub fn left(p: &mut Process, session: u64, what: What) {
     let pid = p.pid();
-    let mut running = RUNNING.lock().unwrap();
     let now = reading(p, what);
-    if let Some(current) = running.get_mut(&(pid, session, what)) {
+    let all = &mut p.rare().meters;
+    if let Some(at) = all.iter().position(|c| c.session == session && c.what == what) {
+        let current = &mut all[at];
         if let Some(meter) = &current.meter {
             meter.add(pid, 0, now.wrapping_sub(current.since));
         }
         current.meter = current.outer.pop().flatten();
         current.since = now;
         if current.outer.is_empty() {
-            running.remove(&(pid, session, what));
+            all.swap_remove(at);
         }
     }
-    METERED.store(running.len(), Ordering::Relaxed);
+    let none = all.is_empty();
+    mark(p, !none);
 }
 
 /// Stops the clocks of a process that is switched out (`on` false), or about to collect; starts them again.
 #[cold]
-pub fn pause(p: &Process, what: What, on: bool) {
+pub fn pause(p: &mut Process, what: What, on: bool) {
     let pid = p.pid();
-    let mut running = RUNNING.lock().unwrap();
     let now = reading(p, what);
-    for ((owner, _, kind), current) in running.iter_mut() {
-        if *owner == pid && *kind == what {
-            if let (false, Some(meter)) = (on, &current.meter) {
-                meter.add(pid, 0, now.wrapping_sub(current.since));
-            }
-            current.since = now;
+    for current in p.rare().meters.iter_mut().filter(|c| c.what == what) {
+        if let (false, Some(meter)) = (on, &current.meter) {
+            meter.add(pid, 0, now.wrapping_sub(current.since));
         }
+        current.since = now;
     }
 }
 
 /// What is running now counts up to now.
-pub fn settle(p: &Process) {
-    pause(p, What::Time, false);
-    pause(p, What::Memory, false);
+pub fn settle(p: &mut Process) {
+    if on(p) {
+        pause(p, What::Time, false);
+        pause(p, What::Memory, false);
+    }
 }
 
-pub fn forget_process(pid: u64) {
-    if METERED.load(Ordering::Relaxed) != 0 {
-        let mut running = RUNNING.lock().unwrap();
-        running.retain(|(owner, _, _), _| *owner != pid);
-        METERED.store(running.len(), Ordering::Relaxed);
+/// A message of so many words came into the heap (`taken` false), or out of the queue. It counts where it is taken out.
+#[cold]
+pub fn message(p: &mut Process, words: usize, taken: bool) {
+    for current in p.rare().meters.iter_mut().filter(|c| c.what == What::Memory) {
+        current.since = if taken { current.since.wrapping_sub(words as u64) } else { current.since.wrapping_add(words as u64) };
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod breakpoints;
 pub mod emit;
+mod entries;
 pub mod events;
 pub mod flags;
 pub mod frames;

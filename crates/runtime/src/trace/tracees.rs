@@ -22,7 +22,7 @@ unsafe impl Send for Traced {}
 // SAFETY: as above.
 unsafe impl Sync for Traced {}
 
-type Table = HashMap<u64, Vec<Traced>>;
+type Table = HashMap<u64, Vec<Traced>, foldhash::fast::FixedState>;
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(Default::default);
 
 /// The sessions that trace any of `wanted` of the process.
@@ -34,6 +34,12 @@ pub fn of(pid: u64, wanted: u32) -> Vec<Traced> {
 /// What one session traces of it.
 pub fn in_session(pid: u64, session: u64) -> Option<Traced> {
     TABLE.read().unwrap().get(&pid)?.iter().find(|t| t.session.id == session).cloned()
+}
+
+/// Flags and tracer only.
+pub fn flags_in(pid: u64, session: u64) -> Option<(u32, Term)> {
+    let table = TABLE.read().unwrap();
+    table.get(&pid)?.iter().find(|t| t.session.id == session).map(|t| (t.flags, t.tracer))
 }
 
 fn publish(table: &Table, pid: u64, shared: Option<&ProcShared>) {

@@ -42,6 +42,22 @@ pub enum Expr {
     Action(functions::Action, Vec<Expr>),
 }
 
+impl Expr {
+    fn is_for_calls(&self) -> bool {
+        use functions::Action::{Caller, CallerLine, ExceptionTrace, ReturnTrace, Stack};
+        match self {
+            Expr::Const(_) | Expr::Var(_) | Expr::Object | Expr::ObjectElement(_) | Expr::AllVars(_) => false,
+            Expr::Tuple(parts) | Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => parts.iter().any(Expr::is_for_calls),
+            Expr::AndAlso(parts) | Expr::OrElse(parts) => parts.iter().any(Expr::is_for_calls),
+            Expr::List(parts, tail) => tail.is_for_calls() || parts.iter().any(Expr::is_for_calls),
+            Expr::Map(pairs) => pairs.iter().any(|(k, v)| k.is_for_calls() || v.is_for_calls()),
+            Expr::Action(action, parts) => {
+                matches!(action, Caller | CallerLine | ExceptionTrace | ReturnTrace | Stack) || parts.iter().any(Expr::is_for_calls)
+            }
+        }
+    }
+}
+
 pub struct Clause {
     pub head: Pattern,
     pub guards: Vec<Expr>,
@@ -105,6 +121,11 @@ impl Program {
             Err(errors) if errors.iter().any(|e| e == compile::TOO_DEEP) => Err(Unfit::TooDeep),
             Err(_) => Err(Unfit::Wrong),
         }
+    }
+
+    /// It asks for what only calls have.
+    pub fn is_for_calls(&self) -> bool {
+        self.clauses.iter().any(|c| c.guards.iter().chain(&c.body).any(Expr::is_for_calls))
     }
 
     /// An empty specification is none, but where tables are searched it is one that nothing matches.

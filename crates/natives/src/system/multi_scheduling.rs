@@ -1,0 +1,93 @@
+//! `system_flag(multi_scheduling, _)`: while somebody blocks, only the first scheduler runs processes.
+
+use heddle_runtime::process::Process;
+use heddle_runtime::sched;
+use heddle_term::{Atom, Term};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+struct Blocks {
+    /// Who blocks, how often, and whether only normal schedulers are meant.
+    by: Vec<(u64, u32, bool)>,
+    /// What was online before.
+    online: usize,
+}
+
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { by: Vec::new(), online: 0 });
+/// Somebody blocks: what each ending process asks.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+pub fn init() {
+    heddle_runtime::exit::add_hook(|p| {
+        // Acquire: a process sees its own block.
+        if ANY.load(Ordering::Acquire) {
+            let mut blocks = BLOCKS.lock().unwrap();
+            blocks.by.retain(|(pid, _, _)| *pid != p.pid());
+            settle(&mut blocks);
+        }
+    });
+}
+
+fn settle(blocks: &mut Blocks) {
+    if blocks.by.is_empty() && blocks.online != 0 {
+        sched::set_online(std::mem::take(&mut blocks.online));
+        ANY.store(false, Ordering::Release);
+    }
+}
+
+/// How many are online for those who ask; None: as many as run.
+pub fn online() -> Option<usize> {
+    Some(BLOCKS.lock().unwrap().online).filter(|&n| n != 0)
+}
+
+/// Sets it behind a block; what it was. None: nobody blocks.
+pub fn set_online(n: usize) -> Option<usize> {
+    let mut blocks = BLOCKS.lock().unwrap();
+    (blocks.online != 0).then(|| std::mem::replace(&mut blocks.online, n))
+}
+
+pub fn state() -> Term {
+    let blocks = BLOCKS.lock().unwrap();
+    let name = match (blocks.by.is_empty(), sched::options().schedulers) {
+        (_, 1) => "disabled",
+        (true, _) => "enabled",
+        (false, _) if blocks.by.iter().all(|(_, _, normal)| *normal) => "blocked_normal",
+        (false, _) => "blocked",
+    };
+    Atom::new(name).into()
+}
+
+/// Pids of those who block; `normal`: only normal schedulers.
+pub fn blockers(normal: bool) -> Vec<Term> {
+    BLOCKS.lock().unwrap().by.iter().filter(|(_, _, n)| *n == normal).map(|(pid, _, _)| Term::local_pid(*pid)).collect()
+}
+
+/// None: no such request.
+pub fn change(p: &mut Process, request: &str) -> Option<Term> {
+    let (block, normal) = match request {
+        "block" => (true, false),
+        "unblock" => (false, false),
+        "block_normal" => (true, true),
+        "unblock_normal" => (false, true),
+        _ => return None,
+    };
+    if sched::options().schedulers > 1 {
+        let mut blocks = BLOCKS.lock().unwrap();
+        let mine = blocks.by.iter_mut().find(|(pid, _, n)| *pid == p.pid() && *n == normal);
+        match (block, mine) {
+            (true, Some((_, count, _))) => *count += 1,
+            (true, None) => blocks.by.push((p.pid(), 1, normal)),
+            (false, Some((_, count, _))) => *count -= 1,
+            (false, None) => {}
+        }
+        blocks.by.retain(|(_, count, _)| *count > 0);
+        if !blocks.by.is_empty() && blocks.online == 0 {
+            ANY.store(true, Ordering::Release);
+            blocks.online = sched::set_online(1);
+        }
+        settle(&mut blocks);
+    }
+    // Whoever runs elsewhere goes on there until its slice is over; this one moves at once.
+    p.bump(4000);
+    Some(state())
+}
