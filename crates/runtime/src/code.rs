@@ -29,9 +29,19 @@ pub struct Instance {
     pub on_load: Option<u32>,
     /// NIF-like natives of this module were linked by `load_nif`.
     pub nifs: Vec<(Atom, u8)>,
-    pub literal_words: usize,
+    pub literals: Literals,
     /// The file's own bytes were kept for this much code (for `code:all_loaded` style figures).
     pub beam_bytes: usize,
+}
+
+/// Memory of the literals that the code refers to. Processes may still have some of them when the code goes.
+#[derive(Default)]
+pub struct Literals(pub Vec<heddle_term::literal::Area>);
+
+impl Drop for Literals {
+    fn drop(&mut self) {
+        crate::literals::give_up(std::mem::take(&mut self.0));
+    }
 }
 
 #[derive(Clone, Copy)]

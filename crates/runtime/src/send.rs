@@ -93,11 +93,11 @@ pub fn send_quietly(p: &mut Process, dest: Term, message: Term) -> Sent {
 fn send_pid(p: &mut Process, pid: u64, message: Term) {
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let _ = p.shared().inbox.push(Signal::message_from(p.pid_term(), Package::new(message)));
+        let _ = p.shared().inbox.push(Signal::message_from(p.pid_term(), Package::message(message)));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::message_from(p.pid_term(), Package::new(message)));
+        let _ = deliver(to, Signal::message_from(p.pid_term(), Package::message(message)));
     }
 }
 
@@ -120,7 +120,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
             if dest.header().arity() == 3
                 && let (Some(alias), Some(to)) = (RefId::of(dest), proctab::lookup(dest.word(2)))
             {
-                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, data: Package::new(message) }));
+                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, data: Package::message(message) }));
             }
             Sent::Ok
         }

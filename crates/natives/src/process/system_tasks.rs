@@ -1,6 +1,8 @@
 //! Work that runs inside another process: garbage collection and checks for old code.
 
+use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
+use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, gc, send};
 use heddle_term::{Atom, Term, am};
 
@@ -10,10 +12,10 @@ heddle_runtime::natives! { TABLE:
         "request_system_task"/4 => request_system_task_4,
         "check_dirty_process_code"/2 => check_dirty_process_code,
         "no_aux_work_threads"/0 => no_aux_work_threads,
-        "release_literal_area_switch"/0 => nothing_to_release,
+        "release_literal_area_switch"/0 => release_area_switch,
     }
     "erts_literal_area_collector" => {
-        "release_area_switch"/0 => nothing_to_release,
+        "release_area_switch"/0 => release_area_switch,
         "send_copy_request"/3 => send_copy_request,
     }
 }
@@ -38,7 +40,7 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
     }
     let Some(&[kind, id, argument]) = request.as_tuple() else { return Err(p.badarg()) };
     let (Some(kind), Some(argument)) = (kind.as_atom(), argument.as_atom()) else { return Err(p.badarg()) };
-    if !matches!(kind.name(), "garbage_collect" | "check_process_code" | "copy_literals") {
+    if !matches!(kind.name(), "garbage_collect" | "check_process_code") {
         return Err(p.badarg());
     }
     let priority = match priority.as_atom().map(|a| a.name()) {
@@ -88,16 +90,40 @@ fn no_aux_work_threads(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::small(heddle_runtime::sched::options().schedulers as i64 + 1))
 }
 
-/// Literals of purged modules keep their memory: see term::literal.
-fn nothing_to_release(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(Term::bool(false))
+/// Frees the literals that every process was asked for, and announces the next: true if there are any.
+fn release_area_switch(p: &mut Process, _: &[Term]) -> NativeResult {
+    match literals::switch() {
+        Switched::Yes => Ok(Term::bool(true)),
+        Switched::No => Ok(Term::bool(false)),
+        Switched::NotYet => Err(p.again(&[])),
+    }
 }
 
-/// (Pid, Id, GcAllowed): nothing needs to be copied.
+/// (Pid, Area, How): the process copies what it has of the literals that are leaving, and the answer is
+/// `{copy_literals, {Area, How, Pid}, ok}`.
 fn send_copy_request(p: &mut Process, a: &[Term]) -> NativeResult {
-    let me = p.pid_term();
-    let kind = Atom::new("copy_literals");
-    let message = p.heap.tuple(&[kind.into(), a[1], am::OK.into()]);
-    send::send(p, me, message);
+    if !a[0].is_local_pid() {
+        return Err(p.badarg());
+    }
+    let id = p.heap.tuple(&[a[1], a[2], a[0]]);
+    copy_literals(p.pid(), Package::new(id), p.priority, a[0].payload());
     Ok(am::OK.into())
+}
+
+fn copy_literals(me: u64, id: Package, priority: Priority, pid: u64) {
+    send::ask_as(priority, pid, move |other| {
+        if let Some(other) = other {
+            if other.flags & FLAG_DETACHED != 0 {
+                // Its native may use them. It finds the request when the native is back.
+                let again = Body::Call(Box::new(move |_| copy_literals(me, id, priority, pid)));
+                let _ = other.shared().inbox.push(Signal::new(again));
+                return;
+            }
+            literals::copy_off(other);
+        }
+        send::build_message(me, |heap| {
+            let id = heap.copy(id.term());
+            heap.tuple(&[Atom::new("copy_literals").into(), id, am::OK.into()])
+        });
+    });
 }

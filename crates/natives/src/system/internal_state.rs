@@ -5,7 +5,7 @@
 use crate::args;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
-use heddle_term::{Atom, Term, am, hash};
+use heddle_term::{Atom, Term, am, hash, map};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -29,6 +29,10 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(key) = a[0].as_atom() {
         return match key.name() {
             "reds_left" => Err(Thrown::ReductionsLeft),
+            "persistent_term" => {
+                let size = Term::small(crate::data::persistent_term::slots() as i64);
+                Ok(map::from_pairs(&mut p.heap, &[(Atom::new("table").into(), size)]))
+            }
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         };
