@@ -115,6 +115,9 @@ impl Instance {
     }
 }
 
+/// Set by the engine: the native whose own code stands at a cell.
+pub static NATIVE_AT: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
+
 pub struct Location {
     pub mfa: Mfa,
     pub instance: Arc<Instance>,

@@ -171,7 +171,7 @@ fn check_max_heap(p: &mut Process) {
     if max == 0 {
         return;
     }
-    let mut total = p.heap_words() + p.old_words();
+    let mut total = p.total_heap_words();
     if max_heap.include_shared_binaries {
         total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
     }

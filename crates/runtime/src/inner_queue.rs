@@ -285,6 +285,21 @@ impl InnerQueue {
         any
     }
 
+    /// Words of the messages whose data is not in the heap.
+    pub fn words(&self) -> usize {
+        let (mut node, mut words) = (self.first, 0);
+        while !node.is_null() {
+            // SAFETY: list nodes are live while the queue is borrowed.
+            unsafe {
+                if let Body::Message { data, .. } = &(*node).body {
+                    words += data.words();
+                }
+                node = (*node).next;
+            }
+        }
+        words
+    }
+
     /// Each message term in order, in place (do not keep).
     pub fn terms(&self) -> impl Iterator<Item = Term> + '_ {
         let mut node = self.first;

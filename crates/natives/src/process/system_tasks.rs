@@ -51,34 +51,41 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
         Some("inherit") => p.priority,
         _ => return Err(p.badarg()),
     };
-    let id = Package::new(id);
-    let requester = requester.payload();
-    send::ask_as(priority, target.payload(), move |other| {
-        let result = match (kind.name(), other) {
-            (_, None) => Term::bool(false),
-            // Collected when its native is back.
-            ("garbage_collect", Some(other)) if other.flags & FLAG_DETACHED != 0 => {
-                other.need_major |= argument.name() == "major";
-                Term::bool(true)
-            }
-            ("garbage_collect", Some(other)) => {
-                // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
-                if argument.name() == "major" {
-                    gc::collect(other, &mut [], 0, gc::Kind::Major);
-                } else {
-                    gc::collect(other, &mut [], 0, gc::Kind::Automatic);
-                }
-                Term::bool(true)
-            }
-            ("check_process_code", Some(other)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(other, argument))),
-            (_, Some(_)) => Term::bool(true),
-        };
-        send::build_message(requester, |heap| {
-            let id = heap.copy(id.term());
-            heap.tuple(&[kind.into(), id, result])
-        });
-    });
+    let task = Task { requester: requester.payload(), kind, id: Package::new(id), argument };
+    send::ask_as(priority, target.payload(), move |other| task.run(other));
     Ok(am::OK.into())
+}
+
+struct Task {
+    requester: u64,
+    kind: Atom,
+    id: Package,
+    argument: Atom,
+}
+
+impl Task {
+    fn run(self, target: Option<&mut Process>) {
+        let result = match (self.kind.name(), target) {
+            (_, None) => Term::bool(false),
+            ("garbage_collect", Some(target)) if target.flags & FLAG_DETACHED != 0 => {
+                // Its native may use what would move. It finds the request when the native is back.
+                let again = Body::Call(Box::new(move |target| self.run(target)));
+                let _ = target.shared().inbox.push(Signal::new(again));
+                return;
+            }
+            ("garbage_collect", Some(target)) => {
+                // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
+                let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Automatic };
+                gc::collect(target, &mut [], 0, kind);
+                Term::bool(true)
+            }
+            (_, Some(target)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(target, self.argument))),
+        };
+        send::build_message(self.requester, |heap| {
+            let id = heap.copy(self.id.term());
+            heap.tuple(&[self.kind.into(), id, result])
+        });
+    }
 }
 
 /// Processes on dirty threads are asked like others; they answer when they are back.
