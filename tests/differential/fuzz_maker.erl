@@ -17,7 +17,7 @@ program(Dir, Seed) ->
     Source = fuzz_program:source(Name, Seed),
     File = filename:join(Dir, Name),
     ok = file:write_file(File ++ ".erl", Source),
-    case epp:parse_file(File ++ ".erl", []) of
+    case epp:parse_file(File ++ ".erl", [{source_name, Name ++ ".erl"}]) of
         {ok, Forms} -> beam(File, Forms, options(Seed));
         _ -> false
     end.
@@ -54,13 +54,12 @@ candidate(Dir, Name, Forms0) ->
 keep({attribute, _, file, _}) -> false;
 keep(_) -> true.
 
-%% At most Limit of a list, evenly.
+%% At most Limit of a list: the first, and some of the others.
+thin(List, Limit) when length(List) =< Limit -> List;
 thin(List, Limit) ->
-    Length = length(List),
-    case Length =< Limit of
-        true -> List;
-        false -> Array = list_to_tuple(List), [element(1 + N * Length div Limit, Array) || N <- lists:seq(0, Limit - 1)]
-    end.
+    {First, Others} = lists:split(Limit div 2, List),
+    Array = list_to_tuple(Others),
+    First ++ [element(rand:uniform(tuple_size(Array)), Array) || _ <- lists:seq(1, Limit div 2)].
 
 %% Every way to leave out one thing of a piece of abstract code: an element of a list, or an expression for one within it
 %% or a constant. What makes no program is refused by the compiler.

@@ -111,7 +111,8 @@ pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<
         return Err(format!("heddle: {text}: this machine has no {}", found.flag.meaning));
     }
     let value = found.value.as_deref().unwrap_or("");
-    honour(config, name, value).map_err(|problem| format!("heddle: {problem}"))?;
+    // What stock says word by word stands alone: programs look for it.
+    honour(config, name, value).map_err(|problem| if problem.starts_with("bad ") { problem } else { format!("heddle: {problem}") })?;
     Ok(usize::from(found.used_next))
 }
 
@@ -134,7 +135,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
         "pc" => match value {
             "unicode" | "latin1" => config.printable_unicode = value == "unicode",
-            _ => return Err(format!("+pc {value}: latin1 or unicode")),
+            _ => return Err(format!("bad range of printable characters: {value}")),
         },
         "i" => config.boot_module = value.into(),
         "B" => {

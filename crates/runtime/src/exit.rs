@@ -3,9 +3,9 @@
 use crate::package::Package;
 use crate::process::Process;
 use crate::registers::Registers;
-use crate::send::{PORTS, deliver, send_exit};
+use crate::send::{PORTS, deliver, send_exit, send_exit_with};
 use crate::signal::{Body, Signal};
-use crate::trace::{events, flags, tracees};
+use crate::trace::{events, flags, seq, tracees};
 use crate::{gc, names, proctab, qsbr};
 use heddle_term::{Atom, Term, am};
 use std::sync::Mutex;
@@ -80,7 +80,8 @@ pub fn leave(p: &mut Process) {
     if let Some(inner) = p.relations.take() {
         for (other, link) in inner.links {
             if link.active {
-                send_exit(me, other, reason, true);
+                let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
+                send_exit_with(me, other, reason, true, token);
             }
         }
         for (reference, watcher) in inner.watchers {
@@ -167,6 +168,12 @@ pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
     let pid = p.pid_term();
     let reason = p.exit_reason;
     log("error", "Error in process ~p with exit value:~n~p~n", &[pid, reason], p.group_leader);
+}
+
+/// A message of the machine itself on what `p` does.
+pub fn log_of(p: &Process, level: &str, text: &str) {
+    let package = Package::build(|heap| heap.string(text));
+    log(level, "~ts~n", &[package.term()], p.group_leader);
 }
 
 /// A message of the machine itself.

@@ -14,7 +14,7 @@ use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
-use crate::{handle, huge_pages, proctab, qsbr, time};
+use crate::{handle, huge_pages, proctab, qsbr, system_monitor, system_profile, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
@@ -111,6 +111,10 @@ pub fn on_dirty_thread() -> bool {
 pub fn current_id() -> usize {
     let id = CURRENT.get();
     if id == usize::MAX { 1 } else { id + 1 }
+}
+/// Schedulers that are not idle.
+pub fn busy_schedulers() -> usize {
+    vm().schedulers.len().saturating_sub(vm().idle_count.load(Ordering::Relaxed))
 }
 pub fn queue_lengths() -> Vec<usize> {
     vm().schedulers.iter().map(|s| s.queue.len()).collect()
@@ -213,6 +217,10 @@ fn fatal_thread(error: &std::io::Error) -> ! {
 #[inline]
 pub fn wake(p: ProcRef) {
     if p.state.wake() == Put::Enqueue {
+        if system_profile::on(system_profile::PROCESSES) {
+            // SAFETY: we made it runnable, and it is in no queue yet.
+            unsafe { system_profile::process(p, true) };
+        }
         enqueue(p);
     }
 }
@@ -485,7 +493,14 @@ fn park(index: usize, wait_ms: u64) {
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
         let busy = is_online && vm.schedulers.iter().any(|s| !s.queue.is_empty());
         let ms = if busy { wait_ms.min(1) } else { wait_ms };
+        let told = system_profile::on(system_profile::SCHEDULERS);
+        if told {
+            system_profile::scheduler(index + 1, false);
+        }
         me.parker.park(Some(Duration::from_millis(ms.max(1))));
+        if told {
+            system_profile::scheduler(index + 1, true);
+        }
         qsbr::online();
     }
     if vm.idle[index / 64].fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
@@ -544,7 +559,11 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         outcome = Outcome::Suspended;
     } else {
         let slice = crate::zeal::slice();
+        let watched = system_monitor::watches_slices().then(|| (crate::time::monotonic_ns(), local.ip));
         let (out, left) = engine.run(local, slice);
+        if let Some((began, from)) = watched {
+            system_monitor::ran(local, (crate::time::monotonic_ns() - began) as u64, from);
+        }
         let used = (slice - left).max(0) as u64;
         local.reductions += used;
         me.reductions.fetch_add(used, Ordering::Relaxed);
@@ -566,7 +585,14 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
 
 fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
     match outcome {
-        Outcome::Exit => crate::exit::finish(local),
+        Outcome::Exit => {
+            if system_profile::on(system_profile::PROCESSES) {
+                p.state.set_exiting();
+                // SAFETY: we ran it.
+                unsafe { system_profile::process(p, false) };
+            }
+            crate::exit::finish(local)
+        }
         Outcome::DirtyCpu | Outcome::DirtyIo => {
             local.flags |= FLAG_DETACHED;
             // A dirty thread may have it at once, but not before it gets it from the queue: nothing of `local` is used after this.
@@ -578,7 +604,16 @@ fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
             queue.ready.notify_one();
         }
         Outcome::Yield | Outcome::Wait | Outcome::Suspended => {
+            let told = outcome != Outcome::Yield && system_profile::on(system_profile::PROCESSES);
+            if told {
+                // SAFETY: we ran it. Told now, as others may wake it as soon as it is let go.
+                unsafe { system_profile::process(p, false) };
+            }
             if p.state.stop_running(outcome == Outcome::Yield) == Put::Enqueue {
+                if told {
+                    // SAFETY: it is in no queue yet.
+                    unsafe { system_profile::process(p, true) };
+                }
                 enqueue(p);
             }
         }

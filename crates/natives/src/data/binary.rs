@@ -57,7 +57,7 @@ fn copies(p: &mut Process, term: Term, count: u64) -> NativeResult {
         Some(total) if total < 1 << 60 => total as usize,
         _ => return Err(p.system_limit()),
     };
-    long::work(p, total)?;
+    long::BINARIES.work(p, total)?;
     let bytes = view.to_vec();
     if total <= heddle_term::boxed::HEAP_BITS_MAX_BYTES {
         return Ok(p.heap.binary(&bytes.repeat(count as usize)));
@@ -145,8 +145,9 @@ fn encode_unsigned(p: &mut Process, a: &[Term]) -> NativeResult {
 fn common(p: &mut Process, list: Term, count: fn(&[u8], &[u8]) -> usize) -> NativeResult {
     let all: Option<Vec<Vec<u8>>> = list::to_vec(list).and_then(|l| l.into_iter().map(|t| Some(bytes::view(t)?.to_vec())).collect());
     let Some([first, rest @ ..]) = all.as_deref() else { return Err(p.badarg()) };
+    let shortest = rest.iter().map(Vec::len).min().unwrap_or(0).min(first.len());
+    long::BINARIES.work(p, shortest * rest.len() * 4 + rest.len() * 64)?;
     let len = rest.iter().fold(first.len(), |len, other| len.min(count(first, other)));
-    p.bump(rest.len() + len * rest.len() / 64);
     Ok(Term::small(len as i64))
 }
 

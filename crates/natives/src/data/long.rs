@@ -2,11 +2,46 @@
 
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::sched;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Bytes (or steps about as long as a byte) that a normal scheduler does at one go: below a millisecond.
 const HERE_BYTES: usize = 256 * 1024;
 /// Bytes a reduction (guessed: copying and checking run at some bytes a nanosecond).
 const BYTES_PER_REDUCTION: usize = 256;
+
+/// How much of one kind of work a normal scheduler does at one go. Tests lower it, to have small portions go elsewhere as well.
+pub struct Limit(AtomicUsize);
+
+/// Copying, comparing and searching binaries.
+pub static BINARIES: Limit = Limit::new();
+/// Conversions of characters.
+pub static CHARACTERS: Limit = Limit::new();
+/// Regular expressions.
+pub static MATCHING: Limit = Limit::new();
+
+impl Limit {
+    const fn new() -> Limit {
+        Limit(AtomicUsize::new(HERE_BYTES))
+    }
+    /// A new limit, or (None) the usual one again; what it was before.
+    pub fn set(&self, limit: Option<usize>) -> usize {
+        // Relaxed: a limit that comes late does no harm.
+        self.0.swap(limit.unwrap_or(HERE_BYTES), Relaxed)
+    }
+    /// `usual`, or less while the limit is lowered.
+    pub fn at_most(&self, usual: usize) -> usize {
+        usual.min(self.0.load(Relaxed))
+    }
+
+    /// As `work`.
+    pub fn work(&self, p: &mut Process, bytes: usize) -> Result<(), Thrown> {
+        if bytes > self.0.load(Relaxed) && !sched::on_dirty_thread() {
+            return Err(Thrown::DirtyCpu);
+        }
+        p.bump(bytes / BYTES_PER_REDUCTION);
+        Ok(())
+    }
+}
 
 /// To be called before `bytes` steps of work, when nothing was done yet: counts them, or moves the native elsewhere.
 pub fn work(p: &mut Process, bytes: usize) -> Result<(), Thrown> {

@@ -14,7 +14,7 @@ pub mod http;
 mod identifiers;
 mod integers;
 mod lists;
-mod long;
+pub mod long;
 mod maps;
 mod math;
 mod md5;

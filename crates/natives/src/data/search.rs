@@ -149,7 +149,7 @@ fn search<T>(
     let Some(options) = options(a.get(2), text.len(), is_split) else { return Err(p.badarg()) };
     let Some(pattern) = pattern(a[1], text.len()) else { return Err(p.badarg()) };
     let (start, len) = options.scope.unwrap_or((0, text.len()));
-    long::work(p, len / 2)?;
+    long::BINARIES.work(p, len / 2)?;
     Ok(f(p, &text[..start + len], start, &pattern, &options))
 }
 

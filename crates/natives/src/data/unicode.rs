@@ -243,7 +243,7 @@ fn convert<S: Sink>(p: &mut Process, a: &[Term], sink: S, other: &str) -> Native
         _ => return Err(p.trap_to(Atom::new("unicode"), Atom::new(other), a)),
     };
     let Some(size) = measure(a[0]) else { return Err(p.badarg()) };
-    long::work(p, 2 * size)?;
+    long::CHARACTERS.work(p, 2 * size)?;
     let mut sink = sink;
     sink.reserve(size);
     let mut converter = Converter { p, sink, encoding, stack: Vec::new(), pending: Vec::new() };
@@ -277,7 +277,7 @@ fn characters_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn bin_is_7bit(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = BitsView::of(a[0]).filter(BitsView::is_binary) else { return Ok(Term::bool(false)) };
-    long::work(p, (view.size_bits / 8) as usize / 8)?;
+    long::CHARACTERS.work(p, (view.size_bits / 8) as usize / 8)?;
     Ok(Term::bool(match view.as_bytes() {
         Some(bytes) => bytes.is_ascii(),
         None => view.to_vec().is_ascii(),

@@ -21,6 +21,62 @@ pub(super) struct Chains {
     pub heads: Vec<*mut Object>,
     bits: u32,
     shard_bits: u32,
+    /// Objects that were deleted while the table was fixed.
+    pub kept: Kept,
+}
+
+/// Deleted objects that are not freed yet.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub count: usize,
+    pub words: usize,
+    pub objects: Vec<Owned>,
+    /// Whole chains, of a cleared table.
+    pub chains: Vec<*mut Object>,
+}
+
+// SAFETY: owns its objects.
+unsafe impl Send for Kept {}
+
+impl Kept {
+    pub fn push(&mut self, object: Owned) {
+        self.count += 1;
+        self.words += object.words();
+        self.objects.push(object);
+    }
+
+    pub fn for_each(&self, mut f: impl FnMut(&Object)) {
+        self.objects.iter().for_each(|o| f(o));
+        for &head in &self.chains {
+            let mut object = head;
+            while !object.is_null() {
+                // SAFETY: chains that we own.
+                unsafe {
+                    f(&*object);
+                    object = (*object).next;
+                }
+            }
+        }
+    }
+
+    /// Frees about `count` objects (chains as a whole); returns how many.
+    pub fn free_some(&mut self, count: usize) -> usize {
+        let alone = self.objects.len().min(count);
+        self.objects.truncate(self.objects.len() - alone);
+        let mut freed = alone;
+        while freed < count
+            && let Some(head) = self.chains.pop()
+        {
+            freed += free_chain(head);
+        }
+        freed
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.free_some(usize::MAX);
+    }
 }
 
 // SAFETY: the chains own their objects, which are Send and Sync.
@@ -28,12 +84,12 @@ unsafe impl Send for Chains {}
 // SAFETY: as above.
 unsafe impl Sync for Chains {}
 
-const FIRST_BITS: u32 = 3;
+pub(super) const FIRST_BITS: u32 = 3;
 
 impl Chains {
     /// Chains of a shard among `1 << shard_bits`, empty.
     pub(super) fn new(shard_bits: u32) -> Chains {
-        Chains { heads: Vec::new(), bits: 0, shard_bits }
+        Chains { heads: Vec::new(), bits: 0, shard_bits, kept: Kept::default() }
     }
 
     pub(super) fn bucket(&self, place: u64) -> usize {
@@ -105,7 +161,7 @@ impl Chains {
             self.bits = FIRST_BITS;
             self.heads = vec![null_mut(); 1 << FIRST_BITS];
         }
-        while count > self.heads.len() * 2 && self.bits + self.shard_bits < 40 {
+        while count > self.heads.len() && self.bits + self.shard_bits < 40 {
             self.set_bits(self.bits + 1);
         }
     }
@@ -148,23 +204,23 @@ impl Chains {
 
 impl Drop for Chains {
     fn drop(&mut self) {
-        free_chains(self.take_all());
+        self.take_all().into_iter().for_each(|head| {
+            free_chain(head);
+        });
     }
 }
 
-pub(super) fn free_chains(heads: Vec<*mut Object>) -> usize {
+fn free_chain(head: *mut Object) -> usize {
     let mut count = 0;
-    for head in heads {
-        let mut object = head;
-        while !object.is_null() {
-            // SAFETY: unlinked as a whole; each is owned by its chain.
-            unsafe {
-                let next = (*object).next;
-                drop(Owned::from_raw(object));
-                object = next;
-            }
-            count += 1;
+    let mut object = head;
+    while !object.is_null() {
+        // SAFETY: unlinked as a whole; each is owned by its chain.
+        unsafe {
+            let next = (*object).next;
+            drop(Owned::from_raw(object));
+            object = next;
         }
+        count += 1;
     }
     count
 }

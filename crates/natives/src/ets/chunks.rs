@@ -168,8 +168,10 @@ fn start(p: &mut Process, a: &[Term], form: Form, name: &str, reverse: bool) -> 
     let Some(program) = Program::owned(a[1], form) else { return Err(p.badarg()) };
     let ordered = matches!(table.store, Store::Tree(_));
     let reference = std::sync::Arc::clone(&program).reference(&mut p.heap);
+    // Not its name: a continuation is for this table, whatever happens to the name.
+    let whole = table.reference(&mut p.heap);
     let mut chunks =
-        Chunks { table: a[0], position: Position::Start, limit, program: reference, found: Term::NIL, count: 0, reverse, ordered };
+        Chunks { table: whole, position: Position::Start, limit, program: reference, found: Term::NIL, count: 0, reverse, ordered };
     chunks.step(p, table, &program);
     if chunks.is_ready() {
         access::still_there(p, a[0], table)?;

@@ -2,6 +2,7 @@
 
 use super::access::{self, Right, cause};
 use super::owner;
+use super::reap;
 use super::registry;
 use super::table::{Heir, Options, Protection, Table, Type};
 use crate::args;
@@ -29,14 +30,19 @@ fn parse(options: Term) -> Option<Options> {
         heir: None,
         read_concurrency: false,
         write_concurrency: am::FALSE,
+        locks: None,
         decentralized: false,
         compressed: false,
     };
+    let mut decentralized = None;
     for option in args::list(options)? {
         if let Some(name) = option.as_atom() {
             match name.name() {
                 "set" => out.kind = Type::Set,
-                "ordered_set" => out.kind = Type::OrderedSet,
+                "ordered_set" => {
+                    out.kind = Type::OrderedSet;
+                    out.decentralized = true;
+                }
                 "bag" => out.kind = Type::Bag,
                 "duplicate_bag" => out.kind = Type::DuplicateBag,
                 "public" => out.protection = Protection::Public,
@@ -53,20 +59,46 @@ fn parse(options: Term) -> Option<Options> {
                 "keypos" => out.key_index = args::count(value)?.checked_sub(1)?,
                 "heir" if value.is_atom_of(Atom::new("none")) => out.heir = None,
                 "read_concurrency" => out.read_concurrency = args::boolean(value)?,
-                "write_concurrency" => out.write_concurrency = concurrency(value)?,
-                "decentralized_counters" => out.decentralized = args::boolean(value)?,
+                "write_concurrency" => concurrency(&mut out, value)?,
+                "decentralized_counters" => decentralized = Some(args::boolean(value)?),
                 _ => return None,
             },
             [name, pid, data] if name.is_atom_of(Atom::new("heir")) && pid.is_local_pid() => out.heir = Some((pid.payload(), data)),
             _ => return None,
         }
     }
+    out.decentralized = decentralized.unwrap_or(out.decentralized);
+    if out.kind == Type::OrderedSet && out.locks.is_some() {
+        return None;
+    }
+    // Nobody else writes to a private table.
+    if out.protection == Protection::Private {
+        (out.write_concurrency, out.locks) = (am::FALSE, None);
+    }
+    out.decentralized &= out.write_concurrency != am::FALSE;
     Some(out)
 }
 
-fn concurrency(value: Term) -> Option<Atom> {
+/// Most locks that a table may be given by `{debug_hash_fixed_number_of_locks, N}`.
+const MAX_LOCKS: usize = 32768;
+
+fn concurrency(out: &mut Options, value: Term) -> Option<()> {
+    out.locks = None;
+    if let Some((name, count)) = args::option(value) {
+        // The power of two at or below it.
+        out.locks = Some(1 << args::count(count).filter(|n| (1..=MAX_LOCKS).contains(n))?.ilog2());
+        (out.write_concurrency, out.decentralized) = (am::TRUE, true);
+        return (name.name() == "debug_hash_fixed_number_of_locks").then_some(());
+    }
     let name = value.as_atom()?;
-    matches!(name.name(), "true" | "false" | "auto").then_some(name)
+    match name.name() {
+        "auto" => out.decentralized = true,
+        "true" => out.decentralized &= out.kind == Type::OrderedSet,
+        "false" => {}
+        _ => return None,
+    }
+    out.write_concurrency = name;
+    Some(())
 }
 
 fn new(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -102,21 +134,24 @@ fn whereis(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn delete(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = reap::resumed(p, a) {
+        return answer;
+    }
     let table = access::table(p, a[0], Right::Write)?;
     if !table.kill() {
         return Err(cause(p, "id"));
     }
-    p.bump(table.size() / 100);
-    registry::remove(table);
-    Ok(Term::bool(true))
+    let (count, removed) = registry::remove(table);
+    reap::free(p, a, count, removed, Term::bool(true))
 }
 
 fn delete_all(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = reap::resumed(p, a) {
+        return answer;
+    }
     let table = access::table(p, a[0], Right::Write)?;
     let (count, removed) = table.clear();
-    p.bump(count / 100);
-    super::table::reap(count, removed);
-    Ok(Term::small(count as i64))
+    reap::free(p, a, count, removed, Term::small(count as i64))
 }
 
 enum Setting {

@@ -1,5 +1,5 @@
-//! `safe_fixtable`. Traversals are stable without it (see `hash_store`); it is kept for what it promises to programs: that
-//! `next/2` accepts keys that were deleted meanwhile, and what `info` tells.
+//! `safe_fixtable`. Traversals are stable without it (see `hash_store`); it is there for what it promises to programs: that
+//! `next/2` accepts keys that were deleted meanwhile, and what `info` tells, deleted objects included.
 
 use super::access::{self, Right};
 use super::registry;
@@ -34,6 +34,7 @@ fn fix(table: &Table, pid: u64) {
     if fixations.by.is_empty() {
         fixations.since_system_us = time::system_ns() / 1000;
         fixations.since_monotonic_ns = time::monotonic_ns();
+        table.keep_deleted();
     }
     match fixations.by.iter_mut().find(|(by, _)| *by == pid) {
         Some((_, count)) => *count += 1,
@@ -51,6 +52,9 @@ fn release(table: &Table, pid: u64) {
     fixations.by[at].1 -= 1;
     if fixations.by[at].1 == 0 {
         fixations.by.swap_remove(at);
+        if fixations.by.is_empty() {
+            table.give_up_kept();
+        }
         drop(fixations);
         registry::holdings(pid, |b| b.fixed.retain(|t| !std::ptr::eq(&**t, table)));
     }
@@ -58,5 +62,9 @@ fn release(table: &Table, pid: u64) {
 
 /// A process that held the table fixed has ended.
 pub fn release_all(table: &Arc<Table>, pid: u64) {
-    table.fixations().by.retain(|(by, _)| *by != pid);
+    let mut fixations = table.fixations();
+    fixations.by.retain(|(by, _)| *by != pid);
+    if fixations.by.is_empty() {
+        table.give_up_kept();
+    }
 }

@@ -5,13 +5,13 @@
 //! tables grow meanwhile. A traversal that remembers where it was therefore sees every object that stays exactly once,
 //! without any fixation.
 
-use super::chains::{Chains, Group, PLACE_BITS, free_chains};
+use super::chains::{Chains, FIRST_BITS, Group, Kept, PLACE_BITS};
 pub use super::chains::{PLACE_END, place_of};
 use super::object::{Change, Object, Owned, Verdict};
 use heddle_term::Term;
 use heddle_term::order::exact_eq;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct HashStore {
     shards: Box<[Shard]>,
     shard_bits: u32,
     copies: Copies,
+    /// The table is fixed: deleted objects are kept, and it does not shrink.
+    keeping: AtomicBool,
 }
 
 #[repr(align(128))]
@@ -36,17 +38,29 @@ struct Shard {
     words: AtomicUsize,
 }
 
-/// Everything a cleared table held; freed when it is dropped.
-pub struct Removed(Vec<Vec<*mut Object>>);
+/// Objects that left a table; freed when it is dropped, or piece by piece.
+pub struct Removed(Vec<Kept>);
 
-// SAFETY: owns its objects.
-unsafe impl Send for Removed {}
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        for heads in self.0.drain(..) {
-            free_chains(heads);
+impl Removed {
+    pub fn append(&mut self, mut other: Removed) {
+        self.0.append(&mut other.0);
+    }
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|kept| kept.count).sum()
+    }
+    /// Frees about `count` objects; returns how many.
+    pub fn free_some(&mut self, count: usize) -> usize {
+        let mut freed = 0;
+        while freed < count
+            && let Some(kept) = self.0.last_mut()
+        {
+            let here = kept.free_some(count - freed);
+            freed += here;
+            if here == 0 {
+                self.0.pop();
+            }
         }
+        freed
     }
 }
 
@@ -125,7 +139,7 @@ impl HashStore {
         let shards = (0..1usize << shard_bits)
             .map(|_| Shard { chains: RwLock::new(Chains::new(shard_bits)), count: AtomicUsize::new(0), words: AtomicUsize::new(0) })
             .collect();
-        HashStore { shards, shard_bits, copies }
+        HashStore { shards, shard_bits, copies, keeping: AtomicBool::new(false) }
     }
 
     fn shard_index(&self, place: u64) -> usize {
@@ -140,7 +154,59 @@ impl HashStore {
     }
     pub fn words(&self) -> usize {
         let own = (size_of::<Shard>() / 8) * self.shards.len();
-        own + self.shards.iter().map(|s| s.words.load(Relaxed) + s.read().heads.capacity()).sum::<usize>()
+        // The first chains count from the start, so that a table that is empty again is as large as a new one.
+        own + self.shards.iter().map(|s| s.words.load(Relaxed) + s.read().heads.len().max(1 << FIRST_BITS)).sum::<usize>()
+    }
+
+    pub fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    // ---- fixed tables ----
+
+    pub fn keep_deleted(&self) {
+        self.keeping.store(true, Relaxed);
+    }
+    pub fn kept(&self) -> usize {
+        self.shards.iter().map(|s| s.read().kept.count).sum()
+    }
+    /// Ends what `keep_deleted` began; the result is what was deleted meanwhile.
+    pub fn give_up_kept(&self) -> Removed {
+        self.keeping.store(false, Relaxed);
+        let take = |shard: &Shard| {
+            let mut chains = shard.write();
+            let kept = std::mem::take(&mut chains.kept);
+            shard.words.store(shard.words.load(Relaxed) - kept.words, Relaxed);
+            chains.shrink_for(shard.count.load(Relaxed));
+            kept
+        };
+        Removed(self.shards.iter().map(take).collect())
+    }
+
+    /// What is to happen with objects that were unlinked: kept, or given back to be freed without the lock.
+    fn discard(&self, shard: &Shard, chains: &mut Chains, gone: Vec<Owned>) -> Vec<Owned> {
+        if !self.keeping.load(Relaxed) {
+            chains.shrink_for(shard.count.load(Relaxed));
+            return gone;
+        }
+        let words: usize = gone.iter().map(|o| o.words()).sum();
+        shard.words.store(shard.words.load(Relaxed) + words, Relaxed);
+        gone.into_iter().for_each(|o| chains.kept.push(o));
+        Vec::new()
+    }
+
+    /// Every object, those kept included.
+    pub fn for_each(&self, mut f: impl FnMut(&Object)) {
+        for shard in &self.shards {
+            let chains = shard.read();
+            let mut object = chains.at_or_after(0);
+            while !object.is_null() {
+                // SAFETY: the read lock is held.
+                f(unsafe { &*object });
+                object = chains.after(object);
+            }
+            chains.kept.for_each(&mut f);
+        }
     }
 
     pub fn insert(&self, object: Owned) {
@@ -204,9 +270,11 @@ impl HashStore {
                 }
             }
         }
-        chains.shrink_for(shard.count.load(Relaxed));
+        let count = gone.len();
+        let gone = self.discard(shard, &mut chains, gone);
         drop(chains);
-        gone.len()
+        drop(gone);
+        count
     }
 
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
@@ -276,8 +344,8 @@ impl HashStore {
                 object = chains.after(object);
             }
             if enough {
-                let next = shard_start(first_shard + i + 1, self.shard_bits);
-                return (next < PLACE_END).then_some(next);
+                // Whether anything follows is for the next call to find out, as in stock.
+                return (last + 1 < PLACE_END).then_some(last + 1);
             }
         }
         None
@@ -295,7 +363,8 @@ impl HashStore {
             let mut chains = shard.write();
             let mut last = u64::MAX;
             let start = if i == 0 { place } else { shard_start(first_shard + i, self.shard_bits) };
-            for bucket in chains.bucket(start)..chains.heads.len() {
+            let mut next = None;
+            'shard: for bucket in chains.bucket(start)..chains.heads.len() {
                 let mut link = &raw mut chains.heads[bucket];
                 // SAFETY: the write lock is held.
                 unsafe {
@@ -306,7 +375,8 @@ impl HashStore {
                             continue;
                         }
                         if enough && this.hash != last {
-                            return Some(this.hash);
+                            next = Some(this.hash);
+                            break 'shard;
                         }
                         last = this.hash;
                         let (verdict, stop) = f(this);
@@ -322,9 +392,12 @@ impl HashStore {
                     }
                 }
             }
-            chains.shrink_for(shard.count.load(Relaxed));
+            let gone = self.discard(shard, &mut chains, gone);
             drop(chains);
             drop(gone);
+            if next.is_some() {
+                return next;
+            }
             if enough {
                 let next = shard_start(first_shard + i + 1, self.shard_bits);
                 return (next < PLACE_END).then_some(next);
@@ -333,16 +406,25 @@ impl HashStore {
         None
     }
 
-    /// Takes everything out in one step.
+    /// Takes everything out in one step; what a fixed table keeps is not part of the result.
     pub fn clear(&self) -> (usize, Removed) {
         let mut guards: Vec<_> = self.shards.iter().map(|s| s.write()).collect();
         let count = self.size();
-        let all = guards.iter_mut().map(|g| g.take_all()).collect();
-        for shard in &self.shards {
-            shard.count.store(0, Relaxed);
-            shard.words.store(0, Relaxed);
+        let keeping = self.keeping.load(Relaxed);
+        let mut removed = Vec::new();
+        for (shard, chains) in self.shards.iter().zip(&mut guards) {
+            let here = shard.count.swap(0, Relaxed);
+            let heads = chains.take_all();
+            if keeping {
+                chains.kept.count += here;
+                chains.kept.words = shard.words.load(Relaxed);
+                chains.kept.chains.extend(heads);
+            } else {
+                shard.words.store(0, Relaxed);
+                removed.push(Kept { count: here, words: 0, objects: Vec::new(), chains: heads });
+            }
         }
-        (count, Removed(all))
+        (count, Removed(removed))
     }
 
     /// Buckets of all shards: their number, and the objects of bucket `index` given to `f`.
@@ -373,6 +455,8 @@ impl HashStore {
         let mut lengths = Vec::new();
         for shard in &self.shards {
             let chains = shard.read();
+            // A shard without chains has its first ones as soon as an object comes.
+            lengths.extend(std::iter::repeat_n(0, if chains.heads.is_empty() { 1 << FIRST_BITS } else { 0 }));
             for &head in &chains.heads {
                 let mut n = 0;
                 let mut object = head;

@@ -2,6 +2,7 @@
 
 use super::access::{self, Right};
 use super::hash_store::HashStore;
+use super::object::Object;
 use super::registry;
 use super::table::{Protection, Store, Table};
 use heddle_runtime::process::{NativeResult, Process};
@@ -44,7 +45,13 @@ fn item(p: &mut Process, table: &Table, name: &str) -> Option<Term> {
         "id" => table.reference(&mut p.heap),
         "decentralized_counters" => Term::bool(table.decentralized),
         "read_concurrency" => Term::bool(table.read_concurrency),
-        "write_concurrency" => table.write_concurrency.into(),
+        "write_concurrency" => match table.locks {
+            Some(n) => {
+                let parts = [atom("debug_hash_fixed_number_of_locks"), Term::small(n as i64)];
+                p.heap.tuple(&parts)
+            }
+            None => table.write_concurrency.into(),
+        },
         "compressed" => Term::bool(table.compressed),
         "memory" => Term::small(table.words() as i64),
         "owner" => Term::local_pid(table.owner()),
@@ -65,11 +72,31 @@ fn item(p: &mut Process, table: &Table, name: &str) -> Option<Term> {
         "safe_fixed_monotonic_time" => safe_fixed(p, table, true),
         "stats" => match &table.store {
             Store::Hash(store) => stats(p, store),
-            Store::Tree(_) => Term::bool(false),
+            // Routes between pieces, pieces, and steps from one to the other.
+            Store::Tree(store) => match store.pieces() {
+                Some((pieces, steps)) => {
+                    let figures = [pieces - 1, pieces, steps].map(|n| Term::small(n as i64));
+                    p.heap.tuple(&figures)
+                }
+                None => Term::bool(false),
+            },
         },
-        "binary" => Term::NIL,
+        "binary" => binaries(p, |f| table.for_each(f)),
         _ => return None,
     })
+}
+
+/// `{Address, Bytes, References}` of every binary that the objects refer to.
+pub fn binaries(p: &mut Process, each: impl FnOnce(&mut dyn FnMut(&Object))) -> Term {
+    let mut found = Vec::new();
+    each(&mut |object| object.binaries(|address, bytes, references| found.push([address, bytes, references])));
+    let mut list = Term::NIL;
+    for figures in found {
+        let figures = figures.map(|n| p.heap.unsigned(n as u64));
+        let entry = p.heap.tuple(&figures);
+        list = p.heap.cons(entry, list);
+    }
+    list
 }
 
 fn safe_fixed(p: &mut Process, table: &Table, monotonic: bool) -> Term {
@@ -89,7 +116,7 @@ fn safe_fixed(p: &mut Process, table: &Table, monotonic: bool) -> Term {
     p.heap.tuple(&[since, by])
 }
 
-/// Chains, their average length, its deviation and the expected one, the shortest and longest, no fixed chains, one lock.
+/// Chains, their average length, its deviation and the expected one, the shortest and longest, deleted objects that are kept, locks.
 fn stats(p: &mut Process, store: &HashStore) -> Term {
     let mut lengths = store.chain_lengths();
     if lengths.is_empty() {
@@ -107,8 +134,8 @@ fn stats(p: &mut Process, store: &HashStore) -> Term {
         p.heap.float(expected),
         Term::small(shortest as i64),
         Term::small(longest as i64),
-        Term::small(0),
-        Term::small(1),
+        Term::small(store.kept() as i64),
+        Term::small(store.shards() as i64),
     ];
     p.heap.tuple(&items)
 }

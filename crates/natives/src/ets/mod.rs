@@ -15,11 +15,14 @@ pub mod object;
 pub mod objects;
 pub mod owner;
 pub mod plan;
+pub mod reap;
 pub mod registry;
 pub mod scan;
 pub mod select;
 pub mod spec;
 pub mod table;
+pub mod tree_order;
+pub mod tree_segment;
 pub mod tree_store;
 pub mod update;
 pub mod walk;
@@ -30,6 +33,8 @@ mod tests;
 pub use registry::find_magic;
 
 use heddle_runtime::natives::Native;
+use heddle_term::{Term, am};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub const TABLES: &[&[Native]] = &[
     chunks::TABLE,
@@ -57,4 +62,17 @@ pub fn count() -> usize {
 /// Words of all tables.
 pub fn memory_words() -> usize {
     registry::all().iter().map(|t| t.words()).sum()
+}
+
+/// For tests: sets (`{Table, Boolean}`) a switch of how an ordered table for concurrent writers splits.
+pub fn pieces(argument: Term, switch: impl Fn(&tree_store::TreeStore) -> &AtomicBool) -> Option<Term> {
+    let Some(&[table, on]) = argument.as_tuple() else { return None };
+    let (Some(table), Some(on)) = (access::find(table), crate::args::boolean(on)) else { return None };
+    match &table.store {
+        table::Store::Tree(store) if store.pieces().is_some() => {
+            switch(store).store(on, Ordering::Relaxed);
+            Some(am::OK.into())
+        }
+        _ => None,
+    }
 }

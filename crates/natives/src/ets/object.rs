@@ -1,7 +1,8 @@
-//! A stored object: one allocation with a header and the flat words of the tuple. Literals are shared.
+//! A stored object: one allocation with a header and the flat words of the tuple, literals copied with them.
 
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping};
-use heddle_term::{OffHeap, Term};
+use heddle_term::refbin::RefBin;
+use heddle_term::{Header, Kind, OffHeap, Term};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{NonNull, null_mut};
 
@@ -41,6 +42,21 @@ impl Object {
         // SAFETY: the tuple lies in our own data and nobody else looks at it under the write lock.
         unsafe { *self.tuple.ptr().add(1 + index) = value.raw() };
         true
+    }
+
+    /// Calls `f` with every binary block that the object refers to: its address, bytes and references.
+    pub fn binaries(&self, mut f: impl FnMut(usize, usize, usize)) {
+        let mut boxed = self.off_heap;
+        while !boxed.is_null() {
+            // SAFETY: the list of our own data: live boxed objects, linked by the word after their header.
+            unsafe {
+                if Header::from_raw(*boxed).kind() == Kind::BinRef {
+                    let block = *boxed.add(3) as *const RefBin;
+                    f(block as usize, RefBin::capacity_bytes(block), RefBin::refcount(block));
+                }
+                boxed = *boxed.add(1) as *mut u64;
+            }
+        }
     }
 }
 

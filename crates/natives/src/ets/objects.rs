@@ -150,8 +150,11 @@ fn delete_object(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(true))
 }
 
-/// Sizes of the binaries in an object are not told: the list is empty, as for objects without any.
+/// Binaries that the objects of a key refer to.
 fn lookup_binary_info(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Read)?;
-    Ok(if table.contains(a[1]) { Term::NIL } else { am::UNDEFINED.into() })
+    if !table.contains(a[1]) {
+        return Ok(am::UNDEFINED.into());
+    }
+    Ok(super::info::binaries(p, |f| table.with_key(a[1], f)))
 }

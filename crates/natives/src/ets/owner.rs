@@ -79,15 +79,17 @@ pub fn at_exit(p: &mut Process) {
         if !table.is_alive() {
             continue;
         }
-        let heir = heir(&table).take();
-        if let Some(heir) = heir
-            && heir.pid != me
-            && transfer(&table, heir.pid, me, heir.data.term())
+        // The heir stays what it is, should the table come back to somebody who ends before it.
+        let heir = heir(&table).as_ref().map(|heir| (heir.pid, Package::new(heir.data.term())));
+        if let Some((heir, data)) = heir
+            && heir != me
+            && transfer(&table, heir, me, data.term())
         {
             continue;
         }
         if table.kill() {
-            registry::remove(&table);
+            let (count, removed) = registry::remove(&table);
+            super::reap::reap(count, removed);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! All tables: by name, by reference, by owner. Looking up takes no lock: names are an array by atom number, references
 //! carry their table. Creation and deletion lock a part.
 
-use super::table::{Removed, Table, reap};
+use super::table::{Removed, Table};
 use foldhash::{HashMap, HashMapExt};
 use heddle_runtime::{RefId, qsbr};
 use heddle_term::{Atom, Resource};
@@ -116,8 +116,9 @@ pub fn rename(table: &Arc<Table>, name: Atom) -> bool {
     true
 }
 
-/// Takes a table out of everything and frees what it holds. The caller won `table.kill()`.
-pub fn remove(table: &Table) {
+/// Takes a table out of everything; the result is what it held. The caller won `table.kill()`.
+#[must_use]
+pub fn remove(table: &Table) -> (usize, Removed) {
     if table.named {
         let _naming = lock(&NAMING);
         let is_its_own = cell(table.name()).is_some_and(|c| std::ptr::eq(c.load(Ordering::Acquire), table));
@@ -134,8 +135,7 @@ pub fn remove(table: &Table) {
     for pid in fixers {
         holdings(pid, |b| b.fixed.retain(|t| !std::ptr::eq(&**t, table)));
     }
-    let (count, removed): (usize, Removed) = table.clear();
-    reap(count, removed);
+    table.empty()
 }
 
 pub fn by_id(id: RefId) -> Option<Arc<Table>> {

@@ -2,6 +2,7 @@
 
 use super::hash_store::{self, Copies, HashStore, place_of};
 use super::object::{Change, Object, Owned};
+use super::reap;
 use super::tree_store::{self, TreeStore};
 use heddle_runtime::{Package, RefId};
 use heddle_term::order::exact_eq;
@@ -67,6 +68,8 @@ pub struct Options {
     pub read_concurrency: bool,
     /// `true`, `false` or `auto`
     pub write_concurrency: Atom,
+    /// Locks, where tests ask for a number.
+    pub locks: Option<usize>,
     pub decentralized: bool,
     pub compressed: bool,
 }
@@ -87,6 +90,7 @@ pub struct Table {
     pub fixations: Mutex<Fixations>,
     pub read_concurrency: bool,
     pub write_concurrency: Atom,
+    pub locks: Option<usize>,
     pub decentralized: bool,
     pub compressed: bool,
     pub store: Store,
@@ -103,16 +107,26 @@ const SHARD_BITS_PRIVATE: u32 = 0;
 const SHARD_BITS: u32 = 4;
 const SHARD_BITS_CONCURRENT: u32 = 6;
 
-/// What was in a table; freed when it is dropped.
+/// What was in a table; freed when it is dropped, or piece by piece.
 pub enum Removed {
-    Hash(#[allow(dead_code, reason = "only to be dropped")] hash_store::Removed),
-    Tree(#[allow(dead_code, reason = "only to be dropped")] tree_store::Removed),
+    Hash(hash_store::Removed),
+    Tree(tree_store::Removed),
+}
+
+impl Removed {
+    /// Frees about `count` objects; returns how many.
+    pub fn free_some(&mut self, count: usize) -> usize {
+        match self {
+            Removed::Hash(r) => r.free_some(count),
+            Removed::Tree(r) => r.free_some(count),
+        }
+    }
 }
 
 impl Table {
     pub fn create(name: Atom, owner: u64, options: &Options) -> Arc<Table> {
         let store = match options.kind {
-            Type::OrderedSet => Store::Tree(TreeStore::default()),
+            Type::OrderedSet => Store::Tree(TreeStore::new(options.write_concurrency != heddle_term::am::FALSE)),
             kind => {
                 let copies = match kind {
                     Type::Bag => Copies::Distinct,
@@ -122,6 +136,7 @@ impl Table {
                 let concurrent = options.read_concurrency || options.write_concurrency != heddle_term::am::FALSE;
                 let bits = match options.protection {
                     Protection::Private => SHARD_BITS_PRIVATE,
+                    _ if options.locks.is_some() => options.locks.map_or(0, |n| n.ilog2()),
                     _ if concurrent => SHARD_BITS_CONCURRENT,
                     _ => SHARD_BITS,
                 };
@@ -142,6 +157,7 @@ impl Table {
             fixations: Mutex::default(),
             read_concurrency: options.read_concurrency,
             write_concurrency: options.write_concurrency,
+            locks: options.locks,
             decentralized: options.decentralized,
             compressed: options.compressed,
             store,
@@ -200,6 +216,33 @@ impl Table {
     /// Key of a tuple that may go into this table.
     pub fn key_of(&self, tuple: Term) -> Option<Term> {
         tuple.as_tuple()?.get(self.key_index).copied()
+    }
+
+    /// Every object, those included that a fixed table keeps.
+    pub fn for_each(&self, mut f: impl FnMut(&Object)) {
+        match &self.store {
+            Store::Hash(s) => s.for_each(f),
+            Store::Tree(s) => {
+                s.scan(tree_store::Range::ALL, None, false, |object| {
+                    f(object);
+                    false
+                });
+            }
+        }
+    }
+
+    /// The table is fixed from now on: a hash table keeps what is deleted.
+    pub fn keep_deleted(&self) {
+        if let Store::Hash(s) = &self.store {
+            s.keep_deleted();
+        }
+    }
+    /// It is not fixed any more.
+    pub fn give_up_kept(&self) {
+        if let Store::Hash(s) = &self.store {
+            let kept = s.give_up_kept();
+            reap::reap(kept.count(), Removed::Hash(kept));
+        }
     }
 
     /// A stored form of `tuple`, which has a key.
@@ -263,6 +306,14 @@ impl Table {
             }
         }
     }
+    /// As `clear`, with what the table kept while it was fixed.
+    pub fn empty(&self) -> (usize, Removed) {
+        let Store::Hash(s) = &self.store else { return self.clear() };
+        let mut all = s.give_up_kept();
+        let (_, removed) = s.clear();
+        all.append(removed);
+        (all.count(), Removed::Hash(all))
+    }
     pub fn size(&self) -> usize {
         match &self.store {
             Store::Hash(s) => s.size(),
@@ -286,22 +337,4 @@ impl Table {
         });
         list
     }
-}
-
-/// Frees the contents of a table, elsewhere if they are many.
-pub fn reap(count: usize, removed: Removed) {
-    const AT_ONCE: usize = 2000;
-    if count <= AT_ONCE {
-        drop(removed);
-        return;
-    }
-    static REAPER: Mutex<Option<std::sync::mpsc::Sender<Removed>>> = Mutex::new(None);
-    let mut reaper = REAPER.lock().unwrap_or_else(|e| e.into_inner());
-    let sender = reaper.get_or_insert_with(|| {
-        let (sender, receiver) = std::sync::mpsc::channel::<Removed>();
-        let _ = std::thread::Builder::new().name("ets_reaper".into()).spawn(move || receiver.into_iter().for_each(drop));
-        sender
-    });
-    // Without a thread the receiver is gone: the error gives it back, to be freed here.
-    drop(sender.send(removed));
 }

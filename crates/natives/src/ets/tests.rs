@@ -157,7 +157,7 @@ fn deleting_and_replacing_in_a_traversal() {
 #[test]
 fn numbers_are_equal_by_value_in_trees_only() {
     let mut heap = Heap::new();
-    let tree = TreeStore::default();
+    let tree = TreeStore::new(true);
     let one = heap.float(1.0);
     for key in [Term::small(1), one] {
         let tuple = heap.tuple(&[key]);
@@ -175,7 +175,7 @@ fn numbers_are_equal_by_value_in_trees_only() {
 #[test]
 fn a_partly_bound_key_is_a_range() {
     let mut heap = Heap::new();
-    let tree = TreeStore::default();
+    let tree = TreeStore::new(true);
     for name in ["a", "b", "c"] {
         for n in 0..10 {
             let key = heap.tuple(&[atom(name), Term::small(n)]);

@@ -1,143 +1,157 @@
-//! Ordered tables: a balanced tree behind one lock. Everything the rest of ETS needs of it goes through the methods of
-//! `TreeStore`, so that a tree with finer locks can take its place.
+//! Ordered tables: balanced trees, each with a lock, that share the order of keys among them.
+//!
+//! A table starts with one piece. Where writers wait for each other a piece splits in two, where nobody waits neighbours join
+//! (only in tables made for concurrent writers; others keep one piece). The directory of pieces is replaced as a whole and read
+//! without a lock: who finds a piece that was replaced meanwhile looks again.
 
 use super::object::{Change, Object, Owned, Verdict};
-use super::spec::pattern::{Pattern, cmp_prefix};
+use super::tree_order::{Entry, Place, as_place, is_empty};
+pub use super::tree_order::{Point, Range};
+use super::tree_segment::{Advice, Contents, Directory, Segment, key_only};
+use heddle_runtime::qsbr;
 use heddle_term::Term;
-use heddle_term::order::cmp;
-use std::borrow::Borrow;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::collections::btree_set::IntoIter;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLockWriteGuard};
 
-/// A point in the order of keys: a key, or the edge of the keys that a partly bound key pattern can match.
-#[derive(Clone, Copy)]
-pub enum Point<'a> {
-    Key(Term),
-    Below(&'a Pattern),
-    Above(&'a Pattern),
-}
-
-trait Place {
-    fn point(&self) -> Point<'_>;
-}
-
-struct Entry(Owned);
-
-impl Place for Entry {
-    fn point(&self) -> Point<'_> {
-        Point::Key(self.0.key)
-    }
-}
-impl Place for Point<'_> {
-    fn point(&self) -> Point<'_> {
-        *self
-    }
-}
-
-fn compare(a: Point, b: Point) -> Ordering {
-    match (a, b) {
-        (Point::Key(a), Point::Key(b)) => cmp(a, b),
-        (Point::Below(p), Point::Key(k)) => cmp_prefix(p, k).then(Ordering::Less),
-        (Point::Above(p), Point::Key(k)) => cmp_prefix(p, k).then(Ordering::Greater),
-        (Point::Key(_), _) => compare(b, a).reverse(),
-        (Point::Below(_), Point::Above(_)) => Ordering::Less,
-        (Point::Above(_), Point::Below(_)) => Ordering::Greater,
-        _ => Ordering::Equal,
-    }
-}
-
-impl PartialEq for dyn Place + '_ {
-    fn eq(&self, other: &Self) -> bool {
-        compare(self.point(), other.point()) == Ordering::Equal
-    }
-}
-impl Eq for dyn Place + '_ {}
-impl PartialOrd for dyn Place + '_ {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for dyn Place + '_ {
-    fn cmp(&self, other: &Self) -> Ordering {
-        compare(self.point(), other.point())
-    }
-}
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Entry {}
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        cmp(self.0.key, other.0.key)
-    }
-}
-impl<'a> Borrow<dyn Place + 'a> for Entry {
-    fn borrow(&self) -> &(dyn Place + 'a) {
-        self
-    }
-}
-
-/// The keys a traversal visits.
-#[derive(Clone, Copy)]
-pub struct Range<'a> {
-    pub low: Option<Point<'a>>,
-    pub high: Option<Point<'a>>,
-}
-
-impl Range<'_> {
-    pub const ALL: Range<'static> = Range { low: None, high: None };
-}
-
-#[derive(Default)]
 pub struct TreeStore {
-    tree: RwLock<BTreeSet<Entry>>,
-    count: AtomicUsize,
-    words: AtomicUsize,
+    directory: AtomicPtr<Directory>,
+    /// Who replaces the directory holds this.
+    resizing: Mutex<()>,
+    splits: bool,
+    counters: Box<[Counter]>,
+    /// Tests: split after every change, or split and join at random.
+    pub force_split: AtomicBool,
+    pub random_split_join: AtomicBool,
 }
 
-/// Everything a cleared table held; freed when it is dropped.
-pub struct Removed(#[allow(dead_code, reason = "only to be dropped")] BTreeSet<Entry>);
+#[repr(align(128))]
+#[derive(Default)]
+struct Counter {
+    objects: AtomicIsize,
+    words: AtomicIsize,
+}
+
+/// Everything a cleared table held; freed when it is dropped, or piece by piece.
+pub struct Removed(Vec<IntoIter<Entry>>);
+
+impl Removed {
+    /// Frees up to `count` objects; returns how many.
+    pub fn free_some(&mut self, count: usize) -> usize {
+        let mut freed = 0;
+        while freed < count
+            && let Some(tree) = self.0.last_mut()
+        {
+            let here = tree.take(count - freed).count();
+            freed += here;
+            if here == 0 {
+                self.0.pop();
+            }
+        }
+        freed
+    }
+}
 
 /// Nodes of the tree, a word or two an object (approximate).
-const NODE_WORDS: usize = 2;
+const NODE_WORDS: isize = 2;
+/// Counters of a table for concurrent writers, so that these seldom share a cache line.
+const COUNTERS: usize = 16;
+/// Pieces of a table, at most (guessed: some for each of many cores), and objects of two that are joined.
+const MAX_SEGMENTS: usize = 512;
+const MAX_JOINED: usize = 2000;
+
+static NEXT_SLOT: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    static SLOT: usize = NEXT_SLOT.fetch_add(1, Ordering::Relaxed);
+}
 
 impl TreeStore {
-    fn read(&self) -> RwLockReadGuard<'_, BTreeSet<Entry>> {
-        self.tree.read().unwrap_or_else(|e| e.into_inner())
-    }
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeSet<Entry>> {
-        self.tree.write().unwrap_or_else(|e| e.into_inner())
-    }
-    pub fn size(&self) -> usize {
-        self.count.load(Relaxed)
-    }
-    pub fn words(&self) -> usize {
-        self.words.load(Relaxed)
+    /// `concurrent`: may have more than one piece.
+    pub fn new(concurrent: bool) -> TreeStore {
+        let counters = (0..if concurrent { COUNTERS } else { 1 }).map(|_| Counter::default()).collect();
+        TreeStore {
+            directory: AtomicPtr::new(Box::into_raw(Box::new(Directory::single(BTreeSet::new())))),
+            resizing: Mutex::new(()),
+            splits: concurrent,
+            counters,
+            force_split: AtomicBool::new(false),
+            random_split_join: AtomicBool::new(false),
+        }
     }
 
-    // Relaxed: statistics, written under the write lock.
+    fn directory(&self) -> &Directory {
+        // SAFETY: never null; a replaced one is retired, and callers are natives, which run between quiescent points.
+        // Acquire: pairs with the Release in `replace_directory`.
+        unsafe { &*self.directory.load(Ordering::Acquire) }
+    }
+
+    /// The caller holds `resizing`.
+    fn replace_directory(&self, new: Directory) {
+        let old = self.directory.swap(Box::into_raw(Box::new(new)), Ordering::AcqRel) as usize;
+        // SAFETY: the table owned it; readers may still look until they are quiescent.
+        qsbr::retire(move || unsafe { drop(Box::from_raw(old as *mut Directory)) });
+    }
+
+    fn counter(&self) -> &Counter {
+        &self.counters[SLOT.with(|slot| slot % self.counters.len())]
+    }
+    // Relaxed: statistics.
     fn added(&self, object: &Object) {
-        self.count.store(self.count.load(Relaxed) + 1, Relaxed);
-        self.words.store(self.words.load(Relaxed) + object.words() + NODE_WORDS, Relaxed);
+        let counter = self.counter();
+        counter.objects.fetch_add(1, Ordering::Relaxed);
+        counter.words.fetch_add(object.words() as isize + NODE_WORDS, Ordering::Relaxed);
     }
     fn removed(&self, object: &Object) {
-        self.count.store(self.count.load(Relaxed) - 1, Relaxed);
-        self.words.store(self.words.load(Relaxed) - object.words() - NODE_WORDS, Relaxed);
+        let counter = self.counter();
+        counter.objects.fetch_sub(1, Ordering::Relaxed);
+        counter.words.fetch_sub(object.words() as isize + NODE_WORDS, Ordering::Relaxed);
+    }
+    pub fn size(&self) -> usize {
+        self.counters.iter().map(|c| c.objects.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
+    }
+    pub fn words(&self) -> usize {
+        let own = size_of::<Counter>() / 8 * self.counters.len();
+        own + self.counters.iter().map(|c| c.words.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
     }
 
-    fn put(&self, tree: &mut BTreeSet<Entry>, object: Owned) -> Option<Entry> {
+    /// How many pieces, and how many steps a search among them takes.
+    pub fn pieces(&self) -> Option<(usize, usize)> {
+        let count = self.directory().segments.len();
+        self.splits.then_some((count, count.next_power_of_two().trailing_zeros() as usize))
+    }
+
+    // ---- one key ----
+
+    fn reading<R>(&self, key: Term, f: impl FnOnce(&Contents) -> R) -> R {
+        loop {
+            let directory = self.directory();
+            let contents = directory.segments[directory.of_key(key)].read();
+            if !contents.replaced {
+                return f(&contents);
+            }
+        }
+    }
+
+    fn writing<R>(&self, key: Term, f: impl FnOnce(&mut Contents) -> R) -> R {
+        loop {
+            let directory = self.directory();
+            let segment = &directory.segments[directory.of_key(key)];
+            let (mut contents, advice) = segment.write();
+            if !contents.replaced {
+                let result = f(&mut contents);
+                if self.splits {
+                    self.adapt(key, segment, contents, advice);
+                }
+                return result;
+            }
+        }
+    }
+
+    fn put(&self, contents: &mut Contents, object: Owned) -> Option<Entry> {
         self.added(&object);
-        let old = tree.replace(Entry(object));
+        let old = contents.tree.replace(Entry(object));
         if let Some(old) = &old {
             self.removed(&old.0);
         }
@@ -145,52 +159,118 @@ impl TreeStore {
     }
 
     pub fn insert(&self, object: Owned) {
-        let mut tree = self.write();
-        let old = self.put(&mut tree, object);
-        drop(tree);
+        let key = object.key;
+        let old = self.writing(key, |contents| self.put(contents, object));
         drop(old);
     }
 
-    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> bool {
-        let mut tree = self.write();
-        if only_new && objects.iter().any(|o| tree.contains(&Point::Key(o.key) as &dyn Place)) {
-            return false;
-        }
-        for object in objects {
-            self.put(&mut tree, object);
-        }
-        true
-    }
-
     pub fn with_key(&self, key: Term, f: impl FnMut(&Object)) {
-        self.read().get(&Point::Key(key) as &dyn Place).map(|e| &*e.0).into_iter().for_each(f);
+        self.reading(key, |c| c.tree.get(&Point::Key(key) as &dyn Place).map(|e| &*e.0).into_iter().for_each(f));
     }
 
     pub fn contains(&self, key: Term) -> bool {
-        self.read().contains(&Point::Key(key) as &dyn Place)
+        self.reading(key, |c| c.tree.contains(&Point::Key(key) as &dyn Place))
     }
 
     pub fn remove(&self, key: Term, mut f: impl FnMut(&Object) -> bool) -> usize {
-        if self.size() == 0 {
-            return 0;
-        }
-        let mut tree = self.write();
-        // One descent where it is wanted, as nearly always.
-        let Some(old) = tree.take(&Point::Key(key) as &dyn Place) else { return 0 };
-        if !f(&old.0) {
-            tree.insert(old);
-            return 0;
-        }
-        self.removed(&old.0);
-        drop(tree);
-        1
+        let gone = self.writing(key, |contents| {
+            // One descent where it is wanted, as nearly always.
+            let old = contents.tree.take(&Point::Key(key) as &dyn Place)?;
+            if !f(&old.0) {
+                contents.tree.insert(old);
+                return None;
+            }
+            self.removed(&old.0);
+            Some(old)
+        });
+        gone.is_some() as usize
     }
 
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
-        let mut tree = self.write();
-        let change = f(tree.get(&Point::Key(key) as &dyn Place).map(|e| &*e.0));
-        if let Change::Put(object) = change {
-            self.put(&mut tree, object);
+        let old = self.writing(key, |contents| {
+            let change = f(contents.tree.get(&Point::Key(key) as &dyn Place).map(|e| &*e.0));
+            if let Change::Put(object) = change { self.put(contents, object) } else { None }
+        });
+        drop(old);
+    }
+
+    // ---- several pieces at once ----
+
+    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> bool {
+        loop {
+            let directory = self.directory();
+            let mut wanted: Vec<usize> = objects.iter().map(|o| directory.of_key(o.key)).collect();
+            wanted.sort_unstable();
+            wanted.dedup();
+            // Always in rising order, so that two such calls cannot wait for each other.
+            let mut guards: Vec<Guard> = wanted.iter().map(|&i| directory.segments[i].write().0).collect();
+            if guards.iter().any(|contents| contents.replaced) {
+                continue;
+            }
+            let at = |key| wanted.binary_search(&directory.of_key(key)).expect("collected above");
+            if only_new && objects.iter().any(|o| guards[at(o.key)].tree.contains(&Point::Key(o.key) as &dyn Place)) {
+                return false;
+            }
+            let put = |object: Owned| {
+                let index = at(object.key);
+                self.put(&mut guards[index], object)
+            };
+            let old: Vec<Entry> = objects.into_iter().filter_map(put).collect();
+            drop(guards);
+            drop(old);
+            return true;
+        }
+    }
+
+    pub fn clear(&self) -> (usize, Removed) {
+        let _resizing = self.resizing.lock().unwrap_or_else(|e| e.into_inner());
+        // Nobody replaces any of these meanwhile.
+        let mut guards: Vec<Guard> = self.directory().segments.iter().map(|s| s.write().0).collect();
+        // Counters change under the locks of pieces only.
+        let mut count = 0;
+        for counter in &self.counters {
+            count += counter.objects.swap(0, Ordering::Relaxed);
+            counter.words.store(0, Ordering::Relaxed);
+        }
+        let take = |contents: &mut Guard| {
+            contents.replaced = true;
+            std::mem::take(&mut contents.tree).into_iter()
+        };
+        let trees = guards.iter_mut().map(take).collect();
+        self.replace_directory(Directory::single(BTreeSet::new()));
+        (count.max(0) as usize, Removed(trees))
+    }
+
+    // ---- in order ----
+
+    /// Visits the objects within the bounds until `f` answers that it has enough. True at the end.
+    fn visit(&self, mut low: Bound<Point>, mut high: Bound<Point>, backward: bool, mut f: impl FnMut(&Object) -> bool) -> bool {
+        // Edges of pieces become bounds: what they belong to may be replaced under the traversal.
+        let _guard = qsbr::guard();
+        loop {
+            if is_empty(&low, &high) {
+                return true;
+            }
+            let directory = self.directory();
+            let index = if backward { directory.last_of(&high) } else { directory.first_of(&low) };
+            let contents = directory.segments[index].read();
+            if contents.replaced {
+                continue;
+            }
+            let mut iter = contents.tree.range::<dyn Place, _>((as_place(&low), as_place(&high)));
+            while let Some(entry) = if backward { iter.next_back() } else { iter.next() } {
+                if f(&entry.0) {
+                    return false;
+                }
+            }
+            drop(contents);
+            if backward {
+                let Some(edge) = index.checked_sub(1).map(|i| &directory.lows[i]) else { return true };
+                high = Bound::Excluded(Point::Key(edge.key));
+            } else {
+                let Some(edge) = directory.lows.get(index) else { return true };
+                low = Bound::Included(Point::Key(edge.key));
+            }
         }
     }
 
@@ -207,42 +287,54 @@ impl TreeStore {
 
     /// Neighbour of `key`, or the end of the table, in the given direction.
     pub fn next<R>(&self, key: Option<Term>, backward: bool, f: impl FnOnce(&Object) -> R) -> Option<R> {
-        let tree = self.read();
         let (low, high) = TreeStore::bounds(Range::ALL, key, backward);
-        let mut iter = tree.range::<dyn Place, _>((as_place(&low), as_place(&high)));
-        let entry = if backward { iter.next_back() } else { iter.next() };
-        entry.map(|e| f(&e.0))
+        let (mut f, mut result) = (Some(f), None);
+        self.visit(low, high, backward, |object| {
+            result = f.take().map(|f| f(object));
+            true
+        });
+        result
     }
 
     /// Visits the objects of `range` behind `from` until `f` answers that it has enough. True at the end of the range.
-    pub fn scan(&self, range: Range, from: Option<Term>, backward: bool, mut f: impl FnMut(&Object) -> bool) -> bool {
-        let tree = self.read();
+    pub fn scan(&self, range: Range, from: Option<Term>, backward: bool, f: impl FnMut(&Object) -> bool) -> bool {
         let (low, high) = TreeStore::bounds(range, from, backward);
-        if is_empty(&low, &high) {
-            return true;
-        }
-        let mut iter = tree.range::<dyn Place, _>((as_place(&low), as_place(&high)));
-        loop {
-            let entry = if backward { iter.next_back() } else { iter.next() };
-            match entry {
-                None => return true,
-                Some(e) if f(&e.0) => return false,
-                Some(_) => {}
-            }
-        }
+        self.visit(low, high, backward, f)
     }
 
     /// As `scan` (forward), but `f` may have objects deleted or replaced (by one with the same key).
     pub fn scan_write(&self, range: Range, from: Option<Term>, mut f: impl FnMut(&Object) -> (Verdict, bool)) -> bool {
-        let mut tree = self.write();
-        let (low, high) = TreeStore::bounds(range, from, false);
-        if is_empty(&low, &high) {
-            return true;
+        let _guard = qsbr::guard();
+        let (mut low, high) = TreeStore::bounds(range, from, false);
+        loop {
+            if is_empty(&low, &high) {
+                return true;
+            }
+            let directory = self.directory();
+            let index = directory.first_of(&low);
+            let (mut contents, _) = directory.segments[index].write();
+            if contents.replaced {
+                continue;
+            }
+            if !self.scan_piece(&mut contents, (low, high), &mut f) {
+                return false;
+            }
+            drop(contents);
+            let Some(edge) = directory.lows.get(index) else { return true };
+            low = Bound::Included(Point::Key(edge.key));
         }
+    }
+
+    fn scan_piece(
+        &self,
+        contents: &mut Contents,
+        (low, high): (Bound<Point>, Bound<Point>),
+        f: &mut impl FnMut(&Object) -> (Verdict, bool),
+    ) -> bool {
         let mut ended = true;
         let mut gone: Vec<*const Object> = Vec::new();
         let mut fresh: Vec<Owned> = Vec::new();
-        for entry in tree.range::<dyn Place, _>((as_place(&low), as_place(&high))) {
+        for entry in contents.tree.range::<dyn Place, _>((as_place(&low), as_place(&high))) {
             let (verdict, stop) = f(&entry.0);
             match verdict {
                 Verdict::Keep => {}
@@ -257,44 +349,86 @@ impl TreeStore {
         for object in gone {
             // SAFETY: still in the tree, which we hold locked; taken once.
             let key = unsafe { (*object).key };
-            if let Some(old) = tree.take(&Point::Key(key) as &dyn Place) {
+            if let Some(old) = contents.tree.take(&Point::Key(key) as &dyn Place) {
                 self.removed(&old.0);
             }
         }
         for object in fresh {
-            self.put(&mut tree, object);
+            self.put(contents, object);
         }
         ended
     }
 
-    pub fn clear(&self) -> (usize, Removed) {
-        let mut tree = self.write();
-        let count = self.size();
-        self.count.store(0, Relaxed);
-        self.words.store(0, Relaxed);
-        (count, Removed(std::mem::take(&mut tree)))
-    }
-
     /// The object at position `index` in key order.
     pub fn nth<R>(&self, index: usize, f: impl FnOnce(&Object) -> R) -> Option<R> {
-        self.read().iter().nth(index).map(|e| f(&e.0))
+        let (mut left, mut f, mut result) = (index, Some(f), None);
+        self.visit(Bound::Unbounded, Bound::Unbounded, false, |object| {
+            if left > 0 {
+                left -= 1;
+                return false;
+            }
+            result = f.take().map(|f| f(object));
+            true
+        });
+        result
+    }
+
+    // ---- splitting and joining ----
+
+    /// After a change of the piece of `key`, which is locked: more pieces where writers wait, fewer where they do not.
+    fn adapt(&self, key: Term, segment: &Arc<Segment>, mut contents: Guard, advice: Advice) {
+        let advice = if self.force_split.load(Ordering::Relaxed) {
+            Advice::Split
+        } else if self.random_split_join.load(Ordering::Relaxed) {
+            // The address of the tree's first object and its size are random enough.
+            let mix = contents.tree.len().wrapping_mul(0x9e37_79b9) ^ contents.tree.first().map_or(0, |e| e.0.words());
+            [Advice::Keep, Advice::Split, Advice::Join, Advice::Keep][mix >> 7 & 3]
+        } else {
+            advice
+        };
+        if advice == Advice::Keep {
+            return;
+        }
+        // Never waited for: who holds it may want our piece.
+        let Ok(_resizing) = self.resizing.try_lock() else { return };
+        // Maybe a newer directory than the one we came by, but with our piece in it, which is not replaced.
+        let directory = self.directory();
+        let index = directory.of_key(key);
+        debug_assert!(Arc::ptr_eq(&directory.segments[index], segment));
+        match advice {
+            Advice::Split if directory.segments.len() < MAX_SEGMENTS => self.split(directory, index, &mut contents),
+            Advice::Join => self.join(directory, index, &mut contents),
+            _ => {}
+        }
+    }
+
+    fn split(&self, directory: &Directory, index: usize, contents: &mut Contents) {
+        let middle = contents.tree.len() / 2;
+        let Some(low) = contents.tree.iter().nth(middle).filter(|_| middle > 0).map(|e| key_only(&e.0)) else { return };
+        let upper = contents.tree.split_off(&Point::Key(low.key) as &dyn Place);
+        let lower = std::mem::take(&mut contents.tree);
+        contents.replaced = true;
+        self.replace_directory(directory.with_split(index, low, [Segment::new(lower), Segment::new(upper)]));
+    }
+
+    fn join(&self, directory: &Directory, index: usize, contents: &mut Contents) {
+        let Some(right) = directory.segments.get(index + 1) else { return };
+        let Some(mut other) = right.try_write() else { return };
+        if contents.tree.len() + other.tree.len() > MAX_JOINED {
+            return;
+        }
+        let mut whole = std::mem::take(&mut contents.tree);
+        whole.append(&mut other.tree);
+        (contents.replaced, other.replaced) = (true, true);
+        self.replace_directory(directory.with_join(index, Segment::new(whole)));
     }
 }
 
-fn as_place<'a>(bound: &'a Bound<Point<'a>>) -> Bound<&'a (dyn Place + 'a)> {
-    match bound {
-        Bound::Included(p) => Bound::Included(p as &dyn Place),
-        Bound::Excluded(p) => Bound::Excluded(p as &dyn Place),
-        Bound::Unbounded => Bound::Unbounded,
-    }
-}
+type Guard<'a> = RwLockWriteGuard<'a, Contents>;
 
-/// `BTreeSet::range` does not take bounds that cross.
-fn is_empty(low: &Bound<Point>, high: &Bound<Point>) -> bool {
-    let (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) = (low, high) else { return false };
-    match compare(*a, *b) {
-        Ordering::Greater => true,
-        Ordering::Equal => !matches!((low, high), (Bound::Included(_), Bound::Included(_))),
-        Ordering::Less => false,
+impl Drop for TreeStore {
+    fn drop(&mut self) {
+        // SAFETY: nobody looks any more, and the table owns it.
+        drop(unsafe { Box::from_raw(*self.directory.get_mut()) });
     }
 }

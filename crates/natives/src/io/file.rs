@@ -147,17 +147,12 @@ fn open(p: &mut Process, a: &[Term]) -> NativeResult {
         Err(e) => return Ok(posix(p, &e)),
     };
     if !any_type && let Ok(meta) = file.metadata() {
-        use std::os::unix::fs::FileTypeExt;
         let kind = meta.file_type();
         if kind.is_dir() && !directory {
             return Ok(posix_code(p, libc::EISDIR));
         }
         if !kind.is_dir() && directory {
             return Ok(posix_code(p, libc::ENOTDIR));
-        }
-        // Devices and pipes can only be opened when asked for, but for /dev/null (as in stock).
-        if !kind.is_file() && !kind.is_dir() && kind.is_char_device() && path != std::path::Path::new("/dev/null") {
-            return Ok(posix_code(p, libc::EISDIR));
         }
     }
     let reference = handle(p, file);

@@ -3,6 +3,7 @@
 use super::frame::{self, Piece};
 use super::options::Packet;
 use super::poll::{self, Interest};
+use crate::trace::ports;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, RefId, names, proctab};
@@ -43,6 +44,8 @@ pub struct State {
     /// The program ended with this status, not reported yet because input is left.
     status: Option<i32>,
     input_ended: bool,
+    /// `eof` was sent, or there never was any input.
+    end_told: bool,
     pub bytes_in: u64,
     pub bytes_out: u64,
 }
@@ -58,6 +61,7 @@ impl State {
             watchers: HashMap::new(),
             data: Package::immediate(am::UNDEFINED.into()),
             input_ended: input.is_none(),
+            end_told: input.is_none(),
             input,
             output,
             buffer: Vec::new(),
@@ -162,17 +166,17 @@ impl Port {
             let inner = heap.tuple(&[Atom::new("data").into(), data]);
             heap.tuple(&[port, inner])
         });
-        crate::trace::ports::sent(port, owner, message.term());
+        ports::sent(port, owner, message.term());
         message_to_pid(owner, message);
     }
 
-    fn tell(&self, owner: u64, what: impl FnOnce(&mut Heap) -> Term) {
+    pub fn tell(&self, owner: u64, what: impl FnOnce(&mut Heap) -> Term) {
         let port = self.term();
         let message = Package::build(|heap| {
             let what = what(heap);
             heap.tuple(&[port, what])
         });
-        crate::trace::ports::sent(port, owner, message.term());
+        ports::sent(port, owner, message.term());
         message_to_pid(owner, message);
     }
 
@@ -186,14 +190,9 @@ impl Port {
             s.input_ended = true;
             (s.owner, s.status.take())
         };
-        if self.eof {
-            self.tell(owner, |_| Atom::new("eof").into());
-        }
-        match status {
-            Some(status) => self.report_status(owner, status),
-            // Without exit_status the end of input is the end of the port (unless eof keeps it open).
-            None if !self.exit_status && !self.eof => self.close(am::NORMAL.into(), false),
-            None => {}
+        // The status goes before the end of input: programs close the port at `eof` and then look for the status.
+        if status.is_some() || !self.exit_status {
+            self.report_end(owner, status);
         }
     }
 
@@ -211,16 +210,33 @@ impl Port {
             }
             s.owner
         };
-        self.report_status(owner, status);
+        self.report_end(owner, Some(status));
     }
 
-    fn report_status(self: &Arc<Port>, owner: u64, status: i32) {
-        if self.exit_status {
+    fn report_end(self: &Arc<Port>, owner: u64, status: Option<i32>) {
+        if let Some(status) = status
+            && self.exit_status
+        {
             self.tell(owner, |heap| heap.tuple(&[Atom::new("exit_status").into(), Term::small(status as i64)]));
         }
         if !self.eof {
-            self.close(am::NORMAL.into(), false);
+            return self.close(am::NORMAL.into(), false);
         }
+        let had_input = !std::mem::replace(&mut self.state.lock().unwrap().end_told, true);
+        if had_input {
+            self.tell(owner, |_| Atom::new("eof").into());
+        }
+    }
+
+    /// A process commands.
+    pub fn command_from(self: &Arc<Port>, from: Term, data: Vec<u8>) -> bool {
+        ports::scheduled(self.term(), "command", || {
+            ports::received(self.term(), from, |heap| {
+                let data = heap.binary(&data);
+                heap.tuple(&[Atom::new("command").into(), data])
+            });
+            self.command(data)
+        })
     }
 
     /// Writes or queues; false when the port takes no output or the data does not fit its packet header.
@@ -333,7 +349,7 @@ impl Port {
             poll::forget(fd.as_raw_fd());
         }
         drop(fds);
-        super::remove(self.id);
+        super::remove(self.term(), reason);
         if let Some(name) = name {
             names::unregister(name, Some(self.term()));
         }

@@ -119,7 +119,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "sensitive" => {
             let Some(on) = args::boolean(value) else { return Err(p.badarg()) };
-            Term::bool(std::mem::replace(&mut p.sensitive, on))
+            heddle_runtime::trace::events::set_sensitive(p, on)
         }
         "async_dist" => {
             let Some(on) = args::boolean(value) else { return Err(p.badarg()) };

@@ -3,8 +3,11 @@
 //! answer here (`badarg`).
 
 use crate::args;
+use crate::data::long;
+use crate::ets;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
+use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Term, am, hash, map};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -33,6 +36,8 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 let size = Term::small(crate::data::persistent_term::slots() as i64);
                 Ok(map::from_pairs(&mut p.heap, &[(Atom::new("table").into(), size)]))
             }
+            // Counters of tables have no memory of their own that could be told apart.
+            "flxctr_memory_usage" => Ok(am::NOTSUP.into()),
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
         };
@@ -87,6 +92,19 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         },
         // Only a debugging build of stock pauses everywhere on demand.
         "ets_force_trap" => Ok(am::NOTSUP.into()),
+        "binary_loop_limit" => limit(p, &long::BINARIES, a[1]),
+        // A binary of its own outside the heap, however small.
+        "binary" => match args::count(a[1]) {
+            Some(size) => {
+                let block = RefBin::from_bytes(&vec![0; size]);
+                Ok(p.heap.bin_ref(block, size as u64 * 8))
+            }
+            None => Ok(Term::bool(false)),
+        },
+        "ets_force_split" => ets::pieces(a[1], |store| &store.force_split).ok_or_else(|| p.badarg()),
+        "ets_debug_random_split_join" => ets::pieces(a[1], |store| &store.random_split_join).ok_or_else(|| p.badarg()),
+        "unicode_loop_limit" => limit(p, &long::CHARACTERS, a[1]),
+        "re_loop_limit" => limit(p, &long::MATCHING, a[1]),
         "wait" => wait(p, a[0], a[1]),
         "force_gc" if a[1].is_local_pid() => {
             let found = proctab::lookup(a[1].payload()).is_some();
@@ -112,6 +130,13 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             _ => Err(p.badarg()),
         },
+        "test_long_gc_sleep" => match args::count(a[1]) {
+            Some(ms) => {
+                gc::LONG_SLEEP_MS.store(ms as u64, Ordering::Relaxed);
+                Ok(Term::bool(true))
+            }
+            None => Err(p.badarg()),
+        },
         // Signals always go to one queue: there are no buffers to switch on.
         "proc_sig_buffers" => Ok(Term::bool(false)),
         "mbuf" => {
@@ -123,6 +148,15 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
+/// How much one native does before it leaves its scheduler: a number, or `default`. The result is what it was.
+fn limit(p: &mut Process, limit: &long::Limit, to: Term) -> NativeResult {
+    let to = match args::count(to) {
+        None if !to.is_atom_of(Atom::new("default")) => return Err(p.badarg()),
+        to => to,
+    };
+    Ok(Term::small(limit.set(to) as i64))
+}
+
 /// `wait, What`: until every scheduler has let go of what was unlinked before. Runs again with the epoch that must have passed.
 fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
     let epoch = match (what.as_atom().map(|w| w.name()), args::count(what)) {
@@ -130,7 +164,7 @@ fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
         (_, Some(epoch)) => epoch as u64,
         _ => return Err(p.badarg()),
     };
-    if qsbr::passed(epoch) {
+    if qsbr::passed(epoch) && !ets::reap::is_busy() {
         return Ok(am::OK.into());
     }
     Err(p.again(&[key, Term::small(epoch as i64)]))

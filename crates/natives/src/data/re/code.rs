@@ -3,6 +3,7 @@
 //! A pattern that Erlang holds is a binary of its source and options (`Source`). Each thread compiles what it runs and keeps it.
 
 use super::errors::{self, Verdict};
+use super::latin1;
 use pcre2_sys::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -184,6 +185,14 @@ pub struct Limits {
     pub depth: u32,
 }
 
+/// The bytes that the library lets a match of `\w` start with, in UTF mode, leave out what our tables call letters above 127.
+fn misses_start(options: u32, text: &[u8]) -> bool {
+    options & (PCRE2_UTF | PCRE2_UCP) == PCRE2_UTF && memchr::memmem::find(text, b"\\w").is_some()
+}
+
+/// Groups within groups that stock's library has room for.
+const MAX_NESTED: u32 = 798;
+
 /// The library's code, or its error and the place.
 fn library_compile(source: &Source, text: &[u8]) -> Result<NonNull<pcre2_code_8>, (i32, usize)> {
     let (mut error, mut at) = (0, 0);
@@ -195,7 +204,10 @@ fn library_compile(source: &Source, text: &[u8]) -> Result<NonNull<pcre2_code_8>
         // As the predecessor: \K may stand in an assertion, lookbehind has a fixed length.
         pcre2_set_compile_extra_options_8(context, PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
         pcre2_set_max_varlookbehind_8(context, 0);
-        let code = pcre2_compile_8(text.as_ptr(), text.len(), source.options, &mut error, &mut at, context);
+        pcre2_set_character_tables_8(context, latin1::tables());
+        pcre2_set_parens_nest_limit_8(context, MAX_NESTED);
+        let options = source.options | if misses_start(source.options, text) { PCRE2_NO_START_OPTIMIZE } else { 0 };
+        let code = pcre2_compile_8(text.as_ptr(), text.len(), options, &mut error, &mut at, context);
         pcre2_compile_context_free_8(context);
         code
     };

@@ -26,7 +26,7 @@ fn text(code: i32) -> Option<&'static str> {
         14 => "missing )",
         15 => "reference to non-existent subpattern",
         18 => "missing ) after comment",
-        19 => "parentheses are too deeply nested",
+        19 => "regular expression is too complicated",
         20 => "regular expression is too large",
         21 => "failed to get memory",
         22 => "unmatched parentheses",
@@ -124,6 +124,11 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
     let plain = Error(own, at);
     let back = Error(own, at.saturating_sub(1));
     match code - 100 {
+        // What has no meaning in a class stood for itself.
+        7 => match before.iter().rposition(|&b| b == b'\\') {
+            Some(escape) => Mend { at: escape, removed: 1, inserted: b"" },
+            None => plain,
+        },
         // Letters without meaning stood for themselves.
         3 if before.last() == Some(&b'\\') => Mend { at: at - 1, removed: 1, inserted: b"" },
         15 if before.last() == Some(&b'\\') && matches!(pattern.get(at), Some(b'8' | b'9')) => {

@@ -2,6 +2,7 @@
 
 mod code;
 mod errors;
+mod latin1;
 mod options;
 
 use super::bytes;
@@ -189,7 +190,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
     if options.offset > subject.len() {
         return Err(p.badarg());
     }
-    long::work(p, subject.len() - options.offset)?;
+    long::MATCHING.work(p, subject.len() - options.offset)?;
     let found = match match_once(&code, subject, &options, first) {
         Outcome::Found(groups) => groups,
         Outcome::Elsewhere => return Err(Thrown::DirtyCpu),
@@ -253,7 +254,7 @@ fn match_once(code: &Code, subject: &[u8], options: &RunOptions, first: bool) ->
     let bits = options.bits | if first { 0 } else { PCRE2_NO_UTF_CHECK };
     let matches = options.match_limit.unwrap_or(DEFAULT_LIMIT);
     let depth = options.recursion_limit.unwrap_or(DEFAULT_LIMIT);
-    let here = if sched::on_dirty_thread() { matches } else { matches.min(HERE_LIMIT) };
+    let here = if sched::on_dirty_thread() { matches } else { matches.min(long::MATCHING.at_most(HERE_LIMIT as usize) as u32) };
     match code.run(subject, options.offset, bits, Limits { matches: here, depth }) {
         Ok(groups) => Outcome::Found(groups),
         Err(MatchError::MatchLimit) if here < matches => Outcome::Elsewhere,

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// Deeper nesting than this is no specification that anybody writes (guards and bodies are evaluated by recursion).
 const MAX_DEPTH: usize = 1000;
+pub const TOO_DEEP: &str = "Match specification is nested too deep.";
 /// Variables are numbered up to this.
 const MAX_VARIABLE: u32 = 100_000_000;
 
@@ -97,7 +98,7 @@ impl Compiler {
         if self.depth <= MAX_DEPTH {
             return false;
         }
-        self.errors.push("Match specification is nested too deep.".into());
+        self.errors.push(TOO_DEEP.into());
         true
     }
 
@@ -273,6 +274,12 @@ impl Compiler {
             FunctionForm::Action(action) => {
                 if self.dialect == Dialect::Table {
                     return self.error(format!("Special form '{}' used in wrong dialect.", name.name()));
+                }
+                if let (functions::Action::Stack, [depth]) = (action, arguments)
+                    && depth.as_small().is_none_or(|n| n < 0)
+                {
+                    let text = display::to_string(term);
+                    return self.error(format!("Special form '{}' called with non-small or negative argument in {text}.", name.name()));
                 }
                 let arguments = arguments.iter().map(|&a| self.expr(a)).collect();
                 Expr::Action(action, arguments)

@@ -78,6 +78,12 @@ impl Resource for Program {
     }
 }
 
+/// Why a specification is none.
+pub enum Unfit {
+    TooDeep,
+    Wrong,
+}
+
 impl Program {
     /// For use while `source` stays where it is.
     pub fn borrowed(source: Term, form: Form) -> Option<Program> {
@@ -92,10 +98,13 @@ impl Program {
     }
 
     /// For calls and messages, which are matched as lists.
-    pub fn for_trace(source: Term) -> Option<Program> {
+    pub fn for_trace(source: Term) -> Result<Program, Unfit> {
         let source = Package::new(source);
-        let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).ok()?;
-        Some(Program { clauses, form: Form::Spec, source: Some(source) })
+        match compile::compile(source.term(), Form::Spec, Dialect::Trace) {
+            Ok(clauses) => Ok(Program { clauses, form: Form::Spec, source: Some(source) }),
+            Err(errors) if errors.iter().any(|e| e == compile::TOO_DEEP) => Err(Unfit::TooDeep),
+            Err(_) => Err(Unfit::Wrong),
+        }
     }
 
     /// An empty specification is none, but where tables are searched it is one that nothing matches.
