@@ -280,6 +280,9 @@ fn first_processes(boot_module: &str, arguments: &[Vec<u8>]) {
         let p = spawn(module, "start", Term::NIL, &system(priority, true));
         // SAFETY: not started yet: we are its owner.
         unsafe { p.local().group_leader = init.pid_term() };
+        if module == "erts_literal_area_collector" {
+            heddle_runtime::literals::COLLECTOR.store(p.pid + 1, Relaxed);
+        }
         all.push(p);
     }
     for p in all {

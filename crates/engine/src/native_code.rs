@@ -5,11 +5,12 @@ use crate::ctx::FUNC_HEADER_CELLS;
 use crate::ops::calls::func_info;
 use crate::ops::natives::native_body;
 use heddle_runtime::exports;
-use heddle_term::{Export, Term, am};
+use heddle_term::{Export, Mfa, Term, am};
 use std::sync::atomic::Ordering;
 
 /// Gives every export with a native its code and points the export there. Called once the natives are registered.
 pub fn install() {
+    let _ = heddle_runtime::code::NATIVE_AT.set(at);
     exports::for_each(|export| {
         let native = export.native.load(Ordering::Acquire);
         if native == 0 {
@@ -41,6 +42,12 @@ const CELLS: usize = FUNC_HEADER_CELLS + 3;
 /// Where the native goes on.
 pub fn resume(export: &Export) -> *const u64 {
     entry(export).wrapping_add(CELLS)
+}
+
+/// The native at `cell`, where a process stands.
+fn at(cell: *const u64) -> Option<Mfa> {
+    // SAFETY: a process stands at an operation; that of a native has its export behind it.
+    unsafe { (*cell == native_body as *const () as u64).then(|| (*(*cell.add(2) as *const Export)).mfa) }
 }
 
 /// First cell of the native's function. Nothing but `install` ever sets a native's export.

@@ -29,9 +29,19 @@ pub struct Instance {
     pub on_load: Option<u32>,
     /// NIF-like natives of this module were linked by `load_nif`.
     pub nifs: Vec<(Atom, u8)>,
-    pub literal_words: usize,
+    pub literals: Literals,
     /// The file's own bytes were kept for this much code (for `code:all_loaded` style figures).
     pub beam_bytes: usize,
+}
+
+/// Memory of the literals that the code refers to. Processes may still have some of them when the code goes.
+#[derive(Default)]
+pub struct Literals(pub Vec<heddle_term::literal::Area>);
+
+impl Drop for Literals {
+    fn drop(&mut self) {
+        crate::literals::give_up(std::mem::take(&mut self.0));
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -104,6 +114,9 @@ impl Instance {
         Some((self.file_names.get(entry.file as usize)?, entry.line))
     }
 }
+
+/// Set by the engine: the native whose own code stands at a cell.
+pub static NATIVE_AT: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
 
 pub struct Location {
     pub mfa: Mfa,

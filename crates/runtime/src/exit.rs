@@ -219,16 +219,17 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
 pub fn max_heap_reached(p: &mut Process) -> bool {
     let max = p.max_heap();
     if max.error_logger {
-        let text = format!(
-            "     Process:          <0.{}.{}>\n     Context:          maximum heap size reached\n     Max Heap Size:    {}\n     Total Heap Size:  {}\n     Kill:             {}\n     Error Logger:     {}\n",
-            p.pid() & 0x0fff_ffff,
-            p.pid() >> 28,
-            max.size_words,
-            p.heap_words() + p.old_words(),
-            max.kill,
-            max.error_logger
-        );
-        log_message("error", &text);
+        let format = "     Process:            ~p ~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n";
+        let small = |n: usize| Term::small(n as i64);
+        let args = [
+            p.pid_term(),
+            small(max.size_words),
+            small(p.total_heap_words()),
+            Term::bool(max.kill),
+            Term::bool(max.error_logger),
+            small(p.messages.len()),
+        ];
+        log("error", format, &args, p.group_leader);
     }
     if max.kill {
         p.exit_reason = am::KILLED.into();

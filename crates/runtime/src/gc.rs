@@ -22,12 +22,13 @@ use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
 use crate::{system_monitor, time};
-use heddle_term::copy::relocate;
+use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::heap::release_object;
-use heddle_term::literal::is_literal;
+use heddle_term::literal::{Leaving, is_literal};
 use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap, Term};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::collections::HashMap;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -135,7 +136,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     let minor = done;
     if !done {
-        major(p, live, need_words, None);
+        major(p, live, need_words, None, None);
     }
     p.sync_limit();
     let after = p.used_words() + words(p.old_start, p.old_top);
@@ -161,8 +162,19 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
 /// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.
 pub fn hibernate(p: &mut Process, live: &mut [Term]) {
     p.stop = p.end;
-    major(p, live, 0, Some(12));
+    major(p, live, 0, Some(12), None);
     p.sync_limit();
+}
+
+/// A full collection that also copies the literals which are leaving. No X registers are live.
+pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
+    p.shared().state.set_collecting(true);
+    major(p, &mut [], 0, None, Some(leaving));
+    p.sync_limit();
+    // Relaxed: a statistic.
+    COLLECTIONS.fetch_add(1, Ordering::Relaxed);
+    check_max_heap(p);
+    p.shared().state.set_collecting(false);
 }
 
 fn check_max_heap(p: &mut Process) {
@@ -171,7 +183,7 @@ fn check_max_heap(p: &mut Process) {
     if max == 0 {
         return;
     }
-    let mut total = p.heap_words() + p.old_words();
+    let mut total = p.total_heap_words();
     if max_heap.include_shared_binaries {
         total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
     }
@@ -200,7 +212,7 @@ impl Area {
 }
 
 /// Calls `f` on each root slot.
-fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
+pub(crate) fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
     for x in live {
         f(x);
     }
@@ -367,32 +379,43 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     true
 }
 
-fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>) {
+fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
     let stack = p.stack_words();
-    let bound = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS;
+    let literals = leaving.map_or(0, Leaving::words);
+    let bound = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS + literals;
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
     let asked = p.min_heap_words > crate::spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     let to_start = alloc_block(size);
     let mut to_top = to_start;
+    let mut copies = LiteralCopies::default();
     for_each_root(p, live, &mut |slot: &mut Term| {
         let term = *slot;
-        if term.is_pointer() && !is_literal(term) {
-            // SAFETY: in from-space, whole; to-space has room for everything.
-            *slot = unsafe { evacuate(term, &mut to_top) };
+        if term.is_pointer() {
+            if !is_literal(term) {
+                // SAFETY: in from-space, whole; to-space has room for everything.
+                *slot = unsafe { evacuate(term, &mut to_top) };
+            } else if let Some(leaving) = leaving {
+                // SAFETY: to-space has room for all that leaves.
+                *slot = unsafe { copies.copy(term, leaving, &mut to_top) };
+            }
         }
     });
     let mut scan = to_start;
     while scan < to_top {
-        // SAFETY: to-space holds whole objects up to its top.
+        // SAFETY: to-space holds whole objects up to its top, and has room as above.
         unsafe {
             let word = Term::from_raw(*scan);
             if word.is_header() {
                 scan = scan.add(1 + Header::from_raw(word.raw()).raw_words());
                 continue;
             }
-            if word.is_pointer() && !is_literal(word) {
-                *scan = evacuate(word, &mut to_top).raw();
+            if word.is_pointer() {
+                if !is_literal(word) {
+                    *scan = evacuate(word, &mut to_top).raw();
+                } else if let Some(leaving) = leaving {
+                    *scan = copies.copy(word, leaving, &mut to_top).raw();
+                }
             }
             scan = scan.add(1);
         }
@@ -400,6 +423,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let mut all = OffHeap::new();
     sweep(&mut p.heap.off_heap, &mut all, None);
     sweep(&mut p.old_off_heap, &mut all, None);
+    copies.hand_over(&mut all);
     p.heap.off_heap = all;
 
     free_block(p.old_start, p.old_end);
@@ -422,6 +446,56 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
         p.grow = true;
     }
     fit_vheap(p);
+}
+
+/// Copies of literals: those stay as they are, so what was copied is noted beside them.
+#[derive(Default)]
+struct LiteralCopies {
+    copies: HashMap<u64, Term>,
+    off_heap: OffHeap,
+}
+
+impl LiteralCopies {
+    /// The literal itself, or its copy if it is leaving.
+    ///
+    /// # Safety
+    /// `*top` has room for what leaves, once.
+    unsafe fn copy(&mut self, term: Term, leaving: &Leaving, top: &mut *mut u64) -> Term {
+        if !leaving.contains(term.raw()) {
+            return term;
+        }
+        if let Some(&copy) = self.copies.get(&term.raw()) {
+            return copy;
+        }
+        let dst = *top;
+        // SAFETY: by contract; a literal is a whole object.
+        unsafe {
+            let src = term.ptr();
+            let n = if term.is_cons() { 2 } else { Header::from_raw(*src).words() };
+            std::ptr::copy_nonoverlapping(src, dst, n);
+            *top = dst.add(n);
+            if !term.is_cons() && Header::from_raw(*dst).kind().is_off_heap() {
+                share_off_heap(dst, &mut self.off_heap);
+            }
+        }
+        let copy = Term::from_raw(dst as u64 | term.tag());
+        self.copies.insert(term.raw(), copy);
+        copy
+    }
+
+    /// The off-heap objects among the copies go to the process' list.
+    fn hand_over(&mut self, to: &mut OffHeap) {
+        to.virtual_words += self.off_heap.virtual_words;
+        let mut object = std::mem::replace(&mut self.off_heap.head, null_mut());
+        while !object.is_null() {
+            // SAFETY: listed objects keep their link in the word after the header.
+            unsafe {
+                let next = *object.add(1) as *mut u64;
+                to.push(object);
+                object = next;
+            }
+        }
+    }
 }
 
 /// Moves what survived on `from` to `young`, or to the old list where it was promoted; releases the rest.

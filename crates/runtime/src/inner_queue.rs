@@ -9,6 +9,7 @@
 use crate::package::Package;
 use crate::signal::{Body, Neighbours, Signal};
 use crate::trace::seq::Token;
+use heddle_term::literal::Leaving;
 use heddle_term::{Heap, Term};
 use std::ptr::null_mut;
 
@@ -100,19 +101,35 @@ impl InnerQueue {
         unsafe {
             let node = self.save;
             match &mut (*node).body {
-                Body::Message { data, adopted, .. } => {
+                Body::Message { data, .. } => {
                     if data.words() != 0 {
-                        *data = Package::immediate(std::mem::replace(data, Package::immediate(Term::NIL)).unpack(heap));
-                        *adopted = Neighbours { before: null_mut(), after: self.adopted };
-                        if let Some(next) = neighbours(self.adopted) {
-                            next.before = node;
-                        }
-                        self.adopted = node;
+                        self.adopt(node, heap);
                     }
-                    Some(data.term())
                 }
                 _ => unreachable!("only messages are queued"),
             }
+            match &(*node).body {
+                Body::Message { data, .. } => Some(data.term()),
+                _ => None,
+            }
+        }
+    }
+
+    /// The message's data goes to the heap, and its term becomes a root.
+    ///
+    /// # Safety
+    /// The message is in the queue, and not among the adopted ones.
+    #[inline]
+    unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap) {
+        // SAFETY: by contract.
+        unsafe {
+            let Body::Message { data, adopted, .. } = &mut (*node).body else { return };
+            *data = Package::immediate(std::mem::replace(data, Package::immediate(Term::NIL)).unpack(heap));
+            *adopted = Neighbours { before: null_mut(), after: self.adopted };
+            if let Some(next) = neighbours(self.adopted) {
+                next.before = node;
+            }
+            self.adopted = node;
         }
     }
 
@@ -286,6 +303,41 @@ impl InnerQueue {
                 node = adopted.after;
             }
         }
+    }
+
+    /// Moves into the heap the messages that refer to literals which are leaving: then they are roots like others.
+    pub fn adopt_referring(&mut self, leaving: &Leaving, heap: &mut Heap) -> bool {
+        let mut node = self.first;
+        let mut any = false;
+        while !node.is_null() {
+            // SAFETY: list nodes are live.
+            unsafe {
+                if let Body::Message { data, .. } = &(*node).body
+                    && data.refers_to(leaving)
+                {
+                    any = true;
+                    self.disown(node);
+                    self.adopt(node, heap);
+                }
+                node = (*node).next;
+            }
+        }
+        any
+    }
+
+    /// Words of the messages whose data is not in the heap.
+    pub fn words(&self) -> usize {
+        let (mut node, mut words) = (self.first, 0);
+        while !node.is_null() {
+            // SAFETY: list nodes are live while the queue is borrowed.
+            unsafe {
+                if let Body::Message { data, .. } = &(*node).body {
+                    words += data.words();
+                }
+                node = (*node).next;
+            }
+        }
+        words
     }
 
     /// Each message term in order, in place (do not keep).

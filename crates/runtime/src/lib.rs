@@ -12,6 +12,7 @@ pub mod huge_pages;
 pub mod inbox;
 pub mod inner_queue;
 pub mod links;
+pub mod literals;
 pub mod names;
 pub mod natives;
 pub mod package;

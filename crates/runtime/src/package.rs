@@ -1,8 +1,9 @@
 //! A term with memory of its own, on its way between heaps: message data, exit reasons, stored options.
 
 use heddle_term::Term;
-use heddle_term::copy::{copy_to, flat_size, relocate};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
+use heddle_term::literal::Leaving;
 use std::ptr::null_mut;
 
 /// Up to this size the receiver copies the data into its heap at once; larger fragments are adopted as they are.
@@ -18,17 +19,26 @@ pub struct Package {
 unsafe impl Send for Package {}
 
 impl Package {
-    /// A flat copy of `term`.
+    /// A flat copy of `term` that may be kept anywhere: it refers to no literals.
     pub fn new(term: Term) -> Package {
-        let words = flat_size(term);
+        Package::keeping(term, Keep::NOTHING)
+    }
+
+    /// A flat copy of `term` for a process' message queue, where the collector of literals looks.
+    pub fn message(term: Term) -> Package {
+        Package::keeping(term, Keep::live())
+    }
+
+    fn keeping(term: Term, keep: Keep) -> Package {
+        let words = flat_size_keeping(term, keep);
         if words == 0 {
             return Package::immediate(term);
         }
         let fragment = Fragment::new(words);
         let mut off_heap = OffHeap::new();
-        // SAFETY: the fragment has exactly `flat_size` words.
+        // SAFETY: the fragment has exactly as many words as were counted.
         unsafe {
-            let copy = copy_to(term, Fragment::start(fragment), &mut off_heap);
+            let copy = copy_to_keeping(term, Fragment::start(fragment), &mut off_heap, keep);
             (*fragment).used_words = words;
             Package { term: copy, fragment, off_heap }
         }
@@ -47,6 +57,17 @@ impl Package {
         let package = Package::new(term);
         heap.clear();
         package
+    }
+
+    /// Does it refer to literals that are leaving? (It may say yes to what only looks so.)
+    pub fn refers_to(&self, leaving: &Leaving) -> bool {
+        // SAFETY: our own fragment, filled up to its used words.
+        leaving.contains(self.term.raw())
+            || !self.fragment.is_null()
+                && unsafe {
+                    let start = Fragment::start(self.fragment);
+                    leaving.is_in(start, start.add((*self.fragment).used_words))
+                }
     }
 
     /// The term in place; valid while the package is.

@@ -357,6 +357,11 @@ impl Process {
     pub fn used_words(&self) -> usize {
         (self.heap.htop as usize - self.start as usize) / 8
     }
+    /// Blocks, fragments, and the messages in the queue unless they are to stay off the heap.
+    pub fn total_heap_words(&self) -> usize {
+        let messages = if self.off_heap_messages { 0 } else { self.messages.words() };
+        self.heap_words() + self.old_words() + self.heap.fragment_words + messages
+    }
     pub fn old_words(&self) -> usize {
         (self.old_end as usize - self.old_start as usize) / 8
     }

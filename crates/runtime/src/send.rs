@@ -117,11 +117,11 @@ fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -
 fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let _ = p.shared().inbox.push(Signal::message_with(p.pid_term(), Package::new(message), token));
+        let _ = p.shared().inbox.push(Signal::message_with(p.pid_term(), Package::message(message), token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::message_with(p.pid_term(), Package::new(message), token));
+        let _ = deliver(to, Signal::message_with(p.pid_term(), Package::message(message), token));
     }
 }
 
@@ -142,7 +142,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
                 let from = p.pid_term();
-                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data: Package::new(message), token }));
+                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data: Package::message(message), token }));
             }
             Sent::Ok
         }

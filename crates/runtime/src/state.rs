@@ -265,7 +265,8 @@ impl ProcState {
 }
 
 fn taken(old: u32, new: u32) -> Taken {
-    if new & RUNNING == 0 {
+    // A process is never QUEUED and RUNNING: one that runs now was only met again.
+    if old & QUEUED == 0 || new & RUNNING == 0 {
         return if old & FREE != 0 { Taken::Free } else { Taken::Nothing };
     }
     let lifted = old & URGENT != 0 && queue_priority(old) < queue_priority(old & !URGENT);

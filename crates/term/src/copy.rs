@@ -1,25 +1,55 @@
-//! Size and flat copy of a term, without native recursion. Literals are shared, not copied. Sharing inside the term is
-//! not preserved (as in ERTS), so the size is that of the flat tree.
+//! Size and copy of a term, without native recursion. A flat copy does not preserve sharing inside the term (as in ERTS), so its
+//! size is that of the flat tree; `copy_shared` preserves it. `Keep` says which literals the copy refers to instead of copying them.
 
 use crate::bits::{copy_bits, data_of};
 use crate::boxed::{HEAP_BITS_MAX_BYTES, Header, Kind};
 use crate::heap::{Heap, OffHeap};
-use crate::literal::is_literal;
+use crate::literal::{Leaving, is_literal, leaving};
 use crate::refbin::RefBin;
 use crate::resource;
 use crate::term::Term;
+use foldhash::fast::FixedState;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Words that `copy_into` needs for this term; 0 for immediates and literals.
+/// The literals that a copy refers to. Size and copy must be given the same.
+#[derive(Clone, Copy)]
+pub struct Keep {
+    literals: bool,
+    leaving: Option<&'static Leaving>,
+}
+
+impl Keep {
+    /// For data that leaves the sight of the literal collector: everything is copied.
+    pub const NOTHING: Keep = Keep { literals: false, leaving: None };
+
+    /// All but those that are about to be freed.
+    #[inline(always)]
+    pub fn live() -> Keep {
+        Keep { literals: true, leaving: leaving() }
+    }
+
+    #[inline(always)]
+    fn keeps(self, term: Term) -> bool {
+        is_literal(term) && self.literals && self.leaving.is_none_or(|l| !l.contains(term.raw()))
+    }
+}
+
+/// Words that a flat copy needs now; 0 for immediates and literals.
 pub fn flat_size(term: Term) -> usize {
-    if term.is_immediate() || is_literal(term) {
+    flat_size_keeping(term, Keep::live())
+}
+
+/// Words that `copy_to_keeping` needs for this term.
+pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
+    if term.is_immediate() || keep.keeps(term) {
         return 0;
     }
     let mut words = 0;
     let mut stack: Vec<Term> = Vec::new();
     let mut current = term;
     loop {
-        if current.is_immediate() || is_literal(current) {
+        if current.is_immediate() || keep.keeps(current) {
         } else if current.is_cons() {
             words += 2;
             let head = current.head();
@@ -58,13 +88,13 @@ fn sub_bits_words(term: Term) -> usize {
     if bytes <= HEAP_BITS_MAX_BYTES { 2 + bytes.div_ceil(8) } else { 4 + 4 }
 }
 
-/// Copies `term` to `dest`, which has room for `flat_size(term)` words; off-heap objects go on `off_heap`.
+/// Copies `term` to `dest`, which has room for as many words as were counted; off-heap objects go on `off_heap`.
 /// Breadth first: the destination itself is the work list.
 ///
 /// # Safety
-/// `dest` must have room for exactly `flat_size(term)` words.
-pub unsafe fn copy_to(term: Term, dest: *mut u64, off_heap: &mut OffHeap) -> Term {
-    if term.is_immediate() || is_literal(term) {
+/// `dest` must have room for exactly `flat_size_keeping(term, keep)` words.
+pub unsafe fn copy_to_keeping(term: Term, dest: *mut u64, off_heap: &mut OffHeap, keep: Keep) -> Term {
+    if term.is_immediate() || keep.keeps(term) {
         return term;
     }
     let mut top = dest;
@@ -77,7 +107,7 @@ pub unsafe fn copy_to(term: Term, dest: *mut u64, off_heap: &mut OffHeap) -> Ter
             if word.is_header() {
                 scan = scan.add(1 + Header::from_raw(word.raw()).raw_words());
             } else {
-                if word.is_pointer() && !is_literal(word) && !in_range(word, dest, top) {
+                if word.is_pointer() && !in_range(word, dest, top) && !keep.keeps(word) {
                     *scan = evacuate(word, &mut top, off_heap).raw();
                 }
                 scan = scan.add(1);
@@ -148,7 +178,10 @@ unsafe fn evacuate(term: Term, top: &mut *mut u64, off_heap: &mut OffHeap) -> Te
 }
 
 /// A bitwise copy of an off-heap object at `object` becomes a second owner.
-unsafe fn share_off_heap(object: *mut u64, off_heap: &mut OffHeap) {
+///
+/// # Safety
+/// `object` is a fresh bitwise copy of a live off-heap object, on no list.
+pub unsafe fn share_off_heap(object: *mut u64, off_heap: &mut OffHeap) {
     // SAFETY: `object` is a fresh bitwise copy of a live off-heap object.
     unsafe {
         match Header::from_raw(*object).kind() {
@@ -167,16 +200,94 @@ unsafe fn share_off_heap(object: *mut u64, off_heap: &mut OffHeap) {
     }
 }
 
+/// Copies by the words of their originals.
+type Copies = HashMap<u64, Term, FixedState>;
+
+/// Words of one object's copy.
+fn object_words(term: Term) -> usize {
+    if term.is_cons() {
+        return 2;
+    }
+    let header = term.header();
+    if header.kind() == Kind::SubBits { sub_bits_words(term) } else { header.words() }
+}
+
+/// Words that `copy_shared` needs.
+pub fn shared_size(term: Term, keep: Keep) -> usize {
+    let mut seen = HashSet::with_hasher(FixedState::default());
+    let mut stack = vec![term];
+    let mut words = 0;
+    while let Some(term) = stack.pop() {
+        if term.is_immediate() || keep.keeps(term) || !seen.insert(term.raw()) {
+            continue;
+        }
+        words += object_words(term);
+        if term.is_cons() {
+            stack.extend([term.head(), term.tail()]);
+        } else {
+            let header = term.header();
+            if header.kind() != Kind::SubBits && header.kind().raw_words() != usize::MAX {
+                stack.extend((header.raw_words()..header.arity()).map(|i| term.slot(i)));
+            }
+        }
+    }
+    words
+}
+
 impl Heap {
     /// A copy of `term` (from any heap) in this one.
     pub fn copy(&mut self, term: Term) -> Term {
-        let words = flat_size(term);
+        let keep = Keep::live();
+        let words = flat_size_keeping(term, keep);
         if words == 0 {
             return term;
         }
         let dest = self.alloc(words);
-        // SAFETY: exactly `flat_size` words were allocated.
-        unsafe { copy_to(term, dest, &mut self.off_heap) }
+        // SAFETY: exactly as many words as were counted were allocated.
+        unsafe { copy_to_keeping(term, dest, &mut self.off_heap, keep) }
+    }
+
+    /// A copy in which is shared what is shared in `term`.
+    pub fn copy_shared(&mut self, term: Term, keep: Keep) -> Term {
+        let mut copies = Copies::default();
+        // Objects of the copy whose slots still hold terms of the original.
+        let mut todo: Vec<(*mut u64, *mut u64)> = Vec::new();
+        let root = self.copy_once(term, keep, &mut copies, &mut todo);
+        while let Some((start, end)) = todo.pop() {
+            let mut at = start;
+            while at < end {
+                // SAFETY: whole objects, just made.
+                unsafe {
+                    let word = Term::from_raw(*at);
+                    if word.is_header() {
+                        at = at.add(1 + Header::from_raw(word.raw()).raw_words());
+                        continue;
+                    }
+                    // A slice brings its own reference to the binary.
+                    if word.is_pointer() && !in_range(word, start, end) {
+                        *at = self.copy_once(word, keep, &mut copies, &mut todo).raw();
+                    }
+                    at = at.add(1);
+                }
+            }
+        }
+        root
+    }
+
+    fn copy_once(&mut self, term: Term, keep: Keep, copies: &mut Copies, todo: &mut Vec<(*mut u64, *mut u64)>) -> Term {
+        if term.is_immediate() || keep.keeps(term) {
+            return term;
+        }
+        if let Some(&copy) = copies.get(&term.raw()) {
+            return copy;
+        }
+        let start = self.alloc(object_words(term));
+        let mut top = start;
+        // SAFETY: room for the object was just made.
+        let copy = unsafe { evacuate(term, &mut top, &mut self.off_heap) };
+        copies.insert(term.raw(), copy);
+        todo.push((start, top));
+        copy
     }
 }
 

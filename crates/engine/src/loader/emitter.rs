@@ -31,8 +31,8 @@ pub struct Emitter<'a> {
     pub functions: Vec<Function>,
     pub lines: Vec<LineEntry>,
     pub on_load: Option<u32>,
-    /// Large integers in operands became literals.
-    pub big_literals: Vec<Term>,
+    /// Memory of the literals: those of the file, and large integers in operands.
+    pub areas: heddle_runtime::code::Literals,
 }
 
 impl Emitter<'_> {
@@ -84,9 +84,9 @@ impl Emitter<'_> {
     fn keep(&mut self, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> Term {
         let mut heap = heddle_term::Heap::new();
         let term = build(&mut heap);
-        let literal = heddle_term::literal::make_literal(term);
+        let (literal, area) = heddle_term::literal::keep(term);
         heap.clear();
-        self.big_literals.push(literal);
+        self.areas.0.extend(area);
         literal
     }
 

@@ -15,7 +15,7 @@ pub mod selects;
 
 use emitter::Emitter;
 use heddle_beamfile::{BeamError, Verified};
-use heddle_runtime::code::Instance;
+use heddle_runtime::code::{Instance, Literals};
 use heddle_runtime::funs::{self, FunInfo};
 use heddle_runtime::{exports, zeal};
 use heddle_term::code_cell::Mfa;
@@ -48,12 +48,13 @@ impl From<BeamError> for LoadError {
     }
 }
 
-fn decode_literal(heap: &mut Heap, bytes: &[u8], what: impl Fn() -> String) -> Result<Term, LoadError> {
+fn decode_literal(heap: &mut Heap, areas: &mut Literals, bytes: &[u8], what: impl Fn() -> String) -> Result<Term, LoadError> {
     if bytes.is_empty() {
         return Ok(Term::NIL);
     }
     let term = etf::decode_literal(heap, bytes).map_err(|e| LoadError::Term { what: what(), problem: format!("{e:?}") })?;
-    let kept = literal::make_literal(term);
+    let (kept, area) = literal::keep(term);
+    areas.0.extend(area);
     heap.clear();
     *heap = Heap::new();
     Ok(kept)
@@ -70,11 +71,12 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
     let name = atoms[1];
     let mut heap = Heap::new();
     let mut literals = Vec::new();
+    let mut areas = Literals::default();
     for (i, bytes) in beam.literals.iter().enumerate() {
-        literals.push(decode_literal(&mut heap, bytes, || format!("literal {i}"))?);
+        literals.push(decode_literal(&mut heap, &mut areas, bytes, || format!("literal {i}"))?);
     }
-    let attributes = decode_literal(&mut heap, &beam.attributes, || "chunk Attr".into())?;
-    let compile_info = decode_literal(&mut heap, &beam.compile_info, || "chunk CInf".into())?;
+    let attributes = decode_literal(&mut heap, &mut areas, &beam.attributes, || "chunk Attr".into())?;
+    let compile_info = decode_literal(&mut heap, &mut areas, &beam.compile_info, || "chunk CInf".into())?;
     let imports = beam
         .imports
         .iter()
@@ -110,10 +112,10 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         functions: Vec::with_capacity(beam.code.functions.len()),
         lines: Vec::new(),
         on_load: None,
-        big_literals: Vec::new(),
+        areas,
     };
     emitter.all(name, zeal::gc())?;
-    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, .. } = emitter;
+    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, .. } = emitter;
     fuse::Code { cells: &mut cells, ops: &ops, fixups: &fixups, labels: &labels }.fuse();
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
@@ -145,7 +147,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         has_on_load: on_load.is_some(),
         on_load,
         nifs: Vec::new(),
-        literal_words: 0,
+        literals: areas,
         beam_bytes: bytes.len(),
     })
 }

@@ -1,14 +1,15 @@
 //! Persistent terms: a table of literals, read without lock.
 //!
-//! Open addressing over slots that hold `{Key, Value}` tuples in literal memory. Writers take a lock. A table that gets full is
-//! replaced; readers of the old one are waited for by quiescent-state reclamation.
+//! Open addressing over slots that hold `{Key, Value}` tuples in literal memory. Writers take a lock. A table that gets full, or
+//! nearly empty, is replaced; readers of the old one are waited for by quiescent-state reclamation. A term that was erased or
+//! replaced is freed once no process refers to it (`heddle_runtime::literals`).
 
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::qsbr;
-use heddle_term::copy::flat_size;
+use heddle_runtime::{literals, qsbr};
 use heddle_term::hash::internal_hash;
-use heddle_term::literal::make_literal;
+use heddle_term::literal::{Area, keep_shared};
 use heddle_term::{Atom, Term, am, map, order};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -39,10 +40,22 @@ struct Writer {
     /// Slots that are not FREE.
     used: usize,
     words: usize,
+    /// Memory of the tuples, by their words in the table.
+    areas: BTreeMap<u64, Area>,
+}
+
+impl Writer {
+    /// The tuple left the table.
+    fn give_up(&mut self, word: u64) {
+        if let Some(area) = self.areas.remove(&word) {
+            self.words -= area.words();
+            literals::give_up(vec![area]);
+        }
+    }
 }
 
 static TABLE_PTR: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
-static WRITER: Mutex<Writer> = Mutex::new(Writer { count: 0, used: 0, words: 0 });
+static WRITER: Mutex<Writer> = Mutex::new(Writer { count: 0, used: 0, words: 0, areas: BTreeMap::new() });
 
 fn table() -> Option<&'static Table> {
     // Acquire: pairs with the Release store in `resize`.
@@ -98,9 +111,9 @@ impl Table {
     }
 }
 
-/// A new table of the live entries with room for as many again.
+/// A new table of the live entries, half full at most.
 fn resize(writer: &mut Writer) -> &'static Table {
-    let size = ((writer.count + 1) * 4).next_power_of_two().max(FIRST_SIZE);
+    let size = ((writer.count + 1) * 2).next_power_of_two().max(FIRST_SIZE);
     let new = Box::new(Table { slots: (0..size).map(|_| AtomicU64::new(FREE)).collect() });
     for word in table().into_iter().flat_map(Table::words) {
         if let Some((key, _)) = entry(word) {
@@ -127,12 +140,14 @@ fn put(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(am::OK.into());
     }
     let pair = p.heap.tuple(&[a[0], a[1]]);
-    let words = flat_size(pair);
-    p.bump(words / 32);
-    let literal = make_literal(pair);
-    writer.words += words;
+    let (literal, area) = keep_shared(pair);
+    let area = area.expect("a tuple needs memory");
+    p.bump(area.words() / 32);
+    writer.words += area.words();
+    writer.areas.insert(literal.raw(), area);
     if let Some((slot, _)) = found {
-        slot.store(literal.raw(), Ordering::Release);
+        let old = slot.swap(literal.raw(), Ordering::AcqRel);
+        writer.give_up(old);
         return Ok(am::OK.into());
     }
     let table = match table() {
@@ -165,8 +180,13 @@ fn get_0(p: &mut Process, _: &[Term]) -> NativeResult {
 fn erase(_: &mut Process, a: &[Term]) -> NativeResult {
     let mut writer = WRITER.lock().unwrap();
     let Some((slot, _)) = table().and_then(|t| t.find(a[0])) else { return Ok(Term::bool(false)) };
-    slot.store(ERASED, Ordering::Release);
+    let old = slot.swap(ERASED, Ordering::AcqRel);
     writer.count -= 1;
+    writer.give_up(old);
+    let size = slots();
+    if size > FIRST_SIZE && writer.count * 4 < size {
+        resize(&mut writer);
+    }
     Ok(Term::bool(true))
 }
 
@@ -178,12 +198,19 @@ fn erase_all(_: &mut Process, _: &[Term]) -> NativeResult {
         }
     }
     writer.count = 0;
+    writer.words = 0;
+    literals::give_up(std::mem::take(&mut writer.areas).into_values().collect());
     Ok(am::OK.into())
 }
 
 fn info(p: &mut Process, _: &[Term]) -> NativeResult {
     let writer = WRITER.lock().unwrap();
-    let memory = (writer.words + table().map_or(0, |t| t.slots.len())) * 8;
+    let memory = (writer.words + slots()) * 8;
     let pairs = [(Atom::new("count").into(), Term::small(writer.count as i64)), (Atom::new("memory").into(), Term::small(memory as i64))];
     Ok(map::from_pairs(&mut p.heap, &pairs))
+}
+
+/// Slots of the table: what `erts_debug:get_internal_state(persistent_term)` shows.
+pub fn slots() -> usize {
+    table().map_or(0, |t| t.slots.len())
 }

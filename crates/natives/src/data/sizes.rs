@@ -1,6 +1,8 @@
 //! Looking at how terms are stored: sizes, sharing, kinds.
 
+use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::copy::Keep;
 use heddle_term::literal::is_literal;
 use heddle_term::{Atom, Kind, Term};
 use std::collections::HashSet;
@@ -9,7 +11,8 @@ heddle_runtime::natives! { TABLE:
     "erts_debug" => {
         "flat_size"/1 => flat_size,
         "size_shared"/1 => size_shared,
-        "copy_shared"/1 => copy_shared,
+        "copy_shared"/1 => copy_shared_1,
+        "copy_shared"/2 => copy_shared_2,
         "same"/2 => same,
     }
     "erts_internal" => { "term_type"/1 => term_type }
@@ -78,8 +81,14 @@ fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::small(words as i64))
 }
 
-fn copy_shared(p: &mut Process, a: &[Term]) -> NativeResult {
-    Ok(p.heap.copy(a[0]))
+fn copy_shared_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    Ok(p.heap.copy_shared(a[0], Keep::NOTHING))
+}
+
+/// (Term, whether literals are copied as well)
+fn copy_shared_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(literals) = args::boolean(a[1]) else { return Err(p.badarg()) };
+    Ok(p.heap.copy_shared(a[0], if literals { Keep::NOTHING } else { Keep::live() }))
 }
 
 fn same(_: &mut Process, a: &[Term]) -> NativeResult {

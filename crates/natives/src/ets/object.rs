@@ -1,6 +1,6 @@
-//! A stored object: one allocation with a header and the flat words of the tuple. Literals are shared.
+//! A stored object: one allocation with a header and the flat words of the tuple, literals copied with them.
 
-use heddle_term::copy::{copy_to, flat_size};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Header, Kind, OffHeap, Term};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -71,16 +71,16 @@ unsafe impl Sync for Owned {}
 impl Owned {
     /// A copy of `tuple`, whose element `key_index` is the key.
     pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
-        let data_words = flat_size(tuple);
+        let data_words = flat_size_keeping(tuple, Keep::NOTHING);
         let layout = Object::layout(data_words);
-        // SAFETY: the layout has a non-zero size; the words behind the header number `flat_size`.
+        // SAFETY: the layout has a non-zero size; the words behind the header number as many as were counted.
         unsafe {
             let object = alloc(layout).cast::<Object>();
             if object.is_null() {
                 handle_alloc_error(layout);
             }
             let mut off_heap = OffHeap::new();
-            let copy = copy_to(tuple, object.add(1).cast::<u64>(), &mut off_heap);
+            let copy = copy_to_keeping(tuple, object.add(1).cast::<u64>(), &mut off_heap, Keep::NOTHING);
             let key = copy.slot(key_index);
             object.write(Object { next: null_mut(), hash, tuple: copy, key, off_heap: off_heap.head, data_words });
             Owned(NonNull::new_unchecked(object))

@@ -8,6 +8,7 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, proctab};
+use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
 
@@ -216,6 +217,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
         "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
+        "current_function" if q.shared().state.load().is_dirty() => match code::NATIVE_AT.get().and_then(|at| at(q.ip)) {
+            Some(mfa) => mfa_term(heap, mfa),
+            None => am::UNDEFINED.into(),
+        },
         "current_function" => match current(q, own) {
             Some(l) => mfa_term(heap, l.mfa),
             None => am::UNDEFINED.into(),
@@ -297,9 +302,9 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "trap_exit" => Term::bool(q.trap_exit),
         "error_handler" => q.error_handler.into(),
         "heap_size" => small(q.heap_words()),
-        "total_heap_size" => small(q.heap_words() + q.old_words() + q.heap.fragment_words),
+        "total_heap_size" => small(q.total_heap_words()),
         "stack_size" => small(q.stack_words()),
-        "memory" => small((q.heap_words() + q.old_words() + q.heap.fragment_words) * 8 + size_of::<heddle_runtime::process::ProcShared>()),
+        "memory" => small(q.total_heap_words() * 8 + size_of::<heddle_runtime::process::ProcShared>()),
         "garbage_collection" | "garbage_collection_info" => {
             let max = max_heap_map(heap, q.max_heap());
             let pairs = [
@@ -328,6 +333,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
                 .collect();
             heap.list(&list)
         }
+        "binary" => binaries(q, heap),
         "min_heap_size" => small(q.min_heap_words),
         "min_bin_vheap_size" => small(q.min_vheap_words()),
         "max_heap_size" => max_heap_map(heap, q.max_heap()),
@@ -357,6 +363,27 @@ fn max_heap_map(heap: &mut Heap, m: heddle_runtime::process::MaxHeap) -> Term {
         (am::SIZE.into(), Term::small(m.size_words as i64)),
     ];
     heddle_term::map::from_pairs(heap, &pairs)
+}
+
+/// `{Address, Bytes, References}` of the binaries outside the heap that the process refers to, each reference once.
+fn binaries(q: &Process, heap: &mut Heap) -> Term {
+    let mut rows = Vec::new();
+    for list in [q.heap.off_heap.head, q.old_off_heap.head] {
+        let mut object = list;
+        while !object.is_null() {
+            let term = Term::boxed(object);
+            if term.is_kind(heddle_term::Kind::BinRef) {
+                let block = term.word(2) as *const RefBin;
+                // SAFETY: the process holds a reference to it.
+                let (bytes, references) = unsafe { (RefBin::capacity_bytes(block), RefBin::refcount(block)) };
+                let address = heap.unsigned(block as u64);
+                rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
+            }
+            // SAFETY: off-heap objects keep their link in the word after the header.
+            object = unsafe { *object.add(1) as *mut u64 };
+        }
+    }
+    heap.list(&rows)
 }
 
 fn catch_level(q: &Process) -> usize {

@@ -1,6 +1,8 @@
 //! Work that runs inside another process: garbage collection and checks for old code.
 
+use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
+use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, gc, send};
 use heddle_term::{Atom, Term, am};
 
@@ -10,10 +12,10 @@ heddle_runtime::natives! { TABLE:
         "request_system_task"/4 => request_system_task_4,
         "check_dirty_process_code"/2 => check_dirty_process_code,
         "no_aux_work_threads"/0 => no_aux_work_threads,
-        "release_literal_area_switch"/0 => nothing_to_release,
+        "release_literal_area_switch"/0 => release_area_switch,
     }
     "erts_literal_area_collector" => {
-        "release_area_switch"/0 => nothing_to_release,
+        "release_area_switch"/0 => release_area_switch,
         "send_copy_request"/3 => send_copy_request,
     }
 }
@@ -38,7 +40,7 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
     }
     let Some(&[kind, id, argument]) = request.as_tuple() else { return Err(p.badarg()) };
     let (Some(kind), Some(argument)) = (kind.as_atom(), argument.as_atom()) else { return Err(p.badarg()) };
-    if !matches!(kind.name(), "garbage_collect" | "check_process_code" | "copy_literals") {
+    if !matches!(kind.name(), "garbage_collect" | "check_process_code") {
         return Err(p.badarg());
     }
     let priority = match priority.as_atom().map(|a| a.name()) {
@@ -49,34 +51,41 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
         Some("inherit") => p.priority,
         _ => return Err(p.badarg()),
     };
-    let id = Package::new(id);
-    let requester = requester.payload();
-    send::ask_as(priority, target.payload(), move |other| {
-        let result = match (kind.name(), other) {
-            (_, None) => Term::bool(false),
-            // Collected when its native is back.
-            ("garbage_collect", Some(other)) if other.flags & FLAG_DETACHED != 0 => {
-                other.need_major |= argument.name() == "major";
-                Term::bool(true)
-            }
-            ("garbage_collect", Some(other)) => {
-                // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
-                if argument.name() == "major" {
-                    gc::collect(other, &mut [], 0, gc::Kind::Major);
-                } else {
-                    gc::collect(other, &mut [], 0, gc::Kind::Automatic);
-                }
-                Term::bool(true)
-            }
-            ("check_process_code", Some(other)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(other, argument))),
-            (_, Some(_)) => Term::bool(true),
-        };
-        send::build_message(requester, |heap| {
-            let id = heap.copy(id.term());
-            heap.tuple(&[kind.into(), id, result])
-        });
-    });
+    let task = Task { requester: requester.payload(), kind, id: Package::new(id), argument };
+    send::ask_as(priority, target.payload(), move |other| task.run(other));
     Ok(am::OK.into())
+}
+
+struct Task {
+    requester: u64,
+    kind: Atom,
+    id: Package,
+    argument: Atom,
+}
+
+impl Task {
+    fn run(self, target: Option<&mut Process>) {
+        let result = match (self.kind.name(), target) {
+            (_, None) => Term::bool(false),
+            ("garbage_collect", Some(target)) if target.flags & FLAG_DETACHED != 0 => {
+                // Its native may use what would move. It finds the request when the native is back.
+                let again = Body::Call(Box::new(move |target| self.run(target)));
+                let _ = target.shared().inbox.push(Signal::new(again));
+                return;
+            }
+            ("garbage_collect", Some(target)) => {
+                // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
+                let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Automatic };
+                gc::collect(target, &mut [], 0, kind);
+                Term::bool(true)
+            }
+            (_, Some(target)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(target, self.argument))),
+        };
+        send::build_message(self.requester, |heap| {
+            let id = heap.copy(self.id.term());
+            heap.tuple(&[self.kind.into(), id, result])
+        });
+    }
 }
 
 /// Processes on dirty threads are asked like others; they answer when they are back.
@@ -88,16 +97,40 @@ fn no_aux_work_threads(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::small(heddle_runtime::sched::options().schedulers as i64 + 1))
 }
 
-/// Literals of purged modules keep their memory: see term::literal.
-fn nothing_to_release(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(Term::bool(false))
+/// Frees the literals that every process was asked for, and announces the next: true if there are any.
+fn release_area_switch(p: &mut Process, _: &[Term]) -> NativeResult {
+    match literals::switch() {
+        Switched::Yes => Ok(Term::bool(true)),
+        Switched::No => Ok(Term::bool(false)),
+        Switched::NotYet => Err(p.again(&[])),
+    }
 }
 
-/// (Pid, Id, GcAllowed): nothing needs to be copied.
+/// (Pid, Area, How): the process copies what it has of the literals that are leaving, and the answer is
+/// `{copy_literals, {Area, How, Pid}, ok}`.
 fn send_copy_request(p: &mut Process, a: &[Term]) -> NativeResult {
-    let me = p.pid_term();
-    let kind = Atom::new("copy_literals");
-    let message = p.heap.tuple(&[kind.into(), a[1], am::OK.into()]);
-    send::send(p, me, message);
+    if !a[0].is_local_pid() {
+        return Err(p.badarg());
+    }
+    let id = p.heap.tuple(&[a[1], a[2], a[0]]);
+    copy_literals(p.pid(), Package::new(id), p.priority, a[0].payload());
     Ok(am::OK.into())
+}
+
+fn copy_literals(me: u64, id: Package, priority: Priority, pid: u64) {
+    send::ask_as(priority, pid, move |other| {
+        if let Some(other) = other {
+            if other.flags & FLAG_DETACHED != 0 {
+                // Its native may use them. It finds the request when the native is back.
+                let again = Body::Call(Box::new(move |_| copy_literals(me, id, priority, pid)));
+                let _ = other.shared().inbox.push(Signal::new(again));
+                return;
+            }
+            literals::copy_off(other);
+        }
+        send::build_message(me, |heap| {
+            let id = heap.copy(id.term());
+            heap.tuple(&[Atom::new("copy_literals").into(), id, am::OK.into()])
+        });
+    });
 }

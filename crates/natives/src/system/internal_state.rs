@@ -9,7 +9,7 @@ use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
 use heddle_term::bits::BitsView;
 use heddle_term::refbin::RefBin;
-use heddle_term::{Atom, Kind, Term, am, hash};
+use heddle_term::{Atom, Kind, Term, am, hash, map};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -33,6 +33,10 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(key) = a[0].as_atom() {
         return match key.name() {
             "reds_left" => Err(Thrown::ReductionsLeft),
+            "persistent_term" => {
+                let size = Term::small(crate::data::persistent_term::slots() as i64);
+                Ok(map::from_pairs(&mut p.heap, &[(Atom::new("table").into(), size)]))
+            }
             // Counters of tables have no memory of their own that could be told apart.
             "flxctr_memory_usage" => Ok(am::NOTSUP.into()),
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),

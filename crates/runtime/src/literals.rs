@@ -1,0 +1,137 @@
+//! Literals that nobody needs any more: how their memory comes back.
+//!
+//! Areas that are given up wait here. The process of OTP's module `erts_literal_area_collector` takes them in batches:
+//! 1. `switch` announces a batch. From now on copies between heaps no longer refer to it. It answers once every thread has seen
+//!    that, so that what was copied before is in some process' queue or heap.
+//! 2. The collector asks every process, which copies what it refers to (`copy_off`). A process that is made meanwhile gets its
+//!    arguments as copies.
+//! 3. The next `switch` frees the batch, when processes that were ending meanwhile are gone.
+
+use crate::gc;
+use crate::process::Process;
+use crate::{Package, qsbr, send};
+use heddle_term::literal::{Area, Leaving, announce, leaving};
+use heddle_term::{Atom, Term};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+enum Phase {
+    Idle,
+    /// Announced; every thread has seen it once this epoch has passed.
+    Announced(u64),
+    /// The collector asks the processes.
+    Asking,
+    /// All have answered. Those that were ending are gone once this epoch has passed.
+    Ending(u64),
+}
+
+struct State {
+    phase: Phase,
+    waiting: Vec<Area>,
+    batch: Vec<Area>,
+    /// What was announced last: threads outside the schedulers may be late to see that it is over.
+    over: Option<Box<Leaving>>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Idle, waiting: Vec::new(), batch: Vec::new(), over: None });
+
+/// Pid + 1 of the collector.
+pub static COLLECTOR: AtomicU64 = AtomicU64::new(0);
+
+/// These are not needed any more, though processes may still refer to them.
+pub fn give_up(areas: Vec<Area>) {
+    if areas.is_empty() {
+        return;
+    }
+    let first = {
+        let mut state = STATE.lock().unwrap();
+        let first = state.waiting.is_empty();
+        state.waiting.extend(areas);
+        first
+    };
+    if first && let Some(pid) = COLLECTOR.load(Ordering::Relaxed).checked_sub(1) {
+        send::message_to_pid(pid, Package::immediate(Atom::new("copy_literals").into()));
+    }
+}
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum Switched {
+    /// There is a new batch to ask for.
+    Yes,
+    No,
+    /// Ask again: not every thread has seen the announcement.
+    NotYet,
+}
+
+/// Frees the batch for which every process was asked, and takes the next.
+pub fn switch() -> Switched {
+    // Only the collector's process calls this, so nothing happens between the two locks. What is freed may give up more.
+    for area in finish_batch() {
+        // SAFETY: every process has let go of it, and tables did before it was given up.
+        unsafe { area.free() };
+    }
+    let mut state = STATE.lock().unwrap();
+    match state.phase {
+        Phase::Announced(epoch) if qsbr::passed(epoch) => {
+            state.phase = Phase::Asking;
+            return Switched::Yes;
+        }
+        Phase::Announced(_) => return Switched::NotYet,
+        Phase::Asking => {
+            state.phase = Phase::Ending(qsbr::next());
+            return Switched::NotYet;
+        }
+        Phase::Ending(_) => return Switched::NotYet,
+        Phase::Idle => {}
+    }
+    if state.waiting.is_empty() {
+        return Switched::No;
+    }
+    state.batch = std::mem::take(&mut state.waiting);
+    announce(Some(Box::new(Leaving::of(&state.batch))));
+    state.phase = Phase::Announced(qsbr::next());
+    Switched::NotYet
+}
+
+/// The areas of the batch for which every process was asked.
+fn finish_batch() -> Vec<Area> {
+    let mut state = STATE.lock().unwrap();
+    if !matches!(state.phase, Phase::Ending(epoch) if qsbr::passed(epoch)) {
+        return Vec::new();
+    }
+    state.phase = Phase::Idle;
+    if let Some(older) = std::mem::replace(&mut state.over, announce(None)) {
+        qsbr::retire(move || drop(older));
+    }
+    std::mem::take(&mut state.batch)
+}
+
+/// Copies to the process' heap what it refers to of the batch. At a point where it may collect.
+pub fn copy_off(p: &mut Process) {
+    let Some(leaving) = leaving() else { return };
+    let in_messages = p.messages.adopt_referring(leaving, &mut p.heap);
+    if in_messages || refers_to(p, leaving) {
+        gc::collect_off_literals(p, leaving);
+    }
+}
+
+/// Looks at every word, whether it is a term or not: what only looks like a pointer costs a collection, nothing else.
+fn refers_to(p: &mut Process, leaving: &Leaving) -> bool {
+    // SAFETY: blocks are initialised up to their tops, fragments up to what is used of them.
+    unsafe {
+        if leaving.is_in(p.start, p.heap.htop) || leaving.is_in(p.stop, p.end) || leaving.is_in(p.old_start, p.old_top) {
+            return true;
+        }
+        let mut fragment = p.heap.fragments;
+        while !fragment.is_null() {
+            let start = heddle_term::Fragment::start(fragment);
+            if leaving.is_in(start, start.add((*fragment).used_words)) {
+                return true;
+            }
+            fragment = (*fragment).next;
+        }
+    }
+    let mut found = false;
+    gc::for_each_root(p, &mut [], &mut |term: &mut Term| found |= leaving.contains(term.raw()));
+    found
+}
