@@ -130,6 +130,17 @@ fn constant_is_kept(constant: Term, expr: &Expr) -> bool {
         Expr::Tuple(exprs) => constant
             .as_tuple()
             .is_some_and(|parts| parts.len() == exprs.len() && parts.iter().zip(exprs).all(|(&part, expr)| constant_is_kept(part, expr))),
+        Expr::List(exprs, rest) => {
+            let mut left = constant;
+            let kept = exprs.iter().all(|expr| {
+                let kept = left.is_cons() && constant_is_kept(left.head(), expr);
+                if kept {
+                    left = left.tail();
+                }
+                kept
+            });
+            kept && constant_is_kept(left, rest)
+        }
         _ => false,
     }
 }

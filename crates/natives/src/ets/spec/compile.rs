@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// Deeper nesting than this is no specification that anybody writes (guards and bodies are evaluated by recursion).
 const MAX_DEPTH: usize = 1000;
+pub const TOO_DEEP: &str = "Match specification is nested too deep.";
 /// Variables are numbered up to this.
 const MAX_VARIABLE: u32 = 100_000_000;
 
@@ -97,7 +98,7 @@ impl Compiler {
         if self.depth <= MAX_DEPTH {
             return false;
         }
-        self.errors.push("Match specification is nested too deep.".into());
+        self.errors.push(TOO_DEEP.into());
         true
     }
 

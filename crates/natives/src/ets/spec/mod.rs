@@ -8,6 +8,7 @@ pub mod natives;
 pub mod pattern;
 
 use heddle_runtime::Package;
+use heddle_runtime::process::{Process, Thrown};
 use heddle_term::{Heap, Resource, Term};
 use pattern::Pattern;
 use std::sync::Arc;
@@ -78,17 +79,33 @@ impl Resource for Program {
     }
 }
 
+/// Why a specification is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    Bad,
+    TooDeep,
+}
+
+impl Refused {
+    pub fn raise(self, p: &mut Process) -> Thrown {
+        match self {
+            Refused::Bad => p.badarg(),
+            Refused::TooDeep => p.system_limit(),
+        }
+    }
+}
+
 impl Program {
     /// For use while `source` stays where it is.
-    pub fn borrowed(source: Term, form: Form) -> Option<Program> {
+    pub fn borrowed(source: Term, form: Form) -> Result<Program, Refused> {
         let clauses = Program::clauses(source, form)?;
-        Some(Program { clauses, form, source: None })
+        Ok(Program { clauses, form, source: None })
     }
 
-    pub fn owned(source: Term, form: Form) -> Option<Arc<Program>> {
+    pub fn owned(source: Term, form: Form) -> Result<Arc<Program>, Refused> {
         let source = Package::new(source);
         let clauses = Program::clauses(source.term(), form)?;
-        Some(Arc::new(Program { clauses, form, source: Some(source) }))
+        Ok(Arc::new(Program { clauses, form, source: Some(source) }))
     }
 
     /// For calls and messages, which are matched as lists.
@@ -99,11 +116,12 @@ impl Program {
     }
 
     /// An empty specification is none, but where tables are searched it is one that nothing matches.
-    fn clauses(source: Term, form: Form) -> Option<Vec<Clause>> {
+    fn clauses(source: Term, form: Form) -> Result<Vec<Clause>, Refused> {
         if source.is_nil() && form == Form::Spec {
-            return Some(Vec::new());
+            return Ok(Vec::new());
         }
-        compile::compile(source, form, Dialect::Table).ok()
+        let refused = |errors: Vec<String>| if errors.iter().any(|e| e == compile::TOO_DEEP) { Refused::TooDeep } else { Refused::Bad };
+        compile::compile(source, form, Dialect::Table).map_err(refused)
     }
 
     pub fn reference(self: Arc<Program>, heap: &mut Heap) -> Term {
