@@ -21,7 +21,7 @@
 //! * Sources of an instruction that may collect are proved to lie below its `live`, so the roots are just x0 to x(live - 1) and the
 //!   frame; Y registers all hold something then. `bs_match` has taken bits only after it ensured them.
 //! * `receive`: `loop_rec`, `loop_rec_end`, `wait` and `wait_timeout` keep no X registers.
-//! * See [`Verified::raises_raw`] for slots that were never written.
+//! * See [`Verified::raises_raw`] for slots that were never written, [`Verified::clears`] for results of BIFs that failed.
 
 mod check;
 mod effects;
@@ -35,7 +35,7 @@ mod tags;
 use heddle_abi::opcodes::Op;
 
 use self::check::Checker;
-use self::flow::Flow;
+use self::flow::{Flow, Found};
 use self::tags::TagSets;
 use crate::beam::BeamFile;
 use crate::code::function_name;
@@ -54,6 +54,8 @@ pub struct Verified {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     raises_raw: Vec<bool>,
+    /// Ascending.
+    clears: Vec<u32>,
 }
 
 impl Verified {
@@ -77,6 +79,12 @@ impl Verified {
     /// whenever the stack can be walked.
     pub fn raises_raw(&self, function: usize) -> bool {
         self.facts.raises_raw.get(function).copied().unwrap_or(true)
+    }
+
+    /// Whether the machine must put a term into the destination of the instruction with this index before it runs it: the
+    /// instruction (a BIF) may fail, and what stands behind its label reads the destination nevertheless.
+    pub fn clears(&self, instr: usize) -> bool {
+        self.facts.clears.binary_search(&(instr as u32)).is_ok()
     }
 }
 
@@ -111,8 +119,13 @@ pub fn verify(beam: &BeamFile) -> Result<Facts, BeamError> {
     }
     let ordinals = vec![0; entries.len()];
     let mut scratch = Scratch { entries, ordinals, starts: Vec::new(), tags: TagSets::new() };
-    let raises_raw = code.functions.iter().map(|function| scratch.function(beam, function)).collect::<Result<_, _>>()?;
-    Ok(Facts { raises_raw })
+    let mut facts = Facts::default();
+    for function in &code.functions {
+        let found = scratch.function(beam, function)?;
+        facts.raises_raw.push(found.raises_raw);
+        facts.clears.extend(found.clears);
+    }
+    Ok(facts)
 }
 
 fn bad_reference(beam: &BeamFile, chunk: [u8; 4], offset: usize, function: u32, arity: u32, label: u32) -> BeamError {
@@ -132,7 +145,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn function(&mut self, beam: &BeamFile, function: &Function) -> Result<bool, BeamError> {
+    fn function(&mut self, beam: &BeamFile, function: &Function) -> Result<Found, BeamError> {
         let code = &beam.code;
         let checker = Checker { beam, function, entries: &self.entries };
         let at = |index: usize, problem| code.error(&beam.atoms, Some(function), &code.instrs[index], problem);

@@ -258,3 +258,51 @@ fn catch_tags_nest() {
     assert!(accepted(raw).raises_raw(0));
     assert!(!accepted(&tried.concat()).raises_raw(0));
 }
+
+/// The compiler knows that the BIF cannot fail, and leaves its failure label where its result is read.
+#[test]
+fn results_of_bifs_proved_to_succeed() {
+    let body: &[(Op, &[Arg])] = &[
+        (Op::Bif1, &[F(3), U(0), X(0), X(1)]),
+        (Op::IsNil, &[F(3), X(1)]),
+        (Op::Return, &[]),
+        (Op::Label, &[U(3)]),
+        (Op::Move, &[X(1), X(0)]),
+        (Op::Return, &[]),
+    ];
+    let beam = accepted(body);
+    assert!(beam.clears(3) && !beam.clears(4) && !beam.clears(7));
+    let unused = [&body[..4], &[(Op::Return, &[][..])]].concat();
+    assert!(!accepted(&unused).clears(3));
+    // Only failure explains it.
+    let other = [&[(Op::IsNil, &[F(3), X(0)][..])][..], body].concat();
+    refused(&other, "X(1) has no value");
+}
+
+/// One end of the code raises for ways with different tags and frames.
+#[test]
+fn shared_ends_keep_their_tags() {
+    let frame = (Op::Allocate, &[U(2), U(1)][..]);
+    let init = (Op::InitYregs, &[List(vec![Y(0), Y(1)])][..]);
+    let call = (Op::CallExt, &[U(1), U(0)][..]);
+    let done = [(Op::Deallocate, &[U(2)][..]), (Op::Return, &[][..])];
+    let body = [
+        &[
+            (Op::IsNil, &[F(5), X(0)][..]),
+            frame,
+            init,
+            (Op::Try, &[Y(1), F(3)]),
+            (Op::Try, &[Y(0), F(4)]),
+            call,
+            (Op::IsNil, &[F(5), X(0)]),
+        ],
+        &[(Op::TryEnd, &[Y(0)][..]), (Op::TryEnd, &[Y(1)])][..],
+        &done,
+        &[(Op::Label, &[U(4)][..]), (Op::TryCase, &[Y(0)]), (Op::IsNil, &[F(5), X(0)]), (Op::TryEnd, &[Y(1)])],
+        &done,
+        &[(Op::Label, &[U(3)][..]), (Op::TryCase, &[Y(1)]), (Op::IsNil, &[F(5), X(0)])],
+        &done,
+        &[(Op::Label, &[U(5)][..]), (Op::IfEnd, &[])],
+    ];
+    accepted(&body.concat());
+}

@@ -3,9 +3,9 @@
 use crate::package::Package;
 use crate::process::Process;
 use crate::registers::Registers;
-use crate::send::{PORTS, deliver, send_exit};
+use crate::send::{PORTS, deliver, send_exit, send_exit_with};
 use crate::signal::{Body, Signal};
-use crate::trace::{events, flags, tracees};
+use crate::trace::{events, flags, seq, tracees};
 use crate::{gc, names, proctab, qsbr};
 use heddle_term::{Atom, Term, am};
 use std::sync::Mutex;
@@ -22,6 +22,22 @@ pub fn add_hook(hook: Hook) {
 
 /// Ends the running process. Its `exit_reason` is set. Afterwards the process must not be touched.
 pub fn finish(p: &mut Process) {
+    let shared = p.proc_ref();
+    if !shared.state.load().is_exiting() {
+        leave(p);
+    }
+    drop(p.take_rare());
+    gc::free_all(p);
+    p.saved = Registers::new();
+    p.dictionary.clear();
+    if shared.state.set_free() {
+        // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
+        qsbr::retire(move || unsafe { crate::process::deallocate(shared) });
+    }
+}
+
+/// The end as all others see it. What a native may still use, whose dirty thread blocks, stays for `finish`.
+pub fn leave(p: &mut Process) {
     let shared = p.proc_ref();
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
@@ -49,8 +65,7 @@ pub fn finish(p: &mut Process) {
         hook(p);
     }
     // Whom it suspended goes on.
-    let rare = p.take_rare();
-    for &(pid, count) in rare.iter().flat_map(|r| &r.suspending) {
+    for &(pid, count) in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
         crate::send::call_in(pid, move |other| {
             if let Some(other) = other {
                 other.resume(count);
@@ -65,7 +80,8 @@ pub fn finish(p: &mut Process) {
     if let Some(inner) = p.relations.take() {
         for (other, link) in inner.links {
             if link.active {
-                send_exit(me, other, reason, true);
+                let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
+                send_exit_with(me, other, reason, true, token);
             }
         }
         for (reference, watcher) in inner.watchers {
@@ -100,13 +116,6 @@ pub fn finish(p: &mut Process) {
         }
         tracees::forget_process(p.shared());
     }
-    drop(rare);
-    gc::free_all(p);
-    p.saved = Registers::new();
-    p.dictionary.clear();
-    shared.state.set_free();
-    // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
-    qsbr::retire(move || unsafe { crate::process::deallocate(shared) });
 }
 
 /// A signal that reached a process which is ending.
@@ -159,6 +168,12 @@ pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
     let pid = p.pid_term();
     let reason = p.exit_reason;
     log("error", "Error in process ~p with exit value:~n~p~n", &[pid, reason], p.group_leader);
+}
+
+/// A message of the machine itself on what `p` does.
+pub fn log_of(p: &Process, level: &str, text: &str) {
+    let package = Package::build(|heap| heap.string(text));
+    log(level, "~ts~n", &[package.term()], p.group_leader);
 }
 
 /// A message of the machine itself.

@@ -21,6 +21,7 @@
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
+use crate::{system_monitor, time};
 use heddle_term::copy::relocate;
 use heddle_term::heap::release_object;
 use heddle_term::literal::is_literal;
@@ -100,6 +101,9 @@ pub fn free_all(p: &mut Process) {
     p.old_end = null_mut();
 }
 
+/// What collections take longer while they are watched: for tests of that (`erts_debug:set_internal_state`).
+pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Minor unless something asks for more.
@@ -121,6 +125,10 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         let minor = kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after;
         events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
     }
+    let began = system_monitor::watches_collections().then(|| (time::monotonic_ns(), LONG_SLEEP_MS.load(Ordering::Relaxed)));
+    if let Some((_, ms @ 1..)) = began {
+        std::thread::sleep(std::time::Duration::from_millis(ms));
+    }
     let mut done = false;
     if kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after {
         done = minor(p, live, need_words);
@@ -140,6 +148,10 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     if metered {
         meters::pause(p, meters::What::Memory, true);
     }
+    if let Some((began, _)) = began {
+        system_monitor::collected(p, (time::monotonic_ns() - began) as u64);
+    }
+    system_monitor::check_heap(p);
     check_max_heap(p);
     p.shared().state.set_collecting(false);
     debug_assert!(p.free_words() >= need_words as isize);

@@ -6,7 +6,7 @@ use crate::process::Process;
 use crate::send::{deliver, node_name};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags};
-use crate::{proctab, refs};
+use crate::{proctab, refs, system_monitor};
 use heddle_term::{Term, am};
 
 #[must_use]
@@ -46,7 +46,7 @@ pub fn drain(p: &mut Process) -> After {
 fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
     match &mut signal.body {
         Body::Message { .. } => append(p, signal),
-        Body::AliasMessage { alias, data } => {
+        Body::AliasMessage { alias, from, data, token } => {
             let Some(inner) = p.relations.get_mut() else { return After::Continue };
             let Some(mode) = inner.aliases.get(alias).copied() else { return After::Continue };
             if matches!(mode, AliasMode::ReplyDemonitor | AliasMode::Reply) {
@@ -57,16 +57,17 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 }
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
-            signal.body = Body::Message { from: Term::NONE, data, adopted: crate::signal::Neighbours::NONE };
-            append(p, signal);
+            append(p, Signal::message_with(*from, data, token.take()));
         }
-        Body::Exit { from, reason, linked, kill } => {
+        Body::Exit { from, reason, linked, kill, token } => {
             let from_term = *from;
             if *linked {
                 // Only an active link carries it.
                 match p.relations.get_mut().and_then(|i| i.links.remove(&from_term)) {
                     Some(link) if link.active => {
-                        if events::on(p.shared(), flags::PROCS) {
+                        // Whom it kills is told nothing more than its end.
+                        let fatal = !p.trap_exit && !reason.term().is_atom_of(am::NORMAL);
+                        if !fatal && events::on(p.shared(), flags::PROCS) {
                             events::of_process(p, flags::PROCS, "getting_unlinked", &[from_term]);
                         }
                     }
@@ -88,7 +89,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                     let from = heap.copy(from_term);
                     heap.tuple(&[am::EXIT_UPPER.into(), from, reason])
                 });
-                append(p, Signal::message(message));
+                append(p, Signal::message_with(from_term, message, token.take()));
                 return After::Continue;
             }
             let is_normal = reason.term().is_atom_of(am::NORMAL);
@@ -187,6 +188,7 @@ fn append(p: &mut Process, signal: Box<Signal>) {
         events::receive(p, *from, data.term());
     }
     p.messages.append(signal);
+    system_monitor::queued(p);
 }
 
 /// A new identity for an unlink or the like.

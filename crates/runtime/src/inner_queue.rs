@@ -8,6 +8,7 @@
 
 use crate::package::Package;
 use crate::signal::{Body, Neighbours, Signal};
+use crate::trace::seq::Token;
 use heddle_term::{Heap, Term};
 use std::ptr::null_mut;
 
@@ -148,6 +149,45 @@ impl InnerQueue {
         }
         self.len -= 1;
         self.restart();
+    }
+
+    /// The message that `peek` gave.
+    pub fn term_at_save(&self) -> Term {
+        // SAFETY: list nodes are live.
+        match unsafe { &(*self.save).body } {
+            Body::Message { data, .. } => data.term(),
+            _ => Term::NONE,
+        }
+    }
+
+    /// What sequential tracing has to know of the message at the save position: it has a token, or takes one away.
+    #[inline]
+    pub fn token(&mut self) -> (Option<Box<Token>>, bool) {
+        // SAFETY: list nodes are live.
+        match unsafe { &mut (*self.save).body } {
+            Body::Message { token, clears_token, .. } => (token.take(), *clears_token),
+            _ => (None, false),
+        }
+    }
+
+    #[inline(always)]
+    pub fn has_token(&self) -> bool {
+        // SAFETY: list nodes are live.
+        matches!(unsafe { &(*self.save).body }, Body::Message { token: Some(_), .. })
+    }
+
+    /// Messages that wait go on without their tokens.
+    pub fn forget_tokens(&mut self) {
+        let mut node = self.first;
+        while !node.is_null() {
+            // SAFETY: list nodes are live.
+            unsafe {
+                if let Body::Message { token, .. } = &mut (*node).body {
+                    *token = None;
+                }
+                node = (*node).next;
+            }
+        }
     }
 
     /// Start over at the first message.

@@ -27,6 +27,8 @@ pub mod signal;
 pub mod sizes;
 pub mod spawn;
 pub mod state;
+pub mod system_monitor;
+pub mod system_profile;
 pub mod time;
 pub mod timer;
 pub mod timer_refs;

@@ -217,7 +217,7 @@ impl MaxHeap {
 
 impl Rare {
     fn new(max_heap: MaxHeap, min_vheap_words: usize) -> Box<Rare> {
-        Box::new(Rare { max_heap, min_vheap_words, save_calls: 0, suspending: Vec::new(), owned: Vec::new() })
+        Box::new(Rare { max_heap, min_vheap_words, save_calls: 0, suspending: Vec::new(), owned: Vec::new(), seq: Default::default() })
     }
 
     /// None where the options are as usual.
@@ -237,6 +237,8 @@ pub struct Rare {
     pub suspending: Vec<(u64, u32)>,
     /// Things natives attach (open files): freed at exit.
     pub owned: Vec<Box<dyn std::any::Any + Send>>,
+    /// Sequential tracing.
+    pub seq: crate::trace::seq::State,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -314,6 +316,8 @@ const _: () = assert!(size_of::<ProcShared>() <= 448);
 pub const FLAG_ETS: u32 = 1;
 /// Monitors node status.
 pub const FLAG_NODES: u32 = 2;
+/// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
+pub const FLAG_DETACHED: u32 = 4;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}

@@ -12,11 +12,48 @@ const LOW_SKIPS: u32 = 8;
 
 #[derive(Default)]
 struct Queues {
+    /// Identities of processes that wait for their turn on some queue and are wanted earlier, by priority (not low).
+    wanted: [VecDeque<u64>; 3],
     max: VecDeque<ProcRef>,
     high: VecDeque<ProcRef>,
     normal: VecDeque<ProcRef>,
     low: VecDeque<ProcRef>,
     low_skipped: u32,
+}
+
+/// What comes next: an entry, or the identity of a process whose entry is elsewhere.
+pub enum Next {
+    Process(ProcRef),
+    Wanted(u64),
+}
+
+impl Queues {
+    fn next(&mut self) -> Option<Next> {
+        if let Some(pid) = self.wanted[0].pop_front() {
+            return Some(Next::Wanted(pid));
+        }
+        if let Some(p) = self.max.pop_front() {
+            return Some(Next::Process(p));
+        }
+        if let Some(pid) = self.wanted[1].pop_front() {
+            return Some(Next::Wanted(pid));
+        }
+        if let Some(p) = self.high.pop_front() {
+            return Some(Next::Process(p));
+        }
+        if let Some(pid) = self.wanted[2].pop_front() {
+            return Some(Next::Wanted(pid));
+        }
+        if !self.low.is_empty() && (self.normal.is_empty() || self.low_skipped >= LOW_SKIPS) {
+            self.low_skipped = 0;
+            return self.low.pop_front().map(Next::Process);
+        }
+        let p = self.normal.pop_front()?;
+        if !self.low.is_empty() {
+            self.low_skipped += 1;
+        }
+        Some(Next::Process(p))
+    }
 }
 
 #[derive(Default)]
@@ -52,28 +89,24 @@ impl RunQueue {
         len
     }
 
-    pub fn pop(&self) -> Option<ProcRef> {
+    /// A process is wanted among those of `priority`, although its entry is elsewhere. Length after the push.
+    pub fn want(&self, pid: u64, priority: Priority) -> usize {
+        let mut q = self.queues.lock().unwrap();
+        q.wanted[(priority as usize).min(2)].push_back(pid);
+        let len = self.len.load(Ordering::Relaxed) + 1;
+        self.len.store(len, Ordering::Relaxed);
+        len
+    }
+
+    pub fn pop(&self) -> Option<Next> {
         if self.is_empty() {
             return None;
         }
         let mut q = self.queues.lock().unwrap();
-        let p = if let Some(p) = q.max.pop_front() {
-            p
-        } else if let Some(p) = q.high.pop_front() {
-            p
-        } else if !q.low.is_empty() && (q.normal.is_empty() || q.low_skipped >= LOW_SKIPS) {
-            q.low_skipped = 0;
-            q.low.pop_front()?
-        } else {
-            let p = q.normal.pop_front()?;
-            if !q.low.is_empty() {
-                q.low_skipped += 1;
-            }
-            p
-        };
+        let next = q.next()?;
         self.len.fetch_sub(1, Ordering::Relaxed);
         self.taken.fetch_add(1, Ordering::Relaxed);
-        Some(p)
+        Some(next)
     }
 
     /// Up to half of what is there (at least one), oldest first, never one that is bound to its scheduler.

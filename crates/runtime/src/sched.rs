@@ -8,13 +8,13 @@
 //! Parking protocol: the idler sets its bit in IDLE, then looks at all queues once more, then parks. A pusher pushes, then
 //! looks at IDLE. Both with SeqCst, so one of them sees the other.
 
-use crate::process::{Outcome, ProcRef, Process};
-use crate::run_queue::RunQueue;
+use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
+use crate::run_queue::{Next, RunQueue};
 use crate::signal::{Body, Signal};
-use crate::state::Put;
+use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
-use crate::{handle, huge_pages, proctab, qsbr, time};
+use crate::{handle, huge_pages, proctab, qsbr, system_monitor, system_profile, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
@@ -111,6 +111,10 @@ pub fn on_dirty_thread() -> bool {
 pub fn current_id() -> usize {
     let id = CURRENT.get();
     if id == usize::MAX { 1 } else { id + 1 }
+}
+/// Schedulers that are not idle.
+pub fn busy_schedulers() -> usize {
+    vm().schedulers.len().saturating_sub(vm().idle_count.load(Ordering::Relaxed))
 }
 pub fn queue_lengths() -> Vec<usize> {
     vm().schedulers.iter().map(|s| s.queue.len()).collect()
@@ -213,23 +217,51 @@ fn fatal_thread(error: &std::io::Error) -> ! {
 #[inline]
 pub fn wake(p: ProcRef) {
     if p.state.wake() == Put::Enqueue {
+        if system_profile::on(system_profile::PROCESSES) {
+            // SAFETY: we made it runnable, and it is in no queue yet.
+            unsafe { system_profile::process(p, true) };
+        }
         enqueue(p);
+    }
+}
+
+/// A process has a reason to run, and somebody of this priority waits for it.
+pub fn wake_for(p: ProcRef, asker: Priority) {
+    match p.state.wake_for(asker) {
+        Put::Enqueue => enqueue(p),
+        Put::Again => {
+            let index = queue_for(p);
+            let length = vm().schedulers[index].queue.want(p.pid, asker);
+            announce(index, length);
+        }
+        Put::Nothing => {}
     }
 }
 
 /// Puts a process whose QUEUED flag the caller set on a queue.
 pub fn enqueue(p: ProcRef) {
+    let index = queue_for(p);
+    let length = vm().schedulers[index].queue.push(p, p.state.load().queue_priority());
+    announce(index, length);
+}
+
+/// The run queue that a process goes on.
+fn queue_for(p: ProcRef) -> usize {
     let vm = vm();
     let bound = p.bound_scheduler.load(Ordering::Relaxed) as usize;
     let mine = CURRENT.get();
-    let index = if bound != 0 && bound <= vm.schedulers.len() {
+    if bound != 0 && bound <= vm.schedulers.len() {
         bound - 1
     } else if mine < vm.schedulers.len() {
         mine
     } else {
         (p.last_scheduler.load(Ordering::Relaxed) as usize) % online().max(1)
-    };
-    let length = vm.schedulers[index].queue.push(p, p.state.load().priority());
+    }
+}
+
+/// Something was put on the queue of scheduler `index`, which has this length now.
+fn announce(index: usize, length: usize) {
+    let mine = CURRENT.get();
     // SeqCst: the push comes before the look at the idle set (see the essay).
     fence(Ordering::SeqCst);
     if index != mine {
@@ -297,12 +329,21 @@ fn scheduler_loop(index: usize) {
         }
         let online = index < online();
         let next = match me.queue.pop() {
-            Some(p) => Some(p),
+            Some(next) => Some(next),
             None if online => find_work(index),
             None => None,
         };
         match next {
-            Some(p) => run_process(engine.as_mut(), p, index),
+            Some(Next::Process(p)) => {
+                let taken = p.state.start_running();
+                take(engine.as_mut(), p, taken, index);
+            }
+            Some(Next::Wanted(pid)) => {
+                if let Some(p) = proctab::lookup(pid) {
+                    let taken = p.state.start_out_of_turn();
+                    take(engine.as_mut(), p, taken, index);
+                }
+            }
             None => {
                 let wait = fire_timers(index, 3_600_000);
                 if me.queue.is_empty() {
@@ -348,7 +389,7 @@ fn fire(action: Action) {
 }
 
 /// Spins for a while looking at the others' queues.
-fn find_work(index: usize) -> Option<ProcRef> {
+fn find_work(index: usize) -> Option<Next> {
     let vm = vm();
     let me = &vm.schedulers[index];
     let n = vm.schedulers.len();
@@ -360,8 +401,8 @@ fn find_work(index: usize) -> Option<ProcRef> {
     // How long the sole process of a queue has been waiting without its owner taking anything.
     let mut seen: Option<(usize, u64, Instant)> = None;
     'spin: for round in 0..SPIN_ROUNDS {
-        if let Some(p) = me.queue.pop() {
-            found = Some(p);
+        found = me.queue.pop();
+        if found.is_some() {
             break;
         }
         for step in 1..n {
@@ -422,18 +463,18 @@ fn cores() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
-fn take_from(index: usize, victim: usize) -> Option<ProcRef> {
+fn take_from(index: usize, victim: usize) -> Option<Next> {
     let vm = vm();
     let mut stolen = vm.schedulers[victim].queue.steal(64).into_iter();
     let first = stolen.next()?;
     let me = &vm.schedulers[index];
     let mut count = 1;
     for p in stolen {
-        me.queue.push(p, p.state.load().priority());
+        me.queue.push(p, p.state.load().queue_priority());
         count += 1;
     }
     me.stolen.fetch_add(count, Ordering::Relaxed);
-    Some(first)
+    Some(Next::Process(first))
 }
 
 fn park(index: usize, wait_ms: u64) {
@@ -452,7 +493,14 @@ fn park(index: usize, wait_ms: u64) {
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
         let busy = is_online && vm.schedulers.iter().any(|s| !s.queue.is_empty());
         let ms = if busy { wait_ms.min(1) } else { wait_ms };
+        let told = system_profile::on(system_profile::SCHEDULERS);
+        if told {
+            system_profile::scheduler(index + 1, false);
+        }
         me.parker.park(Some(Duration::from_millis(ms.max(1))));
+        if told {
+            system_profile::scheduler(index + 1, true);
+        }
         qsbr::online();
     }
     if vm.idle[index / 64].fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
@@ -460,10 +508,37 @@ fn park(index: usize, wait_ms: u64) {
     }
 }
 
+/// Does with a process from a queue what is to be done.
+fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, index: usize) {
+    match taken {
+        Taken::Run => run_process(engine, p, index),
+        Taken::Signals => handle_signals(p),
+        Taken::Nothing => {}
+        // SAFETY: it left the process table, and this was the last entry on a run queue.
+        Taken::Free => qsbr::retire(move || unsafe { crate::process::deallocate(p) }),
+    }
+}
+
+/// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
+fn handle_signals(p: ProcRef) {
+    // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
+    let local = unsafe { p.local() };
+    let after = handle::drain(local);
+    if p.state.load().is_dirty() {
+        if after == handle::After::Exit {
+            crate::exit::leave(local);
+        }
+        if p.state.stop_helping() == Put::Enqueue {
+            enqueue(p);
+        }
+    } else {
+        switch_out(p, local, if after == handle::After::Exit { Outcome::Exit } else { Outcome::Yield });
+    }
+}
+
 fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     let vm = vm();
     let me = &vm.schedulers[index];
-    p.state.start_running();
     p.last_scheduler.store(index as u16, Ordering::Relaxed);
     if me.switches.fetch_add(1, Ordering::Relaxed).is_multiple_of(huge_pages::SWITCHES) {
         huge_pages::look();
@@ -484,7 +559,11 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         outcome = Outcome::Suspended;
     } else {
         let slice = crate::zeal::slice();
+        let watched = system_monitor::watches_slices().then(|| (crate::time::monotonic_ns(), local.ip));
         let (out, left) = engine.run(local, slice);
+        if let Some((began, from)) = watched {
+            system_monitor::ran(local, (crate::time::monotonic_ns() - began) as u64, from);
+        }
         let used = (slice - left).max(0) as u64;
         local.reductions += used;
         me.reductions.fetch_add(used, Ordering::Relaxed);
@@ -506,15 +585,35 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
 
 fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
     match outcome {
-        Outcome::Exit => crate::exit::finish(local),
+        Outcome::Exit => {
+            if system_profile::on(system_profile::PROCESSES) {
+                p.state.set_exiting();
+                // SAFETY: we ran it.
+                unsafe { system_profile::process(p, false) };
+            }
+            crate::exit::finish(local)
+        }
         Outcome::DirtyCpu | Outcome::DirtyIo => {
-            p.state.go_dirty();
+            local.flags |= FLAG_DETACHED;
+            // A dirty thread may have it at once, but not before it gets it from the queue: nothing of `local` is used after this.
+            if p.state.go_dirty() == Put::Enqueue {
+                enqueue(p);
+            }
             let queue = &vm().dirty[(outcome == Outcome::DirtyIo) as usize];
             queue.queue.lock().unwrap().push_back(p);
             queue.ready.notify_one();
         }
         Outcome::Yield | Outcome::Wait | Outcome::Suspended => {
+            let told = outcome != Outcome::Yield && system_profile::on(system_profile::PROCESSES);
+            if told {
+                // SAFETY: we ran it. Told now, as others may wake it as soon as it is let go.
+                unsafe { system_profile::process(p, false) };
+            }
             if p.state.stop_running(outcome == Outcome::Yield) == Put::Enqueue {
+                if told {
+                    // SAFETY: it is in no queue yet.
+                    unsafe { system_profile::process(p, true) };
+                }
                 enqueue(p);
             }
         }
@@ -537,10 +636,40 @@ fn dirty_loop(kind: usize) {
             }
         };
         let _guard = qsbr::guard();
+        reattach(p);
         // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
         let local = unsafe { p.local() };
-        let outcome = engine.run_dirty(local);
+        local.flags &= !FLAG_DETACHED;
+        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { engine.run_dirty(local) };
+        // It may have been ended while its native blocked.
+        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { outcome };
         switch_out(p, local, outcome);
+    }
+}
+
+/// Runs `f` for a native on a dirty thread. `f` may block as long as it likes and looks at nothing that processes share: meanwhile
+/// the schedulers handle the process' signals, and it may end, as seen by all others. Terms stay where they are.
+pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
+    if !on_dirty_thread() {
+        return f();
+    }
+    let shared = p.proc_ref();
+    p.flags |= FLAG_DETACHED;
+    if shared.state.detach() == Put::Enqueue {
+        enqueue(shared);
+    }
+    qsbr::offline();
+    let result = f();
+    qsbr::online();
+    reattach(shared);
+    p.flags &= !FLAG_DETACHED;
+    result
+}
+
+/// Waits until nobody handles the signals of our process any more.
+fn reattach(p: ProcRef) {
+    while !p.state.attach() {
+        std::thread::sleep(Duration::from_micros(20));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::package::Package;
-use crate::process::{ProcRef, Process};
+use crate::process::{Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
+use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
 use crate::{names, proctab, refs, sched};
 use heddle_term::{Atom, Kind, Term, am};
@@ -39,6 +40,9 @@ pub struct PortHooks {
     pub link: fn(port: Term, from: Term, on: bool) -> bool,
     pub monitor: fn(port: Term, from: Term, reference: RefId) -> bool,
     pub demonitor: fn(port: Term, reference: RefId),
+    pub exists: fn(port: Term) -> bool,
+    /// Bytes for the port from the machine itself, as a tracer gets them.
+    pub output: fn(port: Term, bytes: Vec<u8>) -> bool,
 }
 
 pub static PORTS: std::sync::OnceLock<PortHooks> = std::sync::OnceLock::new();
@@ -56,15 +60,15 @@ pub enum Sent {
 /// `Dest ! Message`.
 #[inline]
 pub fn send(p: &mut Process, dest: Term, message: Term) -> Sent {
-    if events::on(p.shared(), flags::SEND) {
-        traced_send(p, dest, message);
+    if events::on(p.shared(), flags::SEND | flags::TOKEN) {
+        return traced_send(p, dest, message);
     }
     send_quietly(p, dest, message)
 }
 
 /// Tells the tracers, before the message can arrive.
 #[cold]
-fn traced_send(p: &mut Process, dest: Term, message: Term) {
+fn traced_send(p: &mut Process, dest: Term, message: Term) -> Sent {
     let named = match dest.as_tuple() {
         Some(&[name, node]) if node.is_atom_of(node_name()) => name,
         _ => dest,
@@ -74,37 +78,57 @@ fn traced_send(p: &mut Process, dest: Term, message: Term) {
         None if dest.is_local_pid() => proctab::lookup(dest.payload()).map(|_| dest),
         None => Some(dest),
     };
+    // The token counts on for messages that somebody gets.
+    let gets_token = receiver.is_some_and(|r| r.is_local_pid() || alias_process(r).is_some());
     // A name that nobody has is no process that is gone.
     let receiver = receiver.unwrap_or(if named.is_atom() { dest } else { Term::NONE });
-    events::send(p, dest, receiver, message);
+    if events::on(p.shared(), flags::SEND) {
+        events::send(p, dest, receiver, message);
+    }
+    let token = if gets_token && seq::has_token(p) { seq::sent(p, receiver, message) } else { None };
+    post(p, dest, message, token)
+}
+
+/// The process that an alias leads to.
+fn alias_process(dest: Term) -> Option<ProcRef> {
+    // An alias carries its process; any other reference is an expired address.
+    if dest.kind() != Some(Kind::Ref) || dest.header().arity() != 3 {
+        return None;
+    }
+    proctab::lookup(dest.word(2))
 }
 
 /// `Dest ! Message` of which nobody hears: what the machine sends in a process' name.
 #[inline]
 pub fn send_quietly(p: &mut Process, dest: Term, message: Term) -> Sent {
-    if dest.is_local_pid() {
-        send_pid(p, dest.payload(), message);
-        return Sent::Ok;
-    }
-    send_other(p, dest, message)
+    post(p, dest, message, None)
 }
 
 #[inline]
-fn send_pid(p: &mut Process, pid: u64, message: Term) {
+fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -> Sent {
+    if dest.is_local_pid() {
+        send_pid(p, dest.payload(), message, token);
+        return Sent::Ok;
+    }
+    send_other(p, dest, message, token)
+}
+
+#[inline]
+fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let _ = p.shared().inbox.push(Signal::message_from(p.pid_term(), Package::new(message)));
+        let _ = p.shared().inbox.push(Signal::message_with(p.pid_term(), Package::new(message), token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::message_from(p.pid_term(), Package::new(message)));
+        let _ = deliver(to, Signal::message_with(p.pid_term(), Package::new(message), token));
     }
 }
 
-fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
+fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -> Sent {
     if let Some(name) = dest.as_atom() {
         return match names::whereis(name) {
-            Some(id) => send_quietly(p, id, message),
+            Some(id) => post(p, id, message, token),
             None => Sent::BadArg,
         };
     }
@@ -116,11 +140,9 @@ fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
     }
     match dest.kind() {
         Some(Kind::Ref) => {
-            // An alias carries its process; any other reference is an expired address.
-            if dest.header().arity() == 3
-                && let (Some(alias), Some(to)) = (RefId::of(dest), proctab::lookup(dest.word(2)))
-            {
-                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, data: Package::new(message) }));
+            if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
+                let from = p.pid_term();
+                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data: Package::new(message), token }));
             }
             Sent::Ok
         }
@@ -131,7 +153,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term) -> Sent {
             Some([name, node]) if name.is_atom() && node.is_atom() => {
                 if node.is_atom_of(node_name()) {
                     if let Some(id) = name.as_atom().and_then(names::whereis) {
-                        send_quietly(p, id, message);
+                        post(p, id, message, token);
                     }
                     Sent::Ok
                 } else {
@@ -179,6 +201,7 @@ pub fn link(p: &mut Process, other: Term) {
             reason: Package::immediate(am::NOPROC.into()),
             linked: true,
             kill: false,
+            token: None,
         }));
     }
 }
@@ -279,10 +302,15 @@ pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
 /// `exit/2`.
 pub fn exit_signal(p: &mut Process, to: Term, reason: Term) {
     let from = p.pid_term();
-    send_exit(from, to, reason, false);
+    let token = if seq::has_token(p) { seq::exiting(p, to, reason) } else { None };
+    send_exit_with(from, to, reason, false, token);
 }
 
 pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
+    send_exit_with(from, to, reason, linked, None);
+}
+
+pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: Option<Box<Token>>) {
     if to.is_local_port() {
         if let Some(h) = PORTS.get() {
             (h.exit)(to, from, Package::new(reason));
@@ -291,7 +319,25 @@ pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
     }
     let kill = !linked && reason.is_atom_of(am::KILL);
     if let Some(to) = proctab::lookup(to.payload()) {
-        let _ = deliver(to, Signal::new(Body::Exit { from, reason: Package::new(reason), linked, kill }));
+        let _ = deliver(to, Signal::new(Body::Exit { from, reason: Package::new(reason), linked, kill, token }));
+    }
+}
+
+/// As `call_in`, on behalf of `asker`, who waits for what `f` does: the other process handles its signals with the priority of
+/// the asker, if that is higher.
+pub fn ask(asker: &Process, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    ask_as(asker.priority, pid, f)
+}
+
+pub fn ask_as(priority: Priority, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    let Some(to) = proctab::lookup(pid) else { return f(None) };
+    match to.inbox.push(Signal::new(Body::Call(Box::new(f)))) {
+        Ok(()) => sched::wake_for(to, priority),
+        Err(signal) => {
+            if let Body::Call(f) = signal.body {
+                f(None);
+            }
+        }
     }
 }
 

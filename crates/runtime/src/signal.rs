@@ -2,6 +2,7 @@
 
 use crate::package::Package;
 use crate::process::Process;
+use crate::trace::seq::Token;
 use heddle_term::{Atom, Term};
 
 /// A reference's identity: its words as stored in the term.
@@ -49,13 +50,19 @@ pub enum Body {
     Message {
         from: Term,
         data: Package,
+        /// The token of sequential tracing that goes with it.
+        token: Option<Box<Token>>,
+        /// Without a token it takes away the one that its receiver has: what processes send does so.
+        clears_token: bool,
         /// Its neighbours among the messages whose data is in the heap.
         adopted: Neighbours,
     },
     /// A message to an alias: dropped unless the alias is active at the receiver.
     AliasMessage {
         alias: RefId,
+        from: Term,
         data: Package,
+        token: Option<Box<Token>>,
     },
     /// From a broken link or `exit/2`. `from`: pid or port term, immediate.
     Exit {
@@ -63,6 +70,7 @@ pub enum Body {
         reason: Package,
         linked: bool,
         kill: bool,
+        token: Option<Box<Token>>,
     },
     Link {
         from: Term,
@@ -104,9 +112,17 @@ impl Signal {
         Box::new(Signal { next: std::ptr::null_mut(), body })
     }
     pub fn message_from(from: Term, data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { from, data, adopted: Neighbours::NONE })
+        Signal::message_with(from, data, None)
     }
+    #[inline]
+    pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
+        Signal::new(Body::Message { from, data, token, clears_token: true, adopted: Neighbours::NONE })
+    }
+    /// From somebody who is no process.
     pub fn message(data: Package) -> Box<Signal> {
-        Signal::message_from(Term::NONE, data)
+        Signal::message_of(Term::NONE, data)
+    }
+    pub fn message_of(from: Term, data: Package) -> Box<Signal> {
+        Signal::new(Body::Message { from, data, token: None, clears_token: false, adopted: Neighbours::NONE })
     }
 }

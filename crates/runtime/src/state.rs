@@ -3,6 +3,11 @@
 //! - QUEUED: on some run queue (at most one). RUNNING: a scheduler runs it. DIRTY: a dirty thread has it (or its queue).
 //! - ACTIVE: there is a reason to run: a signal arrived, or the slice ended. Set by wakers at any time.
 //! - Invariant: ACTIVE without QUEUED, RUNNING or DIRTY lasts only inside a transition.
+//! - DETACHED (with DIRTY): the dirty thread blocks, or has not taken it yet, and touches nothing of it. Then a signal makes it
+//!   QUEUED, and the scheduler that takes it is RUNNING it only to handle its signals.
+//! - URGENT: somebody of a higher priority waits for an answer. It stands among those of that priority until its signals are handled.
+//! - LEFT_BEHIND: it was taken out of its turn, so its entry on some run queue means nothing. Whoever meets the entry drops it;
+//!   becoming runnable makes it good again. The memory stays as long.
 
 use crate::process::Priority;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +22,11 @@ const SUSPENDED: u32 = 64;
 const GC: u32 = 128;
 const PRIORITY_SHIFT: u32 = 8;
 const PRIORITY_MASK: u32 = 3 << PRIORITY_SHIFT;
-const DIRTY_QUEUED: u32 = 1 << 10;
+const DETACHED: u32 = 1 << 10;
+const URGENT: u32 = 1 << 11;
+const URGENCY_SHIFT: u32 = 12;
+const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
+const LEFT_BEHIND: u32 = 1 << 14;
 
 pub struct ProcState(AtomicU32);
 
@@ -47,13 +56,40 @@ impl Snapshot {
         self.0 & GC != 0
     }
     pub fn priority(self) -> Priority {
-        match (self.0 & PRIORITY_MASK) >> PRIORITY_SHIFT {
-            0 => Priority::Max,
-            1 => Priority::High,
-            2 => Priority::Normal,
-            _ => Priority::Low,
-        }
+        priority((self.0 & PRIORITY_MASK) >> PRIORITY_SHIFT)
     }
+    /// Among whom it waits for its turn.
+    pub fn queue_priority(self) -> Priority {
+        priority(queue_priority(self.0))
+    }
+}
+
+fn priority(number: u32) -> Priority {
+    match number {
+        0 => Priority::Max,
+        1 => Priority::High,
+        2 => Priority::Normal,
+        _ => Priority::Low,
+    }
+}
+
+fn queue_priority(s: u32) -> u32 {
+    let own = (s & PRIORITY_MASK) >> PRIORITY_SHIFT;
+    if s & URGENT != 0 { own.min((s & URGENCY_MASK) >> URGENCY_SHIFT) } else { own }
+}
+
+/// May be put on a run queue: nobody has it, or its dirty thread lets others handle its signals.
+fn is_free_to_queue(s: u32) -> bool {
+    s & (QUEUED | RUNNING | FREE) == 0 && (s & DIRTY == 0 || s & DETACHED != 0)
+}
+
+/// Queued: by a new entry, or by the one that was left behind.
+fn queue(s: u32) -> u32 {
+    if s & LEFT_BEHIND != 0 { (s | QUEUED) & !LEFT_BEHIND } else { s | QUEUED }
+}
+
+fn put(old: u32, new: u32) -> Put {
+    if old & (QUEUED | LEFT_BEHIND) == 0 && new & QUEUED != 0 { Put::Enqueue } else { Put::Nothing }
 }
 
 #[must_use]
@@ -61,7 +97,23 @@ impl Snapshot {
 pub enum Put {
     /// The caller set QUEUED and must put the process on a run queue.
     Enqueue,
+    /// It is queued, behind others than it should be: its identity goes on a queue as well.
+    Again,
     Nothing,
+}
+
+/// What a scheduler that met a process on its queue is to do.
+#[must_use]
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum Taken {
+    /// Run it; it is RUNNING now.
+    Run,
+    /// Handle its signals only: somebody of a higher priority waits for them, or its dirty thread has it.
+    Signals,
+    /// It was taken before.
+    Nothing,
+    /// As `Nothing`, and this was the last that knew of it: free its memory.
+    Free,
 }
 
 impl ProcState {
@@ -91,22 +143,54 @@ impl ProcState {
 
     /// Something arrived for the process.
     pub fn wake(&self) -> Put {
+        let (old, new) = self.update(|s| match s {
+            _ if s & FREE != 0 => s,
+            _ if is_free_to_queue(s) => queue(s | ACTIVE),
+            _ => s | ACTIVE,
+        });
+        put(old, new)
+    }
+
+    /// Something arrived for which somebody of this priority waits.
+    pub fn wake_for(&self, asker: Priority) -> Put {
         let (old, new) = self.update(|s| {
             if s & FREE != 0 {
-                s
-            } else if s & (QUEUED | RUNNING | DIRTY) != 0 {
-                s | ACTIVE
-            } else {
-                s | ACTIVE | QUEUED
+                return s;
             }
+            let s = if is_free_to_queue(s) { queue(s | ACTIVE) } else { s | ACTIVE };
+            if (asker as u32) < queue_priority(s) { (s & !URGENCY_MASK) | URGENT | (asker as u32) << URGENCY_SHIFT } else { s }
         });
-        if old & QUEUED == 0 && new & QUEUED != 0 { Put::Enqueue } else { Put::Nothing }
+        match put(old, new) {
+            Put::Nothing if new & QUEUED != 0 && queue_priority(new) < queue_priority(old) => Put::Again,
+            put => put,
+        }
     }
 
     /// A scheduler took it from its queue.
-    pub fn start_running(&self) {
-        let (old, _) = self.update(|s| (s & !(QUEUED | ACTIVE)) | RUNNING);
-        debug_assert!(old & QUEUED != 0 && old & (RUNNING | DIRTY) == 0);
+    pub fn start_running(&self) -> Taken {
+        let (old, new) = self.update(|s| {
+            if s & QUEUED == 0 {
+                s & !LEFT_BEHIND
+            } else if s & DIRTY != 0 && s & DETACHED == 0 {
+                // Its dirty thread is back, and it will look at its signals itself.
+                s & !QUEUED
+            } else {
+                (s & !(QUEUED | ACTIVE | URGENT)) | RUNNING
+            }
+        });
+        taken(old, new)
+    }
+
+    /// A scheduler met its identity on a queue: takes it although its entry is elsewhere.
+    pub fn start_out_of_turn(&self) -> Taken {
+        let (old, new) = self.update(|s| {
+            if s & (QUEUED | URGENT) != QUEUED | URGENT || (s & DIRTY != 0 && s & DETACHED == 0) {
+                s
+            } else {
+                (s & !(QUEUED | ACTIVE | URGENT)) | RUNNING | LEFT_BEHIND
+            }
+        });
+        if old == new { Taken::Nothing } else { taken(old, new) }
     }
 
     /// The owner is about to wait: forgets wake-ups whose cause it has seen. Must be followed by one more look at the inbox.
@@ -120,22 +204,51 @@ impl ProcState {
 
     /// The owner gives it up; `more` when it wants to run again.
     pub fn stop_running(&self, more: bool) -> Put {
-        let (_, new) = self.update(|s| {
-            let s = (s & !(RUNNING | DIRTY | DIRTY_QUEUED)) | if more { ACTIVE } else { 0 };
-            if s & ACTIVE != 0 && s & FREE == 0 { s | QUEUED } else { s }
+        let (old, new) = self.update(|s| {
+            let s = (s & !(RUNNING | DIRTY | DETACHED)) | if more { ACTIVE } else { 0 };
+            if s & ACTIVE != 0 && is_free_to_queue(s) { queue(s) } else { s }
         });
-        if new & QUEUED != 0 { Put::Enqueue } else { Put::Nothing }
+        put(old, new)
     }
 
-    /// From a scheduler to a dirty thread.
-    pub fn go_dirty(&self) {
-        self.update(|s| (s & !RUNNING) | DIRTY);
+    /// From a scheduler to the dirty threads. Until one takes it, others handle its signals.
+    pub fn go_dirty(&self) -> Put {
+        self.detach_from(RUNNING)
     }
+    /// Its dirty thread is going to block.
+    pub fn detach(&self) -> Put {
+        self.detach_from(0)
+    }
+    /// A scheduler handled the signals of a detached process.
+    pub fn stop_helping(&self) -> Put {
+        self.detach_from(RUNNING)
+    }
+    fn detach_from(&self, less: u32) -> Put {
+        let (old, new) = self.update(|s| {
+            // Who helps may find that the dirty thread waits for it: DETACHED stays until `attach`.
+            let s = (s & !less) | DIRTY | DETACHED;
+            if s & ACTIVE != 0 && s & EXITING == 0 && is_free_to_queue(s) { queue(s) } else { s }
+        });
+        put(old, new)
+    }
+    /// The dirty thread wants it back. False while somebody handles its signals.
+    #[must_use]
+    pub fn attach(&self) -> bool {
+        let (_, new) = self.update(|s| if s & RUNNING != 0 { s } else { s & !DETACHED });
+        new & DETACHED == 0
+    }
+
     pub fn set_exiting(&self) {
         self.update(|s| s | EXITING);
     }
-    pub fn set_free(&self) {
-        self.update(|s| (s | FREE) & !(RUNNING | DIRTY | QUEUED | ACTIVE));
+    /// It is gone. False while an entry on a run queue still refers to it: whoever meets that frees the memory.
+    #[must_use]
+    pub fn set_free(&self) -> bool {
+        let (_, new) = self.update(|s| {
+            let behind = if s & (QUEUED | LEFT_BEHIND) != 0 { LEFT_BEHIND } else { 0 };
+            ((s | FREE) & !(RUNNING | DIRTY | DETACHED | QUEUED | ACTIVE | URGENT)) | behind
+        });
+        new & LEFT_BEHIND == 0
     }
     pub fn set_suspended(&self, on: bool) {
         self.update(|s| if on { s | SUSPENDED } else { s & !SUSPENDED });
@@ -149,4 +262,12 @@ impl ProcState {
     pub fn has_active(&self) -> bool {
         self.0.load(Ordering::SeqCst) & ACTIVE != 0
     }
+}
+
+fn taken(old: u32, new: u32) -> Taken {
+    if new & RUNNING == 0 {
+        return if old & FREE != 0 { Taken::Free } else { Taken::Nothing };
+    }
+    let lifted = old & URGENT != 0 && queue_priority(old) < queue_priority(old & !URGENT);
+    if lifted || old & DIRTY != 0 { Taken::Signals } else { Taken::Run }
 }

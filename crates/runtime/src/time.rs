@@ -53,6 +53,11 @@ pub fn os_system_ns() -> i64 {
     clock(libc::CLOCK_REALTIME)
 }
 
+/// Time that the machine ran on its processors, in ns.
+pub fn cpu_ns() -> i64 {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// Whole milliseconds since start: the timers' clock.
 #[inline]
 pub fn ticks_ms() -> u64 {

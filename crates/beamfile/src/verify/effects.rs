@@ -81,7 +81,7 @@ impl<const W: usize> Flow<'_, W> {
             Op::WaitTimeout => {
                 // A receive without clauses comes back here when a message wakes it. The timer is set by then, and its time,
                 // which may have been in an X register, is not looked at again.
-                let waits_for_itself = self.first_instr(label(0)).is_some_and(|first| std::ptr::eq(first, instr));
+                let waits_for_itself = self.first_behind_jumps(label(0)).is_some_and(|first| std::ptr::eq(first, instr));
                 self.raise(state)?;
                 self.frame_is_initialised(state)?;
                 self.forget_x(state);
@@ -129,7 +129,16 @@ impl<const W: usize> Flow<'_, W> {
             self.raise(state)?;
         }
         if let Some(label) = fail {
-            self.branch(label, state)?;
+            match self.unset_result(state, instr) {
+                Some(dst) => {
+                    let index = self.index_of(instr);
+                    self.found.clears.push(index);
+                    let mut failed = *state;
+                    self.write(&mut failed, dst)?;
+                    self.branch(label, &failed)?;
+                }
+                None => self.branch(label, state)?,
+            }
         }
         for (&kind, &operand) in kinds.iter().zip(operands) {
             match (kind, operand) {
@@ -151,6 +160,13 @@ impl<const W: usize> Flow<'_, W> {
             state.building = true;
         }
         Ok(Next::Following)
+    }
+
+    /// The destination of a BIF, if it has no value yet and should have one even if the BIF fails.
+    fn unset_result(&self, state: &State<W>, instr: &Instr) -> Option<Operand> {
+        let bif = matches!(instr.op, Op::Bif0 | Op::Bif1 | Op::Bif2 | Op::GcBif1 | Op::GcBif2 | Op::GcBif3);
+        let dst = *self.beam.code.operands(instr).last()?;
+        (self.lenient && bif && self.read(state, dst).is_err()).then_some(dst)
     }
 
     #[inline]

@@ -11,14 +11,14 @@ impl<const W: usize> Flow<'_, W> {
     /// An exception may be raised here.
     pub(super) fn raise(&mut self, state: &State<W>) -> Result<(), String> {
         if !state.is_initialised() {
-            self.raises_raw = true;
+            self.found.raises_raw = true;
         }
         if state.tags == TagsId::NONE {
             return Ok(());
         }
         let mut position = 0;
         while let Some(&tag) = self.tags.get(state.tags).get(position) {
-            let tags = self.tags.at_or_above(state.tags, tag.slot)?;
+            let tags = self.tags.caught(state.tags, tag)?;
             // `catch_end` finds either the value or the exception in x0, `try_case` looks elsewhere.
             let is_catch = self.first_instr(tag.handler).is_some_and(|instr| instr.op == Op::CatchEnd);
             let caught = State { x: Set::first(is_catch.into()), f: Set::EMPTY, tags, building: false, ..*state };

@@ -86,9 +86,10 @@ impl TagSets {
         self.intern(tags)
     }
 
-    /// The tags from a slot upwards.
-    pub fn at_or_above(&mut self, id: TagsId, slot: u32) -> Result<TagsId, String> {
-        let tags = self.get(id).iter().copied().filter(|tag| tag.slot >= slot).collect();
+    /// What is there when an exception has gone to this tag: it was in its slot, and the lower ones are out of force.
+    pub fn caught(&mut self, id: TagsId, by: Tag) -> Result<TagsId, String> {
+        let above = self.get(id).iter().copied().filter(|tag| tag.slot > by.slot);
+        let tags = std::iter::once(Tag { certain: true, ..by }).chain(above).collect();
         self.intern(tags)
     }
 

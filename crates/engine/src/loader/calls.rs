@@ -131,21 +131,32 @@ impl Emitter<'_> {
         true
     }
 
-    /// `call_fun`, merged with a frame removal and return behind it.
+    /// `call_fun` and `call_fun2`, merged with a frame removal and return behind them: the compiler leaves it to the
+    /// loader to make tail calls of these.
     pub fn call_fun(&mut self, rest: &[Instr]) -> usize {
         let code = &self.beam.code;
-        let arity = Emitter::number(code.operands(&rest[0])[0]);
-        if let [_, d, r, ..] = rest
-            && d.op == Op::Deallocate
-            && r.op == Op::Return
-        {
-            self.op(funs::call_fun_last);
-            self.cell(arity);
-            self.cell(Emitter::number(code.operands(d)[0]));
-            return 3;
+        let o = code.operands(&rest[0]);
+        let (arity, fun) = match rest[0].op {
+            Op::CallFun => (Emitter::number(o[0]), None),
+            _ => (Emitter::number(o[1]), Some(o[2])),
+        };
+        let frame = match rest {
+            [_, d, r, ..] if d.op == Op::Deallocate && r.op == Op::Return => Some(Emitter::number(code.operands(d)[0])),
+            _ => None,
+        };
+        match (fun, frame) {
+            (None, None) => self.op(funs::call_fun),
+            (None, Some(_)) => self.op(funs::call_fun_last),
+            (Some(_), None) => self.op(funs::call_fun2),
+            (Some(_), Some(_)) => self.op(funs::call_fun2_last),
         }
-        self.op(funs::call_fun);
         self.cell(arity);
-        1
+        if let Some(fun) = fun {
+            self.any(fun);
+        }
+        if let Some(size) = frame {
+            self.cell(size);
+        }
+        if frame.is_some() { 3 } else { 1 }
     }
 }

@@ -352,7 +352,7 @@ fn moves(t: &mut Vec<Sequence>) {
             [move_1<S, X>, call_ext] [move_1<S, X>, call_native] [move_1<S, X>, call_native, ret] [move_1<S, X>, deallocate_return]
             [move_1<S, X>, call_native, deallocate_return]
             [move_1<S, X>, call_fun2] [move_1<S, X>, call_ext_last] [move_1<S, X>, call_ext_only] [move_1<S, X>, get_list<X, X, X>]
-            [move_1<S, X>, call_fun_last] [move_1<S, X>, call_fun]
+            [move_1<S, X>, call_fun_last] [move_1<S, X>, call_fun] [move_1<S, X>, call_fun2_last]
         );
         each!(D in [X Y] {
             fuse!(t;

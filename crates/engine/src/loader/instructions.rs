@@ -80,9 +80,29 @@ impl Emitter<'_> {
         }
         let mut i = 0;
         while i < instrs.len() {
+            if beam.clears(function.entry as usize + i)
+                && let Some(&dst) = beam.code.operands(&instrs[i]).last()
+            {
+                self.clear(dst);
+            }
             i += self.instruction(module, function, &instrs[i..], zeal)?;
         }
         Ok(())
+    }
+
+    /// A value for a register that the verifier found to be read without one: see `Verified::clears`.
+    fn clear(&mut self, dst: Operand) {
+        match self.place(dst) {
+            Place::X(cell) => {
+                self.op(data::clear_xreg);
+                self.cell(cell);
+            }
+            Place::Y(cell) => {
+                self.op(frames::init_yreg);
+                self.cell(cell);
+            }
+            Place::K(_) => {}
+        }
     }
 
     /// Emits the first instruction of `rest` (and what is merged with it); returns how many were used.
@@ -456,12 +476,7 @@ impl Emitter<'_> {
                     self.any(operand);
                 }
             }
-            Op::CallFun => return Ok(self.call_fun(rest)),
-            Op::CallFun2 => {
-                self.op(funs::call_fun2);
-                self.cell(Emitter::number(o[1]));
-                self.any(o[2]);
-            }
+            Op::CallFun | Op::CallFun2 => return Ok(self.call_fun(rest)),
 
             // ---- calls ----
             Op::Call

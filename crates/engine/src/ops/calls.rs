@@ -174,7 +174,13 @@ ops! {
         if target.is_null() {
             return apply_failed(ip, c, h, s, r);
         }
-        s = s.add(*ip.add(2) as usize);
+        let arity = *ip.add(1) as usize;
+        if (*c).x[arity].is_atom_of(am::ERLANG) && always_raises((*c).x[arity + 1], arity) {
+            s = s.sub(1);
+            *s = continuation(ip.add(3));
+        } else {
+            s = s.add(*ip.add(2) as usize);
+        }
         enter!(target, c, h, s, r)
     }
     // Module or function is no atom: apply/3's badarg with its arguments.
@@ -226,7 +232,12 @@ ops! {
     }
     // frame size
     fn call_apply_list_last(ip, c, h, s, r) {
-        s = s.add(*ip.add(1) as usize);
+        if (*c).x[0].is_atom_of(am::ERLANG) && list_always_raises((*c).x[1], (*c).x[2]) {
+            s = s.sub(1);
+            *s = continuation(ip.add(2));
+        } else {
+            s = s.add(*ip.add(1) as usize);
+        }
         return apply_list(ip, c, h, s, r);
     }
 
@@ -290,6 +301,20 @@ fn entry_of(module: Atom, function: Atom, arity: usize) -> *const u64 {
         None => &heddle_runtime::exports::get(mfa).entry,
     };
     cell.load(Ordering::Acquire)
+}
+
+/// A tail call by `apply` of these functions of module erlang keeps its frame, so that the trace shows who raised.
+fn always_raises(function: Term, arity: usize) -> bool {
+    match function.as_atom() {
+        Some(am::ERROR) => (1..=3).contains(&arity),
+        Some(am::EXIT | am::THROW) => arity == 1,
+        _ => false,
+    }
+}
+
+#[inline(never)]
+fn list_always_raises(function: Term, arguments: Term) -> bool {
+    proper_length(&arguments).is_some_and(|arity| always_raises(function, arity))
 }
 
 unsafe fn apply_target(c: *mut Ctx, arity: usize) -> *const u64 {

@@ -1,6 +1,6 @@
 //! Moving terms about; building and taking apart lists and tuples.
 
-use crate::ctx::{Dst, Src, any, bound, put};
+use crate::ctx::{Dst, Src, X, any, bound, put};
 use crate::{fusable, then};
 use heddle_term::{Header, Kind, Term};
 
@@ -9,6 +9,11 @@ fusable! {
     fn move_1<S: Src, D: Dst>(ip, c, h, s, r; N) {
         D::set(*ip.add(2), c, s, S::get(*ip.add(1), c, s));
         then!(N, ip, c, h, s, r; 3)
+    }
+    // byte offset
+    fn clear_xreg(ip, c, h, s, r; N) {
+        X::set(*ip.add(1), c, s, Term::NIL);
+        then!(N, ip, c, h, s, r; 2)
     }
     // two moves in one: src, dst, src, dst
     fn move_2<S1: Src, D1: Dst, S2: Src, D2: Dst>(ip, c, h, s, r; N) {

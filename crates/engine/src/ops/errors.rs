@@ -263,6 +263,12 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             }
             if word.is_continuation() {
                 if frames::kind(word).is_some() {
+                    if p.exception.class == Class::Throw && !has_handler(p, slot) {
+                        // Nobody catches it: tracers are told of the error that this is.
+                        let reason = p.heap.tuple(&[am::NOCATCH.into(), p.exception.reason]);
+                        p.exception.class = Class::Error;
+                        p.exception.reason = reason;
+                    }
                     tracing::passed_by_exception(p, slot, &mut return_to);
                 }
                 frame = slot.add(1);
@@ -270,6 +276,20 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             slot = slot.add(1);
         }
         std::ptr::null()
+    }
+}
+
+/// Whether some frame from `slot` on catches.
+unsafe fn has_handler(p: &Process, mut slot: *mut u64) -> bool {
+    // SAFETY: the stack between `stop` and `end` is initialised.
+    unsafe {
+        while slot < p.end {
+            if Term::from_raw(*slot).is_catch_marker() {
+                return true;
+            }
+            slot = slot.add(1);
+        }
+        false
     }
 }
 
@@ -321,9 +341,9 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
         while slot < p.end && words.len() <= depth {
             let word = Term::from_raw(*slot);
             if word.is_continuation() && frames::kind(word).is_none() {
-                // The call lies before the return address. A recursion shows as one frame.
+                // The call lies before the return address. A recursion shows as one frame; a call that failed itself as two.
                 let call = crate::ctx::continuation_target(word.raw()) as u64 - 8;
-                if words.last() != Some(&call) {
+                if words.len() == 1 || words.last() != Some(&call) {
                     words.push(call);
                 }
             }

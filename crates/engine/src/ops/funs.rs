@@ -29,11 +29,12 @@ fusable! {
         let arity = *ip.add(1) as usize;
         let f = *(&raw const (*c).x).cast::<Term>().add(arity);
         let target = fun_target(c, f, arity);
+        // Before the test: the call is in the trace of its own failure, as in stock's.
+        s = s.sub(1);
+        *s = continuation(ip.add(2));
         if target.is_null() {
             return call_fun_failed(ip, c, h, s, r);
         }
-        s = s.sub(1);
-        *s = continuation(ip.add(2));
         enter!(target, c, h, s, r)
     }
     // arity, fun operand
@@ -41,12 +42,24 @@ fusable! {
         let arity = *ip.add(1) as usize;
         let f = any(*ip.add(2), c, s);
         let target = fun_target(c, f, arity);
+        s = s.sub(1);
+        *s = continuation(ip.add(3));
         if target.is_null() {
             *(&raw mut (*c).x).cast::<Term>().add(arity) = f;
             return call_fun_failed(ip, c, h, s, r);
         }
-        s = s.sub(1);
-        *s = continuation(ip.add(3));
+        enter!(target, c, h, s, r)
+    }
+    // arity, fun operand, frame size: tail call
+    fn call_fun2_last(ip, c, h, s, r; N) {
+        let arity = *ip.add(1) as usize;
+        let f = any(*ip.add(2), c, s);
+        let target = fun_target(c, f, arity);
+        if target.is_null() {
+            *(&raw mut (*c).x).cast::<Term>().add(arity) = f;
+            return call_fun_failed(ip, c, h, s, r);
+        }
+        s = s.add(*ip.add(3) as usize);
         enter!(target, c, h, s, r)
     }
     // arity, frame size: tail call

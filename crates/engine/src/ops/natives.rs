@@ -145,6 +145,10 @@ ops! {
         }
         let export = &*(*ip.add(2) as *const Export);
         h = p.heap.htop;
+        if heddle_runtime::sched::on_dirty_thread() && p.shared().state.load().is_exiting() {
+            // It was ended while the native blocked: no handler of it runs any more.
+            return exit_now(ip, c, h, s, r);
+        }
         match thrown {
             Thrown::Exception => {
                 set_fault(c, p, export, export.mfa.arity as usize);

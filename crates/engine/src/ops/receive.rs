@@ -8,8 +8,8 @@ use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
-use heddle_runtime::trace::{events, flags};
-use heddle_runtime::{handle, sched, send};
+use heddle_runtime::trace::{events, flags, seq};
+use heddle_runtime::{handle, sched, send, system_monitor};
 use heddle_term::{Atom, Export, Term, am};
 
 ops! {
@@ -60,6 +60,9 @@ ops! {
     }
     fn remove_message(ip, c, h, s, r) {
         let p = &mut *(*c).p;
+        if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE) | p.messages.has_token() {
+            follow_token(c);
+        }
         p.messages.remove();
         if p.timer.handle.is_some() || p.timer.fired || p.timer.forever {
             cancel_timer(c);
@@ -233,6 +236,25 @@ unsafe fn timed_out(c: *mut Ctx, h: *mut u64, s: *mut u64) {
             events::receive(p, clock, Atom::new("timeout").into());
         }
         sched::cancel_receive_timer(p);
+    }
+}
+
+/// Sequential tracing: the message that is taken out brings a token, or takes one away. And the queue gets shorter.
+#[cold]
+#[inline(never)]
+unsafe fn follow_token(c: *mut Ctx) {
+    // SAFETY: the running process is ours, and a message is at the save position.
+    unsafe {
+        let p = &mut *(*c).p;
+        let message = p.messages.term_at_save();
+        match p.messages.token() {
+            (Some(token), _) => seq::received(p, token, message),
+            (None, true) if seq::has_token(p) => seq::set_token(p, None),
+            (None, _) => {}
+        }
+        if events::on(p.shared(), flags::LONG_QUEUE) {
+            system_monitor::shrinks(p);
+        }
     }
 }
 

@@ -119,10 +119,8 @@ impl Framing {
             return self.body(data, at, first as usize, 0);
         }
         let count = (first & 0x7f) as usize;
-        if count > 4 {
-            return Next::Invalid;
-        }
         match data.get(at..at + count) {
+            Some(_) if count > 4 => Next::Invalid,
             Some(length) => self.body(data, at + count, big_endian(length), 0),
             None => Next::More(None),
         }
@@ -143,13 +141,14 @@ impl Framing {
         let mut from = 0;
         loop {
             let Some(end) = memchr::memchr(self.delimiter, &data[from..]).map(|i| from + i + 1) else {
-                return self.long_line(data, data.len(), Next::More(None));
+                let full = self.kind != Kind::Line && self.limit().is_some_and(|limit| data.len() >= limit);
+                return if full { Next::Invalid } else { self.long_line(data, data.len(), Next::More(None)) };
             };
             if self.kind == Kind::HttpHeader && !matches!(&data[..end], b"\n" | b"\r\n") {
                 // A line that begins with a blank goes on the header.
                 match data.get(end) {
                     None => return self.long_line(data, end, Next::More(None)),
-                    Some(b' ' | b'\t') => {
+                    Some(b' ' | b'\t') if end > 2 => {
                         from = end;
                         continue;
                     }
@@ -160,10 +159,14 @@ impl Framing {
         }
     }
 
-    fn long_line(&self, data: &[u8], len: usize, otherwise: Next) -> Next {
-        // HTTP lines are not cut: where no packet size was given, longer ones are refused.
+    /// HTTP lines are not cut: where no packet size was given, longer ones are refused.
+    fn limit(&self) -> Option<usize> {
         let limit = if self.kind != Kind::Line && self.max_bytes == 0 { self.line_bytes } else { self.max_bytes };
-        if limit != 0 && len > limit {
+        (limit != 0).then_some(limit)
+    }
+
+    fn long_line(&self, data: &[u8], len: usize, otherwise: Next) -> Next {
+        if self.limit().is_some_and(|limit| len > limit) {
             Next::Invalid
         } else if self.kind == Kind::Line && self.line_bytes != 0 && len >= self.line_bytes && data.len() >= self.line_bytes {
             Next::Packet { header: 0, total: self.line_bytes, trailer: 0 }
@@ -229,8 +232,8 @@ fn options(framing: &mut Framing, term: Term) -> Option<()> {
 
 fn decode_packet(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut copy = Vec::new();
-    let Some(data) = bytes::bytes(a[1], &mut copy) else { return Err(p.badarg()) };
     let Some((kind, binary_strings)) = kind(a[0]) else { return Err(p.badarg_cause(Atom::new("badopt"))) };
+    let Some(data) = bytes::bytes(a[1], &mut copy) else { return Err(p.badarg()) };
     let mut framing = Framing::new(kind);
     if options(&mut framing, a[2]).is_none() {
         return Err(p.badarg());

@@ -2,13 +2,15 @@
 
 use super::find;
 use super::natives::connect;
+use crate::trace::ports;
 use heddle_runtime::process::Process;
 use heddle_runtime::send::{PORTS, PortHooks, send_exit};
+use heddle_runtime::trace::flags;
 use heddle_runtime::{Package, RefId};
 use heddle_term::{Atom, Term, am, list};
 
 pub fn install() {
-    let _ = PORTS.set(PortHooks { send, exit, link, monitor, demonitor });
+    let _ = PORTS.set(PortHooks { send, exit, link, monitor, demonitor, exists: super::exists, output });
 }
 
 /// `Port ! {Owner, {command, Data}}` and the like. Anything wrong sends badsig to the sender, as in stock.
@@ -19,7 +21,9 @@ fn send(p: &mut Process, port: Term, message: Term) {
     if owner != Term::local_pid(found.state.lock().unwrap().owner) {
         return bad(p);
     }
+    let me = p.pid_term();
     if what.is_atom_of(Atom::new("close")) {
+        ports::received(port, me, |_| what);
         found.flush();
         return found.close(am::NORMAL.into(), true);
     }
@@ -27,16 +31,16 @@ fn send(p: &mut Process, port: Term, message: Term) {
         Some(&[kind, value]) => match kind.as_atom().map(|k| k.name()) {
             Some("command") => match list::iolist_to_vec(value) {
                 Ok(data) => {
-                    if !found.command(data) {
+                    if !found.command_from(me, data) {
                         bad(p);
                     }
                 }
                 Err(_) => bad(p),
             },
             Some("connect") if value.is_local_pid() => {
+                ports::received(port, me, |heap| heap.tuple(&[kind, value]));
                 connect(&found, value);
-                let reply = p.heap.tuple(&[port, Atom::new("connected").into()]);
-                heddle_runtime::send::send(p, owner, reply);
+                found.tell(owner.payload(), |_| Atom::new("connected").into());
             }
             _ => bad(p),
         },
@@ -60,13 +64,18 @@ fn exit(port: Term, from: Term, reason: Package) {
 
 fn link(port: Term, from: Term, on: bool) -> bool {
     let Some(found) = find(port) else { return false };
-    let mut s = found.state.lock().unwrap();
-    if on {
-        s.links.insert(from);
-    } else {
-        s.links.remove(&from);
+    let changed = {
+        let mut s = found.state.lock().unwrap();
+        if on { s.links.insert(from) } else { s.links.remove(&from) }
+    };
+    if changed {
+        ports::event(port, flags::PORTS, if on { "getting_linked" } else { "getting_unlinked" }, &[from]);
     }
     true
+}
+
+fn output(port: Term, bytes: Vec<u8>) -> bool {
+    find(port).is_some_and(|found| found.command(bytes))
 }
 
 fn monitor(port: Term, from: Term, reference: RefId) -> bool {

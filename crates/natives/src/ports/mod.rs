@@ -11,6 +11,7 @@ pub mod port;
 pub mod ram_file;
 
 use heddle_runtime::process::{Process, Thrown};
+use heddle_runtime::trace::flags;
 use heddle_term::{Atom, Term};
 use port::Port;
 use std::collections::BTreeMap;
@@ -53,13 +54,14 @@ fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
     let port = make(id);
     table.insert(id, port.clone());
     drop(table);
-    crate::trace::ports::opened(id);
+    let owner = port.state.lock().unwrap().owner;
+    crate::trace::ports::opened(port.term(), Term::local_pid(owner), &port.label);
     Some(port)
 }
 
-fn remove(id: u64) {
-    TABLE.write().unwrap().remove(&id);
-    crate::trace::ports::closed(id);
+fn remove(port: Term, reason: Term) {
+    TABLE.write().unwrap().remove(&port.payload());
+    crate::trace::ports::closed(port, reason);
 }
 
 pub fn exists(port: Term) -> bool {
@@ -67,8 +69,12 @@ pub fn exists(port: Term) -> bool {
 }
 
 pub fn set_name(port: Term, name: Option<Atom>) {
-    if let Some(port) = find(port) {
-        port.state.lock().unwrap().name = name;
+    if let Some(found) = find(port) {
+        let before = std::mem::replace(&mut found.state.lock().unwrap().name, name);
+        let tag = if name.is_some() { "register" } else { "unregister" };
+        if let Some(name) = name.or(before) {
+            crate::trace::ports::event(port, flags::PORTS, tag, &[name.into()]);
+        }
     }
 }
 

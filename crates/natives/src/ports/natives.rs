@@ -4,9 +4,11 @@ use super::open::{open, what};
 use super::options::{self, Bad};
 use super::{all, find};
 use crate::args;
+use crate::trace::ports;
 use heddle_runtime::Package;
 use heddle_runtime::links::Link;
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::trace::{events, flags};
 use heddle_term::{Atom, Term, am, list};
 
 heddle_runtime::natives! { TABLE:
@@ -21,7 +23,7 @@ heddle_runtime::natives! { TABLE:
         "port_info"/2 => port_info_2,
     }
     "erlang" => {
-        "ports"/0 => ports,
+        "ports"/0 => all_ports,
         "port_set_data"/2 => port_set_data,
         "port_get_data"/1 => port_get_data,
     }
@@ -43,6 +45,9 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
     match open(what, options, p.pid()) {
         Ok(Some(port)) => {
             p.relations.make().links.insert(port.term(), Link { active: true, unlinking: 0 });
+            if events::on(p.shared(), flags::PROCS) {
+                events::of_process(p, flags::PROCS, "link", &[port.term()]);
+            }
             port.start();
             Ok(port.term())
         }
@@ -51,7 +56,7 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-fn ports(p: &mut Process, _: &[Term]) -> NativeResult {
+fn all_ports(p: &mut Process, _: &[Term]) -> NativeResult {
     let ports: Vec<Term> = all().into_iter().map(Term::local_port).collect();
     Ok(p.heap.list(&ports))
 }
@@ -64,7 +69,8 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
     let Ok(data) = list::iolist_to_vec(a[1]) else { return Ok(am::BADARG.into()) };
     p.bump(data.len() / 200);
-    Ok(if port.command(data) { Term::bool(true) } else { am::BADARG.into() })
+    let me = p.pid_term();
+    Ok(if port.command_from(me, data) { Term::bool(true) } else { am::BADARG.into() })
 }
 
 /// Descriptors and programs know no control operations.
@@ -77,7 +83,8 @@ fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
 
 fn port_close(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
-    let _ = p;
+    let me = p.pid_term();
+    ports::received(port.term(), me, |_| atom("close"));
     port.flush();
     port.close(am::NORMAL.into(), false);
     Ok(Term::bool(true))
@@ -88,8 +95,9 @@ fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[1].is_local_pid() || heddle_runtime::proctab::lookup(a[1].payload()).is_none() {
         return Ok(am::BADARG.into());
     }
+    let me = p.pid_term();
+    ports::received(port.term(), me, |heap| heap.tuple(&[atom("connect"), a[1]]));
     connect(&port, a[1]);
-    let _ = p;
     Ok(Term::bool(true))
 }
 

@@ -3,6 +3,7 @@
 use super::frame::{self, Piece};
 use super::options::Packet;
 use super::poll::{self, Interest};
+use crate::trace::ports;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, RefId, names, proctab};
@@ -165,17 +166,17 @@ impl Port {
             let inner = heap.tuple(&[Atom::new("data").into(), data]);
             heap.tuple(&[port, inner])
         });
-        crate::trace::ports::sent(port, owner, message.term());
+        ports::sent(port, owner, message.term());
         message_to_pid(owner, message);
     }
 
-    fn tell(&self, owner: u64, what: impl FnOnce(&mut Heap) -> Term) {
+    pub fn tell(&self, owner: u64, what: impl FnOnce(&mut Heap) -> Term) {
         let port = self.term();
         let message = Package::build(|heap| {
             let what = what(heap);
             heap.tuple(&[port, what])
         });
-        crate::trace::ports::sent(port, owner, message.term());
+        ports::sent(port, owner, message.term());
         message_to_pid(owner, message);
     }
 
@@ -225,6 +226,17 @@ impl Port {
         if had_input {
             self.tell(owner, |_| Atom::new("eof").into());
         }
+    }
+
+    /// A process commands.
+    pub fn command_from(self: &Arc<Port>, from: Term, data: Vec<u8>) -> bool {
+        ports::scheduled(self.term(), "command", || {
+            ports::received(self.term(), from, |heap| {
+                let data = heap.binary(&data);
+                heap.tuple(&[Atom::new("command").into(), data])
+            });
+            self.command(data)
+        })
     }
 
     /// Writes or queues; false when the port takes no output or the data does not fit its packet header.
@@ -337,7 +349,7 @@ impl Port {
             poll::forget(fd.as_raw_fd());
         }
         drop(fds);
-        super::remove(self.id);
+        super::remove(self.term(), reason);
         if let Some(name) = name {
             names::unregister(name, Some(self.term()));
         }

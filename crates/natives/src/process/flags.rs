@@ -119,7 +119,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "sensitive" => {
             let Some(on) = args::boolean(value) else { return Err(p.badarg()) };
-            Term::bool(std::mem::replace(&mut p.sensitive, on))
+            heddle_runtime::trace::events::set_sensitive(p, on)
         }
         "async_dist" => {
             let Some(on) = args::boolean(value) else { return Err(p.badarg()) };
@@ -156,7 +156,7 @@ fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(n) = args::count(a[2]).filter(|n| *n <= 10000) else { return Ok(am::BADARG.into()) };
     let me = p.pid();
     let (reference, id) = heddle_runtime::send::fresh_reference(&mut p.heap);
-    heddle_runtime::send::call_in(a[0].payload(), move |other| {
+    heddle_runtime::send::ask(p, a[0].payload(), move |other| {
         let old = other.map(|q| std::mem::replace(&mut q.rare().save_calls, n as u32));
         heddle_runtime::send::build_message(me, |heap| {
             let reference = heap.reference(id.words());

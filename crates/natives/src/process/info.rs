@@ -6,6 +6,7 @@ use crate::args;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
+use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, proctab};
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -151,7 +152,7 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
     }
     let (reference, id) = send::fresh_reference(&mut p.heap);
     let me = p.pid();
-    send::call_in(pid.payload(), move |other| {
+    send::ask(p, pid.payload(), move |other| {
         let answer = match other {
             Some(other) => gather(other, &keys, shape, false),
             None => Package::immediate(am::UNDEFINED.into()),
@@ -230,7 +231,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "initial_call" => mfa_term(heap, q.initial_call),
         "status" => {
             let state = q.shared().state.load();
-            Atom::new(if own {
+            Atom::new(if own || state.is_dirty() {
                 "running"
             } else if q.suspend_count > 0 {
                 "suspended"
@@ -244,6 +245,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             })
             .into()
         }
+        "messages" if q.sensitive => Term::NIL,
         "messages" => {
             let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
             heap.list(&messages)
@@ -278,7 +280,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&watchers)
         }
         "dictionary" => {
-            if q.sensitive && !own {
+            if q.sensitive {
                 return Term::NIL;
             }
             let pairs: Vec<Term> = q
@@ -313,9 +315,9 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "group_leader" => heap.copy(q.group_leader),
         "priority" => flags::priority_atom(q.priority).into(),
         "reductions" => heap.unsigned(q.reductions),
-        "sequential_trace_token" => Term::NIL,
+        "sequential_trace_token" => seq::token(q).cloned().map_or(Term::NIL, |token| token.term(heap)),
         "catchlevel" => small(catch_level(q)),
-        "backtrace" => heap.binary(b""),
+        "backtrace" => heap.binary(super::dump::stack(q).as_bytes()),
         "last_calls" => Term::bool(false),
         "suspending" => {
             let list: Vec<Term> = q
@@ -414,14 +416,10 @@ fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let me = p.pid();
     let (reference, id) = send::fresh_reference(&mut p.heap);
-    send::call_in(a[0].payload(), move |other| {
+    send::ask(p, a[0].payload(), move |other| {
         let alive = other.is_some();
         if let Some(q) = other {
-            for address in std::iter::once(q.ip).chain(return_addresses(q)) {
-                if let Some(l) = code::locate(address) {
-                    eprintln!("Return addr {address:p} ({:?})", l.mfa);
-                }
-            }
+            eprint!("{}", super::dump::stack(q));
         }
         send::build_message(me, |heap| {
             let reference = heap.reference(id.words());

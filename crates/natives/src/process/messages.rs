@@ -145,7 +145,7 @@ fn set_group_leader_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(id) = heddle_runtime::RefId::of(a[2]).filter(|_| leader.is_pid() && target.is_local_pid()) else { return Err(p.badarg()) };
     let me = p.pid();
     let leader = heddle_runtime::Package::new(leader);
-    send::call_in(target.payload(), move |other| {
+    send::ask(p, target.payload(), move |other| {
         let ok = other.is_some();
         if let Some(other) = other {
             other.group_leader = leader.unpack(&mut other.heap);
@@ -184,7 +184,7 @@ fn is_process_alive_2(p: &mut Process, a: &[Term]) -> NativeResult {
     if target == me {
         answer(true);
     } else {
-        send::call_in(target, move |other| answer(other.is_some()));
+        send::ask(p, target, move |other| answer(other.is_some()));
     }
     Ok(am::OK.into())
 }

@@ -1,6 +1,7 @@
 //! Natives on processes.
 
 pub mod dictionary;
+pub mod dump;
 pub mod flags;
 pub mod info;
 pub mod messages;

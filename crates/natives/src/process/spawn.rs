@@ -3,6 +3,8 @@
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
+use heddle_runtime::signal::Signal;
+use heddle_runtime::trace::seq::{self, Token};
 use heddle_runtime::trace::{events, sessions};
 use heddle_runtime::{Package, RefId, refs, sched, spawn};
 use heddle_term::code_cell::Mfa;
@@ -40,6 +42,15 @@ pub struct MonitorOptions {
     pub tag: Option<Term>,
 }
 
+/// A process that was started.
+struct Created {
+    pid: Term,
+    /// Of its monitor.
+    reference: Option<Term>,
+    /// Sequential tracing: what goes with the answer to a request.
+    token: Option<Box<Token>>,
+}
+
 fn mfa_of(m: Term, f: Term, a: Term) -> Option<(Mfa, Term)> {
     let (module, function) = (m.as_atom()?, f.as_atom()?);
     let n = args::list(a)?.len();
@@ -69,16 +80,18 @@ fn spawn_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
 /// Creates, relates, starts. The answer is the pid, or {Pid, Reference} with a monitor.
 fn start(p: &mut Process, a: &[Term], request: &Request) -> NativeResult {
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
-    let Some((pid, reference)) = create(p, mfa, arguments, request, None) else { return Err(p.system_limit()) };
+    let Some(created) = create(p, mfa, arguments, request, a.get(3).copied(), None) else { return Err(p.system_limit()) };
     p.bump(20);
-    match reference {
-        Some(reference) => Ok(p.heap.tuple(&[pid, reference])),
-        None => Ok(pid),
+    match created.reference {
+        Some(reference) => Ok(p.heap.tuple(&[created.pid, reference])),
+        None => Ok(created.pid),
     }
 }
 
 /// The new process with its relations set up on both sides before it runs.
-fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, reference: Option<RefId>) -> Option<(Term, Option<Term>)> {
+///
+/// `asked`: the list of options, if there was one.
+fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, asked: Option<Term>, reference: Option<RefId>) -> Option<Created> {
     let child = spawn::create(mfa, arguments, Some(p), &request.options)?;
     // SAFETY: not published yet: the creator is its owner.
     let local = unsafe { child.local() };
@@ -101,12 +114,38 @@ fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, referen
         local.relations.make().watchers.insert(id, Watcher { watcher: me, name: None });
         monitor_reference = Some(super::relations::reference_term(p, id, alias));
     }
+    let mut token = None;
+    if seq::has_token(p) {
+        let message = request_message(p, (mfa, arguments), request, asked, reference, monitor_reference);
+        seq::spawned(p, &child, local, message);
+        let parts = message.as_tuple().expect("just made");
+        let reply = p.heap.tuple(&[parts[6], parts[1], am::OK.into(), pid]);
+        token = seq::spawn_answered(p, local, reply, reference.is_none());
+    }
     // Relaxed: flags that are set meanwhile count from some event on.
     if p.shared().trace.load(Ordering::Relaxed) != 0 || sessions::ANY_NEW.load(Ordering::Relaxed) {
         events::spawn(p, &child, mfa, arguments, request.link);
     }
     sched::start_process(child);
-    Some((pid, monitor_reference))
+    Some(Created { pid, reference: monitor_reference, token })
+}
+
+/// A spawn as the message that sequential tracing takes it for.
+#[cold]
+fn request_message(
+    p: &mut Process,
+    (mfa, arguments): (Mfa, Term),
+    request: &Request,
+    asked: Option<Term>,
+    id: Option<RefId>,
+    monitor: Option<Term>,
+) -> Term {
+    let id = monitor.unwrap_or_else(|| p.heap.reference(id.unwrap_or_else(refs::fresh).words()));
+    let link = if request.link { p.heap.list(&[am::LINK.into()]) } else { Term::NIL };
+    let tag = request.reply_tag.unwrap_or(Atom::new("spawn_reply").into());
+    let name = p.heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)]);
+    let (me, leader) = (p.pid_term(), p.group_leader);
+    p.heap.tuple(&[Atom::new("spawn_request").into(), id, me, leader, name, asked.unwrap_or(link), tag, arguments])
 }
 
 /// None when the list is no list or holds something unknown.
@@ -160,14 +199,13 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
         let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
         let tag = Atom::new("spawn_reply").into();
         let message = p.heap.tuple(&[tag, reference, am::ERROR.into(), Atom::new("badopt").into()]);
-        let me = p.pid_term();
-        heddle_runtime::send::send_quietly(p, me, message);
+        let _ = p.shared().inbox.push(Signal::message(Package::new(message)));
         return Ok(reference);
     };
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
     let id = refs::fresh();
     let alias = request.monitor.as_ref().and_then(|m| m.alias).unwrap_or(AliasMode::None);
-    let outcome = create(p, mfa, arguments, &request, Some(id));
+    let outcome = create(p, mfa, arguments, &request, Some(a[3]), Some(id));
     let reference = super::relations::reference_term(p, id, alias);
     let ok = outcome.is_some();
     let wanted = match request.reply.map(|r| r.name()) {
@@ -178,13 +216,22 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     if wanted {
         let tag = request.reply_tag.unwrap_or(Atom::new("spawn_reply").into());
-        let (kind, result) = match outcome {
-            Some((pid, _)) => (am::OK.into(), pid),
+        let (kind, result) = match &outcome {
+            Some(created) => (am::OK.into(), created.pid),
             None => (am::ERROR.into(), Term::atom(am::SYSTEM_LIMIT)),
         };
         let message = p.heap.tuple(&[tag, reference, kind, result]);
-        let me = p.pid_term();
-        heddle_runtime::send::send_quietly(p, me, message);
+        let data = Package::new(message);
+        let signal = match outcome {
+            Some(created) => {
+                if let Some(token) = &created.token {
+                    seq::tell(token, seq::SEND, p.pid_term(), message, Some(p));
+                }
+                Signal::message_with(created.pid, data, created.token)
+            }
+            None => Signal::message(data),
+        };
+        let _ = p.shared().inbox.push(signal);
     }
     Ok(reference)
 }

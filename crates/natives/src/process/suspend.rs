@@ -46,7 +46,7 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let me = p.pid();
     let (reference, id) = send::fresh_reference(&mut p.heap);
-    send::call_in(target, move |other| {
+    send::ask(p, target, move |other| {
         let alive = other.is_some();
         if let Some(other) = other {
             other.suspend_count += 1;

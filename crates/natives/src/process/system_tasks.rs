@@ -1,6 +1,6 @@
 //! Work that runs inside another process: garbage collection and checks for old code.
 
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
 use heddle_runtime::{Package, gc, send};
 use heddle_term::{Atom, Term, am};
 
@@ -23,16 +23,16 @@ pub static USES_OLD_CODE: std::sync::OnceLock<fn(&Process, Atom) -> bool> = std:
 
 /// (Pid, Priority, Request)
 fn request_system_task_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    request(p, p.pid_term(), a[0], a[2])
+    request(p, p.pid_term(), a[0], a[1], a[2])
 }
 
 /// (Requester, Pid, Priority, Request)
 fn request_system_task_4(p: &mut Process, a: &[Term]) -> NativeResult {
-    request(p, a[0], a[1], a[3])
+    request(p, a[0], a[1], a[2], a[3])
 }
 
 /// `{garbage_collect, Id, major | minor}` or `{check_process_code, Id, Module}`; the answer is `{Kind, Id, Result}` to the requester.
-fn request(p: &mut Process, requester: Term, target: Term, request: Term) -> NativeResult {
+fn request(p: &mut Process, requester: Term, target: Term, priority: Term, request: Term) -> NativeResult {
     if !requester.is_local_pid() || !target.is_local_pid() {
         return Err(p.badarg());
     }
@@ -41,11 +41,24 @@ fn request(p: &mut Process, requester: Term, target: Term, request: Term) -> Nat
     if !matches!(kind.name(), "garbage_collect" | "check_process_code" | "copy_literals") {
         return Err(p.badarg());
     }
+    let priority = match priority.as_atom().map(|a| a.name()) {
+        Some("max") => Priority::Max,
+        Some("high") => Priority::High,
+        Some("normal") => Priority::Normal,
+        Some("low") => Priority::Low,
+        Some("inherit") => p.priority,
+        _ => return Err(p.badarg()),
+    };
     let id = Package::new(id);
     let requester = requester.payload();
-    send::call_in(target.payload(), move |other| {
+    send::ask_as(priority, target.payload(), move |other| {
         let result = match (kind.name(), other) {
             (_, None) => Term::bool(false),
+            // Collected when its native is back.
+            ("garbage_collect", Some(other)) if other.flags & FLAG_DETACHED != 0 => {
+                other.need_major |= argument.name() == "major";
+                Term::bool(true)
+            }
             ("garbage_collect", Some(other)) => {
                 // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
                 if argument.name() == "major" {

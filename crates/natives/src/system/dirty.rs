@@ -60,8 +60,8 @@ fn tell(p: &mut Process, to: Term, what: &str) {
     send::send(p, to, message);
 }
 
-fn sleep(ms: usize) {
-    std::thread::sleep(Duration::from_millis(ms as u64));
+fn sleep(p: &mut Process, ms: usize) {
+    sched::detached(p, || std::thread::sleep(Duration::from_millis(ms as u64)));
 }
 
 /// `reschedule, N`: goes from one kind of scheduler to the next, N times. What is left stands in the place of the operation, as
@@ -103,7 +103,7 @@ fn operate(p: &mut Process, scheduler: &'static str, a: &[Term]) -> NativeResult
         "scheduler" if argument.is_atom_of(Atom::new("type")) => Ok(Atom::new(scheduler).into()),
         "wait" => match args::count(argument) {
             Some(ms) => {
-                sleep(ms);
+                sleep(p, ms);
                 Ok(am::OK.into())
             }
             None => Err(p.badarg()),
@@ -122,15 +122,17 @@ fn operate(p: &mut Process, scheduler: &'static str, a: &[Term]) -> NativeResult
         }
         "alive_waitexiting" if argument.is_pid() => {
             tell(p, argument, "alive");
-            // Signals of a process on a dirty thread wait until it is back: the exit is among them, not yet in its state.
-            while p.shared().inbox.is_empty() && !p.shared().state.load().is_exiting() {
-                sleep(10);
-            }
+            let state = &p.shared().state;
+            sched::detached(p, || {
+                while !state.load().is_exiting() {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            });
             Ok(am::OK.into())
         }
         "ready_wait6_done" if argument.is_pid() => {
             tell(p, argument, "ready");
-            sleep(6000);
+            sleep(p, 6000);
             tell(p, argument, "done");
             Ok(am::OK.into())
         }

@@ -288,7 +288,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             let code = p.heap.tuple(&[atom("loaded_code"), c]);
             p.heap.list(&[space, table, code])
         }
-        "sequential_tracer" => pair(p, key, Term::bool(false)),
+        "sequential_tracer" => pair(p, key, crate::trace::seq::tracer()),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),
         "loaded" => {
@@ -361,6 +361,8 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(word) => Ok(Term::small(crate::trace::actions::CONTROL_WORD.swap(word, Ordering::Relaxed) as i64)),
             None => Err(p.badarg()),
         },
+        "sequential_tracer" => crate::trace::seq::set_tracer(p, a[1]),
+        "reset_seq_trace" if a[1].is_atom_of(am::TRUE) => crate::trace::seq::reset_all(p),
         "min_heap_size" => swap(p, &spawn::MIN_HEAP_WORDS),
         "min_bin_vheap_size" => swap(p, &spawn::MIN_VHEAP_WORDS),
         "fullsweep_after" => match args::count(a[1]) {

@@ -5,7 +5,7 @@
 use crate::args;
 use crate::data::long;
 use crate::ets;
-use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{exit, gc, proctab, qsbr, send};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Term, am, hash};
@@ -109,7 +109,9 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 p.request_collection();
             } else {
                 send::call_in(a[1].payload(), |other| {
-                    if let Some(other) = other {
+                    if let Some(other) = other
+                        && other.flags & FLAG_DETACHED == 0
+                    {
                         gc::collect(other, &mut [], 0, gc::Kind::Major);
                     }
                 });
@@ -123,6 +125,13 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 Ok(am::OK.into())
             }
             _ => Err(p.badarg()),
+        },
+        "test_long_gc_sleep" => match args::count(a[1]) {
+            Some(ms) => {
+                gc::LONG_SLEEP_MS.store(ms as u64, Ordering::Relaxed);
+                Ok(Term::bool(true))
+            }
+            None => Err(p.badarg()),
         },
         // Signals always go to one queue: there are no buffers to switch on.
         "proc_sig_buffers" => Ok(Term::bool(false)),

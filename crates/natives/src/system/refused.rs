@@ -10,12 +10,6 @@ heddle_runtime::natives! { TABLE:
         "nif_supports"/0 => notsup,
         "nif_supports"/1 => notsup,
     }
-    "erlang" => {
-        "seq_trace"/2 => seq_trace,
-        "seq_trace_info"/1 => seq_trace_info,
-        "seq_trace_print"/1 => seq_trace_print,
-        "seq_trace_print"/2 => seq_trace_print,
-    }
     "erts_trace_cleaner" => {
         "check"/0 => nothing_to_clean,
         "send_trace_clean_signal"/1 => nothing_to_clean,
@@ -55,25 +49,6 @@ fn none(_: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 fn nothing_to_clean(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(Term::bool(false))
-}
-
-/// No process has a token. Taking it away is fine; setting anything is not.
-fn seq_trace(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[0].is_atom_of(Atom::new("sequential_trace_token")) && a[1].is_nil() {
-        return Ok(Term::NIL);
-    }
-    Err(p.error(am::NOTSUP))
-}
-
-fn seq_trace_info(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[0].is_atom() {
-        return Err(p.badarg());
-    }
-    Ok(p.heap.tuple(&[a[0], Term::NIL]))
-}
-
-fn seq_trace_print(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::bool(false))
 }
 

@@ -1,9 +1,10 @@
 //! Functions of match specifications that only mean something while a process is traced.
 
+use super::arguments;
 use crate::args;
 use crate::ets::spec::functions::Action;
-use heddle_runtime::process::Process;
-use heddle_runtime::trace::{Session, flags, frames, tracees};
+use heddle_runtime::process::{ProcRef, Process};
+use heddle_runtime::trace::{Session, emit, flags, frames, seq, tracees};
 use heddle_runtime::{code, names, proctab};
 use heddle_term::{Term, am};
 use std::sync::Arc;
@@ -22,6 +23,13 @@ pub fn act(action: Action, values: &[Term], p: &mut Process, session: &Arc<Sessi
         Action::CallerLine => match frames::caller(p) {
             Some(found) => with_line(p, &found),
             None => am::UNDEFINED.into(),
+        },
+        Action::ProcessDump => p.heap.binary(crate::process::dump::whole(p).as_bytes()),
+        Action::GetSeqToken => super::seq::whole(p),
+        Action::IsSeqTrace => Term::bool(seq::has_token(p)),
+        Action::SetSeqToken => match super::seq::set(p, values[0], values[1]) {
+            Some(_) => Term::bool(true),
+            None => am::EXIT_UPPER.into(),
         },
         Action::Stack => stack(p, values.first().and_then(|n| n.as_small())),
         Action::GetControlWord => Term::small(CONTROL_WORD.load(Ordering::Relaxed) as i64),
@@ -82,53 +90,70 @@ fn set(pid: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Option<Term>
     Term::bool(true)
 }
 
-fn process(term: Term) -> Option<u64> {
+fn process(term: Term) -> Option<ProcRef> {
     let pid = match term.as_atom() {
         Some(name) => names::whereis(name)?,
         None => term,
     };
-    pid.is_local_pid().then(|| pid.payload())
+    proctab::lookup(pid.is_local_pid().then(|| pid.payload())?)
 }
 
-/// `{enable_trace, Flag}`, `{enable_trace, Process, Flag}`.
+/// `{enable_trace, Flag}`, `{enable_trace, Process, Flag}` and their contraries.
 fn switch(p: &mut Process, session: &Arc<Session>, values: &[Term], on: bool) -> Term {
     let flag = values.last().and_then(|f| f.as_atom()).and_then(|f| flags::named(f.name()));
     let Some(flag) = flag else { return am::EXIT_UPPER.into() };
-    let pid = if values.len() == 1 { Some(p.pid()) } else { process(values[0]) };
-    let Some(pid) = pid else { return am::EXIT_UPPER.into() };
-    // A tracer that has none takes that of the process that runs this.
-    let tracer = match tracees::in_session(pid, session.id) {
-        Some(_) => None,
-        None => session.tracer.or_else(|| tracees::in_session(p.pid(), session.id).map(|t| t.tracer)),
-    };
-    if on { set(pid, session, flag, 0, tracer.filter(|t| *t != Term::local_pid(pid))) } else { set(pid, session, 0, flag, None) }
+    let (set, clear) = if on { (flag, 0) } else { (0, flag) };
+    if values.len() == 1 {
+        // Only of what is traced.
+        if tracees::in_session(p.pid(), session.id).is_some() {
+            tracees::change(&p.proc_ref(), session, set, clear, None);
+        }
+        return Term::bool(true);
+    }
+    let Some(tracee) = process(values[0]) else { return am::EXIT_UPPER.into() };
+    replace(tracee, session, tracer_of(p, session), set, clear);
+    Term::bool(true)
+}
+
+/// The tracer that the running process has in the session: who runs a specification hands it on.
+fn tracer_of(p: &Process, session: &Arc<Session>) -> Option<Term> {
+    tracees::in_session(p.pid(), session.id).map(|t| t.tracer)
+}
+
+/// Gives the tracee this tracer; without one it is traced no more. True if that changed anything.
+fn replace(tracee: ProcRef, session: &Arc<Session>, tracer: Option<Term>, on: u32, off: u32) -> bool {
+    let before = tracees::in_session(tracee.pid, session.id);
+    match tracer {
+        None => {
+            tracees::change(&tracee, session, 0, flags::ALL, None);
+            before.is_some()
+        }
+        Some(_) if before.is_none() && on == 0 => false,
+        Some(tracer) => {
+            tracees::change(&tracee, session, on, off & !on, Some(tracer));
+            let after = tracees::in_session(tracee.pid, session.id);
+            after.map(|t| (t.flags, t.tracer)) != before.map(|t| (t.flags, t.tracer))
+        }
+    }
 }
 
 /// `{trace, Disable, Enable}`, `{trace, Process, Disable, Enable}`.
 fn trace(p: &mut Process, session: &Arc<Session>, values: &[Term]) -> Term {
-    let (pid, off, on) = match values {
-        [off, on] => (Some(p.pid()), *off, *on),
+    let (tracee, off, on) = match values {
+        [off, on] => (Some(p.proc_ref()), *off, *on),
         [who, off, on] => (process(*who), *off, *on),
         _ => return am::EXIT_UPPER.into(),
     };
-    let Some(pid) = pid else { return Term::bool(false) };
-    let (Some((off, _)), Some((on, tracer))) = (listed(off), listed(on)) else { return am::EXIT_UPPER.into() };
-    let known = tracees::in_session(pid, session.id).map(|t| t.tracer);
-    let mine = tracees::in_session(p.pid(), session.id).map(|t| t.tracer);
-    let tracer = session.tracer.or(tracer).or(known).or(mine).filter(|t| *t != Term::local_pid(pid));
-    set(pid, session, on, off & !on, tracer)
-}
-
-fn listed(list: Term) -> Option<(u32, Option<Term>)> {
-    let (mut bits, mut tracer) = (0, None);
-    for item in args::list(list)? {
-        match item.as_atom() {
-            Some(name) => bits |= flags::named(name.name())?,
-            None => match item.as_tuple()? {
-                [tag, pid] if tag.as_atom()?.name() == "tracer" && pid.is_local_pid() => tracer = Some(*pid),
-                _ => return None,
-            },
-        }
+    let own = session.tracer.is_none();
+    let (Some(off), Some(on), Some(tracee)) = (arguments::flag_list(p, off, own), arguments::flag_list(p, on, own), tracee) else {
+        return am::EXIT_UPPER.into();
+    };
+    if off.cpu_timestamp || on.cpu_timestamp {
+        return am::EXIT_UPPER.into();
     }
-    Some((bits, tracer))
+    let tracer = on.tracer.or(off.tracer).or_else(|| tracer_of(p, session));
+    if tracer.is_some_and(|tracer| !emit::is_there(tracer)) {
+        return am::EXIT_UPPER.into();
+    }
+    Term::bool(replace(tracee, session, tracer, on.bits, off.bits))
 }

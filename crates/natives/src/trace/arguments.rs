@@ -2,10 +2,9 @@
 
 use crate::args;
 use heddle_runtime::process::{Process, Thrown};
-use heddle_runtime::proctab;
-use heddle_runtime::trace::flags;
 use heddle_runtime::trace::sessions::{self, Handle, Session};
-use heddle_term::{Atom, Term, am};
+use heddle_runtime::trace::{emit, flags};
+use heddle_term::{Atom, Term};
 use std::sync::Arc;
 
 /// A strong or weak handle: `{Reference, Weak}`, or `{Name, Number}`.
@@ -38,39 +37,52 @@ pub fn weak_term(p: &mut Process, session: &Session) -> Term {
     p.heap.tuple(&[session.name.into(), number])
 }
 
-/// A process that takes trace messages. Ports and tracer modules are not there yet: `notsup`.
-pub fn tracer(p: &mut Process, term: Term) -> Result<Term, Thrown> {
-    if term.is_local_pid() {
-        return match proctab::lookup(term.payload()) {
-            Some(_) => Ok(term),
-            None => Err(p.badarg()),
-        };
-    }
-    let other = term.is_local_port() || matches!(term.as_tuple(), Some([module, _]) if module.is_atom());
-    Err(if other { p.error(am::NOTSUP) } else { p.badarg() })
+/// Who gets trace messages: a process or port, or a module with its state. None: nobody could be that. Modules need native
+/// functions of their own, which only `erl_tracer` has here: it hands the messages on to its state.
+pub fn tracer(term: Term) -> Option<Term> {
+    let tracer = match term.as_tuple() {
+        Some(&[module, state]) if module.is_atom_of(Atom::new("erl_tracer")) => state,
+        _ => term,
+    };
+    ((tracer.is_local_pid() || tracer.is_local_port()) && emit::is_there(tracer)).then_some(tracer)
 }
 
-/// Flags, and the tracer if one is named.
-pub fn flags(p: &mut Process, list: Term) -> Result<(u32, Option<Term>), Thrown> {
-    let bad = |p: &mut Process| Err(p.badarg_cause(Atom::new("badopt")));
-    let Some(items) = args::list(list) else { return bad(p) };
-    let (mut bits, mut named) = (0, None);
-    for item in items {
+/// The flags of a list.
+#[derive(Default)]
+pub struct Flags {
+    pub bits: u32,
+    pub tracer: Option<Term>,
+    pub cpu_timestamp: bool,
+}
+
+/// `with_tracer`: a tracer may be named.
+pub fn flags(p: &mut Process, list: Term, with_tracer: bool) -> Result<Flags, Thrown> {
+    match flag_list(p, list, with_tracer) {
+        Some(flags) => Ok(flags),
+        None => Err(p.badarg_cause(Atom::new("badopt"))),
+    }
+}
+
+pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<Flags> {
+    let mut flags = Flags::default();
+    for item in args::list(list)? {
         if let Some(name) = item.as_atom() {
             match flags::named(name.name()) {
-                Some(bit) => bits |= bit,
-                None if name.name() == "cpu_timestamp" => return Err(p.error(am::NOTSUP)),
-                None => return bad(p),
+                Some(bit) => flags.bits |= bit,
+                None if name.name() == "cpu_timestamp" => flags.cpu_timestamp = true,
+                None => return None,
             }
             continue;
         }
-        match item.as_tuple() {
-            Some(&[tag, pid]) if tag.is_atom_of(Atom::new("tracer")) && (pid.is_local_pid() || pid.is_local_port()) => {
-                named = Some(pid);
+        let named = match *item.as_tuple()? {
+            [tag, id] if tag.is_atom_of(Atom::new("tracer")) => tracer(id),
+            [tag, module, state] if tag.is_atom_of(Atom::new("tracer")) => {
+                let both = p.heap.tuple(&[module, state]);
+                tracer(both)
             }
-            Some(&[tag, module, _]) if tag.is_atom_of(Atom::new("tracer")) && module.is_atom() => return Err(p.error(am::NOTSUP)),
-            _ => return bad(p),
-        }
+            _ => None,
+        };
+        flags.tracer = Some(named.filter(|_| with_tracer)?);
     }
-    Ok((bits, named))
+    Some(flags)
 }

@@ -5,7 +5,7 @@ use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::proctab;
 use heddle_runtime::trace::breakpoints::{self, Setting, Target};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
-use heddle_runtime::trace::{Spec, flags, meters, tracees};
+use heddle_runtime::trace::{Spec, emit, flags, meters, tracees};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn of(p: &mut Process, session: &Arc<Session>, subject: Term, item: Term) -> Nat
     }
     if subject.is_local_port() {
         if !crate::ports::exists(subject) {
-            return answer(p, key, am::UNDEFINED.into());
+            return Ok(am::UNDEFINED.into());
         }
         let traced = super::ports::of(subject.payload()).into_iter().find(|t| t.session.id == session.id);
         return flags_or_tracer(p, key, traced.map(|t| (t.flags, t.tracer)));
@@ -52,11 +52,11 @@ fn of(p: &mut Process, session: &Arc<Session>, subject: Term, item: Term) -> Nat
         return match name.name() {
             "new" | "new_processes" => {
                 let new = session.settings.lock().unwrap().new_processes;
-                flags_or_tracer(p, key, new)
+                flags_or_tracer(p, key, new.filter(|(_, tracer)| emit::is_there(*tracer)))
             }
             "new_ports" => {
                 let new = session.settings.lock().unwrap().new_ports;
-                flags_or_tracer(p, key, new)
+                flags_or_tracer(p, key, new.filter(|(_, tracer)| emit::is_there(*tracer)))
             }
             "send" | "receive" => event(p, session, name, key),
             "on_load" => on_load(p, session, key),
@@ -85,11 +85,11 @@ fn process(p: &mut Process, session: &Arc<Session>, pid: Term, key: Atom) -> Nat
         return Err(bad_item(p));
     }
     if proctab::lookup(pid.payload()).is_none_or(|q| q.state.load().is_exiting()) {
-        return answer(p, key, am::UNDEFINED.into());
+        return Ok(am::UNDEFINED.into());
     }
     let traced = tracees::in_session(pid.payload(), session.id);
     // A tracer that is gone traces nothing.
-    let traced = traced.filter(|t| proctab::lookup(t.tracer.payload()).is_some());
+    let traced = traced.filter(|t| emit::is_there(t.tracer));
     flags_or_tracer(p, key, traced.map(|t| (t.flags, t.tracer)))
 }
 
@@ -147,23 +147,24 @@ fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
     if let Some(on) = on {
         return answer(p, key, Term::bool(on));
     }
-    items(p, setting, key)
+    items(p, setting, key, &["traced", "match_spec", "meta", "meta_match_spec", "call_count"])
 }
 
 fn function(p: &mut Process, session: &Arc<Session>, mfa: Mfa, key: Atom) -> NativeResult {
     let Some(target) = breakpoints::find(mfa) else { return answer(p, key, am::UNDEFINED.into()) };
     let setting = breakpoints::setting(&target, session.id);
-    items(p, setting, key)
+    items(p, setting, key, ITEMS)
 }
 
 const ITEMS: &[&str] = &["traced", "match_spec", "meta", "meta_match_spec", "call_memory", "call_time", "call_count"];
 
-fn items(p: &mut Process, setting: Option<Setting>, key: Atom) -> NativeResult {
+/// `all`: what the item `all` lists.
+fn items(p: &mut Process, setting: Option<Setting>, key: Atom, all: &[&str]) -> NativeResult {
     // Of what is not traced at all, stock does not look at the item.
     let Some(setting) = setting else { return answer(p, key, Term::bool(false)) };
     if key.name() == "all" {
         let mut rows = Vec::new();
-        for name in ITEMS {
+        for name in all {
             let value = value(p, &setting, name).unwrap_or(Term::bool(false));
             rows.push(p.heap.tuple(&[Atom::new(name).into(), value]));
         }
@@ -193,8 +194,8 @@ fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
             None => no,
         },
         "meta" => match &s.meta {
-            Some((tracer, _)) if proctab::lookup(tracer.payload()).is_some() => *tracer,
-            Some(_) => Term::NIL,
+            // One that is gone is still named until somebody was to be told.
+            Some((tracer, _)) => *tracer,
             None => no,
         },
         "meta_match_spec" => match &s.meta {

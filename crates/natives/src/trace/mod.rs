@@ -7,7 +7,9 @@ pub mod matching;
 pub mod pattern;
 pub mod ports;
 pub mod process;
+pub mod seq;
 pub mod session;
+pub mod system;
 
 pub fn init() {
     let _ = heddle_runtime::trace::spec::RUN.set(matching::run);

@@ -3,13 +3,13 @@
 use super::arguments;
 use super::process::note_new;
 use crate::args;
-use crate::ets::spec::Program;
+use crate::ets::spec::{Program, Unfit};
 use heddle_runtime::Package;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::trace::Spec;
 use heddle_runtime::trace::breakpoints::{self, CallChange, Counting, Request};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
-use heddle_term::{Atom, Term, am};
+use heddle_term::{Atom, Term};
 use std::sync::Arc;
 
 heddle_runtime::natives! { TABLE:
@@ -48,28 +48,10 @@ fn what(p: &mut Process, term: Term) -> Result<What, Thrown> {
         return Ok(What::On(None));
     }
     match Program::for_trace(term) {
-        // They would have to do something, and cannot yet: better an error than a specification that keeps silent.
-        Some(_) if ["process_dump", "set_seq_token"].iter().any(|action| calls(term, action)) => Err(p.error(am::NOTSUP)),
-        Some(program) => Ok(What::On(Some(Arc::new(Spec { source: Package::new(term), program: Box::new(program) })))),
-        None => Err(p.badarg_cause(Atom::new("match_spec"))),
+        Ok(program) => Ok(What::On(Some(Arc::new(Spec { source: Package::new(term), program: Box::new(program) })))),
+        Err(Unfit::TooDeep) => Err(p.system_limit()),
+        Err(Unfit::Wrong) => Err(p.badarg_cause(Atom::new("match_spec"))),
     }
-}
-
-/// True if a tuple somewhere in the specification begins with the action's name.
-fn calls(spec: Term, action: &str) -> bool {
-    let mut open = vec![spec];
-    while let Some(term) = open.pop() {
-        if term.is_cons() {
-            open.push(term.head());
-            open.push(term.tail());
-        } else if let Some(elements) = term.as_tuple() {
-            if elements.first().is_some_and(|first| first.is_atom_of(Atom::new(action))) {
-                return true;
-            }
-            open.extend_from_slice(elements);
-        }
-    }
-    false
 }
 
 #[derive(Default)]
@@ -101,8 +83,19 @@ fn flags(p: &mut Process, session: &Session, list: Term) -> Result<Flags, Thrown
             Some("call_time") => flags.time = true,
             Some("call_memory") => flags.memory = true,
             _ => match item.as_tuple() {
-                Some(&[tag, pid]) if tag.is_atom_of(Atom::new("meta")) => flags.meta = Some(arguments::tracer(p, pid)?),
-                Some(&[tag, _, _]) if tag.is_atom_of(Atom::new("meta")) => return Err(p.error(am::NOTSUP)),
+                // A session's own tracer is the only one.
+                Some([tag, ..]) if tag.is_atom_of(Atom::new("meta")) && session.tracer.is_some() => return bad(p),
+                Some(&[tag, id]) if tag.is_atom_of(Atom::new("meta")) => match arguments::tracer(id) {
+                    Some(tracer) => flags.meta = Some(tracer),
+                    None => return bad(p),
+                },
+                Some(&[tag, module, state]) if tag.is_atom_of(Atom::new("meta")) => {
+                    let both = p.heap.tuple(&[module, state]);
+                    match arguments::tracer(both) {
+                        Some(tracer) => flags.meta = Some(tracer),
+                        None => return bad(p),
+                    }
+                }
                 _ => return bad(p),
             },
         }

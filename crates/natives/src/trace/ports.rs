@@ -1,17 +1,16 @@
-//! Traced ports. Of a port's events only what it sends is told of; the others are refused where they are asked for.
+//! Traced ports, and what their tracers hear.
 
-use heddle_runtime::proctab;
+use heddle_runtime::trace::sessions::EventSpec;
 use heddle_runtime::trace::{Session, Traced, emit, flags, sessions};
-use heddle_term::{Atom, Term};
+use heddle_runtime::{proctab, qsbr, system_profile};
+use heddle_term::{Atom, Heap, Term};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, RwLock};
 
 static TABLE: LazyLock<RwLock<HashMap<u64, Vec<Traced>>>> = LazyLock::new(Default::default);
-static ANY: AtomicBool = AtomicBool::new(false);
-
-/// Flags that can be kept for a port.
-pub const SUPPORTED: u32 = flags::SEND | flags::TIMESTAMPS | flags::SCHEDULER_ID | flags::ARITY | flags::SILENT;
+/// Flags of all traced ports: what each event asks first.
+static UNION: AtomicU32 = AtomicU32::new(0);
 
 /// False if somebody else traces it in this session.
 pub fn change(id: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Term) -> bool {
@@ -19,7 +18,7 @@ pub fn change(id: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Term) 
     let all = table.entry(id).or_default();
     all.retain(|t| t.session.is_alive());
     match all.iter_mut().find(|t| t.session.id == session.id) {
-        Some(t) if on != 0 && t.tracer != tracer && proctab::lookup(t.tracer.payload()).is_some() => return false,
+        Some(t) if on != 0 && t.tracer != tracer && emit::is_there(t.tracer) => return false,
         Some(t) => {
             t.flags = (t.flags | on) & !off;
             if on != 0 {
@@ -31,41 +30,115 @@ pub fn change(id: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Term) 
     }
     all.retain(|t| t.flags != 0);
     table.retain(|_, all| !all.is_empty());
-    ANY.store(!table.is_empty(), Ordering::Release);
+    publish(&table);
     true
+}
+
+fn publish(table: &HashMap<u64, Vec<Traced>>) {
+    let union = table.values().flatten().fold(0, |union, t| union | t.flags);
+    // Relaxed: a flag counts from some event on.
+    UNION.store(union, Ordering::Relaxed);
 }
 
 pub fn of(id: u64) -> Vec<Traced> {
     TABLE.read().unwrap().get(&id).map_or(Vec::new(), |all| all.iter().filter(|t| t.session.is_alive()).cloned().collect())
 }
 
-pub fn opened(id: u64) {
-    if !sessions::ANY_NEW.load(Ordering::Acquire) {
-        return;
+/// Whether some port's tracer wants to hear of such events.
+#[inline]
+pub fn on(wanted: u32) -> bool {
+    UNION.load(Ordering::Relaxed) & wanted != 0
+}
+
+/// Those who hear of them of this port.
+fn receivers(port: Term, wanted: u32) -> Vec<Traced> {
+    if !on(wanted) {
+        return Vec::new();
     }
-    for session in sessions::all() {
-        let wanted = session.settings.lock().unwrap().new_ports;
-        if let Some((flags, tracer)) = wanted {
-            change(id, &session, flags, 0, tracer);
+    of(port.payload()).into_iter().filter(|t| t.flags & wanted != 0 && t.tracer != port && emit::is_there(t.tracer)).collect()
+}
+
+pub fn opened(port: Term, owner: Term, driver: &str) {
+    let id = port.payload();
+    if sessions::ANY_NEW.load(Ordering::Acquire) {
+        for session in sessions::all() {
+            let wanted = session.settings.lock().unwrap().new_ports;
+            if let Some((flags, tracer)) = wanted {
+                change(id, &session, flags, 0, tracer);
+            }
         }
+    }
+    event(port, flags::PORTS, "open", &[owner, Atom::new(&driver.chars().take(255).collect::<String>()).into()]);
+    event(port, flags::PORTS, "getting_linked", &[owner]);
+}
+
+pub fn closed(port: Term, reason: Term) {
+    event(port, flags::PORTS, "closed", &[reason]);
+    let mut table = TABLE.write().unwrap();
+    if table.remove(&port.payload()).is_some() {
+        publish(&table);
     }
 }
 
-pub fn closed(id: u64) {
-    if ANY.load(Ordering::Acquire) {
-        TABLE.write().unwrap().remove(&id);
+/// `{trace, Port, Tag, Parts...}`.
+pub fn event(port: Term, wanted: u32, tag: &str, parts: &[Term]) {
+    if !on(wanted) {
+        return;
+    }
+    let _guard = qsbr::guard();
+    let mut all = vec![Atom::new(tag).into()];
+    all.extend_from_slice(parts);
+    for t in receivers(port, wanted) {
+        emit::emit(port, &t, &all, None);
     }
 }
 
 /// The port sends a message.
 pub fn sent(port: Term, to: u64, message: Term) {
-    if !ANY.load(Ordering::Acquire) {
+    if !on(flags::SEND) {
         return;
     }
-    let _guard = heddle_runtime::qsbr::guard();
-    for t in of(port.payload()) {
-        if t.flags & flags::SEND != 0 && proctab::lookup(t.tracer.payload()).is_some() {
-            emit::emit(port, &t, &[Atom::new("send").into(), message, Term::local_pid(to)], None);
+    let _guard = qsbr::guard();
+    let tag = if proctab::lookup(to).is_some() { "send" } else { "send_to_non_existing_process" };
+    for t in receivers(port, flags::SEND) {
+        // Of a specification nothing counts for ports but whether there is one at all.
+        if !matches!(t.session.settings.lock().unwrap().send, EventSpec::None) {
+            emit::emit(port, &t, &[Atom::new(tag).into(), message, Term::local_pid(to)], None);
         }
     }
+}
+
+/// The port gets `{From, What}`.
+pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
+    if !on(flags::RECEIVE) {
+        return;
+    }
+    let _guard = qsbr::guard();
+    let all = receivers(port, flags::RECEIVE);
+    if all.is_empty() {
+        return;
+    }
+    let mut heap = Heap::new();
+    let what = what(&mut heap);
+    let message = heap.tuple(&[from, what]);
+    for t in all {
+        emit::emit(port, &t, &[Atom::new("receive").into(), message], None);
+    }
+    heap.clear();
+}
+
+/// Runs `f`, an operation of the port that has this name, as a scheduled one.
+pub fn scheduled<T>(port: Term, operation: &str, f: impl FnOnce() -> T) -> T {
+    let name = Atom::new(operation).into();
+    let profiled = system_profile::on(system_profile::PORTS);
+    if profiled {
+        system_profile::port(port, true);
+    }
+    event(port, flags::RUNNING_PORTS, "in", &[name]);
+    let result = f();
+    event(port, flags::RUNNING_PORTS, "out", &[name]);
+    if profiled {
+        system_profile::port(port, false);
+    }
+    result
 }

@@ -4,9 +4,9 @@ use super::{arguments, ports};
 use crate::args;
 use heddle_runtime::process::{NativeResult, ProcRef, Process};
 use heddle_runtime::trace::sessions::{self, Session};
-use heddle_runtime::trace::{frames, tracees};
-use heddle_runtime::{Package, proctab, send};
-use heddle_term::{Atom, Term, am};
+use heddle_runtime::trace::{emit, flags, frames, tracees};
+use heddle_runtime::{Package, exit, proctab, send};
+use heddle_term::{Atom, Term};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,86 +27,91 @@ fn trace_4(p: &mut Process, a: &[Term]) -> NativeResult {
     change(p, &session, &a[1..])
 }
 
-/// Processes that a specification names.
+/// What a specification names.
+#[derive(Default)]
 struct Whom {
+    processes: bool,
+    ports: bool,
     existing: bool,
     new: bool,
 }
 
+fn whom(name: &str) -> Option<Whom> {
+    let (processes, ports) = match name {
+        "all" | "existing" | "new" => (true, true),
+        "processes" | "existing_processes" | "new_processes" => (true, false),
+        "ports" | "existing_ports" | "new_ports" => (false, true),
+        _ => return None,
+    };
+    Some(Whom { processes, ports, existing: !name.starts_with("new"), new: !name.starts_with("existing") })
+}
+
 fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
+    let how = arguments::flags(p, a[2], session.tracer.is_none())?;
     let Some(on) = args::boolean(a[1]) else { return Err(p.badarg()) };
-    let (flags, named) = arguments::flags(p, a[2])?;
-    if named.is_some() && session.tracer.is_some() {
-        return Err(p.badarg_cause(Atom::new("badopt")));
-    }
-    let tracer = session.tracer.or(named).unwrap_or(p.pid_term());
-    if on && session.tracer.is_none() {
-        arguments::tracer(p, tracer)?;
-    }
-    if a[0].is_local_pid() {
-        let Some(target) = proctab::lookup(a[0].payload()) else { return Err(p.badarg()) };
-        // A process may ask to be traced by itself: it gets no messages, but its calls are timed.
-        if !set(target, session, on, flags, tracer, true) {
+    let flags = how.bits;
+    let tracer = session.tracer.or(how.tracer).unwrap_or(p.pid_term());
+    if a[0].is_local_pid() || a[0].is_local_port() {
+        if how.cpu_timestamp {
             return Err(p.badarg());
         }
-        return Ok(Term::small(1));
+        let done = if a[0].is_local_port() {
+            crate::ports::exists(a[0]).then(|| set_port(a[0].payload(), session, on, flags, tracer))
+        } else {
+            proctab::lookup(a[0].payload()).map(|target| set(target, session, on, flags, tracer))
+        };
+        if done == Some(false) {
+            exit::log_of(p, "error", "** can only have one tracer per process\n");
+        }
+        return if done == Some(true) { Ok(Term::small(1)) } else { Err(p.badarg()) };
     }
-    let port_spec = a[0].is_local_port() || matches!(a[0].as_atom().map(|n| n.name()), Some("ports" | "new_ports" | "existing_ports"));
-    if port_spec {
-        return on_ports(p, session, a[0], on, flags, tracer);
+    let Some(name) = a[0].as_atom() else { return Err(p.badarg()) };
+    let Some(whom) = whom(name.name()) else { return Err(p.badarg()) };
+    if how.cpu_timestamp {
+        if name.name() != "all" {
+            return Err(p.badarg());
+        }
+        emit::CPU_TIMESTAMPS.store(on, Ordering::Relaxed);
     }
-    let whom = match a[0].as_atom().map(|n| n.name()) {
-        Some("all" | "processes") => Whom { existing: true, new: true },
-        Some("existing" | "existing_processes") => Whom { existing: true, new: false },
-        Some("new" | "new_processes") => Whom { existing: false, new: true },
-        _ => return Err(p.badarg()),
-    };
     let mut count = 0;
-    if whom.existing {
+    // Flags that both have count for both, unless one kind is named.
+    let shared = flags & flags::MODIFIERS != 0;
+    if whom.existing && whom.processes && (shared || flags & flags::OF_PROCESSES != 0) {
         proctab::for_each(|target| {
-            if !target.state.load().is_exiting() && set(target, session, on, flags, tracer, false) {
-                count += 1;
-            }
+            count += (!target.state.load().is_exiting() && set(target, session, on, flags, tracer)) as i64;
         });
+    }
+    if whom.existing && whom.ports && (shared || flags & flags::OF_PORTS != 0) {
+        for id in crate::ports::all() {
+            count += set_port(id, session, on, flags, tracer) as i64;
+        }
     }
     if whom.new {
         let mut settings = session.settings.lock().unwrap();
-        let (had, before) = settings.new_processes.unwrap_or((0, tracer));
-        let flags = if on { had | flags } else { had & !flags };
-        settings.new_processes = (flags != 0).then_some((flags, if on { tracer } else { before }));
+        if whom.processes {
+            change_new(&mut settings.new_processes, on, flags & flags::OF_PROCESSES, tracer);
+        }
+        if whom.ports {
+            change_new(&mut settings.new_ports, on, flags & flags::OF_PORTS, tracer);
+        }
         drop(settings);
         note_new();
     }
+    p.bump(count as usize);
     Ok(Term::small(count))
 }
 
-fn on_ports(p: &mut Process, session: &Arc<Session>, whom: Term, on: bool, flags: u32, tracer: Term) -> NativeResult {
-    if on && flags & !ports::SUPPORTED != 0 {
-        return Err(p.error(am::NOTSUP));
+fn change_new(place: &mut Option<(u32, Term)>, on: bool, flags: u32, tracer: Term) {
+    if flags == 0 {
+        return;
     }
-    let (set, clear) = if on { (flags, 0) } else { (0, flags) };
-    if whom.is_local_port() {
-        if !crate::ports::exists(whom) || !ports::change(whom.payload(), session, set, clear, tracer) {
-            return Err(p.badarg());
-        }
-        return Ok(Term::small(1));
-    }
-    let name = whom.as_atom().map_or("", |n| n.name());
-    let mut count = 0;
-    if name != "new_ports" {
-        for id in crate::ports::all() {
-            count += ports::change(id, session, set, clear, tracer) as i64;
-        }
-    }
-    if name != "existing_ports" {
-        let mut settings = session.settings.lock().unwrap();
-        let (had, before) = settings.new_ports.unwrap_or((0, tracer));
-        let flags = (had | set) & !clear;
-        settings.new_ports = (flags != 0).then_some((flags, if on { tracer } else { before }));
-        drop(settings);
-        note_new();
-    }
-    Ok(Term::small(count))
+    let (had, before) = place.unwrap_or((0, tracer));
+    let flags = if on { had | flags } else { had & !flags };
+    *place = (flags != 0).then_some((flags, if on { tracer } else { before }));
+}
+
+fn set_port(id: u64, session: &Arc<Session>, on: bool, flags: u32, tracer: Term) -> bool {
+    if on { ports::change(id, session, flags, 0, tracer) } else { ports::change(id, session, 0, flags, tracer) }
 }
 
 /// Keeps `ANY_NEW` true while any session wants to hear of what is new.
@@ -118,18 +123,15 @@ pub fn note_new() {
     sessions::ANY_NEW.store(any, Ordering::Release);
 }
 
-/// False where it may not be: the tracer itself, or somebody else traces it.
-fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: Term, by_itself: bool) -> bool {
+/// False where somebody else traces it. A process may be its own tracer: it gets no messages, but its calls are timed.
+fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: Term) -> bool {
     if !on {
         tracees::change(&target, session, 0, flags, None);
         return true;
     }
-    if tracer == target.pid_term() && !by_itself {
-        return false;
-    }
     if let Some(t) = tracees::in_session(target.pid, session.id)
         && t.tracer != tracer
-        && proctab::lookup(t.tracer.payload()).is_some()
+        && emit::is_there(t.tracer)
     {
         return false;
     }

@@ -20,7 +20,10 @@ fn create(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[2].is_nil() {
         return Err(p.badarg_cause(Atom::new("badopt")));
     }
-    let tracer = if a[1].is_atom_of(am::UNDEFINED) { None } else { Some(arguments::tracer(p, a[1])?) };
+    let tracer = match arguments::tracer(a[1]) {
+        None if !a[1].is_atom_of(am::UNDEFINED) => return Err(p.badarg()),
+        tracer => tracer,
+    };
     let session = Session::create(name, tracer);
     let weak = arguments::weak_term(p, &session);
     let handle = p.heap.magic_reference(refs::fresh().words(), Arc::new(Handle(session)));

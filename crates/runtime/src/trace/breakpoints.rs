@@ -65,6 +65,13 @@ pub struct Counter {
     pub paused: AtomicBool,
 }
 
+impl Counter {
+    fn restart(&self) {
+        self.calls.store(0, Ordering::Relaxed);
+        self.paused.store(false, Ordering::Relaxed);
+    }
+}
+
 // SAFETY: tracers are immediates.
 unsafe impl Send for Setting {}
 // SAFETY: as above.
@@ -98,6 +105,19 @@ pub struct Breakpoint {
     pub original: u64,
     is_native: bool,
     settings: RwLock<Vec<Setting>>,
+}
+
+impl Breakpoint {
+    /// The tracer of `meta` is gone: nobody is told any more.
+    fn forget_tracer(&self, session: u64, tracer: Term) {
+        for setting in self.settings.write().unwrap().iter_mut().filter(|s| s.session.id == session) {
+            if let Some((gone, _)) = &mut setting.meta
+                && *gone == tracer
+            {
+                *gone = Term::NIL;
+            }
+        }
+    }
 }
 
 static TABLE: LazyLock<RwLock<HashMap<usize, Arc<Breakpoint>>>> = LazyLock::new(Default::default);
@@ -216,6 +236,13 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                 Some(CallChange::NotLocal) => setting.call = setting.call.take().filter(|(local, _)| !local),
                 Some(CallChange::NotGlobal) => setting.call = setting.call.take().filter(|(local, _)| *local),
             }
+            let starts = |c: Option<Counting>| c == Some(Counting::Start);
+            if request.call.is_none()
+                && (matches!(request.meta, Some(Some(_))) || starts(request.count) || starts(request.time) || starts(request.memory))
+            {
+                // Whatever hangs on the function itself ends the tracing of global calls.
+                setting.call = setting.call.take().filter(|(local, _)| *local);
+            }
             if let Some(meta) = &request.meta {
                 setting.meta = meta.clone();
             }
@@ -223,7 +250,8 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                 None => {}
                 Some(Counting::Off) => setting.count = None,
                 Some(Counting::Start) => match &setting.count {
-                    Some(counter) => counter.paused.store(false, Ordering::Relaxed),
+                    // Counts from the start again.
+                    Some(counter) => counter.restart(),
                     None => setting.count = Some(Arc::default()),
                 },
                 Some(Counting::Pause) => {
@@ -233,8 +261,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                 }
                 Some(Counting::Restart) => {
                     if let Some(counter) = &setting.count {
-                        counter.calls.store(0, Ordering::Relaxed);
-                        counter.paused.store(false, Ordering::Relaxed);
+                        counter.restart();
                     }
                 }
             }
@@ -252,9 +279,8 @@ fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
     match (change, meter.as_ref()) {
         (Some(Counting::Off), _) => *meter = None,
         (Some(Counting::Start), None) => *meter = Some(Arc::default()),
-        (Some(Counting::Start), Some(m)) => m.paused.store(false, Ordering::Relaxed),
         (Some(Counting::Pause), Some(m)) => m.paused.store(true, Ordering::Relaxed),
-        (Some(Counting::Restart), Some(m)) => {
+        (Some(Counting::Start | Counting::Restart), Some(m)) => {
             m.rows.lock().unwrap().clear();
             m.paused.store(false, Ordering::Relaxed);
         }
@@ -356,25 +382,25 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
     let settings = breakpoint.settings.read().unwrap().clone();
     let mut pushes = Vec::new();
     for s in &settings {
+        // In the order in which stock tells of what a function has: its call, then `meta`, then what is counted.
+        if !p.sensitive {
+            if let Some((local, program)) = &s.call
+                && (*local != through_export || breakpoint.is_native)
+            {
+                call(p, breakpoint, s, *local, program.as_ref(), arguments, &mut pushes);
+            }
+            if !through_export && let Some((tracer, program)) = &s.meta {
+                meta(p, breakpoint, s, *tracer, program.as_ref(), arguments, &mut pushes);
+            }
+        }
         if !through_export
             && let Some(counter) = &s.count
             && !counter.paused.load(Ordering::Relaxed)
         {
             counter.calls.fetch_add(1, Ordering::Relaxed);
         }
-        if p.sensitive {
-            continue;
-        }
-        if !through_export && (s.time.is_some() || s.memory.is_some()) {
+        if !p.sensitive && !through_export && (s.time.is_some() || s.memory.is_some()) {
             metered(p, s, &mut pushes);
-        }
-        if !through_export && let Some((tracer, program)) = &s.meta {
-            meta(p, breakpoint, s, *tracer, program.as_ref(), arguments, &mut pushes);
-        }
-        if let Some((local, program)) = &s.call
-            && (*local != through_export || breakpoint.is_native)
-        {
-            call(p, breakpoint, s, *local, program.as_ref(), arguments, &mut pushes);
         }
     }
     pushes
@@ -452,7 +478,11 @@ fn meta(
     arguments: &[Term],
     pushes: &mut Vec<Push>,
 ) {
-    if tracer == p.pid_term() || crate::proctab::lookup(tracer.payload()).is_none() {
+    if tracer == p.pid_term() {
+        return;
+    }
+    if !emit::is_there(tracer) {
+        breakpoint.forget_tracer(s.session.id, tracer);
         return;
     }
     let verdict = spec::run(p, program, &s.session, arguments);

@@ -1,16 +1,24 @@
 //! Trace messages: `{trace, Tracee, Tag, ...}`, or `trace_ts` with a time at the end.
 
 use crate::package::Package;
-use crate::send::message_to_pid;
+use crate::send::{PORTS, message_to_pid};
 use crate::trace::{Traced, flags, tracees};
 use crate::{proctab, sched, time};
-use heddle_term::{Atom, Heap, Term};
-use std::sync::atomic::{AtomicI64, Ordering};
+use heddle_term::{Atom, Heap, Term, etf};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+/// Is there (still) such a process or port?
+pub fn is_there(tracer: Term) -> bool {
+    if tracer.is_local_port() {
+        return PORTS.get().is_some_and(|h| (h.exists)(tracer));
+    }
+    tracer.is_local_pid() && proctab::lookup(tracer.payload()).is_some()
+}
 
 /// Is the tracer of this tracee there? If not, the trace ends.
 pub fn check(tracee: u64, t: &Traced) -> bool {
-    if proctab::lookup(t.tracer.payload()).is_some() {
-        return t.tracer.payload() != tracee;
+    if is_there(t.tracer) {
+        return t.tracer != Term::local_pid(tracee);
     }
     if let Some(shared) = proctab::lookup(tracee) {
         tracees::drop_tracer(&shared, &t.session);
@@ -39,15 +47,30 @@ pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Opti
         all.push(timestamp(&mut heap, how));
     }
     let term = heap.tuple(&all);
-    // Copies what the parts refer to: they lie in the tracee.
-    let package = Package::new(term);
+    deliver(tracer, term);
     heap.clear();
-    message_to_pid(tracer.payload(), package);
 }
 
+/// Sends a copy of the message: to a process as it is, to a port as bytes.
+pub fn deliver(tracer: Term, message: Term) {
+    if tracer.is_local_port() {
+        let bytes = etf::encode(message, &etf::EncodeOptions::default());
+        let _ = PORTS.get().is_some_and(|h| (h.output)(tracer, bytes));
+    } else {
+        message_to_pid(tracer.payload(), Package::new(message));
+    }
+}
+
+/// The flag `cpu_timestamp`, which counts for everything that is traced.
+pub static CPU_TIMESTAMPS: AtomicBool = AtomicBool::new(false);
 static LAST_NOW: AtomicI64 = AtomicI64::new(0);
 
 pub fn timestamp(heap: &mut Heap, how: u32) -> Term {
+    if how & flags::TIMESTAMP != 0 && CPU_TIMESTAMPS.load(Ordering::Relaxed) {
+        let us = time::cpu_ns() / 1000;
+        let parts = [us / 1_000_000_000_000, us / 1_000_000 % 1_000_000, us % 1_000_000].map(Term::small);
+        return heap.tuple(&parts);
+    }
     if how & flags::TIMESTAMP != 0 {
         // As erlang:now/0 counts: each is later than the one before.
         let us = time::system_ns() / 1000;

@@ -16,6 +16,18 @@ pub fn on(shared: &ProcShared, wanted: u32) -> bool {
     shared.trace.load(Ordering::Relaxed) & wanted != 0
 }
 
+/// `process_flag(sensitive, _)`; what it was.
+pub fn set_sensitive(p: &mut Process, on: bool) -> Term {
+    let shared = p.shared();
+    // Relaxed: only a hint to other threads; what they tell of it at this moment may count as before.
+    let _ = if on {
+        shared.trace.fetch_or(flags::SENSITIVE, Ordering::Relaxed)
+    } else {
+        shared.trace.fetch_and(!flags::SENSITIVE, Ordering::Relaxed)
+    };
+    Term::bool(std::mem::replace(&mut p.sensitive, on))
+}
+
 fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> {
     let pid = shared.pid;
     tracees::of(pid, wanted).into_iter().filter(move |t| emit::check(pid, t))
@@ -24,6 +36,9 @@ fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> {
 /// An event of a process that stands for itself: `{trace, Pid, Tag, Parts...}`.
 #[cold]
 pub fn event(shared: &ProcShared, wanted: u32, tag: &str, parts: &[Term]) {
+    if on(shared, flags::SENSITIVE) {
+        return;
+    }
     let mut all = vec![Atom::new(tag).into()];
     all.extend_from_slice(parts);
     for t in receivers(shared, wanted) {
@@ -46,7 +61,9 @@ fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Optio
         EventSpec::None => None,
         EventSpec::Matching(program) => {
             let verdict = spec::run(p, Some(&program), &t.session, terms);
-            (verdict.matched && verdict.tell).then_some(verdict.message)
+            // What the specification did may have silenced the process.
+            let silent = tracees::in_session(p.pid(), t.session.id).is_some_and(|now| now.flags & flags::SILENT != 0);
+            (verdict.matched && verdict.tell && !silent).then_some(verdict.message)
         }
     }
 }
@@ -62,8 +79,7 @@ pub fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
     let tag = Atom::new(if gone { "send_to_non_existing_process" } else { "send" });
     for t in receivers(p.shared(), flags::SEND) {
         let which = t.session.settings.lock().unwrap().send.clone();
-        let to_match = if gone { to } else { receiver };
-        if let Some(extra) = judge(p, &t, which, &[to_match, message]) {
+        if let Some(extra) = judge(p, &t, which, &[to, message]) {
             emit::emit(me, &t, &[tag.into(), message, to], extra.as_ref().map(|e| e.term()));
         }
     }
@@ -113,7 +129,7 @@ pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: b
 }
 
 /// Where a process stands that does not run: `{M, F, A}`.
-fn place(p: &Process, heap: &mut Heap) -> Term {
+pub fn place(p: &Process, heap: &mut Heap) -> Term {
     if p.live == crate::spawn::STARTING {
         return mfa_term(heap, p.initial_call);
     }

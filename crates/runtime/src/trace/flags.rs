@@ -21,7 +21,19 @@ pub const ON_FIRST_LINK: u32 = 1 << 17;
 pub const PORTS: u32 = 1 << 18;
 pub const RUNNING_PORTS: u32 = 1 << 19;
 pub const SCHEDULER_ID: u32 = 1 << 20;
+/// Not to be asked for: the process has a token of sequential tracing (see `seq`).
+pub const TOKEN: u32 = 1 << 31;
+/// Nor this: nothing of it may be told.
+pub const SENSITIVE: u32 = 1 << 30;
+/// Nor this: its message queue is long (see `system_monitor`).
+pub const LONG_QUEUE: u32 = 1 << 29;
+pub const OWN: u32 = TOKEN | SENSITIVE | LONG_QUEUE;
 pub const ALL: u32 = (1 << 21) - 1;
+
+/// What ports have, too, and processes have as well.
+pub const MODIFIERS: u32 = SILENT | TIMESTAMPS | SCHEDULER_ID | RECEIVE | SEND;
+pub const OF_PORTS: u32 = MODIFIERS | PORTS | RUNNING_PORTS;
+pub const OF_PROCESSES: u32 = (ALL & !OF_PORTS) | MODIFIERS;
 
 pub const TIMESTAMPS: u32 = TIMESTAMP | MONOTONIC | STRICT_MONOTONIC;
 pub const SCHEDULING: u32 = RUNNING | RUNNING_PROCS | EXITING;

@@ -122,7 +122,7 @@ fn receiver(p: &Process, frame: &[Term], wanted: u32) -> Option<Traced> {
         return (t.flags & wanted == wanted && t.flags & flags::SILENT == 0 && emit::check(p.pid(), &t)).then_some(t);
     }
     let t = Traced { session: sessions::by_id(id)?, flags: flags::TIMESTAMP, tracer: frame[4] };
-    crate::proctab::lookup(t.tracer.payload()).is_some().then_some(t)
+    emit::is_there(t.tracer).then_some(t)
 }
 
 /// Session as it stands in a frame.

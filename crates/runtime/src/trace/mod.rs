@@ -12,6 +12,7 @@ pub mod events;
 pub mod flags;
 pub mod frames;
 pub mod meters;
+pub mod seq;
 pub mod sessions;
 pub mod spec;
 pub mod tracees;

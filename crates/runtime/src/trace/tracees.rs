@@ -40,7 +40,7 @@ fn publish(table: &Table, pid: u64, shared: Option<&ProcShared>) {
     let union = table.get(&pid).map_or(0, |all| all.iter().fold(0, |u, t| u | t.flags));
     if let Some(shared) = shared {
         // Release: pairs with nothing that must be seen at once; events look in the table.
-        shared.trace.store(union, Ordering::Release);
+        let _ = shared.trace.fetch_update(Ordering::Release, Ordering::Relaxed, |old| Some(union | old & flags::OWN));
     }
 }
 
@@ -105,7 +105,6 @@ pub fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
         for session in sessions::all() {
             let wanted = session.settings.lock().unwrap().new_processes;
             if let Some((flags, tracer)) = wanted
-                && tracer != Term::local_pid(child.pid)
                 && in_session(child.pid, session.id).is_none()
             {
                 change(child, &session, flags, 0, Some(tracer));

@@ -275,6 +275,12 @@ impl Compiler {
                 if self.dialect == Dialect::Table {
                     return self.error(format!("Special form '{}' used in wrong dialect.", name.name()));
                 }
+                if let (functions::Action::Stack, [depth]) = (action, arguments)
+                    && depth.as_small().is_none_or(|n| n < 0)
+                {
+                    let text = display::to_string(term);
+                    return self.error(format!("Special form '{}' called with non-small or negative argument in {text}.", name.name()));
+                }
                 let arguments = arguments.iter().map(|&a| self.expr(a)).collect();
                 Expr::Action(action, arguments)
             }

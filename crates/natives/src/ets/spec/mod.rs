@@ -81,47 +81,50 @@ impl Resource for Program {
 
 /// Why a specification is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refused {
-    Bad,
+pub enum Unfit {
     TooDeep,
+    Wrong,
 }
 
-impl Refused {
+impl Unfit {
+    fn of(errors: Vec<String>) -> Unfit {
+        if errors.iter().any(|e| e == compile::TOO_DEEP) { Unfit::TooDeep } else { Unfit::Wrong }
+    }
+
     pub fn raise(self, p: &mut Process) -> Thrown {
         match self {
-            Refused::Bad => p.badarg(),
-            Refused::TooDeep => p.system_limit(),
+            Unfit::Wrong => p.badarg(),
+            Unfit::TooDeep => p.system_limit(),
         }
     }
 }
 
 impl Program {
     /// For use while `source` stays where it is.
-    pub fn borrowed(source: Term, form: Form) -> Result<Program, Refused> {
+    pub fn borrowed(source: Term, form: Form) -> Result<Program, Unfit> {
         let clauses = Program::clauses(source, form)?;
         Ok(Program { clauses, form, source: None })
     }
 
-    pub fn owned(source: Term, form: Form) -> Result<Arc<Program>, Refused> {
+    pub fn owned(source: Term, form: Form) -> Result<Arc<Program>, Unfit> {
         let source = Package::new(source);
         let clauses = Program::clauses(source.term(), form)?;
         Ok(Arc::new(Program { clauses, form, source: Some(source) }))
     }
 
     /// For calls and messages, which are matched as lists.
-    pub fn for_trace(source: Term) -> Option<Program> {
+    pub fn for_trace(source: Term) -> Result<Program, Unfit> {
         let source = Package::new(source);
-        let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).ok()?;
-        Some(Program { clauses, form: Form::Spec, source: Some(source) })
+        let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).map_err(Unfit::of)?;
+        Ok(Program { clauses, form: Form::Spec, source: Some(source) })
     }
 
     /// An empty specification is none, but where tables are searched it is one that nothing matches.
-    fn clauses(source: Term, form: Form) -> Result<Vec<Clause>, Refused> {
+    fn clauses(source: Term, form: Form) -> Result<Vec<Clause>, Unfit> {
         if source.is_nil() && form == Form::Spec {
             return Ok(Vec::new());
         }
-        let refused = |errors: Vec<String>| if errors.iter().any(|e| e == compile::TOO_DEEP) { Refused::TooDeep } else { Refused::Bad };
-        compile::compile(source, form, Dialect::Table).map_err(refused)
+        compile::compile(source, form, Dialect::Table).map_err(Unfit::of)
     }
 
     pub fn reference(self: Arc<Program>, heap: &mut Heap) -> Term {

@@ -1,0 +1,102 @@
+//! A process as text: its stack as in crash dumps, and what it is and has.
+
+use heddle_runtime::code;
+use heddle_runtime::process::Process;
+use heddle_term::term::TAG_CONTINUATION;
+use heddle_term::{Atom, Term, text};
+use std::fmt::Write;
+
+/// Terms longer than this are cut.
+const LONGEST: usize = 10_000;
+
+fn term(term: Term) -> String {
+    let mut text = text::display::to_string(term);
+    if text.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+/// `module:function/arity + Bytes` of a code address; `cell` lies in the operation that it belongs to.
+fn place(address: *const u64, cell: *const u64) -> String {
+    match code::locate(cell) {
+        Some(found) => {
+            let start = found.instance.function_at(found.offset).map_or(0, |f| f.entry);
+            let bytes = (address as usize).wrapping_sub(found.instance.code.as_ptr().wrapping_add(start as usize) as usize);
+            let mfa = found.mfa;
+            format!("({}:{}/{} + {bytes})", term(mfa.module.into()), term(mfa.function.into()), mfa.arity)
+        }
+        None => "(<terminate process normally>)".into(),
+    }
+}
+
+/// Where it stands, and its frames with what their slots hold. Nothing of a sensitive process.
+pub fn stack(q: &Process) -> String {
+    let mut out = String::new();
+    if q.sensitive {
+        return out;
+    }
+    let _ = writeln!(out, "Program counter: {:#018x} {}", q.ip as usize, place(q.ip, q.ip));
+    let mut slot = q.stop;
+    let mut y = 0;
+    while slot < q.end {
+        // SAFETY: the stack is initialised from `stop` to `end`.
+        let word = unsafe { Term::from_raw(*slot) };
+        if word.is_continuation() {
+            let address = (word.raw() - TAG_CONTINUATION) as *const u64;
+            let _ = writeln!(
+                out,
+                "\n{:#018x} Return addr {:#018x} {}",
+                slot as usize,
+                address as usize,
+                place(address, address.wrapping_sub(1))
+            );
+            y = 0;
+        } else {
+            let text = if word.is_catch_marker() { "Catch".into() } else { term(word) };
+            let _ = writeln!(out, "y({y})     {text}");
+            y += 1;
+        }
+        slot = slot.wrapping_add(1);
+    }
+    out
+}
+
+/// What `{process_dump}` gives.
+pub fn whole(q: &Process) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "=proc:{}", term(q.pid_term()));
+    let _ = writeln!(out, "State: Running");
+    let name = q.shared().name.load(std::sync::atomic::Ordering::Acquire);
+    if name != 0 {
+        let _ = writeln!(out, "Name: {}", term(Atom::from_index(name - 1).into()));
+    }
+    let first = q.initial_call;
+    let _ = writeln!(out, "Spawned as: {}:{}/{}", term(first.module.into()), term(first.function.into()), first.arity);
+    let _ = writeln!(out, "Spawned by: {}", term(Term::local_pid(q.parent)));
+    let _ = writeln!(out, "Message queue length: {}", q.messages.len());
+    if !q.sensitive && !q.messages.is_empty() {
+        let messages: Vec<String> = q.messages.terms().map(term).collect();
+        let _ = writeln!(out, "Message queue: [{}]", messages.join(","));
+    }
+    let _ = writeln!(out, "Heap fragment data: {}", q.heap.fragment_words);
+    if let Some(inner) = q.relations.get() {
+        let others: Vec<String> = inner.links.iter().filter(|(_, l)| l.active).map(|(&other, _)| term(other)).collect();
+        if !others.is_empty() {
+            let _ = writeln!(out, "Link list: [{}]", others.join(","));
+        }
+    }
+    if !q.sensitive && !q.dictionary.entries().is_empty() {
+        let pairs: Vec<String> = q.dictionary.entries().iter().map(|&(k, v)| format!("{{{},{}}}", term(k), term(v))).collect();
+        let _ = writeln!(out, "Dictionary: [{}]", pairs.join(","));
+    }
+    let _ = writeln!(out, "Reductions: {}", q.reductions);
+    let _ = writeln!(out, "Stack+heap: {}", q.heap_words());
+    let _ = writeln!(out, "OldHeap: {}", q.old_words());
+    let _ = writeln!(out, "Heap unused: {}", q.free_words().max(0));
+    let _ = writeln!(out, "OldHeap unused: {}", (q.old_end as usize - q.old_top as usize) / 8);
+    out.push_str(&stack(q));
+    out
+}

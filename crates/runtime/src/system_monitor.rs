@@ -1,0 +1,166 @@
+//! `erlang:system_monitor`: one process hears of collections, slices, heaps and message queues that are out of the ordinary.
+//!
+//! Each limit is a number of its own that nothing reaches while nobody watches, so that the places that look compare and go on.
+
+use crate::process::Process;
+use crate::send::message_to_pid;
+use crate::trace::{events, flags};
+use crate::{Package, proctab};
+use heddle_term::{Atom, Heap, Term};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// What is asked for; None: not watched.
+#[derive(Clone, Copy, Default)]
+pub struct Limits {
+    pub long_gc_ms: Option<u64>,
+    pub long_schedule_ms: Option<u64>,
+    pub large_heap_words: Option<u64>,
+    /// Quiet again at, told of at.
+    pub long_queue: Option<(usize, usize)>,
+    // A port of ours takes what it is sent and makes nobody wait, so nobody hears of these.
+    pub busy_port: bool,
+    pub busy_dist_port: bool,
+}
+
+static CURRENT: Mutex<Option<(u64, Limits)>> = Mutex::new(None);
+static LONG_GC_MS: AtomicU64 = AtomicU64::new(u64::MAX);
+static LONG_SCHEDULE_MS: AtomicU64 = AtomicU64::new(u64::MAX);
+static LARGE_HEAP_WORDS: AtomicU64 = AtomicU64::new(u64::MAX);
+static LONG_QUEUE: AtomicUsize = AtomicUsize::new(usize::MAX);
+static QUIET_QUEUE: AtomicUsize = AtomicUsize::new(0);
+
+/// Who watches what, while it is alive.
+pub fn current() -> Option<(u64, Limits)> {
+    let found = *CURRENT.lock().unwrap();
+    let gone = found.is_some_and(|(pid, _)| proctab::lookup(pid).is_none());
+    if gone {
+        set(None);
+        return None;
+    }
+    found
+}
+
+pub fn set(new: Option<(u64, Limits)>) {
+    let mut current = CURRENT.lock().unwrap();
+    *current = new;
+    let limits = new.map_or(Limits::default(), |(_, limits)| limits);
+    // Relaxed: limits that count from some event on.
+    LONG_GC_MS.store(limits.long_gc_ms.unwrap_or(u64::MAX), Ordering::Relaxed);
+    LONG_SCHEDULE_MS.store(limits.long_schedule_ms.unwrap_or(u64::MAX), Ordering::Relaxed);
+    LARGE_HEAP_WORDS.store(limits.large_heap_words.unwrap_or(u64::MAX), Ordering::Relaxed);
+    QUIET_QUEUE.store(limits.long_queue.map_or(0, |(quiet, _)| quiet), Ordering::Relaxed);
+    LONG_QUEUE.store(limits.long_queue.map_or(usize::MAX, |(_, long)| long), Ordering::Relaxed);
+}
+
+/// `{monitor, Pid, What, Info}`, unless it is the watcher's own doing.
+fn tell(p: &Process, what: &str, info: impl FnOnce(&mut Heap) -> Term) {
+    let Some((watcher, _)) = current() else { return };
+    if watcher == p.pid() {
+        return;
+    }
+    let message = Package::build(|heap| {
+        let info = info(heap);
+        heap.tuple(&[Atom::new("monitor").into(), p.pid_term(), Atom::new(what).into(), info])
+    });
+    message_to_pid(watcher, message);
+}
+
+// ---- collections ----
+
+#[inline]
+pub fn watches_collections() -> bool {
+    LONG_GC_MS.load(Ordering::Relaxed) != u64::MAX
+}
+
+/// A collection of so many nanoseconds is over.
+#[cold]
+pub fn collected(p: &Process, took_ns: u64) {
+    let ms = took_ns / 1_000_000;
+    if ms >= LONG_GC_MS.load(Ordering::Relaxed) {
+        tell(p, "long_gc", |heap| sizes(p, heap, Some(ms)));
+    }
+}
+
+/// Looks at the heap as a collection left it.
+#[inline]
+pub fn check_heap(p: &Process) {
+    let limit = LARGE_HEAP_WORDS.load(Ordering::Relaxed);
+    if limit != u64::MAX && (p.heap_words() + p.old_words()) as u64 > limit {
+        tell(p, "large_heap", |heap| sizes(p, heap, None));
+    }
+}
+
+fn sizes(p: &Process, heap: &mut Heap, timeout: Option<u64>) -> Term {
+    let rows = [
+        ("old_heap_block_size", p.old_words()),
+        ("heap_block_size", p.heap_words()),
+        ("mbuf_size", p.heap.fragment_words),
+        ("stack_size", p.stack_words()),
+        ("old_heap_size", (p.old_top as usize - p.old_start as usize) / 8),
+        ("heap_size", p.used_words()),
+    ];
+    let first = timeout.map(|ms| ("timeout", ms as usize));
+    let rows: Vec<Term> =
+        first.into_iter().chain(rows).map(|(name, n)| heap.tuple(&[Atom::new(name).into(), Term::small(n as i64)])).collect();
+    heap.list(&rows)
+}
+
+// ---- slices ----
+
+#[inline]
+pub fn watches_slices() -> bool {
+    LONG_SCHEDULE_MS.load(Ordering::Relaxed) != u64::MAX
+}
+
+/// A slice of so many nanoseconds is over; it began at `from`.
+#[cold]
+pub fn ran(p: &Process, took_ns: u64, from: *const u64) {
+    let ms = took_ns / 1_000_000;
+    if ms < LONG_SCHEDULE_MS.load(Ordering::Relaxed) {
+        return;
+    }
+    tell(p, "long_schedule", |heap| {
+        let place = |heap: &mut Heap, ip| match crate::code::locate(ip) {
+            Some(found) => crate::trace::frames::mfa_term(heap, found.mfa),
+            None => heddle_term::am::UNDEFINED.into(),
+        };
+        let (from, to) = (place(heap, from), place(heap, p.ip));
+        let rows = [("timeout", Term::small(ms as i64)), ("in", from), ("out", to)];
+        let rows = rows.map(|(name, value)| heap.tuple(&[Atom::new(name).into(), value]));
+        heap.list(&rows)
+    });
+}
+
+// ---- message queues ----
+
+/// A message was put in the queue.
+#[inline(always)]
+pub fn queued(p: &Process) {
+    if p.messages.len() >= LONG_QUEUE.load(Ordering::Relaxed) {
+        grew(p);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grew(p: &Process) {
+    // Relaxed: only the process itself changes this flag.
+    if p.shared().trace.fetch_or(flags::LONG_QUEUE, Ordering::Relaxed) & flags::LONG_QUEUE == 0 {
+        tell(p, "long_message_queue", |_| Term::bool(true));
+    }
+}
+
+/// A message is about to be taken out of the queue of a process that was told of.
+#[cold]
+pub fn shrinks(p: &Process) {
+    let is_watched = LONG_QUEUE.load(Ordering::Relaxed) != usize::MAX;
+    if is_watched && p.messages.len() > QUIET_QUEUE.load(Ordering::Relaxed) + 1 {
+        return;
+    }
+    // Relaxed: as above.
+    p.shared().trace.fetch_and(!flags::LONG_QUEUE, Ordering::Relaxed);
+    if is_watched && !events::on(p.shared(), flags::LONG_QUEUE) {
+        tell(p, "long_message_queue", |_| Term::bool(false));
+    }
+}

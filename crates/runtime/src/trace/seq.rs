@@ -1,0 +1,216 @@
+//! Sequential tracing: a token that follows messages from process to process, and what the system tracer hears of them.
+//!
+//! A process that has a token shows it by a flag beside those of ordinary tracing (`flags::TOKEN`), so that sending and receiving
+//! without one test nothing more than before.
+
+use crate::package::Package;
+use crate::process::{ProcShared, Process};
+use crate::trace::{emit, events, flags};
+use heddle_term::{Atom, Heap, Term, am};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+pub const SEND: u32 = 1;
+pub const RECEIVE: u32 = 2;
+pub const PRINT: u32 = 4;
+/// Names of the flags of a token; the timestamps follow the order of their precedence.
+pub const NAMES: &[(&str, u32)] = &[
+    ("send", SEND),
+    ("receive", RECEIVE),
+    ("print", PRINT),
+    ("timestamp", 8),
+    ("strict_monotonic_timestamp", 16),
+    ("monotonic_timestamp", 32),
+];
+
+pub fn named(name: &str) -> Option<u32> {
+    NAMES.iter().find(|(n, _)| *n == name).map(|(_, bit)| *bit)
+}
+
+#[derive(Clone)]
+pub struct Token {
+    pub flags: u32,
+    pub label: Package,
+    pub serial: i64,
+    /// The pid of who sent last.
+    pub sender: Term,
+    pub previous: i64,
+}
+
+// SAFETY: the sender is an immediate.
+unsafe impl Send for Token {}
+
+impl Token {
+    pub fn term(&self, heap: &mut Heap) -> Term {
+        let label = heap.copy(self.label.term());
+        heap.tuple(&[Term::small(self.flags as i64), label, Term::small(self.serial), self.sender, Term::small(self.previous)])
+    }
+}
+
+/// A process' part.
+#[derive(Default)]
+pub struct State {
+    pub token: Option<Box<Token>>,
+    pub clock: i64,
+    pub previous: i64,
+}
+
+static TRACER: Mutex<Option<Tracer>> = Mutex::new(None);
+
+#[derive(Clone, Copy)]
+struct Tracer(Term);
+// SAFETY: an immediate.
+unsafe impl Send for Tracer {}
+
+/// The system tracer; one that is gone is none.
+pub fn tracer() -> Option<Term> {
+    let mut tracer = TRACER.lock().unwrap();
+    if tracer.is_some_and(|t| !emit::is_there(t.0)) {
+        *tracer = None;
+    }
+    tracer.map(|t| t.0)
+}
+
+pub fn set_tracer(new: Option<Term>) -> Option<Term> {
+    let old = tracer();
+    *TRACER.lock().unwrap() = new.map(Tracer);
+    old
+}
+
+/// Whether `p` has a token.
+#[inline(always)]
+pub fn has_token(p: &Process) -> bool {
+    events::on(p.shared(), flags::TOKEN)
+}
+
+pub fn token(p: &Process) -> Option<&Token> {
+    p.rare_if_any()?.seq.token.as_deref()
+}
+
+pub fn set_token(p: &mut Process, token: Option<Box<Token>>) {
+    let shared = p.shared();
+    // Relaxed: only the process itself looks at this flag.
+    match token {
+        Some(_) => shared.trace.fetch_or(flags::TOKEN, Ordering::Relaxed),
+        None => shared.trace.fetch_and(!flags::TOKEN, Ordering::Relaxed),
+    };
+    p.rare().seq.token = token;
+}
+
+/// The token, made if there is none.
+pub fn token_to_change(p: &mut Process) -> &mut Token {
+    if token(p).is_none() {
+        let sender = p.pid_term();
+        let previous = p.rare().seq.previous;
+        set_token(p, Some(Box::new(Token { flags: 0, label: Package::immediate(Term::small(0)), serial: 0, sender, previous })));
+    }
+    p.rare().seq.token.as_mut().expect("just made")
+}
+
+/// The next event of `p`: its token counts on. False where nobody counts: there is no token, or `p` is the tracer.
+pub fn update_serial(p: &mut Process) -> bool {
+    let me = p.pid_term();
+    if token(p).is_none() || tracer() == Some(me) {
+        return false;
+    }
+    let seq = &mut p.rare().seq;
+    seq.clock += 1;
+    if let Some(token) = &mut seq.token {
+        token.sender = me;
+        token.serial = seq.clock;
+        token.previous = seq.previous;
+    }
+    true
+}
+
+/// `{seq_trace, Label, {Kind, {Previous, Serial}, Sender, Receiver, Message}}`, perhaps with a time, if the token wants it told.
+pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&Process>) {
+    let Some(tracer) = tracer() else { return };
+    if token.flags & kind == 0 || p.is_some_and(|p| p.sensitive || p.pid_term() == tracer) {
+        return;
+    }
+    let tag = match kind {
+        SEND => "send",
+        RECEIVE => "receive",
+        _ => "print",
+    };
+    let mut heap = Heap::new();
+    let serial = heap.tuple(&[Term::small(token.previous), Term::small(token.serial)]);
+    let what = heap.tuple(&[Atom::new(tag).into(), serial, token.sender, receiver, message]);
+    let mut all = vec![Atom::new("seq_trace").into(), token.label.term(), what];
+    let stamp = [(8, flags::TIMESTAMP), (16, flags::STRICT_MONOTONIC), (32, flags::MONOTONIC)];
+    if let Some(&(_, stamp)) = stamp.iter().find(|(bit, _)| token.flags & bit != 0) {
+        all.push(emit::timestamp(&mut heap, stamp));
+    }
+    let term = heap.tuple(&all);
+    emit::deliver(tracer, term);
+    heap.clear();
+}
+
+/// `p` sends a message: what goes with it.
+pub fn sent(p: &mut Process, receiver: Term, message: Term) -> Option<Box<Token>> {
+    update_serial(p);
+    let token = token(p)?;
+    tell(token, SEND, receiver, message, Some(p));
+    Some(Box::new(token.clone()))
+}
+
+/// `p` takes a message out of its queue that came with `token`.
+pub fn received(p: &mut Process, token: Box<Token>, message: Term) {
+    let seq = &mut p.rare().seq;
+    seq.previous = token.serial;
+    seq.clock = seq.clock.max(token.serial);
+    tell(&token, RECEIVE, p.pid_term(), message, Some(p));
+    set_token(p, Some(token));
+}
+
+/// A new process takes its parent's token over, as if it had come with a message. `request` is that message.
+pub fn spawned(p: &mut Process, child: &ProcShared, local: &mut Process, request: Term) {
+    update_serial(p);
+    let Some(token) = token(p).cloned() else { return };
+    let pid = Term::local_pid(child.pid);
+    tell(&token, SEND, pid, request, Some(p));
+    tell(&token, RECEIVE, pid, request, Some(p));
+    let seq = &mut local.rare().seq;
+    seq.clock = token.serial;
+    seq.previous = token.serial;
+    set_token(local, Some(Box::new(token)));
+}
+
+/// The child answers its spawn as if by a message: the token of that. `at_once`: its parent has it already.
+pub fn spawn_answered(p: &mut Process, local: &mut Process, reply: Term, at_once: bool) -> Option<Box<Token>> {
+    update_serial(local);
+    let token = Box::new(token(local)?.clone());
+    if at_once {
+        tell(&token, SEND, p.pid_term(), reply, Some(p));
+        tell(&token, RECEIVE, p.pid_term(), reply, Some(p));
+        let seq = &mut p.rare().seq;
+        seq.previous = token.serial;
+        seq.clock = token.serial;
+    }
+    Some(token)
+}
+
+/// Ends what goes on in `p`: its token, its counters, and the tokens of messages that wait.
+pub fn reset(p: &mut Process) {
+    p.messages.forget_tokens();
+    if p.rare_if_any().is_some() {
+        set_token(p, None);
+        p.rare().seq = State::default();
+    }
+}
+
+/// `p` ends: the token that goes with its exit signal to `to`.
+pub fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Token>> {
+    update_serial(p);
+    let token = token(p)?;
+    let mut heap = Heap::new();
+    let message = heap.tuple(&[am::EXIT_UPPER.into(), p.pid_term(), reason]);
+    let receiver = if to.is_local_pid() { crate::proctab::lookup(to.payload()) } else { None };
+    // What a sensitive process receives is not told of.
+    if receiver.is_some_and(|to| !events::on(&to, flags::SENSITIVE)) && tracer() != Some(to) {
+        tell(token, SEND, to, message, None);
+    }
+    heap.clear();
+    Some(Box::new(token.clone()))
+}
