@@ -2,6 +2,7 @@
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield and s64, and a sample of OTP's own sources
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
+# make differential  random programs, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
 # make check  formatting and lints
 # make otp    OTP's libraries, where they are or fetched into build/otp
 # make conformance  OTP 27's own test suites, compared case by case with what stock passes (tests/conformance/run --help)
@@ -12,9 +13,10 @@ MODES ?= normal,gc,yield,s64
 BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1
+SECONDS ?= 600
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test bench fuzz check otp conformance
+.PHONY: build demo test bench fuzz differential check otp conformance
 
 build:
 	cargo build --release
@@ -29,6 +31,7 @@ test: build
 	cargo test --workspace
 	tests/tail-calls
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
+	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/self-host --jobs $(JOBS)
 	$(RUN) tests/shell_tmux.py $(ERL)
 
@@ -41,6 +44,9 @@ fuzz:
 	target/release/fuzz_etf --count $(TERMS) --seed $(SEED)
 	target/release/examples/fuzz_beam --dir "$$(tools/find-otp)" --count $(BEAMS) --seed $(SEED)
 	target/release/examples/fuzz_loader --dir "$$(tools/find-otp)" --count $$(( $(BEAMS) / 20 )) --seed $(SEED)
+
+differential: build
+	$(RUN) tests/differential/run --erl $(ERL) --seconds $(SECONDS) --seed $(SEED)
 
 check:
 	cargo fmt --all --check

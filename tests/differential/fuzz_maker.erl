@@ -17,7 +17,7 @@ program(Dir, Seed) ->
     Source = fuzz_program:source(Name, Seed),
     File = filename:join(Dir, Name),
     ok = file:write_file(File ++ ".erl", Source),
-    case epp:parse_file(File ++ ".erl", []) of
+    case epp:parse_file(File ++ ".erl", [{source_name, Name ++ ".erl"}]) of
         {ok, Forms} -> beam(File, Forms, options(Seed));
         _ -> false
     end.

@@ -9,6 +9,7 @@ main(_) ->
     Bad = [fun(_, _) -> 1 end, foo, fun erlang:'+'/2, fun lists:nofun/1, fun erlang:hd/1],
     [io:format("~0p~n", [try {x, inner(F, x)} catch _:R:S -> {R, S} end]) || F <- Bad],
     [io:format("~0p~n", [try [apply(F, [x])] catch _:R:S -> {R, S} end]) || F <- Bad],
+    [io:format("~0p~n", [try [apply(F, zero())] catch _:R:S -> {R, S} end]) || F <- Bad],
     [io:format("~0p~n", [try {x, last(F, x)} catch _:R:S -> {R, S} end]) || F <- Bad],
     [io:format("~0p~n", [try lists:foldr(F, 0, L) catch _:R:S -> {R, S} end])
      || F <- [fun(_, _) -> 1 / zero() end, fun lists:append/2], L <- [[a], [a, b], [a, b, c]]],

@@ -341,9 +341,10 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
         while slot < p.end && words.len() <= depth {
             let word = Term::from_raw(*slot);
             if word.is_continuation() && frames::kind(word).is_none() {
-                // The call lies before the return address. A recursion shows as one frame; a call that failed itself as two.
+                // The call lies before the return address. A recursion shows as one frame; a call that failed itself as two,
+                // unless it is a native that did.
                 let call = crate::ctx::continuation_target(word.raw()) as u64 - 8;
-                if words.len() == 1 || words.last() != Some(&call) {
+                if words.last() != Some(&call) || words.len() == 1 && (*c).fault.is_null() {
                     words.push(call);
                 }
             }
