@@ -9,7 +9,9 @@ main(_) ->
     kept(),
     continuation(),
     heir(),
-    options().
+    options(),
+    replace(),
+    ends().
 
 pieces(Switch) ->
     T = ets:new(t, [ordered_set, public, {write_concurrency, true}]),
@@ -93,3 +95,20 @@ options() ->
      || O <- [[public, {write_concurrency, W} | R]
               || W <- [true, false, auto, {debug_hash_fixed_number_of_locks, 1000}, {debug_hash_fixed_number_of_locks, 0}, foo, {x, 1}],
                  R <- [[], [ordered_set], [private], [{decentralized_counters, true}], [private, ordered_set], [bag, {write_concurrency, true}]]]].
+
+%% Keys that are made anew from constants are kept.
+replace() ->
+    T = ets:new(t, []),
+    [begin
+         ets:insert(T, {K, 1, 2}),
+         io:format("~p ~p~n", [K, try ets:select_replace(T, [{{K, '$1', '$2'}, [], [{{E, '$2', '$1'}}]}]) catch error:R -> R end])
+     end || {K, E} <- [{{{a, a}}, {{{{a, a}}}}}, {[{a, a}], [{{a, a}}]}, {[a, [b]], [a, [b]]}, {{a}, {{b}}}, {[a, b], [a]}, {{a, b}, {{a}}}]],
+    io:format("~p~n", [lists:sort(ets:tab2list(T))]).
+
+ends() ->
+    [begin
+         T = ets:new(t, [Type]),
+         ets:insert(T, [{'$end_of_table', x}, {1, x}]),
+         io:format("~p ~p~n", [Type, [try ets:F(T, '$end_of_table'), ok catch error:E -> E end
+                                      || F <- [next, prev, next_lookup, prev_lookup]]])
+     end || Type <- [set, ordered_set]].

@@ -165,7 +165,7 @@ impl Chunks {
 fn start(p: &mut Process, a: &[Term], form: Form, name: &str, reverse: bool) -> NativeResult {
     let table = access::table(p, a[0], Right::Read)?;
     let Some(limit) = args::count(a[2]).filter(|&n| n > 0) else { return Err(p.badarg()) };
-    let Some(program) = Program::owned(a[1], form) else { return Err(p.badarg()) };
+    let program = Program::owned(a[1], form).map_err(|refused| refused.raise(p))?;
     let ordered = matches!(table.store, Store::Tree(_));
     let reference = std::sync::Arc::clone(&program).reference(&mut p.heap);
     // Not its name: a continuation is for this table, whatever happens to the name.

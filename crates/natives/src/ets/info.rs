@@ -6,7 +6,7 @@ use super::object::Object;
 use super::registry;
 use super::table::{Protection, Store, Table};
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{refs, send};
+use heddle_runtime::{proctab, refs, send};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -55,7 +55,11 @@ fn item(p: &mut Process, table: &Table, name: &str) -> Option<Term> {
         "compressed" => Term::bool(table.compressed),
         "memory" => Term::small(table.words() as i64),
         "owner" => Term::local_pid(table.owner()),
-        "heir" => super::owner::heir(table).as_ref().map_or(atom("none"), |h| Term::local_pid(h.pid)),
+        "heir" => {
+            let heir = super::owner::heir(table).as_ref().map(|h| h.pid);
+            // One that is gone inherits nothing.
+            heir.filter(|&pid| proctab::lookup(pid).is_some_and(|q| !q.state.load().is_exiting())).map_or(atom("none"), Term::local_pid)
+        }
         "name" => table.name().into(),
         "size" => Term::small(table.size() as i64),
         "node" => heddle_term::node::name().into(),

@@ -4,7 +4,8 @@ use super::access::{self, Right, cause, still_there};
 use super::object::Owned;
 use super::table::Table;
 use crate::args;
-use heddle_runtime::process::{NativeResult, Process};
+use crate::data::long;
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::list::ListIter;
 use heddle_term::{Term, am};
 
@@ -25,13 +26,26 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// Copies of all tuples of a list, made before anything is locked. None if one is no object for the table.
-fn objects(table: &Table, list: Term) -> Option<Vec<Owned>> {
+/// Work on putting an object into a table, measured in bytes (copying, hashing, and an allocation).
+const OBJECT_WORK: usize = 64;
+
+/// Copies of all tuples of a list, made before anything is locked; a long list is for a dirty scheduler. `badarg` if one is no
+/// object for the table.
+fn objects(p: &mut Process, table: &Table, list: Term) -> Result<Vec<Owned>, Thrown> {
     let mut iter = ListIter::new(list);
-    if !iter.by_ref().all(|tuple| table.key_of(tuple).is_some()) || !iter.rest.is_nil() {
-        return None;
+    let mut count = 0;
+    for tuple in iter.by_ref() {
+        if table.key_of(tuple).is_none() {
+            return Err(p.badarg());
+        }
+        count += 1;
     }
-    Some(ListIter::new(list).map(|tuple| table.object(tuple)).collect())
+    if !iter.rest.is_nil() {
+        return Err(p.badarg());
+    }
+    long::work(p, count * OBJECT_WORK)?;
+    p.bump(count);
+    Ok(ListIter::new(list).map(|tuple| table.object(tuple)).collect())
 }
 
 fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -39,8 +53,7 @@ fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
     if table.key_of(a[1]).is_some() {
         table.insert(table.object(a[1]));
     } else if a[1].is_list() {
-        let Some(objects) = objects(table, a[1]) else { return Err(p.badarg()) };
-        p.bump(objects.len());
+        let objects = objects(p, table, a[1])?;
         table.insert_all(objects, false);
     } else {
         return Err(p.badarg());
@@ -57,14 +70,10 @@ fn insert_new(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         vec![table.object(a[1])]
     } else if a[1].is_list() {
-        match objects(table, a[1]) {
-            Some(objects) => objects,
-            None => return Err(p.badarg()),
-        }
+        objects(p, table, a[1])?
     } else {
         return Err(p.badarg());
     };
-    p.bump(objects.len());
     let done = table.insert_all(objects, true);
     still_there(p, a[0], table)?;
     Ok(Term::bool(done))

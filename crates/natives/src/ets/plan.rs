@@ -108,8 +108,7 @@ impl KeyPattern<'_> {
     fn is_kept_by(self, expr: &Expr) -> bool {
         match (self, expr) {
             (KeyPattern::Part(p), expr) => part_is_kept(p, expr),
-            (KeyPattern::Const(k), Expr::Const(c)) => exact_eq(k, *c),
-            _ => false,
+            (KeyPattern::Const(k), expr) => constant_is_kept(k, expr),
         }
     }
 }
@@ -117,9 +116,31 @@ impl KeyPattern<'_> {
 fn part_is_kept(pattern: &Pattern, expr: &Expr) -> bool {
     match (pattern, expr) {
         (Pattern::Bind(n) | Pattern::Same(n), Expr::Var(m)) => n == m,
-        (Pattern::Const(k), Expr::Const(c)) => exact_eq(*k, *c),
+        (Pattern::Const(k), expr) => constant_is_kept(*k, expr),
         (Pattern::Tuple(parts), Expr::Tuple(exprs)) => all_kept(parts, exprs),
         (Pattern::List(parts, tail), Expr::List(exprs, rest)) => all_kept(parts, exprs) && part_is_kept(tail, rest),
+        _ => false,
+    }
+}
+
+/// True if the expression makes the constant, from constants.
+fn constant_is_kept(constant: Term, expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(c) => exact_eq(constant, *c),
+        Expr::Tuple(exprs) => constant
+            .as_tuple()
+            .is_some_and(|parts| parts.len() == exprs.len() && parts.iter().zip(exprs).all(|(&part, expr)| constant_is_kept(part, expr))),
+        Expr::List(exprs, rest) => {
+            let mut left = constant;
+            let kept = exprs.iter().all(|expr| {
+                let kept = left.is_cons() && constant_is_kept(left.head(), expr);
+                if kept {
+                    left = left.tail();
+                }
+                kept
+            });
+            kept && constant_is_kept(left, rest)
+        }
         _ => false,
     }
 }

@@ -59,7 +59,7 @@ fn query<'a>(p: &mut Process, spec: Term, form: Form) -> Result<Query<'a>, Throw
     {
         return Ok(Query::Paused(paused, Position::from_term(position), found));
     }
-    Program::borrowed(spec, form).map(Query::New).ok_or_else(|| p.badarg())
+    Program::borrowed(spec, form).map(Query::New).map_err(|refused| refused.raise(p))
 }
 
 /// Goes on later: the same native is called with what was found in place of the specification.
@@ -67,7 +67,10 @@ fn pause(p: &mut Process, a: &[Term], form: Form, position: Position, found: Ter
     let paused = match a[1].as_tuple() {
         Some(&[paused, _, _]) if access::resource::<Paused>(paused).is_some() => paused,
         _ => {
-            let Some(program) = Program::owned(a[1], form) else { return p.badarg() };
+            let program = match Program::owned(a[1], form) {
+                Ok(program) => program,
+                Err(refused) => return refused.raise(p),
+            };
             let id = heddle_runtime::refs::fresh();
             p.heap.magic_reference(id.words(), Arc::new(Paused(program)) as Arc<dyn Resource>)
         }

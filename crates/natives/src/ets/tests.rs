@@ -207,7 +207,7 @@ fn run(p: &mut Process, head: Term, guards: &[Term], body: Term, object: Term) -
     let body = p.heap.list(&[body]);
     let clause = p.heap.tuple(&[head, guards, body]);
     let spec = p.heap.list(&[clause]);
-    let program = Program::owned(spec, Form::Spec)?;
+    let program = Program::owned(spec, Form::Spec).ok()?;
     let result = program.run(p, &mut Env::default(), object);
     Some(result.map_or("no".into(), to_string))
 }
@@ -258,7 +258,7 @@ fn absurd_depth_is_refused_and_long_lists_are_not() {
     for _ in 0..100_000 {
         deep = p.heap.tuple(&[deep]);
     }
-    assert!(Program::borrowed(deep, Form::Match).is_none());
+    assert!(Program::borrowed(deep, Form::Match).is_err());
     let long: Vec<Term> = (0..100_000).map(|_| atom("_")).collect();
     let long = p.heap.list(&long);
     let program = Program::borrowed(long, Form::MatchObject).unwrap();

@@ -34,6 +34,10 @@ pub fn end_of_table() -> Term {
 fn neighbour(p: &mut Process, a: &[Term], backward: bool, with_objects: bool) -> NativeResult {
     let table = access::table(p, a[0], Right::Read)?;
     let mut key = a.get(1).copied();
+    // No key of an ordered table, even where it would have neighbours.
+    if key == Some(end_of_table()) && matches!(table.store, Store::Tree(_)) {
+        return Err(p.badarg());
+    }
     // Only the key that was asked for must be there.
     let mut asked = true;
     loop {

@@ -124,6 +124,11 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
     let plain = Error(own, at);
     let back = Error(own, at.saturating_sub(1));
     match code - 100 {
+        // Delete could be a control character's letter; what it makes is a question mark.
+        68 => match last(&pattern[..(at + 1).min(pattern.len())], b"\\c\x7f") {
+            Some(start) => Mend { at: start, removed: 3, inserted: b"\\x3f" },
+            None => plain,
+        },
         // What has no meaning in a class stood for itself.
         7 => match before.iter().rposition(|&b| b == b'\\') {
             Some(escape) => Mend { at: escape, removed: 1, inserted: b"" },

@@ -8,6 +8,7 @@ pub mod natives;
 pub mod pattern;
 
 use heddle_runtime::Package;
+use heddle_runtime::process::{Process, Thrown};
 use heddle_term::{Heap, Resource, Term};
 use pattern::Pattern;
 use std::sync::Arc;
@@ -95,32 +96,43 @@ impl Resource for Program {
 }
 
 /// Why a specification is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unfit {
     TooDeep,
     Wrong,
 }
 
-impl Program {
-    /// For use while `source` stays where it is.
-    pub fn borrowed(source: Term, form: Form) -> Option<Program> {
-        let clauses = Program::clauses(source, form)?;
-        Some(Program { clauses, form, source: None })
+impl Unfit {
+    fn of(errors: Vec<String>) -> Unfit {
+        if errors.iter().any(|e| e == compile::TOO_DEEP) { Unfit::TooDeep } else { Unfit::Wrong }
     }
 
-    pub fn owned(source: Term, form: Form) -> Option<Arc<Program>> {
+    pub fn raise(self, p: &mut Process) -> Thrown {
+        match self {
+            Unfit::Wrong => p.badarg(),
+            Unfit::TooDeep => p.system_limit(),
+        }
+    }
+}
+
+impl Program {
+    /// For use while `source` stays where it is.
+    pub fn borrowed(source: Term, form: Form) -> Result<Program, Unfit> {
+        let clauses = Program::clauses(source, form)?;
+        Ok(Program { clauses, form, source: None })
+    }
+
+    pub fn owned(source: Term, form: Form) -> Result<Arc<Program>, Unfit> {
         let source = Package::new(source);
         let clauses = Program::clauses(source.term(), form)?;
-        Some(Arc::new(Program { clauses, form, source: Some(source) }))
+        Ok(Arc::new(Program { clauses, form, source: Some(source) }))
     }
 
     /// For calls and messages, which are matched as lists.
     pub fn for_trace(source: Term) -> Result<Program, Unfit> {
         let source = Package::new(source);
-        match compile::compile(source.term(), Form::Spec, Dialect::Trace) {
-            Ok(clauses) => Ok(Program { clauses, form: Form::Spec, source: Some(source) }),
-            Err(errors) if errors.iter().any(|e| e == compile::TOO_DEEP) => Err(Unfit::TooDeep),
-            Err(_) => Err(Unfit::Wrong),
-        }
+        let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).map_err(Unfit::of)?;
+        Ok(Program { clauses, form: Form::Spec, source: Some(source) })
     }
 
     /// It asks for what only calls have.
@@ -129,11 +141,11 @@ impl Program {
     }
 
     /// An empty specification is none, but where tables are searched it is one that nothing matches.
-    fn clauses(source: Term, form: Form) -> Option<Vec<Clause>> {
+    fn clauses(source: Term, form: Form) -> Result<Vec<Clause>, Unfit> {
         if source.is_nil() && form == Form::Spec {
-            return Some(Vec::new());
+            return Ok(Vec::new());
         }
-        compile::compile(source, form, Dialect::Table).ok()
+        compile::compile(source, form, Dialect::Table).map_err(Unfit::of)
     }
 
     pub fn reference(self: Arc<Program>, heap: &mut Heap) -> Term {

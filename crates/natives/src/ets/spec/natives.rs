@@ -20,8 +20,9 @@ heddle_runtime::natives! { TABLE:
 
 fn match_spec_compile(p: &mut Process, a: &[Term]) -> NativeResult {
     match Program::owned(a[0], Form::Spec) {
-        Some(program) if !a[0].is_nil() => Ok(program.reference(&mut p.heap)),
-        _ => Err(p.badarg()),
+        Ok(program) if !a[0].is_nil() => Ok(program.reference(&mut p.heap)),
+        Ok(_) => Err(p.badarg()),
+        Err(refused) => Err(refused.raise(p)),
     }
 }
 
