@@ -1,5 +1,6 @@
 //! `heddle`: the command line. Called by the name of `erl`, `erlc` or `escript` it behaves as they do.
 
+mod allocator;
 mod crash;
 mod emulator;
 mod erl;
@@ -12,7 +13,7 @@ mod run;
 use std::ffi::OsString;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 const COMMANDS: [&str; 8] = ["run", "shell", "erl", "erlc", "escript", "natives", "help", "version"];
 

@@ -27,6 +27,11 @@ pub fn drain(p: &mut Process) -> After {
             list = signal.next;
             signal
         };
+        // Messages are most of what comes.
+        if matches!(signal.body, Body::Message { .. }) {
+            append(p, signal);
+            continue;
+        }
         if handle(p, signal) == After::Exit {
             // The rest is answered as a dead process answers.
             while !list.is_null() {
@@ -43,6 +48,7 @@ pub fn drain(p: &mut Process) -> After {
     After::Continue
 }
 
+#[inline(never)]
 fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
     match &mut signal.body {
         Body::Message { .. } => append(p, signal),
@@ -181,6 +187,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
 }
 
 /// A message goes to the inner queue.
+#[inline(always)]
 fn append(p: &mut Process, signal: Box<Signal>) {
     if events::on(p.shared(), flags::RECEIVE)
         && let Body::Message { from, data, .. } = &signal.body

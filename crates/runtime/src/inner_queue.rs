@@ -72,6 +72,7 @@ impl InnerQueue {
     }
 
     /// Appends a message signal.
+    #[inline]
     pub fn append(&mut self, signal: Box<Signal>) {
         let node = Box::into_raw(signal);
         // SAFETY: the node is ours; list nodes are live.
@@ -91,40 +92,47 @@ impl InnerQueue {
         self.len += 1;
     }
 
-    /// The term at the save position, moved into `heap` on first sight; None at the end.
-    #[inline]
-    pub fn peek(&mut self, heap: &mut Heap) -> Option<Term> {
+    /// The term at the save position, if it is in the heap or needs no heap: what `loop_rec` mostly finds when it skips messages.
+    #[inline(always)]
+    pub fn seen(&self) -> Option<Term> {
         if self.save.is_null() {
             return None;
         }
         // SAFETY: list nodes are live.
+        match unsafe { &(*self.save).body } {
+            Body::Message { data, .. } if data.is_bare() => Some(data.term()),
+            _ => None,
+        }
+    }
+
+    /// The term at the save position, moved into `heap` on first sight; None at the end.
+    #[inline]
+    pub fn peek(&mut self, heap: &mut Heap) -> Option<Term> {
+        let node = self.save;
+        if node.is_null() {
+            return None;
+        }
+        // SAFETY: list nodes are live.
         unsafe {
-            let node = self.save;
-            match &mut (*node).body {
-                Body::Message { data, .. } => {
-                    if data.words() != 0 {
-                        self.adopt(node, heap);
-                    }
-                }
+            match &(*node).body {
+                Body::Message { data, .. } if !data.is_bare() => self.adopt(node, heap),
+                Body::Message { .. } => {}
                 _ => unreachable!("only messages are queued"),
             }
-            match &(*node).body {
-                Body::Message { data, .. } => Some(data.term()),
-                _ => None,
-            }
         }
+        Some(self.term_at_save())
     }
 
     /// The message's data goes to the heap, and its term becomes a root.
     ///
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
-    #[inline]
+    #[inline(always)]
     unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap) {
         // SAFETY: by contract.
         unsafe {
             let Body::Message { data, adopted, .. } = &mut (*node).body else { return };
-            *data = Package::immediate(std::mem::replace(data, Package::immediate(Term::NIL)).unpack(heap));
+            data.settle(heap);
             *adopted = Neighbours { before: null_mut(), after: self.adopted };
             if let Some(next) = neighbours(self.adopted) {
                 next.before = node;
@@ -169,6 +177,7 @@ impl InnerQueue {
     }
 
     /// The message that `peek` gave.
+    #[inline]
     pub fn term_at_save(&self) -> Term {
         // SAFETY: list nodes are live.
         match unsafe { &(*self.save).body } {

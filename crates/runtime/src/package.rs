@@ -80,11 +80,24 @@ impl Package {
         if self.fragment.is_null() { 0 } else { unsafe { (*self.fragment).used_words } }
     }
 
+    /// Whether the term needs no memory of the package.
+    #[inline(always)]
+    pub fn is_bare(&self) -> bool {
+        self.fragment.is_null()
+    }
+
     /// Moves the term into `heap`.
     #[inline]
     pub fn unpack(mut self, heap: &mut Heap) -> Term {
+        self.settle(heap);
+        self.term
+    }
+
+    /// Moves the term into `heap` and goes on as a package of something without memory.
+    #[inline]
+    pub fn settle(&mut self, heap: &mut Heap) {
         if self.fragment.is_null() {
-            return self.term;
+            return;
         }
         let fragment = std::mem::replace(&mut self.fragment, null_mut());
         let mut off_heap = std::mem::take(&mut self.off_heap);
@@ -94,13 +107,13 @@ impl Package {
             if words > ADOPT_ABOVE_WORDS {
                 splice(&mut off_heap, &mut heap.off_heap, 0);
                 heap.adopt(fragment);
-                return self.term;
+                return;
             }
             let to = heap.alloc(words);
             let delta = relocate(Fragment::start(fragment), words, to);
             splice(&mut off_heap, &mut heap.off_heap, delta);
             Fragment::free(fragment);
-            Term::from_raw(self.term.raw().wrapping_add(delta))
+            self.term = Term::from_raw(self.term.raw().wrapping_add(delta));
         }
     }
 }

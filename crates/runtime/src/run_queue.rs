@@ -103,9 +103,12 @@ impl RunQueue {
             return None;
         }
         let mut q = self.queues.lock().unwrap();
-        let next = q.next()?;
-        self.len.fetch_sub(1, Ordering::Relaxed);
-        self.taken.fetch_add(1, Ordering::Relaxed);
+        let len = self.len.load(Ordering::Relaxed);
+        // Mostly all are of the same priority.
+        let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.next()? };
+        // Plain stores: both are only written under the lock.
+        self.len.store(len - 1, Ordering::Relaxed);
+        self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Some(next)
     }
 

@@ -116,7 +116,12 @@ impl Signal {
     }
     #[inline]
     pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
-        Signal::new(Body::Message { from, data, token, clears_token: true, adopted: Neighbours::NONE })
+        let mut signal = Box::<Signal>::new_uninit();
+        // Written where it is to be: it is not small, and made for each message.
+        let body = Body::Message { from, data, token, clears_token: true, adopted: Neighbours::NONE };
+        signal.write(Signal { next: std::ptr::null_mut(), body });
+        // SAFETY: just written.
+        unsafe { signal.assume_init() }
     }
     /// From somebody who is no process.
     pub fn message(data: Package) -> Box<Signal> {

@@ -36,6 +36,14 @@ ops! {
     }
     // label, (dst is X0)
     fn loop_rec(ip, c, h, s, r) {
+        if let Some(message) = (*(*c).p).messages.seen() {
+            (*c).x[0] = message;
+            next!(ip, c, h, s, r; 2)
+        }
+        return loop_rec_unseen(ip, c, h, s, r);
+    }
+    // A message whose data is not in the heap, or the end of the queue.
+    fn loop_rec_unseen(ip, c, h, s, r) {
         let code = peek(c, h, s);
         load!(c, h, s);
         match code {
