@@ -106,7 +106,7 @@ impl InnerQueue {
     }
 
     /// The term at the save position, moved into `heap` on first sight; None at the end.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&mut self, heap: &mut Heap) -> Option<Term> {
         let node = self.save;
         if node.is_null() {

@@ -547,11 +547,8 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
     let local = unsafe { p.local() };
     let mut outcome = Outcome::Yield;
-    if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) {
-        events::scheduled(local, "in");
-    }
-    if meters::on(local) {
-        meters::pause(local, meters::What::Time, true);
+    if events::on(&p, SWITCHES) {
+        switched_in(local);
     }
     if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
         outcome = Outcome::Exit;
@@ -559,28 +556,56 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         outcome = Outcome::Suspended;
     } else {
         let slice = crate::zeal::slice();
-        let watched = system_monitor::watches_slices().then(|| (crate::time::monotonic_ns(), local.ip));
-        let (out, left) = engine.run(local, slice);
-        if let Some((began, from)) = watched {
-            system_monitor::ran(local, (crate::time::monotonic_ns() - began) as u64, from);
-        }
+        let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
         let used = (slice - left).max(0) as u64;
         local.reductions += used;
         me.reductions.fetch_add(used, Ordering::Relaxed);
         outcome = if out == Outcome::Yield { outcome } else { out };
     }
     me.current.store(0, Ordering::Relaxed);
-    if meters::on(local) {
-        meters::pause(local, meters::What::Time, false);
-    }
-    if events::on(&p, flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
-        events::scheduled(local, "out");
+    if events::on(&p, SWITCHES) {
+        switched_out(local, outcome);
     }
     switch_out(p, local, outcome);
     // Others wait and nobody helps: the slice is over, so wake one.
     if me.queue.len() > 1 {
         wake_one();
     }
+}
+
+/// Flags of a process of which a scheduler that takes it or lets it go has more to do.
+const SWITCHES: u32 = flags::RUNNING | flags::RUNNING_PROCS | flags::METERED;
+
+#[cold]
+#[inline(never)]
+fn switched_in(local: &mut Process) {
+    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
+        events::scheduled(local, "in");
+    }
+    if meters::on(local) {
+        meters::pause(local, meters::What::Time, true);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn switched_out(local: &mut Process, outcome: Outcome) {
+    if meters::on(local) {
+        meters::pause(local, meters::What::Time, false);
+    }
+    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
+        events::scheduled(local, "out");
+    }
+}
+
+/// A slice of which the system monitor hears if it takes long.
+#[cold]
+#[inline(never)]
+fn run_watched(engine: &mut dyn EngineThread, local: &mut Process, slice: i64) -> (Outcome, i64) {
+    let (began, from) = (time::monotonic_ns(), local.ip);
+    let result = engine.run(local, slice);
+    system_monitor::ran(local, (time::monotonic_ns() - began) as u64, from);
+    result
 }
 
 fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {

@@ -10,6 +10,7 @@ use crate::resource;
 use crate::term::Term;
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, HashSet};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// The literals that a copy refers to. Size and copy must be given the same.
@@ -46,7 +47,7 @@ pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
         return 0;
     }
     let mut words = 0;
-    let mut stack: Vec<Term> = Vec::new();
+    let mut stack = Pending::new();
     let mut current = term;
     loop {
         if current.is_immediate() || keep.keeps(current) {
@@ -79,6 +80,41 @@ pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
             Some(next) => current = next,
             None => return words,
         }
+    }
+}
+
+/// Terms that are still to be looked at. The first few need no allocation: most messages are not deep.
+struct Pending {
+    near: [MaybeUninit<Term>; PENDING_NEAR],
+    count: usize,
+    far: Vec<Term>,
+}
+
+/// Guessed: a tuple of this many pointers, or pointers nested so deep.
+const PENDING_NEAR: usize = 24;
+
+impl Pending {
+    #[inline(always)]
+    fn new() -> Pending {
+        Pending { near: [const { MaybeUninit::uninit() }; PENDING_NEAR], count: 0, far: Vec::new() }
+    }
+    #[inline(always)]
+    fn push(&mut self, term: Term) {
+        if self.count < PENDING_NEAR {
+            self.near[self.count].write(term);
+            self.count += 1;
+        } else {
+            self.far.push(term);
+        }
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Term> {
+        if let Some(term) = self.far.pop() {
+            return Some(term);
+        }
+        self.count = self.count.checked_sub(1)?;
+        // SAFETY: the first `count` were written, and this was one of them.
+        Some(unsafe { self.near[self.count].assume_init() })
     }
 }
 
