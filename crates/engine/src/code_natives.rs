@@ -446,7 +446,7 @@ fn beamfile_chunk(p: &mut Process, a: &[Term]) -> NativeResult {
         }
     }
     let bytes = bits.to_vec();
-    let Ok(chunks) = heddle_beamfile::container::chunks(&bytes) else { return Err(p.badarg()) };
+    let Ok(chunks) = heddle_beamfile::container::chunks(&bytes) else { return Ok(am::UNDEFINED.into()) };
     match heddle_beamfile::container::find(&bytes, &chunks, &name) {
         Some(data) => Ok(p.heap.binary(data)),
         None => Ok(am::UNDEFINED.into()),
