@@ -262,25 +262,22 @@ fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
 fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(module), Some(op)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let result = match op.name() {
-        "prepare" | "prepare_on_load" => {
-            code::with_module(module, |m| m.old.is_some() || (op.name() == "prepare_on_load" && m.pending.is_some()))
+        "prepare" | "prepare_on_load" => code::with_module(module, |m| {
+            m.old.iter().for_each(|old| funs::start_purge(old));
+            m.old.is_some() || (op.name() == "prepare_on_load" && m.pending.is_some())
+        }),
+        "abort" => {
+            if let Some(old) = code::with_module(module, |m| m.old.clone()) {
+                funs::end_purge(&old, false);
+            }
+            false
         }
-        "abort" => false,
         "complete" => {
-            let old = code::with_module(module, |m| {
-                let current = m.current.clone();
-                m.old.take().map(|old| (old, current))
-            });
+            let old = code::with_module(module, |m| m.old.take());
             match old {
-                Some((old, current)) => {
-                    for &(entry, offset) in &old.funs {
-                        // Funs of the same version may be in use by the current code (module loaded twice).
-                        let here = old.code.as_ptr().wrapping_add(offset as usize);
-                        let shared = current.as_ref().is_some_and(|c| c.funs.iter().any(|(e, _)| std::ptr::eq(*e, entry)));
-                        if !shared && entry.entry.load(Ordering::Acquire).cast_const() == here {
-                            funs::unload(entry);
-                        }
-                    }
+                Some(old) => {
+                    // Those of the same version may be in use by the current code (module loaded twice).
+                    funs::end_purge(&old, true);
                     code::remove_range(&old);
                     free_later(old);
                     true
@@ -449,7 +446,7 @@ fn beamfile_chunk(p: &mut Process, a: &[Term]) -> NativeResult {
         }
     }
     let bytes = bits.to_vec();
-    let Ok(chunks) = heddle_beamfile::container::chunks(&bytes) else { return Err(p.badarg()) };
+    let Ok(chunks) = heddle_beamfile::container::chunks(&bytes) else { return Ok(am::UNDEFINED.into()) };
     match heddle_beamfile::container::find(&bytes, &chunks, &name) {
         Some(data) => Ok(p.heap.binary(data)),
         None => Ok(am::UNDEFINED.into()),

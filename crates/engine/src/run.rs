@@ -1,7 +1,7 @@
 //! The engine as the scheduler sees it.
 
 use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_WAIT, OpFn, X_REGISTERS};
-use crate::ops::calls::{apply_list, process_end, undefined_export, undefined_fun};
+use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
 use heddle_runtime::process::{Outcome, Process};
 use heddle_runtime::sched::{Engine, EngineThread};
@@ -12,7 +12,11 @@ pub struct Interpreter;
 
 /// Must run before any export is made.
 pub fn init() {
-    exports::set_undefined_handlers(undefined_export as *const () as usize, undefined_fun as *const () as usize);
+    exports::set_undefined_handlers(
+        undefined_export as *const () as usize,
+        undefined_fun as *const () as usize,
+        purging_fun as *const () as usize,
+    );
     // Both look like functions of arity 3 and 0, so that a process may yield at them.
     let apply = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 3, apply_list as *const () as u64]));
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));

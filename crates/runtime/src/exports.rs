@@ -19,11 +19,18 @@ static WRITER: Mutex<()> = Mutex::new(());
 /// The cell's second word is the address of the export.
 static UNDEFINED_HANDLER: OnceLock<usize> = OnceLock::new();
 static UNDEFINED_FUN_HANDLER: OnceLock<usize> = OnceLock::new();
+static PURGING_FUN_HANDLER: OnceLock<usize> = OnceLock::new();
 
-/// The engine's instruction words for "call error_handler:undefined_function/3" and ".../undefined_lambda".
-pub fn set_undefined_handlers(function: usize, lambda: usize) {
+/// The engine's instruction words for "call error_handler:undefined_function/3" and ".../undefined_lambda", and the one for a fun
+/// whose code is being purged.
+pub fn set_undefined_handlers(function: usize, lambda: usize, purging: usize) {
     let _ = UNDEFINED_HANDLER.set(function);
     let _ = UNDEFINED_FUN_HANDLER.set(lambda);
+    let _ = PURGING_FUN_HANDLER.set(purging);
+}
+
+pub fn purging_lambda_handler() -> usize {
+    *PURGING_FUN_HANDLER.get().expect("engine started")
 }
 
 pub fn undefined_lambda_handler() -> usize {

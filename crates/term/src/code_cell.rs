@@ -45,6 +45,7 @@ pub struct FunEntry {
     pub uniq: [u8; 16],
     /// Name of the fun's function (`'-main/0-fun-0-'`).
     pub function: Atom,
-    /// Cells of the stub used while the module is not loaded: handler, address of this entry.
-    pub stub: [AtomicUsize; 2],
+    /// Cells of the stub used while the module is not loaded (handler, address of this entry), and of the one used while its
+    /// code is being purged.
+    pub stub: [AtomicUsize; 4],
 }

@@ -78,7 +78,7 @@ fn default_fun_entry(key: &FunKey) -> &'static FunEntry {
         old_uniq: key.old_uniq,
         uniq: key.uniq,
         function: crate::am::EMPTY,
-        stub: [const { AtomicUsize::new(0) }; 2],
+        stub: [const { AtomicUsize::new(0) }; 4],
     }));
     // A fuzzer could fill memory with entries; a table of this size is enough for tests.
     if table.len() < 10_000 {

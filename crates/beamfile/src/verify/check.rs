@@ -48,6 +48,7 @@ impl Checker<'_> {
             (Kind::FailOrMode, O::Atom(atom)) => matches!(self.beam.atoms.get(atom), Some("no_fail" | "resume")),
             (Kind::Entry, O::Label(label)) => return self.entry(label).map(drop),
             (Kind::Num | Kind::Size, O::U(number)) => number <= NUMBER_MAX,
+            (Kind::Bits, O::U(_)) => true,
             (Kind::Arity, O::U(arity)) => arity <= u64::from(ARITY_MAX),
             (Kind::Live, O::U(live)) => live < u64::from(X_REGS),
             (Kind::Words, O::U(words)) => words < WORDS_MAX,

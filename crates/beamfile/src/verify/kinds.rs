@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Entry,
     /// Plain number.
     Num,
+    /// Number of bits that is only compared with: however large.
+    Bits,
     /// Term or plain number. Read.
     Size,
     /// Number of arguments.
@@ -197,7 +199,7 @@ const ROWS: &[(Op, &[Kind])] = &[
     (Op::BsSetPosition, &[Reg, Src]),
     (Op::BsGetInteger2, GET_SEGMENT), (Op::BsGetFloat2, GET_SEGMENT), (Op::BsGetBinary2, GET_SEGMENT),
     (Op::BsSkipBits2, &[Fail, Reg, Size, Num, Num]),
-    (Op::BsTestTail2, &[Fail, Reg, Num]),
+    (Op::BsTestTail2, &[Fail, Reg, Bits]),
     (Op::BsTestUnit, &[Fail, Reg, Num]),
     (Op::BsMatchString, &[Fail, Reg, Num, Num]),
     (Op::BsGetUtf8, GET_UTF), (Op::BsGetUtf16, GET_UTF), (Op::BsGetUtf32, GET_UTF),

@@ -3,7 +3,7 @@
 
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, Place};
-use crate::ops::{calls, data, errors, floats, frames, funs, maps, receive, tests};
+use crate::ops::{calls, control, data, errors, floats, frames, funs, maps, receive, tests};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
@@ -65,14 +65,21 @@ impl Emitter<'_> {
         let instrs = &beam.code.instrs[function.entry as usize..function.end as usize];
         // The stub of a native: the native itself is its body. Calls inside the module come here too.
         let mfa = Mfa { module, function: name, arity: function.arity as u8 };
-        if let Some(export) = exports::find(mfa)
-            && export.native.load(Ordering::Acquire) != 0
-        {
+        let native = exports::find(mfa).filter(|export| export.native.load(Ordering::Acquire) != 0);
+        let hibernate = mfa == Mfa { module: am::ERLANG, function: am::HIBERNATE, arity: 3 };
+        if native.is_some() || hibernate {
             for instr in instrs {
                 if instr.op == Op::Label {
                     self.place_label(beam.code.operands(instr)[0]);
                 }
             }
+        }
+        if hibernate {
+            // Calls by name are the operation itself; this is what `apply` and funs come to.
+            self.op(control::hibernate);
+            return Ok(());
+        }
+        if let Some(export) = native {
             self.op(crate::ops::natives::native_body);
             self.cell(export.native.load(Ordering::Acquire) as u64);
             self.cell(export as *const _ as u64);

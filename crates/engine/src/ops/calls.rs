@@ -1,7 +1,7 @@
 //! Calls and returns. Every call costs one reduction; when none are left the process yields at the callee's entry, where only
 //! the arguments are live.
 
-use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, continuation, continuation_target, entry_arity};
+use crate::ctx::{Ctx, Dst, OUT_SUSPENDED, OUT_YIELD, Src, continuation, continuation_target, entry_arity};
 use crate::ops::errors::{raise, undefined_function};
 use crate::{enter, fusable, goto, load, ops, save};
 use heddle_runtime::gc;
@@ -93,7 +93,7 @@ ops! {
     #[cold]
     fn yield_at(ip, c, h, s, r) {
         let first = *ip;
-        if first == undefined_export as *const () as u64 || first == undefined_fun as *const () as u64 {
+        if [undefined_export as *const () as u64, undefined_fun as *const () as u64, purging_fun as *const () as u64].contains(&first) {
             goto!(ip, c, h, s, r)
         }
         let p = save!(c, h, s);
@@ -144,7 +144,9 @@ ops! {
         let args = p.heap.list(&(&(*c).x)[..arity]);
         let fun = (*c).x[arity + entry.num_free as usize];
         let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function: am::UNDEFINED_LAMBDA, arity: 3 });
-        if !heddle_runtime::exports::is_loaded(handler) {
+        // The error handler would load the module and try again, for ever if that is loaded and has no such fun.
+        let replaced = heddle_runtime::code::with_module(entry.module, |m| m.current.is_some());
+        if replaced || !heddle_runtime::exports::is_loaded(handler) {
             let reason = p.heap.tuple(&[am::BADFUN.into(), fun]);
             p.exception = Exception { reason, ..Exception::NONE };
             load!(c, h, s);
@@ -156,6 +158,31 @@ ops! {
         (*c).x[2] = args;
         let target = handler.entry.load(Ordering::Acquire) as *const u64;
         goto!(target, c, h, s, r)
+    }
+
+    // The stub of a fun whose code is being purged: fun entry. X[arity] holds the fun. The process waits, suspended, in
+    // erts_code_purger:pending_purge_lambda/3, which calls the fun once it is known what became of its code.
+    #[cold]
+    fn purging_fun(ip, c, h, s, r) {
+        let entry = &*(*ip.add(1) as *const heddle_term::FunEntry);
+        let p = save!(c, h, s);
+        let arity = entry.arity as usize;
+        let waiter = Mfa { module: am::ERTS_CODE_PURGER, function: am::PENDING_PURGE_LAMBDA, arity: 3 };
+        let waiter = heddle_runtime::exports::get(waiter);
+        if !heddle_runtime::funs::wait_for_purge(p, entry) {
+            let target = entry.entry.load(Ordering::Acquire) as *const u64;
+            goto!(target, c, h, s, r)
+        }
+        let args = p.heap.list(&(&(*c).x)[..arity]);
+        p.ip = waiter.entry.load(Ordering::Acquire);
+        p.saved.clear();
+        p.saved.extend_from_slice(&[entry.module.into(), (*c).x[arity + entry.num_free as usize], args]);
+        p.live = 3;
+        if !p.heap.fragments.is_null() {
+            gc::collect(p, &mut [], 0, gc::Kind::Automatic);
+        }
+        (*c).left = r;
+        OUT_SUSPENDED
     }
 
     // apply with the arguments spread: arity. X[arity] module, X[arity + 1] function.

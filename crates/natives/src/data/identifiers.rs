@@ -7,7 +7,7 @@ use heddle_term::code_cell::Mfa;
 use heddle_term::code_hooks::hooks;
 use heddle_term::ident::{PID_NUMBER_BITS, REF_WORD0_BITS};
 use heddle_term::text::display;
-use heddle_term::{Atom, Kind, Term, am, fun, list};
+use heddle_term::{Atom, FunEntry, Kind, Term, am, fun, list};
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -120,7 +120,7 @@ fn local_info(p: &mut Process, term: Term, item: &str) -> Option<Term> {
     Some(match item {
         "type" => Atom::new("local").into(),
         "module" => entry.module.into(),
-        "name" => entry.function.into(),
+        "name" => fun_name(entry),
         "arity" => Term::small(entry.arity as i64),
         "env" => p.heap.list(free),
         "pid" => creator,
@@ -130,6 +130,11 @@ fn local_info(p: &mut Process, term: Term, item: &str) -> Option<Term> {
         "refc" => Term::small(1),
         _ => return None,
     })
+}
+
+/// Known only while its code is loaded.
+fn fun_name(entry: &FunEntry) -> Term {
+    if heddle_runtime::funs::is_loaded(entry) { entry.function.into() } else { Term::NIL }
 }
 
 fn export_info(term: Term, item: &str) -> Option<Term> {
@@ -149,13 +154,13 @@ fn fun_info_mfa(p: &mut Process, a: &[Term]) -> NativeResult {
     let (module, function, arity) = match a[0].kind() {
         Some(Kind::Fun) => {
             let entry = fun::entry(a[0]);
-            (entry.module, entry.function, entry.arity)
+            (entry.module, fun_name(entry), entry.arity)
         }
         Some(Kind::ExportFun) => {
             let mfa = fun::export(a[0]).mfa;
-            (mfa.module, mfa.function, mfa.arity)
+            (mfa.module, mfa.function.into(), mfa.arity)
         }
         _ => return Err(p.badarg()),
     };
-    Ok(p.heap.tuple(&[module.into(), function.into(), Term::small(arity as i64)]))
+    Ok(p.heap.tuple(&[module.into(), function, Term::small(arity as i64)]))
 }

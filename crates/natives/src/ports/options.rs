@@ -40,6 +40,11 @@ pub fn text(term: Term) -> Option<OsString> {
     crate::io::names::to_native(term).map(OsString::from_vec)
 }
 
+/// An argument is a string; a list of characters is not a list of arguments.
+fn argument(term: Term) -> Option<OsString> {
+    if term.as_small().is_some() || term.as_atom().is_some() { None } else { text(term) }
+}
+
 pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
     let mut o = Options {
         packet: Packet::Stream,
@@ -88,7 +93,7 @@ pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
             "env" => o.env = env(value).ok_or(Bad::Option)?,
             "args" if executable => {
                 let items = args::list(value).ok_or(Bad::Option)?;
-                o.args = Some(items.into_iter().map(text).collect::<Option<_>>().ok_or(Bad::Option)?);
+                o.args = Some(items.into_iter().map(argument).collect::<Option<_>>().ok_or(Bad::Option)?);
             }
             "arg0" if executable => o.arg0 = Some(text(value).ok_or(Bad::Option)?),
             "parallelism" => o.parallelism = args::boolean(value).ok_or(Bad::Option)?,

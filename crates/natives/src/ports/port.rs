@@ -248,7 +248,7 @@ impl Port {
         })
     }
 
-    /// Writes or queues; false when the port takes no output or the data does not fit its packet header.
+    /// Writes or queues; false when the port takes no output.
     pub fn command(self: &Arc<Port>, data: Vec<u8>) -> bool {
         if let Some(driver) = &self.driver {
             let done = match &mut *driver.lock().unwrap() {
@@ -274,7 +274,12 @@ impl Port {
         if s.output.is_none() {
             return false;
         }
-        let Some(mut message) = frame::header(self.packet, data.len()) else { return false };
+        let Some(mut message) = frame::header(self.packet, data.len()) else {
+            drop(s);
+            // As in stock the port ends, and the caller learns nothing else.
+            self.fail(&std::io::Error::from_raw_os_error(libc::EINVAL));
+            return true;
+        };
         s.bytes_out += data.len() as u64;
         message.extend(data);
         super::BYTES_OUT.fetch_add(message.len() as u64, Ordering::Relaxed);

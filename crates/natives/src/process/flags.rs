@@ -108,7 +108,8 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             Term::small(std::mem::replace(&mut p.rare().min_vheap_words, super::spawn::heap_size(n)) as i64)
         }
         "max_heap_size" => {
-            let Some(new) = max_heap(value, p.max_heap()) else { return Err(p.badarg()) };
+            let new = max_heap(value, p.max_heap()).filter(|new| new.size_words == 0 || new.size_words >= p.min_heap_words);
+            let Some(new) = new else { return Err(p.badarg()) };
             let old = std::mem::replace(&mut p.rare().max_heap, new);
             max_heap_term(p, old)
         }

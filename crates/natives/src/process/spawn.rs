@@ -181,7 +181,9 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
             _ => return None,
         }
     }
-    Some(request)
+    // A process that may not hold its own first heap.
+    let o = &request.options;
+    (o.max_heap.size_words == 0 || o.max_heap.size_words >= o.min_heap_words).then_some(request)
 }
 
 /// The heap size step that holds `words`.

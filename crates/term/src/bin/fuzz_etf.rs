@@ -225,7 +225,7 @@ fn hook_fun_entry(key: &code_hooks::FunKey) -> &'static FunEntry {
         old_uniq: key.old_uniq,
         uniq: key.uniq,
         function: key.module,
-        stub: [const { AtomicUsize::new(0) }; 2],
+        stub: [const { AtomicUsize::new(0) }; 4],
     })
 }
 
