@@ -42,6 +42,11 @@ pub fn flat_size(term: Term) -> usize {
 
 /// Words that `copy_to_keeping` needs for this term.
 pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
+    flat_size_to(term, keep, usize::MAX)
+}
+
+/// The same, but no more is counted once it is above `limit`.
+pub fn flat_size_to(term: Term, keep: Keep, limit: usize) -> usize {
     if term.is_immediate() || keep.keeps(term) {
         return 0;
     }
@@ -57,7 +62,9 @@ pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
                 stack.push(head);
             }
             current = current.tail();
-            continue;
+            if words <= limit {
+                continue;
+            }
         } else {
             let header = current.header();
             match header.kind() {
@@ -74,6 +81,9 @@ pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
                     }
                 }
             }
+        }
+        if words > limit {
+            return words;
         }
         match stack.pop() {
             Some(next) => current = next,

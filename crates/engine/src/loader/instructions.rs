@@ -85,9 +85,30 @@ impl Emitter<'_> {
             {
                 self.clear(dst);
             }
+            if i > 0 && instrs[i - 1].op == Op::Move && self.is_line_of_nothing(&instrs[i..], beam.code.operands(&instrs[i - 1])[1]) {
+                i += 1;
+                continue;
+            }
             i += self.instruction(module, function, &instrs[i..], zeal)?;
         }
         Ok(())
+    }
+
+    /// A line behind a move to `moved` and before a tail call of what is no native. Nobody asks for the place of such a call; and
+    /// code behind it that has no line of its own (inlined code) is not to get this one, as with stock's loader.
+    fn is_line_of_nothing(&self, rest: &[Instr], moved: Operand) -> bool {
+        let [line, call, ..] = rest else { return false };
+        line.op == Op::Line
+            && moved == Operand::X(0)
+            && match call.op {
+                Op::CallOnly | Op::CallLast => true,
+                Op::CallExtOnly | Op::CallExtLast => {
+                    let export = self.imports[Emitter::number(self.beam.code.operands(call)[1]) as usize];
+                    // Relaxed: natives are there from the start.
+                    export.native.load(Ordering::Relaxed) == 0
+                }
+                _ => false,
+            }
     }
 
     /// A value for a register that the verifier found to be read without one: see `Verified::clears`.
@@ -124,7 +145,9 @@ impl Emitter<'_> {
                     && line.op == Op::Line
                     && matches!(next.op, Op::Call | Op::CallOnly | Op::CallLast)
                 {
-                    self.line(code.operands(line)[0]);
+                    if !self.is_line_of_nothing(&rest[1..], o[1]) {
+                        self.line(code.operands(line)[0]);
+                    }
                     self.move_and_go(o, next);
                     return Ok(3);
                 }

@@ -4,7 +4,6 @@ use super::bytes::slice;
 use super::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::bits::BitsView;
-use heddle_term::copy::flat_size;
 use heddle_term::etf::{self, DecodeError, DecodeOptions, EncodeOptions};
 use heddle_term::{Atom, Term, list};
 
@@ -36,7 +35,6 @@ fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult
     match etf::decode(&mut p.heap, bytes, &options) {
         Ok(decoded) if used => Ok(p.heap.tuple(&[decoded.term, Term::small(decoded.used as i64)])),
         Ok(decoded) => Ok(decoded.term),
-        Err(DecodeError::SystemLimit) => Err(p.system_limit()),
         Err(DecodeError::AtomTableFull) => heddle_term::atom::table_full(),
         Err(_) => Err(p.badarg()),
     }
@@ -84,7 +82,7 @@ fn encode_options(term: Option<&Term>) -> Option<EncodeOptions> {
 
 fn term_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
-    long::work(p, flat_size(a[0]) * 8)?;
+    long::work_on(p, a[0])?;
     let bytes = etf::encode(a[0], &options);
     p.bump(bytes.len() / 256);
     Ok(p.heap.binary(&bytes))
@@ -97,7 +95,7 @@ fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
         let binary = term_to_binary(p, a)?;
         return Ok(p.heap.list(&[binary]));
     }
-    long::work(p, flat_size(a[0]) * 8)?;
+    long::work_on(p, a[0])?;
     let (bytes, cuts) = etf::encode_parts(a[0], &options);
     p.bump(bytes.len() / 256);
     let mut vector = Vec::with_capacity(2 * cuts.len() + 1);
@@ -118,6 +116,6 @@ fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn external_size(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
-    long::work(p, flat_size(a[0]) * 8)?;
+    long::work_on(p, a[0])?;
     Ok(Term::small(etf::external_size(a[0], &options) as i64))
 }

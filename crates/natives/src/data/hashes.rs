@@ -5,7 +5,7 @@ use super::long;
 use super::md5::Md5;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::hash::{phash, phash2};
-use heddle_term::{Term, big, copy};
+use heddle_term::{Term, big};
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -31,6 +31,7 @@ fn range(term: Term) -> Option<u64> {
 
 fn phash_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(range) = range(a[1]) else { return Err(p.badarg()) };
+    long::work_on(p, a[0])?;
     Ok(Term::small(phash(a[0], range) as i64))
 }
 
@@ -39,7 +40,7 @@ const PHASH2_RANGE: u64 = 1 << 27;
 
 fn phash2_of(p: &mut Process, term: Term, range: u64) -> NativeResult {
     if term.is_pointer() {
-        long::work(p, copy::flat_size(term) * 8)?;
+        long::work_on(p, term)?;
     }
     Ok(Term::small(phash2(term, range) as i64))
 }

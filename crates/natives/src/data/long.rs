@@ -2,6 +2,8 @@
 
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::sched;
+use heddle_term::Term;
+use heddle_term::copy::{Keep, flat_size_to};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Bytes (or steps about as long as a byte) that a normal scheduler does at one go: below a millisecond.
@@ -50,4 +52,9 @@ pub fn work(p: &mut Process, bytes: usize) -> Result<(), Thrown> {
     }
     p.bump(bytes / BYTES_PER_REDUCTION);
     Ok(())
+}
+
+/// The same for work on every word of a term. Terms that are too large for here are not counted to their end here.
+pub fn work_on(p: &mut Process, term: Term) -> Result<(), Thrown> {
+    work(p, flat_size_to(term, Keep::NOTHING, HERE_BYTES / 8) * 8)
 }

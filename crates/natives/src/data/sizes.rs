@@ -1,6 +1,7 @@
 //! Looking at how terms are stored: sizes, sharing, kinds.
 
 use crate::args;
+use crate::data::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::copy::Keep;
 use heddle_term::literal::is_literal;
@@ -69,12 +70,14 @@ fn sum(root: Term, mut enter: impl FnMut(Term) -> bool) -> usize {
 }
 
 fn flat_size(p: &mut Process, a: &[Term]) -> NativeResult {
+    long::work_on(p, a[0])?;
     let words = sum(a[0], |_| true);
     p.bump(words / 64);
     Ok(Term::small(words as i64))
 }
 
 fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
+    long::work_on(p, a[0])?;
     let mut seen = HashSet::new();
     let words = sum(a[0], |term| !is_literal(term) && seen.insert(term.raw()));
     p.bump(words / 16);
@@ -82,12 +85,14 @@ fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn copy_shared_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    long::work_on(p, a[0])?;
     Ok(p.heap.copy_shared(a[0], Keep::NOTHING))
 }
 
 /// (Term, whether literals are copied as well)
 fn copy_shared_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(literals) = args::boolean(a[1]) else { return Err(p.badarg()) };
+    long::work_on(p, a[0])?;
     Ok(p.heap.copy_shared(a[0], if literals { Keep::NOTHING } else { Keep::live() }))
 }
 

@@ -80,8 +80,11 @@ fn measure(data: Term) -> Option<usize> {
         if current.is_cons() {
             size += 1;
             let head = current.head();
-            if head.is_integer() {
+            if head.is_small() {
                 current = current.tail();
+            } else if head.is_big() {
+                // No character: the conversion ends here at the latest, and what follows is not looked at.
+                return Some(size);
             } else {
                 stack.push(current.tail());
                 current = head;

@@ -79,11 +79,12 @@ pub fn small_integer(reader: &mut Reader) -> Result<i32, DecodeError> {
 pub fn big(reader: &mut Reader, heap: &mut Heap, len: usize) -> Result<Term, DecodeError> {
     let negative = reader.u8()? != 0;
     let bytes = reader.take(len)?;
-    let used = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
-    let bytes = &bytes[..used];
-    if bytes.len() > big::MAX_DIGITS * 8 {
+    // Leading zeros count, as in ERTS.
+    if len > big::MAX_DIGITS * 8 {
         return Err(DecodeError::SystemLimit);
     }
+    let used = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
+    let bytes = &bytes[..used];
     if bytes.len() <= 8 {
         let mut word = [0u8; 8];
         word[..bytes.len()].copy_from_slice(bytes);
