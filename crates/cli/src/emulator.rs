@@ -47,6 +47,7 @@ pub struct Config {
     pub warning_map: &'static str,
     pub boot_module: String,
     pub utf8_names: bool,
+    pub untranslatable_names: &'static str,
     pub on_break: Break,
 }
 
@@ -63,6 +64,7 @@ impl Default for Config {
             warning_map: "warning",
             boot_module: "init".into(),
             utf8_names: true,
+            untranslatable_names: "warning",
             on_break: Break::Menu,
         }
     }
@@ -154,13 +156,27 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
                 _ => return Err(format!("+W{value}: +Wi, +Ww or +We")),
             }
         }
-        "fnu" => config.utf8_names = true,
+        "fnu" => {
+            config.utf8_names = true;
+            config.untranslatable_names = untranslatable(value);
+        }
         "fnl" => config.utf8_names = false,
-        "fna" => config.utf8_names = utf8_locale(),
+        "fna" => {
+            config.utf8_names = utf8_locale();
+            config.untranslatable_names = untranslatable(value);
+        }
         "V" => crate::erl::print_version(),
         _ => {}
     }
     Ok(())
+}
+
+fn untranslatable(value: &str) -> &'static str {
+    match value {
+        "i" => "ignore",
+        "e" => "error",
+        _ => "warning",
+    }
 }
 
 fn utf8_locale() -> bool {
@@ -181,7 +197,8 @@ pub fn register_natives() {
     let _ = heddle_natives::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
 }
 
-pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
+/// `flags`: those of the emulator as stock would get them, which only `system_info(emu_args)` shows.
+pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8>>) -> ! {
     if let Ok(modes) = std::env::var("HEDDLE_ZEAL")
         && let Err(message) = zeal::set(&modes)
     {
@@ -192,6 +209,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
     atom::set_limit(config.atom_limit);
     proctab::init(config.process_limit);
     heddle_natives::io::names::set_utf8(config.utf8_names);
+    heddle_natives::io::names::set_untranslatable(config.untranslatable_names);
     register_natives();
     heddle_term::code_hooks::install(heddle_term::code_hooks::CodeHooks {
         find_export: heddle_runtime::exports::get,
@@ -213,6 +231,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
         find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
     let schedulers = config.schedulers.unwrap_or_else(cores);
+    let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {
         otp_release: otp.release.clone(),
         erts_version: otp.erts_version.clone(),
@@ -220,6 +239,7 @@ pub fn start(config: Config, otp: &Otp, arguments: Vec<Vec<u8>>) -> ! {
         warning_map: config.warning_map,
         backtrace_depth: &heddle_engine::ops::errors::BACKTRACE_DEPTH,
         emu_flavor: "interpreter",
+        emu_args: program.into_iter().chain(flags.iter().chain(&arguments).cloned()).collect(),
         break_ignored: config.on_break == Break::Ignore,
     });
     sched::init(

@@ -15,12 +15,21 @@ struct Line {
     /// Emulator flags as stock would pass them, for `-emu_args`.
     flags: Words,
     args: Words,
-    /// `-S` and `-extra`: behind everything else.
-    last: Words,
+    /// What stands behind an `-extra`, of all groups in turn: behind everything else.
+    extra: Words,
+    /// The command line's `-S` and what follows: the very last.
+    start: Option<Words>,
     detached: bool,
     print: Print,
     epmd: Option<bool>,
     distributed: bool,
+}
+
+/// Where a group of arguments was: `-S` is only special on the command line itself, not in variables and files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    CommandLine,
+    Elsewhere,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -49,9 +58,9 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
         if arg == "--otp" {
             otp_dir = it.next();
         } else {
-            let extra = arg == "-extra";
+            let rest_is_plain = arg == "-extra" || arg == "-S";
             words.push(arg.into_vec());
-            if extra {
+            if rest_is_plain {
                 words.extend(it.by_ref().map(OsStringExt::into_vec));
             }
         }
@@ -69,8 +78,8 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
         if group.is_empty() && i != 2 {
             continue;
         }
-        line.rewrite(group).unwrap_or_else(|message| fail(&message));
-        line.args.push(b"--".to_vec());
+        let from = if i == 2 { From::CommandLine } else { From::Elsewhere };
+        line.rewrite(group, from).unwrap_or_else(|message| fail(&message));
     }
     let bindir = bindir(&otp);
     let mut all: Words = Vec::new();
@@ -86,10 +95,7 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     }
     all.push(b"--".to_vec());
     all.extend(std::mem::take(&mut line.args));
-    if !line.last.is_empty() {
-        all.push(b"--".to_vec());
-        all.extend(std::mem::take(&mut line.last));
-    }
+    all.extend(line.last());
     match line.print {
         Print::Nothing => {}
         Print::Arguments | Print::ArgumentsOnly => {
@@ -115,7 +121,7 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     if line.detached {
         detach();
     }
-    emulator::start(line.config, &otp, all)
+    emulator::start(line.config, &otp, &line.flags, all)
 }
 
 pub fn bindir(otp: &Otp) -> OsString {
@@ -200,7 +206,33 @@ impl Line {
         emulator::flag(&mut self.config, b"+B", None).map(|_| ())
     }
 
-    fn rewrite(&mut self, group: &[Vec<u8>]) -> Result<(), String> {
+    /// One group of arguments. Groups end with a separator, and there is one more where the command line's own end is plain.
+    fn rewrite(&mut self, group: &[Vec<u8>], from: From) -> Result<(), String> {
+        let ended_early = self.words(group, from)?;
+        self.push(&[b"--"]);
+        if ended_early && from == From::CommandLine {
+            self.push(&[b"--"]);
+        }
+        Ok(())
+    }
+
+    /// `-extra` and its words, `-S` and its words. Behind an `-extra` the latter is spelt `++S`, or it would be plain.
+    fn last(&mut self) -> Words {
+        let mut last = Words::new();
+        let option: &[&[u8]] = if self.extra.is_empty() { &[b"-noshell", b"-S"] } else { &[b"++S"] };
+        if !self.extra.is_empty() {
+            last.push(b"-extra".to_vec());
+            last.append(&mut self.extra);
+        }
+        if let Some(start) = self.start.take() {
+            last.extend(option.iter().map(|w| w.to_vec()));
+            last.extend(start);
+        }
+        last
+    }
+
+    /// Whether `-extra` or `-S` ended the group.
+    fn words(&mut self, group: &[Vec<u8>], from: From) -> Result<bool, String> {
         let mut i = 0;
         while i < group.len() {
             let arg = group[i].as_slice();
@@ -209,8 +241,8 @@ impl Line {
                 |what: &str| group.get(i).cloned().ok_or_else(|| format!("heddle: {} needs a value: {what}", String::from_utf8_lossy(arg)));
             match arg {
                 b"-extra" => {
-                    self.last.extend_from_slice(&group[i - 1..]);
-                    break;
+                    self.extra.extend_from_slice(&group[i..]);
+                    return Ok(true);
                 }
                 [b'+', _, ..] => {
                     let used = emulator::flag(&mut self.config, arg, group.get(i))?;
@@ -238,10 +270,9 @@ impl Line {
                     self.push(&[b"-noshell", b"-noinput", b"-s", b"make", b"all_or_nothing", b"-s", b"erlang", b"halt"]);
                     break;
                 }
-                b"-S" => {
-                    self.last.extend([b"-noshell".to_vec(), b"-S".to_vec()]);
-                    self.last.extend(group[i..].iter().map(|w| if w == b"--" { b"\\--".to_vec() } else { w.clone() }));
-                    break;
+                b"-S" if from == From::CommandLine => {
+                    self.start = Some(group[i..].iter().map(|w| if w == b"--" { b"\\--".to_vec() } else { w.clone() }).collect());
+                    return Ok(true);
                 }
                 b"-env" => {
                     let (name, value) = (value("a name")?, group.get(i + 1).cloned().unwrap_or_default());
@@ -253,8 +284,7 @@ impl Line {
                     let path = OsString::from_vec(value("a file")?);
                     i += 1;
                     let text = std::fs::read(&path).map_err(|e| format!("heddle: -args_file {}: {e}", path.display()))?;
-                    self.rewrite(&split_words(&text))?;
-                    self.args.push(b"--".to_vec());
+                    self.words(&split_words(&text), From::Elsewhere)?;
                 }
                 b"-smp" => match group.get(i).map(Vec::as_slice) {
                     Some(b"enable" | b"auto") => i += 1,
@@ -291,7 +321,7 @@ impl Line {
                 _ => self.args.push(arg.to_vec()),
             }
         }
-        Ok(())
+        Ok(false)
     }
 }
 

@@ -182,13 +182,21 @@ pub fn log_message(level: &str, text: &str) {
     log(level, "~ts~n", &[package.term()], Term::NONE);
 }
 
-/// Who gets the machine's log messages: `system_flag(system_logger, _)`. 0 = the process registered as `logger`.
+/// Who gets the machine's log messages: `system_flag(system_logger, _)`. 0 = the process registered as `logger`,
+/// `NO_LOGGER` = nobody (`undefined`), else one more than the number of a pid.
 pub static SYSTEM_LOGGER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+pub const NO_LOGGER: u64 = u64::MAX;
 
 fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
     let receiver = match SYSTEM_LOGGER.load(Ordering::Relaxed) {
         0 => names::whereis(am::LOGGER),
-        pid => Some(Term::local_pid(pid - 1)),
+        NO_LOGGER => return,
+        pid if crate::proctab::lookup(pid - 1).is_some() => Some(Term::local_pid(pid - 1)),
+        // It died: from now on the registered one is asked again.
+        _ => {
+            SYSTEM_LOGGER.store(0, Ordering::Relaxed);
+            names::whereis(am::LOGGER)
+        }
     };
     let message = Package::build(|heap| {
         let args: Vec<Term> = args.iter().map(|&a| heap.copy(a)).collect();

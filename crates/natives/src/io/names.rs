@@ -1,8 +1,11 @@
 //! File names between Erlang and the system.
 
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::Atom;
 use heddle_term::Term;
+use heddle_term::am;
 use heddle_term::bits::BitsView;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 heddle_runtime::natives! { TABLE:
@@ -22,6 +25,13 @@ pub fn set_utf8(on: bool) {
 }
 pub fn is_utf8() -> bool {
     UTF8.load(Ordering::Relaxed)
+}
+
+/// What prim_file does with names that are not UTF-8: `warning`, `ignore` or `error` (`+fnuw`, `+fnui`, `+fnue`).
+static UNTRANSLATABLE: OnceLock<&'static str> = OnceLock::new();
+
+pub fn set_untranslatable(what: &'static str) {
+    let _ = UNTRANSLATABLE.set(what);
 }
 
 /// Bytes of a name given as a binary (raw), atom, or deep list of characters; None for anything else and for NULs.
@@ -55,7 +65,7 @@ fn flatten(term: Term, out: &mut String) -> Option<()> {
 }
 
 fn internal_name2native(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[0].as_small().is_some() {
+    if a[0].as_small().is_some() || a[0].as_atom().is_some() {
         return Err(p.badarg());
     }
     let Some(mut bytes) = to_native(a[0]) else { return Err(p.badarg()) };
@@ -76,6 +86,10 @@ pub fn to_term(p: &mut Process, bytes: &[u8]) -> Term {
 
 fn internal_native2name(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(bytes) = crate::args::binary(a[0]) else { return Err(p.badarg()) };
+    if is_utf8() && std::str::from_utf8(&bytes).is_err() {
+        let what = Atom::new(UNTRANSLATABLE.get().copied().unwrap_or("warning"));
+        return Ok(p.heap.tuple(&[am::ERROR.into(), what.into()]));
+    }
     Ok(to_term(p, &bytes))
 }
 

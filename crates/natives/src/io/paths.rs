@@ -79,11 +79,19 @@ fn make_dir(p: &mut Process, a: &[Term]) -> NativeResult {
 fn del_dir(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    match std::fs::remove_dir(path) {
+    match std::fs::remove_dir(&path) {
+        Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) && is_current(&path) => Ok(posix_code(p, libc::EINVAL)),
         // POSIX allows either; programs expect eexist.
         Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) => Ok(posix_code(p, libc::EEXIST)),
         r => result(p, r),
     }
+}
+
+/// Whether this names the current folder.
+fn is_current(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |path: &std::path::Path| std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()));
+    place(path).is_some_and(|found| Some(found) == place(std::path::Path::new(".")))
 }
 
 fn del_file(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -99,7 +107,9 @@ fn del_file(p: &mut Process, a: &[Term]) -> NativeResult {
 fn rename(p: &mut Process, a: &[Term]) -> NativeResult {
     let (from, to) = (path(p, a[0])?, path(p, a[1])?);
     blocking()?;
-    match std::fs::rename(from, to) {
+    match std::fs::rename(&from, to) {
+        // Systems differ in what they say of the root.
+        Err(_) if from.as_os_str() == "/" => Ok(posix_code(p, libc::EINVAL)),
         Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) => Ok(posix_code(p, libc::EEXIST)),
         r => result(p, r),
     }

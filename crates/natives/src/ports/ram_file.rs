@@ -43,6 +43,11 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize)
 }
 
+/// The place an operation begins at: offsets are signed, and nothing is before the beginning.
+fn place(bytes: &[u8]) -> Option<usize> {
+    number(bytes, 0).filter(|at| i32::try_from(*at).is_ok())
+}
+
 impl RamFile {
     pub fn command(&mut self, command: &[u8]) -> Reply {
         self.run(command).unwrap_or(Reply::Error("einval"))
@@ -99,10 +104,10 @@ impl RamFile {
                 Reply::Ok
             }
             17 => {
-                let (at, size) = (number(rest, 0)?, number(rest, 4)?);
+                let (at, size) = (place(rest)?, number(rest, 4)?);
                 self.read(at, size)
             }
-            18 => self.write(number(rest, 0)?, rest.get(4..)?),
+            18 => self.write(place(rest)?, rest.get(4..)?),
             30 => Reply::Data(self.data.clone()),
             37 => Reply::Number(self.data.len() as u32),
             39 => Reply::Ok,
@@ -112,7 +117,7 @@ impl RamFile {
 
     fn read(&self, at: usize, size: usize) -> Reply {
         if !self.readable {
-            return Reply::Error("eacces");
+            return Reply::Error("ebadf");
         }
         let at = at.min(self.data.len());
         let end = at.saturating_add(size).min(self.data.len());
@@ -121,7 +126,7 @@ impl RamFile {
 
     fn write(&mut self, at: usize, bytes: &[u8]) -> Reply {
         if !self.writable {
-            return Reply::Error("eacces");
+            return Reply::Error("ebadf");
         }
         let end = at.saturating_add(bytes.len());
         if end > SIZE_MAX {

@@ -223,6 +223,8 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         },
         "current_function" => match current(q, own) {
             Some(l) => mfa_term(heap, l.mfa),
+            // It never ran: it is about to.
+            None if q.live == heddle_runtime::spawn::STARTING => mfa_term(heap, q.initial_call),
             None => am::UNDEFINED.into(),
         },
         "current_location" => match current(q, own) {

@@ -30,6 +30,8 @@ pub struct Settings {
     pub backtrace_depth: &'static AtomicUsize,
     pub emu_flavor: &'static str,
     pub break_ignored: bool,
+    /// The program and its arguments, as `erlexec` would call the emulator.
+    pub emu_args: Vec<Vec<u8>>,
 }
 
 pub static SETTINGS: OnceLock<Settings> = OnceLock::new();
@@ -190,6 +192,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         | "ets_always_compress" => Term::bool(false),
         "break_ignored" => Term::bool(settings().break_ignored),
         "beam_jump_table" => Term::bool(true),
+        "emu_args" => {
+            let words: Vec<Term> = settings().emu_args.iter().map(|word| p.heap.byte_list(word)).collect();
+            p.heap.list(&words)
+        }
         "dynamic_trace" => atom("none"),
         "scheduler_bind_type" => atom("unbound"),
         "scheduler_bindings" => {
@@ -238,10 +244,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             let digits = [u64::MAX; heddle_term::big::MAX_DIGITS];
             p.heap.big_words(false, &digits)
         }
-        "system_logger" => match heddle_runtime::exit::SYSTEM_LOGGER.load(Ordering::Relaxed) {
-            0 => am::LOGGER.into(),
-            n => Term::local_pid(n - 1),
-        },
+        "system_logger" => system_logger(heddle_runtime::exit::SYSTEM_LOGGER.load(Ordering::Relaxed)),
         // NIF libraries and drivers: none yet.
         "taints" => Term::NIL,
         "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
@@ -347,6 +350,14 @@ fn time_source(p: &mut Process, clock: &str, now: i64, extended: bool) -> Term {
     p.heap.list(&items)
 }
 
+fn system_logger(cell: u64) -> Term {
+    match cell {
+        0 => am::LOGGER.into(),
+        heddle_runtime::exit::NO_LOGGER => am::UNDEFINED.into(),
+        n => Term::local_pid(n - 1),
+    }
+}
+
 fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(flag) = a[0].as_atom() else { return Err(p.badarg()) };
     let small = |n: usize| Term::small(n as i64);
@@ -397,15 +408,13 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         "system_logger" => {
             let cell = &heddle_runtime::exit::SYSTEM_LOGGER;
             let new = match a[1].as_atom() {
-                Some(am::LOGGER) | Some(am::UNDEFINED) => 0,
+                Some(am::LOGGER) => 0,
+                Some(am::UNDEFINED) => heddle_runtime::exit::NO_LOGGER,
                 Some(_) => return Err(p.badarg()),
                 None if a[1].is_local_pid() => a[1].payload() + 1,
                 None => return Err(p.badarg()),
             };
-            Ok(match cell.swap(new, Ordering::Relaxed) {
-                0 => am::LOGGER.into(),
-                n => Term::local_pid(n - 1),
-            })
+            Ok(system_logger(cell.swap(new, Ordering::Relaxed)))
         }
         "scheduler_wall_time" | "microstate_accounting" => {
             // Accounting of scheduler time is not there yet: issue "The many-core runtime".
