@@ -2,7 +2,8 @@
 
 use crate::args;
 use crate::data::long;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::sched;
 use heddle_term::copy::Keep;
 use heddle_term::literal::is_literal;
 use heddle_term::{Atom, Kind, Term};
@@ -76,23 +77,31 @@ fn flat_size(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::small(words as i64))
 }
 
+/// Objects that a normal scheduler looks at: about a millisecond with the set of those seen.
+const OBJECTS_HERE: usize = 10_000;
+
 fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
-    long::work_on(p, a[0])?;
     let mut seen = HashSet::new();
-    let words = sum(a[0], |term| !is_literal(term) && seen.insert(term.raw()));
+    // Shared objects count once, so only the walk itself tells how long it takes.
+    let mut many = false;
+    let words = sum(a[0], |term| {
+        many |= seen.len() > OBJECTS_HERE && !sched::on_dirty_thread();
+        !many && !is_literal(term) && seen.insert(term.raw())
+    });
+    if many {
+        return Err(Thrown::DirtyCpu);
+    }
     p.bump(words / 16);
     Ok(Term::small(words as i64))
 }
 
 fn copy_shared_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    long::work_on(p, a[0])?;
     Ok(p.heap.copy_shared(a[0], Keep::NOTHING))
 }
 
 /// (Term, whether literals are copied as well)
 fn copy_shared_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(literals) = args::boolean(a[1]) else { return Err(p.badarg()) };
-    long::work_on(p, a[0])?;
     Ok(p.heap.copy_shared(a[0], if literals { Keep::NOTHING } else { Keep::live() }))
 }
 
