@@ -61,13 +61,15 @@ impl Package {
 
     /// Does it refer to literals that are leaving? (It may say yes to what only looks so.)
     pub fn refers_to(&self, leaving: &Leaving) -> bool {
+        if self.fragment.is_null() {
+            return leaving.contains(self.term.raw());
+        }
         // SAFETY: our own fragment, filled up to its used words.
-        leaving.contains(self.term.raw())
-            || !self.fragment.is_null()
-                && unsafe {
-                    let start = Fragment::start(self.fragment);
-                    leaving.is_in(start, start.add((*self.fragment).used_words))
-                }
+        let inside = unsafe {
+            let start = Fragment::start(self.fragment);
+            leaving.is_in(start, start.add((*self.fragment).used_words))
+        };
+        inside || leaving.contains(self.term.raw())
     }
 
     /// The term in place; valid while the package is.

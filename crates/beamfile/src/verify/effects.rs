@@ -131,8 +131,7 @@ impl<const W: usize> Flow<'_, W> {
         if let Some(label) = fail {
             match self.unset_result(state, instr) {
                 Some(dst) => {
-                    let index = self.index_of(instr);
-                    self.found.clears.push(index);
+                    self.found.clears.push(self.at as u32);
                     let mut failed = *state;
                     self.write(&mut failed, dst)?;
                     self.branch(label, &failed)?;

@@ -43,6 +43,8 @@ pub(super) struct Flow<'a, const W: usize> {
     blocks: Vec<Block<W>>,
     lowest_dirty: usize,
     pub found: Found,
+    /// Number of the instruction that is looked at.
+    pub at: usize,
     /// A failing BIF leaves something in its destination: see [`Found::clears`].
     pub lenient: bool,
 }
@@ -82,7 +84,7 @@ impl<'a, const W: usize> Flow<'a, W> {
     fn run_once(beam: &'a BeamFile, function: &'a Function, scratch: &mut Scratch, lenient: bool) -> Result<Found, Fault> {
         let Scratch { ordinals, starts, tags, .. } = scratch;
         let blocks = starts.iter().map(|_| Block::<W>::new()).collect();
-        let mut flow = Flow { beam, function, tags, ordinals, blocks, lowest_dirty: usize::MAX, found: Found::default(), lenient };
+        let mut flow = Flow { beam, function, tags, ordinals, blocks, lowest_dirty: usize::MAX, found: Found::default(), at: 0, lenient };
         let entry = function.entry as usize;
         flow.branch(function.entry_label, &State::at_entry(function.arity)).map_err(|problem| (entry, problem))?;
         let size = (function.end - function.start) as usize;
@@ -119,6 +121,7 @@ impl<'a, const W: usize> Flow<'a, W> {
                 Op::Line | Op::ExecutableLine => continue,
                 _ => {}
             }
+            self.at = index;
             match self.step(&mut state, instr).map_err(|problem| (index, problem))? {
                 Next::Following => {}
                 Next::Nothing => return Ok(()),
@@ -154,12 +157,6 @@ impl<'a, const W: usize> Flow<'a, W> {
         }
         self.lowest_dirty = self.lowest_dirty.min(ordinal);
         Ok(())
-    }
-
-    /// Number of an instruction of this file.
-    pub fn index_of(&self, instr: &Instr) -> u32 {
-        let instrs = &self.beam.code.instrs;
-        ((std::ptr::from_ref(instr) as usize - instrs.as_ptr() as usize) / size_of::<Instr>()) as u32
     }
 
     /// The first instruction at a label that does something.

@@ -11,6 +11,16 @@ use heddle_runtime::trace::meters::What;
 use heddle_term::{Heap, Kind, Term};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Goes on where the frame below the trace frame, which is gone, returns to.
+macro_rules! pass_on {
+    ($c:ident, $h:ident, $s:ident, $r:ident) => {{
+        load!($c, $h, $s);
+        let target = continuation_target(*$s);
+        $s = $s.add(1);
+        goto!(target, $c, $h, $s, $r)
+    }};
+}
+
 ops! {
     // In a traced function's first cell: tells, then runs what belongs there.
     #[cold]
@@ -31,34 +41,22 @@ ops! {
     #[cold]
     fn trace_returned(ip, c, h, s, r) {
         tell_returned(c, h, s);
-        load!(c, h, s);
-        let target = continuation_target(*s);
-        s = s.add(1);
-        goto!(target, c, h, s, r)
+        pass_on!(c, h, s, r)
     }
     #[cold]
     fn trace_time(ip, c, h, s, r) {
         tell_left(c, h, s, What::Time);
-        load!(c, h, s);
-        let target = continuation_target(*s);
-        s = s.add(1);
-        goto!(target, c, h, s, r)
+        pass_on!(c, h, s, r)
     }
     #[cold]
     fn trace_memory(ip, c, h, s, r) {
         tell_left(c, h, s, What::Memory);
-        load!(c, h, s);
-        let target = continuation_target(*s);
-        s = s.add(1);
-        goto!(target, c, h, s, r)
+        pass_on!(c, h, s, r)
     }
     #[cold]
     fn trace_return_to(ip, c, h, s, r) {
         tell_return_to(c, h, s);
-        load!(c, h, s);
-        let target = continuation_target(*s);
-        s = s.add(1);
-        goto!(target, c, h, s, r)
+        pass_on!(c, h, s, r)
     }
 }
 
@@ -106,8 +104,8 @@ unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) 
 }
 
 unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_export: bool) {
-    // SAFETY: the callee's arguments are in the X registers. What is called here allocates nothing in the process, so the slice
-    // stays valid.
+    // What is called here allocates nothing in the process, so the slice of registers stays valid.
+    // SAFETY: the callee's arguments are in the X registers.
     unsafe {
         if breakpoints::only_counted(&*(*c).p, breakpoint, through_export) {
             return;

@@ -73,35 +73,43 @@ fn sum(root: Term, mut enter: impl FnMut(Term) -> bool) -> usize {
 fn flat_size(p: &mut Process, a: &[Term]) -> NativeResult {
     long::work_on(p, a[0])?;
     let words = sum(a[0], |_| true);
-    p.bump(words / 64);
     Ok(Term::small(words as i64))
 }
 
 /// Objects that a normal scheduler looks at: about a millisecond with the set of those seen.
 const OBJECTS_HERE: usize = 10_000;
 
-fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
+/// Words of the objects in a term, each counted once; `entered` leaves out what does not count. Shared objects make only the walk
+/// itself tell how long it takes: large ones begin again on a dirty scheduler.
+fn once(p: &mut Process, root: Term, entered: impl Fn(Term) -> bool) -> Result<usize, Thrown> {
+    let here = !sched::on_dirty_thread();
     let mut seen = HashSet::new();
-    // Shared objects count once, so only the walk itself tells how long it takes.
     let mut many = false;
-    let words = sum(a[0], |term| {
-        many |= seen.len() > OBJECTS_HERE && !sched::on_dirty_thread();
-        !many && !is_literal(term) && seen.insert(term.raw())
+    let words = sum(root, |term| {
+        many |= here && seen.len() > OBJECTS_HERE;
+        !many && entered(term) && seen.insert(term.raw())
     });
     if many {
         return Err(Thrown::DirtyCpu);
     }
     p.bump(words / 16);
+    Ok(words)
+}
+
+fn size_shared(p: &mut Process, a: &[Term]) -> NativeResult {
+    let words = once(p, a[0], |term| !is_literal(term))?;
     Ok(Term::small(words as i64))
 }
 
 fn copy_shared_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    once(p, a[0], |_| true)?;
     Ok(p.heap.copy_shared(a[0], Keep::NOTHING))
 }
 
 /// (Term, whether literals are copied as well)
 fn copy_shared_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(literals) = args::boolean(a[1]) else { return Err(p.badarg()) };
+    once(p, a[0], |term| literals || !is_literal(term))?;
     Ok(p.heap.copy_shared(a[0], if literals { Keep::NOTHING } else { Keep::live() }))
 }
 

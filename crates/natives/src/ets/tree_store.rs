@@ -82,8 +82,8 @@ impl TreeStore {
     }
 
     fn directory(&self) -> &Directory {
-        // SAFETY: never null; a replaced one is retired, and callers are natives, which run between quiescent points.
         // Acquire: pairs with the Release in `replace_directory`.
+        // SAFETY: never null; a replaced one is retired, and callers are natives, which run between quiescent points.
         unsafe { &*self.directory.load(Ordering::Acquire) }
     }
 

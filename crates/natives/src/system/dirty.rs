@@ -20,23 +20,21 @@ const FAILS: usize = 1001;
 const COPIES: usize = 1000;
 
 fn dirty_cpu(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[0].is_catch_marker() {
-        return reschedule(p, a);
-    }
-    if !sched::on_dirty_thread() {
-        return Err(Thrown::DirtyCpu);
-    }
-    operate(p, "dirty_cpu", a)
+    on_dirty(p, "dirty_cpu", Thrown::DirtyCpu, a)
 }
 
 fn dirty_io(p: &mut Process, a: &[Term]) -> NativeResult {
+    on_dirty(p, "dirty_io", Thrown::DirtyIo, a)
+}
+
+fn on_dirty(p: &mut Process, kind: &'static str, go: Thrown, a: &[Term]) -> NativeResult {
     if a[0].is_catch_marker() {
-        return reschedule(p, a);
+        reschedule(p, a)
+    } else if sched::on_dirty_thread() {
+        operate(p, kind, a)
+    } else {
+        Err(go)
     }
-    if !sched::on_dirty_thread() {
-        return Err(Thrown::DirtyIo);
-    }
-    operate(p, "dirty_io", a)
 }
 
 /// (normal | dirty_cpu | dirty_io, Operation, Argument)

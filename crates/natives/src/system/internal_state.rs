@@ -59,14 +59,21 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// `heap_binary`, or `{refc_binary, Bytes, {binary, BytesOfTheBlock}, Flags}`. Flags: 1 if more can be appended in place.
 fn binary_info(p: &mut Process, bits: Term) -> Term {
-    let (original, end_bits) = match bits.kind() {
-        Some(Kind::SubBits) => (bits.slot(2), bits.word(0) + bits.word(1)),
-        _ => (bits, bits.word(1)),
+    let original = match bits.kind() {
+        Some(Kind::SubBits) => bits.slot(2),
+        Some(Kind::MatchCtx) => bits.slot(3),
+        _ => bits,
     };
     if !original.is_kind(Kind::BinRef) {
         return Atom::new("heap_binary").into();
     }
+    let end_bits = match bits.kind() {
+        Some(Kind::SubBits) => bits.word(0) + bits.word(1),
+        Some(Kind::MatchCtx) => bits.word(2),
+        _ => bits.word(1),
+    };
     let block = original.word(2) as *const RefBin;
+    // Relaxed: a figure; whoever appends settles the room with a compare-and-swap.
     // SAFETY: the binary owns a reference to its block.
     let (capacity, used) = unsafe { (RefBin::capacity_bytes(block), RefBin::used_bits(block).load(Ordering::Relaxed)) };
     let bytes = BitsView::of(bits).map_or(0, |view| view.len_bytes());

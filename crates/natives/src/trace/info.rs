@@ -207,41 +207,30 @@ fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
             None => no,
         },
         "call_time" => match &s.time {
-            Some(meter) => {
-                meters::settle(p);
-                let rows = rows(meter);
-                let rows: Vec<Term> = rows
-                    .iter()
-                    .map(|&(pid, calls, ns)| {
-                        let us = ns / 1000;
-                        let parts = [calls, us / 1_000_000, us % 1_000_000].map(|n| Term::small(n as i64));
-                        p.heap.tuple(&[Term::local_pid(pid), parts[0], parts[1], parts[2]])
-                    })
-                    .collect();
-                p.heap.list(&rows)
-            }
+            Some(meter) => rows(p, meter, |ns| [ns / 1_000_000_000, ns / 1000 % 1_000_000].to_vec()),
             None => no,
         },
         "call_memory" => match &s.memory {
-            Some(meter) => {
-                meters::settle(p);
-                let rows = rows(meter);
-                let rows: Vec<Term> = rows
-                    .iter()
-                    .map(|&(pid, calls, words)| p.heap.tuple(&[Term::local_pid(pid), Term::small(calls as i64), Term::small(words as i64)]))
-                    .collect();
-                p.heap.list(&rows)
-            }
+            Some(meter) => rows(p, meter, |words| vec![words]),
             None => no,
         },
         _ => return None,
     })
 }
 
-fn rows(meter: &meters::Meter) -> Vec<(u64, u64, u64)> {
+/// `[{Pid, Calls, Amount...}]`, by process.
+fn rows(p: &mut Process, meter: &meters::Meter, amounts: impl Fn(u64) -> Vec<u64>) -> Term {
+    meters::settle(p);
     let mut rows: Vec<_> = meter.rows.lock().unwrap().iter().map(|(&pid, &(calls, amount))| (pid, calls, amount)).collect();
     rows.sort_unstable();
-    rows
+    let rows: Vec<Term> = rows
+        .into_iter()
+        .map(|(pid, calls, amount)| {
+            let figures = std::iter::once(calls).chain(amounts(amount)).map(|n| Term::small(n as i64));
+            p.heap.tuple(&std::iter::once(Term::local_pid(pid)).chain(figures).collect::<Vec<_>>())
+        })
+        .collect();
+    p.heap.list(&rows)
 }
 
 /// The sessions in which something is traced of the subject, as `trace:session_info/1` shows them.
