@@ -77,7 +77,7 @@ memory() ->
 race() ->
     Ps = [spawn_link(fun() -> race(I) end) || I <- lists:seq(1, 60)],
     process_flag(priority, high),
-    [true = is_process_alive(P) || _ <- lists:seq(1, 2), P <- Ps],
+    [true = is_process_alive(P) || _ <- lists:seq(1, 20), P <- Ps],
     process_flag(priority, normal),
     [begin unlink(P), exit(P, kill) end || P <- Ps],
     [persistent_term:erase({?MODULE, I}) || I <- lists:seq(1, 60)],

@@ -19,6 +19,10 @@ pub enum After {
 
 /// Handles everything in the inbox; messages go to the inner queue.
 pub fn drain(p: &mut Process) -> After {
+    if p.shared().inbox.is_empty() {
+        return After::Continue;
+    }
+    p.shared().begin_handling();
     let mut list = p.shared().inbox.take();
     while !list.is_null() {
         // SAFETY: the list was taken whole; each node is unlinked before use.
@@ -45,6 +49,7 @@ pub fn drain(p: &mut Process) -> After {
             return After::Exit;
         }
     }
+    p.shared().end_handling();
     After::Continue
 }
 

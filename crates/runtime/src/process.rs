@@ -14,7 +14,7 @@ use crate::state::ProcState;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU16, AtomicU32};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
@@ -32,8 +32,8 @@ pub struct ProcShared {
     pub pid: u64,
     /// Run queue the process was last on, and is put on when its waker has none.
     pub last_scheduler: AtomicU16,
-    /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
-    pub bound_scheduler: AtomicU16,
+    /// Written by the owner alone, read by all: `bound_scheduler` and HANDLING. One half-word, as the block has no room for two.
+    owner: AtomicU16,
     /// All that anybody traces of it (`trace::flags`): 0 for most.
     pub trace: AtomicU32,
     local: UnsafeCell<Process>,
@@ -89,6 +89,42 @@ impl ProcRef {
     }
 }
 
+/// `ProcShared::owner` bit: the owner took signals from the inbox and has not handled them all.
+const HANDLING: u16 = 1 << 15;
+
+impl ProcShared {
+    /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
+    #[inline]
+    pub fn bound_scheduler(&self) -> usize {
+        (self.owner.load(Ordering::Relaxed) & !HANDLING) as usize
+    }
+    /// The owner pins itself; gives what was.
+    pub fn bind_scheduler(&self, number: usize) -> usize {
+        assert!(number < HANDLING as usize);
+        let old = self.owner.load(Ordering::Relaxed);
+        self.owner.store((old & HANDLING) | number as u16, Ordering::Relaxed);
+        (old & !HANDLING) as usize
+    }
+    /// The owner, before it takes from the inbox.
+    #[inline]
+    pub(crate) fn begin_handling(&self) {
+        // Relaxed: the swap that takes the signals publishes it.
+        self.owner.store(self.owner.load(Ordering::Relaxed) | HANDLING, Ordering::Relaxed);
+    }
+    /// The owner, when all it took is handled. One that a signal ended never says so.
+    #[inline]
+    pub(crate) fn end_handling(&self) {
+        // Release: what the signals did is seen by who finds them handled.
+        self.owner.store(self.owner.load(Ordering::Relaxed) & !HANDLING, Ordering::Release);
+    }
+    /// No signal that the caller knows to be sent is unhandled, and none of them has ended the process. So what the caller sees of
+    /// it is what it would be told if it asked.
+    pub fn has_heard_all(&self) -> bool {
+        // In this order: who finds an inbox that was emptied of its signal finds the mark that was made before as well.
+        self.inbox.is_empty() && self.owner.load(Ordering::Acquire) & HANDLING == 0 && !self.state.load().is_exiting()
+    }
+}
+
 pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
         state: ProcState::new(local.priority),
@@ -97,7 +133,7 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
         inbox: Inbox::new(),
         pid,
         last_scheduler: AtomicU16::new(0),
-        bound_scheduler: AtomicU16::new(0),
+        owner: AtomicU16::new(0),
         local: UnsafeCell::new(local),
     });
     let ptr = Box::into_raw(block);

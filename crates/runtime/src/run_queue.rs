@@ -121,7 +121,7 @@ impl RunQueue {
         for queue in [&mut q.max, &mut q.high, &mut q.normal, &mut q.low] {
             let mut i = 0;
             while out.len() < want && i < queue.len() {
-                if queue[i].bound_scheduler.load(Ordering::Relaxed) == 0 {
+                if queue[i].bound_scheduler() == 0 {
                     out.push(queue.remove(i).expect("in range"));
                 } else {
                     i += 1;

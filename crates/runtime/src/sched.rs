@@ -248,7 +248,7 @@ pub fn enqueue(p: ProcRef) {
 /// The run queue that a process goes on.
 fn queue_for(p: ProcRef) -> usize {
     let vm = vm();
-    let bound = p.bound_scheduler.load(Ordering::Relaxed) as usize;
+    let bound = p.bound_scheduler();
     let mine = CURRENT.get();
     if bound != 0 && bound <= vm.schedulers.len() {
         bound - 1

@@ -78,7 +78,7 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     local.live = STARTING;
     local.sync_limit();
     let p = process::allocate(pid, local);
-    p.bound_scheduler.store(options.scheduler.min(u16::MAX as u32) as u16, Ordering::Relaxed);
+    p.bind_scheduler(options.scheduler as usize);
     Some(p)
 }
 

@@ -132,7 +132,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "scheduler" => {
             let Some(n) = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers) else { return Err(p.badarg()) };
-            Term::small(p.shared().bound_scheduler.swap(n.min(u16::MAX as usize) as u16, std::sync::atomic::Ordering::Relaxed) as i64)
+            Term::small(p.shared().bind_scheduler(n) as i64)
         }
         "monitor_nodes" => return crate::nodes::monitor_nodes(p, Term::NIL, value),
         _ => return Err(p.badarg_cause(Atom::new("badopt"))),

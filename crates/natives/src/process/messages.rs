@@ -166,6 +166,11 @@ fn is_process_alive_1(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_local_pid() {
         return Err(p.badarg());
     }
+    match heddle_runtime::proctab::lookup(a[0].payload()) {
+        None => return Ok(Term::bool(false)),
+        Some(other) if other.has_heard_all() => return Ok(Term::bool(true)),
+        Some(_) => {}
+    }
     // Ordered behind the signals sent before: ask and wait.
     Err(p.trap_to(am::ERTS_INTERNAL, heddle_term::Atom::new("is_process_alive"), &[a[0]]))
 }

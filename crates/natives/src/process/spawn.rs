@@ -175,7 +175,7 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
             "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u32,
             "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
             "async_dist" => o.async_dist = args::boolean(value)?,
-            "scheduler" => o.scheduler = args::count(value)? as u32,
+            "scheduler" => o.scheduler = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers)? as u32,
             "reply" if is_request => request.reply = Some(value.as_atom()?),
             "reply_tag" if is_request => request.reply_tag = Some(value),
             _ => return None,
