@@ -18,6 +18,7 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 const COMMANDS: [&str; 8] = ["run", "shell", "erl", "erlc", "escript", "natives", "help", "version"];
 
 fn main() {
+    allocator::configure();
     // A reader that goes away ends our listings quietly; the emulator ignores this signal once it runs.
     // SAFETY: no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

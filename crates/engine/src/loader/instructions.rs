@@ -116,8 +116,9 @@ impl Emitter<'_> {
                 Op::CallOnly | Op::CallLast => true,
                 Op::CallExtOnly | Op::CallExtLast => {
                     let export = self.imports[Emitter::number(self.beam.code.operands(call)[1]) as usize];
+                    let is_apply = export.mfa.module == am::ERLANG && export.mfa.function == am::APPLY;
                     // Relaxed: natives are there from the start.
-                    export.native.load(Ordering::Relaxed) == 0
+                    export.native.load(Ordering::Relaxed) == 0 && !is_apply
                 }
                 _ => false,
             }

@@ -245,17 +245,16 @@ ops! {
     #[cold]
     fn apply_list_failed(ip, c, h, s, r) {
         let p = save!(c, h, s);
+        let named = (*c).x[0].is_atom() && (*c).x[1].is_atom();
+        let reason = match arguments((*c).x[2]) {
+            // No function has as many arguments.
+            (0..=APPLY_LIMIT, true) if named => return undefined_function(ip, c, h, s, r),
+            (0..=APPLY_LIMIT, _) => am::BADARG,
+            _ if named => am::SYSTEM_LIMIT,
+            _ => am::BADARG,
+        };
+        p.exception = Exception { reason: reason.into(), ..Exception::NONE };
         let args = p.heap.list(&[(*c).x[0], (*c).x[1], (*c).x[2]]);
-        let too_many = (*c).x[0].is_atom() && (*c).x[1].is_atom() && proper_length(&(*c).x[2]).is_some();
-        if too_many {
-            // More than 255 arguments: no such function can exist.
-            p.exception = Exception { reason: am::UNDEF.into(), ..Exception::NONE };
-            crate::ops::errors::add_frame(c, p, ip, &[(*c).x[0], (*c).x[1], (*c).x[2], Term::NIL]);
-            load!(c, h, s);
-            return raise(ip, c, h, s, r);
-        } else {
-            p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
-        }
         (*c).fault = heddle_runtime::exports::get(Mfa { module: am::ERLANG, function: am::APPLY, arity: 3 });
         (*c).fault_args = args;
         load!(c, h, s);
@@ -302,14 +301,20 @@ ops! {
     }
 }
 
-fn proper_length(list: &Term) -> Option<usize> {
+/// Arguments that a function can have.
+pub const MAX_ARITY: usize = 255;
+/// As many arguments are a system limit for apply/2, and one more for apply/3.
+pub const APPLY_LIMIT: usize = 1023;
+
+/// How many elements, and whether it is a proper list.
+pub fn arguments(list: Term) -> (usize, bool) {
     let mut n = 0;
-    let mut t = *list;
+    let mut t = list;
     while t.is_cons() {
         n += 1;
         t = t.tail();
     }
-    t.is_nil().then_some(n)
+    (n, t.is_nil())
 }
 
 /// Spreads apply(X0, X1, X2) over the registers; the callee's entry, or null if the arguments are wrong.
@@ -320,9 +325,8 @@ unsafe fn spread_arguments(c: *mut Ctx) -> *const u64 {
         let (Some(module), Some(function)) = (module.as_atom(), function.as_atom()) else {
             return std::ptr::null();
         };
-        match proper_length(&list) {
-            Some(n) if n <= 255 => {}
-            _ => return std::ptr::null(),
+        if !matches!(arguments(list), (0..=MAX_ARITY, true)) {
+            return std::ptr::null();
         }
         let mut arity = 0;
         while list.is_cons() {
@@ -353,8 +357,9 @@ fn always_raises(function: Term, arity: usize) -> bool {
 }
 
 #[inline(never)]
-fn list_always_raises(function: Term, arguments: Term) -> bool {
-    proper_length(&arguments).is_some_and(|arity| always_raises(function, arity))
+fn list_always_raises(function: Term, list: Term) -> bool {
+    let (arity, is_list) = arguments(list);
+    is_list && always_raises(function, arity)
 }
 
 /// Whether `apply` with that many arguments applies erlang:apply/3: it then is what it applies, which shows in stack traces.
