@@ -189,6 +189,9 @@ ops! {
     fn apply(ip, c, h, s, r) {
         s = s.sub(1);
         *s = continuation(ip.add(2));
+        if is_apply(c, *ip.add(1) as usize) {
+            return apply_list(ip, c, h, s, r);
+        }
         let target = apply_target(c, *ip.add(1) as usize);
         if target.is_null() {
             return apply_failed(ip, c, h, s.add(1), r);
@@ -197,6 +200,10 @@ ops! {
     }
     // arity, frame size
     fn apply_last(ip, c, h, s, r) {
+        if is_apply(c, *ip.add(1) as usize) {
+            // Its second operand is the frame size as well.
+            return call_apply_list_last(ip.add(1), c, h, s, r);
+        }
         let target = apply_target(c, *ip.add(1) as usize);
         if target.is_null() {
             return apply_failed(ip, c, h, s, r);
@@ -226,6 +233,9 @@ ops! {
 
     // Tail call of apply(X0, X1, X2): as spawn starts, and erlang:apply/3.
     fn apply_list(ip, c, h, s, r) {
+        if (*c).x[1].is_atom_of(am::APPLY) {
+            unwrap_applies(c);
+        }
         let target = spread_arguments(c);
         if target.is_null() {
             return apply_list_failed(ip, c, h, s, r);
@@ -258,6 +268,9 @@ ops! {
     }
     // frame size
     fn call_apply_list_last(ip, c, h, s, r) {
+        if (*c).x[1].is_atom_of(am::APPLY) {
+            unwrap_applies(c);
+        }
         if (*c).x[0].is_atom_of(am::ERLANG) && list_always_raises((*c).x[1], (*c).x[2]) {
             s = s.sub(1);
             *s = continuation(ip.add(2));
@@ -347,6 +360,28 @@ fn always_raises(function: Term, arity: usize) -> bool {
 fn list_always_raises(function: Term, list: Term) -> bool {
     let (arity, is_list) = arguments(list);
     is_list && always_raises(function, arity)
+}
+
+/// Whether `apply` with that many arguments applies erlang:apply/3: it then is what it applies, which shows in stack traces.
+#[inline(always)]
+unsafe fn is_apply(c: *mut Ctx, arity: usize) -> bool {
+    // SAFETY: the loader checked the register numbers.
+    unsafe { arity == 3 && (*c).x[4].is_atom_of(am::APPLY) && (*c).x[3].is_atom_of(am::ERLANG) }
+}
+
+/// X0..X2 of an apply/3 that applies erlang:apply/3 become those of the innermost one.
+#[inline(never)]
+unsafe fn unwrap_applies(c: *mut Ctx) {
+    // SAFETY: they are the arguments.
+    unsafe {
+        while (*c).x[1].is_atom_of(am::APPLY) && (*c).x[0].is_atom_of(am::ERLANG) && proper_length(&(*c).x[2]) == Some(3) {
+            let mut list = (*c).x[2];
+            for i in 0..3 {
+                (*c).x[i] = list.head();
+                list = list.tail();
+            }
+        }
+    }
 }
 
 unsafe fn apply_target(c: *mut Ctx, arity: usize) -> *const u64 {

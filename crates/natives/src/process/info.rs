@@ -4,7 +4,7 @@
 use super::flags;
 use crate::args;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, proctab};
@@ -148,7 +148,14 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
         return Err(p.badarg());
     }
     if pid == p.pid_term() {
+        let counts = keys.iter().any(|key| matches!(key, Key::Name("reductions")));
+        if counts && p.rare().slice_used.is_none() {
+            return Err(Thrown::TellSlice);
+        }
         let answer = gather(p, &keys, shape, true);
+        if counts {
+            p.rare().slice_used = None;
+        }
         return Ok(answer.unpack(&mut p.heap));
     }
     let (reference, id) = send::fresh_reference(&mut p.heap);
@@ -200,6 +207,12 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
     let package = Package::new(answer);
     heap.clear();
     package
+}
+
+/// Messages that the asking process itself has not taken in yet; another one did so before it answers.
+fn arrived(q: &Process, own: bool) -> Vec<Term> {
+    // SAFETY: it runs and asks, so nobody else takes its signals.
+    if own { unsafe { q.shared().inbox.messages() } } else { Vec::new() }
 }
 
 fn registered_name(q: &Process) -> Option<Term> {
@@ -254,10 +267,11 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "messages" if q.sensitive => Term::NIL,
         "messages" => {
-            let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
+            let mut messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
+            messages.extend(arrived(q, own).into_iter().map(|t| heap.copy(t)));
             heap.list(&messages)
         }
-        "message_queue_len" => small(q.messages.len()),
+        "message_queue_len" => small(q.messages.len() + arrived(q, own).len()),
         "message_queue_data" => Atom::new(if q.off_heap_messages { "off_heap" } else { "on_heap" }).into(),
         "links" => {
             let links: Vec<Term> =
@@ -321,7 +335,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "group_leader" => heap.copy(q.group_leader),
         "priority" => flags::priority_atom(q.priority).into(),
-        "reductions" => heap.unsigned(q.reductions),
+        "reductions" => {
+            let slice = if own { q.rare().slice_used.unwrap_or(0) } else { 0 };
+            heap.unsigned(q.reductions + slice)
+        }
         "sequential_trace_token" => seq::token(q).cloned().map_or(Term::NIL, |token| token.term(heap)),
         "catchlevel" => small(catch_level(q)),
         "backtrace" => heap.binary(super::dump::stack(q).as_bytes()),
