@@ -4,10 +4,10 @@
 use super::flags;
 use crate::args;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, proctab};
+use heddle_runtime::{Package, code, handle, proctab};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -148,6 +148,10 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
         return Err(p.badarg());
     }
     if pid == p.pid_term() {
+        // What it sent to itself has arrived, and what others did before counts as well.
+        if handle::drain(p) == handle::After::Exit {
+            return Err(Thrown::ExitNow);
+        }
         let answer = gather(p, &keys, shape, true);
         return Ok(answer.unpack(&mut p.heap));
     }
