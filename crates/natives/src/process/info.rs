@@ -7,7 +7,7 @@ use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, proctab};
+use heddle_runtime::{Package, code, handle, proctab};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -148,6 +148,10 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
         return Err(p.badarg());
     }
     if pid == p.pid_term() {
+        // What it sent to itself has arrived, and what others did before counts as well.
+        if handle::drain(p) == handle::After::Exit {
+            return Err(Thrown::ExitNow);
+        }
         let counts = keys.iter().any(|key| matches!(key, Key::Name("reductions")));
         if counts && p.rare().slice_used.is_none() {
             return Err(Thrown::TellSlice);
