@@ -1,5 +1,6 @@
 //! Dirty threads: they run natives that take long or block, one process each at a time.
 
+use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::Put;
 use crate::{qsbr, sched, wall_time};
@@ -13,8 +14,9 @@ pub fn running() -> [usize; 2] {
     [0, 1].map(|kind| RUNNING[kind].load(Ordering::Relaxed))
 }
 
-/// `number`: among all scheduler threads.
-pub fn run(kind: usize, number: usize) {
+/// `id`: among those of its kind; `number`: among all scheduler threads.
+pub fn run(kind: usize, id: usize, number: usize) {
+    msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     let mut engine = sched::become_dirty();
     let queue = sched::dirty_queue(kind);
     loop {
@@ -28,6 +30,8 @@ pub fn run(kind: usize, number: usize) {
             }
         };
         wall_time::set_busy(number, true);
+        msacc::sleep(false);
+        msacc::enter(State::Emulator);
         RUNNING[kind].fetch_add(1, Ordering::Relaxed);
         let guard = qsbr::guard();
         reattach(p);
@@ -40,6 +44,7 @@ pub fn run(kind: usize, number: usize) {
         sched::switch_out(p, local, outcome);
         drop(guard);
         RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
+        msacc::sleep(true);
         wall_time::set_busy(number, false);
     }
 }
