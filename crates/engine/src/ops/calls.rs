@@ -374,7 +374,7 @@ unsafe fn is_apply(c: *mut Ctx, arity: usize) -> bool {
 unsafe fn unwrap_applies(c: *mut Ctx) {
     // SAFETY: they are the arguments.
     unsafe {
-        while (*c).x[1].is_atom_of(am::APPLY) && (*c).x[0].is_atom_of(am::ERLANG) && proper_length(&(*c).x[2]) == Some(3) {
+        while (*c).x[1].is_atom_of(am::APPLY) && (*c).x[0].is_atom_of(am::ERLANG) && arguments((*c).x[2]) == (3, true) {
             let mut list = (*c).x[2];
             for i in 0..3 {
                 (*c).x[i] = list.head();
