@@ -2,7 +2,6 @@
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
 use crate::signal::{Body, Signal};
-use heddle_term::Term;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -55,25 +54,24 @@ impl Inbox {
         reverse(self.head.swap(null_mut(), Ordering::AcqRel))
     }
 
-    /// Messages that arrived and were not taken yet, oldest first.
+    /// What arrived and was not taken yet, newest first.
     ///
     /// # Safety
     /// The caller owns the process: nobody takes them meanwhile. They are not kept any longer than they stay in here.
-    pub unsafe fn messages(&self) -> Vec<Term> {
-        let mut found = Vec::new();
+    pub unsafe fn arrived(&self) -> impl Iterator<Item = &Body> {
         // Acquire: pairs with the pushes.
         let mut node = self.head.load(Ordering::Acquire);
-        while !node.is_null() && node != closed() {
+        std::iter::from_fn(move || {
+            if node.is_null() || node == closed() {
+                return None;
+            }
             // SAFETY: by contract; a pushed signal does not change.
             unsafe {
-                if let Body::Message { data, .. } = &(*node).body {
-                    found.push(data.term());
-                }
+                let body = &(*node).body;
                 node = (*node).next;
+                Some(body)
             }
-        }
-        found.reverse();
-        found
+        })
     }
 
     /// Takes the rest and refuses what comes later.

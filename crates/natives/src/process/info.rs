@@ -6,8 +6,9 @@ use crate::args;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
+use heddle_runtime::signal::{Body, RefId};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, proctab};
+use heddle_runtime::{Package, code, dirty, proctab};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -211,8 +212,21 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
 
 /// Messages that the asking process itself has not taken in yet; another one did so before it answers.
 fn arrived(q: &Process, own: bool) -> Vec<Term> {
+    if !own {
+        return Vec::new();
+    }
     // SAFETY: it runs and asks, so nobody else takes its signals.
-    if own { unsafe { q.shared().inbox.messages() } } else { Vec::new() }
+    let arrived = unsafe { q.shared().inbox.arrived() };
+    let mut messages: Vec<Term> =
+        arrived.filter_map(|body| if let Body::Message { data, .. } = body { Some(data.term()) } else { None }).collect();
+    messages.reverse();
+    messages
+}
+
+/// Whether a monitor on the asking process itself was taken back, which it has not taken in yet.
+fn is_taken_back(q: &Process, own: bool, monitor: RefId) -> bool {
+    // SAFETY: as above.
+    own && unsafe { q.shared().inbox.arrived().any(|body| matches!(body, Body::Demonitor { reference } if *reference == monitor)) }
 }
 
 fn registered_name(q: &Process) -> Option<Term> {
@@ -251,8 +265,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "initial_call" => mfa_term(heap, q.initial_call),
         "status" => {
             let state = q.shared().state.load();
-            Atom::new(if own || state.is_dirty() {
+            Atom::new(if own || state.is_dirty() && dirty::is_running(q.pid()) {
                 "running"
+            } else if state.is_dirty() {
+                "runnable"
             } else if q.suspend_count > 0 {
                 "suspended"
             } else if q.live == 0 && !q.hibernating && state.is_running() {
@@ -297,7 +313,8 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&out)
         }
         "monitored_by" => {
-            let watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |i| i.watchers.values().map(|w| w.watcher).collect());
+            let watchers = q.relations.get().into_iter().flat_map(|i| &i.watchers);
+            let watchers: Vec<Term> = watchers.filter(|(id, _)| !is_taken_back(q, own, **id)).map(|(_, w)| w.watcher).collect();
             heap.list(&watchers)
         }
         "dictionary" => {

@@ -3,7 +3,7 @@
 
 use crate::ets;
 use heddle_runtime::process::Process;
-use heddle_runtime::{sched, send};
+use heddle_runtime::{sched, send, timer_refs};
 use heddle_term::boxed::Kind;
 use heddle_term::ident::{PidView, PortView, RefView};
 use heddle_term::{Atom, Term};
@@ -45,6 +45,7 @@ fn for_each(root: Term, mut f: impl FnMut(Node)) {
 
 /// `{{node_references, [{Node, Count, [{Referrer, [{Type, Count}]}]}]}, {dist_references, Same}}`
 pub fn references(p: &mut Process) -> Term {
+    timer_refs::sweep();
     let mut found: BTreeMap<(&str, u32), Found> = BTreeMap::new();
     for table in ets::registry::all() {
         table.for_each(|object| for_each(object.tuple, |(name, creation)| found.entry((name.name(), creation)).or_default().tables += 1));

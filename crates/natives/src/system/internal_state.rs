@@ -9,8 +9,8 @@ use crate::ets;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
 use heddle_term::bits::BitsView;
-use heddle_term::refbin::RefBin;
 use heddle_term::ident::RefView;
+use heddle_term::refbin::RefBin;
 use heddle_term::resource::{ResourcePtr, is_written, share};
 use heddle_term::{Atom, Kind, Resource, Term, am, atom, big, hash, map};
 use std::sync::Arc;
@@ -220,8 +220,9 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
-        // Signals always go to one queue: there are no buffers to switch on.
-        "proc_sig_buffers" => Ok(Term::bool(false)),
+        // That senders do not wait for each other is what stock switches on here, for processes with their messages off the heap.
+        // They never do: the queue takes no lock.
+        "proc_sig_buffers" if a[1].is_atom_of(am::TRUE) => Ok(Term::bool(p.off_heap_messages)),
         "mbuf" => {
             let copy = p.heap.copy(a[1]);
             p.request_collection();
