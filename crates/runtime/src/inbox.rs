@@ -1,7 +1,7 @@
 //! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
-use crate::signal::{Body, Signal};
+use crate::signal::Signal;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -52,26 +52,6 @@ impl Inbox {
         }
         // Acquire: pairs with the pushes.
         reverse(self.head.swap(null_mut(), Ordering::AcqRel))
-    }
-
-    /// What arrived and was not taken yet, newest first.
-    ///
-    /// # Safety
-    /// The caller owns the process: nobody takes them meanwhile. They are not kept any longer than they stay in here.
-    pub unsafe fn arrived(&self) -> impl Iterator<Item = &Body> {
-        // Acquire: pairs with the pushes.
-        let mut node = self.head.load(Ordering::Acquire);
-        std::iter::from_fn(move || {
-            if node.is_null() || node == closed() {
-                return None;
-            }
-            // SAFETY: by contract; a pushed signal does not change.
-            unsafe {
-                let body = &(*node).body;
-                node = (*node).next;
-                Some(body)
-            }
-        })
     }
 
     /// Takes the rest and refuses what comes later.

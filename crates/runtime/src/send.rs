@@ -35,7 +35,7 @@ pub struct PortHooks {
     /// `Port ! Message` from `from`.
     pub send: fn(&mut Process, port: Term, message: Term),
     /// exit signal
-    pub exit: fn(port: Term, from: Term, reason: Package),
+    pub exit: fn(port: Term, from: Term, reason: Package, linked: bool),
     /// `link`/`unlink`/`monitor`/`demonitor`; false when there is no such port.
     pub link: fn(port: Term, from: Term, on: bool) -> bool,
     pub monitor: fn(port: Term, from: Term, reference: RefId) -> bool,
@@ -313,7 +313,7 @@ pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
 pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: Option<Box<Token>>) {
     if to.is_local_port() {
         if let Some(h) = PORTS.get() {
-            (h.exit)(to, from, Package::new(reason));
+            (h.exit)(to, from, Package::new(reason), linked);
         }
         return;
     }

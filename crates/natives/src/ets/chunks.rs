@@ -141,21 +141,20 @@ impl Chunks {
         self.count >= self.limit || matches!(self.position, Position::End)
     }
 
-    fn answer(mut self, p: &mut Process) -> Term {
+    /// `first`: not from a continuation. Programs rely on that the first piece of a bag begins with the newest object of its key
+    /// (Elixir's `Module.get_last_attribute`), so what a hash table keeps for later lies as it does in stock: turned round by
+    /// each continuation.
+    fn answer(mut self, p: &mut Process, first: bool) -> Term {
         if self.count == 0 {
             return end_of_table();
         }
         let all: Vec<Term> = ListIter::new(self.found).collect();
         let handed = self.limit.min(all.len());
+        let (rest, chunk) = all.split_at(all.len() - handed);
+        let turned = |part: &[Term]| part.iter().rev().copied().collect::<Vec<Term>>();
         // Results were put in front of each other: ordered tables want them the other way round.
-        let (chunk, rest) = if self.ordered {
-            let (rest, chunk) = all.split_at(all.len() - handed);
-            let chunk: Vec<Term> = chunk.iter().rev().copied().collect();
-            (p.heap.list(&chunk), p.heap.list(rest))
-        } else {
-            let (chunk, rest) = all.split_at(handed);
-            (p.heap.list(chunk), p.heap.list(rest))
-        };
+        let chunk = if self.ordered { p.heap.list(&turned(chunk)) } else { p.heap.list(chunk) };
+        let rest = if self.ordered || first { p.heap.list(rest) } else { p.heap.list(&turned(rest)) };
         (self.found, self.count) = (rest, all.len() - handed);
         let continuation = if self.count == 0 && matches!(self.position, Position::End) { end_of_table() } else { self.to_term(p) };
         p.heap.tuple(&[chunk, continuation])
@@ -175,7 +174,7 @@ fn start(p: &mut Process, a: &[Term], form: Form, name: &str, reverse: bool) -> 
     chunks.step(p, table, &program);
     if chunks.is_ready() {
         access::still_there(p, a[0], table)?;
-        return Ok(chunks.answer(p));
+        return Ok(chunks.answer(p, true));
     }
     let continuation = chunks.to_term(p);
     p.bump(super::scan::BATCH);
@@ -196,7 +195,7 @@ fn next(p: &mut Process, a: &[Term]) -> NativeResult {
         chunks.step(p, table, program);
     }
     if chunks.is_ready() {
-        return Ok(chunks.answer(p));
+        return Ok(chunks.answer(p, false));
     }
     let continuation = chunks.to_term(p);
     p.bump(super::scan::BATCH);

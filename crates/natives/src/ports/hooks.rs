@@ -48,16 +48,18 @@ fn send(p: &mut Process, port: Term, message: Term) {
     }
 }
 
-fn exit(port: Term, from: Term, reason: Package) {
+/// An exit signal, by `exit/2` or (`linked`) because a process ended. Only the normal end of a process that is not the owner
+/// leaves the port alone. Who sends the signal himself is still linked, and hears of the port's end.
+fn exit(port: Term, from: Term, reason: Package, linked: bool) {
     let Some(found) = find(port) else { return };
-    let (owner, linked) = {
+    let owner = {
         let mut s = found.state.lock().unwrap();
-        let linked = s.links.remove(&from);
-        (s.owner, linked)
+        if linked {
+            s.links.remove(&from);
+        }
+        s.owner
     };
-    // An owner's end ends the port; so does any other reason than normal.
-    if from == Term::local_pid(owner) || !reason.term().is_atom_of(am::NORMAL) {
-        let _ = linked;
+    if !linked || from == Term::local_pid(owner) || !reason.term().is_atom_of(am::NORMAL) {
         found.close(if reason.term().is_atom_of(am::KILL) { am::KILLED.into() } else { reason.term() }, false);
     }
 }

@@ -144,7 +144,7 @@ impl Port {
             }
             let mut buffer = std::mem::take(&mut s.buffer);
             let mut pieces = frame::cut(self.packet, &mut buffer);
-            if ended {
+            if ended && !self.exit_status {
                 pieces.extend(frame::rest(self.packet, &mut buffer));
             }
             s.buffer = buffer;
@@ -226,7 +226,17 @@ impl Port {
         if let Some(status) = status
             && self.exit_status
         {
+            // As in stock an unfinished line comes behind the status: whoever reads lines looks for one there.
+            let rest = {
+                let mut s = self.state.lock().unwrap();
+                let rest = frame::rest(self.packet, &mut s.buffer);
+                s.bytes_in += rest.as_ref().map_or(0, |r| r.len() as u64);
+                rest
+            };
             self.tell(owner, |heap| heap.tuple(&[Atom::new("exit_status").into(), Term::small(status as i64)]));
+            if let Some(rest) = rest {
+                self.deliver(owner, rest);
+            }
         }
         if !self.eof {
             return self.close(am::NORMAL.into(), false);
@@ -423,11 +433,10 @@ impl Port {
         if let Some(name) = name {
             names::unregister(name, Some(self.term()));
         }
+        let closed = Atom::new("closed").into();
         if tell_owner {
-            let closed = Atom::new("closed").into();
-            // Tracers see the bare atom, as in stock.
+            // While it is known to be traced. Tracers see the bare atom, as in stock.
             ports::sent(self.term(), owner, closed);
-            message_to_pid(owner, Package::build(|heap| heap.tuple(&[self.term(), closed])));
         }
         ports::forget(self.term());
         let _guard = heddle_runtime::qsbr::guard();
@@ -438,6 +447,10 @@ impl Port {
             if let Some(to) = proctab::lookup(watcher.payload()) {
                 let _ = heddle_runtime::send::deliver(to, Signal::new(Body::Down { reference, reason: Package::new(reason) }));
             }
+        }
+        // Behind the exit signals, as in stock.
+        if tell_owner {
+            message_to_pid(owner, Package::build(|heap| heap.tuple(&[self.term(), closed])));
         }
     }
 }

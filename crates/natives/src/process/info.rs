@@ -6,9 +6,8 @@ use crate::args;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
-use heddle_runtime::signal::{Body, RefId};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, dirty, proctab};
+use heddle_runtime::{Package, code, dirty, handle, proctab};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -153,6 +152,11 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
         if counts && p.rare().slice_used.is_none() {
             return Err(Thrown::TellSlice);
         }
+        // What it sent to itself has arrived, and what others did before counts as well. That may move terms: the arguments are
+        // not looked at again.
+        if handle::drain(p) == handle::After::Exit {
+            return Err(Thrown::ExitNow);
+        }
         let answer = gather(p, &keys, shape, true);
         if counts {
             p.rare().slice_used = None;
@@ -210,25 +214,6 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
     package
 }
 
-/// Messages that the asking process itself has not taken in yet; another one did so before it answers.
-fn arrived(q: &Process, own: bool) -> Vec<Term> {
-    if !own {
-        return Vec::new();
-    }
-    // SAFETY: it runs and asks, so nobody else takes its signals.
-    let arrived = unsafe { q.shared().inbox.arrived() };
-    let mut messages: Vec<Term> =
-        arrived.filter_map(|body| if let Body::Message { data, .. } = body { Some(data.term()) } else { None }).collect();
-    messages.reverse();
-    messages
-}
-
-/// Whether a monitor on the asking process itself was taken back, which it has not taken in yet.
-fn is_taken_back(q: &Process, own: bool, monitor: RefId) -> bool {
-    // SAFETY: as above.
-    own && unsafe { q.shared().inbox.arrived().any(|body| matches!(body, Body::Demonitor { reference } if *reference == monitor)) }
-}
-
 fn registered_name(q: &Process) -> Option<Term> {
     match q.shared().name.load(Ordering::Acquire) {
         0 => None,
@@ -283,11 +268,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "messages" if q.sensitive => Term::NIL,
         "messages" => {
-            let mut messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
-            messages.extend(arrived(q, own).into_iter().map(|t| heap.copy(t)));
+            let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
             heap.list(&messages)
         }
-        "message_queue_len" => small(q.messages.len() + arrived(q, own).len()),
+        "message_queue_len" => small(q.messages.len()),
         "message_queue_data" => Atom::new(if q.off_heap_messages { "off_heap" } else { "on_heap" }).into(),
         "links" => {
             let links: Vec<Term> =
@@ -313,8 +297,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&out)
         }
         "monitored_by" => {
-            let watchers = q.relations.get().into_iter().flat_map(|i| &i.watchers);
-            let watchers: Vec<Term> = watchers.filter(|(id, _)| !is_taken_back(q, own, **id)).map(|(_, w)| w.watcher).collect();
+            let watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |i| i.watchers.values().map(|w| w.watcher).collect());
             heap.list(&watchers)
         }
         "dictionary" => {
