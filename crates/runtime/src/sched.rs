@@ -661,9 +661,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
     match outcome {
         Outcome::Exit => {
             if system_profile::on(system_profile::PROCESSES) {
-                p.state.set_exiting();
-                // SAFETY: we ran it.
-                unsafe { system_profile::process(p, false) };
+                system_profile::ended(p);
             }
             crate::exit::finish(local)
         }

@@ -157,10 +157,20 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         }
         "c_compiler_used" => p.heap.tuple(&[am::UNDEFINED.into(), am::UNDEFINED.into()]),
         "cpu_quota" => atom("unknown"),
-        "update_cpu_info" => atom("unchanged"),
-        "logical_processors" | "logical_processors_online" | "logical_processors_available" => {
-            small(std::thread::available_parallelism().map_or(1, |n| n.get()))
+        "update_cpu_info" => {
+            let now = allowed_processors();
+            let before = PROCESSORS.swap(now, Ordering::Relaxed);
+            atom(if before == now || before == 0 && now == std::thread::available_parallelism().map_or(now, |n| n.get()) {
+                "unchanged"
+            } else {
+                "changed"
+            })
         }
+        "logical_processors" | "logical_processors_online" => small(std::thread::available_parallelism().map_or(1, |n| n.get())),
+        "logical_processors_available" => match PROCESSORS.load(Ordering::Relaxed) {
+            0 => small(std::thread::available_parallelism().map_or(1, |n| n.get())),
+            known => small(known),
+        },
         "machine" => p.heap.string("BEAM"),
         "otp_release" => p.heap.string(&settings().otp_release),
         "version" => p.heap.string(&settings().erts_version),
@@ -294,6 +304,21 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
 
 fn pair(p: &mut Process, key: &str, value: Term) -> Term {
     p.heap.tuple(&[atom(key), value])
+}
+
+/// Processors that the machine may run on, as of the last `update_cpu_info`; 0: none was asked for.
+static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Those of the first thread: what others set for the whole process shows there.
+fn allowed_processors() -> usize {
+    // SAFETY: an all-zero set is a valid one, and the destination has the size that is given.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        match libc::sched_getaffinity(libc::getpid(), size_of::<libc::cpu_set_t>(), &mut set) {
+            0 => libc::CPU_COUNT(&set) as usize,
+            _ => 1,
+        }
+    }
 }
 
 /// Descriptors that the machine may have open.
