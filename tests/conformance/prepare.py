@@ -69,6 +69,22 @@ class Workshop:
         (folder / ".done").touch()
         return folder
 
+    def plain(self):
+        """Our driver that does without Common Test."""
+        folder, sources = self.tests / "plain", sorted((HERE / "plain").glob("*.erl"))
+        done = folder / ".done"
+        if not done.exists() or any(s.stat().st_mtime > done.stat().st_mtime for s in sources):
+            folder.mkdir(parents=True, exist_ok=True)
+            for source_file in sources:
+                shutil.copy(source_file, folder)
+            (folder / "Emakefile").write_text("{'*',[]}.\n")
+            self.make(folder / "prepare.log", folder)
+            missing = [s.stem for s in sources if not (folder / f"{s.stem}.beam").exists()]
+            if missing:
+                fail(f"{missing[0]} did not compile, see {folder}/prepare.log")
+            done.touch()
+        return folder
+
     def complete(self, root):
         """Common Test copies scripts into its pages that a tree made of single packages only has links to: empty ones do."""
         for link in root.glob("lib/common_test-*/priv/*.js"):

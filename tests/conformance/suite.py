@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs one suite under Common Test in a node without a name, and ends everything it started.
+"""Runs one suite in a node without a name, under Common Test (`ct`) or without it (`plain`: plain_run.erl), and ends everything
+that it started.
 
-    suite.py CACHE EMULATOR APP SUITE SECONDS CASES [GROUP/CASE]
+    suite.py CACHE EMULATOR APP SUITE SECONDS CASES ct|plain [GROUP/CASE]
 
 Appends a line a finished case to the file CASES (app, suite, group, case, result, milliseconds, reason; tab separated) and
 prints one for the suite: app, suite, cases, passed, failed, skipped, seconds, status. Status is ok, timeout, crash:CODE, or
@@ -25,20 +26,14 @@ HANGS = Path(__file__).resolve().parent / "hangs.tsv"
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(cache, emulator, app, suite, seconds, cases_file, which=None):
+def main(cache, emulator, app, suite, seconds, cases_file, how, which=None):
     cache = Path(cache).resolve()
-    tests, driver = cache / "tests" / f"{app}_test", cache / "tests/test_server"
+    tests = cache / "tests" / f"{app}_test"
     work = cache / "runs" / f"{app}-{suite}-{time.strftime('%m%d%H%M%S')}-{os.getpid()}"
     (work / "ct").mkdir(parents=True)
     events = work / "events"
-    configs = ",".join(string(driver / name) for name in ("ts.config", "ts.unix.config"))
-    (work / "args").write_text(
-        f"[{{dir,{string(tests)}}},{{logdir,{string(work / 'ct')}}},{{events,{string(events)}}},"
-        f"{{crash_dump,{string(work / 'erl_crash.dump')}}},{{config,[{configs}]}},"
-        f"{{what,{selection(tests, work, app, suite, which)}}},{{extra,[]}}].\n")
-    command = ["nice", "-n", "10", emulator, "-noinput", "-boot", "start_sasl", "-sasl", "errlog_type", "error",
-               "-pz", str(driver), "-pz", str(tests), "-enable-feature", "maybe_expr", "-ct_test_vars", '{net_dir,""}',
-               "-s", "conf_run", "main", str(work / "args")]
+    begin = plain if how == "plain" else common_test
+    command = ["nice", "-n", "10", emulator, "-noinput", *begin(cache, tests, work, events, app, suite, seconds, which)]
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     started = time.time()
     with open(work / "console", "wb") as console:
@@ -54,6 +49,27 @@ def main(cache, emulator, app, suite, seconds, cases_file, which=None):
     print("\t".join(map(str, [app, suite, sum(counts), *counts, round(took), status])))
     if status != "ok":
         print(f"conformance: log in {work}", file=sys.stderr)
+
+
+def common_test(cache, tests, work, events, app, suite, seconds, which):
+    """The emulator's arguments."""
+    driver = cache / "tests/test_server"
+    configs = ",".join(string(driver / name) for name in ("ts.config", "ts.unix.config"))
+    (work / "args").write_text(
+        f"[{{dir,{string(tests)}}},{{logdir,{string(work / 'ct')}}},{{events,{string(events)}}},"
+        f"{{crash_dump,{string(work / 'erl_crash.dump')}}},{{config,[{configs}]}},"
+        f"{{what,{selection(tests, work, app, suite, which)}}},{{extra,[]}}].\n")
+    return ["-boot", "start_sasl", "-sasl", "errlog_type", "error", "-pz", str(driver), "-pz", str(tests), "-enable-feature",
+            "maybe_expr", "-ct_test_vars", '{net_dir,""}', "-s", "conf_run", "main", str(work / "args")]
+
+
+def plain(cache, tests, work, events, app, suite, seconds, which):
+    skip = ",".join(f"'{case}'" for case in SLOW.get((app, suite), []) + hangs(app, suite))
+    case = (which or "all").rpartition("/")[2]
+    (work / "args").write_text(
+        f"#{{suite => '{suite}', data_dir => {string(f'{tests}/{suite}_data/')}, priv_dir => {string(f'{work}/')},\n"
+        f"  events => {string(events)}, skip => [{skip}], 'case' => '{case}', seconds => {seconds}}}.\n")
+    return ["-pa", str(tests), "-pa", str(cache / "tests/plain"), "-s", "plain_run", "main", str(work / "args")]
 
 
 def string(value):
@@ -169,6 +185,6 @@ def outcome(events, code):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (7, 8):
+    if len(sys.argv) not in (8, 9):
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -42,6 +42,12 @@ pub fn is_nif(module: &str, function: &str, arity: u8) -> bool {
     natives().iter().any(|n| n.kind == NativeKind::Nif && n.module == module && n.function == function && n.arity == arity)
 }
 
+/// True if the inventory lists this function as one of the emulator itself, with a stub in its module.
+pub fn is_bif(module: &str, function: &str, arity: u8) -> bool {
+    let known = natives().iter().find(|n| n.module == module && n.function == function && n.arity == arity);
+    known.is_some_and(|n| n.kind != NativeKind::Nif)
+}
+
 fn parse_row(line: &'static str) -> NativeRow {
     let fields: Vec<&'static str> = line.split('\t').collect();
     let &[module, function, arity, kind, tier] = fields.as_slice() else {

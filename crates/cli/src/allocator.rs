@@ -4,7 +4,9 @@
 //! up, the aligned way takes a block of a larger class instead of collecting what was freed meanwhile, and goes on so from then on
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
-use libmimalloc_sys::{mi_free, mi_option_set_default, mi_option_t, mi_malloc, mi_malloc_aligned, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned};
+use libmimalloc_sys::{
+    mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
+};
 use std::alloc::{GlobalAlloc, Layout};
 
 pub struct Allocator;

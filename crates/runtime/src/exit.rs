@@ -6,7 +6,7 @@ use crate::registers::Registers;
 use crate::send::{PORTS, deliver, send_exit, send_exit_with};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, seq, tracees};
-use crate::{gc, names, proctab, qsbr};
+use crate::{gc, names, proctab, qsbr, timer_refs};
 use heddle_term::{Atom, Term, am};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -110,7 +110,11 @@ pub fn leave(p: &mut Process) {
         }
     }
     crate::trace::meters::settle(p);
-    if p.shared().trace.load(Ordering::Relaxed) != 0 {
+    let traced = p.shared().trace.load(Ordering::Relaxed);
+    if traced & flags::TIMED != 0 {
+        timer_refs::receiver_ended();
+    }
+    if traced & !flags::TIMED != 0 {
         if events::on(p.shared(), flags::SCHEDULING) {
             events::scheduled_out_dead(p);
         }

@@ -30,10 +30,12 @@ pub struct InnerQueue {
 
 /// Positions remembered at a time; the oldest makes room.
 const MARKERS: usize = 8;
+/// Numbers of markers start over here: never `u32::MAX`, which stands for none.
+const NUMBERS: u32 = 1 << 31;
 
 struct Markers {
     slots: [Marker; MARKERS],
-    /// The number of the next marker; it goes to the slot of that number modulo their count.
+    /// The number of the next marker.
     next: u32,
 }
 
@@ -255,24 +257,31 @@ impl InnerQueue {
         }
     }
 
+    fn markers(&mut self) -> &mut Markers {
+        self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], next: 0 }))
+    }
     /// Remembers the end of the queue. Returns the marker's number, for `marker_bind`.
     pub fn marker_reserve(&mut self) -> u32 {
         self.marked = true;
         let after = self.last;
-        let markers = self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], next: 0 }));
+        let markers = self.markers();
         let number = markers.next;
-        markers.slots[number as usize % MARKERS] = Marker { number, reference: Term::NONE, after };
-        // Never u32::MAX, which stands for none.
-        markers.next = (number + 1) % (1 << 31);
+        // A free slot, or that of the oldest: many short calls within a long one must not cost the long one its marker.
+        let age = |marker: &Marker| if marker.number == u32::MAX { u32::MAX } else { number.wrapping_sub(marker.number) % NUMBERS };
+        let slot = markers.slots.iter_mut().max_by_key(|marker| age(marker)).expect("there are slots");
+        *slot = Marker { number, reference: Term::NONE, after };
+        markers.next = (number + 1) % NUMBERS;
         number
     }
     pub fn marker_bind(&mut self, number: u32, reference: Term) {
-        if let Some(markers) = &mut self.markers {
-            let marker = &mut markers.slots[number as usize % MARKERS];
-            if marker.number == number {
-                marker.reference = reference;
-            }
+        let slots = self.markers.iter_mut().flat_map(|m| &mut m.slots);
+        if let Some(marker) = slots.into_iter().find(|m| m.number == number) {
+            marker.reference = reference;
         }
+    }
+    /// The number of the next marker, modulo how many there are.
+    pub fn marker_number(&mut self, number: u64) {
+        self.markers().next = (number % NUMBERS as u64) as u32;
     }
     pub fn marker_clear(&mut self, reference: Term) {
         let Some(markers) = &mut self.markers else { return };

@@ -1,8 +1,10 @@
 //! The runtime: processes, their memory, signals between them, schedulers, code tables. It does not know how an instruction
 //! runs or what a native does.
 
+pub mod balance;
 pub mod code;
 pub mod dictionary;
+pub mod dirty;
 pub mod exit;
 pub mod exports;
 pub mod funs;
@@ -34,6 +36,7 @@ pub mod time;
 pub mod timer;
 pub mod timer_refs;
 pub mod trace;
+pub mod wall_time;
 pub mod zeal;
 
 pub use package::Package;

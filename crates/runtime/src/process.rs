@@ -215,6 +215,8 @@ pub enum Thrown {
     ReductionsLeft,
     /// The result is `true`, and as many reductions are left as the native counted.
     SetReductions,
+    /// Run the same native again when `slice_used` says what the running slice has used.
+    TellSlice,
 }
 
 pub type NativeResult = Result<Term, Thrown>;
@@ -258,6 +260,7 @@ impl Rare {
             min_vheap_words,
             save_calls: 0,
             suspending: Vec::new(),
+            slice_used: None,
             owned: Vec::new(),
             seq: Default::default(),
             meters: Vec::new(),
@@ -279,6 +282,8 @@ pub struct Rare {
     pub save_calls: u32,
     /// Whom we suspended, how often (`erlang:suspend_process`).
     pub suspending: Vec<(u64, u32)>,
+    /// What the running slice has used, for a native that asked (`Thrown::TellSlice`); None when it has seen it.
+    pub slice_used: Option<u64>,
     /// Things natives attach (open files): freed at exit.
     pub owned: Vec<Box<dyn std::any::Any + Send>>,
     /// Sequential tracing.

@@ -3,9 +3,12 @@
 
 use crate::process::{ProcRef, ProcShared};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 pub const DEFAULT_LIMIT: usize = 1 << 20;
+
+/// A pid's payload has 58 bits.
+const LARGEST: u64 = (1 << 58) - 1;
 
 struct Table {
     slots: Box<[AtomicPtr<ProcShared>]>,
@@ -14,6 +17,8 @@ struct Table {
 
 static TABLE: OnceLock<Table> = OnceLock::new();
 static NEXT: AtomicU64 = AtomicU64::new(0);
+/// `set_next` was called: slots are in use wherever they are.
+static JUMPED: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// `limit` as given with `+P`: rounded up to a power of two, as in ERTS.
@@ -49,7 +54,7 @@ pub fn reserve() -> Option<u64> {
     }
     let taken = std::ptr::without_provenance_mut::<ProcShared>(1);
     loop {
-        let pid = NEXT.fetch_add(1, Ordering::Relaxed) & ((1 << 58) - 1);
+        let pid = NEXT.fetch_add(1, Ordering::Relaxed) & LARGEST;
         let slot = &t.slots[pid as usize & (t.limit - 1)];
         if slot.load(Ordering::Relaxed).is_null()
             && slot.compare_exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -84,10 +89,27 @@ pub fn lookup(pid: u64) -> Option<ProcRef> {
     (p.pid == pid).then_some(p)
 }
 
+/// The identity that the next process gets, if nobody else takes it before.
+pub fn next() -> u64 {
+    let t = table();
+    let mut pid = NEXT.load(Ordering::Relaxed) & LARGEST;
+    while !t.slots[pid as usize & (t.limit - 1)].load(Ordering::Relaxed).is_null() && count() < t.limit {
+        pid = (pid + 1) & LARGEST;
+    }
+    pid
+}
+
+/// Identities are given out from `pid` on (for tests). What the next one is.
+pub fn set_next(pid: u64) -> u64 {
+    JUMPED.store(true, Ordering::Relaxed);
+    NEXT.store(pid, Ordering::Relaxed);
+    next()
+}
+
 /// All live processes, by rising slot. A snapshot in the sense that a process alive during the whole walk is seen.
 pub fn for_each(mut f: impl FnMut(ProcRef)) {
     let t = table();
-    let used = (NEXT.load(Ordering::Relaxed) as usize).min(t.limit);
+    let used = if JUMPED.load(Ordering::Relaxed) { t.limit } else { (NEXT.load(Ordering::Relaxed) as usize).min(t.limit) };
     for slot in &t.slots[..used] {
         let ptr = slot.load(Ordering::Acquire);
         if ptr.addr() > 1 {

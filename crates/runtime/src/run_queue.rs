@@ -131,4 +131,23 @@ impl RunQueue {
         self.len.fetch_sub(out.len(), Ordering::Relaxed);
         out
     }
+
+    /// About `count` of those that came last, of each priority in proportion, never one that is bound to its scheduler.
+    pub fn share(&self, count: usize) -> Vec<ProcRef> {
+        let mut q = self.queues.lock().unwrap();
+        let len = self.len.load(Ordering::Relaxed).max(1);
+        let mut out = Vec::with_capacity(count);
+        let q = &mut *q;
+        for queue in [&mut q.max, &mut q.high, &mut q.normal, &mut q.low] {
+            let mut left = queue.len() * count / len;
+            for i in (0..queue.len()).rev() {
+                if left > 0 && queue[i].bound_scheduler() == 0 {
+                    out.extend(queue.remove(i));
+                    left -= 1;
+                }
+            }
+        }
+        self.len.fetch_sub(out.len(), Ordering::Relaxed);
+        out
+    }
 }

@@ -8,13 +8,14 @@
 //! Parking protocol: the idler sets its bit in IDLE, then looks at all queues once more, then parks. A pusher pushes, then
 //! looks at IDLE. Both with SeqCst, so one of them sees the other.
 
+use crate::balance::{self, Balance};
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
-use crate::{handle, huge_pages, proctab, qsbr, system_monitor, system_profile, time};
+use crate::{dirty, handle, huge_pages, proctab, qsbr, system_monitor, system_profile, time, wall_time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
@@ -57,9 +58,9 @@ struct Parker {
     token: AtomicBool,
 }
 
-struct DirtyQueue {
-    queue: Mutex<std::collections::VecDeque<ProcRef>>,
-    ready: Condvar,
+pub(crate) struct DirtyQueue {
+    pub queue: Mutex<std::collections::VecDeque<ProcRef>>,
+    pub ready: Condvar,
 }
 
 struct Vm {
@@ -90,6 +91,17 @@ fn vm() -> &'static Vm {
     VM.get().expect("scheduler started")
 }
 
+pub(crate) fn queues() -> impl Iterator<Item = &'static RunQueue> {
+    vm().schedulers.iter().map(|scheduler| &scheduler.queue)
+}
+pub(crate) fn dirty_queue(kind: usize) -> &'static DirtyQueue {
+    &vm().dirty[kind]
+}
+/// What runs processes on the calling thread, which is a dirty one.
+pub(crate) fn become_dirty() -> Box<dyn EngineThread> {
+    DIRTY.set(true);
+    vm().engine.new_thread()
+}
 pub fn options() -> &'static Options {
     &vm().options
 }
@@ -118,6 +130,10 @@ pub fn busy_schedulers() -> usize {
 }
 pub fn queue_lengths() -> Vec<usize> {
     vm().schedulers.iter().map(|s| s.queue.len()).collect()
+}
+/// Whether each scheduler runs a process now.
+pub fn active() -> impl Iterator<Item = bool> {
+    vm().schedulers.iter().map(|s| s.current.load(Ordering::Relaxed) != 0)
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
     [vm().dirty[0].queue.lock().unwrap().len(), vm().dirty[1].queue.lock().unwrap().len()]
@@ -183,6 +199,7 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         paused: AtomicBool::new(false),
         pause_count: AtomicUsize::new(0),
     };
+    wall_time::init(vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io);
     assert!(VM.set(vm).is_ok(), "scheduler initialised twice");
 }
 
@@ -197,12 +214,15 @@ pub fn start() {
             .spawn(move || scheduler_loop(index))
             .unwrap_or_else(|e| fatal_thread(&e));
     }
+    let mut thread = vm().options.schedulers;
     for (kind, count) in [vm().options.dirty_cpu, vm().options.dirty_io].into_iter().enumerate() {
         for index in 0..count {
+            let number = thread;
+            thread += 1;
             std::thread::Builder::new()
                 .name(format!("dirty {} {}", ["cpu", "io"][kind], index + 1))
                 .stack_size(stack_bytes)
-                .spawn(move || dirty_loop(kind))
+                .spawn(move || dirty::run(kind, number))
                 .unwrap_or_else(|e| fatal_thread(&e));
         }
     }
@@ -250,17 +270,18 @@ fn queue_for(p: ProcRef) -> usize {
     let vm = vm();
     let bound = p.bound_scheduler();
     let mine = CURRENT.get();
+    let online = online();
     if bound != 0 && bound <= vm.schedulers.len() {
         bound - 1
-    } else if mine < vm.schedulers.len() {
+    } else if mine < online {
         mine
     } else {
-        (p.last_scheduler.load(Ordering::Relaxed) as usize) % online().max(1)
+        (p.last_scheduler.load(Ordering::Relaxed) as usize) % online.max(1)
     }
 }
 
 /// Something was put on the queue of scheduler `index`, which has this length now.
-fn announce(index: usize, length: usize) {
+pub(crate) fn announce(index: usize, length: usize) {
     let mine = CURRENT.get();
     // SeqCst: the push comes before the look at the idle set (see the essay).
     fence(Ordering::SeqCst);
@@ -314,6 +335,8 @@ fn scheduler_loop(index: usize) {
     qsbr::online();
     let mut next_timer_look = 0u64;
     let mut rounds = 0u32;
+    let mut balance = Balance::default();
+    let mut busy = false;
     loop {
         qsbr::quiescent();
         if vm.paused.load(Ordering::SeqCst) {
@@ -328,11 +351,24 @@ fn scheduler_loop(index: usize) {
             }
         }
         let online = index < online();
+        if !online {
+            balance::hand_over(index);
+        } else if balance.is_due(me.reductions.load(Ordering::Relaxed)) {
+            balance::level(index);
+        }
         let next = match me.queue.pop() {
             Some(next) => Some(next),
-            None if online => find_work(index),
-            None => None,
+            None => {
+                if std::mem::take(&mut busy) {
+                    wall_time::set_busy(index, false);
+                }
+                if online { find_work(index) } else { None }
+            }
         };
+        if next.is_some() && !busy {
+            busy = true;
+            wall_time::set_busy(index, true);
+        }
         match next {
             Some(Next::Process(p)) => {
                 let taken = p.state.start_running();
@@ -608,7 +644,7 @@ fn run_watched(engine: &mut dyn EngineThread, local: &mut Process, slice: i64) -
     result
 }
 
-fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
+pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
     match outcome {
         Outcome::Exit => {
             if system_profile::on(system_profile::PROCESSES) {
@@ -642,59 +678,6 @@ fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
                 enqueue(p);
             }
         }
-    }
-}
-
-fn dirty_loop(kind: usize) {
-    DIRTY.set(true);
-    let vm = vm();
-    let mut engine = vm.engine.new_thread();
-    let queue = &vm.dirty[kind];
-    loop {
-        let p = {
-            let mut list = queue.queue.lock().unwrap();
-            loop {
-                match list.pop_front() {
-                    Some(p) => break p,
-                    None => list = queue.ready.wait(list).unwrap(),
-                }
-            }
-        };
-        let _guard = qsbr::guard();
-        reattach(p);
-        // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
-        let local = unsafe { p.local() };
-        local.flags &= !FLAG_DETACHED;
-        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { engine.run_dirty(local) };
-        // It may have been ended while its native blocked.
-        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { outcome };
-        switch_out(p, local, outcome);
-    }
-}
-
-/// Runs `f` for a native on a dirty thread. `f` may block as long as it likes and looks at nothing that processes share: meanwhile
-/// the schedulers handle the process' signals, and it may end, as seen by all others. Terms stay where they are.
-pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
-    if !on_dirty_thread() {
-        return f();
-    }
-    let shared = p.proc_ref();
-    p.flags |= FLAG_DETACHED;
-    if shared.state.detach() == Put::Enqueue {
-        enqueue(shared);
-    }
-    qsbr::offline();
-    let result = f();
-    qsbr::online();
-    reattach(shared);
-    p.flags &= !FLAG_DETACHED;
-    result
-}
-
-/// Waits until nobody handles the signals of our process any more.
-fn reattach(p: ProcRef) {
-    while !p.state.attach() {
-        std::thread::sleep(Duration::from_micros(20));
     }
 }
 

@@ -3,6 +3,9 @@
 
 use std::sync::LazyLock;
 
+/// As many as stock has: the last is more than any machine's memory.
+const STEPS: usize = 137;
+
 static SIZES: LazyLock<Vec<usize>> = LazyLock::new(|| {
     let mut sizes = vec![12usize, 38];
     while sizes.len() < 23 {
@@ -10,7 +13,7 @@ static SIZES: LazyLock<Vec<usize>> = LazyLock::new(|| {
         sizes.push(sizes[n - 1] + sizes[n - 2] + 1);
     }
     // The last Fibonacci step is 833,026; from there on 20 % steps.
-    while *sizes.last().unwrap() < 1 << 44 {
+    while sizes.len() < STEPS {
         let last = *sizes.last().unwrap();
         sizes.push(last + last / 5);
     }

@@ -49,6 +49,8 @@ struct Entry {
     place: u32,
 }
 
+pub const ENTRY_BYTES: usize = size_of::<Entry>();
+
 pub struct Wheel {
     entries: Vec<Entry>,
     free: u32,

@@ -82,12 +82,19 @@ impl PortView {
 }
 
 /// A reference's words, lowest first. Local aliases show their process as words 3 and 4.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RefView {
     pub node: Atom,
     pub creation: u32,
     pub count: usize,
     pub words: [u32; 5],
+}
+
+/// Words that are missing count as zero: older nodes write fewer.
+impl PartialEq for RefView {
+    fn eq(&self, other: &RefView) -> bool {
+        (self.node, self.creation, self.words) == (other.node, other.creation, other.words)
+    }
 }
 
 impl RefView {
@@ -146,7 +153,6 @@ impl RefView {
     pub fn order(self, other: RefView) -> Ordering {
         cmp_nodes((self.node, self.creation), (other.node, other.creation))
             .then_with(|| self.words.iter().rev().cmp(other.words.iter().rev()))
-            .then_with(|| self.count.cmp(&other.count))
     }
 }
 

@@ -252,6 +252,11 @@ pub fn merge(heap: &mut Heap, a: Term, b: Term) -> Term {
             if a.slot(0) == b.slot(0) {
                 return b;
             }
+            // Nothing of `a` is left: programs see that it is the very map (`erts_debug:same`).
+            let theirs = flat_parts(b).0;
+            if size(a) <= size(b) && flat_parts(a).0.iter().all(|&key| flat_find(theirs, key).is_some()) {
+                return b;
+            }
             let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();
             update_many(heap, a, &pairs, false).unwrap_or(b)
         }

@@ -54,6 +54,11 @@ pub fn remember(words: [u32; 3], resource: &Arc<dyn Resource>) {
     written.table.entry(words).or_insert_with(|| Arc::downgrade(resource));
 }
 
+/// Whether a reference with these words was written as one to a resource, which may be gone. Not known for ever.
+pub fn is_written(words: [u32; 3]) -> bool {
+    WRITTEN.lock().unwrap().as_ref().is_some_and(|written| written.table.contains_key(&words))
+}
+
 /// The live resource of a reference that was written before.
 pub fn recall(words: [u32; 3]) -> Option<Arc<dyn Resource>> {
     WRITTEN.lock().unwrap().as_ref()?.table.get(&words)?.upgrade()

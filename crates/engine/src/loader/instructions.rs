@@ -13,6 +13,9 @@ use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;
 
+/// From ERTS, which keeps a line in 24 bits.
+const LARGEST_LINE: u32 = (1 << 24) - 2;
+
 impl Emitter<'_> {
     pub fn all(&mut self, module: Atom, zeal: bool) -> Result<(), BeamError> {
         let beam = self.beam;
@@ -52,7 +55,9 @@ impl Emitter<'_> {
     fn line(&mut self, operand: Operand) {
         let index = Emitter::number(operand) as usize;
         if let Some(location) = self.beam.lines.items.get(index) {
-            let entry = LineEntry { offset: self.offset(), file: location.file as u16, line: location.line };
+            // A line beyond stock's table is no line.
+            let line = if location.line <= LARGEST_LINE { location.line } else { 0 };
+            let entry = LineEntry { offset: self.offset(), file: location.file as u16, line };
             match self.lines.last_mut() {
                 Some(last) if last.offset == entry.offset => *last = entry,
                 _ => self.lines.push(entry),
@@ -111,8 +116,9 @@ impl Emitter<'_> {
                 Op::CallOnly | Op::CallLast => true,
                 Op::CallExtOnly | Op::CallExtLast => {
                     let export = self.imports[Emitter::number(self.beam.code.operands(call)[1]) as usize];
+                    let is_apply = export.mfa.module == am::ERLANG && export.mfa.function == am::APPLY;
                     // Relaxed: natives are there from the start.
-                    export.native.load(Ordering::Relaxed) == 0
+                    export.native.load(Ordering::Relaxed) == 0 && !is_apply
                 }
                 _ => false,
             }

@@ -189,6 +189,9 @@ ops! {
     fn apply(ip, c, h, s, r) {
         s = s.sub(1);
         *s = continuation(ip.add(2));
+        if is_apply(c, *ip.add(1) as usize) {
+            return apply_list(ip, c, h, s, r);
+        }
         let target = apply_target(c, *ip.add(1) as usize);
         if target.is_null() {
             return apply_failed(ip, c, h, s.add(1), r);
@@ -197,6 +200,10 @@ ops! {
     }
     // arity, frame size
     fn apply_last(ip, c, h, s, r) {
+        if is_apply(c, *ip.add(1) as usize) {
+            // Its second operand is the frame size as well.
+            return call_apply_list_last(ip.add(1), c, h, s, r);
+        }
         let target = apply_target(c, *ip.add(1) as usize);
         if target.is_null() {
             return apply_failed(ip, c, h, s, r);
@@ -226,6 +233,9 @@ ops! {
 
     // Tail call of apply(X0, X1, X2): as spawn starts, and erlang:apply/3.
     fn apply_list(ip, c, h, s, r) {
+        if (*c).x[1].is_atom_of(am::APPLY) {
+            unwrap_applies(c);
+        }
         let target = spread_arguments(c);
         if target.is_null() {
             return apply_list_failed(ip, c, h, s, r);
@@ -235,17 +245,16 @@ ops! {
     #[cold]
     fn apply_list_failed(ip, c, h, s, r) {
         let p = save!(c, h, s);
+        let named = (*c).x[0].is_atom() && (*c).x[1].is_atom();
+        let reason = match arguments((*c).x[2]) {
+            // No function has as many arguments.
+            (0..=APPLY_LIMIT, true) if named => return undefined_function(ip, c, h, s, r),
+            (0..=APPLY_LIMIT, _) => am::BADARG,
+            _ if named => am::SYSTEM_LIMIT,
+            _ => am::BADARG,
+        };
+        p.exception = Exception { reason: reason.into(), ..Exception::NONE };
         let args = p.heap.list(&[(*c).x[0], (*c).x[1], (*c).x[2]]);
-        let too_many = (*c).x[0].is_atom() && (*c).x[1].is_atom() && proper_length(&(*c).x[2]).is_some();
-        if too_many {
-            // More than 255 arguments: no such function can exist.
-            p.exception = Exception { reason: am::UNDEF.into(), ..Exception::NONE };
-            crate::ops::errors::add_frame(c, p, ip, &[(*c).x[0], (*c).x[1], (*c).x[2], Term::NIL]);
-            load!(c, h, s);
-            return raise(ip, c, h, s, r);
-        } else {
-            p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
-        }
         (*c).fault = heddle_runtime::exports::get(Mfa { module: am::ERLANG, function: am::APPLY, arity: 3 });
         (*c).fault_args = args;
         load!(c, h, s);
@@ -259,6 +268,9 @@ ops! {
     }
     // frame size
     fn call_apply_list_last(ip, c, h, s, r) {
+        if (*c).x[1].is_atom_of(am::APPLY) {
+            unwrap_applies(c);
+        }
         if (*c).x[0].is_atom_of(am::ERLANG) && list_always_raises((*c).x[1], (*c).x[2]) {
             s = s.sub(1);
             *s = continuation(ip.add(2));
@@ -289,14 +301,20 @@ ops! {
     }
 }
 
-fn proper_length(list: &Term) -> Option<usize> {
+/// Arguments that a function can have.
+pub const MAX_ARITY: usize = 255;
+/// As many arguments are a system limit for apply/2, and one more for apply/3.
+pub const APPLY_LIMIT: usize = 1023;
+
+/// How many elements, and whether it is a proper list.
+pub fn arguments(list: Term) -> (usize, bool) {
     let mut n = 0;
-    let mut t = *list;
+    let mut t = list;
     while t.is_cons() {
         n += 1;
         t = t.tail();
     }
-    t.is_nil().then_some(n)
+    (n, t.is_nil())
 }
 
 /// Spreads apply(X0, X1, X2) over the registers; the callee's entry, or null if the arguments are wrong.
@@ -307,9 +325,8 @@ unsafe fn spread_arguments(c: *mut Ctx) -> *const u64 {
         let (Some(module), Some(function)) = (module.as_atom(), function.as_atom()) else {
             return std::ptr::null();
         };
-        match proper_length(&list) {
-            Some(n) if n <= 255 => {}
-            _ => return std::ptr::null(),
+        if !matches!(arguments(list), (0..=MAX_ARITY, true)) {
+            return std::ptr::null();
         }
         let mut arity = 0;
         while list.is_cons() {
@@ -340,8 +357,31 @@ fn always_raises(function: Term, arity: usize) -> bool {
 }
 
 #[inline(never)]
-fn list_always_raises(function: Term, arguments: Term) -> bool {
-    proper_length(&arguments).is_some_and(|arity| always_raises(function, arity))
+fn list_always_raises(function: Term, list: Term) -> bool {
+    let (arity, is_list) = arguments(list);
+    is_list && always_raises(function, arity)
+}
+
+/// Whether `apply` with that many arguments applies erlang:apply/3: it then is what it applies, which shows in stack traces.
+#[inline(always)]
+unsafe fn is_apply(c: *mut Ctx, arity: usize) -> bool {
+    // SAFETY: the loader checked the register numbers.
+    unsafe { arity == 3 && (*c).x[4].is_atom_of(am::APPLY) && (*c).x[3].is_atom_of(am::ERLANG) }
+}
+
+/// X0..X2 of an apply/3 that applies erlang:apply/3 become those of the innermost one.
+#[inline(never)]
+unsafe fn unwrap_applies(c: *mut Ctx) {
+    // SAFETY: they are the arguments.
+    unsafe {
+        while (*c).x[1].is_atom_of(am::APPLY) && (*c).x[0].is_atom_of(am::ERLANG) && arguments((*c).x[2]) == (3, true) {
+            let mut list = (*c).x[2];
+            for i in 0..3 {
+                (*c).x[i] = list.head();
+                list = list.tail();
+            }
+        }
+    }
 }
 
 unsafe fn apply_target(c: *mut Ctx, arity: usize) -> *const u64 {

@@ -194,7 +194,7 @@ unsafe fn undefined_handler(c: *mut Ctx, p: &mut Process) -> *const u64 {
         let mut arity = 0u8;
         let mut list = mfa_args;
         while list.is_cons() {
-            arity += 1;
+            arity = arity.saturating_add(1);
             list = list.tail();
         }
         p.exception = Exception { reason: am::UNDEF.into(), info: Term::NIL, ..Exception::NONE };

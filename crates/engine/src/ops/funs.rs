@@ -1,6 +1,7 @@
 //! Making and calling funs.
 
 use crate::ctx::{Ctx, any, bound, continuation, put};
+use crate::ops::calls::{APPLY_LIMIT, MAX_ARITY, arguments};
 use crate::ops::errors::raise;
 use crate::{enter, fusable, ops, save, then};
 use heddle_runtime::process::Exception;
@@ -112,8 +113,8 @@ ops! {
             arity += 1;
             t = t.tail();
         }
-        if !t.is_nil() || arity > 255 {
-            return apply_fun_badarg(ip, c, h, s, r);
+        if !t.is_nil() || arity > MAX_ARITY {
+            return apply_fun_unfit(ip, c, h, s, r);
         }
         let mut i = 0;
         while i < arity {
@@ -128,10 +129,26 @@ ops! {
         }
         enter!(target, c, h, s, r)
     }
+    // X0 fun, X1 something that no function can be called with
     #[cold]
-    fn apply_fun_badarg(ip, c, h, s, r) {
+    fn apply_fun_unfit(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        p.exception = Exception { reason: am::BADARG.into(), ..Exception::NONE };
+        let (f, list) = ((*c).x[0], (*c).x[1]);
+        let reason = match arguments(list) {
+            (0..APPLY_LIMIT, true) if f.is_fun() => {
+                let pair = p.heap.tuple(&[f, list]);
+                Some(p.heap.tuple(&[am::BADARITY.into(), pair]))
+            }
+            (0..APPLY_LIMIT, true) => Some(p.heap.tuple(&[am::BADFUN.into(), f])),
+            (0..APPLY_LIMIT, false) => None,
+            _ => Some(am::SYSTEM_LIMIT.into()),
+        };
+        let of_apply = reason.is_none_or(Term::is_atom);
+        p.exception = Exception { reason: reason.unwrap_or(am::BADARG.into()), ..Exception::NONE };
+        if !of_apply {
+            h = p.heap.htop;
+            return raise(ip, c, h, s, r);
+        }
         (*c).fault_args = p.heap.list(&[(*c).x[0], (*c).x[1]]);
         (*c).fault = heddle_runtime::exports::get(heddle_term::Mfa { module: am::ERLANG, function: am::APPLY, arity: 2 });
         h = p.heap.htop;

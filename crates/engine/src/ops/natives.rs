@@ -94,6 +94,10 @@ ops! {
                 r = reductions(c, r, thrown);
                 goto!(ip.add(4), c, h, s, r)
             }
+            Thrown::TellSlice => {
+                tell_slice(p, r);
+                goto!(ip, c, h, s, r)
+            }
             _ => {
                 // As a call of the native's own function: it returns behind this operation.
                 s = s.sub(1);
@@ -162,6 +166,10 @@ ops! {
                 s = s.add(1);
                 goto!(target, c, h, s, r)
             }
+            Thrown::TellSlice => {
+                tell_slice(p, r);
+                goto!(ip, c, h, s, r)
+            }
             _ => return continue_thrown(crate::native_code::resume(export), c, h, s, r, thrown),
         }
     }
@@ -184,6 +192,10 @@ unsafe fn set_fault(c: *mut Ctx, p: &mut Process, export: &Export, arity: usize)
             (*c).fault_args = p.heap.list(&(&(*c).x)[..arity]);
         }
     }
+}
+
+fn tell_slice(p: &mut Process, r: i64) {
+    p.rare().slice_used = Some((heddle_runtime::zeal::slice() - r).max(0) as u64);
 }
 
 /// Answers a native that asks for the rest of the slice, or sets it. Returns the rest.
@@ -238,7 +250,9 @@ unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u
                 yield_at(entry, c, h, s, r);
                 if thrown == Thrown::DirtyCpu { OUT_DIRTY_CPU } else { OUT_DIRTY_IO }
             }
-            Thrown::Exception | Thrown::ExitNow | Thrown::ReductionsLeft | Thrown::SetReductions => unreachable!("handled before"),
+            Thrown::Exception | Thrown::ExitNow | Thrown::ReductionsLeft | Thrown::SetReductions | Thrown::TellSlice => {
+                unreachable!("handled before")
+            }
         }
     }
 }

@@ -116,6 +116,8 @@ ops! {
     #[cold]
     fn bad_timeout(ip, c, h, s, r) {
         let p = save!(c, h, s);
+        // The next receive starts at the first message.
+        p.messages.restart();
         p.exception = Exception { reason: am::TIMEOUT_VALUE.into(), ..Exception::NONE };
         return raise(ip, c, h, s, r);
     }

@@ -66,7 +66,9 @@ fn float_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn parsed(p: &mut Process, text: Option<Vec<u8>>) -> NativeResult {
-    match text.and_then(|text| float_parse::parse(&text)) {
+    // What follows a zero byte does not count (the old external format pads with zeros).
+    let end = |text: &[u8]| text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    match text.and_then(|text| float_parse::parse(&text[..end(&text)])) {
         Some(value) => Ok(p.heap.float(value)),
         None => Err(p.badarg()),
     }

@@ -110,6 +110,10 @@ fn crc32_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn crc32_combine(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(first), Some(second), Some(len)) = (checksum(a[0]), checksum(a[1]), checksum(a[2])) else { return Err(p.badarg()) };
+    if len == 0 {
+        // The sum of nothing should be 0; zlib does not look.
+        return unsigned(first ^ second);
+    }
     let mut hasher = crc32fast::Hasher::new_with_initial(first);
     hasher.combine(&crc32fast::Hasher::new_with_initial_len(second, len as u64));
     unsigned(hasher.finalize())
@@ -144,10 +148,17 @@ fn adler32_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn adler32_combine(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(first), Some(second), Some(len)) = (checksum(a[0]), checksum(a[1]), checksum(a[2])) else { return Err(p.badarg()) };
+    if len == 0 {
+        return unsigned(first);
+    }
     let (low1, high1) = ((first & 0xffff) as u64, (first >> 16) as u64);
     let (low2, high2) = ((second & 0xffff) as u64, (second >> 16) as u64);
     let rest = len as u64 % ADLER_BASE;
-    let low = (low1 + low2 + ADLER_BASE - 1) % ADLER_BASE;
-    let high = (rest * low1 % ADLER_BASE + high1 + high2 + ADLER_BASE - rest) % ADLER_BASE;
+    let low = low1 + low2 + ADLER_BASE - 1;
+    let high = rest * low1 % ADLER_BASE + high1 + high2 + ADLER_BASE - rest;
+    // What is no Adler-32 sum may have halves above the base; zlib takes off only as much as sums can have too much.
+    let less = |n: u64, by: u64| if n >= by { n - by } else { n };
+    let low = less(less(low, ADLER_BASE), ADLER_BASE);
+    let high = less(less(high, 2 * ADLER_BASE), ADLER_BASE);
     unsigned((high << 16 | low) as u32)
 }

@@ -24,6 +24,7 @@ heddle_runtime::natives! { TABLE:
         "update"/3 => update,
         "values"/1 => values,
     }
+    "erts_debug" => { "map_info"/1 => map_info }
     "erts_internal" => {
         "map_next"/3 => map_next,
         "map_to_tuple_keys"/1 => map_to_tuple_keys,
@@ -195,6 +196,52 @@ fn chosen_keys(p: &mut Process, keys: Term, map: Term) -> NativeResult {
 
 fn map_to_tuple_keys(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_kind(Kind::FlatMap) { Ok(a[0].slot(0)) } else { Err(p.badarg()) }
+}
+
+/// Children that a node of a large map can have, and the levels that `map_info` tells apart.
+const NODE_CHILDREN: usize = 16;
+const LEVELS: usize = 18;
+
+/// How a large map is built: its depth, its nodes by their number of children, its pairs by their depth.
+fn map_info(p: &mut Process, a: &[Term]) -> NativeResult {
+    check(p, a[0])?;
+    if !a[0].is_kind(Kind::HashMap) {
+        return Err(p.badarg());
+    }
+    let (mut deepest, mut full) = (0, 0);
+    let (mut partial, mut pairs) = ([0i64; NODE_CHILDREN], [0i64; LEVELS]);
+    let mut todo = vec![(a[0], 0usize)];
+    while let Some((node, depth)) = todo.pop() {
+        if node.is_cons() {
+            deepest = deepest.max(depth);
+            pairs[depth.min(LEVELS - 1)] += 1;
+            continue;
+        }
+        let first = node.is_kind(Kind::HashMap) as usize;
+        let children = first..node.header().arity();
+        match children.len() {
+            NODE_CHILDREN => full += 1,
+            n => partial[n - 1] += 1,
+        }
+        todo.extend(children.map(|i| (node.slot(i), depth + 1)));
+    }
+    let histogram = |p: &mut Process, counts: &[i64]| {
+        let counts: Vec<Term> = counts.iter().map(|&n| Term::small(n)).collect();
+        p.heap.tuple(&counts)
+    };
+    let none = histogram(p, &[0; NODE_CHILDREN]);
+    let rows = [
+        ("arrays", full, Term::NIL),
+        ("collisions", 0, none),
+        ("bitmaps", partial.iter().sum(), histogram(p, &partial)),
+        ("leafs", pairs.iter().sum(), histogram(p, &pairs)),
+    ];
+    let mut list = vec![p.heap.tuple(&[Atom::new("depth").into(), Term::small(deepest as i64)])];
+    for (name, count, by) in rows {
+        list.push(p.heap.tuple(&[Atom::new(name).into(), Term::small(count), by]));
+    }
+    p.bump(pairs.iter().sum::<i64>() as usize / 10);
+    Ok(p.heap.list(&list))
 }
 
 /// Children of a large map: pairs, and nodes as terms of their own.

@@ -2,9 +2,11 @@
 
 use crate::args;
 use crate::data::long;
+use heddle_abi::opcodes::{MAX_OPCODE, opcode};
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::sched;
 use heddle_term::copy::Keep;
+use heddle_term::ident::RefView;
 use heddle_term::literal::is_literal;
 use heddle_term::{Atom, Kind, Term};
 use std::collections::HashSet;
@@ -16,6 +18,7 @@ heddle_runtime::natives! { TABLE:
         "copy_shared"/1 => copy_shared_1,
         "copy_shared"/2 => copy_shared_2,
         "same"/2 => same,
+        "instructions"/0 => instructions,
     }
     "erts_internal" => { "term_type"/1 => term_type }
 }
@@ -32,6 +35,8 @@ fn stock_words(term: Term) -> usize {
         Kind::Tuple if header.arity() == 0 => 0,
         Kind::FlatMap => header.words() + 1,
         Kind::Fun => header.words() + 3,
+        // Three words, then the numbers and their count, two to a word.
+        Kind::ExtRef => 3 + (RefView::of(term).map_or(0, |view| view.count) + 1).div_ceil(2),
         _ => header.words(),
     }
 }
@@ -115,6 +120,12 @@ fn copy_shared_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn same(_: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(a[0] == a[1]))
+}
+
+/// The names of all instructions that can be loaded.
+fn instructions(p: &mut Process, _: &[Term]) -> NativeResult {
+    let names: Vec<Term> = (1..=MAX_OPCODE).filter_map(opcode).map(|info| p.heap.string(info.name)).collect();
+    Ok(p.heap.list(&names))
 }
 
 fn term_type(_: &mut Process, a: &[Term]) -> NativeResult {

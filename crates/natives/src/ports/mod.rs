@@ -25,6 +25,8 @@ pub const LIMIT: usize = 65536;
 static TABLE: RwLock<BTreeMap<u64, Arc<Port>>> = RwLock::new(BTreeMap::new());
 /// Number 0 is the program spawner of stock; ours is not a port of its own.
 static NEXT: AtomicU64 = AtomicU64::new(1);
+/// A port's payload has 58 bits.
+const LARGEST: u64 = (1 << 58) - 1;
 
 pub static BYTES_IN: AtomicU64 = AtomicU64::new(0);
 pub static BYTES_OUT: AtomicU64 = AtomicU64::new(0);
@@ -51,7 +53,10 @@ fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
     if table.len() >= LIMIT {
         return None;
     }
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut id = NEXT.fetch_add(1, Ordering::Relaxed) & LARGEST;
+    while table.contains_key(&id) {
+        id = NEXT.fetch_add(1, Ordering::Relaxed) & LARGEST;
+    }
     let port = make(id);
     table.insert(id, port.clone());
     drop(table);
@@ -63,6 +68,22 @@ fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
 fn remove(port: Term, reason: Term) {
     TABLE.write().unwrap().remove(&port.payload());
     crate::trace::ports::event(port, flags::PORTS, "closed", &[reason]);
+}
+
+/// The number that the next port gets, if nobody else takes it before.
+pub fn next_number() -> u64 {
+    let table = TABLE.read().unwrap();
+    let mut id = NEXT.load(Ordering::Relaxed) & LARGEST;
+    while table.contains_key(&id) {
+        id = (id + 1) & LARGEST;
+    }
+    id
+}
+
+/// Numbers are given out from `id` on (for tests). What the next one is.
+pub fn set_next_number(id: u64) -> u64 {
+    NEXT.store(id, Ordering::Relaxed);
+    next_number()
 }
 
 pub fn exists(port: Term) -> bool {

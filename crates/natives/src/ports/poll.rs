@@ -21,6 +21,8 @@ struct Entry {
     registered: bool,
 }
 
+pub const ENTRY_BYTES: usize = size_of::<(RawFd, Entry)>();
+
 struct Poller {
     epoll: RawFd,
     entries: Mutex<HashMap<RawFd, Entry>>,
@@ -98,6 +100,13 @@ pub fn forget(fd: RawFd) {
         // SAFETY: a plain system call; the event pointer may be null for DEL.
         unsafe { libc::epoll_ctl(p.epoll, libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
     }
+}
+
+/// Descriptors that somebody waits for, and those that are known.
+pub fn counts() -> (usize, usize) {
+    let Some(poller) = POLLER.get() else { return (0, 0) };
+    let entries = poller.entries.lock().unwrap();
+    (entries.values().filter(|e| e.read.is_some() || e.write.is_some()).count(), entries.len())
 }
 
 fn run() {

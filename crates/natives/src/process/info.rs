@@ -148,11 +148,18 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
         return Err(p.badarg());
     }
     if pid == p.pid_term() {
+        let counts = keys.iter().any(|key| matches!(key, Key::Name("reductions")));
+        if counts && p.rare().slice_used.is_none() {
+            return Err(Thrown::TellSlice);
+        }
         // What it sent to itself has arrived, and what others did before counts as well.
         if handle::drain(p) == handle::After::Exit {
             return Err(Thrown::ExitNow);
         }
         let answer = gather(p, &keys, shape, true);
+        if counts {
+            p.rare().slice_used = None;
+        }
         return Ok(answer.unpack(&mut p.heap));
     }
     let (reference, id) = send::fresh_reference(&mut p.heap);
@@ -204,6 +211,12 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
     let package = Package::new(answer);
     heap.clear();
     package
+}
+
+/// Messages that the asking process itself has not taken in yet; another one did so before it answers.
+fn arrived(q: &Process, own: bool) -> Vec<Term> {
+    // SAFETY: it runs and asks, so nobody else takes its signals.
+    if own { unsafe { q.shared().inbox.messages() } } else { Vec::new() }
 }
 
 fn registered_name(q: &Process) -> Option<Term> {
@@ -258,10 +271,11 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "messages" if q.sensitive => Term::NIL,
         "messages" => {
-            let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
+            let mut messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
+            messages.extend(arrived(q, own).into_iter().map(|t| heap.copy(t)));
             heap.list(&messages)
         }
-        "message_queue_len" => small(q.messages.len()),
+        "message_queue_len" => small(q.messages.len() + arrived(q, own).len()),
         "message_queue_data" => Atom::new(if q.off_heap_messages { "off_heap" } else { "on_heap" }).into(),
         "links" => {
             let links: Vec<Term> =
@@ -325,7 +339,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "group_leader" => heap.copy(q.group_leader),
         "priority" => flags::priority_atom(q.priority).into(),
-        "reductions" => heap.unsigned(q.reductions),
+        "reductions" => {
+            let slice = if own { q.rare().slice_used.unwrap_or(0) } else { 0 };
+            heap.unsigned(q.reductions + slice)
+        }
         "sequential_trace_token" => seq::token(q).cloned().map_or(Term::NIL, |token| token.term(heap)),
         "catchlevel" => small(catch_level(q)),
         "backtrace" => heap.binary(super::dump::stack(q).as_bytes()),

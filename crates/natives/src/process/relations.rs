@@ -6,7 +6,7 @@ use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::{Package, RefId, names, refs};
-use heddle_term::ident::PidView;
+use heddle_term::ident::{PidView, PortView};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -150,6 +150,11 @@ fn target(term: Term, is_port: bool) -> Target {
         _ if term.is_pid() && !is_port => match PidView::of(term) {
             Some(view) if view.node == node_name() => Target::Gone(am::NOPROC),
             _ => Target::Gone(Atom::new("noconnection")),
+        },
+        // Ports of other nodes cannot be monitored.
+        _ if term.is_port() && is_port => match PortView::of(term) {
+            Some(view) if view.node == node_name() => Target::Gone(am::NOPROC),
+            _ => Target::Bad,
         },
         _ => Target::Bad,
     }

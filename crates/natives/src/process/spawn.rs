@@ -5,7 +5,7 @@ use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::trace::seq::{self, Token};
-use heddle_runtime::trace::{events, sessions};
+use heddle_runtime::trace::{events, flags, sessions};
 use heddle_runtime::{Package, RefId, refs, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
@@ -123,7 +123,7 @@ fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, asked: 
         token = seq::spawn_answered(p, local, reply, reference.is_none());
     }
     // Relaxed: flags that are set meanwhile count from some event on.
-    if p.shared().trace.load(Ordering::Relaxed) != 0 || sessions::ANY_NEW.load(Ordering::Relaxed) {
+    if p.shared().trace.load(Ordering::Relaxed) & !flags::TIMED != 0 || sessions::ANY_NEW.load(Ordering::Relaxed) {
         events::spawn(p, &child, mfa, arguments, request.link);
     }
     sched::start_process(child);

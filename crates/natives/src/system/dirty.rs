@@ -59,7 +59,7 @@ fn tell(p: &mut Process, to: Term, what: &str) {
 }
 
 fn sleep(p: &mut Process, ms: usize) {
-    sched::detached(p, || std::thread::sleep(Duration::from_millis(ms as u64)));
+    heddle_runtime::dirty::detached(p, || std::thread::sleep(Duration::from_millis(ms as u64)));
 }
 
 /// `reschedule, N`: goes from one kind of scheduler to the next, N times. What is left stands in the place of the operation, as
@@ -118,10 +118,10 @@ fn operate(p: &mut Process, scheduler: &'static str, a: &[Term]) -> NativeResult
             let copies: Vec<Term> = (0..COPIES).map(|_| p.heap.copy(argument)).collect();
             Ok(p.heap.list(&copies))
         }
-        "alive_waitexiting" if argument.is_pid() => {
+        "alive_waitexiting" | "alive_waitexitingonly" if argument.is_pid() => {
             tell(p, argument, "alive");
             let state = &p.shared().state;
-            sched::detached(p, || {
+            heddle_runtime::dirty::detached(p, || {
                 while !state.load().is_exiting() {
                     std::thread::sleep(Duration::from_millis(10));
                 }

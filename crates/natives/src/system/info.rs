@@ -1,9 +1,9 @@
 //! system_info, system_flag, and the settings behind them.
 
-use super::multi_scheduling;
+use super::{allocators, multi_scheduling};
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{proctab, sched, send, spawn, time};
+use heddle_runtime::{proctab, sched, send, spawn, time, wall_time};
 use heddle_term::{Atom, Term, am, map};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,69 +67,16 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
+            // None of stock's allocators is at work here.
+            (Some("allocator"), Some(name)) if allocators::is_known(name) => Ok(Term::bool(false)),
             (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
             _ => Err(p.badarg()),
         },
         Some(&[key, reference, allocators]) if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) => {
-            allocator_sizes(p, reference, allocators)
+            allocators::sizes(p, reference, allocators)
         }
         _ => Err(p.badarg()),
     }
-}
-
-/// Bytes in blocks, by what they are for. The figures are the machine's; they are not kept by thread.
-fn block_bytes() -> [(&'static str, usize); 4] {
-    let processes = heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed);
-    let binary = heddle_term::refbin::TOTAL_BYTES.load(Ordering::Relaxed);
-    let ets = crate::ets::memory_words() * 8;
-    let rest = resident_bytes().saturating_sub(processes + binary + ets);
-    [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)]
-}
-
-/// `{allocator_sizes, Ref, Names}` and `{memory_internal, Ref, Names}`: one message per auxiliary thread but one. The first carries
-/// the figures, the others are empty. Sizes come without the highest they were, which nobody counts.
-fn allocator_sizes(p: &mut Process, reference: Term, allocators: Term) -> NativeResult {
-    let Some(names) = args::list(allocators) else { return Err(p.badarg()) };
-    let figures = block_bytes();
-    let known = |name: &Term| figures.iter().find(|(known, _)| name.is_atom_of(Atom::new(known)));
-    if !reference.is_reference() || !names.iter().all(|name| name.as_atom().is_some_and(|n| n.name().ends_with("_alloc"))) {
-        return Err(p.badarg());
-    }
-    let mut rows = Vec::new();
-    for &name in &names {
-        // One that is not used here is off.
-        let Some(&(_, bytes)) = known(&name) else {
-            rows.push(p.heap.tuple(&[name, Term::bool(false)]));
-            continue;
-        };
-        let size = p.heap.tuple(&[atom("size"), Term::small(bytes as i64)]);
-        let sizes = p.heap.list(&[size]);
-        let block = p.heap.tuple(&[name, sizes]);
-        let block = p.heap.list(&[block]);
-        let carriers = [("mbcs", block), ("sbcs", Term::NIL)].map(|(kind, blocks)| {
-            let blocks = p.heap.tuple(&[atom("blocks"), blocks]);
-            let blocks = p.heap.list(&[blocks]);
-            p.heap.tuple(&[atom(kind), blocks])
-        });
-        let carriers = p.heap.list(&carriers);
-        rows.push(p.heap.tuple(&[name, Term::small(0), carriers]));
-    }
-    let data = p.heap.list(&rows);
-    let me = p.pid_term();
-    for i in 0..sched::options().schedulers {
-        let data = if i == 0 { data } else { Term::NIL };
-        let message = p.heap.tuple(&[reference, Term::small(i as i64), data]);
-        send::send(p, me, message);
-    }
-    Ok(Term::bool(true))
-}
-
-/// Bytes of memory the machine occupies now.
-fn resident_bytes() -> usize {
-    std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|s| s.split_whitespace().nth(1)?.parse::<usize>().ok())
-        .map_or(0, |pages| pages * 4096)
 }
 
 fn atom(name: &str) -> Term {
@@ -276,6 +223,21 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             let sizes: Vec<Term> = heddle_runtime::sizes::all().iter().map(|&s| small(s)).collect();
             p.heap.list(&sizes)
         }
+        "allocator" => allocators::settings(p),
+        "check_io" => check_io(p),
+        "ethread_info" => {
+            let rows = [("64-bit native atomics", "yes"), ("32-bit native atomics", "yes")];
+            let rows: Vec<Term> = rows
+                .iter()
+                .map(|(what, how)| {
+                    let (what, how) = (p.heap.string(what), p.heap.string(how));
+                    p.heap.tuple(&[what, how])
+                })
+                .collect();
+            p.heap.list(&rows)
+        }
+        // What a thread waits on: one for each scheduler.
+        "ethread_used_tse" => small(o.schedulers + o.dirty_cpu + o.dirty_io),
         "alloc_util_allocators" => {
             let names = ["ll_alloc", "ets_alloc", "eheap_alloc", "binary_alloc"].map(atom);
             p.heap.list(&names)
@@ -311,7 +273,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             let mut list = Vec::new();
             heddle_runtime::exports::for_each(|e| {
                 if e.native.load(Ordering::Acquire) != 0
-                    && !heddle_abi::natives::is_nif(e.mfa.module.name(), e.mfa.function.name(), e.mfa.arity)
+                    && heddle_abi::natives::is_bif(e.mfa.module.name(), e.mfa.function.name(), e.mfa.arity)
                 {
                     list.push(e.mfa);
                 }
@@ -326,6 +288,38 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
 
 fn pair(p: &mut Process, key: &str, value: Term) -> Term {
     p.heap.tuple(&[atom(key), value])
+}
+
+/// Descriptors that the machine may have open.
+fn max_descriptors() -> usize {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a valid destination.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    limit.rlim_cur.min(1 << 30) as usize
+}
+
+/// The poller as one poll set, in the form in which stock tells of its own.
+fn check_io(p: &mut Process) -> Term {
+    let (_, known) = crate::ports::poll::counts();
+    let small = |n: usize| Term::small(n as i64);
+    let items = [
+        ("name", atom("erts_poll")),
+        ("primary", atom("epoll")),
+        ("kernel_poll", atom("epoll")),
+        ("memory_size", small(known * crate::ports::poll::ENTRY_BYTES)),
+        ("total_poll_set_size", small(known)),
+        ("lazy_updates", Term::bool(true)),
+        ("pending_updates", small(0)),
+        ("batch_updates", Term::bool(false)),
+        ("concurrent_updates", Term::bool(true)),
+        ("fallback", Term::bool(false)),
+        ("max_fds", small(max_descriptors())),
+        ("active_fds", small(0)),
+        ("poll_threads", small(1)),
+    ];
+    let items: Vec<Term> = items.into_iter().map(|(key, value)| p.heap.tuple(&[atom(key), value])).collect();
+    let set = p.heap.list(&items);
+    p.heap.list(&[set])
 }
 
 fn default_max_heap(p: &mut Process) -> Term {
@@ -395,6 +389,13 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             spawn::MAX_HEAP_LOG.store(new.error_logger, Ordering::Relaxed);
             Ok(old)
         }
+        "erts_alloc" => match a[1].as_tuple() {
+            // Nor can any be set up.
+            Some([name, parameter, _]) if parameter.is_atom() && name.as_atom().is_some_and(|n| allocators::is_known(n.name())) => {
+                Ok(am::NOTSUP.into())
+            }
+            _ => Err(p.badarg()),
+        },
         "multi_scheduling" => match multi_scheduling::change(p, a[1].as_atom().map_or("", |r| r.name())) {
             Some(state) => Ok(state),
             None => Err(p.badarg()),
@@ -416,10 +417,12 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             };
             Ok(system_logger(cell.swap(new, Ordering::Relaxed)))
         }
-        "scheduler_wall_time" | "microstate_accounting" => {
-            // Accounting of scheduler time is not there yet: issue "The many-core runtime".
-            Err(p.error(am::NOTSUP))
+        // kernel_refc knows who wants it, and switches it off after the last.
+        "scheduler_wall_time" if args::boolean(a[1]).is_some() => {
+            Err(p.trap_to(Atom::new("erts_internal"), Atom::new("system_flag_scheduler_wall_time"), &[a[1]]))
         }
+        // No thread notes its states yet.
+        "microstate_accounting" => Err(p.error(am::NOTSUP)),
         _ => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
@@ -435,13 +438,10 @@ fn system_check(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(am::OK.into())
 }
 
-/// (Boolean): a reference whose message ends the wait. kernel_refc switches the counting off at its start.
+/// (Boolean): what it was.
 fn scheduler_wall_time(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(on) = args::boolean(a[0]) else { return Err(p.badarg()) };
-    if on {
-        return Err(p.error(am::NOTSUP));
-    }
-    Ok(Term::bool(false))
+    Ok(Term::bool(wall_time::switch(on)))
 }
 
 fn warning_map(_: &mut Process, _: &[Term]) -> NativeResult {

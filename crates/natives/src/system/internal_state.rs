@@ -2,14 +2,17 @@
 //! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. What only describes stock's insides has no
 //! answer here (`badarg`).
 
+use super::internal_tables as tables;
 use crate::args;
 use crate::data::long;
 use crate::ets;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
-use heddle_runtime::{exit, gc, proctab, qsbr, send};
+use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
 use heddle_term::bits::BitsView;
 use heddle_term::refbin::RefBin;
-use heddle_term::{Atom, Kind, Term, am, hash, map};
+use heddle_term::resource::{ResourcePtr, share};
+use heddle_term::{Atom, Kind, Resource, Term, am, big, hash, map};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -33,6 +36,13 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(key) = a[0].as_atom() {
         return match key.name() {
             "reds_left" => Err(Thrown::ReductionsLeft),
+            key @ ("next_pid" | "next_port") => Ok(p.heap.unsigned(tables::next_identity(key).expect("one of them"))),
+            "check_io_debug" => Ok(tables::check_io(p)),
+            "nbalance" => Ok(p.heap.unsigned(balance::balanced())),
+            "memory" => Err(p.trap_to(am::ERLANG, Atom::new("memory"), &[])),
+            "stack_check" => Ok(p.heap.unsigned(stack_left())),
+            "lc_graph" => Ok(am::NOTSUP.into()),
+            "scheduler_dump" => Ok(Term::bool(false)),
             "persistent_term" => {
                 let size = Term::small(crate::data::persistent_term::slots() as i64);
                 Ok(map::from_pairs(&mut p.heap, &[(Atom::new("table").into(), size)]))
@@ -45,6 +55,17 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     match args::option(a[0]) {
         Some((key, value)) => match key.name() {
+            "process_status" if value.is_local_pid() => Ok(tables::status(value.payload())),
+            "link_list" => tables::relations(p, true, value),
+            "monitor_list" => tables::relations(p, false, value),
+            "magic_ref" => match magic(value) {
+                Some((address, references)) => {
+                    let address = p.heap.unsigned(address);
+                    Ok(p.heap.tuple(&[address, Term::small(references as i64), Term::bool(true)]))
+                }
+                None if value.is_reference() => Ok(Term::bool(false)),
+                None => Err(p.badarg()),
+            },
             "internal_hash" => Ok(p.heap.unsigned(hash::internal_hash(value) >> 32)),
             "binary_info" if value.is_bitstring() => Ok(binary_info(p, value)),
             "have_pending_exit" if value.is_local_pid() => {
@@ -117,6 +138,32 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
+        key @ ("next_pid" | "next_port") => match args::count(a[1]) {
+            Some(to) => Ok(p.heap.unsigned(tables::set_next_identity(key, to as u64).expect("one of them"))),
+            None => Err(p.badarg()),
+        },
+        // Other nodes are known by the terms that name them; there is no table that could keep them longer.
+        "node_tab_delayed_delete" if a[1].is_integer() => Ok(am::OK.into()),
+        "process_uniq_counter" => match big::to_i64(a[1]) {
+            Some(n) => {
+                p.messages.marker_number(n as u64);
+                Ok(am::OK.into())
+            }
+            None => Err(p.badarg()),
+        },
+        "make" if a[1].is_atom_of(Atom::new("magic_ref")) => {
+            let reference = p.heap.magic_reference(refs::fresh().words(), Arc::new(Nothing));
+            let (address, _) = magic(reference).expect("just made");
+            let address = p.heap.unsigned(address);
+            Ok(p.heap.tuple(&[reference, address]))
+        }
+        "multizero_timeout_in_timeout" => match args::count(a[1]) {
+            Some(ms) => {
+                timeouts_in_timeout(p.pid(), ms as u64);
+                Ok(am::OK.into())
+            }
+            None => Err(p.badarg()),
+        },
         // Only a debugging build of stock pauses everywhere on demand.
         "ets_force_trap" => Ok(am::NOTSUP.into()),
         "binary_loop_limit" => limit(p, &long::BINARIES, a[1]),
@@ -175,6 +222,52 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
+/// What a magic reference made for tests stands for.
+struct Nothing;
+
+impl Resource for Nothing {
+    fn type_name(&self) -> &'static str {
+        "nothing"
+    }
+}
+
+/// Where the object behind a magic reference is, and how many references there are.
+fn magic(reference: Term) -> Option<(u64, usize)> {
+    if !reference.is_kind(Kind::MagicRef) {
+        return None;
+    }
+    // SAFETY: a magic reference's last word is a live ResourcePtr.
+    let object = unsafe { share(reference.word(3) as ResourcePtr) };
+    Some((Arc::as_ptr(&object).cast::<()>() as u64, Arc::strong_count(&object) - 1))
+}
+
+/// Bytes of native stack that are left to the calling thread.
+fn stack_left() -> u64 {
+    let here = 0u8;
+    // SAFETY: the attributes are initialised by the first call and given back by the last; the rest are valid destinations.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return 0;
+        }
+        let (mut lowest, mut size) = (std::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attributes, &mut lowest, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+        (&raw const here as u64).saturating_sub(lowest as u64)
+    }
+}
+
+/// After `ms` a timer sets another one for at once, and that a third, which sends the message.
+fn timeouts_in_timeout(pid: u64, ms: u64) {
+    sched::after(ms, move || {
+        sched::after(0, move || {
+            sched::after(0, move || {
+                send::message_to_pid(pid, Package::immediate(Atom::new("multizero_timeout_in_timeout_done").into()));
+            });
+        });
+    });
+}
+
 /// How much one native does before it leaves its scheduler: a number, or `default`. The result is what it was.
 fn limit(p: &mut Process, limit: &long::Limit, to: Term) -> NativeResult {
     let to = match args::count(to) {
@@ -186,6 +279,9 @@ fn limit(p: &mut Process, limit: &long::Limit, to: Term) -> NativeResult {
 
 /// `wait, What`: until every scheduler has let go of what was unlinked before. Runs again with the epoch that must have passed.
 fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
+    if what.is_atom_of(Atom::new("timer_cancellations")) {
+        timer_refs::sweep();
+    }
     let epoch = match (what.as_atom().map(|w| w.name()), args::count(what)) {
         (Some("deallocations" | "thread_progress" | "aux_work" | "timer_cancellations"), _) => qsbr::next(),
         (_, Some(epoch)) => epoch as u64,

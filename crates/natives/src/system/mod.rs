@@ -1,10 +1,12 @@
 //! Natives on the machine itself.
 
+pub mod allocators;
 pub mod dirty;
 pub mod display;
 pub mod halt;
 pub mod info;
 pub mod internal_state;
+pub mod internal_tables;
 pub mod multi_scheduling;
 pub mod os;
 pub mod refused;

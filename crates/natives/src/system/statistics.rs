@@ -1,7 +1,7 @@
 //! statistics/1 and the memory figures.
 
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{gc, sched, time};
+use heddle_runtime::{gc, sched, time, wall_time};
 use heddle_term::{Atom, Term};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -54,24 +54,14 @@ fn statistics(p: &mut Process, a: &[Term]) -> NativeResult {
             let words = p.heap.unsigned(gc::WORDS_RECLAIMED.load(Ordering::Relaxed));
             p.heap.tuple(&[n, words, Term::small(0)])
         }
-        "run_queue" | "total_run_queue_lengths" | "total_active_tasks" => {
-            let queued: usize = sched::queue_lengths().iter().sum();
-            let running = if key.name() == "total_active_tasks" { 1 } else { 0 };
-            Term::small((queued + running) as i64)
-        }
-        "total_run_queue_lengths_all" | "total_active_tasks_all" => {
-            let queued: usize = sched::queue_lengths().iter().sum::<usize>() + sched::dirty_queue_lengths().iter().sum::<usize>();
-            Term::small(queued as i64)
-        }
-        "run_queue_lengths" | "active_tasks" => {
-            let lengths: Vec<Term> = sched::queue_lengths().into_iter().map(|n| Term::small(n as i64)).collect();
-            p.heap.list(&lengths)
-        }
-        "run_queue_lengths_all" | "active_tasks_all" => {
-            let mut lengths: Vec<Term> = sched::queue_lengths().into_iter().map(|n| Term::small(n as i64)).collect();
-            lengths.push(Term::small(sched::dirty_queue_lengths()[0] as i64));
-            p.heap.list(&lengths)
-        }
+        "run_queue" | "total_run_queue_lengths" => total(&tasks(false)[..normal_and_cpu()]),
+        "total_run_queue_lengths_all" => total(&tasks(false)),
+        "total_active_tasks" => total(&tasks(true)[..normal_and_cpu()]),
+        "total_active_tasks_all" => total(&tasks(true)),
+        "run_queue_lengths" => p.heap.small_list(tasks(false).into_iter().take(normal_and_cpu())),
+        "run_queue_lengths_all" => p.heap.small_list(tasks(false).into_iter()),
+        "active_tasks" => p.heap.small_list(tasks(true).into_iter().take(normal_and_cpu())),
+        "active_tasks_all" => p.heap.small_list(tasks(true).into_iter()),
         "io" => {
             let (input, output) = crate::ports::io_bytes();
             let (i, o) = (p.heap.unsigned(input), p.heap.unsigned(output));
@@ -79,7 +69,40 @@ fn statistics(p: &mut Process, a: &[Term]) -> NativeResult {
             let o = p.heap.tuple(&[Atom::new("output").into(), o]);
             p.heap.tuple(&[i, o])
         }
-        "scheduler_wall_time" | "scheduler_wall_time_all" | "microstate_accounting" => heddle_term::am::UNDEFINED.into(),
+        "scheduler_wall_time" => scheduler_times(p, sched::options().schedulers + sched::options().dirty_cpu),
+        "scheduler_wall_time_all" => scheduler_times(p, usize::MAX),
+        "microstate_accounting" => heddle_term::am::UNDEFINED.into(),
         _ => return Err(p.badarg()),
     })
+}
+
+/// What waits for each normal scheduler, for all dirty ones for CPU, and for all for I/O; with what runs there if `running`.
+fn tasks(running: bool) -> Vec<i64> {
+    let on = |busy: usize| if running { busy as i64 } else { 0 };
+    let normal = sched::queue_lengths().into_iter().zip(sched::active()).map(|(queued, busy)| queued as i64 + on(busy as usize));
+    let dirty = sched::dirty_queue_lengths().into_iter().zip(heddle_runtime::dirty::running());
+    normal.chain(dirty.map(|(queued, busy)| queued as i64 + on(busy))).collect()
+}
+
+/// The queues that are always counted: those for I/O only where the name of the figure ends in `all`.
+fn normal_and_cpu() -> usize {
+    sched::options().schedulers + 1
+}
+
+fn total(tasks: &[i64]) -> Term {
+    Term::small(tasks.iter().sum())
+}
+
+/// `[{Number, Worked, Counted}]` of the first `threads` schedulers; `undefined` while nobody counts.
+fn scheduler_times(p: &mut Process, threads: usize) -> Term {
+    let Some(figures) = wall_time::figures() else { return heddle_term::am::UNDEFINED.into() };
+    let rows: Vec<Term> = (1..)
+        .zip(figures)
+        .take(threads)
+        .map(|(number, (worked, counted))| {
+            let (worked, counted) = (p.heap.unsigned(worked), p.heap.unsigned(counted));
+            p.heap.tuple(&[Term::small(number), worked, counted])
+        })
+        .collect();
+    p.heap.list(&rows)
 }

@@ -29,7 +29,9 @@ pub const SENSITIVE: u32 = 1 << 30;
 pub const LONG_QUEUE: u32 = 1 << 29;
 /// Nor this: it is in a metered function (see `meters`).
 pub const METERED: u32 = 1 << 28;
-pub const OWN: u32 = TOKEN | SENSITIVE | LONG_QUEUE | METERED;
+/// Some timer was to send to it (`timer_refs`).
+pub const TIMED: u32 = 1 << 27;
+pub const OWN: u32 = TOKEN | SENSITIVE | LONG_QUEUE | METERED | TIMED;
 pub const ALL: u32 = (1 << 21) - 1;
 
 /// What ports have, too, and processes have as well.

@@ -136,8 +136,17 @@ pub fn pid(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) -> 
 }
 
 fn creation(reader: &mut Reader, wide: bool) -> Result<u32, DecodeError> {
-    if wide { reader.u32() } else { Ok(reader.u8()? as u32 & 3) }
+    if wide {
+        return reader.u32();
+    }
+    match reader.u8()? {
+        small @ 0..=3 => Ok(small as u32),
+        _ => Err(DecodeError::Malformed("creation")),
+    }
 }
+
+/// Numbers of this node's ports, as in stock.
+const OWN_PORT_BITS: u32 = 60;
 
 pub fn port(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) -> Result<Term, DecodeError> {
     let node = atom(reader, options)?;
@@ -146,6 +155,9 @@ pub fn port(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) ->
         _ => reader.u32()? as u64,
     };
     let creation = creation(reader, tag != tag::PORT)?;
+    if (node, creation) == crate::node::current() && number >> OWN_PORT_BITS != 0 {
+        return Err(DecodeError::Malformed("number of a port of this node"));
+    }
     Ok(PortView { node, creation, number }.to_term(heap))
 }
 

@@ -174,6 +174,7 @@ ops! {
             give_up!(ip, c, h, s, r; *ip.add(3))
         }
         copy(from, (*c).build_base.add(*ip.add(2) as usize), n as usize);
+        r -= super::copy_cost(n);
         next!(ip, c, h, s, r; 5)
     }
 
@@ -190,6 +191,7 @@ ops! {
         let to = (*c).build_base.add(*ip.add(2) as usize);
         copy(from, to, bytes as usize);
         (*c).build_base = to.add(bytes as usize);
+        r -= super::copy_cost(bytes);
         next!(ip, c, h, s, r; 4)
     }
     // A binary's first bytes: source, byte offset, distance to give up, unit, size
@@ -202,6 +204,7 @@ ops! {
         let to = (*c).build_base.add(*ip.add(2) as usize);
         copy(from, to, (bits / 8) as usize);
         (*c).build_base = to.add((bits / 8) as usize);
+        r -= super::copy_cost(bits / 8);
         next!(ip, c, h, s, r; 6)
     }
     // source, byte offset, distance to give up, unit, size, flags

@@ -1,14 +1,15 @@
 //! `bs_create_bin`, `bs_init_writable`.
 
 use super::append::{self, MAX_BITS, Target};
+use super::copy_cost;
 use super::finish;
 use super::segment::{ALL, APPEND, STRING, Segment, Wrong};
 use crate::ctx::{Ctx, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
-use heddle_term::Term;
 use heddle_term::bits::copy_bits;
 use heddle_term::heap::Heap;
+use heddle_term::{Kind, Term};
 
 /// Cells before the segments, and cells of one.
 pub const HEAD_CELLS: usize = 7;
@@ -20,6 +21,7 @@ ops! {
     fn create_bin(ip, c, h, s, r) {
         let code = create(ip, c, h, s);
         load!(c, h, s);
+        r -= std::mem::take(&mut (*(*c).p).extra_reductions) as i64;
         if code == 0 {
             next!(ip, c, h, s, r; *ip.add(6) as usize)
         }
@@ -60,7 +62,8 @@ unsafe fn create(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         let p = save!(c, h, s);
         let n = *ip.add(5) as usize;
         match build(ip, c, s, &mut p.heap, n) {
-            Ok(term) => {
+            Ok((term, bits)) => {
+                p.bump(copy_cost(bits / 8) as usize);
                 let term = finish(c, *ip.add(2) as usize, *ip.add(3) as usize, term);
                 put(*ip.add(4), c, (*(*c).p).stop, term);
                 0
@@ -75,7 +78,8 @@ unsafe fn create(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     }
 }
 
-unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: usize) -> Result<Term, (usize, Wrong)> {
+/// The bitstring, and how many bits were written.
+unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: usize) -> Result<(Term, u64), (usize, Wrong)> {
     // SAFETY: cells as emitted by the loader; the target has room for the sizes that were summed up.
     unsafe {
         let mut total = 0;
@@ -92,6 +96,7 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
         }
         let mut i = 0;
         let mut appended = None;
+        let mut written = total;
         let mut target = if n > 0 && (*ip.add(HEAD_CELLS)) & 0xff == APPEND {
             let first = segment(ip, 0, c, s);
             if !first.source.is_bitstring() {
@@ -103,7 +108,11 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
                 }
                 i = 1;
                 appended = Some(total - first_bits);
-                append::append(heap, first.source, total - first_bits)
+                let target = append::append(heap, first.source, total - first_bits);
+                if first.source.is_kind(Kind::SubBits) && first.source.slot(2) == target.term.slot(2) {
+                    written -= first_bits;
+                }
+                target
             } else {
                 append::fresh(heap, total)
             }
@@ -120,7 +129,7 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
             }
             i += 1;
         }
-        Ok(target.term)
+        Ok((target.term, written))
     }
 }
 

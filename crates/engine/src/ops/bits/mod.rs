@@ -17,15 +17,21 @@ pub mod segment;
 pub mod sized;
 pub mod utf;
 
+use crate::collect::make_room_keeping;
+use crate::ctx::{Ctx, fits};
+use heddle_term::Term;
+
 /// Flags of a segment as the operations see them.
 pub const LITTLE: u64 = 2;
 pub const SIGNED: u64 = 4;
 /// Resolved by the loader.
 pub const NATIVE: u64 = 16;
 
-use crate::collect::make_room_keeping;
-use crate::ctx::{Ctx, fits};
-use heddle_term::Term;
+/// Reductions that copying so many bytes costs: a kilobyte is about a call's work (as in ERTS).
+#[inline(always)]
+pub fn copy_cost(bytes: u64) -> i64 {
+    (bytes >> 10) as i64
+}
 
 /// After something was built: collects if the heap overflowed or `need` further words do not fit. Returns the value, moved.
 ///

@@ -1,0 +1,61 @@
+//! What moves processes between run queues besides thieves: an offline scheduler empties its queue, a busy one evens out.
+
+use crate::sched;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An offline scheduler gives away what is not bound to it.
+#[cold]
+pub fn hand_over(index: usize) {
+    let Some(queue) = sched::queues().nth(index) else { return };
+    while !queue.is_empty() {
+        let all = queue.share(queue.len());
+        if all.is_empty() {
+            return;
+        }
+        for (i, p) in all.into_iter().enumerate() {
+            let to = i % sched::online().max(1);
+            let length = sched::queues().nth(to).expect("a scheduler").push(p, p.state.load().queue_priority());
+            sched::announce(to, length);
+        }
+    }
+}
+
+/// When a scheduler looks whether another one has much more to do although both are busy: idle ones steal without that.
+#[derive(Default)]
+pub struct Balance {
+    next: u64,
+}
+
+/// Reductions between such looks, as in ERTS.
+const BALANCE_EVERY: u64 = 2000 * 2000;
+static BALANCED: AtomicU64 = AtomicU64::new(0);
+
+impl Balance {
+    #[inline(always)]
+    pub fn is_due(&mut self, reductions: u64) -> bool {
+        if reductions < self.next {
+            return false;
+        }
+        self.next = reductions + BALANCE_EVERY;
+        true
+    }
+}
+
+/// How often a scheduler compared its queue with the others'.
+pub fn balanced() -> u64 {
+    BALANCED.load(Ordering::Relaxed)
+}
+
+/// Takes half of the difference from the longest queue if that is half as long again as ours, so that processes of one priority
+/// get about the same time wherever they are.
+#[cold]
+pub fn level(index: usize) {
+    BALANCED.fetch_add(1, Ordering::Relaxed);
+    let (Some(mine), Some(longest)) = (sched::queues().nth(index), sched::queues().max_by_key(|queue| queue.len())) else { return };
+    let (there, here) = (longest.len(), mine.len());
+    if there > here + here / 2 + 2 {
+        for p in longest.share((there - here) / 2) {
+            mine.push(p, p.state.load().queue_priority());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Dirty threads: they run natives that take long or block, one process each at a time.
+
+use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
+use crate::state::Put;
+use crate::{qsbr, sched, wall_time};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Processes that run on dirty threads for CPU and for I/O.
+static RUNNING: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+pub fn running() -> [usize; 2] {
+    [0, 1].map(|kind| RUNNING[kind].load(Ordering::Relaxed))
+}
+
+/// `number`: among all scheduler threads.
+pub fn run(kind: usize, number: usize) {
+    let mut engine = sched::become_dirty();
+    let queue = sched::dirty_queue(kind);
+    loop {
+        let p = {
+            let mut list = queue.queue.lock().unwrap();
+            loop {
+                match list.pop_front() {
+                    Some(p) => break p,
+                    None => list = queue.ready.wait(list).unwrap(),
+                }
+            }
+        };
+        wall_time::set_busy(number, true);
+        RUNNING[kind].fetch_add(1, Ordering::Relaxed);
+        let guard = qsbr::guard();
+        reattach(p);
+        // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
+        let local = unsafe { p.local() };
+        local.flags &= !FLAG_DETACHED;
+        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { engine.run_dirty(local) };
+        // It may have been ended while its native blocked.
+        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { outcome };
+        sched::switch_out(p, local, outcome);
+        drop(guard);
+        RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
+        wall_time::set_busy(number, false);
+    }
+}
+
+/// Runs `f` for a native on a dirty thread. `f` may block as long as it likes and looks at nothing that processes share: meanwhile
+/// the schedulers handle the process' signals, and it may end, as seen by all others. Terms stay where they are.
+pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
+    if !sched::on_dirty_thread() {
+        return f();
+    }
+    let shared = p.proc_ref();
+    p.flags |= FLAG_DETACHED;
+    if shared.state.detach() == Put::Enqueue {
+        sched::enqueue(shared);
+    }
+    qsbr::offline();
+    let result = f();
+    qsbr::online();
+    reattach(shared);
+    p.flags &= !FLAG_DETACHED;
+    result
+}
+
+/// Waits until nobody handles the signals of our process any more.
+fn reattach(p: ProcRef) {
+    while !p.state.attach() {
+        std::thread::sleep(Duration::from_micros(20));
+    }
+}
