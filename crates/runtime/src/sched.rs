@@ -354,7 +354,7 @@ fn scheduler_loop(index: usize) {
         if !online {
             balance::hand_over(index);
         } else if balance.is_due(me.reductions.load(Ordering::Relaxed)) {
-            balance::level(index);
+            balance::level(index, &mut balance);
         }
         let next = match me.queue.pop() {
             Some(next) => Some(next),
