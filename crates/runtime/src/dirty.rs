@@ -1,5 +1,6 @@
 //! Dirty threads: they run natives that take long or block, one process each at a time.
 
+use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::Put;
 use crate::{qsbr, sched, wall_time};
@@ -24,8 +25,9 @@ pub fn is_running(pid: u64) -> bool {
     CURRENT.iter().any(|current| current.load(Ordering::Relaxed) == pid + 1)
 }
 
-/// `number`: among all scheduler threads.
-pub fn run(kind: usize, number: usize) {
+/// `id`: among those of its kind; `number`: among all scheduler threads.
+pub fn run(kind: usize, id: usize, number: usize) {
+    msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     let mut engine = sched::become_dirty();
     let queue = sched::dirty_queue(kind);
     loop {
@@ -39,6 +41,8 @@ pub fn run(kind: usize, number: usize) {
             }
         };
         wall_time::set_busy(number, true);
+        msacc::sleep(false);
+        msacc::enter(State::Emulator);
         RUNNING[kind].fetch_add(1, Ordering::Relaxed);
         CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
         let guard = qsbr::guard();
@@ -53,6 +57,7 @@ pub fn run(kind: usize, number: usize) {
         drop(guard);
         CURRENT[number].store(0, Ordering::Relaxed);
         RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
+        msacc::sleep(true);
         wall_time::set_busy(number, false);
     }
 }

@@ -8,7 +8,7 @@ use super::trace_file::TraceFile;
 use crate::trace::ports;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, RefId, names, proctab};
+use heddle_runtime::{Package, RefId, msacc, names, proctab};
 use heddle_term::{Atom, Heap, Term, am};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -260,6 +260,13 @@ impl Port {
 
     /// Writes or queues; false when the port takes no output.
     pub fn command(self: &Arc<Port>, data: Vec<u8>) -> bool {
+        let state = msacc::enter(msacc::State::Port);
+        let taken = self.take_command(data);
+        msacc::enter(state);
+        taken
+    }
+
+    fn take_command(self: &Arc<Port>, data: Vec<u8>) -> bool {
         if let Some(driver) = &self.driver {
             let done = match &mut *driver.lock().unwrap() {
                 Driver::Ram(ram) => Ok(Some(ram.command(&data))),

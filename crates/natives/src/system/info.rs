@@ -3,7 +3,7 @@
 use super::{allocators, multi_scheduling};
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{proctab, sched, send, spawn, time, wall_time};
+use heddle_runtime::{msacc, proctab, sched, send, spawn, time, wall_time};
 use heddle_term::{Atom, Term, am, map};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,6 +150,12 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.tuple(&all)
         }
         "cpu_topology" => am::UNDEFINED.into(),
+        // No C compiler was at work.
+        "compile_info" => {
+            let rows = ["ldflags", "cflags", "config_h"].map(|what| p.heap.tuple(&[atom(what), Term::NIL]));
+            p.heap.list(&rows)
+        }
+        "c_compiler_used" => p.heap.tuple(&[am::UNDEFINED.into(), am::UNDEFINED.into()]),
         "cpu_quota" => atom("unknown"),
         "update_cpu_info" => {
             let now = allowed_processors();
@@ -357,6 +363,7 @@ fn default_max_heap(p: &mut Process) -> Term {
 fn time_source(p: &mut Process, clock: &str, now: i64, extended: bool) -> Term {
     let mut items = vec![("function", atom("clock_gettime")), ("clock_id", atom(clock)), ("resolution", Term::small(1_000_000_000))];
     if extended {
+        items.push(("used_resolution", Term::small(1_000_000_000)));
         items.push(("extended", atom("no")));
     }
     items.push(("parallel", atom("yes")));
@@ -443,8 +450,11 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         "scheduler_wall_time" if args::boolean(a[1]).is_some() => {
             Err(p.trap_to(Atom::new("erts_internal"), Atom::new("system_flag_scheduler_wall_time"), &[a[1]]))
         }
-        // No thread notes its states yet.
-        "microstate_accounting" => Err(p.error(am::NOTSUP)),
+        "microstate_accounting" => Ok(Term::bool(match args::boolean(a[1]) {
+            Some(on) => msacc::switch(on),
+            None if a[1].is_atom_of(Atom::new("reset")) => msacc::reset(),
+            None => return Err(p.badarg()),
+        })),
         _ => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
