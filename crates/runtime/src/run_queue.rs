@@ -12,8 +12,9 @@ const LOW_SKIPS: u64 = 8;
 /// A turn of a process of low priority, in the unit of `low_credit`.
 const TURN: u64 = 1 << 16;
 
+/// What waits for a thread, by priority.
 #[derive(Default)]
-struct Queues {
+pub struct Queues {
     /// Identities of processes that wait for their turn on some queue and are wanted earlier, by priority (not low).
     wanted: [VecDeque<u64>; 3],
     max: VecDeque<ProcRef>,
@@ -31,7 +32,21 @@ pub enum Next {
 }
 
 impl Queues {
-    fn next(&mut self) -> Option<Next> {
+    pub fn push(&mut self, p: ProcRef, priority: Priority) {
+        match priority {
+            Priority::Max => self.max.push_back(p),
+            Priority::High => self.high.push_back(p),
+            Priority::Normal => self.normal.push_back(p),
+            Priority::Low => self.low.push_back(p),
+        }
+    }
+
+    /// Processes, without those that are wanted from elsewhere.
+    pub fn count(&self) -> usize {
+        self.max.len() + self.high.len() + self.normal.len() + self.low.len()
+    }
+
+    pub fn take(&mut self) -> Option<Next> {
         if let Some(pid) = self.wanted[0].pop_front() {
             return Some(Next::Wanted(pid));
         }
@@ -86,12 +101,7 @@ impl RunQueue {
     /// Length after the push.
     pub fn push(&self, p: ProcRef, priority: Priority) -> usize {
         let mut q = self.queues.lock().unwrap();
-        match priority {
-            Priority::Max => q.max.push_back(p),
-            Priority::High => q.high.push_back(p),
-            Priority::Normal => q.normal.push_back(p),
-            Priority::Low => q.low.push_back(p),
-        }
+        q.push(p, priority);
         let len = self.len.load(Ordering::Relaxed) + 1;
         self.len.store(len, Ordering::Relaxed);
         len
@@ -114,7 +124,7 @@ impl RunQueue {
         let len = self.len.load(Ordering::Relaxed);
         // Mostly all are of the same priority.
         let below = q.normal.len() + q.low.len();
-        let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.next()? };
+        let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.take()? };
         if q.normal.len() + q.low.len() < below {
             self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
