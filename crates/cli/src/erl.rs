@@ -115,6 +115,9 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     if matches!(line.print, Print::ArgumentsOnly | Print::CommandOnly) {
         std::process::exit(0);
     }
+    if line.distributed {
+        eprintln!("heddle: distribution is not there yet: a node with a name (-sname, -name) does not start");
+    }
     if line.distributed && line.epmd != Some(false) {
         start_epmd(&bindir);
     }

@@ -4,6 +4,7 @@ pub mod args;
 pub mod data;
 pub mod errno;
 pub mod ets;
+pub mod inet;
 pub mod io;
 pub mod nodes;
 pub mod ports;

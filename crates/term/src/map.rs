@@ -112,14 +112,41 @@ pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
     let (keys, values) = flat_parts(map);
     match flat_find(keys, key) {
         Some(at) => flat_replace(heap, map, at, value),
+        None if keys.len() < FLAT_MAX => flat_merge(heap, keys, values, &[(key, value)]),
         None => {
-            let mut pairs: Vec<(Term, Term)> = Vec::with_capacity(keys.len() + 1);
-            let at = keys.partition_point(|&k| cmp_map_keys(k, key) == Ordering::Less);
-            pairs.extend(keys[..at].iter().copied().zip(values[..at].iter().copied()));
+            let mut pairs: Vec<(Term, Term)> = keys.iter().copied().zip(values.iter().copied()).collect();
             pairs.push((key, value));
-            pairs.extend(keys[at..].iter().copied().zip(values[at..].iter().copied()));
-            if pairs.len() <= FLAT_MAX { flat_from_sorted(heap, &pairs) } else { hamt::from_distinct(heap, &pairs) }
+            hamt::from_distinct(heap, &pairs)
         }
+    }
+}
+
+/// The flat map with these keys and values and the pairs `added`, whose keys are others, in order. Written where it is to lie:
+/// most maps grow key by key, so this is one of the most frequent things that programs do with maps.
+fn flat_merge(heap: &mut Heap, keys: &[Term], values: &[Term], added: &[(Term, Term)]) -> Term {
+    let n = keys.len() + added.len();
+    let ptr = heap.alloc(1 + n + 2 + n);
+    // SAFETY: room for the tuple of keys and for the map behind it was just allocated; `from` and `to` only grow, to their ends.
+    unsafe {
+        let map = ptr.add(1 + n);
+        *ptr = Header::new(Kind::Tuple, n).raw();
+        *map = Header::new(Kind::FlatMap, 1 + n).raw();
+        *map.add(1) = Term::boxed(ptr).raw();
+        let (new_keys, new_values) = (ptr.add(1).cast::<Term>(), map.add(2).cast::<Term>());
+        let (mut from, mut to) = (0, 0);
+        for &(key, value) in added {
+            let at = from + keys[from..].partition_point(|&k| cmp_map_keys(k, key) == Ordering::Less);
+            std::ptr::copy_nonoverlapping(keys.as_ptr().add(from), new_keys.add(to), at - from);
+            std::ptr::copy_nonoverlapping(values.as_ptr().add(from), new_values.add(to), at - from);
+            to += at - from;
+            from = at;
+            *new_keys.add(to) = key;
+            *new_values.add(to) = value;
+            to += 1;
+        }
+        std::ptr::copy_nonoverlapping(keys.as_ptr().add(from), new_keys.add(to), keys.len() - from);
+        std::ptr::copy_nonoverlapping(values.as_ptr().add(from), new_values.add(to), keys.len() - from);
+        Term::boxed(map)
     }
 }
 
@@ -174,24 +201,50 @@ pub fn update_many(heap: &mut Heap, map: Term, pairs: &[(Term, Term)], exact: bo
         }
         return Ok(map);
     }
+    if let &[(key, value)] = pairs {
+        return if exact { update(heap, map, key, value).ok_or(key) } else { Ok(put(heap, map, key, value)) };
+    }
     let (keys, values) = flat_parts(map);
     let mut updated = [Term::NIL; FLAT_MAX];
     updated[..values.len()].copy_from_slice(values);
-    let mut missing: Vec<(Term, Term)> = Vec::new();
+    let (mut added, mut count) = ([(Term::NIL, Term::NIL); FEW], 0);
     for &(key, value) in pairs {
         match flat_find(keys, key) {
             Some(at) => updated[at] = value,
             None if exact => return Err(key),
-            None => missing.push((key, value)),
+            None if count == FEW => return Ok(update_with_many(heap, keys, values, pairs)),
+            None => count = insert_sorted(&mut added, count, (key, value)),
         }
     }
     let updated = &updated[..values.len()];
-    if missing.is_empty() {
+    if count == 0 {
         return Ok(if updated == values { map } else { flat_with_keys(heap, map.slot(0), updated) });
     }
-    let mut all: Vec<(Term, Term)> = keys.iter().copied().zip(updated.iter().copied()).collect();
-    all.extend_from_slice(&missing);
-    Ok(from_pairs(heap, &all))
+    if keys.len() + count > FLAT_MAX {
+        return Ok(update_with_many(heap, keys, values, pairs));
+    }
+    Ok(flat_merge(heap, keys, updated, &added[..count]))
+}
+
+/// As many new keys at once are put in order without memory of their own.
+const FEW: usize = 8;
+
+/// Puts a pair into the first `count` ones, which are in order, or replaces that with its key; how many there are now.
+fn insert_sorted(pairs: &mut [(Term, Term); FEW], count: usize, pair: (Term, Term)) -> usize {
+    let at = pairs[..count].partition_point(|p| cmp_map_keys(p.0, pair.0) == Ordering::Less);
+    if at < count && exact_eq(pairs[at].0, pair.0) {
+        pairs[at] = pair;
+        return count;
+    }
+    pairs.copy_within(at..count, at + 1);
+    pairs[at] = pair;
+    count + 1
+}
+
+fn update_with_many(heap: &mut Heap, keys: &[Term], values: &[Term], pairs: &[(Term, Term)]) -> Term {
+    let mut all: Vec<(Term, Term)> = keys.iter().copied().zip(values.iter().copied()).collect();
+    all.extend_from_slice(pairs);
+    from_pairs(heap, &all)
 }
 
 /// A map of these pairs; the last of equal keys wins.

@@ -69,8 +69,16 @@ unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
             return 1;
         }
         let n = *ip.add(6) as usize;
-        let pairs: Vec<(Term, Term)> = (0..n).map(|i| (any(*ip.add(7 + 2 * i), c, s), any(*ip.add(8 + 2 * i), c, s))).collect();
-        match map::update_many(&mut p.heap, source, &pairs, exact) {
+        let pair = |i| (any(*ip.add(7 + 2 * i), c, s), any(*ip.add(8 + 2 * i), c, s));
+        let (few, many);
+        let pairs: &[(Term, Term)] = if n <= 4 {
+            few = std::array::from_fn::<_, 4, _>(|i| if i < n { pair(i) } else { (Term::NIL, Term::NIL) });
+            &few[..n]
+        } else {
+            many = (0..n).map(pair).collect::<Vec<_>>();
+            &many
+        };
+        match map::update_many(&mut p.heap, source, pairs, exact) {
             Ok(result) => {
                 let live = *ip.add(5) as usize;
                 (*c).x[live] = result;

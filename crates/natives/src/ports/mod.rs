@@ -110,6 +110,7 @@ pub fn flush_all() {
     let ports: Vec<Arc<Port>> = TABLE.read().unwrap().values().cloned().collect();
     for port in ports {
         port.flush();
+        crate::inet::with(&port, |tcp| tcp.drain());
     }
 }
 

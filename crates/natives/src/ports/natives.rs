@@ -78,7 +78,8 @@ fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(port), Some(operation)) = (find(a[0]), a[1].as_small().and_then(|n| u32::try_from(n).ok())) else {
         return Ok(am::BADARG.into());
     };
-    match port.control(operation) {
+    let Ok(data) = list::iolist_to_vec(a[2]) else { return Ok(am::BADARG.into()) };
+    match port.control(p.pid(), operation, &data) {
         Some(reply) => Ok(p.heap.byte_list(&reply)),
         None => Ok(am::BADARG.into()),
     }

@@ -21,6 +21,8 @@ pub enum What {
     Ram,
     /// Files for trace messages: the command line.
     TraceFile(Vec<u8>),
+    /// A stream socket.
+    Tcp,
     /// A command line for the shell.
     Spawn(OsString),
     Executable(OsString),
@@ -34,6 +36,7 @@ pub fn what(name: Term) -> Option<What> {
             "spawn" | "spawn_driver" if text(*value)?.as_bytes().split(|&b| b == b' ').next() == Some(b"trace_file_drv") => {
                 Some(What::TraceFile(text(*value)?.into_encoded_bytes()))
             }
+            "spawn" | "spawn_driver" if text(*value)? == "tcp_inet" => Some(What::Tcp),
             "spawn" => Some(What::Spawn(text(*value)?)),
             "spawn_executable" => Some(What::Executable(text(*value)?)),
             // Drivers other than those of this file do not exist here.
@@ -49,6 +52,7 @@ pub fn what(name: Term) -> Option<What> {
 pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     match what {
         What::Ram => Ok(driver("ram_file_drv", Driver::Ram(RamFile::default()), &o, owner)),
+        What::Tcp => Ok(driver("tcp_inet", Driver::Tcp(Box::default()), &o, owner)),
         What::TraceFile(line) => {
             let Some(request) = Request::parse(&line) else { return Err(std::io::Error::from_raw_os_error(libc::EINVAL)) };
             let port = driver(&String::from_utf8_lossy(&line), Driver::TraceFile(request.open()?), &o, owner);
@@ -230,6 +234,12 @@ fn insert(
             state: Mutex::new(State::new(owner, input, output)),
         })
     })
+}
+
+/// The port of a connection that a listening socket took, for `owner`.
+pub fn accepted(connection: Driver, owner: u64) -> Option<Arc<Port>> {
+    let options = super::options::parse(Term::NIL, false).ok()?;
+    driver("tcp_inet", connection, &options, owner)
 }
 
 fn driver(label: &str, driver: Driver, o: &Options, owner: u64) -> Option<Arc<Port>> {

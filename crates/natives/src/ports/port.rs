@@ -5,6 +5,7 @@ use super::options::Packet;
 use super::poll::{self, Interest};
 use super::ram_file::RamFile;
 use super::trace_file::TraceFile;
+use crate::inet::{self, Tcp};
 use crate::trace::ports;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
@@ -34,6 +35,8 @@ pub enum Driver {
     Ram(RamFile),
     /// Takes trace messages.
     TraceFile(TraceFile),
+    /// A stream socket.
+    Tcp(Box<Tcp>),
 }
 
 pub struct State {
@@ -254,6 +257,9 @@ impl Port {
                 let data = heap.binary(&data);
                 heap.tuple(&[Atom::new("command").into(), data])
             });
+            if inet::with(self, |tcp| tcp.send(self, from.payload(), &data)).is_some() {
+                return true;
+            }
             self.command(data)
         })
     }
@@ -271,6 +277,8 @@ impl Port {
             let done = match &mut *driver.lock().unwrap() {
                 Driver::Ram(ram) => Ok(Some(ram.command(&data))),
                 Driver::TraceFile(file) => file.write(&data).map(|()| None),
+                // Only processes send, see `command_from`.
+                Driver::Tcp(_) => return false,
             };
             let reply = match done {
                 Ok(Some(reply)) => reply,
@@ -318,7 +326,10 @@ impl Port {
     }
 
     /// `port_control`; None: the driver knows no such operation.
-    pub fn control(self: &Arc<Port>, operation: u32) -> Option<Vec<u8>> {
+    pub fn control(self: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Option<Vec<u8>> {
+        if let Some(reply) = inet::with(self, |tcp| tcp.control(self, caller, operation, data)) {
+            return Some(reply);
+        }
         let flushed = match &mut *self.driver.as_ref()?.lock().unwrap() {
             Driver::TraceFile(file) if operation == 'f' as u32 => file.flush(),
             _ => return None,
@@ -334,7 +345,7 @@ impl Port {
         let Some(driver) = &self.driver else { return };
         let period = match &*driver.lock().unwrap() {
             Driver::TraceFile(file) => file.period_ms(),
-            Driver::Ram(_) => None,
+            Driver::Ram(_) | Driver::Tcp(_) => None,
         };
         let Some(ms) = period else { return };
         let port = Arc::downgrade(self);
@@ -431,10 +442,12 @@ impl Port {
             poll::forget(fd.as_raw_fd());
         }
         drop(fds);
-        if let Some(driver) = &self.driver
-            && let Driver::TraceFile(file) = &mut *driver.lock().unwrap()
-        {
-            let _ = file.flush();
+        match self.driver.as_ref().map(|d| d.lock().unwrap()).as_deref_mut() {
+            Some(Driver::TraceFile(file)) => {
+                let _ = file.flush();
+            }
+            Some(Driver::Tcp(tcp)) => tcp.close(self),
+            _ => {}
         }
         super::remove(self.term(), reason);
         if let Some(name) = name {

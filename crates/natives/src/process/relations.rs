@@ -105,20 +105,19 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
             let id = names::whereis(name).filter(|t| t.is_local_port() == is_port);
             (id.unwrap_or(Term::NONE), Some(name))
         }
-        Target::Gone => {
+        Target::Gone(reason) => {
             let me = p.pid();
             send::build_message(me, |heap| {
                 let tag = options.tag.map_or(am::DOWN_UPPER.into(), |tag| heap.copy(tag));
                 let reference = if alias == AliasMode::None { heap.reference(id.words()) } else { heap.alias_reference(id.words(), me) };
                 let object = heap.copy(a[1]);
-                heap.tuple(&[tag, reference, Atom::new(if is_port { "port" } else { "process" }).into(), object, am::NOPROC.into()])
+                heap.tuple(&[tag, reference, Atom::new(if is_port { "port" } else { "process" }).into(), object, reason.into()])
             });
             if alias == AliasMode::Explicit {
                 p.relations.make().aliases.insert(id, alias);
             }
             return Ok(reference_term(p, id, alias));
         }
-        Target::Remote => return Err(p.error(am::NOTSUP)),
         Target::Bad => return Err(p.badarg()),
     };
     let tag = options.tag.map(Package::new);
@@ -130,9 +129,8 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
 enum Target {
     Id(Term),
     Name(Atom),
-    /// Of an earlier life of this node: nobody is there.
-    Gone,
-    Remote,
+    /// Of an earlier life of this node, or of a node that cannot be reached: the reason for DOWN.
+    Gone(Atom),
     Bad,
 }
 
@@ -146,16 +144,16 @@ fn target(term: Term, is_port: bool) -> Target {
     match term.as_tuple() {
         Some([name, node]) => match (name.as_atom(), node.as_atom()) {
             (Some(name), Some(node)) if node == node_name() => Target::Name(name),
-            (Some(_), Some(_)) => Target::Remote,
+            // A node without a name of its own refuses others' names (callers go on without a monitor then).
             _ => Target::Bad,
         },
         _ if term.is_pid() && !is_port => match PidView::of(term) {
-            Some(view) if view.node == node_name() => Target::Gone,
-            _ => Target::Remote,
+            Some(view) if view.node == node_name() => Target::Gone(am::NOPROC),
+            _ => Target::Gone(Atom::new("noconnection")),
         },
         // Ports of other nodes cannot be monitored.
         _ if term.is_port() && is_port => match PortView::of(term) {
-            Some(view) if view.node == node_name() => Target::Gone,
+            Some(view) if view.node == node_name() => Target::Gone(am::NOPROC),
             _ => Target::Bad,
         },
         _ => Target::Bad,

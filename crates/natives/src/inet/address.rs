@@ -1,0 +1,156 @@
+//! Addresses as the driver's requests have them (family, port, bytes), and as system calls have them.
+
+use super::{Reason, last_error};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+pub const INET: u8 = 1;
+pub const INET6: u8 = 2;
+const ANY: u8 = 3;
+const LOOPBACK: u8 = 4;
+pub const LOCAL: u8 = 5;
+
+/// The system's number of a family.
+pub fn domain(family: u8) -> Option<i32> {
+    match family {
+        INET => Some(libc::AF_INET),
+        INET6 => Some(libc::AF_INET6),
+        LOCAL => Some(libc::AF_UNIX),
+        _ => None,
+    }
+}
+
+pub struct Address {
+    storage: libc::sockaddr_storage,
+    len: libc::socklen_t,
+}
+
+impl Address {
+    fn empty() -> Address {
+        // SAFETY: plain numbers, for which zeros are valid.
+        Address { storage: unsafe { std::mem::zeroed() }, len: size_of::<libc::sockaddr_storage>() as libc::socklen_t }
+    }
+
+    fn of<T>(value: T, len: usize) -> Address {
+        const { assert!(size_of::<T>() <= size_of::<libc::sockaddr_storage>()) };
+        let mut address = Address::empty();
+        // SAFETY: sockaddr_storage is as large and as aligned as any address.
+        unsafe { std::ptr::write((&raw mut address.storage).cast::<T>(), value) };
+        address.len = len as libc::socklen_t;
+        address
+    }
+
+    /// `[Family, Port:16, Bytes]`; `any` and `loopback` are of the socket's own family.
+    pub fn parse(family: u8, bytes: &[u8]) -> Option<Address> {
+        let (&kind, rest) = bytes.split_first()?;
+        if kind == LOCAL {
+            let (&len, path) = rest.split_first()?;
+            return if len as usize == path.len() { Address::local(path) } else { None };
+        }
+        let port = u16::from_be_bytes(rest.get(..2)?.try_into().ok()?);
+        let ip = &rest[2..];
+        match (kind, family) {
+            (INET, INET) => Some(Address::v4(ip.get(..4)?.try_into().ok()?, port)),
+            (ANY, INET) => Some(Address::v4([0; 4], port)),
+            (LOOPBACK, INET) => Some(Address::v4([127, 0, 0, 1], port)),
+            (INET6, INET6) => {
+                let number = |at: usize| Some(u32::from_be_bytes(ip.get(at..at + 4)?.try_into().ok()?));
+                Some(Address::v6(ip.get(..16)?.try_into().ok()?, port, number(16).unwrap_or(0), number(20).unwrap_or(0)))
+            }
+            (ANY, INET6) => Some(Address::v6([0; 16], port, 0, 0)),
+            (LOOPBACK, INET6) => Some(Address::v6(std::net::Ipv6Addr::LOCALHOST.octets(), port, 0, 0)),
+            _ => None,
+        }
+    }
+
+    fn v4(ip: [u8; 4], port: u16) -> Address {
+        let value = libc::sockaddr_in {
+            sin_family: libc::AF_INET as libc::sa_family_t,
+            sin_port: port.to_be(),
+            sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(ip) },
+            sin_zero: [0; 8],
+        };
+        Address::of(value, size_of::<libc::sockaddr_in>())
+    }
+
+    fn v6(ip: [u8; 16], port: u16, flow: u32, scope: u32) -> Address {
+        let value = libc::sockaddr_in6 {
+            sin6_family: libc::AF_INET6 as libc::sa_family_t,
+            sin6_port: port.to_be(),
+            sin6_flowinfo: flow,
+            sin6_addr: libc::in6_addr { s6_addr: ip },
+            sin6_scope_id: scope,
+        };
+        Address::of(value, size_of::<libc::sockaddr_in6>())
+    }
+
+    fn local(path: &[u8]) -> Option<Address> {
+        // SAFETY: plain numbers.
+        let mut value: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+        value.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        if path.len() >= value.sun_path.len() {
+            return None;
+        }
+        for (to, &from) in value.sun_path.iter_mut().zip(path) {
+            *to = from as libc::c_char;
+        }
+        Some(Address::of(value, std::mem::offset_of!(libc::sockaddr_un, sun_path) + path.len()))
+    }
+
+    pub fn pointer(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+        ((&raw const self.storage).cast(), self.len)
+    }
+
+    /// The address that `getsockname` or `getpeername` gives.
+    pub fn ask(fd: &OwnedFd, call: unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32) -> Result<Address, Reason> {
+        let mut address = Address::empty();
+        // SAFETY: room for any address.
+        let done = unsafe { call(fd.as_raw_fd(), (&raw mut address.storage).cast(), &mut address.len) };
+        if done < 0 { Err(last_error()) } else { Ok(address) }
+    }
+
+    pub fn port(&self) -> u16 {
+        // SAFETY: the family says what is there.
+        unsafe {
+            match self.storage.ss_family as i32 {
+                libc::AF_INET => u16::from_be((*(&raw const self.storage).cast::<libc::sockaddr_in>()).sin_port),
+                libc::AF_INET6 => u16::from_be((*(&raw const self.storage).cast::<libc::sockaddr_in6>()).sin6_port),
+                _ => 0,
+            }
+        }
+    }
+
+    /// `[Family, Port:16, Bytes]`.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        // SAFETY: the family says what is there.
+        unsafe {
+            match self.storage.ss_family as i32 {
+                libc::AF_INET => {
+                    let value = &*(&raw const self.storage).cast::<libc::sockaddr_in>();
+                    out.push(INET);
+                    out.extend(self.port().to_be_bytes());
+                    out.extend(value.sin_addr.s_addr.to_ne_bytes());
+                }
+                libc::AF_INET6 => {
+                    let value = &*(&raw const self.storage).cast::<libc::sockaddr_in6>();
+                    out.push(INET6);
+                    out.extend(self.port().to_be_bytes());
+                    out.extend(value.sin6_addr.s6_addr);
+                }
+                _ => {
+                    let value = &*(&raw const self.storage).cast::<libc::sockaddr_un>();
+                    let from = std::mem::offset_of!(libc::sockaddr_un, sun_path);
+                    let len = (self.len as usize).saturating_sub(from).min(value.sun_path.len());
+                    let mut path: Vec<u8> = value.sun_path[..len].iter().map(|&c| c as u8).collect();
+                    // A path ends with a zero; an abstract name begins with one.
+                    if path.first().is_some_and(|&b| b != 0) {
+                        path.truncate(path.iter().position(|&b| b == 0).unwrap_or(path.len()));
+                    }
+                    out.extend([LOCAL, path.len() as u8]);
+                    out.extend(path);
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,207 @@
+//! Connections begin: connecting, listening, accepting.
+
+use super::address::Address;
+use super::options::Active;
+use super::tcp::{Phase, Tcp};
+use super::{Caller, Reason, last_error, name_of, with};
+use crate::ports::poll::{self, Interest};
+use crate::ports::port::{Driver, Port};
+use heddle_runtime::proctab;
+use heddle_runtime::send::deliver;
+use heddle_runtime::signal::{Body, Signal};
+use heddle_term::{Term, am};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+
+type Reply = Result<Vec<u8>, Reason>;
+
+impl Tcp {
+    /// `[Reference:16]`; the answer comes when the other side has answered.
+    pub(super) fn connect(&mut self, port: &Arc<Port>, caller: u64, time: u32, to: &[u8]) -> Reply {
+        match self.phase {
+            Phase::Open => {}
+            Phase::Connecting => return Err("einprogress"),
+            Phase::Connected => return Err("eisconn"),
+            _ => return Err("einval"),
+        }
+        let to = Address::parse(self.family, to).ok_or("einval")?;
+        let (pointer, len) = to.pointer();
+        // SAFETY: the address is as long as said.
+        let done = unsafe { libc::connect(self.fd()?.as_raw_fd(), pointer, len) } == 0;
+        let error = std::io::Error::last_os_error();
+        let pending = matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR));
+        if !done && !pending {
+            return Err(name_of(&error));
+        }
+        let caller = self.call(port, caller, if done { u32::MAX } else { time });
+        if done {
+            self.phase = Phase::Connected;
+            caller.ok(port);
+            self.activated(port);
+        } else {
+            self.phase = Phase::Connecting;
+            self.connecting = Some(caller);
+            self.arm(port, Interest::Write);
+        }
+        Ok(caller.reference.to_be_bytes().to_vec())
+    }
+
+    /// The system connected, or could not.
+    fn connected(&mut self, port: &Arc<Port>) {
+        let Some(fd) = &self.fd else { return };
+        let (mut code, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
+        // SAFETY: room for one integer.
+        unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut code).cast(), &mut len) };
+        let Some(caller) = self.connecting.take() else { return };
+        if code == 0 {
+            self.phase = Phase::Connected;
+            caller.ok(port);
+            self.activated(port);
+        } else {
+            self.phase = Phase::Open;
+            caller.fail(port, crate::errno::name(code));
+        }
+    }
+
+    pub(super) fn listen(&mut self, data: &[u8]) -> Reply {
+        let backlog = u16::from_be_bytes(data.get(..2).and_then(|b| b.try_into().ok()).ok_or("einval")?);
+        if !matches!(self.phase, Phase::Open | Phase::Listening) {
+            return Err("einval");
+        }
+        // SAFETY: a plain system call.
+        if unsafe { libc::listen(self.fd()?.as_raw_fd(), backlog as i32) } < 0 {
+            return Err(last_error());
+        }
+        (self.phase, self.bound) = (Phase::Listening, true);
+        Ok(Vec::new())
+    }
+
+    /// `[Reference:16]`; any number of processes may wait, and are served in turn.
+    pub(super) fn accept(&mut self, port: &Arc<Port>, caller: u64, time: u32) -> Reply {
+        if self.phase != Phase::Listening {
+            return Err("einval");
+        }
+        if self.acceptors.iter().any(|other| other.pid == caller) {
+            return Err("ealready");
+        }
+        let now = if time == 0 { self.accept_now(port, caller) } else { None };
+        if let Some(reference) = now {
+            return Ok(reference);
+        }
+        let caller = self.call(port, caller, time);
+        self.acceptors.push_back(caller);
+        self.accept_waiting(port);
+        Ok(caller.reference.to_be_bytes().to_vec())
+    }
+
+    /// Without waiting: nobody who is in line is overtaken.
+    fn accept_now(&mut self, port: &Arc<Port>, caller: u64) -> Option<Vec<u8>> {
+        if !self.acceptors.is_empty() {
+            return None;
+        }
+        let accepted = self.accept_one()?;
+        let caller = self.call(port, caller, u32::MAX);
+        self.hand_over(port, caller, accepted);
+        Some(caller.reference.to_be_bytes().to_vec())
+    }
+
+    fn accept_waiting(&mut self, port: &Arc<Port>) {
+        // Who ended no longer waits.
+        self.acceptors.retain(|caller| proctab::lookup(caller.pid).is_some());
+        while let Some(&caller) = self.acceptors.front() {
+            let Some(accepted) = self.accept_one() else { return self.arm(port, Interest::Read) };
+            self.acceptors.pop_front();
+            self.hand_over(port, caller, accepted);
+        }
+    }
+
+    /// None: there is nothing to accept.
+    fn accept_one(&self) -> Option<Result<OwnedFd, Reason>> {
+        let listener = self.fd.as_ref()?.as_raw_fd();
+        loop {
+            let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+            // SAFETY: nobody wants the address.
+            let fd = unsafe { libc::accept4(listener, std::ptr::null_mut(), std::ptr::null_mut(), flags) };
+            if fd >= 0 {
+                // SAFETY: fresh and ours.
+                return Some(Ok(unsafe { OwnedFd::from_raw_fd(fd) }));
+            }
+            let error = std::io::Error::last_os_error();
+            match error.raw_os_error() {
+                Some(libc::EWOULDBLOCK) => return None,
+                // The other side gave up meanwhile.
+                Some(libc::EINTR | libc::ECONNABORTED) => {}
+                _ => return Some(Err(name_of(&error))),
+            }
+        }
+    }
+
+    /// `{inet_async, Listener, Reference, {ok, Port}}`; the new port is the caller's.
+    fn hand_over(&mut self, port: &Arc<Port>, caller: Caller, accepted: Result<OwnedFd, Reason>) {
+        let fd = match accepted {
+            Ok(fd) => fd,
+            Err(reason) => {
+                caller.fail(port, reason);
+                return;
+            }
+        };
+        let driver = Driver::Tcp(Box::new(Tcp::accepted(fd, self)));
+        let Some(new) = crate::ports::open::accepted(driver, caller.pid) else {
+            caller.fail(port, "system_limit");
+            return;
+        };
+        let linked = proctab::lookup(caller.pid).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: new.term() })).is_ok());
+        let told = linked
+            && caller.tell(port, |heap| {
+                let new: Term = new.term();
+                heap.tuple(&[am::OK.into(), new])
+            });
+        if !told {
+            new.close(am::NORMAL.into(), false);
+        }
+    }
+
+    /// Asks to be called when the descriptor is ready.
+    pub(super) fn arm(&self, port: &Arc<Port>, interest: Interest) {
+        let Some(fd) = &self.fd else { return };
+        let port = port.clone();
+        poll::once(
+            fd.as_raw_fd(),
+            interest,
+            Arc::new(move || {
+                with(&port, |tcp| match interest {
+                    Interest::Read => tcp.readable(&port),
+                    Interest::Write => tcp.writable(&port),
+                });
+            }),
+        );
+    }
+
+    fn readable(&mut self, port: &Arc<Port>) {
+        match self.phase {
+            Phase::Listening => self.accept_waiting(port),
+            Phase::Connected => self.take_input(port),
+            _ => {}
+        }
+    }
+
+    fn writable(&mut self, port: &Arc<Port>) {
+        match self.phase {
+            Phase::Connecting => self.connected(port),
+            Phase::Connected => self.flush(port),
+            _ => {}
+        }
+    }
+
+    /// `active` was set, or the connection is there: what came is delivered, more is asked for.
+    pub(super) fn activated(&mut self, port: &Arc<Port>) {
+        if self.options.active == Active::Count(0) {
+            self.become_passive(port);
+        }
+        match self.phase {
+            Phase::Connected => self.take_input(port),
+            Phase::Closed if self.options.active != Active::No => self.tell_end(port),
+            _ => {}
+        }
+    }
+}

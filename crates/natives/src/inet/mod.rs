@@ -1,0 +1,87 @@
+//! The driver `tcp_inet`: stream sockets, as `prim_inet` speaks to them (and so `gen_tcp` and `inet` above it). Requests come as
+//! `port_control` with an operation and bytes, data to send as `port_command`; what takes time is answered by a message
+//! `{inet_async, Port, Reference, Result}`. UDP, SCTP and the `socket` module are not there.
+//!
+//! A socket is a port whose driver is a `Tcp`, under the driver's mutex. Messages are sent under it, so that their order is
+//! that of the bytes; `with` closes the port, where the socket's end asks for that, after the mutex is let go.
+
+mod address;
+mod connection;
+mod input;
+mod options;
+mod output;
+mod tcp;
+
+use crate::ports::port::{Driver, Port};
+use heddle_runtime::send::{build_message, call_in};
+use heddle_term::{Atom, Heap, Term, am};
+use std::sync::Arc;
+
+pub use tcp::Tcp;
+
+/// Runs `f` with the socket of a port.
+pub fn with<R>(port: &Arc<Port>, f: impl FnOnce(&mut Tcp) -> R) -> Option<R> {
+    let (result, ended) = match &mut *port.driver.as_ref()?.lock().unwrap() {
+        Driver::Tcp(tcp) => {
+            let result = f(tcp);
+            (result, std::mem::take(&mut tcp.ends_port))
+        }
+        _ => return None,
+    };
+    if let Some(reason) = ended {
+        if reason == am::NORMAL {
+            unlink_owner(port);
+        }
+        port.close(reason.into(), false);
+    }
+    Some(result)
+}
+
+/// The owner heard that the connection ended, and gets no exit signal as well.
+fn unlink_owner(port: &Arc<Port>) {
+    let (term, owner) = (port.term(), port.state.lock().unwrap().owner);
+    port.state.lock().unwrap().links.remove(&Term::local_pid(owner));
+    call_in(owner, move |owner| {
+        if let Some(inner) = owner.and_then(|owner| owner.relations.get_mut()) {
+            inner.links.remove(&term);
+        }
+    });
+}
+
+/// The error part of `{error, Reason}`.
+type Reason = &'static str;
+
+fn last_error() -> Reason {
+    name_of(&std::io::Error::last_os_error())
+}
+
+fn name_of(error: &std::io::Error) -> Reason {
+    crate::errno::name(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Who waits for the result of an operation.
+#[derive(Clone, Copy)]
+struct Caller {
+    pid: u64,
+    reference: u16,
+}
+
+impl Caller {
+    /// `{inet_async, Port, Reference, Result}`; false when the caller is gone.
+    fn tell(self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) -> bool {
+        build_message(self.pid, |heap| {
+            let result = result(heap);
+            heap.tuple(&[Atom::new("inet_async").into(), port.term(), Term::small(self.reference as i64), result])
+        })
+    }
+    fn ok(self, port: &Port) -> bool {
+        self.tell(port, |_| am::OK.into())
+    }
+    fn fail(self, port: &Port, reason: Reason) -> bool {
+        self.tell(port, |heap| error(heap, reason))
+    }
+}
+
+fn error(heap: &mut Heap, reason: Reason) -> Term {
+    heap.tuple(&[am::ERROR.into(), Atom::new(reason).into()])
+}

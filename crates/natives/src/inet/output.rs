@@ -1,0 +1,263 @@
+//! What goes out: written at once where the descriptor takes it, queued otherwise. A sender who finds much queued is answered
+//! once it went out.
+
+use super::input::Traffic;
+use super::options::Active;
+use super::tcp::{Phase, Tcp};
+use super::{Reason, error, name_of, with};
+use crate::data::packet::Kind;
+use crate::ports::poll::{self, Interest};
+use crate::ports::port::Port;
+use heddle_runtime::send::build_message;
+use heddle_term::etf::{self, DecodeOptions};
+use heddle_term::{Atom, Heap, Term, am};
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+
+#[derive(Default)]
+pub struct Output {
+    queue: Queue,
+    /// Who is answered when less is queued.
+    senders: Vec<Sender>,
+    pub subscribers: Vec<u64>,
+    /// The connection is shut down for writing when all is out.
+    pub shut_after: bool,
+    pub traffic: Traffic,
+}
+
+#[derive(Default)]
+struct Queue {
+    chunks: VecDeque<Vec<u8>>,
+    /// Bytes of the first one that are out.
+    written: usize,
+    bytes: usize,
+}
+
+impl Queue {
+    /// Writes what the descriptor takes; whether all is out.
+    fn write(&mut self, fd: &OwnedFd) -> std::io::Result<bool> {
+        while let Some(front) = self.chunks.front() {
+            let rest = &front[self.written..];
+            // SAFETY: sends from a live slice.
+            let n = unsafe { libc::send(fd.as_raw_fd(), rest.as_ptr().cast(), rest.len(), libc::MSG_NOSIGNAL) };
+            if n < 0 {
+                let error = std::io::Error::last_os_error();
+                match error.kind() {
+                    std::io::ErrorKind::Interrupted => continue,
+                    std::io::ErrorKind::WouldBlock => return Ok(false),
+                    _ => return Err(error),
+                }
+            }
+            self.written += n as usize;
+            self.bytes -= n as usize;
+            crate::ports::BYTES_OUT.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
+            if self.written == front.len() {
+                self.chunks.pop_front();
+                self.written = 0;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A process that sends, and the reference it wants to see again (external format).
+#[derive(Clone)]
+struct Sender {
+    pid: u64,
+    reference: Vec<u8>,
+}
+
+impl Sender {
+    /// `{inet_reply, Port, Result, Reference}`.
+    fn tell(&self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) {
+        build_message(self.pid, |heap| {
+            let mut message = vec![Atom::new("inet_reply").into(), port.term(), result(heap)];
+            let options = DecodeOptions { safe: false, allow_trailing: true, atom_cache: &[] };
+            message.extend(etf::decode(heap, &self.reference, &options).map(|decoded| decoded.term).ok());
+            heap.tuple(&message)
+        });
+    }
+    fn fail(&self, port: &Port, reason: Reason) {
+        self.tell(port, |heap| error(heap, reason));
+    }
+}
+
+impl Output {
+    pub fn is_empty(&self) -> bool {
+        self.queue.bytes == 0
+    }
+    pub fn queued_bytes(&self) -> usize {
+        self.queue.bytes
+    }
+    pub fn is_busy(&self) -> bool {
+        !self.senders.is_empty()
+    }
+
+    /// Nothing more goes out, as senders that wait are told.
+    pub fn refuse_senders(&mut self, port: &Port, reason: Reason) {
+        self.queue = Queue::default();
+        for sender in self.senders.drain(..) {
+            sender.fail(port, reason);
+        }
+    }
+
+    /// The port closes. What is queued still goes out, then the descriptor closes.
+    pub fn finish(&mut self, port: &Port, fd: Option<OwnedFd>) {
+        let queue = std::mem::take(&mut self.queue);
+        self.refuse_senders(port, "closed");
+        if let Some(fd) = fd
+            && queue.bytes > 0
+        {
+            linger(Arc::new(Mutex::new(Some((fd, queue)))));
+        }
+    }
+}
+
+/// Writes a queue without a port; errors end it.
+fn linger(rest: Arc<Mutex<Option<(OwnedFd, Queue)>>>) {
+    let mut held = rest.lock().unwrap();
+    let Some((fd, queue)) = &mut *held else { return };
+    match queue.write(fd) {
+        Ok(false) => {
+            let rest = rest.clone();
+            poll::once(fd.as_raw_fd(), Interest::Write, Arc::new(move || linger(rest.clone())));
+        }
+        _ => {
+            poll::forget(fd.as_raw_fd());
+            *held = None;
+        }
+    }
+}
+
+impl Tcp {
+    /// `<<Size:16, Reference:Size/binary, Data/binary>>`; the answer is a message. Anything else ends the port, as in stock.
+    pub fn send(&mut self, port: &Arc<Port>, pid: u64, command: &[u8]) {
+        let parts = command.split_at_checked(2).and_then(|(size, rest)| {
+            let size = u16::from_be_bytes([size[0], size[1]]) as usize;
+            rest.split_at_checked(size)
+        });
+        let Some((reference, data)) = parts else {
+            self.ends_port = Some(Atom::new("einval"));
+            return;
+        };
+        let sender = Sender { pid, reference: reference.to_vec() };
+        if self.phase != Phase::Connected {
+            let closed = std::mem::take(&mut self.ended_for_send);
+            if closed {
+                self.ended_for_receive = None;
+            }
+            return sender.fail(port, if closed { "closed" } else { "enotconn" });
+        }
+        // With its length in front, where packets have one. What does not fit there is cut, as in stock.
+        let chunk = match self.options.framing(false).kind {
+            Kind::Sized(n) => [&data.len().to_be_bytes()[8 - n..], data].concat(),
+            _ => data.to_vec(),
+        };
+        self.send_chunk(port, sender, chunk);
+    }
+
+    fn send_chunk(&mut self, port: &Arc<Port>, sender: Sender, chunk: Vec<u8>) {
+        self.output.traffic.add(chunk.len());
+        let queued = self.output.queue.bytes;
+        self.output.queue.bytes += chunk.len();
+        if !chunk.is_empty() {
+            self.output.queue.chunks.push_back(chunk);
+        }
+        if queued > 0 {
+            // Behind others' data. The limit counts only here: one send alone never waits for itself.
+            if self.output.queue.bytes >= self.options.high {
+                self.wait_for_room(port, sender);
+            } else {
+                sender.tell(port, |_| am::OK.into());
+            }
+            return;
+        }
+        self.output.senders.push(sender);
+        self.write_queue(port, true);
+    }
+
+    fn wait_for_room(&mut self, port: &Arc<Port>, sender: Sender) {
+        if let Some(ms) = self.options.send_timeout_ms {
+            let (weak, sender) = (Arc::downgrade(port), sender.clone());
+            heddle_runtime::sched::after(ms, move || {
+                if let Some(port) = weak.upgrade() {
+                    with(&port, |tcp| tcp.send_timed_out(&port, &sender));
+                }
+            });
+        }
+        self.output.senders.push(sender);
+    }
+
+    fn send_timed_out(&mut self, port: &Arc<Port>, sender: &Sender) {
+        let is = |other: &Sender| other.pid == sender.pid && other.reference == sender.reference;
+        if let Some(at) = self.output.senders.iter().position(is) {
+            self.output.senders.remove(at).fail(port, "timeout");
+            if self.options.send_timeout_close {
+                self.fail(port, "timeout");
+            }
+        }
+    }
+
+    pub(super) fn flush(&mut self, port: &Arc<Port>) {
+        self.write_queue(port, false);
+    }
+
+    /// `first`: the last sender's data are alone in the queue, and it is answered however much the descriptor takes.
+    fn write_queue(&mut self, port: &Arc<Port>, first: bool) {
+        let Some(fd) = &self.fd else { return };
+        match self.output.queue.write(fd) {
+            Ok(all_out) => {
+                if first || self.output.queue.bytes <= self.options.low {
+                    for sender in self.output.senders.drain(..) {
+                        sender.tell(port, |_| am::OK.into());
+                    }
+                }
+                if all_out { self.all_sent(port) } else { self.arm(port, Interest::Write) }
+            }
+            Err(e) => {
+                // The other side went away: as stock says it.
+                let gone = matches!(e.raw_os_error(), Some(libc::EPIPE)) || e.kind() == std::io::ErrorKind::ConnectionReset;
+                let reason = if gone && !self.options.show_reset { "closed" } else { name_of(&e) };
+                self.output.refuse_senders(port, reason);
+                if reason == "closed" { self.broke(port) } else { self.fail(port, reason) }
+            }
+        }
+    }
+
+    /// The other side went away while we sent: passive, the next receive says so.
+    fn broke(&mut self, port: &Arc<Port>) {
+        if self.options.active != Active::No {
+            return self.tell_end(port);
+        }
+        drop(self.abandon());
+        match self.input.forget() {
+            Some(caller) => {
+                caller.fail(port, "closed");
+            }
+            None => self.ended_for_receive = Some("closed"),
+        }
+    }
+
+    /// Waits until everything is out.
+    pub fn drain(&mut self) {
+        let Some(fd) = &self.fd else { return };
+        while let Ok(false) = self.output.queue.write(fd) {
+            let mut wait = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+            // SAFETY: one pollfd.
+            unsafe { libc::poll(&mut wait, 1, -1) };
+        }
+    }
+
+    fn all_sent(&mut self, port: &Arc<Port>) {
+        for pid in std::mem::take(&mut self.output.subscribers) {
+            build_message(pid, |heap| heap.tuple(&[Atom::new("empty_out_q").into(), port.term()]));
+        }
+        if std::mem::take(&mut self.output.shut_after)
+            && let Some(fd) = &self.fd
+        {
+            // SAFETY: a plain system call.
+            unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! A stream socket: its state, and the requests of `port_control`.
+
+use super::address::{self, Address};
+use super::input::Receiving;
+use super::options::{Active, Options};
+use super::output::Output;
+use super::{Caller, Reason, last_error, with};
+use crate::ports::port::Port;
+use heddle_term::Atom;
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+
+/// Added to each operation by `prim_inet`.
+const MAGIC: u32 = 0x03f1_a300;
+/// A time that is not limited.
+const FOREVER: u32 = u32::MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// No descriptor: not opened yet, or at its end.
+    Closed,
+    Open,
+    Listening,
+    Connecting,
+    Connected,
+}
+
+pub struct Tcp {
+    pub(super) fd: Option<OwnedFd>,
+    pub(super) family: u8,
+    pub(super) phase: Phase,
+    pub(super) bound: bool,
+    pub(super) options: Options,
+    pub(super) input: Receiving,
+    pub(super) output: Output,
+    pub(super) connecting: Option<Caller>,
+    pub(super) acceptors: VecDeque<Caller>,
+    /// The other side closed while nobody listened: why the next receive and the next send fail, once each.
+    pub(super) ended_for_receive: Option<Reason>,
+    pub(super) ended_for_send: bool,
+    /// The port is to close, for this reason.
+    pub(super) ends_port: Option<Atom>,
+    next_reference: u16,
+}
+
+impl Default for Tcp {
+    fn default() -> Tcp {
+        Tcp {
+            fd: None,
+            family: 0,
+            phase: Phase::Closed,
+            bound: false,
+            options: Options::default(),
+            input: Receiving::default(),
+            output: Output::default(),
+            connecting: None,
+            acceptors: VecDeque::new(),
+            ended_for_receive: None,
+            ended_for_send: false,
+            ends_port: None,
+            next_reference: 0,
+        }
+    }
+}
+
+type Reply = Result<Vec<u8>, Reason>;
+
+fn number(data: &[u8], at: usize) -> Result<u32, Reason> {
+    Ok(u32::from_be_bytes(data.get(at..at + 4).ok_or("einval")?.try_into().map_err(|_| "einval")?))
+}
+
+impl Tcp {
+    /// An accepted connection, with what its listener has set.
+    pub(super) fn accepted(fd: OwnedFd, listener: &Tcp) -> Tcp {
+        // Its owner says when it wants to hear.
+        let mut options = listener.options.clone();
+        options.active = Active::No;
+        Tcp { fd: Some(fd), family: listener.family, phase: Phase::Connected, options, ..Tcp::default() }
+    }
+
+    /// `port_control`: `[1 | Reply]` or `[0 | Reason]`.
+    pub fn control(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Vec<u8> {
+        let (code, answer) = match self.request(port, caller, operation.wrapping_sub(MAGIC), data) {
+            Ok(reply) => (1, reply),
+            Err(reason) => (0, reason.as_bytes().to_vec()),
+        };
+        [vec![code], answer].concat()
+    }
+
+    fn request(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Reply {
+        match operation {
+            1 => self.open(data),
+            3 => self.connect(port, caller, number(data, 0)?, &data[4..]),
+            4 => self.peer(),
+            5 => Ok(Address::ask(self.fd()?, libc::getsockname)?.bytes()),
+            6 => self.bind(data),
+            7 => self.set_options(port, data),
+            8 => self.options.get(self.fd()?, data),
+            11 => self.statistics(data),
+            12 => host_name(),
+            13 => self.adopt(data),
+            14 => Ok((self.fd()?.as_raw_fd() as u32).to_be_bytes().to_vec()),
+            15 => Ok([(self.family as u32).to_be_bytes(), 1u32.to_be_bytes()].concat()),
+            16 => Ok(self.status().to_be_bytes().to_vec()),
+            24 => Ok(self.subscribe(caller, data)),
+            26 => self.accept(port, caller, number(data, 0)?),
+            27 => self.listen(data),
+            42 => self.receive(port, caller, number(data, 0)?, number(data, 4)?),
+            43 => self.unreceive(port, data),
+            44 => self.shutdown(*data.first().ok_or("einval")?),
+            _ => Err("exbadport"),
+        }
+    }
+
+    pub(super) fn fd(&self) -> Result<&OwnedFd, Reason> {
+        self.fd.as_ref().ok_or("einval")
+    }
+
+    fn open(&mut self, data: &[u8]) -> Reply {
+        let &[family, 1, ..] = data else { return Err("einval") };
+        let domain = address::domain(family).ok_or("eafnosupport")?;
+        if self.fd.is_some() {
+            return Err("einval");
+        }
+        // SAFETY: a plain system call.
+        let fd = unsafe { libc::socket(domain, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
+        if fd < 0 {
+            return Err(last_error());
+        }
+        // SAFETY: fresh and ours.
+        self.fd = Some(unsafe { OwnedFd::from_raw_fd(fd) });
+        (self.family, self.phase) = (family, Phase::Open);
+        Ok(Vec::new())
+    }
+
+    /// Takes over a descriptor that the program has: `[Family, Type, Fd:32, Bound:32]`.
+    fn adopt(&mut self, data: &[u8]) -> Reply {
+        let &[family, 1, ..] = data else { return Err("einval") };
+        let (fd, bound) = (number(data, 2)? as i32, number(data, 6)?);
+        // SAFETY: a plain system call, which fails for what is no descriptor.
+        if self.fd.is_some() || unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
+            return Err("einval");
+        }
+        crate::ports::port::set_nonblocking(fd);
+        // SAFETY: the program gave it away.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let connected = Address::ask(&fd, libc::getpeername).is_ok();
+        self.phase = if connected { Phase::Connected } else { Phase::Open };
+        (self.family, self.bound, self.fd) = (family, bound != 0, Some(fd));
+        Ok(Vec::new())
+    }
+
+    fn bind(&mut self, data: &[u8]) -> Reply {
+        let to = Address::parse(self.family, data).ok_or("einval")?;
+        let (pointer, len) = to.pointer();
+        // SAFETY: the address is as long as said.
+        if unsafe { libc::bind(self.fd()?.as_raw_fd(), pointer, len) } < 0 {
+            return Err(last_error());
+        }
+        self.bound = true;
+        Ok(Address::ask(self.fd()?, libc::getsockname)?.port().to_be_bytes().to_vec())
+    }
+
+    fn peer(&self) -> Reply {
+        if self.phase != Phase::Connected {
+            return Err("enotconn");
+        }
+        Ok(Address::ask(self.fd()?, libc::getpeername)?.bytes())
+    }
+
+    fn set_options(&mut self, port: &Arc<Port>, data: &[u8]) -> Reply {
+        let activated = self.options.set(self.fd.as_ref(), data)?;
+        if activated {
+            self.activated(port);
+        }
+        Ok(Vec::new())
+    }
+
+    fn status(&self) -> u32 {
+        match self.phase {
+            Phase::Closed => 0,
+            Phase::Open => 0x01 | (self.bound as u32) << 1,
+            Phase::Listening => 0x09 | (!self.acceptors.is_empty() as u32) << 5,
+            Phase::Connecting => 0x11,
+            Phase::Connected => 0x05 | (self.output.is_busy() as u32) << 7,
+        }
+    }
+
+    fn shutdown(&mut self, how: u8) -> Reply {
+        if self.phase != Phase::Connected {
+            return Err("enotconn");
+        }
+        if how != 0 && !self.output.is_empty() {
+            // What is queued goes out first.
+            self.output.shut_after = true;
+            if how == 1 {
+                return Ok(Vec::new());
+            }
+        }
+        let how = match how {
+            0 => libc::SHUT_RD,
+            1 => libc::SHUT_WR,
+            2 if self.output.shut_after => libc::SHUT_RD,
+            2 => libc::SHUT_RDWR,
+            _ => return Err("einval"),
+        };
+        // SAFETY: a plain system call.
+        if unsafe { libc::shutdown(self.fd()?.as_raw_fd(), how) } < 0 { Err(last_error()) } else { Ok(Vec::new()) }
+    }
+
+    /// `[1]`: to hear `{empty_out_q, Port}`. Answers what is queued, and only remembers who wants to hear if something is.
+    fn subscribe(&mut self, caller: u64, data: &[u8]) -> Vec<u8> {
+        let queued = self.output.queued_bytes() as u32;
+        let mut reply = Vec::new();
+        for _ in data.iter().filter(|&&what| what == 1) {
+            if queued > 0 {
+                self.output.subscribers.push(caller);
+            }
+            reply.push(1);
+            reply.extend(queued.to_be_bytes());
+        }
+        reply
+    }
+
+    fn statistics(&self, data: &[u8]) -> Reply {
+        let (received, sent) = (&self.input.traffic, &self.output.traffic);
+        let mut reply = Vec::new();
+        for &what in data {
+            reply.push(what);
+            let value = match what {
+                1 => received.count,
+                2 => received.largest,
+                3 => received.average(),
+                4 => received.deviation as u64,
+                5 => sent.count,
+                6 => sent.largest,
+                7 => sent.average(),
+                8 => self.output.queued_bytes() as u64,
+                9 | 10 => {
+                    reply.extend(if what == 9 { received.bytes } else { sent.bytes }.to_be_bytes());
+                    continue;
+                }
+                _ => return Err("einval"),
+            };
+            reply.extend((value as u32).to_be_bytes());
+        }
+        Ok(reply)
+    }
+
+    /// A reference for an operation, and its end after `time` ms, unless it was answered before.
+    pub(super) fn call(&mut self, port: &Arc<Port>, pid: u64, time: u32) -> Caller {
+        self.next_reference = self.next_reference.wrapping_add(1);
+        let caller = Caller { pid, reference: self.next_reference };
+        if time != FOREVER {
+            let weak = Arc::downgrade(port);
+            heddle_runtime::sched::after(time as u64, move || {
+                if let Some(port) = weak.upgrade() {
+                    with(&port, |tcp| tcp.timed_out(&port, caller));
+                }
+            });
+        }
+        caller
+    }
+
+    fn timed_out(&mut self, port: &Arc<Port>, caller: Caller) {
+        let is = |other: &Caller| other.reference == caller.reference && other.pid == caller.pid;
+        let acceptors = self.acceptors.len();
+        self.acceptors.retain(|other| !is(other));
+        let mut waited = self.acceptors.len() < acceptors;
+        waited |= self.input.stop_waiting(is);
+        if self.connecting.as_ref().is_some_and(is) {
+            self.connecting = None;
+            self.abandon();
+            waited = true;
+        }
+        if waited {
+            caller.fail(port, "timeout");
+        }
+    }
+
+    /// Lets go of the descriptor.
+    pub(super) fn abandon(&mut self) -> Option<OwnedFd> {
+        let fd = self.fd.take()?;
+        crate::ports::poll::forget(fd.as_raw_fd());
+        self.phase = Phase::Closed;
+        Some(fd)
+    }
+
+    /// The port closes: who waits hears so, what is queued still goes out.
+    pub fn close(&mut self, port: &Port) {
+        let fd = self.abandon();
+        let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
+        for caller in waiting {
+            caller.fail(port, "closed");
+        }
+        self.output.finish(port, fd);
+    }
+}
+
+fn host_name() -> Reply {
+    let mut name = [0u8; 256];
+    // SAFETY: room for the name, which is cut where it is longer.
+    if unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) } < 0 {
+        return Err(last_error());
+    }
+    Ok(name.iter().copied().take_while(|&b| b != 0).collect())
+}
