@@ -24,6 +24,8 @@ pub fn hand_over(index: usize) {
 #[derive(Default)]
 pub struct Balance {
     next: u64,
+    /// What it had taken of normal and low priority then.
+    taken_low: u64,
 }
 
 /// Reductions between such looks, as in ERTS.
@@ -49,9 +51,14 @@ pub fn balanced() -> u64 {
 /// Takes what starves behind more urgent work elsewhere; and half of the difference from the longest queue if that is half as
 /// long again as ours. So processes of one priority get about the same time wherever they are.
 #[cold]
-pub fn level(index: usize) {
+pub fn level(index: usize, balance: &mut Balance) {
     BALANCED.fetch_add(1, Ordering::Relaxed);
     let Some(mine) = sched::queues().nth(index) else { return };
+    let taken_low = mine.taken_low();
+    if std::mem::replace(&mut balance.taken_low, taken_low) == taken_low {
+        // Urgent processes keep it busy: others would starve here.
+        return;
+    }
     for (_, queue) in sched::queues().enumerate().filter(|&(other, _)| other != index) {
         if queue.is_starving() {
             for p in queue.rescue() {

@@ -2,6 +2,7 @@
 
 use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
+use crate::run_queue::Next;
 use crate::state::Put;
 use crate::{qsbr, sched, wall_time};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -34,8 +35,10 @@ pub fn run(kind: usize, id: usize, number: usize) {
         let p = {
             let mut list = queue.queue.lock().unwrap();
             loop {
-                match list.pop_front() {
-                    Some(p) => break p,
+                match list.take() {
+                    Some(Next::Process(p)) => break p,
+                    // Nobody is wanted out of turn here.
+                    Some(Next::Wanted(_)) => {}
                     None => list = queue.ready.wait(list).unwrap(),
                 }
             }

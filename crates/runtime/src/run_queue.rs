@@ -1,6 +1,6 @@
 //! One run queue: processes by priority. Owner and thieves use it under a short spin-free mutex; its length is readable
-//! without. Max before high before normal; low shares the normal queue with a skip count (seed 000 §3.3.1): a low process is
-//! passed over until it was skipped 8 times.
+//! without. Max before high before normal; a low process runs once while each normal one runs 8 times (seed 000 §3.3.1), however
+//! many there are of both.
 
 use crate::process::{Priority, ProcRef};
 use std::collections::VecDeque;
@@ -8,17 +8,21 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// From ERTS (RESCHEDULE_LOW).
-const LOW_SKIPS: u32 = 8;
+const LOW_SKIPS: u64 = 8;
+/// A turn of a process of low priority, in the unit of `low_credit`.
+const TURN: u64 = 1 << 16;
 
+/// What waits for a thread, by priority.
 #[derive(Default)]
-struct Queues {
+pub struct Queues {
     /// Identities of processes that wait for their turn on some queue and are wanted earlier, by priority (not low).
     wanted: [VecDeque<u64>; 3],
     max: VecDeque<ProcRef>,
     high: VecDeque<ProcRef>,
     normal: VecDeque<ProcRef>,
     low: VecDeque<ProcRef>,
-    low_skipped: u32,
+    /// Turns that those of low priority may take: each turn of a normal one brings a part of one.
+    low_credit: u64,
 }
 
 /// What comes next: an entry, or the identity of a process whose entry is elsewhere.
@@ -28,7 +32,21 @@ pub enum Next {
 }
 
 impl Queues {
-    fn next(&mut self) -> Option<Next> {
+    pub fn push(&mut self, p: ProcRef, priority: Priority) {
+        match priority {
+            Priority::Max => self.max.push_back(p),
+            Priority::High => self.high.push_back(p),
+            Priority::Normal => self.normal.push_back(p),
+            Priority::Low => self.low.push_back(p),
+        }
+    }
+
+    /// Processes, without those that are wanted from elsewhere.
+    pub fn count(&self) -> usize {
+        self.max.len() + self.high.len() + self.normal.len() + self.low.len()
+    }
+
+    pub fn take(&mut self) -> Option<Next> {
         if let Some(pid) = self.wanted[0].pop_front() {
             return Some(Next::Wanted(pid));
         }
@@ -44,15 +62,17 @@ impl Queues {
         if let Some(pid) = self.wanted[2].pop_front() {
             return Some(Next::Wanted(pid));
         }
-        if !self.low.is_empty() && (self.normal.is_empty() || self.low_skipped >= LOW_SKIPS) {
-            self.low_skipped = 0;
+        if self.low.is_empty() {
+            self.low_credit = 0;
+        } else if self.normal.is_empty() {
             return self.low.pop_front().map(Next::Process);
+        } else if self.low_credit >= TURN {
+            self.low_credit -= TURN;
+            return self.low.pop_front().map(Next::Process);
+        } else {
+            self.low_credit += self.low.len() as u64 * TURN / (LOW_SKIPS * self.normal.len() as u64);
         }
-        let p = self.normal.pop_front()?;
-        if !self.low.is_empty() {
-            self.low_skipped += 1;
-        }
-        Some(Next::Process(p))
+        self.normal.pop_front().map(Next::Process)
     }
 }
 
@@ -81,12 +101,7 @@ impl RunQueue {
     /// Length after the push.
     pub fn push(&self, p: ProcRef, priority: Priority) -> usize {
         let mut q = self.queues.lock().unwrap();
-        match priority {
-            Priority::Max => q.max.push_back(p),
-            Priority::High => q.high.push_back(p),
-            Priority::Normal => q.normal.push_back(p),
-            Priority::Low => q.low.push_back(p),
-        }
+        q.push(p, priority);
         let len = self.len.load(Ordering::Relaxed) + 1;
         self.len.store(len, Ordering::Relaxed);
         len
@@ -109,7 +124,7 @@ impl RunQueue {
         let len = self.len.load(Ordering::Relaxed);
         // Mostly all are of the same priority.
         let below = q.normal.len() + q.low.len();
-        let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.next()? };
+        let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.take()? };
         if q.normal.len() + q.low.len() < below {
             self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
@@ -137,6 +152,11 @@ impl RunQueue {
         }
         self.len.fetch_sub(out.len(), Ordering::Relaxed);
         out
+    }
+
+    /// How many processes of normal and low priority were taken so far.
+    pub fn taken_low(&self) -> u64 {
+        self.taken_low.load(Ordering::Relaxed)
     }
 
     /// Whether processes of normal or low priority wait of which none was taken since the last look: more urgent ones keep

@@ -11,7 +11,7 @@
 use crate::balance::{self, Balance};
 use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
-use crate::run_queue::{Next, RunQueue};
+use crate::run_queue::{Next, Queues, RunQueue};
 use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
@@ -60,7 +60,7 @@ struct Parker {
 }
 
 pub(crate) struct DirtyQueue {
-    pub queue: Mutex<std::collections::VecDeque<ProcRef>>,
+    pub queue: Mutex<Queues>,
     pub ready: Condvar,
 }
 
@@ -137,7 +137,7 @@ pub fn active() -> impl Iterator<Item = bool> {
     vm().schedulers.iter().map(|s| s.current.load(Ordering::Relaxed) != 0)
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
-    [vm().dirty[0].queue.lock().unwrap().len(), vm().dirty[1].queue.lock().unwrap().len()]
+    [vm().dirty[0].queue.lock().unwrap().count(), vm().dirty[1].queue.lock().unwrap().count()]
 }
 pub fn context_switches() -> u64 {
     vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum()
@@ -357,7 +357,7 @@ fn scheduler_loop(index: usize) {
         if !online {
             balance::hand_over(index);
         } else if balance.is_due(me.reductions.load(Ordering::Relaxed)) {
-            balance::level(index);
+            balance::level(index, &mut balance);
         }
         let next = match me.queue.pop() {
             Some(next) => Some(next),
@@ -672,7 +672,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
                 enqueue(p);
             }
             let queue = &vm().dirty[(outcome == Outcome::DirtyIo) as usize];
-            queue.queue.lock().unwrap().push_back(p);
+            queue.queue.lock().unwrap().push(p, p.state.load().queue_priority());
             queue.ready.notify_one();
         }
         Outcome::Yield | Outcome::Wait | Outcome::Suspended => {

@@ -242,14 +242,11 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "allocator" => allocators::settings(p),
         "check_io" => check_io(p),
         "ethread_info" => {
-            let rows = [("64-bit native atomics", "yes"), ("32-bit native atomics", "yes")];
-            let rows: Vec<Term> = rows
-                .iter()
-                .map(|(what, how)| {
-                    let (what, how) = (p.heap.string(what), p.heap.string(how));
-                    p.heap.tuple(&[what, how])
-                })
-                .collect();
+            // What stock names here as well; the operations are the compiler's, not functions of a library.
+            let rows = [("32-bit", "Rust"), ("64-bit", "Rust"), ("Double word", "no")].map(|(what, how)| {
+                let (what, how) = (p.heap.string(&format!("{what} native atomics")), p.heap.string(how));
+                p.heap.tuple(&[what, how, Term::NIL])
+            });
             p.heap.list(&rows)
         }
         // What a thread waits on: one for each scheduler.
