@@ -169,6 +169,8 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "endian" => atom("little"),
         "heap_type" => atom("private"),
         "compat_rel" => small(settings().otp_release.parse().unwrap_or(27)),
+        // None was: Heddle is written in Rust.
+        "c_compiler_used" => p.heap.tuple(&[am::UNDEFINED.into(), am::UNDEFINED.into()]),
         "driver_version" => p.heap.string("3.3"),
         "nif_version" => p.heap.string("2.17"),
         "creation" => Term::small(heddle_term::node::creation() as i64),
