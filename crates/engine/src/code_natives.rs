@@ -348,7 +348,7 @@ fn function_exported(p: &mut Process, a: &[Term]) -> NativeResult {
 /// A native of the BIF table (not of a NIF library).
 fn is_bif(export: &Export) -> bool {
     export.native.load(Ordering::Acquire) != 0
-        && !heddle_abi::natives::is_nif(export.mfa.module.name(), export.mfa.function.name(), export.mfa.arity)
+        && heddle_abi::natives::is_bif(export.mfa.module.name(), export.mfa.function.name(), export.mfa.arity)
 }
 
 fn is_builtin(p: &mut Process, a: &[Term]) -> NativeResult {

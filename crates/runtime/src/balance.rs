@@ -46,12 +46,20 @@ pub fn balanced() -> u64 {
     BALANCED.load(Ordering::Relaxed)
 }
 
-/// Takes half of the difference from the longest queue if that is half as long again as ours, so that processes of one priority
-/// get about the same time wherever they are.
+/// Takes what starves behind more urgent work elsewhere; and half of the difference from the longest queue if that is half as
+/// long again as ours. So processes of one priority get about the same time wherever they are.
 #[cold]
 pub fn level(index: usize) {
     BALANCED.fetch_add(1, Ordering::Relaxed);
-    let (Some(mine), Some(longest)) = (sched::queues().nth(index), sched::queues().max_by_key(|queue| queue.len())) else { return };
+    let Some(mine) = sched::queues().nth(index) else { return };
+    for (_, queue) in sched::queues().enumerate().filter(|&(other, _)| other != index) {
+        if queue.is_starving() {
+            for p in queue.rescue() {
+                mine.push(p, p.state.load().queue_priority());
+            }
+        }
+    }
+    let Some(longest) = sched::queues().max_by_key(|queue| queue.len()) else { return };
     let (there, here) = (longest.len(), mine.len());
     if there > here + here / 2 + 2 {
         for p in longest.share((there - here) / 2) {

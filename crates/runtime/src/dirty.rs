@@ -1,9 +1,10 @@
 //! Dirty threads: they run natives that take long or block, one process each at a time.
 
+use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::Put;
 use crate::{qsbr, sched, wall_time};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Processes that run on dirty threads for CPU and for I/O.
@@ -13,8 +14,20 @@ pub fn running() -> [usize; 2] {
     [0, 1].map(|kind| RUNNING[kind].load(Ordering::Relaxed))
 }
 
-/// `number`: among all scheduler threads.
-pub fn run(kind: usize, number: usize) {
+/// Who runs on each dirty thread: pid + 1, or 0.
+static CURRENT: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
+/// All schedulers of the three kinds that the command line allows.
+const MAX_THREADS: usize = 3 * 1024;
+
+/// Whether a dirty thread has taken the process: others wait for one.
+pub fn is_running(pid: u64) -> bool {
+    // Relaxed: it may change at any time anyway.
+    CURRENT.iter().any(|current| current.load(Ordering::Relaxed) == pid + 1)
+}
+
+/// `id`: among those of its kind; `number`: among all scheduler threads.
+pub fn run(kind: usize, id: usize, number: usize) {
+    msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     let mut engine = sched::become_dirty();
     let queue = sched::dirty_queue(kind);
     loop {
@@ -28,7 +41,10 @@ pub fn run(kind: usize, number: usize) {
             }
         };
         wall_time::set_busy(number, true);
+        msacc::sleep(false);
+        msacc::enter(State::Emulator);
         RUNNING[kind].fetch_add(1, Ordering::Relaxed);
+        CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
         let guard = qsbr::guard();
         reattach(p);
         // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
@@ -39,7 +55,9 @@ pub fn run(kind: usize, number: usize) {
         let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { outcome };
         sched::switch_out(p, local, outcome);
         drop(guard);
+        CURRENT[number].store(0, Ordering::Relaxed);
         RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
+        msacc::sleep(true);
         wall_time::set_busy(number, false);
     }
 }

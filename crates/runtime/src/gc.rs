@@ -18,6 +18,7 @@
 //!
 //! Only the engine calls `collect`, at points where every live term is in one of the roots (see ARCHITECTURE.md).
 
+use crate::msacc::{self, State};
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
@@ -116,6 +117,7 @@ pub enum Kind {
 /// Returns the work done, in reductions.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     p.shared().state.set_collecting(true);
+    let state = msacc::enter(State::Gc);
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     let metered = meters::on(p);
     if metered {
@@ -155,6 +157,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     system_monitor::check_heap(p);
     check_max_heap(p);
     p.shared().state.set_collecting(false);
+    msacc::enter(state);
     debug_assert!(p.free_words() >= need_words as isize);
     10 + after / 100
 }

@@ -1,8 +1,7 @@
 //! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
-use crate::signal::{Body, Signal};
-use heddle_term::Term;
+use crate::signal::Signal;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -53,27 +52,6 @@ impl Inbox {
         }
         // Acquire: pairs with the pushes.
         reverse(self.head.swap(null_mut(), Ordering::AcqRel))
-    }
-
-    /// Messages that arrived and were not taken yet, oldest first.
-    ///
-    /// # Safety
-    /// The caller owns the process: nobody takes them meanwhile. They are not kept any longer than they stay in here.
-    pub unsafe fn messages(&self) -> Vec<Term> {
-        let mut found = Vec::new();
-        // Acquire: pairs with the pushes.
-        let mut node = self.head.load(Ordering::Acquire);
-        while !node.is_null() && node != closed() {
-            // SAFETY: by contract; a pushed signal does not change.
-            unsafe {
-                if let Body::Message { data, .. } = &(*node).body {
-                    found.push(data.term());
-                }
-                node = (*node).next;
-            }
-        }
-        found.reverse();
-        found
     }
 
     /// Takes the rest and refuses what comes later.

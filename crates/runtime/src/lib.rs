@@ -15,6 +15,7 @@ pub mod inbox;
 pub mod inner_queue;
 pub mod links;
 pub mod literals;
+pub mod msacc;
 pub mod names;
 pub mod natives;
 pub mod package;

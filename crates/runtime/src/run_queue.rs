@@ -63,6 +63,9 @@ pub struct RunQueue {
     len: AtomicUsize,
     /// Processes taken so far: a thief leaves a single process alone unless the owner seems stuck.
     pub taken: AtomicU64,
+    /// Of those, the ones of normal and low priority; and how many they were at the last look (`is_starving`).
+    taken_low: AtomicU64,
+    seen_low: AtomicU64,
 }
 
 impl RunQueue {
@@ -105,7 +108,11 @@ impl RunQueue {
         let mut q = self.queues.lock().unwrap();
         let len = self.len.load(Ordering::Relaxed);
         // Mostly all are of the same priority.
+        let below = q.normal.len() + q.low.len();
         let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.next()? };
+        if q.normal.len() + q.low.len() < below {
+            self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
         // Plain stores: both are only written under the lock.
         self.len.store(len - 1, Ordering::Relaxed);
         self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -127,6 +134,31 @@ impl RunQueue {
                     i += 1;
                 }
             }
+        }
+        self.len.fetch_sub(out.len(), Ordering::Relaxed);
+        out
+    }
+
+    /// Whether processes of normal or low priority wait of which none was taken since the last look: more urgent ones keep
+    /// their scheduler to themselves.
+    pub fn is_starving(&self) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let q = self.queues.lock().unwrap();
+        let taken = self.taken_low.load(Ordering::Relaxed);
+        self.seen_low.swap(taken, Ordering::Relaxed) == taken && !(q.normal.is_empty() && q.low.is_empty())
+    }
+
+    /// All of normal and low priority but those that are bound to their scheduler.
+    pub fn rescue(&self) -> Vec<ProcRef> {
+        let mut q = self.queues.lock().unwrap();
+        let q = &mut *q;
+        let mut out = Vec::new();
+        for queue in [&mut q.normal, &mut q.low] {
+            let (stay, go) = queue.drain(..).partition(|p| p.bound_scheduler() != 0);
+            *queue = stay;
+            out.extend::<VecDeque<ProcRef>>(go);
         }
         self.len.fetch_sub(out.len(), Ordering::Relaxed);
         out

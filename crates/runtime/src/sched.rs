@@ -9,6 +9,7 @@
 //! looks at IDLE. Both with SeqCst, so one of them sees the other.
 
 use crate::balance::{self, Balance};
+use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::signal::{Body, Signal};
@@ -222,7 +223,7 @@ pub fn start() {
             std::thread::Builder::new()
                 .name(format!("dirty {} {}", ["cpu", "io"][kind], index + 1))
                 .stack_size(stack_bytes)
-                .spawn(move || dirty::run(kind, number))
+                .spawn(move || dirty::run(kind, index + 1, number))
                 .unwrap_or_else(|e| fatal_thread(&e));
         }
     }
@@ -329,6 +330,8 @@ fn wake_one() {
 
 fn scheduler_loop(index: usize) {
     CURRENT.set(index);
+    msacc::register("scheduler", index + 1);
+    msacc::sleep(false);
     let vm = vm();
     let me = &vm.schedulers[index];
     let mut engine = vm.engine.new_thread();
@@ -372,12 +375,16 @@ fn scheduler_loop(index: usize) {
         match next {
             Some(Next::Process(p)) => {
                 let taken = p.state.start_running();
+                msacc::enter(State::Emulator);
                 take(engine.as_mut(), p, taken, index);
+                msacc::enter(State::Other);
             }
             Some(Next::Wanted(pid)) => {
                 if let Some(p) = proctab::lookup(pid) {
                     let taken = p.state.start_out_of_turn();
+                    msacc::enter(State::Emulator);
                     take(engine.as_mut(), p, taken, index);
+                    msacc::enter(State::Other);
                 }
             }
             None => {
@@ -394,8 +401,12 @@ fn scheduler_loop(index: usize) {
 /// Fires what is due; ms until the next look.
 fn fire_timers(index: usize, limit_ms: u64) -> u64 {
     let (due, wait) = vm().wheels.take_due(index, limit_ms);
-    for action in due {
-        fire(action);
+    if !due.is_empty() {
+        let before = msacc::enter(State::Aux);
+        for action in due {
+            fire(action);
+        }
+        msacc::enter(before);
     }
     wait
 }
@@ -533,7 +544,9 @@ fn park(index: usize, wait_ms: u64) {
         if told {
             system_profile::scheduler(index + 1, false);
         }
+        msacc::sleep(true);
         me.parker.park(Some(Duration::from_millis(ms.max(1))));
+        msacc::sleep(false);
         if told {
             system_profile::scheduler(index + 1, true);
         }
@@ -648,9 +661,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
     match outcome {
         Outcome::Exit => {
             if system_profile::on(system_profile::PROCESSES) {
-                p.state.set_exiting();
-                // SAFETY: we ran it.
-                unsafe { system_profile::process(p, false) };
+                system_profile::ended(p);
             }
             crate::exit::finish(local)
         }

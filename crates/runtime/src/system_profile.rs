@@ -81,6 +81,12 @@ pub unsafe fn process(p: ProcRef, active: bool) {
     });
 }
 
+/// A process that has ended, whether or not others know it yet: it is nowhere.
+#[cold]
+pub fn ended(p: ProcRef) {
+    tell(p.pid_term(), |_| vec![p.pid_term(), state(false), Term::small(0)]);
+}
+
 #[cold]
 pub fn port(port: Term, active: bool) {
     let _guard = crate::qsbr::guard();

@@ -245,6 +245,18 @@ impl Wheels {
         (due, w.until_next(limit_ms))
     }
 
+    /// Calls `f` with the message of every timer that is to send one.
+    pub fn for_each_message(&self, mut f: impl FnMut(Term)) {
+        for wheel in &self.wheels {
+            let wheel = wheel.lock().unwrap();
+            for entry in &wheel.entries {
+                if let Some(Action::Send { message, .. }) = &entry.action {
+                    f(message.term());
+                }
+            }
+        }
+    }
+
     pub fn count(&self) -> usize {
         self.wheels.iter().map(|w| w.lock().unwrap().count).sum()
     }

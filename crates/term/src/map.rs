@@ -4,6 +4,7 @@
 use crate::boxed::{Header, Kind};
 use crate::hamt;
 use crate::heap::Heap;
+use crate::literal::is_literal;
 use crate::order::{cmp_map_keys, exact_eq};
 use crate::term::Term;
 use std::cmp::Ordering;
@@ -293,6 +294,15 @@ pub fn from_ks_vs(heap: &mut Heap, keys: &[Term], values: &[Term]) -> Term {
 }
 
 /// All pairs of both; where both have a key, `b`'s value.
+/// Two maps with the same keys: `b` takes those of `a` where they are a literal, so that its own may go.
+fn share_keys(a: Term, b: Term) {
+    if size(a) == size(b) && is_literal(a.slot(0)) && !is_literal(b) && !is_literal(b.slot(0)) {
+        // SAFETY: the word is the map's tuple of keys, replaced by an equal one; a literal may be referred to from anywhere.
+        unsafe { *b.ptr().add(1) = a.slot(0).raw() };
+    }
+}
+
+/// All pairs of both; where both have a key, `b`'s.
 pub fn merge(heap: &mut Heap, a: Term, b: Term) -> Term {
     if a == b || size(a) == 0 {
         return b;
@@ -308,6 +318,7 @@ pub fn merge(heap: &mut Heap, a: Term, b: Term) -> Term {
             // Nothing of `a` is left: programs see that it is the very map (`erts_debug:same`).
             let theirs = flat_parts(b).0;
             if size(a) <= size(b) && flat_parts(a).0.iter().all(|&key| flat_find(theirs, key).is_some()) {
+                share_keys(a, b);
                 return b;
             }
             let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();

@@ -131,7 +131,11 @@ impl Framing {
             return Next::More(None);
         }
         if is_old_hello(data) {
-            self.body(data, 2, big_endian(&data[..2]) & 0x7fff, 0)
+            // The length counts the three bytes behind it.
+            match (big_endian(&data[..2]) & 0x7fff).checked_sub(3) {
+                Some(body) => self.body(data, 5, body, 0),
+                None => Next::Invalid,
+            }
         } else {
             self.body(data, 5, big_endian(&data[3..5]), 0)
         }

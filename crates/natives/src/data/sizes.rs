@@ -35,6 +35,7 @@ fn stock_words(term: Term) -> usize {
         Kind::Tuple if header.arity() == 0 => 0,
         Kind::FlatMap => header.words() + 1,
         Kind::Fun => header.words() + 3,
+        Kind::MagicRef => 3,
         // Three words, then the numbers and their count, two to a word.
         Kind::ExtRef => 3 + (RefView::of(term).map_or(0, |view| view.count) + 1).div_ceil(2),
         _ => header.words(),

@@ -4,7 +4,7 @@
 use super::access;
 use super::table::Removed;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::refs;
+use heddle_runtime::{msacc, refs};
 use heddle_term::{Resource, Term};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -31,8 +31,12 @@ pub fn reap(count: usize, removed: Removed) {
     let sender = reaper.get_or_insert_with(|| {
         let (sender, receiver) = mpsc::channel::<Removed>();
         let run = move || {
+            msacc::register("aux", 1);
             for removed in receiver {
+                msacc::sleep(false);
+                msacc::enter(msacc::State::Aux);
                 drop(removed);
+                msacc::sleep(true);
                 PENDING.fetch_sub(1, Ordering::Release);
             }
         };

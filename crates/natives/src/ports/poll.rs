@@ -1,6 +1,7 @@
 //! The poller: one thread that waits for descriptors (epoll) and calls back what registered them. Registrations are one-shot:
 //! a handler says whether it wants to hear again.
 
+use heddle_runtime::msacc::{self, State};
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -111,10 +112,13 @@ pub fn counts() -> (usize, usize) {
 
 fn run() {
     let p = poller();
+    msacc::register("poll", 0);
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
     loop {
         // SAFETY: the buffer has room for 64 events.
         let n = unsafe { libc::epoll_wait(p.epoll, events.as_mut_ptr(), 64, -1) };
+        msacc::sleep(false);
+        msacc::enter(State::CheckIo);
         for event in &events[..n.max(0) as usize] {
             let fd = event.u64 as RawFd;
             let bits = event.events as i32;
@@ -134,8 +138,11 @@ fn run() {
                 }
             }
             for handler in ready {
+                msacc::enter(State::Port);
                 handler();
+                msacc::enter(State::CheckIo);
             }
         }
+        msacc::sleep(true);
     }
 }

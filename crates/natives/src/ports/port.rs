@@ -9,7 +9,7 @@ use crate::inet::{self, Tcp};
 use crate::trace::ports;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, RefId, names, proctab};
+use heddle_runtime::{Package, RefId, msacc, names, proctab};
 use heddle_term::{Atom, Heap, Term, am};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -266,6 +266,13 @@ impl Port {
 
     /// Writes or queues; false when the port takes no output.
     pub fn command(self: &Arc<Port>, data: Vec<u8>) -> bool {
+        let state = msacc::enter(msacc::State::Port);
+        let taken = self.take_command(data);
+        msacc::enter(state);
+        taken
+    }
+
+    fn take_command(self: &Arc<Port>, data: Vec<u8>) -> bool {
         if let Some(driver) = &self.driver {
             let done = match &mut *driver.lock().unwrap() {
                 Driver::Ram(ram) => Ok(Some(ram.command(&data))),
@@ -446,6 +453,11 @@ impl Port {
         if let Some(name) = name {
             names::unregister(name, Some(self.term()));
         }
+        let closed = Atom::new("closed").into();
+        if tell_owner {
+            // While it is known to be traced. Tracers see the bare atom, as in stock.
+            ports::sent(self.term(), owner, closed);
+        }
         ports::forget(self.term());
         let _guard = heddle_runtime::qsbr::guard();
         for link in links {
@@ -458,9 +470,6 @@ impl Port {
         }
         // Behind the exit signals, as in stock.
         if tell_owner {
-            let closed = Atom::new("closed").into();
-            // Tracers see the bare atom, as in stock.
-            ports::sent(self.term(), owner, closed);
             message_to_pid(owner, Package::build(|heap| heap.tuple(&[self.term(), closed])));
         }
     }

@@ -130,9 +130,17 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             let Some(n) = args::count(value).filter(|n| *n <= 10000) else { return Err(p.badarg()) };
             Term::small(std::mem::replace(&mut p.rare().save_calls, n as u32) as i64)
         }
+        // It was moved: see below.
+        "scheduler" if value.is_catch_marker() => Term::small(value.payload() as i64),
         "scheduler" => {
             let Some(n) = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers) else { return Err(p.badarg()) };
-            Term::small(p.shared().bind_scheduler(n) as i64)
+            let old = p.shared().bind_scheduler(n);
+            if n != 0 && n != heddle_runtime::sched::current_id() {
+                // It goes on there: this slice is over, and the answer comes in the next one.
+                p.bump(heddle_runtime::zeal::slice() as usize);
+                return Err(p.again(&[a[0], Term::catch_marker(old as u64)]));
+            }
+            Term::small(old as i64)
         }
         "monitor_nodes" => return crate::nodes::monitor_nodes(p, Term::NIL, value),
         _ => return Err(p.badarg_cause(Atom::new("badopt"))),

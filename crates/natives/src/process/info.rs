@@ -7,7 +7,7 @@ use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, handle, proctab};
+use heddle_runtime::{Package, code, dirty, handle, proctab};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -152,7 +152,8 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
         if counts && p.rare().slice_used.is_none() {
             return Err(Thrown::TellSlice);
         }
-        // What it sent to itself has arrived, and what others did before counts as well.
+        // What it sent to itself has arrived, and what others did before counts as well. That may move terms: the arguments are
+        // not looked at again.
         if handle::drain(p) == handle::After::Exit {
             return Err(Thrown::ExitNow);
         }
@@ -213,12 +214,6 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
     package
 }
 
-/// Messages that the asking process itself has not taken in yet; another one did so before it answers.
-fn arrived(q: &Process, own: bool) -> Vec<Term> {
-    // SAFETY: it runs and asks, so nobody else takes its signals.
-    if own { unsafe { q.shared().inbox.messages() } } else { Vec::new() }
-}
-
 fn registered_name(q: &Process) -> Option<Term> {
     match q.shared().name.load(Ordering::Acquire) {
         0 => None,
@@ -255,8 +250,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "initial_call" => mfa_term(heap, q.initial_call),
         "status" => {
             let state = q.shared().state.load();
-            Atom::new(if own || state.is_dirty() {
+            Atom::new(if own || state.is_dirty() && dirty::is_running(q.pid()) {
                 "running"
+            } else if state.is_dirty() {
+                "runnable"
             } else if q.suspend_count > 0 {
                 "suspended"
             } else if q.live == 0 && !q.hibernating && state.is_running() {
@@ -271,11 +268,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "messages" if q.sensitive => Term::NIL,
         "messages" => {
-            let mut messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
-            messages.extend(arrived(q, own).into_iter().map(|t| heap.copy(t)));
+            let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();
             heap.list(&messages)
         }
-        "message_queue_len" => small(q.messages.len() + arrived(q, own).len()),
+        "message_queue_len" => small(q.messages.len()),
         "message_queue_data" => Atom::new(if q.off_heap_messages { "off_heap" } else { "on_heap" }).into(),
         "links" => {
             let links: Vec<Term> =

@@ -3,7 +3,7 @@
 use super::{allocators, multi_scheduling};
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{proctab, sched, send, spawn, time, wall_time};
+use heddle_runtime::{msacc, proctab, sched, send, spawn, time, wall_time};
 use heddle_term::{Atom, Term, am, map};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,11 +150,27 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.tuple(&all)
         }
         "cpu_topology" => am::UNDEFINED.into(),
-        "cpu_quota" => atom("unknown"),
-        "update_cpu_info" => atom("unchanged"),
-        "logical_processors" | "logical_processors_online" | "logical_processors_available" => {
-            small(std::thread::available_parallelism().map_or(1, |n| n.get()))
+        // No C compiler was at work.
+        "compile_info" => {
+            let rows = ["ldflags", "cflags", "config_h"].map(|what| p.heap.tuple(&[atom(what), Term::NIL]));
+            p.heap.list(&rows)
         }
+        "c_compiler_used" => p.heap.tuple(&[am::UNDEFINED.into(), am::UNDEFINED.into()]),
+        "cpu_quota" => atom("unknown"),
+        "update_cpu_info" => {
+            let now = allowed_processors();
+            let before = PROCESSORS.swap(now, Ordering::Relaxed);
+            atom(if before == now || before == 0 && now == std::thread::available_parallelism().map_or(now, |n| n.get()) {
+                "unchanged"
+            } else {
+                "changed"
+            })
+        }
+        "logical_processors" | "logical_processors_online" => small(std::thread::available_parallelism().map_or(1, |n| n.get())),
+        "logical_processors_available" => match PROCESSORS.load(Ordering::Relaxed) {
+            0 => small(std::thread::available_parallelism().map_or(1, |n| n.get())),
+            known => small(known),
+        },
         "machine" => p.heap.string("BEAM"),
         "otp_release" => p.heap.string(&settings().otp_release),
         "version" => p.heap.string(&settings().erts_version),
@@ -169,8 +185,6 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "endian" => atom("little"),
         "heap_type" => atom("private"),
         "compat_rel" => small(settings().otp_release.parse().unwrap_or(27)),
-        // None was: Heddle is written in Rust.
-        "c_compiler_used" => p.heap.tuple(&[am::UNDEFINED.into(), am::UNDEFINED.into()]),
         "driver_version" => p.heap.string("3.3"),
         "nif_version" => p.heap.string("2.17"),
         "creation" => Term::small(heddle_term::node::creation() as i64),
@@ -292,6 +306,21 @@ fn pair(p: &mut Process, key: &str, value: Term) -> Term {
     p.heap.tuple(&[atom(key), value])
 }
 
+/// Processors that the machine may run on, as of the last `update_cpu_info`; 0: none was asked for.
+static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Those of the first thread: what others set for the whole process shows there.
+fn allowed_processors() -> usize {
+    // SAFETY: an all-zero set is a valid one, and the destination has the size that is given.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        match libc::sched_getaffinity(libc::getpid(), size_of::<libc::cpu_set_t>(), &mut set) {
+            0 => libc::CPU_COUNT(&set) as usize,
+            _ => 1,
+        }
+    }
+}
+
 /// Descriptors that the machine may have open.
 fn max_descriptors() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -337,6 +366,7 @@ fn default_max_heap(p: &mut Process) -> Term {
 fn time_source(p: &mut Process, clock: &str, now: i64, extended: bool) -> Term {
     let mut items = vec![("function", atom("clock_gettime")), ("clock_id", atom(clock)), ("resolution", Term::small(1_000_000_000))];
     if extended {
+        items.push(("used_resolution", Term::small(1_000_000_000)));
         items.push(("extended", atom("no")));
     }
     items.push(("parallel", atom("yes")));
@@ -423,8 +453,11 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         "scheduler_wall_time" if args::boolean(a[1]).is_some() => {
             Err(p.trap_to(Atom::new("erts_internal"), Atom::new("system_flag_scheduler_wall_time"), &[a[1]]))
         }
-        // No thread notes its states yet.
-        "microstate_accounting" => Err(p.error(am::NOTSUP)),
+        "microstate_accounting" => Ok(Term::bool(match args::boolean(a[1]) {
+            Some(on) => msacc::switch(on),
+            None if a[1].is_atom_of(Atom::new("reset")) => msacc::reset(),
+            None => return Err(p.badarg()),
+        })),
         _ => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }

@@ -2,16 +2,17 @@
 //! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. What only describes stock's insides has no
 //! answer here (`badarg`).
 
-use super::internal_tables as tables;
+use super::{internal_nodes as nodes, internal_tables as tables};
 use crate::args;
 use crate::data::long;
 use crate::ets;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
 use heddle_term::bits::BitsView;
+use heddle_term::ident::RefView;
 use heddle_term::refbin::RefBin;
-use heddle_term::resource::{ResourcePtr, share};
-use heddle_term::{Atom, Kind, Resource, Term, am, big, hash, map};
+use heddle_term::resource::{ResourcePtr, is_written, share};
+use heddle_term::{Atom, Kind, Resource, Term, am, atom, big, hash, map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -37,6 +38,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         return match key.name() {
             "reds_left" => Err(Thrown::ReductionsLeft),
             key @ ("next_pid" | "next_port") => Ok(p.heap.unsigned(tables::next_identity(key).expect("one of them"))),
+            "node_and_dist_references" => Ok(nodes::references(p)),
             "check_io_debug" => Ok(tables::check_io(p)),
             "nbalance" => Ok(p.heap.unsigned(balance::balanced())),
             "memory" => Err(p.trap_to(am::ERLANG, Atom::new("memory"), &[])),
@@ -63,8 +65,15 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                     let address = p.heap.unsigned(address);
                     Ok(p.heap.tuple(&[address, Term::small(references as i64), Term::bool(true)]))
                 }
-                None if value.is_reference() => Ok(Term::bool(false)),
+                // One that was read again when its object was gone.
+                None if value.is_reference() => {
+                    Ok(Term::bool(RefView::of(value).is_some_and(|r| is_written([r.words[0], r.words[1], r.words[2]]))))
+                }
                 None => Err(p.badarg()),
+            },
+            "atom" => match args::count(value) {
+                Some(index) if index < atom::count() => Ok(Atom::from_index(index as u32).into()),
+                _ => Err(p.badarg()),
             },
             "internal_hash" => Ok(p.heap.unsigned(hash::internal_hash(value) >> 32)),
             "binary_info" if value.is_bitstring() => Ok(binary_info(p, value)),
@@ -211,8 +220,9 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
-        // Signals always go to one queue: there are no buffers to switch on.
-        "proc_sig_buffers" => Ok(Term::bool(false)),
+        // That senders do not wait for each other is what stock switches on here, for processes with their messages off the heap.
+        // They never do: the queue takes no lock.
+        "proc_sig_buffers" if a[1].is_atom_of(am::TRUE) => Ok(Term::bool(p.off_heap_messages)),
         "mbuf" => {
             let copy = p.heap.copy(a[1]);
             p.request_collection();

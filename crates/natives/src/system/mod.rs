@@ -6,6 +6,7 @@ pub mod dirty;
 pub mod display;
 pub mod halt;
 pub mod info;
+pub mod internal_nodes;
 pub mod internal_state;
 pub mod internal_tables;
 pub mod multi_scheduling;

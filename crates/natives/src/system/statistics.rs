@@ -1,8 +1,8 @@
 //! statistics/1 and the memory figures.
 
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{gc, sched, time, wall_time};
-use heddle_term::{Atom, Term};
+use heddle_runtime::{gc, msacc, sched, time, wall_time};
+use heddle_term::{Atom, Term, map};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 heddle_runtime::natives! { TABLE:
@@ -71,7 +71,7 @@ fn statistics(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "scheduler_wall_time" => scheduler_times(p, sched::options().schedulers + sched::options().dirty_cpu),
         "scheduler_wall_time_all" => scheduler_times(p, usize::MAX),
-        "microstate_accounting" => heddle_term::am::UNDEFINED.into(),
+        "microstate_accounting" => microstates(p),
         _ => return Err(p.badarg()),
     })
 }
@@ -102,6 +102,21 @@ fn scheduler_times(p: &mut Process, threads: usize) -> Term {
         .map(|(number, (worked, counted))| {
             let (worked, counted) = (p.heap.unsigned(worked), p.heap.unsigned(counted));
             p.heap.tuple(&[Term::small(number), worked, counted])
+        })
+        .collect();
+    p.heap.list(&rows)
+}
+
+/// `[#{counters => #{State => Nanoseconds}, id => Number, type => Kind}]`, a map a thread.
+fn microstates(p: &mut Process) -> Term {
+    let name = |name: &str| Term::from(Atom::new(name));
+    let rows: Vec<Term> = msacc::figures()
+        .into_iter()
+        .map(|(kind, id, spent)| {
+            let spent: Vec<(Term, Term)> =
+                msacc::STATES.iter().map(|(state, index)| (name(state), p.heap.unsigned(spent[*index as usize]))).collect();
+            let counters = map::from_pairs(&mut p.heap, &spent);
+            map::from_pairs(&mut p.heap, &[(name("counters"), counters), (name("id"), Term::small(id as i64)), (name("type"), name(kind))])
         })
         .collect();
     p.heap.list(&rows)

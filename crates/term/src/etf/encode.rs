@@ -57,8 +57,8 @@ fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
     let mut encoder = flate2::write::ZlibEncoder::new(out, flate2::Compression::new(level.min(9)));
     encoder.write_all(&plain[1..]).ok()?;
     let out = encoder.finish().ok()?;
-    // As stock: the deflated bytes alone (six bytes are their header) may not be more than the plain ones.
-    (out.len() - 6 < plain.len()).then_some(out)
+    // As stock: no longer than the plain bytes.
+    (out.len() <= plain.len()).then_some(out)
 }
 
 /// Bytes that `encode` writes with default options.

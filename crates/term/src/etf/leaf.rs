@@ -8,7 +8,7 @@ use crate::big;
 use crate::code_cell::{Export, Mfa};
 use crate::code_hooks::hooks;
 use crate::heap::Heap;
-use crate::ident::{PID_NUMBER_BITS, PidView, PortView, RefView};
+use crate::ident::{PID_NUMBER_BITS, PidView, PortView, REF_WORD0_BITS, RefView};
 use crate::term::Term;
 
 fn intern(name: &str, options: &Options) -> Result<Atom, DecodeError> {
@@ -178,6 +178,9 @@ pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Option
         }
         creation
     };
+    if words[0] >> REF_WORD0_BITS != 0 {
+        return Err(DecodeError::Malformed("lowest word of a reference"));
+    }
     // References of this node have three words, though they may be written shorter.
     let count = if (node, creation) == crate::node::current() { count.max(3) } else { count };
     let view = RefView { node, creation, count, words };
