@@ -738,7 +738,26 @@ pub fn poke_wheel(wheel: usize) {
     wake_scheduler(wheel);
 }
 
-// ---- stopping the world (code purge, halt) ----
+// ---- stopping the world (crash dumps) ----
+
+/// Stops the other schedulers where they would take their next process; false if some did not come there in so many ms. They
+/// never go on: the caller is about to end the machine.
+pub fn stop_others(limit_ms: u64) -> bool {
+    let Some(vm) = VM.get() else { return true };
+    *vm.blocked.lock().unwrap() = true;
+    vm.paused.store(true, Ordering::SeqCst);
+    let me = CURRENT.get();
+    let others = vm.schedulers.len() - (me < vm.schedulers.len()) as usize;
+    let end = time::monotonic_ns() + limit_ms as i64 * 1_000_000;
+    while vm.pause_count.load(Ordering::SeqCst) < others {
+        if time::monotonic_ns() > end {
+            return false;
+        }
+        (0..vm.schedulers.len()).filter(|&index| index != me).for_each(wake_scheduler);
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    true
+}
 
 fn pause() {
     let vm = vm();

@@ -4,7 +4,7 @@ use super::access::{self, Right};
 use super::hash_store::HashStore;
 use super::object::Object;
 use super::registry;
-use super::table::{Protection, Store, Table};
+use super::table::{Store, Table};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{proctab, refs, send};
 use heddle_term::{Atom, Term, am};
@@ -66,11 +66,7 @@ fn item(p: &mut Process, table: &Table, name: &str) -> Option<Term> {
         "named_table" => Term::bool(table.named),
         "type" => atom(table.kind.name()),
         "keypos" => Term::small(table.key_index as i64 + 1),
-        "protection" => atom(match table.protection() {
-            Protection::Private => "private",
-            Protection::Protected => "protected",
-            Protection::Public => "public",
-        }),
+        "protection" => atom(table.protection().name()),
         "fixed" => Term::bool(table.is_fixed()),
         "safe_fixed" => safe_fixed(p, table, false),
         "safe_fixed_monotonic_time" => safe_fixed(p, table, true),

@@ -40,6 +40,16 @@ pub enum Protection {
     Public,
 }
 
+impl Protection {
+    pub fn name(self) -> &'static str {
+        match self {
+            Protection::Private => "private",
+            Protection::Protected => "protected",
+            Protection::Public => "public",
+        }
+    }
+}
+
 pub enum Store {
     Hash(HashStore),
     Tree(TreeStore),

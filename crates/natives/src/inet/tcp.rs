@@ -8,7 +8,7 @@ use super::{Caller, Reason, last_error, with};
 use crate::ports::port::Port;
 use heddle_term::Atom;
 use std::collections::VecDeque;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// Added to each operation by `prim_inet`.
@@ -39,6 +39,8 @@ pub struct Tcp {
     /// The other side closed while nobody listened: why the next receive and the next send fail, once each.
     pub(super) ended_for_receive: Option<Reason>,
     pub(super) ended_for_send: bool,
+    /// The descriptor was given to another port (`inet:getfd`, `ignorefd`), which closes it.
+    is_given_away: bool,
     /// The port is to close, for this reason.
     pub(super) ends_port: Option<Atom>,
     next_reference: u16,
@@ -58,6 +60,7 @@ impl Default for Tcp {
             acceptors: VecDeque::new(),
             ended_for_receive: None,
             ended_for_send: false,
+            is_given_away: false,
             ends_port: None,
             next_reference: 0,
         }
@@ -106,6 +109,11 @@ impl Tcp {
             24 => Ok(self.subscribe(caller, data)),
             26 => self.accept(port, caller, number(data, 0)?),
             27 => self.listen(data),
+            28 => {
+                self.is_given_away = *data.first().ok_or("einval")? != 0;
+                crate::ports::poll::forget(self.fd()?.as_raw_fd());
+                Ok(Vec::new())
+            }
             42 => self.receive(port, caller, number(data, 0)?, number(data, 4)?),
             43 => self.unreceive(port, data),
             44 => self.shutdown(*data.first().ok_or("einval")?),
@@ -284,6 +292,10 @@ impl Tcp {
         let fd = self.fd.take()?;
         crate::ports::poll::forget(fd.as_raw_fd());
         self.phase = Phase::Closed;
+        if self.is_given_away {
+            let _ = fd.into_raw_fd();
+            return None;
+        }
         Some(fd)
     }
 

@@ -66,9 +66,59 @@ pub fn stack(q: &Process) -> String {
 
 /// What `{process_dump}` gives.
 pub fn whole(q: &Process) -> String {
+    facts(q, "Running", true) + &stack(q)
+}
+
+/// Its section of a crash dump. Terms are no part of it: the viewer wants them in sections of their own.
+pub fn section(q: &Process, state: &str) -> String {
+    let mut out = facts(q, state, false);
+    if let Some(found) = code::locate(q.ip) {
+        let _ = writeln!(out, "Current call: {}:{}/{}", found.mfa.module.name(), found.mfa.function.name(), found.mfa.arity);
+    }
+    let _ = writeln!(out, "Program counter: {:#018x} {}", q.ip as usize, place(q.ip, q.ip));
+    out
+}
+
+/// The stack as crash dumps have it: return addresses, and the slots that hold small integers, atoms, pids and `[]`.
+pub fn stack_section(q: &Process) -> String {
+    let mut out = format!("=proc_stack:{}\n", term(q.pid_term()));
+    let mut slot = q.stop;
+    let mut y = 0;
+    while slot < q.end && !q.sensitive {
+        // SAFETY: the stack is initialised from `stop` to `end`.
+        let word = unsafe { Term::from_raw(*slot) };
+        if word.is_continuation() {
+            let address = (word.raw() - TAG_CONTINUATION) as *const u64;
+            let _ = writeln!(out, "{:#x}:SReturn addr {:#X} {}", slot as usize, address as usize, place(address, address.wrapping_sub(1)));
+            y = 0;
+        } else {
+            if let Some(text) = encoded(word) {
+                let _ = writeln!(out, "y{y}:{text}");
+            }
+            y += 1;
+        }
+        slot = slot.wrapping_add(1);
+    }
+    out
+}
+
+/// An immediate term in the dump's own notation.
+fn encoded(word: Term) -> Option<String> {
+    if word.is_nil() {
+        Some("N".into())
+    } else if let Some(atom) = word.as_atom() {
+        Some(format!("A{:X}:{}", atom.name().len(), atom.name()))
+    } else if let Some(n) = word.as_small() {
+        Some(format!("I{n}"))
+    } else {
+        word.is_local_pid().then(|| format!("P{}", term(word)))
+    }
+}
+
+fn facts(q: &Process, state: &str, with_terms: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "=proc:{}", term(q.pid_term()));
-    let _ = writeln!(out, "State: Running");
+    let _ = writeln!(out, "State: {state}");
     let name = q.shared().name.load(std::sync::atomic::Ordering::Acquire);
     if name != 0 {
         let _ = writeln!(out, "Name: {}", term(Atom::from_index(name - 1).into()));
@@ -77,7 +127,7 @@ pub fn whole(q: &Process) -> String {
     let _ = writeln!(out, "Spawned as: {}:{}/{}", term(first.module.into()), term(first.function.into()), first.arity);
     let _ = writeln!(out, "Spawned by: {}", term(Term::local_pid(q.parent)));
     let _ = writeln!(out, "Message queue length: {}", q.messages.len());
-    if !q.sensitive && !q.messages.is_empty() {
+    if with_terms && !q.sensitive && !q.messages.is_empty() {
         let messages: Vec<String> = q.messages.terms().map(term).collect();
         let _ = writeln!(out, "Message queue: [{}]", messages.join(","));
     }
@@ -88,7 +138,7 @@ pub fn whole(q: &Process) -> String {
             let _ = writeln!(out, "Link list: [{}]", others.join(","));
         }
     }
-    if !q.sensitive && !q.dictionary.entries().is_empty() {
+    if with_terms && !q.sensitive && !q.dictionary.entries().is_empty() {
         let pairs: Vec<String> = q.dictionary.entries().iter().map(|&(k, v)| format!("{{{},{}}}", term(k), term(v))).collect();
         let _ = writeln!(out, "Dictionary: [{}]", pairs.join(","));
     }
@@ -97,6 +147,5 @@ pub fn whole(q: &Process) -> String {
     let _ = writeln!(out, "OldHeap: {}", q.old_words());
     let _ = writeln!(out, "Heap unused: {}", q.free_words().max(0));
     let _ = writeln!(out, "OldHeap unused: {}", (q.old_end as usize - q.old_top as usize) / 8);
-    out.push_str(&stack(q));
     out
 }

@@ -49,14 +49,18 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
     Err(p.badarg())
 }
 
+/// How long others may take to come to a place where they can stop.
+const STOP_MS: u64 = 1000;
+
 /// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
     crate::ports::flush_all();
+    let stopped = sched::stop_others(STOP_MS);
     // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
     eprint!("{slogan}\r\n");
     if let Some(path) = dump_path() {
         eprint!("\r\nCrash dump is being written to: {path}...");
-        match write_dump(&path, slogan) {
+        match super::crash_dump::write(&path, slogan, stopped) {
             Ok(()) => eprint!("done\r\n"),
             Err(e) => eprint!(" {e}\r\n"),
         }
@@ -70,26 +74,4 @@ fn dump_path() -> Option<String> {
         return None;
     }
     Some(std::env::var("ERL_CRASH_DUMP").unwrap_or_else(|_| "erl_crash.dump".into()))
-}
-
-fn write_dump(path: &str, slogan: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut file = std::fs::File::create(path)?;
-    writeln!(file, "=erl_crash_dump:0.5")?;
-    writeln!(file, "Slogan: {slogan}")?;
-    writeln!(file, "System version: {}", super::info::system_version().trim_end())?;
-    writeln!(file, "Atoms: {}", heddle_term::atom::count())?;
-    let mut pids = Vec::new();
-    heddle_runtime::proctab::for_each(|q| {
-        let name = q.name.load(std::sync::atomic::Ordering::Acquire);
-        pids.push((q.pid, (name != 0).then(|| heddle_term::Atom::from_index(name - 1))));
-    });
-    for (pid, name) in pids {
-        writeln!(file, "=proc:<0.{}.{}>", pid & 0x0fff_ffff, pid >> 28)?;
-        if let Some(name) = name {
-            writeln!(file, "Name: {}", name.name())?;
-        }
-    }
-    writeln!(file, "=end")?;
-    Ok(())
 }

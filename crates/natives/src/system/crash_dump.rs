@@ -1,0 +1,128 @@
+//! The file that `halt("text")` and the break menu write: sections as in stock's, so that its viewer reads them. Contents of heaps
+//! are not in it; stacks are, as far as they are return addresses and immediate terms.
+
+use crate::process::dump;
+use heddle_runtime::process::ProcRef;
+use heddle_runtime::{code, gc, proctab, sched};
+use heddle_term::{Atom, Term, text};
+use std::fs::File;
+use std::io::{BufWriter, Result, Write};
+use std::sync::atomic::Ordering;
+
+type Out = BufWriter<File>;
+
+/// `stopped`: no scheduler runs a process now, but the one that calls this.
+pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "=erl_crash_dump:0.5")?;
+    writeln!(out, "Slogan: {slogan}")?;
+    writeln!(out, "System version: {}", super::info::system_version().trim_end())?;
+    writeln!(out, "Taints: ")?;
+    writeln!(out, "Atoms: {}", heddle_term::atom::count())?;
+    writeln!(out, "Calling Thread: {}", std::thread::current().name().unwrap_or("?"))?;
+    writeln!(out, "=memory\nprocesses: {}", gc::BLOCK_BYTES.load(Ordering::Relaxed))?;
+    processes(&mut out, stopped)?;
+    ports(&mut out)?;
+    tables(&mut out)?;
+    modules(&mut out)?;
+    writeln!(out, "=end")?;
+    out.flush()
+}
+
+fn processes(out: &mut Out, stopped: bool) -> Result<()> {
+    let mut all = Vec::new();
+    proctab::for_each(|q| all.push(q));
+    let own = sched::running().map(|(pid, _)| pid);
+    let mut stacks = Vec::new();
+    for q in all {
+        let state = q.state.load();
+        let is_own = own == Some(q.pid);
+        // What another thread changes meanwhile is not looked at.
+        let is_still = is_own || stopped && !state.is_running() && !state.is_dirty();
+        if is_still && !state.is_exiting() {
+            // SAFETY: nobody runs it: schedulers stand still, and no dirty thread has it; or this thread runs it itself.
+            let local = unsafe { q.local() };
+            let state = if is_own {
+                "Running"
+            } else if state.is_queued() {
+                "Scheduled"
+            } else {
+                "Waiting"
+            };
+            write!(out, "{}", dump::section(local, state))?;
+            stacks.push(dump::stack_section(local));
+        } else {
+            unknown(out, q, if state.is_exiting() { "Exiting" } else { "Running" })?;
+        }
+    }
+    stacks.iter().try_for_each(|stack| write!(out, "{stack}"))
+}
+
+/// A process that did not stop.
+fn unknown(out: &mut Out, q: ProcRef, state: &str) -> Result<()> {
+    writeln!(out, "=proc:{}", shown(q.pid_term()))?;
+    writeln!(out, "State: {state}")?;
+    let name = q.name.load(Ordering::Acquire);
+    if name != 0 { writeln!(out, "Name: {}", shown(Atom::from_index(name - 1).into())) } else { Ok(()) }
+}
+
+fn ports(out: &mut Out) -> Result<()> {
+    for id in crate::ports::all() {
+        let Some(port) = crate::ports::find(Term::local_port(id)) else { continue };
+        // A port in use at this moment is left out: waiting for it could take for ever.
+        let Ok(state) = port.state.try_lock() else { continue };
+        writeln!(out, "=port:{}", shown(port.term()))?;
+        writeln!(out, "State: CONNECTED")?;
+        writeln!(out, "Slot: {id}")?;
+        writeln!(out, "Connected: {}", shown(Term::local_pid(state.owner)))?;
+        let links: Vec<String> = state.links.iter().map(|&other| shown(other)).collect();
+        if !links.is_empty() {
+            writeln!(out, "Links: {}", links.join(", "))?;
+        }
+        if let Some(name) = state.name {
+            writeln!(out, "Registered as: {}", name.name())?;
+        }
+        let kind = match (&port.driver, port.os_pid) {
+            (Some(_), _) => "Port controls linked-in driver",
+            (None, Some(_)) => "Port controls external process",
+            (None, None) => "Port is UNIX fd not opened by emulator",
+        };
+        writeln!(out, "{kind}: {}", port.label)?;
+        writeln!(out, "Input: {}\nOutput: {}\nQueue: {}", state.bytes_in, state.bytes_out, state.queued_bytes())?;
+    }
+    Ok(())
+}
+
+fn tables(out: &mut Out) -> Result<()> {
+    for table in crate::ets::registry::all() {
+        let name = shown(table.name().into());
+        writeln!(out, "=ets:{}", shown(Term::local_pid(table.owner())))?;
+        writeln!(out, "Slot: {}", std::sync::Arc::as_ptr(&table).addr())?;
+        writeln!(out, "Table: {name}\nName: {name}")?;
+        writeln!(out, "Objects: {}\nWords: {}", table.size(), table.words())?;
+        writeln!(out, "Type: {}\nProtection: {}", table.kind.name(), table.protection().name())?;
+    }
+    Ok(())
+}
+
+fn modules(out: &mut Out) -> Result<()> {
+    let mut sizes: Vec<(String, usize, usize)> = code::with_all(|all| {
+        let bytes = |instance: &Option<std::sync::Arc<code::Instance>>| instance.as_ref().map_or(0, |i| i.code.len() * 8);
+        all.iter().filter(|(_, m)| m.current.is_some()).map(|(name, m)| (shown((*name).into()), bytes(&m.current), bytes(&m.old))).collect()
+    });
+    sizes.sort_unstable();
+    writeln!(out, "=loaded_modules")?;
+    writeln!(out, "Current code: {}", sizes.iter().map(|s| s.1).sum::<usize>())?;
+    writeln!(out, "Old code: {}", sizes.iter().map(|s| s.2).sum::<usize>())?;
+    for (name, current, old) in &sizes {
+        writeln!(out, "=mod:{name}\nCurrent size: {current}")?;
+        if *old > 0 {
+            writeln!(out, "Old size: {old}")?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(term: Term) -> String {
+    text::display::to_string(term)
+}
