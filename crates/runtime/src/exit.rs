@@ -42,7 +42,7 @@ pub fn leave(p: &mut Process) {
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
         eprintln!("The first process ended, so the machine stops: {reason}");
-        crate::sched::exit_now(1);
+        crate::way_out::exit_now(1);
     }
     shared.state.set_exiting();
     if events::on(p.shared(), flags::PROCS) {

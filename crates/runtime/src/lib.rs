@@ -19,6 +19,7 @@ pub mod msacc;
 pub mod names;
 pub mod natives;
 pub mod package;
+mod parker;
 pub mod process;
 pub mod proctab;
 pub mod qsbr;
@@ -38,6 +39,7 @@ pub mod timer;
 pub mod timer_refs;
 pub mod trace;
 pub mod wall_time;
+pub mod way_out;
 pub mod zeal;
 
 pub use package::Package;

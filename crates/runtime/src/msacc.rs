@@ -50,15 +50,14 @@ struct Account {
 
 static ACCOUNTS: Mutex<Vec<&'static Account>> = Mutex::new(Vec::new());
 static ON: AtomicBool = AtomicBool::new(false);
-static SWITCH: Mutex<Switch> = Mutex::new(Switch { spent: Vec::new() });
+/// What was counted up to the last time that the counting ended, a row a thread. Held while the counting is switched.
+static ENDED: Mutex<Vec<Spent>> = Mutex::new(Vec::new());
 /// Grows when the counting begins, so that nobody adds the time before.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 static BEGAN: AtomicU64 = AtomicU64::new(0);
 
-/// What was counted up to the last time that the counting ended.
-struct Switch {
-    spent: Vec<[u64; STATES.len()]>,
-}
+/// Nanoseconds a state, in the order of STATES.
+type Spent = [u64; STATES.len()];
 
 thread_local! {
     static MINE: Cell<Option<&'static Account>> = const { Cell::new(None) };
@@ -123,8 +122,8 @@ fn change(state: State) -> State {
 }
 
 impl Account {
-    /// Nanoseconds a state in the counting of this epoch, up to `now`.
-    fn read(&self, epoch: u64, now: u64) -> [u64; STATES.len()] {
+    /// What it spent in the counting of this epoch, up to `now`.
+    fn read(&self, epoch: u64, now: u64) -> Spent {
         loop {
             let version = self.version.load(Ordering::Acquire);
             let mut spent = [0; STATES.len()];
@@ -145,7 +144,7 @@ impl Account {
     }
 }
 
-fn counted() -> Vec<[u64; STATES.len()]> {
+fn counted() -> Vec<Spent> {
     let (epoch, now) = (EPOCH.load(Ordering::Acquire), now());
     ACCOUNTS.lock().unwrap().iter().map(|account| account.read(epoch, now)).collect()
 }
@@ -155,23 +154,21 @@ fn begin() {
     EPOCH.fetch_add(1, Ordering::AcqRel);
 }
 
-impl Switch {
-    fn add(&mut self, more: Vec<[u64; STATES.len()]>) {
-        self.spent.resize(more.len(), [0; STATES.len()]);
-        for (sum, more) in self.spent.iter_mut().zip(more) {
-            sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-        }
+fn add(sums: &mut Vec<Spent>, more: Vec<Spent>) {
+    sums.resize(more.len(), [0; STATES.len()]);
+    for (sum, more) in sums.iter_mut().zip(more) {
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     }
 }
 
 /// Goes on counting, or stops. Whether it was counted before.
 pub fn switch(on: bool) -> bool {
-    let mut switch = SWITCH.lock().unwrap();
+    let mut ended = ENDED.lock().unwrap();
     let before = ON.load(Ordering::Relaxed);
     if on && !before {
         begin();
     } else if before && !on {
-        switch.add(counted());
+        add(&mut ended, counted());
     }
     ON.store(on, Ordering::SeqCst);
     before
@@ -179,24 +176,24 @@ pub fn switch(on: bool) -> bool {
 
 /// Forgets what was counted. Whether it is counted.
 pub fn reset() -> bool {
-    let mut switch = SWITCH.lock().unwrap();
-    switch.spent.clear();
+    let mut ended = ENDED.lock().unwrap();
+    ended.clear();
     if ON.load(Ordering::Relaxed) {
         begin();
     }
     ON.load(Ordering::Relaxed)
 }
 
-/// Kind and number of each thread, and nanoseconds a state, in the order of STATES.
-pub fn figures() -> Vec<(&'static str, usize, [u64; STATES.len()])> {
-    let switch = SWITCH.lock().unwrap();
-    let mut sums = Switch { spent: switch.spent.clone() };
-    let threads: Vec<_> = ACCOUNTS.lock().unwrap().clone();
+/// Kind and number of each thread, and what it spent.
+pub fn figures() -> Vec<(&'static str, usize, Spent)> {
+    let ended = ENDED.lock().unwrap();
+    let mut sums = ended.clone();
     if ON.load(Ordering::Relaxed) {
-        sums.add(counted());
+        add(&mut sums, counted());
     }
-    sums.spent.resize(threads.len(), [0; STATES.len()]);
-    threads.iter().zip(sums.spent).map(|(account, spent)| (account.kind, account.id, spent)).collect()
+    let threads: Vec<_> = ACCOUNTS.lock().unwrap().clone();
+    sums.resize(threads.len(), [0; STATES.len()]);
+    threads.iter().zip(sums).map(|(account, spent)| (account.kind, account.id, spent)).collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 
 use crate::balance::{self, Balance};
 use crate::msacc::{self, State};
+use crate::parker::Parker;
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::{Next, Queues, RunQueue};
 use crate::signal::{Body, Signal};
@@ -51,12 +52,6 @@ struct Scheduler {
     stolen: AtomicU64,
     /// Running process' pid + 1, or 0.
     current: AtomicU64,
-}
-
-struct Parker {
-    thread: OnceLock<std::thread::Thread>,
-    /// Set to wake; cleared by the sleeper.
-    token: AtomicBool,
 }
 
 pub(crate) struct DirtyQueue {
@@ -152,27 +147,6 @@ pub fn timers() -> &'static Wheels {
     &vm().wheels
 }
 
-impl Parker {
-    fn park(&self, timeout: Option<Duration>) {
-        let _ = self.thread.set(std::thread::current());
-        // SeqCst: pairs with `unpark`.
-        if self.token.swap(false, Ordering::SeqCst) {
-            return;
-        }
-        match timeout {
-            Some(timeout) => std::thread::park_timeout(timeout),
-            None => std::thread::park(),
-        }
-        self.token.store(false, Ordering::SeqCst);
-    }
-    fn unpark(&self) {
-        self.token.store(true, Ordering::SeqCst);
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
-    }
-}
-
 /// Prepares queues and wheels; `run` starts the threads.
 pub fn init(options: Options, engine: Box<dyn Engine>) {
     let n = options.schedulers;
@@ -180,7 +154,7 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         schedulers: (0..n)
             .map(|_| Scheduler {
                 queue: RunQueue::default(),
-                parker: Parker { thread: OnceLock::new(), token: AtomicBool::new(false) },
+                parker: Parker::default(),
                 reductions: AtomicU64::new(0),
                 switches: AtomicU64::new(0),
                 stolen: AtomicU64::new(0),
@@ -528,7 +502,7 @@ fn park(index: usize, wait_ms: u64) {
     let vm = vm();
     let me = &vm.schedulers[index];
     let bit = 1u64 << (index % 64);
-    let _ = me.parker.thread.set(std::thread::current());
+    me.parker.belongs_to_me();
     vm.idle[index / 64].fetch_or(bit, Ordering::SeqCst);
     vm.idle_count.fetch_add(1, Ordering::SeqCst);
     fence(Ordering::SeqCst);
@@ -545,7 +519,7 @@ fn park(index: usize, wait_ms: u64) {
             system_profile::scheduler(index + 1, false);
         }
         msacc::sleep(true);
-        me.parker.park(Some(Duration::from_millis(ms.max(1))));
+        me.parker.park(Duration::from_millis(ms.max(1)));
         msacc::sleep(false);
         if told {
             system_profile::scheduler(index + 1, true);
@@ -778,27 +752,4 @@ pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
     let p = crate::proctab::lookup(pid)?;
     // SAFETY: it runs on this thread, which therefore owns it.
     Some((pid, unsafe { p.local() }.initial_call))
-}
-
-static AT_EXIT: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
-
-/// `f` runs on every orderly way out.
-pub fn at_exit(f: fn()) {
-    AT_EXIT.lock().unwrap().push(f);
-}
-
-/// What `at_exit` was told; also for ways out that are not orderly.
-pub fn run_at_exit() {
-    if let Ok(hooks) = AT_EXIT.try_lock() {
-        hooks.iter().for_each(|f| f());
-    }
-}
-
-/// Stops the machine: pending output was flushed by the caller.
-pub fn exit_now(status: i32) -> ! {
-    use std::io::Write;
-    let _ = std::io::stdout().flush();
-    run_at_exit();
-    // SAFETY: ends the process without running destructors, which other threads may still need.
-    unsafe { libc::_exit(status) }
 }

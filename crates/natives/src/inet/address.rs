@@ -24,6 +24,9 @@ pub struct Address {
     len: libc::socklen_t,
 }
 
+/// `getsockname` and `getpeername`.
+type NameCall = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
+
 impl Address {
     fn empty() -> Address {
         // SAFETY: plain numbers, for which zeros are valid.
@@ -101,7 +104,7 @@ impl Address {
     }
 
     /// The address that `getsockname` or `getpeername` gives.
-    pub fn ask(fd: &OwnedFd, call: unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32) -> Result<Address, Reason> {
+    pub fn ask(fd: &OwnedFd, call: NameCall) -> Result<Address, Reason> {
         let mut address = Address::empty();
         // SAFETY: room for any address.
         let done = unsafe { call(fd.as_raw_fd(), (&raw mut address.storage).cast(), &mut address.len) };

@@ -2,7 +2,7 @@
 
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::sched;
+use heddle_runtime::{sched, way_out};
 use heddle_term::{Atom, Term};
 
 heddle_runtime::natives! { TABLE:
@@ -31,14 +31,14 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
         if flush {
             crate::ports::flush_all();
         }
-        sched::exit_now((status & 0xff) as i32);
+        way_out::exit_now((status & 0xff) as i32);
     }
     if a[0].is_integer() && heddle_term::big::to_i64(a[0]).is_none_or(|n| n >= 0) {
         let low = heddle_term::big::to_bytes(a[0], 1, false)[0];
-        sched::exit_now(low as i32);
+        way_out::exit_now(low as i32);
     }
     if a[0].is_atom_of(Atom::new("abort")) {
-        sched::run_at_exit();
+        way_out::run_at_exit();
         std::process::abort();
     }
     if a[0].is_list() {
@@ -65,7 +65,7 @@ pub fn crash(slogan: &str) -> ! {
             Err(e) => eprint!(" {e}\r\n"),
         }
     }
-    sched::exit_now(1)
+    way_out::exit_now(1)
 }
 
 /// None when dumps are switched off.

@@ -4,7 +4,7 @@
 use crate::tty;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::build_message;
-use heddle_runtime::{names, sched};
+use heddle_runtime::{names, way_out};
 use heddle_term::{Atom, Term, am};
 use std::io::Write;
 use std::sync::OnceLock;
@@ -96,7 +96,7 @@ fn start() {
 pub fn install(mode: Break) {
     BREAK.store(mode as u8, Ordering::Relaxed);
     start();
-    sched::at_exit(tty::modes::restore);
+    way_out::at_exit(tty::modes::restore);
     handle(libc::SIGPIPE, libc::SIG_IGN);
     for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT] {
         handle(signal, note_address());
@@ -181,10 +181,10 @@ fn break_menu() {
             continue;
         }
         if n <= 0 {
-            sched::exit_now(0);
+            way_out::exit_now(0);
         }
         match key {
-            b'a' | 3 => sched::exit_now(0),
+            b'a' | 3 => way_out::exit_now(0),
             b'A' => super::halt::crash("Crash dump requested by user"),
             b'c' => break,
             b'v' => say(&format!("{}\n", super::info::system_version().trim_end())),
