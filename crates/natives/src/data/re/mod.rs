@@ -138,7 +138,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
         return Err(p.badarg());
     }
     let is_new = precompiled.is_none();
-    if is_new && pattern.is_tuple() {
+    if is_new && !(pattern.is_cons() || pattern.is_nil() || pattern.is_bitstring()) {
         return Err(p.badarg());
     }
     // Characters beyond bytes are turned into UTF-8 by Erlang code.
