@@ -26,12 +26,9 @@ ops! {
         p.messages.restart();
         p.shared().state.clear_active();
         (*c).left = r;
-        if !p.messages.is_empty() || !p.shared().inbox.is_empty() {
-            crate::ctx::OUT_YIELD
-        } else {
-            p.hibernating = true;
-            OUT_WAIT
-        }
+        // Signals under way are looked at when it goes on: only a message among them wakes it.
+        p.hibernating = p.messages.is_empty();
+        if !p.hibernating || !p.shared().inbox.is_empty() { crate::ctx::OUT_YIELD } else { OUT_WAIT }
     }
 
     // erlang:raise(X0, X1, X2); wrong arguments give badarg as value.
