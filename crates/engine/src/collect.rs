@@ -2,6 +2,8 @@
 
 use crate::ctx::Ctx;
 use heddle_runtime::gc::{self, Kind};
+use heddle_runtime::long_gc;
+use heddle_runtime::process::{FLAG_FLOATS, Process};
 use heddle_term::Term;
 
 /// Makes room for `need` words. The tops were saved; load them again afterwards.
@@ -19,6 +21,65 @@ pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
     }
 }
 
+/// Before `make_room` at an operation that can run again: leaves a collection that may take long to a dirty thread. If true, the
+/// slice is over (OUT_YIELD) and the operation runs again afterwards.
+///
+/// # Safety
+/// As `make_room`. The operation at `ip` has done nothing yet, and needs no more than the live registers and the floats.
+pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: i64) -> bool {
+    // SAFETY: by contract.
+    unsafe {
+        let p = &mut *(*c).p;
+        if !long_gc::is_long(p, Kind::Automatic) {
+            return false;
+        }
+        long_gc::put_off(p, need, Kind::Automatic);
+        p.ip = ip;
+        p.saved.clear();
+        p.saved.extend_from_slice(&(&(*c).x)[..live]);
+        p.live = live as u32;
+        // Unlike at a call, floats may be under way. The registers behind the last one ever used are zero.
+        let floats = (*c).f.iter().rposition(|f| f.to_bits() != 0).map_or(0, |last| last + 1);
+        if floats > 0 {
+            p.flags |= FLAG_FLOATS;
+            p.rare().floats = (&(*c).f)[..floats].to_vec();
+        }
+        (*c).left = r;
+        true
+    }
+}
+
+/// Collects now, or after the slice, which is over soon, if it may take long. Nothing needs room.
+///
+/// # Safety
+/// As `make_room`.
+#[cold]
+#[inline(never)]
+unsafe fn tidy(c: *mut Ctx, live: usize) {
+    // SAFETY: by contract.
+    unsafe {
+        let p = &mut *(*c).p;
+        if p.heap.fragment_words <= p.heap_words() && long_gc::is_long(p, Kind::Automatic) {
+            long_gc::put_off(p, 0, Kind::Automatic);
+            p.bump(heddle_runtime::zeal::slice() as usize);
+        } else {
+            make_room(c, 0, live);
+        }
+    }
+}
+
+/// At the end of a slice, all live terms in the process: collects what natives left beside the heap, now or on a dirty thread.
+pub fn tidy_saved(p: &mut Process) {
+    if p.heap.fragments.is_null() {
+        return;
+    }
+    if long_gc::is_long(p, Kind::Automatic) {
+        long_gc::put_off(p, 0, Kind::Automatic);
+    } else {
+        gc::collect(p, &mut [], 0, Kind::Automatic);
+    }
+}
+
 /// After a native: collects when it overflowed into fragments, when it attached much off-heap data, or in zeal mode.
 ///
 /// # Safety
@@ -29,7 +90,7 @@ pub unsafe fn after_native(c: *mut Ctx, live: usize) {
     unsafe {
         let p = &mut *(*c).p;
         if !p.heap.fragments.is_null() || p.heap.off_heap.virtual_words > p.vheap_limit_words || heddle_runtime::zeal::gc() {
-            make_room(c, 0, live);
+            tidy(c, live);
         }
     }
 }
@@ -44,7 +105,11 @@ pub unsafe fn make_room_keeping(c: *mut Ctx, need: usize, live: usize, keep: Ter
     // SAFETY: by contract; the register above the live ones is dead.
     unsafe {
         (*c).x[live] = keep;
-        make_room(c, need, live + 1);
+        if need == 0 {
+            tidy(c, live + 1);
+        } else {
+            make_room(c, need, live + 1);
+        }
         (*c).x[live]
     }
 }

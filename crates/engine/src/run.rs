@@ -3,7 +3,7 @@
 use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_WAIT, OpFn, X_REGISTERS};
 use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
-use heddle_runtime::process::{Outcome, Process};
+use heddle_runtime::process::{FLAG_FLOATS, Outcome, Process};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
 use heddle_term::Term;
@@ -82,6 +82,11 @@ impl EngineThread for Thread {
                 let live = p.saved.len();
                 (&mut (*c).x)[..live].copy_from_slice(&p.saved);
                 p.saved.clear();
+            }
+            if p.flags & FLAG_FLOATS != 0 {
+                p.flags &= !FLAG_FLOATS;
+                let floats = std::mem::take(&mut p.rare().floats);
+                (&mut (*c).f)[..floats.len()].copy_from_slice(&floats);
             }
             (*c).left = 0;
             let ip = p.ip;

@@ -1,10 +1,10 @@
-//! Dirty threads: they run natives that take long or block, one process each at a time.
+//! Dirty threads: they run natives that take long or block, and long collections, one process each at a time.
 
 use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::run_queue::Next;
 use crate::state::Put;
-use crate::{qsbr, sched, wall_time};
+use crate::{long_gc, qsbr, sched, wall_time};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -53,7 +53,14 @@ pub fn run(kind: usize, id: usize, number: usize) {
         // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
         let local = unsafe { p.local() };
         local.flags &= !FLAG_DETACHED;
-        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { engine.run_dirty(local) };
+        let outcome = if p.state.load().is_exiting() {
+            Outcome::Exit
+        } else if long_gc::is_due(local) {
+            long_gc::run(local);
+            Outcome::Yield
+        } else {
+            engine.run_dirty(local)
+        };
         // It may have been ended while its native blocked.
         let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { outcome };
         sched::switch_out(p, local, outcome);

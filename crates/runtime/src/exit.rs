@@ -64,6 +64,9 @@ pub fn leave(p: &mut Process) {
     for hook in hooks {
         hook(p);
     }
+    if crate::long_gc::is_due(p) {
+        crate::long_gc::give_up(p);
+    }
     // Whom it suspended goes on.
     for &(pid, count) in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
         crate::send::call_in(pid, move |other| {

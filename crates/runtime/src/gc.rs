@@ -113,6 +113,16 @@ pub enum Kind {
     Major,
 }
 
+/// How much a collection may have to look at, in words.
+pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
+    let young = p.used_words() + p.heap.fragment_words;
+    let full = kind == Kind::Major
+        || p.need_major
+        || p.minor_count >= p.fullsweep_after
+        || !p.old_start.is_null() && words(p.old_top, p.old_end) < words(p.start, p.high_water);
+    if full { young + words(p.old_start, p.old_top) } else { young }
+}
+
 /// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free.
 /// Returns the work done, in reductions.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {

@@ -15,6 +15,7 @@ pub mod inbox;
 pub mod inner_queue;
 pub mod links;
 pub mod literals;
+pub mod long_gc;
 pub mod msacc;
 pub mod names;
 pub mod natives;

@@ -264,6 +264,8 @@ impl Rare {
             owned: Vec::new(),
             seq: Default::default(),
             meters: Vec::new(),
+            due: Default::default(),
+            floats: Vec::new(),
         })
     }
 
@@ -290,6 +292,10 @@ pub struct Rare {
     pub seq: crate::trace::seq::State,
     /// The metered functions that it is in.
     pub meters: Vec<crate::trace::meters::Current>,
+    /// What a dirty thread is to do with it (FLAG_COLLECT).
+    pub due: crate::long_gc::Due,
+    /// Float registers while it does not run (FLAG_FLOATS).
+    pub floats: Vec<f64>,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -369,6 +375,10 @@ pub const FLAG_ETS: u32 = 1;
 pub const FLAG_NODES: u32 = 2;
 /// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
 pub const FLAG_DETACHED: u32 = 4;
+/// A dirty thread is to collect it before it goes on.
+pub const FLAG_COLLECT: u32 = 8;
+/// It stands where float registers may be in use.
+pub const FLAG_FLOATS: u32 = 16;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}

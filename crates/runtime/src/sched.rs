@@ -17,7 +17,7 @@ use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
-use crate::{dirty, handle, huge_pages, proctab, qsbr, system_monitor, system_profile, time, wall_time};
+use crate::{dirty, handle, huge_pages, long_gc, proctab, qsbr, system_monitor, system_profile, time, wall_time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
@@ -569,22 +569,27 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     me.current.store(p.pid + 1, Ordering::Relaxed);
     // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
     let local = unsafe { p.local() };
-    let mut outcome = Outcome::Yield;
     if events::on(&p, SWITCHES) {
         switched_in(local);
     }
-    if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
-        outcome = Outcome::Exit;
+    let outcome = if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
+        Outcome::Exit
     } else if local.suspend_count > 0 {
-        outcome = Outcome::Suspended;
+        Outcome::Suspended
+    } else if long_gc::is_due(local) {
+        Outcome::DirtyCpu
     } else {
         let slice = crate::zeal::slice();
         let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
         let used = (slice - left).max(0) as u64;
         local.reductions += used;
         me.reductions.fetch_add(used, Ordering::Relaxed);
-        outcome = if out == Outcome::Yield { outcome } else { out };
-    }
+        match out {
+            // Wherever it stands, all of it is in its roots.
+            Outcome::Yield | Outcome::Wait if long_gc::is_due(local) => Outcome::DirtyCpu,
+            out => out,
+        }
+    };
     me.current.store(0, Ordering::Relaxed);
     if events::on(&p, SWITCHES) {
         switched_out(local, outcome);

@@ -24,6 +24,12 @@ pub fn gc() -> bool {
 }
 
 #[inline(always)]
+pub fn yields() -> bool {
+    // Relaxed: as above.
+    YIELD.load(Ordering::Relaxed)
+}
+
+#[inline(always)]
 pub fn slice() -> i64 {
-    if YIELD.load(Ordering::Relaxed) { 1 } else { 4000 }
+    if yields() { 1 } else { 4000 }
 }

@@ -4,7 +4,6 @@
 use crate::ctx::{Ctx, Dst, OUT_SUSPENDED, OUT_YIELD, Src, continuation, continuation_target, entry_arity};
 use crate::ops::errors::{raise, undefined_function};
 use crate::{enter, fusable, goto, load, ops, save};
-use heddle_runtime::gc;
 use heddle_runtime::process::Exception;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Term, am};
@@ -102,9 +101,7 @@ ops! {
         p.saved.clear();
         p.saved.extend_from_slice(&(&(*c).x)[..live]);
         p.live = live as u32;
-        if !p.heap.fragments.is_null() {
-            gc::collect(p, &mut [], 0, gc::Kind::Automatic);
-        }
+        crate::collect::tidy_saved(p);
         (*c).left = r;
         OUT_YIELD
     }
@@ -178,9 +175,7 @@ ops! {
         p.saved.clear();
         p.saved.extend_from_slice(&[entry.module.into(), (*c).x[arity + entry.num_free as usize], args]);
         p.live = 3;
-        if !p.heap.fragments.is_null() {
-            gc::collect(p, &mut [], 0, gc::Kind::Automatic);
-        }
+        crate::collect::tidy_saved(p);
         (*c).left = r;
         OUT_SUSPENDED
     }

@@ -4,7 +4,7 @@ use crate::ctx::{OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::{Class, Exception, Outcome, Process};
-use heddle_runtime::{code, gc, handle, spawn};
+use heddle_runtime::{code, gc, handle, long_gc, spawn};
 use heddle_term::{Term, am};
 
 ops! {
@@ -21,6 +21,14 @@ ops! {
             (*c).fault_args = p.heap.list(&(&(*c).x)[..3]);
             h = p.heap.htop;
             return raise(ip, c, h, s, r);
+        }
+        if long_gc::is_long(p, gc::Kind::Major) {
+            p.ip = ip;
+            p.saved.clear();
+            p.saved.extend_from_slice(&(&(*c).x)[..3]);
+            p.live = 3;
+            (*c).left = r;
+            return crate::ctx::OUT_DIRTY_CPU;
         }
         lie_down(p, &mut (&mut (*c).x)[..3]);
         p.messages.restart();

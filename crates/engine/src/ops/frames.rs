@@ -1,17 +1,20 @@
 //! Stack frames and heap checks.
 
-use crate::collect::make_room;
-use crate::ctx::{Ctx, Dst, Src, X, Y, bound, fits};
+use crate::collect::{make_room, put_off};
+use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, X, Y, bound, fits};
 use crate::{fusable, goto, load, next, ops, save, then};
 use heddle_runtime::zeal;
 use heddle_term::Term;
 
-/// Collects for `need` words and runs the same operation again.
+/// Collects for `need` words and goes on; or, if that may take long, ends the slice and runs the same operation again.
 macro_rules! collect_and_retry {
     ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $need:expr, $live:expr) => {{
         let need = $need;
         let live = $live;
         save!($c, $h, $s);
+        if put_off($ip, $c, need, live, $r) {
+            return OUT_YIELD;
+        }
         make_room($c, need, live);
         load!($c, $h, $s);
     }};

@@ -99,9 +99,7 @@ ops! {
     #[cold]
     fn switch_waiting(ip, c, h, s, r) {
         let p = &mut *(*c).p;
-        if !p.heap.fragments.is_null() {
-            crate::collect::make_room(c, 0, 0);
-        }
+        crate::collect::tidy_saved(p);
         (*c).left = r;
         OUT_WAIT
     }

@@ -225,16 +225,17 @@ fn mfa_term(heap: &mut Heap, mfa: heddle_term::Mfa) -> Term {
     heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)])
 }
 
+/// The native that it runs on a dirty thread, or is about to.
+fn native_at(q: &Process) -> Option<heddle_term::Mfa> {
+    if q.shared().state.load().is_dirty() { code::NATIVE_AT.get().and_then(|at| at(q.ip)) } else { None }
+}
+
 fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
         "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
-        "current_function" if q.shared().state.load().is_dirty() => match code::NATIVE_AT.get().and_then(|at| at(q.ip)) {
+        "current_function" => match native_at(q).or_else(|| current(q, own).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
-            None => am::UNDEFINED.into(),
-        },
-        "current_function" => match current(q, own) {
-            Some(l) => mfa_term(heap, l.mfa),
             // It never ran: it is about to.
             None if q.live == heddle_runtime::spawn::STARTING => mfa_term(heap, q.initial_call),
             None => am::UNDEFINED.into(),

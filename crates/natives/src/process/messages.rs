@@ -1,6 +1,8 @@
 //! Sending, and the few natives that control the running process.
 
 use crate::args;
+use heddle_runtime::gc::Kind;
+use heddle_runtime::long_gc;
 use heddle_runtime::process::{Class, Exception, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, Sent};
 use heddle_term::{Term, am};
@@ -220,11 +222,15 @@ fn dirty_process_handle_signals(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// Collects the calling process: asks for it; the engine does it when the native returns.
 fn garbage_collect(p: &mut Process, a: &[Term]) -> NativeResult {
-    match a[0].as_atom().map(|m| m.name()) {
-        Some("major") => p.need_major = true,
-        Some("minor") => {}
+    let kind = match a[0].as_atom().map(|m| m.name()) {
+        Some("major") => Kind::Major,
+        Some("minor") => Kind::Automatic,
         _ => return Err(p.badarg()),
+    };
+    if long_gc::is_long(p, kind) {
+        return Err(Thrown::DirtyCpu);
     }
+    p.need_major |= kind == Kind::Major;
     p.request_collection();
     Ok(Term::bool(true))
 }

@@ -3,7 +3,7 @@
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, gc, send};
+use heddle_runtime::{Package, gc, long_gc, send};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -76,6 +76,9 @@ impl Task {
             ("garbage_collect", Some(target)) => {
                 // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
                 let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Automatic };
+                if long_gc::is_long(target, kind) {
+                    return long_gc::put_off_task(target, move |target| self.run(target));
+                }
                 gc::collect(target, &mut [], 0, kind);
                 Term::bool(true)
             }
@@ -118,19 +121,24 @@ fn send_copy_request(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn copy_literals(me: u64, id: Package, priority: Priority, pid: u64) {
-    send::ask_as(priority, pid, move |other| {
-        if let Some(other) = other {
-            if other.flags & FLAG_DETACHED != 0 {
-                // Its native may use them. It finds the request when the native is back.
-                let again = Body::Call(Box::new(move |_| copy_literals(me, id, priority, pid)));
-                let _ = other.shared().inbox.push(Signal::new(again));
-                return;
-            }
-            literals::copy_off(other);
+    send::ask_as(priority, pid, move |other| copy_off(me, id, other));
+}
+
+fn copy_off(me: u64, id: Package, other: Option<&mut Process>) {
+    if let Some(other) = other {
+        if other.flags & FLAG_DETACHED != 0 {
+            // Its native may use them. It finds the request when the native is back.
+            let again = Body::Call(Box::new(move |other| copy_off(me, id, other)));
+            let _ = other.shared().inbox.push(Signal::new(again));
+            return;
         }
-        send::build_message(me, |heap| {
-            let id = heap.copy(id.term());
-            heap.tuple(&[Atom::new("copy_literals").into(), id, am::OK.into()])
-        });
+        if long_gc::is_long(other, gc::Kind::Major) {
+            return long_gc::put_off_task(other, move |other| copy_off(me, id, other));
+        }
+        literals::copy_off(other);
+    }
+    send::build_message(me, |heap| {
+        let id = heap.copy(id.term());
+        heap.tuple(&[Atom::new("copy_literals").into(), id, am::OK.into()])
     });
 }

@@ -16,8 +16,8 @@
 
 use super::append::MAX_BITS;
 use super::finish;
-use crate::collect::make_room;
-use crate::ctx::{Ctx, Dst, Src, fits, put};
+use crate::collect::{make_room, put_off};
+use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, fits, put};
 use crate::{goto, load, next, ops, save};
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
 use heddle_term::literal::is_literal;
@@ -57,7 +57,11 @@ ops! {
     #[cold]
     fn begin_small_full(ip, c, h, s, r) {
         save!(c, h, s);
-        make_room(c, (*ip.add(1) + *ip.add(3)) as usize, *ip.add(2) as usize);
+        let (need, live) = ((*ip.add(1) + *ip.add(3)) as usize, *ip.add(2) as usize);
+        if put_off(ip, c, need, live, r) {
+            return OUT_YIELD;
+        }
+        make_room(c, need, live);
         load!(c, h, s);
         goto!(ip, c, h, s, r)
     }
