@@ -97,13 +97,26 @@ impl Emitter<'_> {
             {
                 self.clear(dst);
             }
-            if i > 0 && instrs[i - 1].op == Op::Move && self.is_line_of_nothing(&instrs[i..], beam.code.operands(&instrs[i - 1])[1]) {
+            if i > 0
+                && let Some(moved) = self.moved(&instrs[i - 1])
+                && self.is_line_of_nothing(&instrs[i..], moved)
+            {
                 i += 1;
                 continue;
             }
             i += self.instruction(module, function, &instrs[i..], zeal)?;
         }
         Ok(())
+    }
+
+    /// Where an instruction puts a value that is there already. (A fun without an environment is a literal.)
+    fn moved(&self, instr: &Instr) -> Option<Operand> {
+        let o = self.beam.code.operands(instr);
+        match (instr.op, o) {
+            (Op::Move, o) => Some(o[1]),
+            (Op::MakeFun3, &[_, dst, Operand::List(list)]) if self.beam.code.list(list).is_empty() => Some(dst),
+            _ => None,
+        }
     }
 
     /// A line behind a move to `moved` and before a tail call of what is no native. Nobody asks for the place of such a call; and

@@ -70,6 +70,8 @@ fn compiled(text: Vec<u8>, options: &options::CompileOptions) -> Result<(Source,
     if options.inconsistent {
         return Err(CompileError { text: "inconsistent NEWLINE options".into(), at: 0 });
     }
+    // Stock's library takes a zero for the end of the pattern.
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
     let source = Source { options: options.bits, newline: options.newline, bsr: options.bsr, text };
     let code = code::get(&source)?;
     Ok((source, code))
