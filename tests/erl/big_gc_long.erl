@@ -44,6 +44,9 @@ asked() ->
     t:w(asked, [erlang:garbage_collect(P) || _ <- lists:seq(1, 5)]),
     t:w(async, [receive {garbage_collect, I, R} -> R end || T <- [major, minor], I <- [make_ref()],
                 async =:= erlang:garbage_collect(P, [{async, I}, {type, T}])]),
+    erlang:suspend_process(P),
+    t:w(suspended, erlang:garbage_collect(P)),
+    erlang:resume_process(P),
     t:w(sum, sum(P)),
     t:w(self, begin L = lists:seq(1, 1500000), erlang:garbage_collect(), lists:sum(L) end),
     unlink(P), exit(P, kill).

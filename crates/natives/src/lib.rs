@@ -23,6 +23,7 @@ pub const TABLES: &[&[Native]] = &[
     process::names::TABLE,
     process::relations::TABLE,
     process::spawn::TABLE,
+    process::spawn_request::TABLE,
     process::suspend::TABLE,
     process::system_tasks::TABLE,
     process::timers::TABLE,

@@ -574,10 +574,11 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     }
     let outcome = if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
         Outcome::Exit
+    } else if long_gc::is_due(local) {
+        // Even if it is suspended: others may wait for it.
+        Outcome::DirtyCpu
     } else if local.suspend_count > 0 {
         Outcome::Suspended
-    } else if long_gc::is_due(local) {
-        Outcome::DirtyCpu
     } else {
         let slice = crate::zeal::slice();
         let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
@@ -586,7 +587,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         me.reductions.fetch_add(used, Ordering::Relaxed);
         match out {
             // Wherever it stands, all of it is in its roots.
-            Outcome::Yield | Outcome::Wait if long_gc::is_due(local) => Outcome::DirtyCpu,
+            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => Outcome::DirtyCpu,
             out => out,
         }
     };

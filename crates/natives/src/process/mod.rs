@@ -8,6 +8,7 @@ pub mod messages;
 pub mod names;
 pub mod relations;
 pub mod spawn;
+pub mod spawn_request;
 pub mod suspend;
 pub mod system_tasks;
 pub mod timers;

@@ -1,9 +1,9 @@
 //! spawn and its options.
 
+use super::spawn_request::{self, Reply};
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
-use heddle_runtime::signal::Signal;
 use heddle_runtime::trace::seq::{self, Token};
 use heddle_runtime::trace::{events, flags, sessions};
 use heddle_runtime::{Package, RefId, refs, sched, spawn};
@@ -16,10 +16,8 @@ heddle_runtime::natives! { TABLE:
         "spawn"/3 => spawn_3,
         "spawn_link"/3 => spawn_link_3,
         "spawn_opt"/4 => spawn_opt_4,
-        "spawn_request_abandon"/1 => spawn_request_abandon,
     }
     "erts_internal" => {
-        "spawn_request"/4 => spawn_request,
         "spawn_system_process"/3 => spawn_system_process,
     }
 }
@@ -31,9 +29,7 @@ pub struct Request {
     pub link: bool,
     /// Options of the monitor, if one is wanted.
     pub monitor: Option<MonitorOptions>,
-    /// `{reply, yes | no | error_only | success_only}` of spawn_request.
-    pub reply: Option<Atom>,
-    pub reply_tag: Option<Term>,
+    pub reply: Reply,
 }
 
 #[derive(Default)]
@@ -43,15 +39,15 @@ pub struct MonitorOptions {
 }
 
 /// A process that was started.
-struct Created {
-    pid: Term,
+pub struct Created {
+    pub pid: Term,
     /// Of its monitor.
     reference: Option<Term>,
     /// Sequential tracing: what goes with the answer to a request.
-    token: Option<Box<Token>>,
+    pub token: Option<Box<Token>>,
 }
 
-fn mfa_of(m: Term, f: Term, a: Term) -> Option<(Mfa, Term)> {
+pub fn mfa_of(m: Term, f: Term, a: Term) -> Option<(Mfa, Term)> {
     let (module, function) = (m.as_atom()?, f.as_atom()?);
     let n = args::list(a)?.len();
     Some((Mfa { module, function, arity: n.min(255) as u8 }, a))
@@ -91,7 +87,7 @@ fn start(p: &mut Process, a: &[Term], request: &Request) -> NativeResult {
 /// The new process with its relations set up on both sides before it runs.
 ///
 /// `asked`: the list of options, if there was one.
-fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, asked: Option<Term>, reference: Option<RefId>) -> Option<Created> {
+pub fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, asked: Option<Term>, reference: Option<RefId>) -> Option<Created> {
     let child = spawn::create(mfa, arguments, Some(p), &request.options)?;
     // SAFETY: not published yet: the creator is its owner.
     let local = unsafe { child.local() };
@@ -142,7 +138,7 @@ fn request_message(
 ) -> Term {
     let id = monitor.unwrap_or_else(|| p.heap.reference(id.unwrap_or_else(refs::fresh).words()));
     let link = if request.link { p.heap.list(&[am::LINK.into()]) } else { Term::NIL };
-    let tag = request.reply_tag.unwrap_or(Atom::new("spawn_reply").into());
+    let tag = request.reply.tag;
     let name = p.heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)]);
     let (me, leader) = (p.pid_term(), p.group_leader);
     p.heap.tuple(&[Atom::new("spawn_request").into(), id, me, leader, name, asked.unwrap_or(link), tag, arguments])
@@ -151,7 +147,8 @@ fn request_message(
 /// None when the list is no list or holds something unknown.
 pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
     let mut request = Request::default();
-    for item in args::list(list)? {
+    let items = args::list(list)?;
+    for &item in &items {
         match item.as_atom() {
             Some(am::LINK) => {
                 request.link = true;
@@ -176,10 +173,15 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
             "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
             "async_dist" => o.async_dist = args::boolean(value)?,
             "scheduler" => o.scheduler = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers)? as u32,
-            "reply" if is_request => request.reply = Some(value.as_atom()?),
-            "reply_tag" if is_request => request.reply_tag = Some(value),
+            "reply" if is_request => {
+                spawn_request::reply_when(value)?;
+            }
+            "reply_tag" if is_request => {}
             _ => return None,
         }
+    }
+    if is_request {
+        request.reply = spawn_request::reply_of(&items);
     }
     // A process that may not hold its own first heap.
     let o = &request.options;
@@ -189,59 +191,4 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
 /// The heap size step that holds `words`.
 pub fn heap_size(words: usize) -> usize {
     heddle_runtime::sizes::at_least(words)
-}
-
-/// erts_internal:spawn_request(M, F, Args, Options): the reply comes as a message; the answer is the reference.
-fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(request) = parse_options(a[3], true) else {
-        // Not a list is the caller's mistake; an unknown option is told in the reply.
-        if args::list(a[3]).is_none() {
-            return Ok(Atom::new("badopt").into());
-        }
-        let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
-        let tag = Atom::new("spawn_reply").into();
-        let message = p.heap.tuple(&[tag, reference, am::ERROR.into(), Atom::new("badopt").into()]);
-        let _ = p.shared().inbox.push(Signal::message(Package::new(message)));
-        return Ok(reference);
-    };
-    let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
-    let id = refs::fresh();
-    let alias = request.monitor.as_ref().and_then(|m| m.alias).unwrap_or(AliasMode::None);
-    let outcome = create(p, mfa, arguments, &request, Some(a[3]), Some(id));
-    let reference = super::relations::reference_term(p, id, alias);
-    let ok = outcome.is_some();
-    let wanted = match request.reply.map(|r| r.name()) {
-        None | Some("yes") => true,
-        Some("error_only") => !ok,
-        Some("success_only") => ok,
-        _ => false,
-    };
-    if wanted {
-        let tag = request.reply_tag.unwrap_or(Atom::new("spawn_reply").into());
-        let (kind, result) = match &outcome {
-            Some(created) => (am::OK.into(), created.pid),
-            None => (am::ERROR.into(), Term::atom(am::SYSTEM_LIMIT)),
-        };
-        let message = p.heap.tuple(&[tag, reference, kind, result]);
-        let data = Package::new(message);
-        let signal = match outcome {
-            Some(created) => {
-                if let Some(token) = &created.token {
-                    seq::tell(token, seq::SEND, p.pid_term(), message, Some(p));
-                }
-                Signal::message_with(created.pid, data, created.token)
-            }
-            None => Signal::message(data),
-        };
-        let _ = p.shared().inbox.push(signal);
-    }
-    Ok(reference)
-}
-
-/// Local requests are answered at once, so there is never one to abandon.
-fn spawn_request_abandon(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[0].is_reference() {
-        return Err(p.badarg());
-    }
-    Ok(Term::bool(false))
 }
