@@ -87,7 +87,14 @@ fn start(p: &mut Process, a: &[Term], request: &Request) -> NativeResult {
 /// The new process with its relations set up on both sides before it runs.
 ///
 /// `asked`: the list of options, if there was one.
-pub fn create(p: &mut Process, mfa: Mfa, arguments: Term, request: &Request, asked: Option<Term>, reference: Option<RefId>) -> Option<Created> {
+pub fn create(
+    p: &mut Process,
+    mfa: Mfa,
+    arguments: Term,
+    request: &Request,
+    asked: Option<Term>,
+    reference: Option<RefId>,
+) -> Option<Created> {
     let child = spawn::create(mfa, arguments, Some(p), &request.options)?;
     // SAFETY: not published yet: the creator is its owner.
     let local = unsafe { child.local() };
