@@ -58,17 +58,24 @@ fn alloc_block(words: usize) -> *mut u64 {
     ptr
 }
 
+/// Makes what was in use of a block that is given back unmistakable, in the mode that looks for who still refers to it.
+fn poison(mut from: *mut u64, to: *mut u64) {
+    if crate::zeal::gc() {
+        while from < to {
+            // SAFETY: a part of a block that is ours, and nobody's after this.
+            unsafe {
+                *from = POISON;
+                from = from.add(1);
+            }
+        }
+    }
+}
+
 fn free_block(start: *mut u64, end: *mut u64) {
     if start.is_null() {
         return;
     }
     let words = (end as usize - start as usize) / 8;
-    if crate::zeal::gc() {
-        for i in 0..words {
-            // SAFETY: the block has `words` words and is ours.
-            unsafe { *start.add(i) = POISON };
-        }
-    }
     BLOCK_BYTES.fetch_sub(words * 8, Ordering::Relaxed);
     // SAFETY: allocated with this layout.
     unsafe { dealloc(start.cast(), block_layout(words)) };
@@ -90,6 +97,9 @@ pub fn free_all(p: &mut Process) {
     p.messages.clear();
     p.heap.clear();
     p.old_off_heap.release_all();
+    poison(p.start, p.heap.htop);
+    poison(p.stop, p.end);
+    poison(p.old_start, p.old_top);
     free_block(p.start, p.end);
     free_block(p.old_start, p.old_end);
     p.start = null_mut();
@@ -439,6 +449,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     copies.hand_over(&mut all);
     p.heap.off_heap = all;
 
+    poison(p.old_start, p.old_top);
     free_block(p.old_start, p.old_end);
     p.old_start = null_mut();
     p.old_top = null_mut();
@@ -553,6 +564,8 @@ fn install(p: &mut Process, to_start: *mut u64, to_top: *mut u64, size: usize, s
     // SAFETY: both stacks have `stack` words; to-space was sized for it.
     unsafe { std::ptr::copy_nonoverlapping(p.stop, stop, stack) };
     p.heap.free_fragments();
+    poison(p.start, p.heap.htop);
+    poison(p.stop, p.end);
     free_block(p.start, p.end);
     p.start = to_start;
     p.end = end;
@@ -570,8 +583,7 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
     let from = Area::new(p.start, p.heap.htop);
     // SAFETY: the new block has room; nothing but the slots corrected below points into the old one.
     let delta = unsafe { relocate(p.start, used, start) };
-    let old_start = p.start;
-    let old_end = p.end;
+    let (old_start, old_end, from_top, from_stop) = (p.start, p.end, p.heap.htop, p.stop);
     let end = start.wrapping_add(size);
     let stop = end.wrapping_sub(stack);
     // SAFETY: both stacks have `stack` words.
@@ -599,6 +611,8 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
             object = next;
         }
     }
+    poison(old_start, from_top);
+    poison(from_stop, old_end);
     free_block(old_start, old_end);
 }
 

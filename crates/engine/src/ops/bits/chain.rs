@@ -14,7 +14,7 @@
 //! block) makes it give up: `create_bin` then does the whole instruction from the start, and its exceptions are the ones that
 //! programs see. What was built until then stays behind as garbage. Nothing collects after the beginning.
 
-use super::append::MAX_BITS;
+use super::append::{MAX_BITS, MIN_BYTES};
 use super::finish;
 use crate::collect::{make_room, put_off};
 use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, fits, put};
@@ -263,7 +263,7 @@ unsafe fn grow(c: *mut Ctx, h: *mut u64, s: *mut u64, owner: Term, bits: u64) {
         if bits <= old as u64 * 8 {
             return;
         }
-        let block = RefBin::grow(block, 2 * (bits / 8) as usize);
+        let block = RefBin::grow(block, (2 * bits.div_ceil(8) as usize).max(MIN_BYTES));
         *cell = block as u64;
         let more = (RefBin::capacity_bytes(block) - old) / 8;
         let is_old = (owner.ptr() as usize).wrapping_sub(p.old_start as usize) < p.old_end as usize - p.old_start as usize;
