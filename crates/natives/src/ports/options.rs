@@ -35,14 +35,28 @@ pub enum Bad {
     Option,
 }
 
-/// Text or binary as bytes for the system.
+/// An atom, a deep list of characters or a binary as bytes for the system.
 pub fn text(term: Term) -> Option<OsString> {
-    crate::io::names::to_native(term).map(OsString::from_vec)
+    if term.is_atom() || term.is_binary() || is_characters(term) { crate::io::names::to_native(term).map(OsString::from_vec) } else { None }
 }
 
-/// An argument is a string; a list of characters is not a list of arguments.
-fn argument(term: Term) -> Option<OsString> {
-    if term.as_small().is_some() || term.as_atom().is_some() { None } else { text(term) }
+/// A list of characters and such lists, and of nothing else.
+fn is_characters(list: Term) -> bool {
+    let mut stack = vec![list];
+    while let Some(mut t) = stack.pop() {
+        while t.is_cons() {
+            if t.head().is_cons() || t.head().is_nil() {
+                stack.push(t.head());
+            } else if t.head().as_small().is_none() {
+                return false;
+            }
+            t = t.tail();
+        }
+        if !t.is_nil() {
+            return false;
+        }
+    }
+    true
 }
 
 pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
@@ -93,7 +107,7 @@ pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
             "env" => o.env = env(value).ok_or(Bad::Option)?,
             "args" if executable => {
                 let items = args::list(value).ok_or(Bad::Option)?;
-                o.args = Some(items.into_iter().map(argument).collect::<Option<_>>().ok_or(Bad::Option)?);
+                o.args = Some(items.into_iter().map(text).collect::<Option<_>>().ok_or(Bad::Option)?);
             }
             "arg0" if executable => o.arg0 = Some(text(value).ok_or(Bad::Option)?),
             "parallelism" => o.parallelism = args::boolean(value).ok_or(Bad::Option)?,
