@@ -555,7 +555,13 @@ fn handle_signals(p: ProcRef) {
             enqueue(p);
         }
     } else {
-        switch_out(p, local, if after == handle::After::Exit { Outcome::Exit } else { Outcome::Yield });
+        let outcome = match after {
+            handle::After::Exit => Outcome::Exit,
+            // Who asked for it does not wait until those of its priority get their turn.
+            _ if long_gc::is_due(local) => Outcome::DirtyCpu,
+            _ => Outcome::Yield,
+        };
+        switch_out(p, local, outcome);
     }
 }
 

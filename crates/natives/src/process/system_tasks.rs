@@ -33,14 +33,18 @@ fn request_system_task_4(p: &mut Process, a: &[Term]) -> NativeResult {
     request(p, a[0], a[1], a[2], a[3])
 }
 
-/// `{garbage_collect, Id, major | minor}` or `{check_process_code, Id, Module}`; the answer is `{Kind, Id, Result}` to the requester.
+/// `{garbage_collect, Id, major | minor}`, `{check_process_code, Id, Module}` or `{system_task_test, Id}`; the answer is `{Kind, Id, Result}` to the requester.
 fn request(p: &mut Process, requester: Term, target: Term, priority: Term, request: Term) -> NativeResult {
     if !requester.is_local_pid() || !target.is_local_pid() {
         return Err(p.badarg());
     }
-    let Some(&[kind, id, argument]) = request.as_tuple() else { return Err(p.badarg()) };
+    let (kind, id, argument) = match request.as_tuple() {
+        Some(&[kind, id, argument]) => (kind, id, argument),
+        Some(&[kind, id]) => (kind, id, am::UNDEFINED.into()),
+        _ => return Err(p.badarg()),
+    };
     let (Some(kind), Some(argument)) = (kind.as_atom(), argument.as_atom()) else { return Err(p.badarg()) };
-    if !matches!(kind.name(), "garbage_collect" | "check_process_code") {
+    if !matches!((kind.name(), argument), ("system_task_test", am::UNDEFINED) | ("garbage_collect" | "check_process_code", _)) {
         return Err(p.badarg());
     }
     let priority = match priority.as_atom().map(|a| a.name()) {
@@ -67,6 +71,7 @@ impl Task {
     fn run(self, target: Option<&mut Process>) {
         let result = match (self.kind.name(), target) {
             (_, None) => Term::bool(false),
+            ("system_task_test", _) => Term::bool(true),
             ("garbage_collect", Some(target)) if target.flags & FLAG_DETACHED != 0 => {
                 // Its native may use what would move. It finds the request when the native is back.
                 let again = Body::Call(Box::new(move |target| self.run(target)));
