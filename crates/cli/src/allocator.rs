@@ -14,12 +14,12 @@ pub struct Allocator;
 /// `mi_option_purge_delay`, which the binding has no name for.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// Freed memory goes back to the system after 10 ms instead of a second (MIMALLOC_PURGE_DELAY says otherwise). A server under load
-/// frees much more in a second than it has: with 40 MB in use, tests/soak stood at 140 to 290 MB. At once costs up to a half more
-/// time where processes come and go; 10 ms were not to be told from a second in bench/compare.
+/// Freed memory goes back to the system after 100 ms instead of a second (MIMALLOC_PURGE_DELAY says otherwise). A server under
+/// load frees much more in a second than it has: with 40 MB in use, tests/soak stood at 140 to 290 MB. Too soon costs time where
+/// processes come and go: bench spawn_live takes 110 ms with a delay of 100 ms and more, 250 to 460 ms with one of 10 ms.
 pub fn configure() {
     // SAFETY: it writes a word; no other thread runs yet.
-    unsafe { mi_option_set_default(PURGE_DELAY, 10) };
+    unsafe { mi_option_set_default(PURGE_DELAY, 100) };
 }
 
 /// Blocks of 16 bytes and more are aligned to 16, smaller ones to 8 (`MI_MAX_ALIGN_SIZE`).
