@@ -67,7 +67,7 @@ mod tests {
         unsafe {
             assert_eq!(mi_option_get(PURGE_DELAY), 1000);
             configure();
-            assert_eq!(mi_option_get(PURGE_DELAY), 10);
+            assert_eq!(mi_option_get(PURGE_DELAY), 100);
         }
     }
 
