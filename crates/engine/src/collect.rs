@@ -1,6 +1,7 @@
-//! The engine's doors to the collector: the only callers of `gc::collect`.
+//! The engine's doors to the collector. Besides them only `long_gc`, and who is asked to by a signal, call `gc::collect`, with a
+//! process that is saved whole.
 
-use crate::ctx::Ctx;
+use crate::ctx::{Ctx, leave_at};
 use heddle_runtime::gc::{self, Kind};
 use heddle_runtime::long_gc;
 use heddle_runtime::process::{FLAG_FLOATS, Process};
@@ -26,6 +27,7 @@ pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
 ///
 /// # Safety
 /// As `make_room`. The operation at `ip` has done nothing yet, and needs no more than the live registers and the floats.
+// SAFETY: the contract above.
 pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: i64) -> bool {
     // SAFETY: by contract.
     unsafe {
@@ -34,27 +36,21 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
             return false;
         }
         long_gc::put_off(p, need, Kind::Automatic);
-        p.ip = ip;
-        p.saved.clear();
-        p.saved.extend_from_slice(&(&(*c).x)[..live]);
-        p.live = live as u32;
+        leave_at(c, ip, live, r);
         // Unlike at a call, floats may be under way. The registers behind the last one ever used are zero.
         let floats = (*c).f.iter().rposition(|f| f.to_bits() != 0).map_or(0, |last| last + 1);
         if floats > 0 {
             p.flags |= FLAG_FLOATS;
             p.rare().floats = (&(*c).f)[..floats].to_vec();
         }
-        (*c).left = r;
         true
     }
 }
 
 /// Collects now, or after the slice, which is over soon, if it may take long. Nothing needs room.
-///
-/// # Safety
-/// As `make_room`.
 #[cold]
 #[inline(never)]
+// SAFETY: callers keep the contract of `make_room`.
 unsafe fn tidy(c: *mut Ctx, live: usize) {
     // SAFETY: by contract.
     unsafe {

@@ -250,6 +250,24 @@ macro_rules! load {
     }};
 }
 
+/// Saves in the process that it goes on at `ip` with its first registers.
+///
+/// # Safety
+/// A process runs; `x[0..live]` are initialised terms.
+#[inline(always)]
+// SAFETY: the contract above.
+pub unsafe fn leave_at(c: *mut Ctx, ip: *const u64, live: usize, r: i64) {
+    // SAFETY: by contract.
+    unsafe {
+        let p = &mut *(*c).p;
+        p.ip = ip;
+        p.saved.clear();
+        p.saved.extend_from_slice(&(&(*c).x)[..live]);
+        p.live = live as u32;
+        (*c).left = r;
+    }
+}
+
 // ---- operands ----
 
 /// Tag of a register operand in operations that decode their operands when they run. No term has these low bits.

@@ -16,7 +16,7 @@
 //!
 //! A major collection evacuates both generations into one new young block.
 //!
-//! Only the engine calls `collect`, at points where every live term is in one of the roots (see ARCHITECTURE.md).
+//! Only the engine, `long_gc` and who handles signals call `collect`, at points where every live term is in one of the roots (see ARCHITECTURE.md).
 
 use crate::msacc::{self, State};
 use crate::process::{Process, STACK_SLACK_WORDS};

@@ -96,13 +96,8 @@ ops! {
             goto!(ip, c, h, s, r)
         }
         let p = save!(c, h, s);
-        let live = entry_arity(ip);
-        p.ip = ip;
-        p.saved.clear();
-        p.saved.extend_from_slice(&(&(*c).x)[..live]);
-        p.live = live as u32;
+        crate::ctx::leave_at(c, ip, entry_arity(ip), r);
         crate::collect::tidy_saved(p);
-        (*c).left = r;
         OUT_YIELD
     }
 

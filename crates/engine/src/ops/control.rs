@@ -23,11 +23,7 @@ ops! {
             return raise(ip, c, h, s, r);
         }
         if long_gc::is_long(p, gc::Kind::Major) {
-            p.ip = ip;
-            p.saved.clear();
-            p.saved.extend_from_slice(&(&(*c).x)[..3]);
-            p.live = 3;
-            (*c).left = r;
+            crate::ctx::leave_at(c, ip, 3, r);
             return crate::ctx::OUT_DIRTY_CPU;
         }
         lie_down(p, &mut (&mut (*c).x)[..3]);

@@ -132,12 +132,8 @@ ops! {
         if !heddle_runtime::sched::on_dirty_thread() {
             goto!(ip, c, h, s, r)
         }
-        let p = save!(c, h, s);
-        p.ip = ip;
-        p.saved.clear();
-        p.saved.extend_from_slice(&(&(*c).x)[..1]);
-        p.live = 1;
-        (*c).left = r;
+        save!(c, h, s);
+        crate::ctx::leave_at(c, ip, 1, r);
         OUT_YIELD
     }
     #[cold]

@@ -85,7 +85,8 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
     let alias = request.monitor.as_ref().and_then(|m| m.alias).unwrap_or(AliasMode::None);
     let outcome = create(p, mfa, arguments, &request, Some(a[3]), Some(id));
     let reference = super::relations::reference_term(p, id, alias);
-    if if outcome.is_some() { request.reply.success } else { request.reply.error } {
+    let wanted = if outcome.is_some() { request.reply.success } else { request.reply.error };
+    if wanted {
         let (kind, result) = match &outcome {
             Some(created) => (am::OK.into(), created.pid),
             None => (am::ERROR.into(), Term::atom(am::SYSTEM_LIMIT)),

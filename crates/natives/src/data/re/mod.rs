@@ -66,12 +66,14 @@ fn compile(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-fn compiled(text: Vec<u8>, options: &options::CompileOptions) -> Result<(Source, Rc<Code>), CompileError> {
+fn compiled(mut text: Vec<u8>, options: &options::CompileOptions) -> Result<(Source, Rc<Code>), CompileError> {
     if options.inconsistent {
         return Err(CompileError { text: "inconsistent NEWLINE options".into(), at: 0 });
     }
     // Stock's library takes a zero for the end of the pattern.
-    let text = text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
+    if let Some(end) = text.iter().position(|&byte| byte == 0) {
+        text.truncate(end);
+    }
     let source = Source { options: options.bits, newline: options.newline, bsr: options.bsr, text };
     let code = code::get(&source)?;
     Ok((source, code))
