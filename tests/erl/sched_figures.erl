@@ -20,7 +20,7 @@ main(_) ->
     true = erlang:system_flag(scheduler_wall_time, false),
     io:format("~p~n", [statistics(scheduler_wall_time_all)]),
     io:format("~p ~p~n", [length(statistics(run_queue_lengths)) - Schedulers, length(statistics(run_queue_lengths_all)) - Schedulers]),
-    %% (Who is just taken from a queue may be in neither count: one look of many is enough.)
+    %% (One look reads the schedulers one after the other.)
     io:format("~p~n", [lists:any(fun(_) -> lists:sum(statistics(active_tasks)) > length(Busy) end, lists:seq(1, 5000))]),
     Online = erlang:system_flag(schedulers_online, 1),
     timer:sleep(500),

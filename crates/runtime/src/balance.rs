@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub fn hand_over(index: usize) {
     let Some(queue) = sched::queues().nth(index) else { return };
     while !queue.is_empty() {
-        let all = queue.share(queue.len());
+        let all = queue.share(queue.len(), queue);
         if all.is_empty() {
             return;
         }
@@ -17,6 +17,7 @@ pub fn hand_over(index: usize) {
             let length = sched::queues().nth(to).expect("a scheduler").push(p, p.state.load().queue_priority());
             sched::announce(to, length);
         }
+        queue.hold(0);
     }
 }
 
@@ -61,16 +62,18 @@ pub fn level(index: usize, balance: &mut Balance) {
     }
     for (_, queue) in sched::queues().enumerate().filter(|&(other, _)| other != index) {
         if queue.is_starving() {
-            for p in queue.rescue() {
+            for p in queue.rescue(mine) {
                 mine.push(p, p.state.load().queue_priority());
             }
+            mine.hold(0);
         }
     }
     let Some(longest) = sched::queues().max_by_key(|queue| queue.len()) else { return };
     let (there, here) = (longest.len(), mine.len());
     if there > here + here / 2 + 2 {
-        for p in longest.share((there - here) / 2) {
+        for p in longest.share((there - here) / 2, mine) {
             mine.push(p, p.state.load().queue_priority());
         }
+        mine.hold(0);
     }
 }

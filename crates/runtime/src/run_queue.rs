@@ -86,6 +86,9 @@ pub struct RunQueue {
     /// Of those, the ones of normal and low priority; and how many they were at the last look (`is_starving`).
     taken_low: AtomicU64,
     seen_low: AtomicU64,
+    /// Entries that the owner took, here or elsewhere, and that are in no queue yet or any more. Written by the owner, before
+    /// they leave a queue and after they got into one: whoever adds this to the lengths, read before, misses nobody.
+    in_hand: AtomicUsize,
 }
 
 impl RunQueue {
@@ -128,14 +131,28 @@ impl RunQueue {
         if q.normal.len() + q.low.len() < below {
             self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
-        // Plain stores: both are only written under the lock.
-        self.len.store(len - 1, Ordering::Relaxed);
+        self.in_hand.store(1, Ordering::Relaxed);
+        // Plain stores: both are only written under the lock. Release: see `in_hand`.
+        self.len.store(len - 1, Ordering::Release);
         self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         Some(next)
     }
 
-    /// Up to half of what is there (at least one), oldest first, never one that is bound to its scheduler.
-    pub fn steal(&self, most: usize) -> Vec<ProcRef> {
+    /// For the owner: what it holds in no queue.
+    #[inline]
+    pub fn hold(&self, count: usize) {
+        self.in_hand.store(count, Ordering::Release);
+    }
+
+    /// Entries, and those that the owner has in hand.
+    pub fn tasks(&self) -> [usize; 2] {
+        let len = self.len.load(Ordering::Acquire);
+        [len, self.in_hand.load(Ordering::Acquire)]
+    }
+
+    /// Up to half of what is there (at least one), oldest first, never one that is bound to its scheduler. They are in the
+    /// hands of the owner of `mine`.
+    pub fn steal(&self, most: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut q = self.queues.lock().unwrap();
         let want = self.len.load(Ordering::Relaxed).div_ceil(2).min(most);
         let mut out = Vec::with_capacity(want);
@@ -150,7 +167,8 @@ impl RunQueue {
                 }
             }
         }
-        self.len.fetch_sub(out.len(), Ordering::Relaxed);
+        mine.hold(out.len());
+        self.len.fetch_sub(out.len(), Ordering::Release);
         out
     }
 
@@ -170,8 +188,8 @@ impl RunQueue {
         self.seen_low.swap(taken, Ordering::Relaxed) == taken && !(q.normal.is_empty() && q.low.is_empty())
     }
 
-    /// All of normal and low priority but those that are bound to their scheduler.
-    pub fn rescue(&self) -> Vec<ProcRef> {
+    /// All of normal and low priority but those that are bound to their scheduler, into the hands of the owner of `mine`.
+    pub fn rescue(&self, mine: &RunQueue) -> Vec<ProcRef> {
         let mut q = self.queues.lock().unwrap();
         let q = &mut *q;
         let mut out = Vec::new();
@@ -180,12 +198,14 @@ impl RunQueue {
             *queue = stay;
             out.extend::<VecDeque<ProcRef>>(go);
         }
-        self.len.fetch_sub(out.len(), Ordering::Relaxed);
+        mine.hold(out.len());
+        self.len.fetch_sub(out.len(), Ordering::Release);
         out
     }
 
-    /// About `count` of those that came last, of each priority in proportion, never one that is bound to its scheduler.
-    pub fn share(&self, count: usize) -> Vec<ProcRef> {
+    /// About `count` of those that came last, of each priority in proportion, never one that is bound to its scheduler; into the
+    /// hands of the owner of `mine`.
+    pub fn share(&self, count: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut q = self.queues.lock().unwrap();
         let len = self.len.load(Ordering::Relaxed).max(1);
         let mut out = Vec::with_capacity(count);
@@ -199,7 +219,8 @@ impl RunQueue {
                 }
             }
         }
-        self.len.fetch_sub(out.len(), Ordering::Relaxed);
+        mine.hold(out.len());
+        self.len.fetch_sub(out.len(), Ordering::Release);
         out
     }
 }

@@ -124,12 +124,9 @@ pub fn current_id() -> usize {
 pub fn busy_schedulers() -> usize {
     vm().schedulers.len().saturating_sub(vm().idle_count.load(Ordering::Relaxed))
 }
-pub fn queue_lengths() -> Vec<usize> {
-    vm().schedulers.iter().map(|s| s.queue.len()).collect()
-}
-/// Whether each scheduler runs a process now.
-pub fn active() -> impl Iterator<Item = bool> {
-    vm().schedulers.iter().map(|s| s.current.load(Ordering::Relaxed) != 0)
+/// Of each scheduler: what waits in its queue, and what it runs or carries between queues.
+pub fn tasks() -> impl Iterator<Item = [usize; 2]> {
+    vm().schedulers.iter().map(|s| s.queue.tasks())
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
     [vm().dirty[0].queue.lock().unwrap().count(), vm().dirty[1].queue.lock().unwrap().count()]
@@ -352,6 +349,7 @@ fn scheduler_loop(index: usize) {
                 msacc::enter(State::Emulator);
                 take(engine.as_mut(), p, taken, index);
                 msacc::enter(State::Other);
+                me.queue.hold(0);
             }
             Some(Next::Wanted(pid)) => {
                 if let Some(p) = proctab::lookup(pid) {
@@ -360,6 +358,7 @@ fn scheduler_loop(index: usize) {
                     take(engine.as_mut(), p, taken, index);
                     msacc::enter(State::Other);
                 }
+                me.queue.hold(0);
             }
             None => {
                 let wait = fire_timers(index, 3_600_000);
@@ -419,33 +418,34 @@ fn find_work(index: usize) -> Option<Next> {
     }
     vm.spinning.fetch_add(1, Ordering::SeqCst);
     let mut found = None;
-    // How long the sole process of a queue has been waiting without its owner taking anything.
-    let mut seen: Option<(usize, u64, Instant)> = None;
+    // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
+    let mut lonely: Option<(usize, u64, Instant)> = None;
     'spin: for round in 0..SPIN_ROUNDS {
         found = me.queue.pop();
         if found.is_some() {
             break;
         }
-        for step in 1..n {
-            let victim = (index + step) % n;
+        if let Some((victim, taken, since)) = lonely {
+            let queue = &vm.schedulers[victim].queue;
+            if queue.len() != 1 || queue.taken.load(Ordering::Relaxed) != taken {
+                lonely = None;
+            } else if since.elapsed() > LONELY {
+                found = take_from(index, victim);
+                if found.is_some() {
+                    break;
+                }
+                lonely = None;
+            }
+        }
+        // Each round begins elsewhere: one that cannot be helped (what waits there is bound) must not hide the others.
+        for step in 0..n {
+            let victim = (index + round + step) % n;
             let queue = &vm.schedulers[victim].queue;
             match queue.len() {
                 0 => {}
-                1 => {
-                    let taken = queue.taken.load(Ordering::Relaxed);
-                    match seen {
-                        Some((v, t, since)) if v == victim && t == taken => {
-                            if since.elapsed() > LONELY {
-                                found = take_from(index, victim);
-                                if found.is_some() {
-                                    break 'spin;
-                                }
-                                seen = None;
-                            }
-                        }
-                        _ => seen = Some((victim, taken, Instant::now())),
-                    }
-                }
+                _ if victim == index => {}
+                1 if lonely.is_none() => lonely = Some((victim, queue.taken.load(Ordering::Relaxed), Instant::now())),
+                1 => {}
                 _ => {
                     found = take_from(index, victim);
                     if found.is_some() {
@@ -486,14 +486,15 @@ fn cores() -> usize {
 
 fn take_from(index: usize, victim: usize) -> Option<Next> {
     let vm = vm();
-    let mut stolen = vm.schedulers[victim].queue.steal(64).into_iter();
-    let first = stolen.next()?;
     let me = &vm.schedulers[index];
+    let mut stolen = vm.schedulers[victim].queue.steal(64, &me.queue).into_iter();
+    let first = stolen.next()?;
     let mut count = 1;
     for p in stolen {
         me.queue.push(p, p.state.load().queue_priority());
         count += 1;
     }
+    me.queue.hold(1);
     me.stolen.fetch_add(count, Ordering::Relaxed);
     Some(Next::Process(first))
 }
