@@ -163,9 +163,9 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                     _ => heap.alias_reference(reference.words(), pid),
                 };
                 let kind = match m.kind {
-                    MonitorKind::Process => heddle_term::Atom::new("process"),
-                    MonitorKind::Port => heddle_term::Atom::new("port"),
-                    MonitorKind::TimeOffset => heddle_term::Atom::new("time_offset"),
+                    MonitorKind::Process => am::PROCESS,
+                    MonitorKind::Port => am::PORT,
+                    MonitorKind::TimeOffset => am::TIME_OFFSET,
                 };
                 let object = match m.name {
                     Some(name) => heap.tuple(&[name.into(), node_name().into()]),

@@ -28,13 +28,17 @@ pub struct InnerQueue {
     markers: Option<Box<Markers>>,
 }
 
-/// Positions remembered at a time; the oldest makes room.
+/// Positions remembered at a time; the oldest makes room. As many as `Markers::free` has bits.
 const MARKERS: usize = 8;
 /// Numbers of markers start over here: never `u32::MAX`, which stands for none.
 const NUMBERS: u32 = 1 << 31;
 
 struct Markers {
     slots: [Marker; MARKERS],
+    /// A bit for each slot that is free.
+    free: u8,
+    /// The slot that was taken last: mostly the next one to be bound.
+    latest: u8,
     /// The number of the next marker.
     next: u32,
 }
@@ -258,7 +262,7 @@ impl InnerQueue {
     }
 
     fn markers(&mut self) -> &mut Markers {
-        self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], next: 0 }))
+        self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], free: u8::MAX, latest: 0, next: 0 }))
     }
     /// Remembers the end of the queue. Returns the marker's number, for `marker_bind`.
     pub fn marker_reserve(&mut self) -> u32 {
@@ -267,16 +271,26 @@ impl InnerQueue {
         let markers = self.markers();
         let number = markers.next;
         // A free slot, or that of the oldest: many short calls within a long one must not cost the long one its marker.
-        let age = |marker: &Marker| if marker.number == u32::MAX { u32::MAX } else { number.wrapping_sub(marker.number) % NUMBERS };
-        let slot = markers.slots.iter_mut().max_by_key(|marker| age(marker)).expect("there are slots");
-        *slot = Marker { number, reference: Term::NONE, after };
+        let slot = match markers.free {
+            0 => {
+                let age = |slot: &usize| number.wrapping_sub(markers.slots[*slot].number) % NUMBERS;
+                (0..MARKERS).max_by_key(age).expect("there are slots")
+            }
+            free => free.trailing_zeros() as usize,
+        };
+        markers.free &= !(1 << slot);
+        markers.latest = slot as u8;
+        markers.slots[slot] = Marker { number, reference: Term::NONE, after };
         markers.next = (number + 1) % NUMBERS;
         number
     }
     pub fn marker_bind(&mut self, number: u32, reference: Term) {
-        let slots = self.markers.iter_mut().flat_map(|m| &mut m.slots);
-        if let Some(marker) = slots.into_iter().find(|m| m.number == number) {
-            marker.reference = reference;
+        let Some(markers) = &mut self.markers else { return };
+        let latest = markers.latest as usize;
+        let found =
+            if markers.slots[latest].number == number { Some(latest) } else { markers.slots.iter().position(|m| m.number == number) };
+        if let Some(slot) = found {
+            markers.slots[slot].reference = reference;
         }
     }
     /// The number of the next marker, modulo how many there are.
@@ -285,12 +299,15 @@ impl InnerQueue {
     }
     pub fn marker_clear(&mut self, reference: Term) {
         let Some(markers) = &mut self.markers else { return };
-        for marker in &mut markers.slots {
-            if marker.reference == reference {
-                *marker = Marker::FREE;
-            }
+        // At most one has it: a reference is bound where it is made.
+        let latest = markers.latest as usize;
+        let has = |m: &Marker| m.reference == reference;
+        let found = if has(&markers.slots[latest]) { Some(latest) } else { markers.slots.iter().position(has) };
+        if let Some(slot) = found {
+            markers.slots[slot] = Marker::FREE;
+            markers.free |= 1 << slot;
+            self.marked = markers.free != u8::MAX;
         }
-        self.marked = markers.slots.iter().any(|m| m.number != u32::MAX);
     }
     /// The receive that follows matches only messages with `reference`.
     pub fn marker_use(&mut self, reference: Term) {

@@ -32,6 +32,7 @@ pub enum Next {
 }
 
 impl Queues {
+    #[inline]
     pub fn push(&mut self, p: ProcRef, priority: Priority) {
         match priority {
             Priority::Max => self.max.push_back(p),

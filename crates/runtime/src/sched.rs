@@ -344,16 +344,12 @@ fn scheduler_loop(index: usize) {
             wall_time::set_busy(index, true);
         }
         match next {
-            Some(Next::Process(p)) => {
-                let taken = p.state.start_running();
-                msacc::enter(State::Emulator);
-                take(engine.as_mut(), p, taken, index);
-                msacc::enter(State::Other);
-                me.queue.hold(0);
-            }
-            Some(Next::Wanted(pid)) => {
-                if let Some(p) = proctab::lookup(pid) {
-                    let taken = p.state.start_out_of_turn();
+            Some(next) => {
+                let found = match next {
+                    Next::Process(p) => Some((p, p.state.start_running())),
+                    Next::Wanted(pid) => proctab::lookup(pid).map(|p| (p, p.state.start_out_of_turn())),
+                };
+                if let Some((p, taken)) = found {
                     msacc::enter(State::Emulator);
                     take(engine.as_mut(), p, taken, index);
                     msacc::enter(State::Other);
@@ -533,6 +529,7 @@ fn park(index: usize, wait_ms: u64) {
 }
 
 /// Does with a process from a queue what is to be done.
+#[inline(always)]
 fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, index: usize) {
     match taken {
         Taken::Run => run_process(engine, p, index),
@@ -544,6 +541,7 @@ fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, index: usize) {
 }
 
 /// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
+#[inline(never)]
 fn handle_signals(p: ProcRef) {
     // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
     let local = unsafe { p.local() };
@@ -566,6 +564,7 @@ fn handle_signals(p: ProcRef) {
     }
 }
 
+#[inline(always)]
 fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     let vm = vm();
     let me = &vm.schedulers[index];

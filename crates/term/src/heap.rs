@@ -74,8 +74,17 @@ impl OffHeap {
     }
 
     /// Gives up everything on the list.
+    #[inline]
     pub fn release_all(&mut self) {
-        let mut object = self.head;
+        if !self.head.is_null() {
+            self.release_listed();
+        }
+        self.virtual_words = 0;
+    }
+
+    #[inline(never)]
+    fn release_listed(&mut self) {
+        let mut object = std::mem::replace(&mut self.head, null_mut());
         while !object.is_null() {
             // SAFETY: listed objects are initialised; each is released once because the list is emptied.
             unsafe {
@@ -84,8 +93,6 @@ impl OffHeap {
                 object = next;
             }
         }
-        self.head = null_mut();
-        self.virtual_words = 0;
     }
 }
 
@@ -200,13 +207,22 @@ impl Heap {
     }
 
     /// Frees all fragments and releases all off-heap objects: the end of a builder's or process' life.
+    #[inline]
     pub fn clear(&mut self) {
         self.off_heap.release_all();
         self.free_fragments();
     }
 
     /// Frees the fragments alone; their live contents were moved away.
+    #[inline]
     pub fn free_fragments(&mut self) {
+        if !self.fragments.is_null() {
+            self.free_listed_fragments();
+        }
+    }
+
+    #[inline(never)]
+    fn free_listed_fragments(&mut self) {
         let mut fragment = std::mem::replace(&mut self.fragments, null_mut());
         self.fragment_words = 0;
         while !fragment.is_null() {

@@ -94,20 +94,18 @@ fn on_load_entry(module: Term) -> *const u64 {
     })
 }
 
-/// Frames as erlang:raise/3 accepts them: a proper list of {M, F, A}, {M, F, A, Location}, {Fun, Args} or {Fun, Args, Location}.
+/// Frames as erlang:raise/3 accepts them: a proper list of {M, F, A}, {M, F, A, Location}, {Fun, Args} or {Fun, Args, Location}. (Never the
+/// raw trace of an exception: the compiler hands that over with `raw_raise`.)
 fn valid_trace(trace: Term) -> bool {
     let mut t = trace;
-    // A raw trace is what a compiled re-raise hands over.
-    if t.is_tuple() {
-        return true;
-    }
     while t.is_cons() {
         let Some(frame) = t.head().as_tuple() else { return false };
-        let is_location = |l: Term| l.is_list();
+        // Arity and arguments may be anything.
         let ok = match frame {
-            [m, f, a] => (m.is_atom() && f.is_atom() && (a.is_integer() || a.is_list())) || (m.is_fun() && f.is_list() && is_location(*a)),
-            [m, f, a, l] => m.is_atom() && f.is_atom() && (a.is_integer() || a.is_list()) && is_location(*l),
-            [f, args] => f.is_fun() && args.is_list(),
+            [m, f, _] if m.is_atom() => f.is_atom(),
+            [f, _] => f.is_fun(),
+            [f, _, location] => f.is_fun() && location.is_list(),
+            [m, f, _, location] => m.is_atom() && f.is_atom() && location.is_list(),
             _ => false,
         };
         if !ok {
@@ -120,9 +118,6 @@ fn valid_trace(trace: Term) -> bool {
 
 /// The trace with three-element frames completed, cut to the backtrace depth.
 fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
-    if !trace.is_list() {
-        return trace;
-    }
     let depth = crate::ops::errors::depth();
     let mut frames = Vec::new();
     let mut t = trace;

@@ -29,7 +29,7 @@ pub struct Reply {
 
 impl Default for Reply {
     fn default() -> Reply {
-        Reply { tag: Atom::new("spawn_reply").into(), success: true, error: true }
+        Reply { tag: am::SPAWN_REPLY.into(), success: true, error: true }
     }
 }
 
