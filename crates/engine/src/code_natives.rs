@@ -150,6 +150,9 @@ fn list_of(p: &Process, list: Term) -> Option<Vec<Term>> {
     t.is_nil().then_some(out)
 }
 
+/// Who holds it may make code current or old: so what was found out about a module still holds when it changes.
+static CHANGES: Mutex<()> = Mutex::new(());
+
 fn finish_loading(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(list) = list_of(p, a[0]) else { return Err(p.badarg()) };
     let mut prepared = Vec::new();
@@ -157,6 +160,7 @@ fn finish_loading(p: &mut Process, a: &[Term]) -> NativeResult {
         let Some(r) = resource::<Prepared>(*term) else { return Err(p.badarg()) };
         prepared.push(r);
     }
+    let _change = CHANGES.lock().unwrap();
     let mut names = Vec::new();
     let mut on_load = Vec::new();
     for r in &prepared {
@@ -206,6 +210,7 @@ fn has_prepared_code_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
+    let _change = CHANGES.lock().unwrap();
     let keep = a[1] == Term::bool(true);
     let found = code::with_module(module, |m| match m.pending.take() {
         Some(instance) if keep => {
@@ -235,6 +240,7 @@ fn free_later(instance: Arc<Instance>) {
 
 fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
+    let _change = CHANGES.lock().unwrap();
     let result = code::with_module(module, |m| {
         if m.current.is_some() && m.old.is_some() {
             return None;
