@@ -254,14 +254,13 @@ fn queue_for(p: ProcRef) -> usize {
 
 /// Something was put on the queue of scheduler `index`, which has this length now.
 pub(crate) fn announce(index: usize, length: usize) {
-    let mine = CURRENT.get();
+    let others = index != CURRENT.get();
+    if !others && length < 2 {
+        return;
+    }
     // SeqCst: the push comes before the look at the idle set (see the essay).
     fence(Ordering::SeqCst);
-    if index != mine {
-        wake_scheduler(index);
-    } else if length >= 2 {
-        wake_one();
-    }
+    if others { wake_scheduler(index) } else { wake_one() }
 }
 
 fn wake_scheduler(index: usize) {
@@ -569,7 +568,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     let vm = vm();
     let me = &vm.schedulers[index];
     p.last_scheduler.store(index as u16, Ordering::Relaxed);
-    if me.switches.fetch_add(1, Ordering::Relaxed).is_multiple_of(huge_pages::SWITCHES) {
+    if counted(&me.switches, 1).is_multiple_of(huge_pages::SWITCHES) {
         huge_pages::look();
     }
     me.current.store(p.pid + 1, Ordering::Relaxed);
@@ -590,7 +589,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
         let used = (slice - left).max(0) as u64;
         local.reductions += used;
-        me.reductions.fetch_add(used, Ordering::Relaxed);
+        counted(&me.reductions, used);
         match out {
             // Wherever it stands, all of it is in its roots.
             Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => Outcome::DirtyCpu,
@@ -606,6 +605,14 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     if me.queue.len() > 1 {
         wake_one();
     }
+}
+
+/// Adds to a figure that only its own thread writes. What it was before.
+#[inline(always)]
+fn counted(figure: &AtomicU64, more: u64) -> u64 {
+    let before = figure.load(Ordering::Relaxed);
+    figure.store(before.wrapping_add(more), Ordering::Relaxed);
+    before
 }
 
 /// Flags of a process of which a scheduler that takes it or lets it go has more to do.

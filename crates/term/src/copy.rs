@@ -4,7 +4,7 @@
 use crate::bits::{copy_bits, data_of};
 use crate::boxed::{HEAP_BITS_MAX_BYTES, Header, Kind};
 use crate::heap::{Heap, OffHeap};
-use crate::literal::{Leaving, is_literal, leaving};
+use crate::literal::{self, Leaving, RESERVED_BYTES, leaving};
 use crate::refbin::RefBin;
 use crate::resource;
 use crate::term::Term;
@@ -13,26 +13,27 @@ use std::collections::{HashMap, HashSet};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// The literals that a copy refers to. Size and copy must be given the same.
+/// The literals that a copy refers to: those in a range of addresses. Size and copy must be given the same.
 #[derive(Clone, Copy)]
 pub struct Keep {
-    literals: bool,
+    base: usize,
+    bytes: usize,
     leaving: Option<&'static Leaving>,
 }
 
 impl Keep {
     /// For data that leaves the sight of the literal collector: everything is copied.
-    pub const NOTHING: Keep = Keep { literals: false, leaving: None };
+    pub const NOTHING: Keep = Keep { base: 0, bytes: 0, leaving: None };
 
     /// All but those that are about to be freed.
     #[inline(always)]
     pub fn live() -> Keep {
-        Keep { literals: true, leaving: leaving() }
+        Keep { base: literal::base(), bytes: RESERVED_BYTES, leaving: leaving() }
     }
 
     #[inline(always)]
     fn keeps(self, term: Term) -> bool {
-        is_literal(term) && self.literals && self.leaving.is_none_or(|l| !l.contains(term.raw()))
+        (term.raw() as usize).wrapping_sub(self.base) < self.bytes && self.leaving.is_none_or(|l| !l.contains(term.raw()))
     }
 }
 

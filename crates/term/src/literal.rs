@@ -22,10 +22,16 @@ static SPACE: Mutex<Space> = Mutex::new(Space { next: 0, used_bytes: 0, free: BT
 /// What is about to be freed, or null.
 static LEAVING: AtomicPtr<Leaving> = AtomicPtr::new(null_mut());
 
+/// Where the reserved addresses begin.
+#[inline(always)]
+pub fn base() -> usize {
+    // Relaxed: set once before the first literal term exists; a thread that holds a literal got it after that.
+    BASE.load(Ordering::Relaxed)
+}
+
 #[inline(always)]
 pub fn is_literal(term: Term) -> bool {
-    // Relaxed: set once before the first literal term exists; a thread that holds a literal got it after that.
-    (term.raw() as usize).wrapping_sub(BASE.load(Ordering::Relaxed)) < RESERVED_BYTES
+    (term.raw() as usize).wrapping_sub(base()) < RESERVED_BYTES
 }
 
 /// Bytes of literals in use.
