@@ -39,6 +39,7 @@ pub const TABLES: &[&[Native]] = &[
     system::time::TABLE,
     trace::process::TABLE,
     trace::pattern::TABLE,
+    trace::debugged::TABLE,
     trace::info::TABLE,
     trace::seq::TABLE,
     trace::session::TABLE,

@@ -92,6 +92,7 @@ atoms! {
     LOGGER = "logger",
     MEMORY = "memory",
     MODULE = "module",
+    BREAKPOINT = "breakpoint",
     MONITOR = "monitor",
     PROCESS = "process",
     PORT = "port",

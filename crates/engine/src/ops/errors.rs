@@ -155,7 +155,7 @@ ops! {
     #[cold]
     fn undefined_function(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        let target = undefined_handler(c, p);
+        let target = handler(c, p, am::UNDEFINED_FUNCTION);
         if target.is_null() {
             return raise(ip, c, h, s, r);
         }
@@ -179,12 +179,12 @@ fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
     }
 }
 
-/// Code of the error handler for the function that X0 to X2 name; null, with the exception set, while there is none.
+/// Code of a function of the error handler, for the call that X0 to X2 name; null, with the exception set, while there is none.
 #[inline(never)]
-unsafe fn undefined_handler(c: *mut Ctx, p: &mut Process) -> *const u64 {
+pub(crate) unsafe fn handler(c: *mut Ctx, p: &mut Process, function: heddle_term::Atom) -> *const u64 {
     // SAFETY: the three registers are in use.
     unsafe {
-        let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function: am::UNDEFINED_FUNCTION, arity: 3 });
+        let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function, arity: 3 });
         if heddle_runtime::exports::is_loaded(handler) {
             return handler.entry.load(Ordering::Acquire);
         }

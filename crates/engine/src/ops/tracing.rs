@@ -3,12 +3,13 @@
 use crate::collect::make_room;
 use crate::ctx::{Ctx, OpFn, continuation, continuation_target, entry_arity, fits};
 use crate::ops::bits::match_ctx::{Context, slice};
+use crate::ops::errors::{handler, raise};
 use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
 use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind as Frame, WORDS};
 use heddle_runtime::trace::meters::What;
-use heddle_term::{Heap, Kind, Term};
+use heddle_term::{Heap, Kind, Term, am};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Goes on where the frame below the trace frame, which is gone, returns to.
@@ -28,6 +29,19 @@ ops! {
         let original = breakpoint(ip, c, h, s);
         load!(c, h, s);
         return std::mem::transmute::<u64, OpFn>(original)(ip, c, h, s, r);
+    }
+    // Instead of a function that the debugger has stopped: error_handler:breakpoint(Module, Function, Arguments).
+    #[cold]
+    fn debugged(ip, c, h, s, r) {
+        let p = save!(c, h, s);
+        name_call(ip, c);
+        let target = handler(c, p, am::BREAKPOINT);
+        if target.is_null() {
+            return raise(ip, c, p.heap.htop, s, r);
+        }
+        crate::collect::after_native(c, 3);
+        load!(c, h, s);
+        goto!(target, c, h, s, r)
     }
     // The trampoline of an export: entry of the function.
     #[cold]
@@ -88,6 +102,9 @@ unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u
             return (*(ip as *const AtomicU64)).load(Ordering::Acquire);
         };
         call(ip, c, breakpoint, false);
+        if breakpoint.debugged.load(Ordering::Acquire) {
+            return debugged as *const () as u64;
+        }
         breakpoint.original
     }
 }
@@ -103,6 +120,32 @@ unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) 
     }
 }
 
+/// X0 to X2 become module, function and arguments of the call at `ip`.
+#[inline(never)]
+unsafe fn name_call(ip: *const u64, c: *mut Ctx) {
+    // SAFETY: a function's header is before its entry, the callee's arguments are in the X registers; nothing collects here.
+    unsafe {
+        let heap = &mut (*(*c).p).heap;
+        let (module, function) = (Term::from_raw(*ip.sub(3)), Term::from_raw(*ip.sub(2)));
+        let mut arguments = Term::NIL;
+        for at in (0..entry_arity(ip)).rev() {
+            let term = plain(heap, (*c).x[at]);
+            arguments = heap.cons(term, arguments);
+        }
+        ((*c).x[0], (*c).x[1], (*c).x[2]) = (module, function, arguments);
+    }
+}
+
+/// A function may be called with a match context where the program has a bitstring: what is left of it.
+fn plain(heap: &mut Heap, term: Term) -> Term {
+    if !term.is_kind(Kind::MatchCtx) {
+        return term;
+    }
+    let context = Context::of(term);
+    // SAFETY: it is one, and what it looks into is in sight of the caller's roots.
+    unsafe { slice(heap, context.original(), context.at(), context.left()) }
+}
+
 unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_export: bool) {
     // What is called here allocates nothing in the process, so the slice of registers stays valid.
     // SAFETY: the callee's arguments are in the X registers.
@@ -112,20 +155,10 @@ unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_exp
         }
         let arity = entry_arity(ip);
         let registers = std::slice::from_raw_parts((&raw const (*c).x).cast::<Term>(), arity);
-        // A function may be called with a match context where the program has a bitstring: what is left of it.
         let mut scratch = Heap::new();
         // What is only metered wants no arguments.
         let wanted = if breakpoints::tells(breakpoint) { registers } else { &[] };
-        let arguments: Vec<Term> = wanted
-            .iter()
-            .map(|&term| {
-                if !term.is_kind(Kind::MatchCtx) {
-                    return term;
-                }
-                let context = Context::of(term);
-                slice(&mut scratch, context.original(), context.at(), context.left())
-            })
-            .collect();
+        let arguments: Vec<Term> = wanted.iter().map(|&term| plain(&mut scratch, term)).collect();
         let pushes = breakpoints::called(&mut *(*c).p, breakpoint, through_export, &arguments);
         scratch.clear();
         for push in pushes {

@@ -18,6 +18,7 @@ heddle_runtime::natives! { TABLE:
         "external_size"/1 => external_size,
         "external_size"/2 => external_size,
     }
+    "erts_debug" => { "dist_ext_to_term"/2 => dist_ext_to_term }
 }
 
 fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
@@ -54,6 +55,18 @@ fn binary_to_term_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
     }
     decode(p, a[0], safe, used)
+}
+
+/// A term that refers to atoms by their place in a tuple, as it does to the atoms of a distribution header.
+fn dist_ext_to_term(p: &mut Process, a: &[Term]) -> NativeResult {
+    let atoms: Option<Vec<Atom>> = a[0].as_tuple().and_then(|atoms| atoms.iter().map(|t| t.as_atom()).collect());
+    let (Some(atoms), Some(view)) = (atoms, BitsView::of(a[1]).filter(BitsView::is_binary)) else { return Err(p.badarg()) };
+    let options = DecodeOptions { safe: false, allow_trailing: true, atom_cache: &atoms };
+    match etf::decode(&mut p.heap, &view.to_vec(), &options) {
+        Ok(decoded) => Ok(decoded.term),
+        Err(DecodeError::AtomTableFull) => heddle_term::atom::table_full(),
+        Err(_) => Err(p.badarg()),
+    }
 }
 
 /// Options of term_to_binary and of its like; `local` is for the iovec form too.

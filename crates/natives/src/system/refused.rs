@@ -23,6 +23,21 @@ heddle_runtime::natives! { TABLE:
         "reset_coverage"/1 => badarg,
         "set_coverage_mode"/1 => badarg,
     }
+    // No locks are counted, as in an emulator that was built without it.
+    "erts_debug" => {
+        "lcnt_clear"/0 => error,
+        "lcnt_collect"/0 => error,
+        "lcnt_control"/1 => badarg,
+        "lcnt_control"/2 => badarg,
+        // What stock with its JIT answers: there is no listing, and no interpreter.
+        "disassemble"/1 => unsupported,
+        "interpreter_size"/0 => zero,
+    }
+    // Stock's allocators are off (`system_info(allocator)`): nobody answers, and `instrument` says `not_enabled`.
+    "erts_internal" => {
+        "gather_alloc_histograms"/1 => nobody_answers,
+        "gather_carrier_info"/1 => nobody_answers,
+    }
     // Drivers in shared libraries.
     "erl_ddll" => {
         "loaded_drivers"/0 => loaded_drivers,
@@ -42,6 +57,22 @@ fn badarg(p: &mut Process, _: &[Term]) -> NativeResult {
 
 fn unsupported(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::bool(false))
+}
+
+fn error(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(am::ERROR.into())
+}
+
+/// `{Allocator, Scheduler, Width, Start, Flags, Ref}`: how many will answer.
+fn nobody_answers(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some([allocator, numbers @ .., reference]) = a[0].as_tuple() else { return Err(p.badarg()) };
+    let is_known = allocator.as_atom().is_some_and(|name| super::allocators::is_known(name.name()));
+    let counts = numbers.len() == 4 && numbers.iter().all(|n| n.as_small().is_some_and(|n| n >= 0));
+    if is_known && counts && reference.is_reference() { Ok(Term::small(0)) } else { Err(p.badarg()) }
+}
+
+fn zero(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(Term::small(0))
 }
 
 fn none(_: &mut Process, _: &[Term]) -> NativeResult {

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod arguments;
+pub mod debugged;
 pub mod info;
 pub mod matching;
 pub mod pattern;

@@ -182,7 +182,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
 
 /// `{M, F, A}` where `'_'` stands for any, from the right only.
 #[allow(clippy::type_complexity)]
-fn mfa(term: Term) -> Option<(Option<Atom>, Option<Atom>, Option<u8>)> {
+pub(super) fn mfa(term: Term) -> Option<(Option<Atom>, Option<Atom>, Option<u8>)> {
     let Some(&[m, f, a]) = term.as_tuple() else { return None };
     let any = |t: Term| t.is_atom_of(Atom::new("_"));
     let (module, function) = (m.as_atom()?, f.as_atom()?);

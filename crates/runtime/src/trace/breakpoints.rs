@@ -110,6 +110,8 @@ pub struct Breakpoint {
     /// The operation that belongs into the first cell.
     pub original: u64,
     is_native: bool,
+    /// Calls go to the error handler's `breakpoint/3`, which is where the debugger waits (`erts_debug:breakpoint/2`).
+    pub debugged: AtomicBool,
     /// A list that is replaced, never changed: calls read it without a lock.
     settings: AtomicPtr<Vec<Setting>>,
 }
@@ -121,6 +123,7 @@ impl Breakpoint {
             entry: target.entry,
             original: cell(target.entry).load(Ordering::Acquire),
             is_native: target.is_native,
+            debugged: AtomicBool::new(false),
             settings: AtomicPtr::new(Box::into_raw(Box::default())),
         }
     }
@@ -252,17 +255,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
     let _one = CHANGES.lock().unwrap();
     let _guard = qsbr::guard();
     for target in targets {
-        let breakpoint = match entries::find(target.entry) {
-            Some(known) => known,
-            None => {
-                entries::insert(target.entry, Box::new(Breakpoint::new(target)));
-                if target.is_native {
-                    NATIVES.fetch_add(1, Ordering::Relaxed);
-                    NATIVES_TRACED.store(true, Ordering::Release);
-                }
-                entries::find(target.entry).expect("just put there")
-            }
-        };
+        let breakpoint = known_or_new(target);
         breakpoint.update(|settings| {
             let at = match settings.iter().position(|s| s.session.id == session.id) {
                 Some(at) => at,
@@ -318,6 +311,37 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
     }
 }
 
+/// Writers come one at a time.
+fn known_or_new<'a>(target: &Target) -> &'a Breakpoint {
+    if let Some(known) = entries::find(target.entry) {
+        return known;
+    }
+    entries::insert(target.entry, Box::new(Breakpoint::new(target)));
+    if target.is_native {
+        NATIVES.fetch_add(1, Ordering::Relaxed);
+        NATIVES_TRACED.store(true, Ordering::Release);
+    }
+    entries::find(target.entry).expect("just put there")
+}
+
+/// Sends calls of the functions to the error handler, or lets them run again. How many functions there were: natives stay as
+/// they are.
+pub fn debug(targets: &[Target], on: bool) -> usize {
+    let _one = CHANGES.lock().unwrap();
+    let _guard = qsbr::guard();
+    let targets = targets.iter().filter(|t| !t.is_native);
+    let mut count = 0;
+    for target in targets {
+        count += 1;
+        if on || entries::find(target.entry).is_some() {
+            let breakpoint = known_or_new(target);
+            breakpoint.debugged.store(on, Ordering::Release);
+            install(breakpoint);
+        }
+    }
+    count
+}
+
 fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
     match (change, meter.as_ref()) {
         (Some(Counting::Off), _) => *meter = None,
@@ -335,7 +359,8 @@ fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
 fn install(breakpoint: &Breakpoint) {
     let cells = CELLS.get().expect("engine started");
     let settings = breakpoint.settings();
-    let (local, global) = (settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global));
+    let debugged = breakpoint.debugged.load(Ordering::Acquire);
+    let (local, global) = (debugged || settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global));
     // A native has one way in, so its own code tells of both.
     let patched = local || (global && breakpoint.is_native);
     // Release: who sees the operation finds the breakpoint.
@@ -391,6 +416,7 @@ pub fn forget_code(instance: &Instance) {
     let _guard = qsbr::guard();
     for breakpoint in entries::all().into_iter().filter(|&e| instance.contains(e as *const u64)).filter_map(entries::find) {
         breakpoint.update(Vec::clear);
+        breakpoint.debugged.store(false, Ordering::Release);
         install(breakpoint);
     }
 }
