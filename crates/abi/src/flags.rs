@@ -18,8 +18,6 @@ pub enum Support {
     Honoured,
     /// Accepted, without effect: there is nothing here that it could tune.
     Ignored,
-    /// Refused: a start without its effect would mislead.
-    Refused,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub struct Flag {
     pub meaning: &'static str,
 }
 
-use Support::{Honoured, Ignored, Refused};
+use Support::{Honoured, Ignored};
 use Takes::{Attached, Boolean, Nothing, Value};
 
 const fn flag(name: &'static str, takes: Takes, support: Support, value: &'static str, meaning: &'static str) -> Flag {
@@ -50,6 +48,13 @@ pub const FLAGS: &[Flag] = &[
     flag("hms", Value, Honoured, "WORDS", "smallest heap of a process"),
     flag("hmax", Value, Honoured, "WORDS", "largest heap of a process; 0: no limit"),
     flag("pc", Value, Honoured, "latin1|unicode", "which characters io functions print as they are"),
+    flag(
+        "JPcover",
+        Value,
+        Honoured,
+        "MODE",
+        "native coverage of what is loaded: [function|line][_counters], true (line_counters) or false",
+    ),
     flag("i", Value, Honoured, "MODULE", "module that boots the machine (default init)"),
     flag("B", Attached, Honoured, "[c|d|i]", "Ctrl-C: goes to the shell, ends the machine, is ignored (default: break menu)"),
     flag("W", Attached, Honoured, "i|w|e", "what warnings are logged as"),
@@ -79,7 +84,6 @@ pub const FLAGS: &[Flag] = &[
     flag("IOs", Value, Ignored, "BOOL", "scheduler poll sets"),
     flag("JDdump", Value, Ignored, "BOOL", "machine code dumps"),
     flag("JPperf", Value, Ignored, "MODE", "support for perf"),
-    flag("JPcover", Value, Refused, "MODE", "native coverage"),
     flag("JMsingle", Value, Ignored, "BOOL", "one mapping for code"),
     flag("K", Value, Ignored, "BOOL", "kernel poll (always on)"),
     flag("L", Nothing, Ignored, "", "no line numbers in stack traces"),

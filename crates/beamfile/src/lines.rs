@@ -17,7 +17,15 @@ pub struct LineTable {
     /// Indexed by the operand of `line`; item 0 is "unknown".
     pub items: Vec<Location>,
     pub names: Vec<String>,
+    /// There are `executable_line` instructions.
+    pub has_executable: bool,
+    /// Compiled to be counted whatever the machine's mode.
+    pub is_forced: bool,
 }
+
+/// Bits of the flags.
+const EXECUTABLE: u32 = 1;
+const FORCED: u32 = 2;
 
 impl LineTable {
     pub(crate) fn parse(chunk: ChunkId, bytes: &[u8]) -> Result<LineTable, BeamError> {
@@ -27,7 +35,7 @@ impl LineTable {
             // As ERTS does: positions of a version we do not know are not worth refusing the module.
             return Ok(LineTable::default());
         }
-        let _flags = reader.u32()?;
+        let flags = reader.u32()?;
         let _instructions = reader.u32()?;
         let count = reader.u32()? as usize;
         let name_count = reader.u32()? as usize;
@@ -51,6 +59,6 @@ impl LineTable {
             let name = std::str::from_utf8(reader.bytes(size)?).map_err(|_| reader.error("a file name is not UTF-8"))?;
             names.push(name.to_owned());
         }
-        Ok(LineTable { items, names })
+        Ok(LineTable { items, names, has_executable: flags & EXECUTABLE != 0, is_forced: flags & FORCED != 0 })
     }
 }

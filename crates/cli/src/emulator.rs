@@ -1,9 +1,10 @@
 //! Starting the machine: settings, natives, preloaded modules, the first processes.
 
 use crate::otp::Otp;
-use heddle_abi::flags::{self, Support, Wrong};
+use heddle_abi::flags::{self, Wrong};
 use heddle_engine::{Interpreter, code_natives};
 use heddle_natives::system::signals::{self, Break};
+use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
 use heddle_runtime::{proctab, sched, spawn, time, zeal};
 use heddle_term::code_cell::Mfa;
@@ -109,9 +110,6 @@ pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<
         Wrong::ValueMissing(f) => format!("heddle: +{} needs a value: {}, {}", f.name, f.value, f.meaning),
     })?;
     let name = found.flag.name;
-    if found.flag.support == Support::Refused {
-        return Err(format!("heddle: {text}: this machine has no {}", found.flag.meaning));
-    }
     let value = found.value.as_deref().unwrap_or("");
     // What stock says word by word stands alone: programs look for it.
     honour(config, name, value).map_err(|problem| if problem.starts_with("bad ") { problem } else { format!("heddle: {problem}") })?;
@@ -139,6 +137,16 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             "unicode" | "latin1" => config.printable_unicode = value == "unicode",
             _ => return Err(format!("bad range of printable characters: {value}")),
         },
+        "JPcover" => {
+            let mode = match value {
+                "true" => Some(Mode::LineCounters),
+                "false" => Some(Mode::None),
+                name => Mode::named(name).filter(|mode| *mode != Mode::None),
+            };
+            coverage::set(
+                mode.ok_or_else(|| format!("bad +JPcover flag {value}: true, false, function, function_counters, line or line_counters"))?,
+            );
+        }
         "i" => config.boot_module = value.into(),
         "B" => {
             config.on_break = match value {

@@ -49,9 +49,7 @@ pub fn print(topic: Option<&str>) -> ! {
 
 fn flags() {
     println!("Emulator flags, before or between the other arguments of erl and after `heddle run`:\n");
-    for (support, title) in
-        [(Support::Honoured, ""), (Support::Ignored, "\nAccepted without effect:\n"), (Support::Refused, "\nRefused:\n")]
-    {
+    for (support, title) in [(Support::Honoured, ""), (Support::Ignored, "\nAccepted without effect:\n")] {
         if !title.is_empty() {
             println!("{title}");
         }

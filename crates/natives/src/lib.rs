@@ -33,6 +33,7 @@ pub const TABLES: &[&[Native]] = &[
     system::info::TABLE,
     system::internal_state::TABLE,
     system::os::TABLE,
+    system::coverage::TABLE,
     system::refused::TABLE,
     system::signals::TABLE,
     system::statistics::TABLE,

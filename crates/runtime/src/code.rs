@@ -30,6 +30,7 @@ pub struct Instance {
     /// NIF-like natives of this module were linked by `load_nif`.
     pub nifs: Vec<(Atom, u8)>,
     pub literals: Literals,
+    pub coverage: crate::coverage::Coverage,
     /// The file's own bytes were kept for this much code (for `code:all_loaded` style figures).
     pub beam_bytes: usize,
 }

@@ -3,6 +3,7 @@
 
 pub mod balance;
 pub mod code;
+pub mod coverage;
 pub mod dictionary;
 pub mod dirty;
 pub mod exit;

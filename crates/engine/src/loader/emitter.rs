@@ -33,6 +33,7 @@ pub struct Emitter<'a> {
     pub on_load: Option<u32>,
     /// Memory of the literals: those of the file, and large integers in operands.
     pub areas: heddle_runtime::code::Literals,
+    pub recorder: super::coverage::Recorder,
 }
 
 impl Emitter<'_> {

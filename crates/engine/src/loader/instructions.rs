@@ -42,7 +42,7 @@ impl Emitter<'_> {
         let operands = self.beam.code.operands(instr);
         match instr.op {
             Op::Label => self.place_label(operands[0]),
-            Op::Line => self.line(operands[0]),
+            Op::Line => self.line_entry(operands[0], true),
             _ => {}
         }
     }
@@ -52,12 +52,21 @@ impl Emitter<'_> {
         self.labels[label] = self.offset();
     }
 
+    /// A line beyond stock's table is no line.
+    pub fn stock_line(line: u32) -> u32 {
+        if line <= LARGEST_LINE { line } else { 0 }
+    }
+
     fn line(&mut self, operand: Operand) {
+        self.line_entry(operand, false);
+    }
+
+    /// `begins`: in front of a function.
+    fn line_entry(&mut self, operand: Operand, begins: bool) {
         let index = Emitter::number(operand) as usize;
         if let Some(location) = self.beam.lines.items.get(index) {
-            // A line beyond stock's table is no line.
-            let line = if location.line <= LARGEST_LINE { location.line } else { 0 };
-            let entry = LineEntry { offset: self.offset(), file: location.file as u16, line };
+            let entry = LineEntry { offset: self.offset(), file: location.file as u16, line: Emitter::stock_line(location.line) };
+            self.recorder.line(*location, begins);
             match self.lines.last_mut() {
                 Some(last) if last.offset == entry.offset => *last = entry,
                 _ => self.lines.push(entry),
@@ -105,6 +114,9 @@ impl Emitter<'_> {
                 continue;
             }
             i += self.instruction(module, function, &instrs[i..], zeal)?;
+            if instrs[0].op == Op::Label && i == 1 {
+                self.count_function();
+            }
         }
         Ok(())
     }
@@ -162,7 +174,10 @@ impl Emitter<'_> {
             Op::BsStartMatch3 | Op::BsStartMatch4 if self.start_and_position(rest, zeal) => return Ok(2),
             Op::Line => self.line(o[0]),
             Op::FuncInfo | Op::IntCodeEnd | Op::NifStart => {}
-            Op::ExecutableLine => self.line(o[0]),
+            Op::ExecutableLine => {
+                self.line(o[0]);
+                self.count_line(o[1]);
+            }
             Op::OnLoad => self.on_load = self.functions.last().map(|f| f.entry),
 
             // ---- data ----

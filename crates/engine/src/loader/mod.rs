@@ -6,6 +6,7 @@ pub mod bits_chain;
 pub mod bits_fields;
 pub mod bits_old;
 pub mod calls;
+pub mod coverage;
 pub mod emitter;
 pub mod fuse;
 mod fused;
@@ -113,9 +114,10 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         lines: Vec::new(),
         on_load: None,
         areas,
+        recorder: coverage::Recorder::new(&beam),
     };
     emitter.all(name, zeal::gc())?;
-    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, .. } = emitter;
+    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, recorder, .. } = emitter;
     fuse::Code { cells: &mut cells, ops: &ops, fixups: &fixups, labels: &labels }.fuse();
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
@@ -148,6 +150,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         on_load,
         nifs: Vec::new(),
         literals: areas,
+        coverage: recorder.coverage,
         beam_bytes: bytes.len(),
     })
 }

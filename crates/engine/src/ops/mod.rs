@@ -5,6 +5,7 @@ pub mod bifs;
 pub mod bits;
 pub mod calls;
 pub mod control;
+pub mod coverage;
 pub mod data;
 pub mod errors;
 pub mod floats;

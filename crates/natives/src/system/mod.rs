@@ -1,6 +1,7 @@
 //! Natives on the machine itself.
 
 pub mod allocators;
+pub mod coverage;
 pub mod crash_dump;
 pub mod dirty;
 pub mod display;

@@ -14,15 +14,6 @@ heddle_runtime::natives! { TABLE:
         "check"/0 => nothing_to_clean,
         "send_trace_clean_signal"/1 => nothing_to_clean,
     }
-    // Native coverage: the answers of an emulator without it.
-    "code" => {
-        "coverage_support"/0 => unsupported,
-        "get_coverage_mode"/0 => none,
-        "get_coverage_mode"/1 => badarg,
-        "get_coverage"/2 => badarg,
-        "reset_coverage"/1 => badarg,
-        "set_coverage_mode"/1 => badarg,
-    }
     // No locks are counted, as in an emulator that was built without it.
     "erts_debug" => {
         "lcnt_clear"/0 => error,
@@ -73,10 +64,6 @@ fn nobody_answers(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn zero(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::small(0))
-}
-
-fn none(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(Atom::new("none").into())
 }
 
 fn nothing_to_clean(_: &mut Process, _: &[Term]) -> NativeResult {

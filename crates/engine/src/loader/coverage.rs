@@ -1,0 +1,63 @@
+//! Where the loader puts counters when a module is loaded with native coverage.
+
+use super::emitter::Emitter;
+use crate::ops::coverage;
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::{Location, Operand, Verified};
+use heddle_runtime::coverage::{Coverage, Mode, Place};
+
+/// The counters, and where the walk over the code stands.
+pub struct Recorder {
+    pub coverage: Coverage,
+    /// The place of the last line instruction of the current function, and whether it has a counter.
+    last: Option<(Location, bool)>,
+}
+
+impl Recorder {
+    pub fn new(beam: &Verified) -> Recorder {
+        let mode = Mode::of_module(beam.lines.has_executable, beam.lines.is_forced);
+        let most = match mode {
+            Mode::None => 0,
+            _ if mode.is_of_functions() => beam.code.functions.len(),
+            _ => beam.code.instrs.iter().filter(|instr| instr.op == Op::ExecutableLine).count(),
+        };
+        Recorder { coverage: Coverage::new(mode, most), last: None }
+    }
+
+    /// A line instruction; the one before a function begins anew even where it says the same.
+    pub fn line(&mut self, location: Location, begins: bool) {
+        if begins || self.last.is_none_or(|(last, _)| last != location) {
+            self.last = Some((location, false));
+        }
+    }
+}
+
+impl Emitter<'_> {
+    pub fn count_function(&mut self) {
+        if self.recorder.coverage.mode.is_of_functions() {
+            let counter = self.recorder.coverage.counter(self.functions.len() - 1);
+            self.count(counter);
+        }
+    }
+
+    /// Behind the line instruction of the same place.
+    pub fn count_line(&mut self, id: Operand) {
+        if !self.recorder.coverage.mode.is_of_lines() {
+            return;
+        }
+        let id = Emitter::number(id);
+        let Some((location, has_counter)) = &mut self.recorder.last else { return };
+        let counter = if std::mem::replace(has_counter, true) {
+            self.recorder.coverage.last_is(id)
+        } else {
+            let line = Emitter::stock_line(location.line);
+            self.recorder.coverage.add(Place { line, id, function: self.functions.len() as u32 - 1 })
+        };
+        self.count(counter);
+    }
+
+    fn count(&mut self, counter: u64) {
+        self.op(if self.recorder.coverage.mode.counts() { coverage::count_execution } else { coverage::executed });
+        self.cell(counter);
+    }
+}

@@ -1,0 +1,143 @@
+//! Native coverage (`code:get_coverage/2`): which functions or lines of a module were executed, and how often. What is counted is
+//! settled when a module is loaded: the loader puts an operation in front of functions, or where the compiler (`line_coverage`)
+//! left an `executable_line`, that writes a counter of the module's.
+//!
+//! From ERTS: a module whose lines are to be counted but that has no such instructions is not counted at all, and one that was
+//! compiled with `force_line_counters` is always counted. Neighbouring places of one line share a counter.
+
+use crate::code::Function;
+use heddle_term::Atom;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    #[default]
+    None,
+    Function,
+    FunctionCounters,
+    Line,
+    LineCounters,
+}
+
+impl Mode {
+    const ALL: [(Mode, &'static str); 5] = [
+        (Mode::None, "none"),
+        (Mode::Function, "function"),
+        (Mode::FunctionCounters, "function_counters"),
+        (Mode::Line, "line"),
+        (Mode::LineCounters, "line_counters"),
+    ];
+
+    pub fn named(name: &str) -> Option<Mode> {
+        Mode::ALL.iter().find(|(_, n)| *n == name).map(|(mode, _)| *mode)
+    }
+    pub fn name(self) -> &'static str {
+        Mode::ALL[self as usize].1
+    }
+    pub fn is_of_lines(self) -> bool {
+        matches!(self, Mode::Line | Mode::LineCounters)
+    }
+    pub fn is_of_functions(self) -> bool {
+        matches!(self, Mode::Function | Mode::FunctionCounters)
+    }
+    /// Whether how often is of interest.
+    pub fn counts(self) -> bool {
+        matches!(self, Mode::FunctionCounters | Mode::LineCounters)
+    }
+
+    /// That of a module, by what the compiler put into it.
+    pub fn of_module(has_lines: bool, is_forced: bool) -> Mode {
+        match current() {
+            _ if is_forced => Mode::LineCounters,
+            mode if mode.is_of_lines() && !has_lines => Mode::None,
+            mode => mode,
+        }
+    }
+}
+
+static MODE: AtomicU8 = AtomicU8::new(Mode::None as u8);
+
+/// That of modules to be loaded.
+pub fn current() -> Mode {
+    // Relaxed: who set it for a module loads that after it.
+    Mode::ALL[MODE.load(Ordering::Relaxed) as usize].0
+}
+
+/// What it was before.
+pub fn set(mode: Mode) -> Mode {
+    Mode::ALL[MODE.swap(mode as u8, Ordering::Relaxed) as usize].0
+}
+
+/// A counted place of a line.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// 0: unknown.
+    pub line: u32,
+    /// The number by which `cover` knows it.
+    pub id: u64,
+    /// Index of its function.
+    pub function: u32,
+}
+
+/// The counters of one module: one for each function, or one for each place.
+#[derive(Default)]
+pub struct Coverage {
+    pub mode: Mode,
+    counters: Box<[AtomicU64]>,
+    places: Vec<Place>,
+}
+
+impl Coverage {
+    /// With room for so many counters, which stay where they are.
+    pub fn new(mode: Mode, most: usize) -> Coverage {
+        Coverage { mode, counters: (0..most).map(|_| AtomicU64::new(0)).collect(), places: Vec::new() }
+    }
+
+    /// The address of a counter.
+    pub fn counter(&self, index: usize) -> u64 {
+        &raw const self.counters[index] as u64
+    }
+
+    /// The address of the counter of another place.
+    pub fn add(&mut self, place: Place) -> u64 {
+        self.places.push(place);
+        self.counter(self.places.len() - 1)
+    }
+
+    /// The place that was added last is known by another number, too: that one counts.
+    pub fn last_is(&mut self, id: u64) -> u64 {
+        if let Some(last) = self.places.last_mut() {
+            last.id = id;
+        }
+        self.counter(self.places.len() - 1)
+    }
+
+    /// The lines in the order of the code, each with its number for `cover` and how often it was executed.
+    pub fn lines(&self) -> Option<Vec<(Place, u64)>> {
+        let known = |(place, count): (&Place, &AtomicU64)| (place.line != 0).then(|| (*place, count.load(Ordering::Relaxed)));
+        self.mode.is_of_lines().then(|| self.places.iter().zip(&self.counters).filter_map(known).collect())
+    }
+
+    /// How often each of the module's functions was called, or whether something of it was executed; not those that the compiler
+    /// adds to all modules.
+    pub fn functions<'a>(&self, functions: &'a [Function]) -> Option<Vec<(&'a Function, u64)>> {
+        if self.mode == Mode::None {
+            return None;
+        }
+        let mut counts = vec![0; functions.len()];
+        for (index, counter) in self.counters.iter().enumerate() {
+            let function = if self.mode.is_of_lines() { self.places.get(index).map(|p| p.function as usize) } else { Some(index) };
+            if let Some(count) = function.and_then(|f| counts.get_mut(f)) {
+                *count += counter.load(Ordering::Relaxed);
+            }
+        }
+        let everywhere = Atom::new("module_info");
+        Some(functions.iter().zip(counts).filter(|(f, _)| f.name != everywhere || f.arity > 1).collect())
+    }
+
+    /// False: nothing is counted.
+    pub fn reset(&self) -> bool {
+        self.counters.iter().for_each(|c| c.store(0, Ordering::Relaxed));
+        self.mode != Mode::None
+    }
+}
