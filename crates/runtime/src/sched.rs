@@ -70,7 +70,8 @@ struct Vm {
     idle: Vec<AtomicU64>,
     idle_count: AtomicUsize,
     spinning: AtomicUsize,
-    blocked: Mutex<bool>,
+    /// How many stopped the others.
+    blocked: Mutex<usize>,
     unblocked: Condvar,
     paused: AtomicBool,
     pause_count: AtomicUsize,
@@ -166,7 +167,7 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         idle: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
         idle_count: AtomicUsize::new(0),
         spinning: AtomicUsize::new(0),
-        blocked: Mutex::new(false),
+        blocked: Mutex::new(0),
         unblocked: Condvar::new(),
         paused: AtomicBool::new(false),
         pause_count: AtomicUsize::new(0),
@@ -733,11 +734,11 @@ pub fn poke_wheel(wheel: usize) {
 
 // ---- stopping the world (crash dumps) ----
 
-/// Stops the other schedulers where they would take their next process; false if some did not come there in so many ms. They
-/// never go on: the caller is about to end the machine.
+/// Stops the other schedulers where they would take their next process; false if some did not come there in so many ms (nobody
+/// does who stops others himself). They go on once all who stopped them let them.
 pub fn stop_others(limit_ms: u64) -> bool {
     let Some(vm) = VM.get() else { return true };
-    *vm.blocked.lock().unwrap() = true;
+    *vm.blocked.lock().unwrap() += 1;
     vm.paused.store(true, Ordering::SeqCst);
     let me = CURRENT.get();
     let others = vm.schedulers.len() - (me < vm.schedulers.len()) as usize;
@@ -752,16 +753,28 @@ pub fn stop_others(limit_ms: u64) -> bool {
     true
 }
 
+/// The caller's `stop_others` is over, whatever came of it.
+pub fn release_others() {
+    let Some(vm) = VM.get() else { return };
+    let mut blocked = vm.blocked.lock().unwrap();
+    *blocked -= 1;
+    if *blocked == 0 {
+        vm.paused.store(false, Ordering::SeqCst);
+        vm.unblocked.notify_all();
+    }
+}
+
 fn pause() {
     let vm = vm();
     qsbr::offline();
     vm.pause_count.fetch_add(1, Ordering::SeqCst);
     let mut blocked = vm.blocked.lock().unwrap();
-    while *blocked {
+    while *blocked > 0 {
         blocked = vm.unblocked.wait(blocked).unwrap();
     }
-    drop(blocked);
+    // Under the lock: who stops the others next must not count this one, which goes on.
     vm.pause_count.fetch_sub(1, Ordering::SeqCst);
+    drop(blocked);
     qsbr::online();
 }
 

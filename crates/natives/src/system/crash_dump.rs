@@ -2,14 +2,12 @@
 //! are not in it; stacks are, as far as they are return addresses and immediate terms.
 
 use crate::process::dump;
-use heddle_runtime::process::ProcRef;
+use heddle_runtime::process::{ProcRef, Process};
 use heddle_runtime::{code, gc, proctab, sched};
 use heddle_term::{Atom, Term, text};
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
 use std::sync::atomic::Ordering;
-
-type Out = BufWriter<File>;
 
 /// `stopped`: no scheduler runs a process now, but the one that calls this.
 pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
@@ -20,8 +18,10 @@ pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     writeln!(out, "Taints: ")?;
     writeln!(out, "Atoms: {}", heddle_term::atom::count())?;
     writeln!(out, "Calling Thread: {}", std::thread::current().name().unwrap_or("?"))?;
-    writeln!(out, "=memory\nprocesses: {}", gc::BLOCK_BYTES.load(Ordering::Relaxed))?;
-    processes(&mut out, stopped)?;
+    memory(&mut out)?;
+    let own = sched::running().and_then(|(pid, _)| proctab::lookup(pid));
+    // SAFETY: this thread runs it, and does nothing else with it any more.
+    processes(&mut out, stopped, own.map(|q| unsafe { &*q.local() }))?;
     ports(&mut out)?;
     tables(&mut out)?;
     modules(&mut out)?;
@@ -29,20 +29,22 @@ pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     out.flush()
 }
 
-fn processes(out: &mut Out, stopped: bool) -> Result<()> {
+fn processes(out: &mut impl Write, stopped: bool, own: Option<&Process>) -> Result<()> {
     let mut all = Vec::new();
     proctab::for_each(|q| all.push(q));
-    let own = sched::running().map(|(pid, _)| pid);
     let mut stacks = Vec::new();
     for q in all {
         let state = q.state.load();
-        let is_own = own == Some(q.pid);
+        let own = own.filter(|own| own.pid() == q.pid);
         // What another thread changes meanwhile is not looked at.
-        let is_still = is_own || stopped && !state.is_running() && !state.is_dirty();
+        let is_still = own.is_some() || stopped && !state.is_running() && !state.is_dirty();
         if is_still && !state.is_exiting() {
-            // SAFETY: nobody runs it: schedulers stand still, and no dirty thread has it; or this thread runs it itself.
-            let local = unsafe { q.local() };
-            let state = if is_own {
+            let local = match own {
+                Some(own) => own,
+                // SAFETY: nobody runs it: schedulers stand still, and no dirty thread has it.
+                None => unsafe { q.local() },
+            };
+            let state = if own.is_some() {
                 "Running"
             } else if state.is_queued() {
                 "Scheduled"
@@ -59,14 +61,14 @@ fn processes(out: &mut Out, stopped: bool) -> Result<()> {
 }
 
 /// A process that did not stop.
-fn unknown(out: &mut Out, q: ProcRef, state: &str) -> Result<()> {
+fn unknown(out: &mut impl Write, q: ProcRef, state: &str) -> Result<()> {
     writeln!(out, "=proc:{}", shown(q.pid_term()))?;
     writeln!(out, "State: {state}")?;
     let name = q.name.load(Ordering::Acquire);
     if name != 0 { writeln!(out, "Name: {}", shown(Atom::from_index(name - 1).into())) } else { Ok(()) }
 }
 
-fn ports(out: &mut Out) -> Result<()> {
+fn ports(out: &mut impl Write) -> Result<()> {
     for id in crate::ports::all() {
         let Some(port) = crate::ports::find(Term::local_port(id)) else { continue };
         // A port in use at this moment is left out: waiting for it could take for ever.
@@ -93,7 +95,7 @@ fn ports(out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-fn tables(out: &mut Out) -> Result<()> {
+fn tables(out: &mut impl Write) -> Result<()> {
     for table in crate::ets::registry::all() {
         let name = shown(table.name().into());
         writeln!(out, "=ets:{}", shown(Term::local_pid(table.owner())))?;
@@ -105,15 +107,25 @@ fn tables(out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-fn modules(out: &mut Out) -> Result<()> {
+/// Name, bytes of the current code, and of the old.
+fn code_sizes() -> Vec<(String, usize, usize)> {
     let mut sizes: Vec<(String, usize, usize)> = code::with_all(|all| {
         let bytes = |instance: &Option<std::sync::Arc<code::Instance>>| instance.as_ref().map_or(0, |i| i.code.len() * 8);
         all.iter().filter(|(_, m)| m.current.is_some()).map(|(name, m)| (shown((*name).into()), bytes(&m.current), bytes(&m.old))).collect()
     });
     sizes.sort_unstable();
-    writeln!(out, "=loaded_modules")?;
+    sizes
+}
+
+fn code_totals(out: &mut impl Write, sizes: &[(String, usize, usize)]) -> Result<()> {
     writeln!(out, "Current code: {}", sizes.iter().map(|s| s.1).sum::<usize>())?;
-    writeln!(out, "Old code: {}", sizes.iter().map(|s| s.2).sum::<usize>())?;
+    writeln!(out, "Old code: {}", sizes.iter().map(|s| s.2).sum::<usize>())
+}
+
+fn modules(out: &mut impl Write) -> Result<()> {
+    let sizes = code_sizes();
+    writeln!(out, "=loaded_modules")?;
+    code_totals(out, &sizes)?;
     for (name, current, old) in &sizes {
         writeln!(out, "=mod:{name}\nCurrent size: {current}")?;
         if *old > 0 {
@@ -122,6 +134,52 @@ fn modules(out: &mut Out) -> Result<()> {
     }
     Ok(())
 }
+
+/// Bytes, as far as what they are for is known.
+fn memory(out: &mut impl Write) -> Result<()> {
+    writeln!(out, "=memory\nprocesses: {}", gc::BLOCK_BYTES.load(Ordering::Relaxed))
+}
+
+/// A text in memory: what is written to it cannot fail.
+fn text(write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out).expect("memory takes what is written");
+    out
+}
+
+/// `system_info(loaded)`.
+pub fn loaded() -> Vec<u8> {
+    text(|out| {
+        let sizes = code_sizes();
+        code_totals(out, &sizes)?;
+        sizes.iter().try_for_each(|(name, current, _)| writeln!(out, "{name} {current}"))
+    })
+}
+
+/// `system_info(info)`.
+pub fn areas() -> Vec<u8> {
+    text(|out| {
+        memory(out)?;
+        writeln!(out, "=index_table:atom_tab\nlimit: {}\nentries: {}", heddle_term::atom::limit(), heddle_term::atom::count())?;
+        writeln!(out, "=allocated_areas\nloaded_code: {}", code_sizes().iter().map(|s| s.1 + s.2).sum::<usize>())?;
+        writeln!(out, "literals: {}", heddle_term::literal::used_bytes())?;
+        ports(out)?;
+        tables(out)
+    })
+}
+
+/// `system_info(procs)`: all processes as in a crash dump. The other schedulers stand still meanwhile; what they do not put down
+/// in time (a long native), or what another one who asks the same runs, is told of without its insides.
+pub fn all_processes(p: &Process) -> Vec<u8> {
+    text(|out| {
+        let stopped = sched::stop_others(LONGEST_STOP_MS);
+        let written = processes(out, stopped, Some(p));
+        sched::release_others();
+        written
+    })
+}
+
+const LONGEST_STOP_MS: u64 = 500;
 
 fn shown(term: Term) -> String {
     text::display::to_string(term)

@@ -69,7 +69,9 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
             // None of stock's allocators is at work here.
             (Some("allocator"), Some(name)) if allocators::is_known(name) => Ok(Term::bool(false)),
-            (Some("cpu_topology"), Some("used" | "defined" | "detected")) => Ok(am::UNDEFINED.into()),
+            (Some("cpu_topology"), Some("used" | "detected")) => Ok(super::topology::detected(&mut p.heap)),
+            // Nobody can define another one here.
+            (Some("cpu_topology"), Some("defined")) => Ok(am::UNDEFINED.into()),
             _ => Err(p.badarg()),
         },
         Some(&[key, reference, allocators]) if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) => {
@@ -149,7 +151,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             let all = vec![atom("unbound"); o.schedulers];
             p.heap.tuple(&all)
         }
-        "cpu_topology" => am::UNDEFINED.into(),
+        "cpu_topology" => super::topology::detected(&mut p.heap),
         // No C compiler was at work.
         "compile_info" => {
             let rows = ["ldflags", "cflags", "config_h"].map(|what| p.heap.tuple(&[atom(what), Term::NIL]));
@@ -272,15 +274,16 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),
         "loaded" => {
-            let mut names: Vec<&str> =
-                heddle_runtime::code::with_all(|all| all.iter().filter(|(_, m)| m.current.is_some()).map(|(n, _)| n.name()).collect());
-            names.sort_unstable();
-            let text: String = names.iter().map(|n| format!("{n}\n")).collect();
-            p.heap.binary(text.as_bytes())
+            let text = super::crash_dump::loaded();
+            p.heap.binary(&text)
         }
-        "info" | "procs" => {
-            let text = format!("=memory\n=loaded_modules\nCurrent code: {}\n", heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed));
-            p.heap.binary(text.as_bytes())
+        "info" => {
+            let text = super::crash_dump::areas();
+            p.heap.binary(&text)
+        }
+        "procs" => {
+            let text = super::crash_dump::all_processes(p);
+            p.heap.binary(&text)
         }
         "snifs" => {
             let mut list = Vec::new();

@@ -16,6 +16,7 @@ pub mod refused;
 pub mod signals;
 pub mod statistics;
 pub mod time;
+pub mod topology;
 
 /// Set at start-up: how many identities the machine gave to system processes (spec 2.3).
 pub fn is_system_process(pid: u64) -> bool {
