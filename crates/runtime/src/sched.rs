@@ -739,6 +739,22 @@ pub fn poke_wheel(wheel: usize) {
 pub fn stop_others(limit_ms: u64) -> bool {
     let Some(vm) = VM.get() else { return true };
     *vm.blocked.lock().unwrap() += 1;
+    wait_for_others(vm, limit_ms)
+}
+
+/// The same, unless somebody else does it now: the caller's slice should end then.
+pub fn stop_others_alone(limit_ms: u64) -> Option<bool> {
+    let Some(vm) = VM.get() else { return Some(true) };
+    let mut blocked = vm.blocked.lock().unwrap();
+    if *blocked > 0 {
+        return None;
+    }
+    *blocked = 1;
+    drop(blocked);
+    Some(wait_for_others(vm, limit_ms))
+}
+
+fn wait_for_others(vm: &Vm, limit_ms: u64) -> bool {
     vm.paused.store(true, Ordering::SeqCst);
     let me = CURRENT.get();
     let others = vm.schedulers.len() - (me < vm.schedulers.len()) as usize;

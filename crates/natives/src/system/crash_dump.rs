@@ -169,14 +169,12 @@ pub fn areas() -> Vec<u8> {
 }
 
 /// `system_info(procs)`: all processes as in a crash dump. The other schedulers stand still meanwhile; what they do not put down
-/// in time (a long native), or what another one who asks the same runs, is told of without its insides.
-pub fn all_processes(p: &Process) -> Vec<u8> {
-    text(|out| {
-        let stopped = sched::stop_others(LONGEST_STOP_MS);
-        let written = processes(out, stopped, Some(p));
-        sched::release_others();
-        written
-    })
+/// in time (a long native) is told of without its insides. None: another one has stopped them; let it, and ask again.
+pub fn all_processes(p: &Process) -> Option<Vec<u8>> {
+    let stopped = sched::stop_others_alone(LONGEST_STOP_MS)?;
+    let written = text(|out| processes(out, stopped, Some(p)));
+    sched::release_others();
+    Some(written)
 }
 
 const LONGEST_STOP_MS: u64 = 500;

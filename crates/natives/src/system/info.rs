@@ -282,7 +282,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.binary(&text)
         }
         "procs" => {
-            let text = super::crash_dump::all_processes(p);
+            let Some(text) = super::crash_dump::all_processes(p) else {
+                p.bump(4000);
+                return Err(p.trap_to(am::ERLANG, Atom::new("system_info"), &[atom("procs")]));
+            };
             p.heap.binary(&text)
         }
         "snifs" => {
