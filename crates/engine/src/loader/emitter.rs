@@ -82,7 +82,8 @@ impl Emitter<'_> {
         })
     }
 
-    fn keep(&mut self, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> Term {
+    /// What `build` makes, as a literal of the module.
+    pub fn keep(&mut self, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> Term {
         let mut heap = heddle_term::Heap::new();
         let term = build(&mut heap);
         let (literal, area) = heddle_term::literal::keep(term);

@@ -484,6 +484,7 @@ impl Emitter<'_> {
                     self.any(operand);
                 }
             }
+            Op::PutMapAssoc if self.new_map(o, zeal) => {}
             Op::PutMapAssoc | Op::PutMapExact => {
                 let Operand::List(list) = o[4] else { return Err(self.bad(function, instr)) };
                 self.op(maps::put_map);

@@ -12,6 +12,7 @@ pub mod fuse;
 mod fused;
 pub mod guards;
 pub mod instructions;
+mod maps;
 pub mod selects;
 
 use emitter::Emitter;

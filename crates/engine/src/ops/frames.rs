@@ -1,7 +1,7 @@
 //! Stack frames and heap checks.
 
-use crate::collect::{make_room, put_off};
-use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, X, Y, bound, fits};
+use crate::collect::make_room;
+use crate::ctx::{Ctx, Dst, Src, X, Y, bound, fits};
 use crate::{fusable, goto, load, next, ops, save, then};
 use heddle_runtime::zeal;
 use heddle_term::Term;
@@ -12,13 +12,14 @@ macro_rules! collect_and_retry {
         let need = $need;
         let live = $live;
         save!($c, $h, $s);
-        if put_off($ip, $c, need, live, $r) {
-            return OUT_YIELD;
+        if crate::collect::put_off($ip, $c, need, live, $r) {
+            return crate::ctx::OUT_YIELD;
         }
-        make_room($c, need, live);
+        crate::collect::make_room($c, need, live);
         load!($c, $h, $s);
     }};
 }
+pub(crate) use collect_and_retry;
 
 fusable! {
     // frame size, live. Slots are initialised by what follows before anything can look at them.

@@ -1,8 +1,9 @@
 //! Map instructions.
 
 use crate::collect::after_native;
-use crate::ctx::{Ctx, any, put};
+use crate::ctx::{Ctx, any, fits, put};
 use crate::ops::errors::raise;
+use crate::ops::frames::collect_and_retry;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
 use heddle_term::{Term, am, map};
@@ -35,6 +36,29 @@ ops! {
             i += 1;
         }
         next!(ip, c, h, s, r; 4 + n)
+    }
+    // header, tuple of keys, live, dst, count, values in the order of the keys: a map of keys that the code knows shares their
+    // tuple with all that this place makes
+    fn new_map(ip, c, h, s, r) {
+        let n = *ip.add(5) as usize;
+        if !fits(h, s, n + 2) {
+            return new_map_slow(ip, c, h, s, r);
+        }
+        *h = *ip.add(1);
+        *h.add(1) = *ip.add(2);
+        let mut i = 0;
+        while i < n {
+            *h.add(2 + i) = any(*ip.add(6 + i), c, s).raw();
+            i += 1;
+        }
+        put(*ip.add(4), c, s, Term::boxed(h));
+        h = h.add(n + 2);
+        next!(ip, c, h, s, r; 6 + n)
+    }
+    #[cold]
+    fn new_map_slow(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(5) as usize + 2, *ip.add(3) as usize);
+        return new_map(ip, c, h, s, r);
     }
     // exact (0/1), label (0: raise), src, dst, live, count, (key, value)...
     fn put_map(ip, c, h, s, r) {
