@@ -5,7 +5,7 @@ use crate::package::Package;
 use crate::process::Process;
 use crate::send::{deliver, node_name};
 use crate::signal::{Body, Signal};
-use crate::trace::{events, flags};
+use crate::trace::{events, flags, meters};
 use crate::{proctab, refs, system_monitor};
 use heddle_term::{Term, am};
 
@@ -108,7 +108,12 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 return After::Continue;
             }
             let reason = std::mem::replace(reason, Package::immediate(Term::NIL));
+            let before = meters::words(p);
             p.exit_reason = reason.unpack(&mut p.heap);
+            if meters::on(p) {
+                // No function of its own made that.
+                meters::message(p, (meters::words(p) - before) as usize, false);
+            }
             return After::Exit;
         }
         Body::Link { from } => {

@@ -51,7 +51,7 @@ pub struct Current {
 }
 
 /// Words that the process has allocated so far, up to a constant between collections.
-fn words(p: &Process) -> u64 {
+pub fn words(p: &Process) -> u64 {
     (p.used_words() + p.heap.fragment_words) as u64
 }
 
