@@ -32,8 +32,8 @@ pub fn collects(stack_words: usize) -> bool {
     gc() && (stack_words <= SHALLOW || is_turn(stack_words))
 }
 
-/// Some fifty frames: with 4096, suites with deep recursions took ten times as long.
-const SHALLOW: usize = 512;
+/// Guessed: some hundred frames.
+const SHALLOW: usize = 4096;
 
 #[cold]
 fn is_turn(stack_words: usize) -> bool {
