@@ -85,10 +85,7 @@ pub unsafe fn after_native(c: *mut Ctx, live: usize) {
     // SAFETY: by contract.
     unsafe {
         let p = &mut *(*c).p;
-        if !p.heap.fragments.is_null()
-            || p.heap.off_heap.virtual_words > p.vheap_limit_words
-            || heddle_runtime::zeal::collects(p.stack_words())
-        {
+        if !p.heap.fragments.is_null() || p.heap.off_heap.virtual_words > p.vheap_limit_words || heddle_runtime::zeal::gc() {
             tidy(c, live);
         }
     }

@@ -208,11 +208,7 @@ unsafe fn finish(c: *mut Ctx, live: usize, value: Term) -> Term {
     // SAFETY: the verifier proved the live registers.
     unsafe {
         let p = &mut *(*c).p;
-        if !p.heap.fragments.is_null() || heddle_runtime::zeal::collects(p.stack_words()) {
-            make_room_keeping(c, 0, live, value)
-        } else {
-            value
-        }
+        if !p.heap.fragments.is_null() || heddle_runtime::zeal::gc() { make_room_keeping(c, 0, live, value) } else { value }
     }
 }
 

@@ -173,7 +173,7 @@ unsafe fn run_guard(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u6
                 let live = *ip.add(5) as usize;
                 let p = &mut *(*c).p;
                 let mut value = value;
-                if live < X_REGISTERS && (!p.heap.fragments.is_null() || heddle_runtime::zeal::collects(p.stack_words())) {
+                if live < X_REGISTERS && (!p.heap.fragments.is_null() || heddle_runtime::zeal::gc()) {
                     value = make_room_keeping(c, 0, live, value);
                 }
                 put(*ip.add(4), c, (*(*c).p).stop, value);

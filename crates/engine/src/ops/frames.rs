@@ -134,7 +134,7 @@ ops! {
     }
     // In zeal mode these stand before every allocation: need, live
     fn zeal_collect(ip, c, h, s, r) {
-        if zeal::collects(((*(*c).p).end as usize - s as usize) / 8) {
+        if zeal::gc() {
             collect_and_retry!(ip, c, h, s, r; 0, *ip.add(1) as usize);
         }
         next!(ip, c, h, s, r; 2)
