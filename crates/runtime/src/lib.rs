@@ -33,6 +33,7 @@ pub mod send;
 pub mod signal;
 pub mod sizes;
 pub mod spawn;
+pub mod standstill;
 pub mod state;
 pub mod system_monitor;
 pub mod system_profile;

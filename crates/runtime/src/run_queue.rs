@@ -88,15 +88,16 @@ pub struct RunQueue {
     taken_low: AtomicU64,
     seen_low: AtomicU64,
     /// Entries that the owner took, here or elsewhere, and that are in no queue yet or any more. Written by the owner, before
-    /// they leave a queue and after they got into one: whoever adds this to the lengths, read before, misses nobody.
+    /// they leave a queue (Release of `len`, with Acquire where it is read) and after they got into one: whoever adds this to
+    /// the lengths of all queues, read before, misses nobody who was taken before that. (Who is put back between the looks is.)
     in_hand: AtomicUsize,
 }
 
 impl RunQueue {
     #[inline]
     pub fn len(&self) -> usize {
-        // Relaxed: a hint; whoever acts on it takes the lock.
-        self.len.load(Ordering::Relaxed)
+        // A hint; whoever acts on it takes the lock. Acquire: for `in_hand`.
+        self.len.load(Ordering::Acquire)
     }
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -145,10 +146,8 @@ impl RunQueue {
         self.in_hand.store(count, Ordering::Release);
     }
 
-    /// Entries, and those that the owner has in hand.
-    pub fn tasks(&self) -> [usize; 2] {
-        let len = self.len.load(Ordering::Acquire);
-        [len, self.in_hand.load(Ordering::Acquire)]
+    pub fn in_hand(&self) -> usize {
+        self.in_hand.load(Ordering::Relaxed)
     }
 
     /// Up to half of what is there (at least one), oldest first, never one that is bound to its scheduler. They are in the

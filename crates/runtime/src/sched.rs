@@ -17,9 +17,9 @@ use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
-use crate::{dirty, handle, huge_pages, long_gc, proctab, qsbr, system_monitor, system_profile, time, wall_time};
+use crate::{dirty, handle, huge_pages, long_gc, proctab, qsbr, standstill, system_monitor, system_profile, time, wall_time};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -70,11 +70,6 @@ struct Vm {
     idle: Vec<AtomicU64>,
     idle_count: AtomicUsize,
     spinning: AtomicUsize,
-    /// How many stopped the others.
-    blocked: Mutex<usize>,
-    unblocked: Condvar,
-    paused: AtomicBool,
-    pause_count: AtomicUsize,
 }
 
 static VM: OnceLock<Vm> = OnceLock::new();
@@ -121,13 +116,23 @@ pub fn current_id() -> usize {
     let id = CURRENT.get();
     if id == usize::MAX { 1 } else { id + 1 }
 }
+pub fn count() -> usize {
+    VM.get().map_or(0, |vm| vm.schedulers.len())
+}
+/// The calling thread's, if it is a scheduler.
+pub fn current_index() -> Option<usize> {
+    Some(CURRENT.get()).filter(|&index| index < count())
+}
 /// Schedulers that are not idle.
 pub fn busy_schedulers() -> usize {
     vm().schedulers.len().saturating_sub(vm().idle_count.load(Ordering::Relaxed))
 }
-/// Of each scheduler: what waits in its queue, and what it runs or carries between queues.
-pub fn tasks() -> impl Iterator<Item = [usize; 2]> {
-    vm().schedulers.iter().map(|s| s.queue.tasks())
+pub fn queue_lengths() -> Vec<usize> {
+    vm().schedulers.iter().map(|s| s.queue.len()).collect()
+}
+/// What each scheduler runs, or carries between queues: see `RunQueue::in_hand`.
+pub fn in_hand() -> impl Iterator<Item = usize> {
+    vm().schedulers.iter().map(|s| s.queue.in_hand())
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
     [vm().dirty[0].queue.lock().unwrap().count(), vm().dirty[1].queue.lock().unwrap().count()]
@@ -167,10 +172,6 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         idle: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
         idle_count: AtomicUsize::new(0),
         spinning: AtomicUsize::new(0),
-        blocked: Mutex::new(0),
-        unblocked: Condvar::new(),
-        paused: AtomicBool::new(false),
-        pause_count: AtomicUsize::new(0),
     };
     wall_time::init(vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io);
     assert!(VM.set(vm).is_ok(), "scheduler initialised twice");
@@ -264,7 +265,7 @@ pub(crate) fn announce(index: usize, length: usize) {
     if others { wake_scheduler(index) } else { wake_one() }
 }
 
-fn wake_scheduler(index: usize) {
+pub(crate) fn wake_scheduler(index: usize) {
     let bit = 1u64 << (index % 64);
     let word = &vm().idle[index / 64];
     if word.load(Ordering::SeqCst) & bit != 0 && word.fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
@@ -313,8 +314,8 @@ fn scheduler_loop(index: usize) {
     let mut busy = false;
     loop {
         qsbr::quiescent();
-        if vm.paused.load(Ordering::SeqCst) {
-            pause();
+        if standstill::is_wanted() {
+            standstill::stand();
         }
         rounds = rounds.wrapping_add(1);
         // Timers: the clock is read every few rounds when busy.
@@ -505,7 +506,7 @@ fn park(index: usize, wait_ms: u64) {
     fence(Ordering::SeqCst);
     // One more look: a pusher that did not see our bit pushed before this.
     let is_online = index < online();
-    let work = !me.queue.is_empty() || (is_online && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || vm.paused.load(Ordering::SeqCst);
+    let work = !me.queue.is_empty() || (is_online && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || standstill::is_wanted();
     if !work {
         qsbr::offline();
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
@@ -730,68 +731,6 @@ pub fn my_wheel() -> usize {
 /// For threads other than the scheduler that owns the wheel: make it look at its timers again.
 pub fn poke_wheel(wheel: usize) {
     wake_scheduler(wheel);
-}
-
-// ---- stopping the world (crash dumps) ----
-
-/// Stops the other schedulers where they would take their next process; false if some did not come there in so many ms (nobody
-/// does who stops others himself). They go on once all who stopped them let them.
-pub fn stop_others(limit_ms: u64) -> bool {
-    let Some(vm) = VM.get() else { return true };
-    *vm.blocked.lock().unwrap() += 1;
-    wait_for_others(vm, limit_ms)
-}
-
-/// The same, unless somebody else does it now: the caller's slice should end then.
-pub fn stop_others_alone(limit_ms: u64) -> Option<bool> {
-    let Some(vm) = VM.get() else { return Some(true) };
-    let mut blocked = vm.blocked.lock().unwrap();
-    if *blocked > 0 {
-        return None;
-    }
-    *blocked = 1;
-    drop(blocked);
-    Some(wait_for_others(vm, limit_ms))
-}
-
-fn wait_for_others(vm: &Vm, limit_ms: u64) -> bool {
-    vm.paused.store(true, Ordering::SeqCst);
-    let me = CURRENT.get();
-    let others = vm.schedulers.len() - (me < vm.schedulers.len()) as usize;
-    let end = time::monotonic_ns() + limit_ms as i64 * 1_000_000;
-    while vm.pause_count.load(Ordering::SeqCst) < others {
-        if time::monotonic_ns() > end {
-            return false;
-        }
-        (0..vm.schedulers.len()).filter(|&index| index != me).for_each(wake_scheduler);
-        std::thread::sleep(Duration::from_micros(200));
-    }
-    true
-}
-
-/// The caller's `stop_others` is over, whatever came of it.
-pub fn release_others() {
-    let Some(vm) = VM.get() else { return };
-    let mut blocked = vm.blocked.lock().unwrap();
-    *blocked -= 1;
-    if *blocked == 0 {
-        vm.paused.store(false, Ordering::SeqCst);
-        vm.unblocked.notify_all();
-    }
-}
-
-fn pause() {
-    let vm = vm();
-    qsbr::offline();
-    vm.pause_count.fetch_add(1, Ordering::SeqCst);
-    let mut blocked = vm.blocked.lock().unwrap();
-    while *blocked > 0 {
-        blocked = vm.unblocked.wait(blocked).unwrap();
-    }
-    // Under the lock: who stops the others next must not count this one, which goes on.
-    vm.pause_count.fetch_sub(1, Ordering::SeqCst);
-    drop(blocked);
-    qsbr::online();
 }
 
 /// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.

@@ -181,6 +181,7 @@ fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
 
 /// Code of a function of the error handler, for the call that X0 to X2 name; null, with the exception set, while there is none.
 #[inline(never)]
+// SAFETY: callers have put module, function and arguments into the three registers.
 pub(crate) unsafe fn handler(c: *mut Ctx, p: &mut Process, function: heddle_term::Atom) -> *const u64 {
     // SAFETY: the three registers are in use.
     unsafe {

@@ -122,6 +122,7 @@ unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) 
 
 /// X0 to X2 become module, function and arguments of the call at `ip`.
 #[inline(never)]
+// SAFETY: callers are operations at a function's entry, with their state saved.
 unsafe fn name_call(ip: *const u64, c: *mut Ctx) {
     // SAFETY: a function's header is before its entry, the callee's arguments are in the X registers; nothing collects here.
     unsafe {

@@ -3,6 +3,7 @@
 use heddle_runtime::code::{self, Instance};
 use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_term::term::SMALL_MAX;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ fn reset_coverage(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// A counter's value as a small integer.
 fn count(value: u64) -> Term {
-    Term::try_small(value.min(i64::MAX as u64) as i64).unwrap_or(Term::small(heddle_term::term::SMALL_MAX))
+    Term::small(value.min(SMALL_MAX as u64) as i64)
 }
 
 fn get_coverage(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -3,7 +3,7 @@
 
 use crate::process::dump;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::{code, gc, proctab, sched};
+use heddle_runtime::{code, gc, proctab, sched, standstill};
 use heddle_term::{Atom, Term, text};
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
@@ -141,7 +141,7 @@ fn memory(out: &mut impl Write) -> Result<()> {
 }
 
 /// A text in memory: what is written to it cannot fail.
-fn text(write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Vec<u8> {
+fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut out).expect("memory takes what is written");
     out
@@ -149,7 +149,7 @@ fn text(write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Vec<u8> {
 
 /// `system_info(loaded)`.
 pub fn loaded() -> Vec<u8> {
-    text(|out| {
+    in_memory(|out| {
         let sizes = code_sizes();
         code_totals(out, &sizes)?;
         sizes.iter().try_for_each(|(name, current, _)| writeln!(out, "{name} {current}"))
@@ -158,7 +158,7 @@ pub fn loaded() -> Vec<u8> {
 
 /// `system_info(info)`.
 pub fn areas() -> Vec<u8> {
-    text(|out| {
+    in_memory(|out| {
         memory(out)?;
         writeln!(out, "=index_table:atom_tab\nlimit: {}\nentries: {}", heddle_term::atom::limit(), heddle_term::atom::count())?;
         writeln!(out, "=allocated_areas\nloaded_code: {}", code_sizes().iter().map(|s| s.1 + s.2).sum::<usize>())?;
@@ -171,9 +171,9 @@ pub fn areas() -> Vec<u8> {
 /// `system_info(procs)`: all processes as in a crash dump. The other schedulers stand still meanwhile; what they do not put down
 /// in time (a long native) is told of without its insides. None: another one has stopped them; let it, and ask again.
 pub fn all_processes(p: &Process) -> Option<Vec<u8>> {
-    let stopped = sched::stop_others_alone(LONGEST_STOP_MS)?;
-    let written = text(|out| processes(out, stopped, Some(p)));
-    sched::release_others();
+    let stopped = standstill::stop_others_alone(LONGEST_STOP_MS)?;
+    let written = in_memory(|out| processes(out, stopped, Some(p)));
+    standstill::release_others();
     Some(written)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{sched, way_out};
+use heddle_runtime::{standstill, way_out};
 use heddle_term::{Atom, Term};
 
 heddle_runtime::natives! { TABLE:
@@ -55,7 +55,7 @@ const STOP_MS: u64 = 1000;
 /// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
     crate::ports::flush_all();
-    let stopped = sched::stop_others(STOP_MS);
+    let stopped = standstill::stop_others(STOP_MS);
     // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
     eprint!("{slogan}\r\n");
     if let Some(path) = dump_path() {

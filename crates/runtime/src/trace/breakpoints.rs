@@ -111,6 +111,7 @@ pub struct Breakpoint {
     pub original: u64,
     is_native: bool,
     /// Calls go to the error handler's `breakpoint/3`, which is where the debugger waits (`erts_debug:breakpoint/2`).
+    /// Release in `debug`, Acquire where the engine asks.
     pub debugged: AtomicBool,
     /// A list that is replaced, never changed: calls read it without a lock.
     settings: AtomicPtr<Vec<Setting>>,

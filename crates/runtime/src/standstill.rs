@@ -1,0 +1,78 @@
+//! Stopping the world: for crash dumps, and for who wants to see all processes as they are. The others stop where they would take
+//! their next process, and go on once all who stopped them let them.
+
+use crate::{qsbr, sched, time};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+/// How many stopped the others.
+static STOPS: Mutex<usize> = Mutex::new(0);
+static LET_GO: Condvar = Condvar::new();
+/// Whether any did: what schedulers look at before each process. SeqCst with the idle bits, see `sched::park`.
+static WANTED: AtomicBool = AtomicBool::new(false);
+/// Schedulers that stand still.
+static STILL: AtomicUsize = AtomicUsize::new(0);
+
+#[inline(always)]
+pub(crate) fn is_wanted() -> bool {
+    WANTED.load(Ordering::SeqCst)
+}
+
+/// Stops the other schedulers; false if some did not come to a stop in so many ms (nobody does who stops others himself). To be
+/// followed by `release_others`, unless the machine ends.
+pub fn stop_others(limit_ms: u64) -> bool {
+    *STOPS.lock().unwrap() += 1;
+    wait_for_others(limit_ms)
+}
+
+/// The same, unless somebody else does it now: the caller's slice should end then.
+pub fn stop_others_alone(limit_ms: u64) -> Option<bool> {
+    let mut stops = STOPS.lock().unwrap();
+    if *stops > 0 {
+        return None;
+    }
+    *stops = 1;
+    drop(stops);
+    Some(wait_for_others(limit_ms))
+}
+
+fn wait_for_others(limit_ms: u64) -> bool {
+    WANTED.store(true, Ordering::SeqCst);
+    let (me, count) = (sched::current_index(), sched::count());
+    let others = count - me.is_some() as usize;
+    let end = time::monotonic_ns() + limit_ms as i64 * 1_000_000;
+    while STILL.load(Ordering::SeqCst) < others {
+        if time::monotonic_ns() > end {
+            return false;
+        }
+        (0..count).filter(|&index| me != Some(index)).for_each(sched::wake_scheduler);
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    true
+}
+
+/// The caller's stop is over, whatever came of it.
+pub fn release_others() {
+    let mut stops = STOPS.lock().unwrap();
+    *stops -= 1;
+    if *stops == 0 {
+        WANTED.store(false, Ordering::SeqCst);
+        LET_GO.notify_all();
+    }
+}
+
+/// A scheduler stands still as long as it is wanted.
+#[cold]
+pub(crate) fn stand() {
+    qsbr::offline();
+    STILL.fetch_add(1, Ordering::SeqCst);
+    let mut stops = STOPS.lock().unwrap();
+    while *stops > 0 {
+        stops = LET_GO.wait(stops).unwrap();
+    }
+    // Under the lock: who stops the others next must not count this one, which goes on.
+    STILL.fetch_sub(1, Ordering::SeqCst);
+    drop(stops);
+    qsbr::online();
+}
