@@ -245,7 +245,6 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         erts_version: otp.erts_version.clone(),
         printable_unicode: config.printable_unicode,
         warning_map: config.warning_map,
-        backtrace_depth: &heddle_engine::ops::errors::BACKTRACE_DEPTH,
         emu_flavor: "interpreter",
         emu_args: program.into_iter().chain(flags.iter().chain(&arguments).cloned()).collect(),
         break_ignored: config.on_break == Break::Ignore,

@@ -302,16 +302,7 @@ pub fn uses_old_code(p: &Process, module: Atom) -> bool {
     if old.contains(p.ip) {
         return true;
     }
-    let mut slot = p.stop;
-    while slot < p.end {
-        // SAFETY: the stack is initialised from `stop` to `end`.
-        let word = unsafe { Term::from_raw(*slot) };
-        if word.is_continuation() && old.contains(crate::ctx::continuation_target(word.raw())) {
-            return true;
-        }
-        slot = slot.wrapping_add(1);
-    }
-    false
+    heddle_runtime::stack::return_addresses(p).any(|address| old.contains(address))
 }
 
 fn check_process_code(p: &mut Process, a: &[Term]) -> NativeResult {

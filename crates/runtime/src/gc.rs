@@ -8,7 +8,8 @@
 //!
 //! Phases of a minor collection:
 //!  1. choose the size of to-space (enough for everything young, so copying cannot fail);
-//!  2. evacuate the roots: live X registers, stack, dictionary, adopted messages, named fields;
+//!  2. evacuate the roots: live X registers, the part of the stack that is not clean (see `stack`), dictionary, adopted
+//!     messages, named fields;
 //!  3. scan to-space and the newly promoted part of the old block until nothing is left (Cheney);
 //!  4. sweep the off-heap list: what was not moved is released;
 //!  5. move the stack, free from-space and fragments (poisoned first in zeal mode);
@@ -22,69 +23,24 @@ use crate::msacc::{self, State};
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{system_monitor, time};
+use crate::{blocks, stack, system_monitor, time};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::heap::release_object;
 use heddle_term::literal::{Leaving, is_literal};
 use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap, Term};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::collections::HashMap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `statistics(garbage_collection)`: collections and words reclaimed.
 pub static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 pub static WORDS_RECLAIMED: AtomicU64 = AtomicU64::new(0);
-/// Bytes in all heap blocks (`erlang:memory(processes)`).
-pub static BLOCK_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-const POISON: u64 = 0xdead_dead_dead_dea7;
-
-fn block_layout(words: usize) -> Layout {
-    Layout::from_size_align(words * 8, 8).expect("heap size")
-}
-
-fn alloc_block(words: usize) -> *mut u64 {
-    let layout = block_layout(words);
-    // SAFETY: sizes are never zero.
-    let ptr = unsafe { alloc(layout) }.cast::<u64>();
-    if ptr.is_null() {
-        handle_alloc_error(layout);
-    }
-    // Relaxed: a statistic.
-    let total = BLOCK_BYTES.fetch_add(words * 8, Ordering::Relaxed) + words * 8;
-    crate::huge_pages::blocks_are(total);
-    ptr
-}
-
-/// Makes what was in use of a block that is given back unmistakable, in the mode that looks for who still refers to it.
-fn poison(mut from: *mut u64, to: *mut u64) {
-    if crate::zeal::gc() {
-        while from < to {
-            // SAFETY: a part of a block that is ours, and nobody's after this.
-            unsafe {
-                *from = POISON;
-                from = from.add(1);
-            }
-        }
-    }
-}
-
-fn free_block(start: *mut u64, end: *mut u64) {
-    if start.is_null() {
-        return;
-    }
-    let words = (end as usize - start as usize) / 8;
-    BLOCK_BYTES.fetch_sub(words * 8, Ordering::Relaxed);
-    // SAFETY: allocated with this layout.
-    unsafe { dealloc(start.cast(), block_layout(words)) };
-}
 
 /// Gives a new process its block.
 pub fn init_block(p: &mut Process, need_words: usize) {
     let words = sizes::at_least((need_words + STACK_SLACK_WORDS + 2).max(p.min_heap_words));
-    p.start = alloc_block(words);
+    p.start = blocks::allocate(words);
     p.end = p.start.wrapping_add(words);
     p.heap.htop = p.start;
     p.high_water = p.start;
@@ -97,11 +53,11 @@ pub fn free_all(p: &mut Process) {
     p.messages.clear();
     p.heap.clear();
     p.old_off_heap.release_all();
-    poison(p.start, p.heap.htop);
-    poison(p.stop, p.end);
-    poison(p.old_start, p.old_top);
-    free_block(p.start, p.end);
-    free_block(p.old_start, p.old_end);
+    blocks::poison(p.start, p.heap.htop);
+    blocks::poison(p.stop, p.end);
+    blocks::poison(p.old_start, p.old_top);
+    blocks::free(p.start, p.end);
+    blocks::free(p.old_start, p.old_end);
     p.start = null_mut();
     p.end = null_mut();
     p.stop = null_mut();
@@ -219,6 +175,12 @@ fn words(from: *mut u64, to: *mut u64) -> usize {
     (to as usize - from as usize) / 8
 }
 
+/// Calls `f` on each root slot.
+pub(crate) fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
+    stack::before_major(p);
+    for_each_young_root(p, live, f);
+}
+
 struct Area {
     from: usize,
     bytes: usize,
@@ -234,13 +196,14 @@ impl Area {
     }
 }
 
-/// Calls `f` on each root slot.
-pub(crate) fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
+/// Calls `f` on each root slot that may refer to something young (see `stack`); after a major collection that is each one.
+fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
     for x in live {
         f(x);
     }
     let mut slot = p.stop;
-    while slot < p.end {
+    let clean = p.end.wrapping_sub(stack::clean_words(p));
+    while slot < clean {
         // SAFETY: the stack is initialised from `stop` to `end`; Term is transparent over u64.
         unsafe {
             f(&mut *slot.cast::<Term>());
@@ -296,12 +259,25 @@ unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
     }
 }
 
+/// In zeal mode: so many minor collections are one that looks whether what is not looked at has a reason.
+const CHECK_EVERY: u32 = 256;
+
+/// Stops the machine if the clean part of the stack refers to something young.
+fn check_clean(p: &Process, old: &Area) {
+    let clean = stack::clean_words(p);
+    let deep = p.stack_words() - clean;
+    for (slot, term) in stack::words(p).skip(deep) {
+        let young = term.is_pointer() && !old.contains(term.ptr()) && !is_literal(term);
+        assert!(!young, "collector: {:?} refers to a young term from {slot:?}, {clean} words of its stack are clean", p.pid_term());
+    }
+}
+
 /// False if a major collection is needed instead.
 fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     let mature_words = words(p.start, p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
         let size = sizes::at_least(p.used_words().max(p.min_heap_words));
-        p.old_start = alloc_block(size);
+        p.old_start = blocks::allocate(size);
         p.old_top = p.old_start;
         p.old_end = p.old_start.wrapping_add(size);
     }
@@ -316,13 +292,17 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
         p.grow = false;
     }
     let size = if bound <= usual { usual } else { sizes::at_least(bound) };
-    let to_start = alloc_block(size);
+    let to_start = blocks::allocate(size);
     let mut to_top = to_start;
     let old_scan_start = p.old_top;
     let mut old_top = p.old_top;
 
+    stack::before_minor(p);
     let mature = Area::new(p.start, p.high_water);
     let old = Area::new(p.old_start, p.old_end);
+    if crate::zeal::gc() && p.minor_count.is_multiple_of(CHECK_EVERY) {
+        check_clean(p, &old);
+    }
     {
         let mut move_term = |slot: &mut Term| {
             let term = *slot;
@@ -337,8 +317,9 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
                 }
             }
         };
-        for_each_root(p, live, &mut move_term);
+        for_each_young_root(p, live, &mut move_term);
     }
+    stack::after_minor(p);
     let mut scan = to_start;
     let mut old_scan = old_scan_start;
     loop {
@@ -409,7 +390,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
     let asked = p.min_heap_words > crate::spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
-    let to_start = alloc_block(size);
+    let to_start = blocks::allocate(size);
     let mut to_top = to_start;
     let mut copies = LiteralCopies::default();
     for_each_root(p, live, &mut |slot: &mut Term| {
@@ -449,8 +430,8 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     copies.hand_over(&mut all);
     p.heap.off_heap = all;
 
-    poison(p.old_start, p.old_top);
-    free_block(p.old_start, p.old_end);
+    blocks::poison(p.old_start, p.old_top);
+    blocks::free(p.old_start, p.old_end);
     p.old_start = null_mut();
     p.old_top = null_mut();
     p.old_end = null_mut();
@@ -564,9 +545,9 @@ fn install(p: &mut Process, to_start: *mut u64, to_top: *mut u64, size: usize, s
     // SAFETY: both stacks have `stack` words; to-space was sized for it.
     unsafe { std::ptr::copy_nonoverlapping(p.stop, stop, stack) };
     p.heap.free_fragments();
-    poison(p.start, p.heap.htop);
-    poison(p.stop, p.end);
-    free_block(p.start, p.end);
+    blocks::poison(p.start, p.heap.htop);
+    blocks::poison(p.stop, p.end);
+    blocks::free(p.start, p.end);
     p.start = to_start;
     p.end = end;
     p.stop = stop;
@@ -579,7 +560,7 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
     let used = p.used_words();
     let stack = p.stack_words();
     debug_assert!(used + stack + STACK_SLACK_WORDS <= size && p.heap.fragments.is_null());
-    let start = alloc_block(size);
+    let start = blocks::allocate(size);
     let from = Area::new(p.start, p.heap.htop);
     // SAFETY: the new block has room; nothing but the slots corrected below points into the old one.
     let delta = unsafe { relocate(p.start, used, start) };
@@ -598,7 +579,7 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
             *slot = Term::from_raw(slot.raw().wrapping_add(delta));
         }
     };
-    for_each_root(p, live, &mut fix);
+    for_each_young_root(p, live, &mut fix);
     // Off-heap links are raw addresses of objects in the block.
     let shift = |ptr: *mut u64| if from.contains(ptr) { (ptr as u64).wrapping_add(delta) as *mut u64 } else { ptr };
     p.heap.off_heap.head = shift(p.heap.off_heap.head);
@@ -611,9 +592,9 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
             object = next;
         }
     }
-    poison(old_start, from_top);
-    poison(from_stop, old_end);
-    free_block(old_start, old_end);
+    blocks::poison(old_start, from_top);
+    blocks::poison(from_stop, old_end);
+    blocks::free(old_start, old_end);
 }
 
 fn fit_vheap(p: &mut Process) {

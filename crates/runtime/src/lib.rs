@@ -2,6 +2,7 @@
 //! runs or what a native does.
 
 pub mod balance;
+pub mod blocks;
 pub mod code;
 pub mod coverage;
 pub mod dictionary;
@@ -33,6 +34,7 @@ pub mod send;
 pub mod signal;
 pub mod sizes;
 pub mod spawn;
+pub mod stack;
 pub mod standstill;
 pub mod state;
 pub mod system_monitor;

@@ -266,6 +266,7 @@ impl Rare {
             meters: Vec::new(),
             due: Default::default(),
             floats: Vec::new(),
+            mark: crate::stack::Mark::NONE,
         })
     }
 
@@ -296,6 +297,8 @@ pub struct Rare {
     pub due: crate::long_gc::Due,
     /// Float registers while it does not run (FLAG_FLOATS).
     pub floats: Vec<f64>,
+    /// Which part of a large stack did not change.
+    pub mark: crate::stack::Mark,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.

@@ -7,15 +7,12 @@
 use crate::ctx::{Ctx, OUT_EXIT, any, put};
 use crate::ops::tracing;
 use crate::{goto, load, next, ops, save};
-use heddle_runtime::code;
 use heddle_runtime::process::{Class, Exception, Process};
 use heddle_runtime::trace::frames;
+use heddle_runtime::{code, stack};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Export, Heap, Term, am, map};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// `erlang:system_flag(backtrace_depth, N)`.
-pub static BACKTRACE_DEPTH: AtomicUsize = AtomicUsize::new(8);
+use std::sync::atomic::Ordering;
 
 ops! {
     // The exception is in `p.exception`, the failed native in `fault`. `ip` is where it happened.
@@ -296,7 +293,7 @@ unsafe fn has_handler(p: &Process, mut slot: *mut u64) -> bool {
 
 /// Frames that a trace shows: the innermost always.
 pub fn depth() -> usize {
-    BACKTRACE_DEPTH.load(Ordering::Relaxed).max(1)
+    stack::BACKTRACE_DEPTH.load(Ordering::Relaxed).max(1)
 }
 
 /// A trace made by a program, cut to the depth that traces have.
@@ -338,18 +335,16 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
         let depth = depth();
         let mut words: Vec<u64> = Vec::with_capacity(depth + 1);
         words.push(ip as u64);
-        let mut slot = p.stop;
-        while slot < p.end && words.len() <= depth {
-            let word = Term::from_raw(*slot);
-            if word.is_continuation() && frames::kind(word).is_none() {
-                // The call lies before the return address. A recursion shows as one frame; a call that failed itself as two,
-                // unless it is a native that did.
-                let call = crate::ctx::continuation_target(word.raw()) as u64 - 8;
-                if words.last() != Some(&call) || words.len() == 1 && (*c).fault.is_null() {
-                    words.push(call);
-                }
+        for caller in stack::callers(p) {
+            // The call lies before the return address. A recursion shows as one frame; a call that failed itself as two,
+            // unless it is a native that did.
+            let call = caller as u64 - 8;
+            if words.last() != Some(&call) || words.len() == 1 && (*c).fault.is_null() {
+                words.push(call);
             }
-            slot = slot.add(1);
+            if words.len() > depth {
+                break;
+            }
         }
         let args = if !p.exception.args.is_none() { p.exception.args } else { (*c).fault_args };
         let args = if args.is_none() { Term::NIL } else { args };

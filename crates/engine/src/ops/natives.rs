@@ -132,8 +132,8 @@ ops! {
         if !heddle_runtime::sched::on_dirty_thread() {
             goto!(ip, c, h, s, r)
         }
-        save!(c, h, s);
-        crate::ctx::leave_at(c, ip, 1, r);
+        let p = save!(c, h, s);
+        crate::ctx::leave_at(c, heddle_runtime::stack::unmarked(p, ip), 1, r);
         OUT_YIELD
     }
     #[cold]

@@ -6,6 +6,7 @@ use crate::ops::bits::match_ctx::{Context, slice};
 use crate::ops::errors::{handler, raise};
 use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
+use heddle_runtime::stack;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
 use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind as Frame, WORDS};
 use heddle_runtime::trace::meters::What;
@@ -67,6 +68,12 @@ ops! {
         tell_left(c, h, s, What::Memory);
         pass_on!(c, h, s, r)
     }
+    // A return address that the collector marked: on to where it leads.
+    #[cold]
+    fn mark_returned(ip, c, h, s, r) {
+        let target = stack::returned_through(&mut *(*c).p, s);
+        goto!(target, c, h, s, r)
+    }
     #[cold]
     fn trace_return_to(ip, c, h, s, r) {
         tell_return_to(c, h, s);
@@ -88,6 +95,7 @@ pub fn install() {
         return_to: cell(trace_return_to),
         time: cell(trace_time),
         memory: cell(trace_memory),
+        mark: cell(mark_returned),
     });
 }
 
@@ -229,7 +237,7 @@ unsafe fn tell_return_to(c: *mut Ctx, h: *mut u64, s: *mut u64) {
     // SAFETY: as `take_frame`.
     unsafe {
         let (p, frame) = take_frame(c, h, s);
-        let to = frames::return_addresses(p).next().map_or(std::ptr::null(), |at| at.wrapping_sub(1));
+        let to = stack::callers(p).next().map_or(std::ptr::null(), |at| at.wrapping_sub(1));
         frames::return_to(p, frame[3], to);
     }
 }

@@ -1,7 +1,7 @@
 //! A process as text: its stack as in crash dumps, and what it is and has.
 
-use heddle_runtime::code;
 use heddle_runtime::process::Process;
+use heddle_runtime::{code, stack};
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::{Atom, Term, text};
 use std::fmt::Write;
@@ -39,11 +39,8 @@ pub fn stack(q: &Process) -> String {
         return out;
     }
     let _ = writeln!(out, "Program counter: {:#018x} {}", q.ip as usize, place(q.ip, q.ip));
-    let mut slot = q.stop;
     let mut y = 0;
-    while slot < q.end {
-        // SAFETY: the stack is initialised from `stop` to `end`.
-        let word = unsafe { Term::from_raw(*slot) };
+    for (slot, word) in stack::words(q) {
         if word.is_continuation() {
             let address = (word.raw() - TAG_CONTINUATION) as *const u64;
             let _ = writeln!(
@@ -59,7 +56,6 @@ pub fn stack(q: &Process) -> String {
             let _ = writeln!(out, "y({y})     {text}");
             y += 1;
         }
-        slot = slot.wrapping_add(1);
     }
     out
 }
@@ -82,11 +78,11 @@ pub fn section(q: &Process, state: &str) -> String {
 /// The stack as crash dumps have it: return addresses, and the slots that hold small integers, atoms, pids and `[]`.
 pub fn stack_section(q: &Process) -> String {
     let mut out = format!("=proc_stack:{}\n", term(q.pid_term()));
-    let mut slot = q.stop;
+    if q.sensitive {
+        return out;
+    }
     let mut y = 0;
-    while slot < q.end && !q.sensitive {
-        // SAFETY: the stack is initialised from `stop` to `end`.
-        let word = unsafe { Term::from_raw(*slot) };
+    for (slot, word) in stack::words(q) {
         if word.is_continuation() {
             let address = (word.raw() - TAG_CONTINUATION) as *const u64;
             let _ = writeln!(out, "{:#x}:SReturn addr {:#X} {}", slot as usize, address as usize, place(address, address.wrapping_sub(1)));
@@ -97,7 +93,6 @@ pub fn stack_section(q: &Process) -> String {
             }
             y += 1;
         }
-        slot = slot.wrapping_add(1);
     }
     out
 }

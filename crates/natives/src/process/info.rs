@@ -7,7 +7,7 @@ use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, dirty, handle, proctab};
+use heddle_runtime::{Package, code, dirty, handle, proctab, stack};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -234,20 +234,20 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
         "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
-        "current_function" => match native_at(q).or_else(|| current(q, own).map(|l| l.mfa)) {
+        "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
             // It never ran: it is about to.
             None if q.live == heddle_runtime::spawn::STARTING => mfa_term(heap, q.initial_call),
             None => am::UNDEFINED.into(),
         },
-        "current_location" => match current(q, own) {
+        "current_location" => match current(q) {
             Some(l) => {
                 let location = location(heap, &l);
                 heap.tuple(&[l.mfa.module.into(), l.mfa.function.into(), small(l.mfa.arity as usize), location])
             }
             None => am::UNDEFINED.into(),
         },
-        "current_stacktrace" => stacktrace(q, heap, own),
+        "current_stacktrace" => stacktrace(q, heap),
         "initial_call" => mfa_term(heap, q.initial_call),
         "status" => {
             let state = q.shared().state.load();
@@ -407,34 +407,12 @@ fn binaries(q: &Process, heap: &mut Heap) -> Term {
 }
 
 fn catch_level(q: &Process) -> usize {
-    stack(q).filter(|w| w.is_catch_marker()).count()
-}
-
-fn stack(q: &Process) -> impl Iterator<Item = Term> + '_ {
-    let mut slot = q.stop;
-    std::iter::from_fn(move || {
-        if slot >= q.end {
-            return None;
-        }
-        // SAFETY: the stack is initialised from `stop` to `end`.
-        let word = unsafe { Term::from_raw(*slot) };
-        slot = slot.wrapping_add(1);
-        Some(word)
-    })
-}
-
-/// Return addresses on the stack, as addresses inside the calls.
-fn return_addresses(q: &Process) -> Vec<*const u64> {
-    stack(q)
-        .filter(|w| w.is_continuation())
-        .map(|w| ((w.raw() - heddle_term::term::TAG_CONTINUATION) as *const u64).wrapping_sub(1))
-        .collect()
+    stack::words(q).filter(|(_, word)| word.is_catch_marker()).count()
 }
 
 /// Where the process is: its own position is that of the caller of process_info.
-fn current(q: &Process, own: bool) -> Option<code::Location> {
-    let _ = own;
-    code::locate(q.ip).or_else(|| return_addresses(q).into_iter().find_map(code::locate))
+fn current(q: &Process) -> Option<code::Location> {
+    code::locate(q.ip).or_else(|| stack::callers(q).find_map(|address| code::locate(address.wrapping_sub(1))))
 }
 
 fn location(heap: &mut Heap, l: &code::Location) -> Term {
@@ -445,12 +423,13 @@ fn location(heap: &mut Heap, l: &code::Location) -> Term {
     heap.list(&[file, line])
 }
 
-fn stacktrace(q: &Process, heap: &mut Heap, own: bool) -> Term {
-    let mut addresses = return_addresses(q);
-    let _ = own;
-    addresses.insert(0, q.ip);
+/// As deep as traces are; a recursion shows as one frame.
+fn stacktrace(q: &Process, heap: &mut Heap) -> Term {
+    let mut addresses = vec![q.ip];
+    addresses.extend(stack::callers(q).map(|address| address.wrapping_sub(1)));
+    addresses.dedup();
     let mut frames = Vec::new();
-    for l in addresses.into_iter().filter_map(code::locate).take(8) {
+    for l in addresses.into_iter().filter_map(code::locate).take(stack::BACKTRACE_DEPTH.load(Ordering::Relaxed)) {
         let location = location(heap, &l);
         frames.push(heap.tuple(&[l.mfa.module.into(), l.mfa.function.into(), Term::small(l.mfa.arity as i64), location]));
     }

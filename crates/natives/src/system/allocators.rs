@@ -52,7 +52,7 @@ fn fixed_sizes(p: &mut Process, name: Term) -> Term {
 
 /// Bytes in blocks, by what they are for. The figures are the machine's; they are not kept by thread.
 fn block_bytes() -> [(&'static str, usize); 4] {
-    let processes = heddle_runtime::gc::BLOCK_BYTES.load(Ordering::Relaxed);
+    let processes = heddle_runtime::blocks::BLOCK_BYTES.load(Ordering::Relaxed);
     let binary = heddle_term::refbin::TOTAL_BYTES.load(Ordering::Relaxed);
     let ets = crate::ets::memory_words() * 8;
     let rest = resident_bytes().saturating_sub(processes + binary + ets);

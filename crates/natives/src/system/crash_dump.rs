@@ -3,7 +3,7 @@
 
 use crate::process::dump;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::{code, gc, proctab, sched, standstill};
+use heddle_runtime::{blocks, code, proctab, sched, standstill};
 use heddle_term::{Atom, Term, text};
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
@@ -137,7 +137,7 @@ fn modules(out: &mut impl Write) -> Result<()> {
 
 /// Bytes, as far as what they are for is known.
 fn memory(out: &mut impl Write) -> Result<()> {
-    writeln!(out, "=memory\nprocesses: {}", gc::BLOCK_BYTES.load(Ordering::Relaxed))
+    writeln!(out, "=memory\nprocesses: {}", blocks::BLOCK_BYTES.load(Ordering::Relaxed))
 }
 
 /// A text in memory: what is written to it cannot fail.

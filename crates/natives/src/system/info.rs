@@ -27,7 +27,6 @@ pub struct Settings {
     pub erts_version: String,
     pub printable_unicode: bool,
     pub warning_map: &'static str,
-    pub backtrace_depth: &'static AtomicUsize,
     pub emu_flavor: &'static str,
     pub break_ignored: bool,
     /// The program and its arguments, as `erlexec` would call the emulator.
@@ -396,7 +395,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     match flag.name() {
         "backtrace_depth" => match args::count(a[1]).filter(|n| *n <= 1024) {
-            Some(n) => Ok(small(settings().backtrace_depth.swap(n, Ordering::Relaxed))),
+            Some(n) => Ok(small(heddle_runtime::stack::BACKTRACE_DEPTH.swap(n, Ordering::Relaxed))),
             None => Err(p.badarg()),
         },
         "trace_control_word" => match args::count(a[1]).and_then(|n| u32::try_from(n).ok()) {

@@ -5,7 +5,7 @@ use crate::args;
 use crate::ets::spec::functions::Action;
 use heddle_runtime::process::{ProcRef, Process};
 use heddle_runtime::trace::{Session, emit, flags, frames, seq, tracees};
-use heddle_runtime::{code, names, proctab};
+use heddle_runtime::{code, names, proctab, stack};
 use heddle_term::{Term, am};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -64,9 +64,9 @@ fn with_line(p: &mut Process, found: &code::Location) -> Term {
 
 /// The callers, as in a stack trace.
 fn stack(p: &mut Process, depth: Option<i64>) -> Term {
-    let deepest = crate::system::info::settings().backtrace_depth.load(Ordering::Relaxed) as i64;
+    let deepest = stack::BACKTRACE_DEPTH.load(Ordering::Relaxed) as i64;
     let depth = depth.unwrap_or(deepest).clamp(0, deepest) as usize;
-    let places: Vec<_> = frames::return_addresses(p).filter_map(|at| code::locate(at.wrapping_sub(1))).take(depth).collect();
+    let places: Vec<_> = stack::callers(p).filter_map(|at| code::locate(at.wrapping_sub(1))).take(depth).collect();
     let mut rows = Vec::new();
     for found in &places {
         let location = match found.instance.line_at(found.offset) {

@@ -5,7 +5,7 @@
 
 use crate::process::Process;
 use crate::trace::{Traced, emit, flags, meters, sessions, tracees};
-use crate::{Package, code};
+use crate::{Package, code, stack};
 use heddle_term::code_cell::Mfa;
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::{Atom, Term};
@@ -29,6 +29,8 @@ pub struct Cells {
     /// A metered function.
     pub time: *const u64,
     pub memory: *const u64,
+    /// Where a return address leads that the collector marked: see `stack`.
+    pub mark: *const u64,
 }
 // SAFETY: addresses of immortal cells.
 unsafe impl Send for Cells {}
@@ -88,25 +90,9 @@ pub fn meter_left(p: &mut Process, frame: &[Term], what: meters::What) {
     meters::left(p, if id < 0 { u64::MAX } else { id as u64 }, what);
 }
 
-/// Return addresses from the top of the stack down, without those of trace frames.
-pub fn return_addresses(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
-    let mut slot = p.stop;
-    std::iter::from_fn(move || {
-        while slot < p.end {
-            // SAFETY: the stack is initialised from `stop` to `end`.
-            let word = unsafe { Term::from_raw(*slot) };
-            slot = slot.wrapping_add(1);
-            if word.is_continuation() && kind(word).is_none() {
-                return Some((word.raw() - TAG_CONTINUATION) as *const u64);
-            }
-        }
-        None
-    })
-}
-
 /// The function that the running one returns to.
 pub fn caller(p: &Process) -> Option<code::Location> {
-    code::locate(return_addresses(p).next()?.wrapping_sub(1))
+    code::locate(stack::callers(p).next()?.wrapping_sub(1))
 }
 
 pub fn mfa_term(heap: &mut heddle_term::Heap, mfa: Mfa) -> Term {

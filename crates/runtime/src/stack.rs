@@ -1,0 +1,165 @@
+//! A process' stack, as those see it who look at it from outside; and the mark that tells the collector which part of it did not
+//! change.
+//!
+//! Only the running function writes its frame. So the frames below one whose return address is still there are as they were when
+//! it was called. The collector uses that (generational stack collection, Cheng, Harper and Lee 1998): after a minor collection it
+//! exchanges a return address near the top, the *marked* one, for one that leads to the engine's `mark_returned`. At the next one,
+//! if it is still there, nothing below it was written. What it refers to has then survived twice and is promoted, so it is *clean*:
+//! nothing in it is young, and no minor collection needs to look at it again. A recursion of depth N that allocates no longer looks
+//! at N frames a collection.
+//!
+//! Whoever returns through the mark has it moved down the stack. Who leaves frames otherwise (exceptions, `hibernate`) need not
+//! know of it: then the word where it was is gone or another one, and the collector looks at all again. That cannot be mistaken,
+//! because all words of a stack are written before a collection may come, and only `set` writes marks.
+//!
+//! Readers use `words`, which puts the return address back that the mark stands for.
+
+use crate::process::Process;
+use crate::trace::frames;
+use heddle_term::Term;
+use heddle_term::term::TAG_CONTINUATION;
+use std::sync::atomic::AtomicUsize;
+
+/// `erlang:system_flag(backtrace_depth, N)`.
+pub static BACKTRACE_DEPTH: AtomicUsize = AtomicUsize::new(8);
+
+/// The mark is at least this many words below the top: nearer ones would be returned through at once.
+const DISTANCE_WORDS: usize = 64;
+
+/// Where the mark is in a process' stack. Places are counted in words from the stack's end, because collections move it.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    /// Place of the marked return address; 0 if there is none.
+    at: u32,
+    /// So many words at the end of the stack refer to nothing young.
+    clean: u32,
+    /// The return address that stood there.
+    target: Term,
+}
+
+impl Mark {
+    pub const NONE: Mark = Mark { at: 0, clean: 0, target: Term::NONE };
+}
+
+fn mark(p: &Process) -> Mark {
+    p.rare_if_any().map_or(Mark::NONE, |rare| rare.mark)
+}
+
+/// The words at the end of the stack that a minor collection need not visit.
+pub fn clean_words(p: &Process) -> usize {
+    mark(p).clean as usize
+}
+
+/// What stands for a marked return address: none before the engine is there.
+fn marked_word() -> Option<Term> {
+    frames::CELLS.get().map(|cells| Term::from_raw(cells.mark as u64 | TAG_CONTINUATION))
+}
+
+fn slot(p: &Process, at: u32) -> *mut u64 {
+    p.end.wrapping_sub(at as usize)
+}
+
+/// Is the mark where it was set?
+fn is_there(p: &Process) -> bool {
+    let at = mark(p).at;
+    // SAFETY: the stack is initialised from `stop` to `end`.
+    at != 0 && at as usize <= p.stack_words() && unsafe { Some(Term::from_raw(*slot(p, at))) == marked_word() }
+}
+
+/// Before a minor collection visits the stack: what is known of it, if anything, still holds.
+pub fn before_minor(p: &mut Process) {
+    if p.rare_if_any().is_some() && !is_there(p) {
+        p.rare().mark = Mark::NONE;
+    }
+}
+
+/// After a minor collection visited the stack: what it found unchanged for the second time is clean.
+pub fn after_minor(p: &mut Process) {
+    let unchanged = mark(p).at.saturating_sub(1);
+    take_away(p);
+    set(p, DISTANCE_WORDS, unchanged);
+}
+
+/// A major collection makes everything young.
+pub fn before_major(p: &mut Process) {
+    if is_there(p) {
+        take_away(p);
+    }
+    if p.rare_if_any().is_some() {
+        p.rare().mark = Mark::NONE;
+    }
+}
+
+/// The process returns through the mark, and to the address that is given; its stack's top is `s` now.
+pub fn returned_through(p: &mut Process, s: *mut u64) -> *const u64 {
+    let Mark { clean, target, .. } = mark(p);
+    p.stop = s;
+    // Further down with each quarter of the stack that is left, so that a long way back finds few marks.
+    set(p, DISTANCE_WORDS.max(p.stack_words() / 4), clean);
+    (target.raw() - TAG_CONTINUATION) as *const u64
+}
+
+/// Where a process that was to go on at `to` goes on truly: a return address may have been read that was the mark.
+pub fn unmarked(p: &mut Process, to: *const u64) -> *const u64 {
+    if frames::CELLS.get().is_some_and(|cells| cells.mark == to) { returned_through(p, p.stop) } else { to }
+}
+
+/// The return address stands where it stood. The mark must be there, if there is one.
+fn take_away(p: &mut Process) {
+    let Mark { at, target, .. } = mark(p);
+    if at != 0 {
+        // SAFETY: its place is in the stack.
+        unsafe { *slot(p, at) = target.raw() };
+    }
+}
+
+/// Marks the first return address at least `distance` words below the top. Of the `clean` words those below the mark are clean.
+fn set(p: &mut Process, distance: usize, clean: u32) {
+    let mut mark = Mark::NONE;
+    if let Some((at, word)) = find(p, distance).and_then(|at| Some((at, marked_word()?))) {
+        // SAFETY: `find` gives a place in the stack.
+        let target = unsafe { std::mem::replace(&mut *slot(p, at), word.raw()) };
+        mark = Mark { at, clean: clean.min(at - 1), target: Term::from_raw(target) };
+    }
+    if mark.at != 0 || p.rare_if_any().is_some() {
+        p.rare().mark = mark;
+    }
+}
+
+/// Place of a return address that is nobody's business but the engine's: tracing looks for its frames in the stack itself.
+fn find(p: &Process, distance: usize) -> Option<u32> {
+    let words = u32::try_from(p.stack_words().checked_sub(distance)?).ok()?;
+    (1..=words).rev().find(|&at| {
+        // SAFETY: as in `is_there`.
+        let word = unsafe { Term::from_raw(*slot(p, at)) };
+        word.is_continuation() && frames::kind(word).is_none()
+    })
+}
+
+/// The words of the stack with their addresses, from the top down.
+pub fn words(p: &Process) -> impl Iterator<Item = (*mut u64, Term)> + '_ {
+    let marked = marked_word();
+    let mut slot = p.stop;
+    std::iter::from_fn(move || {
+        if slot >= p.end {
+            return None;
+        }
+        // SAFETY: the stack is initialised from `stop` to `end`.
+        let word = unsafe { Term::from_raw(*slot) };
+        let found = (slot, if Some(word) == marked { mark(p).target } else { word });
+        slot = slot.wrapping_add(1);
+        Some(found)
+    })
+}
+
+/// Return addresses from the top of the stack down, those of trace frames too.
+pub fn return_addresses(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
+    words(p).filter(|(_, word)| word.is_continuation()).map(|(_, word)| (word.raw() - TAG_CONTINUATION) as *const u64)
+}
+
+/// As `return_addresses`, without those of trace frames.
+pub fn callers(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
+    words(p)
+        .filter(|(_, word)| word.is_continuation() && frames::kind(*word).is_none())
+        .map(|(_, word)| (word.raw() - TAG_CONTINUATION) as *const u64)
+}
