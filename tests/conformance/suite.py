@@ -6,8 +6,8 @@ that it started.
 
 Appends a line a finished case to the file CASES (app, suite, group, case, result, milliseconds, reason; tab separated) and
 prints one for the suite: app, suite, cases, passed, failed, skipped, seconds, status. Status is ok, timeout, crash:CODE, or
-none when no case ran. The test folders must have been prepared. `run` calls this as a process of its own, because it adopts
-(and in the end kills) whatever the suite leaves running."""
+none when no case ran. CONF_CASE_SECONDS in the environment ends a plain case that takes longer. The test folders must have been
+prepared. `run` calls this as a process of its own, because it adopts (and in the end kills) whatever the suite leaves running."""
 
 import ctypes
 import fcntl
@@ -66,9 +66,10 @@ def common_test(cache, tests, work, events, app, suite, seconds, which):
 def plain(cache, tests, work, events, app, suite, seconds, which):
     skip = ",".join(f"'{case}'" for case in SLOW.get((app, suite), []) + hangs(app, suite))
     case = (which or "all").rpartition("/")[2]
+    case_seconds = os.environ.get("CONF_CASE_SECONDS", seconds)
     (work / "args").write_text(
         f"#{{suite => '{suite}', data_dir => {string(f'{tests}/{suite}_data/')}, priv_dir => {string(f'{work}/')},\n"
-        f"  events => {string(events)}, skip => [{skip}], 'case' => '{case}', seconds => {seconds}}}.\n")
+        f"  events => {string(events)}, skip => [{skip}], 'case' => '{case}', seconds => {case_seconds}}}.\n")
     return ["-pa", str(tests), "-pa", str(cache / "tests/plain"), "-s", "plain_run", "main", str(work / "args")]
 
 
