@@ -1,5 +1,6 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield and s64, and a sample of OTP's own sources
+# make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
 # make differential  random programs, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
@@ -16,7 +17,7 @@ SEED ?= 1
 SECONDS ?= 600
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test bench fuzz differential check otp conformance
+.PHONY: build demo test loom bench fuzz differential check otp conformance
 
 build:
 	cargo build --release
@@ -27,8 +28,13 @@ otp:
 demo: build
 	$(RUN) target/release/heddle run examples/ring.erl
 
+# The lock-free structures in all interleavings, by a model of the memory.
+loom:
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p heddle-sync --test loom
+
 test: build
 	cargo test --workspace
+	$(MAKE) loom
 	tests/tail-calls
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/differential/run --recorded --count 100

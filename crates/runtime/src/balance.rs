@@ -1,5 +1,7 @@
 //! What moves processes between run queues besides thieves: an offline scheduler empties its queue, a busy one evens out.
 
+use crate::process::ProcRef;
+use crate::run_queue::RunQueue;
 use crate::sched;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,14 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub fn hand_over(index: usize) {
     let Some(queue) = sched::queues().nth(index) else { return };
     while !queue.is_empty() {
-        let all = queue.share(queue.len(), queue);
+        let all = queue.steal(usize::MAX, queue);
         if all.is_empty() {
             return;
         }
         for (i, p) in all.into_iter().enumerate() {
-            let to = i % sched::online().max(1);
-            let length = sched::queues().nth(to).expect("a scheduler").push(p, p.state.load().queue_priority());
-            sched::announce(to, length);
+            sched::enqueue_at(i % sched::online().max(1), p);
         }
         queue.hold(0);
     }
@@ -62,18 +62,21 @@ pub fn level(index: usize, balance: &mut Balance) {
     }
     for (_, queue) in sched::queues().enumerate().filter(|&(other, _)| other != index) {
         if queue.is_starving() {
-            for p in queue.rescue(mine) {
-                mine.push(p, p.state.load().queue_priority());
-            }
-            mine.hold(0);
+            keep(mine, queue.rescue(mine));
         }
     }
     let Some(longest) = sched::queues().max_by_key(|queue| queue.len()) else { return };
     let (there, here) = (longest.len(), mine.len());
     if there > here + here / 2 + 2 {
-        for p in longest.share((there - here) / 2, mine) {
-            mine.push(p, p.state.load().queue_priority());
-        }
-        mine.hold(0);
+        keep(mine, longest.share((there - here) / 2, mine));
     }
+}
+
+/// The calling scheduler puts what it took on its own queue.
+fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
+    for p in taken {
+        // SAFETY: `level` runs on the thread that owns the queue.
+        unsafe { mine.push(p, p.state.load().queue_priority()) };
+    }
+    mine.hold(0);
 }

@@ -1,11 +1,13 @@
 //! Dirty threads: they run natives that take long or block, and long collections, one process each at a time.
 
 use crate::msacc::{self, State};
-use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
-use crate::run_queue::Next;
+use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
+use crate::run_queue::Turns;
 use crate::state::Put;
 use crate::{long_gc, qsbr, sched, wall_time};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// Processes that run on dirty threads for CPU and for I/O.
@@ -26,23 +28,52 @@ pub fn is_running(pid: u64) -> bool {
     CURRENT.iter().any(|current| current.load(Ordering::Relaxed) == pid + 1)
 }
 
+/// What waits for the dirty threads of a kind. They block for long: a lock is good enough.
+#[derive(Default)]
+pub struct DirtyQueue {
+    waiting: Mutex<Waiting>,
+    ready: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// By priority.
+    queues: [VecDeque<ProcRef>; 4],
+    turns: Turns,
+}
+
+impl DirtyQueue {
+    pub fn push(&self, p: ProcRef, priority: Priority) {
+        self.waiting.lock().unwrap().queues[priority as usize].push_back(p);
+        self.ready.notify_one();
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.lock().unwrap().queues.iter().map(VecDeque::len).sum()
+    }
+
+    /// Waits for one.
+    fn take(&self) -> ProcRef {
+        let mut waiting = self.waiting.lock().unwrap();
+        loop {
+            let Waiting { queues: [max, high, normal, low], turns } = &mut *waiting;
+            let urgent = max.pop_front().or_else(|| high.pop_front());
+            let p = urgent.or_else(|| if turns.is_low(normal.len(), low.len()) { low.pop_front() } else { normal.pop_front() });
+            match p {
+                Some(p) => return p,
+                None => waiting = self.ready.wait(waiting).unwrap(),
+            }
+        }
+    }
+}
+
 /// `id`: among those of its kind; `number`: among all scheduler threads.
 pub fn run(kind: usize, id: usize, number: usize) {
     msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     let mut engine = sched::become_dirty();
     let queue = sched::dirty_queue(kind);
     loop {
-        let p = {
-            let mut list = queue.queue.lock().unwrap();
-            loop {
-                match list.take() {
-                    Some(Next::Process(p)) => break p,
-                    // Nobody is wanted out of turn here.
-                    Some(Next::Wanted(_)) => {}
-                    None => list = queue.ready.wait(list).unwrap(),
-                }
-            }
-        };
+        let p = queue.take();
         wall_time::set_busy(number, true);
         msacc::sleep(false);
         msacc::enter(State::Emulator);

@@ -1,28 +1,66 @@
-//! One run queue: processes by priority. Owner and thieves use it under a short spin-free mutex; its length is readable
-//! without. Max before high before normal; a low process runs once while each normal one runs 8 times (seed 000 §3.3.1), however
-//! many there are of both.
+//! One run queue: what waits for a scheduler, by level.
+//!
+//! There are 32 levels; 0 is the most urgent. Erlang's four priorities are four of them (`level`), those between are for native
+//! tasks. All of a level come before any of a lower one, but for the levels of normal and low processes: of those a low one runs
+//! once while each normal one runs 8 times (seed 000 §3.3.1), however many there are of both.
+//!
+//! Nobody takes a lock. Each level is a ring to which the owner, the scheduler that the queue belongs to, appends and from which
+//! thieves may take as well. What others bring (they are few: dirty threads, who binds a process to this scheduler, who goes
+//! offline) lies in `brought` until the owner, or a thief, sorts it in. What is bound to this scheduler, and identities of
+//! processes that are wanted out of their turn, are the owner's alone.
 
 use crate::process::{Priority, ProcRef};
+use crate::qsbr;
+use heddle_sync::ring::{Retired, Ring};
+use heddle_sync::stack::Stack;
+use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+pub const LEVELS: usize = 32;
+
+/// The level of a process.
+pub const fn level(priority: Priority) -> usize {
+    match priority {
+        Priority::Max => 4,
+        Priority::High => 12,
+        Priority::Normal => NORMAL,
+        Priority::Low => LOW,
+    }
+}
+const NORMAL: usize = 20;
+const LOW: usize = 28;
 
 /// From ERTS (RESCHEDULE_LOW).
 const LOW_SKIPS: u64 = 8;
-/// A turn of a process of low priority, in the unit of `low_credit`.
+/// A turn of a process of low priority, in the unit of `credit`.
 const TURN: u64 = 1 << 16;
 
-/// What waits for a thread, by priority.
+/// Whose turn it is where normal and low ones wait.
 #[derive(Default)]
-pub struct Queues {
-    /// Identities of processes that wait for their turn on some queue and are wanted earlier, by priority (not low).
-    wanted: [VecDeque<u64>; 3],
-    max: VecDeque<ProcRef>,
-    high: VecDeque<ProcRef>,
-    normal: VecDeque<ProcRef>,
-    low: VecDeque<ProcRef>,
+pub struct Turns {
     /// Turns that those of low priority may take: each turn of a normal one brings a part of one.
-    low_credit: u64,
+    credit: u64,
+}
+
+impl Turns {
+    /// Is it the turn of one of the `low`? One of either is taken then; there is one.
+    #[inline]
+    pub fn is_low(&mut self, normal: usize, low: usize) -> bool {
+        if low == 0 {
+            self.credit = 0;
+            return false;
+        }
+        if normal == 0 {
+            return true;
+        }
+        if self.credit >= TURN {
+            self.credit -= TURN;
+            return true;
+        }
+        self.credit += low as u64 * TURN / (LOW_SKIPS * normal as u64);
+        false
+    }
 }
 
 /// What comes next: an entry, or the identity of a process whose entry is elsewhere.
@@ -31,113 +69,261 @@ pub enum Next {
     Wanted(u64),
 }
 
-impl Queues {
-    #[inline]
-    pub fn push(&mut self, p: ProcRef, priority: Priority) {
-        match priority {
-            Priority::Max => self.max.push_back(p),
-            Priority::High => self.high.push_back(p),
-            Priority::Normal => self.normal.push_back(p),
-            Priority::Low => self.low.push_back(p),
-        }
-    }
+enum Brought {
+    Process(ProcRef, usize),
+    Wanted(u64, usize),
+}
 
-    /// Processes, without those that are wanted from elsewhere.
-    pub fn count(&self) -> usize {
-        self.max.len() + self.high.len() + self.normal.len() + self.low.len()
-    }
+/// What only the owner touches.
+#[derive(Default)]
+struct Own {
+    /// Identities of processes that wait for their turn on some queue and are wanted earlier, with the level of who wants them.
+    wanted: Vec<(usize, VecDeque<u64>)>,
+    /// Processes bound to this scheduler, by level.
+    bound: Vec<(usize, VecDeque<ProcRef>)>,
+    /// A bound one was taken last, where others of its level waited.
+    bound_was_last: bool,
+    turns: Turns,
+}
 
-    pub fn take(&mut self) -> Option<Next> {
-        if let Some(pid) = self.wanted[0].pop_front() {
-            return Some(Next::Wanted(pid));
-        }
-        if let Some(p) = self.max.pop_front() {
-            return Some(Next::Process(p));
-        }
-        if let Some(pid) = self.wanted[1].pop_front() {
-            return Some(Next::Wanted(pid));
-        }
-        if let Some(p) = self.high.pop_front() {
-            return Some(Next::Process(p));
-        }
-        if let Some(pid) = self.wanted[2].pop_front() {
-            return Some(Next::Wanted(pid));
-        }
-        if self.low.is_empty() {
-            self.low_credit = 0;
-        } else if self.normal.is_empty() {
-            return self.low.pop_front().map(Next::Process);
-        } else if self.low_credit >= TURN {
-            self.low_credit -= TURN;
-            return self.low.pop_front().map(Next::Process);
-        } else {
-            self.low_credit += self.low.len() as u64 * TURN / (LOW_SKIPS * self.normal.len() as u64);
-        }
-        self.normal.pop_front().map(Next::Process)
+/// The queue of a level, most urgent first.
+fn of_level<T>(queues: &mut Vec<(usize, VecDeque<T>)>, level: usize) -> &mut VecDeque<T> {
+    let at = queues.partition_point(|(other, _)| *other < level);
+    if queues.get(at).is_none_or(|(other, _)| *other != level) {
+        queues.insert(at, (level, VecDeque::new()));
     }
+    &mut queues[at].1
+}
+
+/// How urgent the most urgent is.
+fn first<T>(queues: &[(usize, VecDeque<T>)]) -> Option<usize> {
+    queues.iter().find(|(_, queue)| !queue.is_empty()).map(|(level, _)| *level)
 }
 
 #[derive(Default)]
 #[repr(align(128))]
 pub struct RunQueue {
-    queues: Mutex<Queues>,
-    len: AtomicUsize,
+    rings: [Ring; LEVELS],
+    /// The levels whose ring may hold something. Written by the owner.
+    occupied: AtomicU32,
+    own: UnsafeCell<Own>,
+    /// How many `own` holds. Written by the owner.
+    own_len: AtomicUsize,
     /// Processes taken so far: a thief leaves a single process alone unless the owner seems stuck.
     pub taken: AtomicU64,
     /// Of those, the ones of normal and low priority; and how many they were at the last look (`is_starving`).
     taken_low: AtomicU64,
     seen_low: AtomicU64,
     /// Entries that the owner took, here or elsewhere, and that are in no queue yet or any more. Written by the owner, before
-    /// they leave a queue (Release of `len`, with Acquire where it is read) and after they got into one: whoever adds this to
-    /// the lengths of all queues, read before, misses nobody who was taken before that. (Who is put back between the looks is.)
+    /// they leave a queue (Release of the ring's head, with Acquire where its length is read) and after they got into one: whoever
+    /// adds this to the lengths of all queues, read before, misses nobody who was taken before that. (Who is put back between the
+    /// looks is.) A thief that is about to take holds what it may get.
     in_hand: AtomicUsize,
+    brought: Stack<Brought>,
+    brought_len: AtomicUsize,
 }
 
+// SAFETY: `own` is only touched by the owner (the contract of the functions that do); all else is made to be shared.
+unsafe impl Sync for RunQueue {}
+
 impl RunQueue {
+    /// A hint: what others take and bring meanwhile may be counted or not.
     #[inline]
     pub fn len(&self) -> usize {
-        // A hint; whoever acts on it takes the lock. Acquire: for `in_hand`.
-        self.len.load(Ordering::Acquire)
+        let mut bits = self.occupied.load(Ordering::Acquire);
+        let mut len = self.own_len.load(Ordering::Acquire) + self.brought_len.load(Ordering::Acquire);
+        while bits != 0 {
+            len += self.rings[bits.trailing_zeros() as usize].len();
+            bits &= bits - 1;
+        }
+        len
     }
+
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Length after the push.
-    pub fn push(&self, p: ProcRef, priority: Priority) -> usize {
-        let mut q = self.queues.lock().unwrap();
-        q.push(p, priority);
-        let len = self.len.load(Ordering::Relaxed) + 1;
-        self.len.store(len, Ordering::Relaxed);
-        len
+    /// Puts a process at the end of its level. True if something else waits as well.
+    ///
+    /// # Safety
+    /// The calling thread is the owner.
+    #[inline]
+    // SAFETY: the contract above.
+    pub unsafe fn push(&self, p: ProcRef, priority: Priority) -> bool {
+        let level = level(priority);
+        if p.bound_scheduler() != 0 {
+            // SAFETY: by contract.
+            let own = unsafe { &mut *self.own.get() };
+            of_level(&mut own.bound, level).push_back(p);
+            self.own_len.store(self.own_len.load(Ordering::Relaxed) + 1, Ordering::Release);
+            return self.len() > 1;
+        }
+        let ring = &self.rings[level];
+        // SAFETY: by contract.
+        if let Some(buffer) = unsafe { ring.push(p.as_ptr() as u64) } {
+            free_later(buffer);
+        }
+        let occupied = self.occupied.load(Ordering::Relaxed);
+        if occupied & 1 << level == 0 {
+            // Release: who sees the bit sees the entry.
+            self.occupied.store(occupied | 1 << level, Ordering::Release);
+        }
+        ring.len() > 1 || occupied & !(1 << level) != 0 || self.len() > 1
     }
 
-    /// A process is wanted among those of `priority`, although its entry is elsewhere. Length after the push.
-    pub fn want(&self, pid: u64, priority: Priority) -> usize {
-        let mut q = self.queues.lock().unwrap();
-        q.wanted[(priority as usize).min(2)].push_back(pid);
-        let len = self.len.load(Ordering::Relaxed) + 1;
-        self.len.store(len, Ordering::Relaxed);
-        len
+    /// Puts a process there for the owner to find. The owner has to be told.
+    pub fn bring(&self, p: ProcRef, priority: Priority) {
+        self.brought_len.fetch_add(1, Ordering::Relaxed);
+        self.brought.push(Brought::Process(p, level(priority)));
     }
 
-    pub fn pop(&self) -> Option<Next> {
-        if self.is_empty() {
-            return None;
+    /// A process is wanted among those of `priority`, although its entry is elsewhere. The owner has to be told.
+    pub fn want(&self, pid: u64, priority: Priority) {
+        self.brought_len.fetch_add(1, Ordering::Relaxed);
+        self.brought.push(Brought::Wanted(pid, level(priority).min(NORMAL)));
+    }
+
+    /// What is next.
+    ///
+    /// # Safety
+    /// The calling thread is the owner.
+    // SAFETY: the contract above.
+    pub unsafe fn pop(&self) -> Option<Next> {
+        // SAFETY: by contract.
+        unsafe {
+            if !self.brought.is_empty() {
+                self.sort_in();
+            }
+            let next = if self.own_len.load(Ordering::Relaxed) == 0 { self.pop_ring()? } else { self.pop_any()? };
+            self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            Some(next)
         }
-        let mut q = self.queues.lock().unwrap();
-        let len = self.len.load(Ordering::Relaxed);
-        // Mostly all are of the same priority.
-        let below = q.normal.len() + q.low.len();
-        let next = if q.normal.len() == len { Next::Process(q.normal.pop_front()?) } else { q.take()? };
-        if q.normal.len() + q.low.len() < below {
-            self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// While the owner has nothing of its own: from the rings.
+    #[inline]
+    // SAFETY: as `pop`.
+    unsafe fn pop_ring(&self) -> Option<Next> {
+        loop {
+            let occupied = self.occupied.load(Ordering::Relaxed);
+            if occupied == 0 {
+                return None;
+            }
+            let mut level = occupied.trailing_zeros() as usize;
+            if level == NORMAL && occupied & 1 << LOW != 0 {
+                // SAFETY: by contract.
+                let turns = unsafe { &mut (*self.own.get()).turns };
+                if turns.is_low(self.rings[NORMAL].len(), self.rings[LOW].len()) {
+                    level = LOW;
+                }
+            }
+            if let Some(p) = self.pop_level(level) {
+                return Some(Next::Process(p));
+            }
+            self.occupied.store(occupied & !(1 << level), Ordering::Relaxed);
         }
+    }
+
+    #[inline]
+    fn pop_level(&self, level: usize) -> Option<ProcRef> {
         self.in_hand.store(1, Ordering::Relaxed);
-        // Plain stores: both are only written under the lock. Release: see `in_hand`.
-        self.len.store(len - 1, Ordering::Release);
-        self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        Some(next)
+        match self.rings[level].pop() {
+            Some(entry) => {
+                if level >= NORMAL {
+                    self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                }
+                // SAFETY: entries are processes.
+                Some(unsafe { ProcRef::from_ptr(entry as *mut _) })
+            }
+            None => {
+                self.in_hand.store(0, Ordering::Release);
+                None
+            }
+        }
+    }
+
+    /// As `pop`, with all that there may be.
+    #[cold]
+    // SAFETY: as `pop`.
+    unsafe fn pop_any(&self) -> Option<Next> {
+        loop {
+            // SAFETY: by contract; the borrow ends before anything else is called.
+            let own = unsafe { &mut *self.own.get() };
+            let rings = match self.occupied.load(Ordering::Relaxed) {
+                0 => None,
+                bits => Some(bits.trailing_zeros() as usize),
+            };
+            let (wanted, bound) = (first(&own.wanted), first(&own.bound));
+            let level = wanted.into_iter().chain(bound).chain(rings).min()?;
+            let mut next = None;
+            if wanted == Some(level) {
+                next = of_level(&mut own.wanted, level).pop_front().map(Next::Wanted);
+            } else if level >= NORMAL {
+                let count = |level: usize| self.rings[level].len() + own.bound.iter().find(|b| b.0 == level).map_or(0, |b| b.1.len());
+                let (normal, low) = (count(NORMAL), count(LOW));
+                let level = if normal + low == 0 {
+                    level
+                } else if own.turns.is_low(normal, low) {
+                    LOW
+                } else {
+                    NORMAL
+                };
+                next = self.pop_of(own, level);
+            } else {
+                next = next.or_else(|| self.pop_of(own, level));
+            }
+            match next {
+                Some(Next::Wanted(pid)) => {
+                    self.in_hand.store(1, Ordering::Relaxed);
+                    self.own_len.store(self.own_len.load(Ordering::Relaxed) - 1, Ordering::Release);
+                    return Some(Next::Wanted(pid));
+                }
+                Some(next) => return Some(next),
+                None => {
+                    // Thieves emptied the ring.
+                    let occupied = self.occupied.load(Ordering::Relaxed);
+                    let empty = (0..LEVELS).filter(|&level| self.rings[level].is_empty()).fold(0, |bits, level| bits | 1 << level);
+                    self.occupied.store(occupied & !empty, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Of a level the bound and the others in turn.
+    fn pop_of(&self, own: &mut Own, level: usize) -> Option<Next> {
+        let bound_there = own.bound.iter().any(|(other, queue)| *other == level && !queue.is_empty());
+        if !bound_there || own.bound_was_last {
+            own.bound_was_last = false;
+            if let Some(p) = self.pop_level(level) {
+                return Some(Next::Process(p));
+            }
+        }
+        let p = bound_there.then(|| of_level(&mut own.bound, level).pop_front()).flatten()?;
+        own.bound_was_last = true;
+        self.in_hand.store(1, Ordering::Relaxed);
+        self.own_len.store(self.own_len.load(Ordering::Relaxed) - 1, Ordering::Release);
+        Some(Next::Process(p))
+    }
+
+    /// Puts what others brought where it belongs.
+    #[cold]
+    // SAFETY: as `pop`.
+    unsafe fn sort_in(&self) {
+        let all = self.brought.take();
+        let count = all.len();
+        for brought in all {
+            match brought {
+                // SAFETY: by contract. The priority is that of the level.
+                Brought::Process(p, level) => drop(unsafe { self.push(p, priority(level)) }),
+                Brought::Wanted(pid, level) => {
+                    // SAFETY: by contract.
+                    of_level(unsafe { &mut (*self.own.get()).wanted }, level).push_back(pid);
+                    self.own_len.store(self.own_len.load(Ordering::Relaxed) + 1, Ordering::Release);
+                }
+            }
+        }
+        self.brought_len.fetch_sub(count, Ordering::Release);
     }
 
     /// For the owner: what it holds in no queue.
@@ -150,26 +336,54 @@ impl RunQueue {
         self.in_hand.load(Ordering::Relaxed)
     }
 
-    /// Up to half of what is there (at least one), oldest first, never one that is bound to its scheduler. They are in the
-    /// hands of the owner of `mine`.
+    /// For thieves: up to half of what is there and no more than `most`, most urgent and oldest first, never one that is bound.
+    /// They are in the hands of the owner of `mine`, the caller.
     pub fn steal(&self, most: usize, mine: &RunQueue) -> Vec<ProcRef> {
-        let mut q = self.queues.lock().unwrap();
-        let want = self.len.load(Ordering::Relaxed).div_ceil(2).min(most);
-        let mut out = Vec::with_capacity(want);
-        let q = &mut *q;
-        for queue in [&mut q.max, &mut q.high, &mut q.normal, &mut q.low] {
-            let mut i = 0;
-            while out.len() < want && i < queue.len() {
-                if queue[i].bound_scheduler() == 0 {
-                    out.push(queue.remove(i).expect("in range"));
-                } else {
-                    i += 1;
-                }
+        let mut out = Vec::new();
+        let mut bits = self.occupied.load(Ordering::Acquire);
+        while bits != 0 && out.len() < most {
+            self.take_from(bits.trailing_zeros() as usize, most - out.len(), 2, mine, &mut out);
+            bits &= bits - 1;
+        }
+        if out.is_empty() && !self.brought.is_empty() {
+            self.steal_brought(mine, &mut out);
+        }
+        out
+    }
+
+    /// Takes from one level as `Ring::take`.
+    fn take_from(&self, level: usize, most: usize, share: usize, mine: &RunQueue, out: &mut Vec<ProcRef>) {
+        let ring = &self.rings[level];
+        let mut entries = [0; 64];
+        let mut left = most;
+        while left > 0 {
+            let count = ring.len().div_ceil(share).min(left).min(entries.len());
+            mine.hold(out.len() + count);
+            let count = ring.take(count, share, &mut entries);
+            mine.hold(out.len() + count);
+            // SAFETY: entries are processes.
+            out.extend(entries[..count].iter().map(|&entry| unsafe { ProcRef::from_ptr(entry as *mut _) }));
+            left -= count;
+            if count < entries.len() {
+                return;
             }
         }
-        mine.hold(out.len());
-        self.len.fetch_sub(out.len(), Ordering::Release);
-        out
+    }
+
+    /// The owner is busy with something else: what was brought to it and is bound to nobody.
+    #[cold]
+    fn steal_brought(&self, mine: &RunQueue, out: &mut Vec<ProcRef>) {
+        let (go, stay): (Vec<_>, Vec<_>) =
+            self.brought.take().into_iter().partition(|brought| matches!(brought, Brought::Process(p, _) if p.bound_scheduler() == 0));
+        for brought in stay {
+            self.brought.push(brought);
+        }
+        mine.hold(out.len() + go.len());
+        self.brought_len.fetch_sub(go.len(), Ordering::Release);
+        out.extend(go.into_iter().filter_map(|brought| match brought {
+            Brought::Process(p, _) => Some(p),
+            Brought::Wanted(..) => None,
+        }));
     }
 
     /// How many processes of normal and low priority were taken so far.
@@ -180,47 +394,45 @@ impl RunQueue {
     /// Whether processes of normal or low priority wait of which none was taken since the last look: more urgent ones keep
     /// their scheduler to themselves.
     pub fn is_starving(&self) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        let q = self.queues.lock().unwrap();
         let taken = self.taken_low.load(Ordering::Relaxed);
-        self.seen_low.swap(taken, Ordering::Relaxed) == taken && !(q.normal.is_empty() && q.low.is_empty())
+        let waiting = !(self.rings[NORMAL].is_empty() && self.rings[LOW].is_empty());
+        waiting && self.seen_low.swap(taken, Ordering::Relaxed) == taken
     }
 
-    /// All of normal and low priority but those that are bound to their scheduler, into the hands of the owner of `mine`.
+    /// All of normal and low priority, into the hands of the owner of `mine`, the caller.
     pub fn rescue(&self, mine: &RunQueue) -> Vec<ProcRef> {
-        let mut q = self.queues.lock().unwrap();
-        let q = &mut *q;
         let mut out = Vec::new();
-        for queue in [&mut q.normal, &mut q.low] {
-            let (stay, go) = queue.drain(..).partition(|p| p.bound_scheduler() != 0);
-            *queue = stay;
-            out.extend::<VecDeque<ProcRef>>(go);
+        for level in [NORMAL, LOW] {
+            self.take_from(level, usize::MAX, 1, mine, &mut out);
         }
-        mine.hold(out.len());
-        self.len.fetch_sub(out.len(), Ordering::Release);
         out
     }
 
-    /// About `count` of those that came last, of each priority in proportion, never one that is bound to its scheduler; into the
-    /// hands of the owner of `mine`.
+    /// About `count`, of each level in proportion; into the hands of the owner of `mine`, the caller.
     pub fn share(&self, count: usize, mine: &RunQueue) -> Vec<ProcRef> {
-        let mut q = self.queues.lock().unwrap();
-        let len = self.len.load(Ordering::Relaxed).max(1);
-        let mut out = Vec::with_capacity(count);
-        let q = &mut *q;
-        for queue in [&mut q.max, &mut q.high, &mut q.normal, &mut q.low] {
-            let mut left = queue.len() * count / len;
-            for i in (0..queue.len()).rev() {
-                if left > 0 && queue[i].bound_scheduler() == 0 {
-                    out.extend(queue.remove(i));
-                    left -= 1;
-                }
+        let mut out = Vec::new();
+        let len = self.len().max(1);
+        for level in 0..LEVELS {
+            let part = (self.rings[level].len() * count).div_ceil(len);
+            if part > 0 && out.len() < count {
+                self.take_from(level, part.min(count - out.len()), 1, mine, &mut out);
             }
         }
-        mine.hold(out.len());
-        self.len.fetch_sub(out.len(), Ordering::Release);
         out
     }
+}
+
+fn priority(level: usize) -> Priority {
+    match level {
+        0..=4 => Priority::Max,
+        5..=12 => Priority::High,
+        13..=NORMAL => Priority::Normal,
+        _ => Priority::Low,
+    }
+}
+
+/// Thieves may look into it until each of them has been at a quiescent point.
+#[cold]
+fn free_later(buffer: Retired) {
+    qsbr::retire(move || drop(buffer));
 }

@@ -5,22 +5,24 @@
 //! at once from a queue of two or more; a single process is left to its owner unless that owner took nothing for a while.
 //! They spin for a short time, then park; a push that makes a queue two long, or a yield with others waiting, wakes one.
 //!
-//! Parking protocol: the idler sets its bit in IDLE, then looks at all queues once more, then parks. A pusher pushes, then
-//! looks at IDLE. Both with SeqCst, so one of them sees the other.
+//! Parking: who found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks. Who
+//! pushes looks at that set afterwards.
 
 use crate::balance::{self, Balance};
 use crate::msacc::{self, State};
 use crate::parker::Parker;
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
-use crate::run_queue::{Next, Queues, RunQueue};
+use crate::run_queue::{Next, RunQueue};
 use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
+use crate::dirty::DirtyQueue;
 use crate::{dirty, handle, huge_pages, long_gc, proctab, qsbr, standstill, system_monitor, system_profile, time, wall_time};
+use heddle_sync::idle::IdleSet;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What runs processes. Implemented by the engine.
@@ -54,11 +56,6 @@ struct Scheduler {
     current: AtomicU64,
 }
 
-pub(crate) struct DirtyQueue {
-    pub queue: Mutex<Queues>,
-    pub ready: Condvar,
-}
-
 struct Vm {
     schedulers: Vec<Scheduler>,
     online: AtomicUsize,
@@ -66,9 +63,7 @@ struct Vm {
     engine: Box<dyn Engine>,
     dirty: [DirtyQueue; 2],
     options: Options,
-    /// Idle bits, 64 schedulers a word.
-    idle: Vec<AtomicU64>,
-    idle_count: AtomicUsize,
+    idle: IdleSet,
     spinning: AtomicUsize,
 }
 
@@ -125,7 +120,7 @@ pub fn current_index() -> Option<usize> {
 }
 /// Schedulers that are not idle.
 pub fn busy_schedulers() -> usize {
-    vm().schedulers.len().saturating_sub(vm().idle_count.load(Ordering::Relaxed))
+    vm().schedulers.len().saturating_sub(vm().idle.count())
 }
 pub fn queue_lengths() -> Vec<usize> {
     vm().schedulers.iter().map(|s| s.queue.len()).collect()
@@ -135,7 +130,7 @@ pub fn in_hand() -> impl Iterator<Item = usize> {
     vm().schedulers.iter().map(|s| s.queue.in_hand())
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
-    [vm().dirty[0].queue.lock().unwrap().count(), vm().dirty[1].queue.lock().unwrap().count()]
+    [0, 1].map(|kind| vm().dirty[kind].len())
 }
 pub fn context_switches() -> u64 {
     vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum()
@@ -167,10 +162,9 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         online: AtomicUsize::new(options.online),
         wheels: Wheels::new(n),
         engine,
-        dirty: std::array::from_fn(|_| DirtyQueue { queue: Mutex::default(), ready: Condvar::new() }),
+        dirty: Default::default(),
         options,
-        idle: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-        idle_count: AtomicUsize::new(0),
+        idle: IdleSet::new(n),
         spinning: AtomicUsize::new(0),
     };
     wall_time::init(vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io);
@@ -225,8 +219,10 @@ pub fn wake_for(p: ProcRef, asker: Priority) {
         Put::Enqueue => enqueue(p),
         Put::Again => {
             let index = queue_for(p);
-            let length = vm().schedulers[index].queue.want(p.pid, asker);
-            announce(index, length);
+            vm().schedulers[index].queue.want(p.pid, asker);
+            if index != CURRENT.get() {
+                wake_scheduler(index);
+            }
         }
         Put::Nothing => {}
     }
@@ -234,9 +230,26 @@ pub fn wake_for(p: ProcRef, asker: Priority) {
 
 /// Puts a process whose QUEUED flag the caller set on a queue.
 pub fn enqueue(p: ProcRef) {
-    let index = queue_for(p);
-    let length = vm().schedulers[index].queue.push(p, p.state.load().queue_priority());
-    announce(index, length);
+    enqueue_at(queue_for(p), p);
+}
+
+/// The same, on that of scheduler `index`.
+pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
+    let queue = &vm().schedulers[index].queue;
+    let priority = p.state.load().queue_priority();
+    if index == CURRENT.get() {
+        // SAFETY: this is its owner's thread.
+        if unsafe { queue.push(p, priority) } {
+            wake_one();
+        }
+    } else {
+        let bound = p.bound_scheduler() != 0;
+        queue.bring(p, priority);
+        // If its owner is busy, somebody else may come for it.
+        if !wake_scheduler(index) && !bound {
+            wake_one();
+        }
+    }
 }
 
 /// The run queue that a process goes on.
@@ -254,49 +267,24 @@ fn queue_for(p: ProcRef) -> usize {
     }
 }
 
-/// Something was put on the queue of scheduler `index`, which has this length now.
-pub(crate) fn announce(index: usize, length: usize) {
-    let others = index != CURRENT.get();
-    if !others && length < 2 {
-        return;
-    }
-    // SeqCst: the push comes before the look at the idle set (see the essay).
-    fence(Ordering::SeqCst);
-    if others { wake_scheduler(index) } else { wake_one() }
-}
-
-pub(crate) fn wake_scheduler(index: usize) {
-    let bit = 1u64 << (index % 64);
-    let word = &vm().idle[index / 64];
-    if word.load(Ordering::SeqCst) & bit != 0 && word.fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
-        vm().idle_count.fetch_sub(1, Ordering::SeqCst);
+/// Something was brought for a scheduler: false if it was not asleep.
+pub(crate) fn wake_scheduler(index: usize) -> bool {
+    let woken = vm().idle.wake(index);
+    if woken {
         vm().schedulers[index].parker.unpark();
     }
+    woken
 }
 
 /// Wakes one parked scheduler unless somebody is looking for work already.
 fn wake_one() {
     let vm = vm();
-    if vm.idle_count.load(Ordering::SeqCst) == 0 || vm.spinning.load(Ordering::SeqCst) > 0 {
-        return;
-    }
-    for (w, word) in vm.idle.iter().enumerate() {
-        loop {
-            let bits = word.load(Ordering::SeqCst);
-            if bits == 0 {
-                break;
-            }
-            let index = w * 64 + bits.trailing_zeros() as usize;
-            if index >= online() {
-                break;
-            }
-            let bit = bits & bits.wrapping_neg();
-            if word.fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
-                vm.idle_count.fetch_sub(1, Ordering::SeqCst);
-                vm.schedulers[index].parker.unpark();
-                return;
-            }
-        }
+    // The push comes before the looks at who looks for work and who sleeps.
+    fence(Ordering::SeqCst);
+    if vm.spinning.load(Ordering::Relaxed) == 0
+        && let Some(index) = vm.idle.wake_any(online())
+    {
+        vm.schedulers[index].parker.unpark();
     }
 }
 
@@ -331,7 +319,8 @@ fn scheduler_loop(index: usize) {
         } else if balance.is_due(me.reductions.load(Ordering::Relaxed)) {
             balance::level(index, &mut balance);
         }
-        let next = match me.queue.pop() {
+        // SAFETY: this is the queue's owner.
+        let next = match unsafe { me.queue.pop() } {
             Some(next) => Some(next),
             None => {
                 if std::mem::take(&mut busy) {
@@ -418,7 +407,8 @@ fn find_work(index: usize) -> Option<Next> {
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
     let mut lonely: Option<(usize, u64, Instant)> = None;
     'spin: for round in 0..SPIN_ROUNDS {
-        found = me.queue.pop();
+        // SAFETY: this is the queue's owner.
+        found = unsafe { me.queue.pop() };
         if found.is_some() {
             break;
         }
@@ -488,7 +478,8 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
     let first = stolen.next()?;
     let mut count = 1;
     for p in stolen {
-        me.queue.push(p, p.state.load().queue_priority());
+        // SAFETY: the thief is the owner of its own queue.
+        unsafe { me.queue.push(p, p.state.load().queue_priority()) };
         count += 1;
     }
     me.queue.hold(1);
@@ -499,12 +490,9 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
 fn park(index: usize, wait_ms: u64) {
     let vm = vm();
     let me = &vm.schedulers[index];
-    let bit = 1u64 << (index % 64);
     me.parker.belongs_to_me();
-    vm.idle[index / 64].fetch_or(bit, Ordering::SeqCst);
-    vm.idle_count.fetch_add(1, Ordering::SeqCst);
-    fence(Ordering::SeqCst);
-    // One more look: a pusher that did not see our bit pushed before this.
+    vm.idle.enter(index);
+    // One more look: a pusher that did not see us among the idle pushed before this.
     let is_online = index < online();
     let work = !me.queue.is_empty() || (is_online && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || standstill::is_wanted();
     if !work {
@@ -524,9 +512,7 @@ fn park(index: usize, wait_ms: u64) {
         }
         qsbr::online();
     }
-    if vm.idle[index / 64].fetch_and(!bit, Ordering::SeqCst) & bit != 0 {
-        vm.idle_count.fetch_sub(1, Ordering::SeqCst);
-    }
+    vm.idle.leave(index);
 }
 
 /// Does with a process from a queue what is to be done.
@@ -666,9 +652,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
             if p.state.go_dirty() == Put::Enqueue {
                 enqueue(p);
             }
-            let queue = &vm().dirty[(outcome == Outcome::DirtyIo) as usize];
-            queue.queue.lock().unwrap().push(p, p.state.load().queue_priority());
-            queue.ready.notify_one();
+            vm().dirty[(outcome == Outcome::DirtyIo) as usize].push(p, p.state.load().queue_priority());
         }
         Outcome::Yield | Outcome::Wait | Outcome::Suspended => {
             let told = outcome != Outcome::Yield && system_profile::on(system_profile::PROCESSES);

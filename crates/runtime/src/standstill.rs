@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How many stopped the others.
 static STOPS: Mutex<usize> = Mutex::new(0);
 static LET_GO: Condvar = Condvar::new();
-/// Whether any did: what schedulers look at before each process. SeqCst with the idle bits, see `sched::park`.
+/// Whether any did: what schedulers look at before each process. SeqCst with the set of the idle, see `sched::park`.
 static WANTED: AtomicBool = AtomicBool::new(false);
 /// Schedulers that stand still.
 static STILL: AtomicUsize = AtomicUsize::new(0);
@@ -46,7 +46,9 @@ fn wait_for_others(limit_ms: u64) -> bool {
         if time::monotonic_ns() > end {
             return false;
         }
-        (0..count).filter(|&index| me != Some(index)).for_each(sched::wake_scheduler);
+        for index in (0..count).filter(|&index| me != Some(index)) {
+            sched::wake_scheduler(index);
+        }
         std::thread::sleep(Duration::from_micros(200));
     }
     true

@@ -1,0 +1,182 @@
+//! A queue with one owner, from which all may take: first in, first out, without locks, as large as it has to be.
+//!
+//! The owner appends, everybody takes from the head: the owner one, others several at once. `head` and `tail` only grow, so a
+//! compare-and-swap of `head` that succeeds has taken exactly the entries that were read before it: their slots are not written
+//! again before `head` has passed them. The owner's append is two loads and two stores; taking one is one compare-and-swap.
+//!
+//! A full buffer is exchanged for one twice as large. Others may still read the old one, so the owner gets it back with the duty
+//! to free it when nobody can any more (`Retired`). It is not written again, so what they find there is right, or their
+//! compare-and-swap fails.
+
+use crate::Apart;
+use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::ptr::null_mut;
+
+/// Entries of the first buffer.
+const FIRST: usize = if cfg!(loom) { 2 } else { 64 };
+
+struct Buffer {
+    slots: Box<[AtomicU64]>,
+}
+
+impl Buffer {
+    fn new(size: usize) -> Box<Buffer> {
+        Box::new(Buffer { slots: (0..size).map(|_| AtomicU64::new(0)).collect() })
+    }
+
+    fn slot(&self, index: u64) -> &AtomicU64 {
+        &self.slots[index as usize & (self.slots.len() - 1)]
+    }
+}
+
+/// A buffer that others may still read. Dropping it frees it: not before all have passed a point where they hold no reference
+/// into a ring.
+#[must_use]
+pub struct Retired(#[allow(dead_code)] Box<Buffer>);
+
+pub struct Ring {
+    /// Index of the oldest entry: moved by whoever takes.
+    head: Apart<AtomicU64>,
+    /// Index behind the youngest one: written by the owner.
+    tail: Apart<AtomicU64>,
+    /// Null until the first entry comes.
+    buffer: AtomicPtr<Buffer>,
+}
+
+impl Default for Ring {
+    fn default() -> Ring {
+        Ring { head: Apart(AtomicU64::new(0)), tail: Apart(AtomicU64::new(0)), buffer: AtomicPtr::new(null_mut()) }
+    }
+}
+
+impl Ring {
+    /// How many there are; more or fewer by the time it is read.
+    #[inline]
+    pub fn len(&self) -> usize {
+        let head = self.head.load(Ordering::Acquire);
+        // The tail is read later, so it is not before this head.
+        self.tail.load(Ordering::Acquire).wrapping_sub(head) as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends an entry.
+    ///
+    /// # Safety
+    /// The caller is the owner: no other thread calls `push` at the same time, and what an earlier owner did happened before.
+    #[inline]
+    // SAFETY: the contract above.
+    pub unsafe fn push(&self, entry: u64) -> Option<Retired> {
+        let tail = self.tail.load(Ordering::Relaxed);
+        // Acquire: pairs with who takes; their reads of the slot come before it is written again.
+        let head = self.head.load(Ordering::Acquire);
+        let mut buffer = self.buffer.load(Ordering::Relaxed);
+        let mut retired = None;
+        // SAFETY: only the owner exchanges the buffer, and the one that is there lives.
+        if unsafe { buffer.as_ref() }.is_none_or(|buffer| buffer.slots.len() as u64 == tail - head) {
+            (buffer, retired) = self.grow(buffer, head, tail);
+        }
+        // SAFETY: as above.
+        unsafe { &*buffer }.slot(tail).store(entry, Ordering::Relaxed);
+        // Release: whoever sees the tail sees the entry, and the buffer that it is in.
+        self.tail.store(tail + 1, Ordering::Release);
+        retired
+    }
+
+    #[cold]
+    fn grow(&self, old: *mut Buffer, head: u64, tail: u64) -> (*mut Buffer, Option<Retired>) {
+        // SAFETY: null, or the buffer that is there; only the owner frees one, after this.
+        let old = unsafe { old.as_ref() };
+        let new = Buffer::new(old.map_or(FIRST, |old| old.slots.len() * 2));
+        for index in head..tail {
+            let entry = old.map_or(0, |old| old.slot(index).load(Ordering::Relaxed));
+            new.slot(index).store(entry, Ordering::Relaxed);
+        }
+        let new = Box::into_raw(new);
+        let old = self.buffer.swap(new, Ordering::Release);
+        // SAFETY: it came from a box, and nobody reaches it from here on but those who read it already.
+        (new, (!old.is_null()).then(|| Retired(unsafe { Box::from_raw(old) })))
+    }
+
+    /// The oldest entry, for the owner.
+    #[inline]
+    pub fn pop(&self) -> Option<u64> {
+        let mut entry = [0];
+        (self.take(1, 1, &mut entry) == 1).then_some(entry[0])
+    }
+
+    /// Takes up to `most` of the oldest, and no more than one of `share` (1: all, 2: half, rounded up). How many; they are in `out`.
+    pub fn take(&self, most: usize, share: usize, out: &mut [u64]) -> usize {
+        loop {
+            let head = self.head.load(Ordering::Acquire);
+            let there = self.tail.load(Ordering::Acquire).wrapping_sub(head) as usize;
+            let count = there.div_ceil(share).min(most).min(out.len());
+            if count == 0 {
+                return 0;
+            }
+            // SAFETY: the tail that was seen is that of this buffer or an older one, so there is one; and it is not freed while a
+            // thread may read it (`Retired`).
+            let buffer = unsafe { &*self.buffer.load(Ordering::Acquire) };
+            for (index, out) in (head..).zip(&mut out[..count]) {
+                *out = buffer.slot(index).load(Ordering::Relaxed);
+            }
+            // AcqRel: the reads come before the slots are free; what was done before is seen by who sees the entries gone.
+            if self.head.compare_exchange(head, head + count as u64, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                return count;
+            }
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let buffer = self.buffer.load(Ordering::Relaxed);
+        if !buffer.is_null() {
+            // SAFETY: nobody else has the ring any more.
+            drop(unsafe { Box::from_raw(buffer) });
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Ring;
+
+    #[test]
+    fn entries_come_out_in_order_through_all_sizes() {
+        let ring = Ring::default();
+        let (mut next_in, mut next_out) = (0, 0);
+        for round in 1..2000u64 {
+            for _ in 0..round % 97 {
+                // SAFETY: one thread.
+                drop(unsafe { ring.push(next_in) });
+                next_in += 1;
+            }
+            for _ in 0..(round * 7) % 101 {
+                let found = ring.pop();
+                assert_eq!(found, (next_out < next_in).then_some(next_out));
+                next_out += found.is_some() as u64;
+            }
+            assert_eq!(ring.len() as u64, next_in - next_out);
+        }
+    }
+
+    #[test]
+    fn a_share_is_rounded_up_and_limited() {
+        let ring = Ring::default();
+        for entry in 0..7 {
+            // SAFETY: one thread.
+            drop(unsafe { ring.push(entry) });
+        }
+        let mut out = [0; 8];
+        assert_eq!(ring.take(64, 2, &mut out), 4);
+        assert_eq!(out[..4], [0, 1, 2, 3]);
+        assert_eq!(ring.take(1, 2, &mut out), 1);
+        assert_eq!(ring.take(64, 1, &mut out[..1]), 1);
+        assert_eq!(ring.take(64, 2, &mut out), 1);
+        assert_eq!(out[0], 6);
+        assert_eq!(ring.take(64, 2, &mut out), 0);
+    }
+}
