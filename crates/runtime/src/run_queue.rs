@@ -139,12 +139,14 @@ impl RunQueue {
         len
     }
 
+    /// As `len`: mostly the first look tells.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        let bits = self.occupied.load(Ordering::Acquire);
+        (bits == 0 || self.rings[bits.trailing_zeros() as usize].is_empty()) && self.len() == 0
     }
 
-    /// Puts a process at the end of its level. True if something else waits as well.
+    /// Puts a process at the end of its level. True if something else waits as well, as far as the owner knows.
     ///
     /// # Safety
     /// The calling thread is the owner.
@@ -157,11 +159,12 @@ impl RunQueue {
             let own = unsafe { &mut *self.own.get() };
             of_level(&mut own.bound, level).push_back(p);
             self.own_len.store(self.own_len.load(Ordering::Relaxed) + 1, Ordering::Release);
-            return self.len() > 1;
+            return self.own_len.load(Ordering::Relaxed) > 1 || self.occupied.load(Ordering::Relaxed) != 0;
         }
         let ring = &self.rings[level];
         // SAFETY: by contract.
-        if let Some(buffer) = unsafe { ring.push(p.as_ptr() as u64) } {
+        let (before, buffer) = unsafe { ring.push(p.as_ptr() as u64) };
+        if let Some(buffer) = buffer {
             free_later(buffer);
         }
         let occupied = self.occupied.load(Ordering::Relaxed);
@@ -169,7 +172,7 @@ impl RunQueue {
             // Release: who sees the bit sees the entry.
             self.occupied.store(occupied | 1 << level, Ordering::Release);
         }
-        ring.len() > 1 || occupied & !(1 << level) != 0 || self.len() > 1
+        before > 0 || occupied & !(1 << level) != 0 || self.own_len.load(Ordering::Relaxed) != 0
     }
 
     /// Puts a process there for the owner to find. The owner has to be told.

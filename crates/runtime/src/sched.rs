@@ -9,6 +9,7 @@
 //! pushes looks at that set afterwards.
 
 use crate::balance::{self, Balance};
+use crate::dirty::DirtyQueue;
 use crate::msacc::{self, State};
 use crate::parker::Parker;
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
@@ -17,12 +18,12 @@ use crate::signal::{Body, Signal};
 use crate::state::{Put, Taken};
 use crate::timer::{Action, Wheels};
 use crate::trace::{events, flags, meters};
-use crate::dirty::DirtyQueue;
 use crate::{dirty, handle, huge_pages, long_gc, proctab, qsbr, standstill, system_monitor, system_profile, time, wall_time};
+use heddle_sync::barrier;
 use heddle_sync::idle::IdleSet;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// What runs processes. Implemented by the engine.
@@ -280,7 +281,7 @@ pub(crate) fn wake_scheduler(index: usize) -> bool {
 fn wake_one() {
     let vm = vm();
     // The push comes before the looks at who looks for work and who sleeps.
-    fence(Ordering::SeqCst);
+    barrier::light();
     if vm.spinning.load(Ordering::Relaxed) == 0
         && let Some(index) = vm.idle.wake_any(online())
     {

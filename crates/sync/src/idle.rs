@@ -1,11 +1,12 @@
 //! Which threads are about to sleep, or do: the side of the parking protocol that wakers look at.
 //!
 //! A thread that found nothing to do says so here (`enter`), looks for work once more, and sleeps. Who brings work looks here after
-//! that (`wake`, `wake_any`). Both sides put a sequentially consistent fence between their two steps, so one of them sees the
-//! other: the thread sees the work, or the waker sees the thread. A waker that takes a thread out of the set is the only one that
-//! does, and has to wake it.
+//! that (`wake`, `wake_any`). Both sides put a barrier between their two steps, so one of them sees the other: the thread sees the
+//! work, or the waker sees the thread. Work comes more often than sleep: the wakers' barrier is the light one. A waker that takes a
+//! thread out of the set is the only one that does, and has to wake it.
 
-use crate::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use crate::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::barrier;
 
 const WORD: usize = 64;
 
@@ -28,7 +29,7 @@ impl IdleSet {
         // Counted before it is there: whoever takes it out may count it off at once.
         self.count.fetch_add(1, Ordering::Relaxed);
         self.words[thread / WORD].fetch_or(1 << (thread % WORD), Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        barrier::heavy();
     }
 
     /// The thread is awake, or was woken.
@@ -47,13 +48,13 @@ impl IdleSet {
 
     /// After work was brought for this thread: true if the caller has to wake it.
     pub fn wake(&self, thread: usize) -> bool {
-        fence(Ordering::SeqCst);
+        barrier::light();
         self.words[thread / WORD].load(Ordering::Relaxed) & 1 << (thread % WORD) != 0 && self.take_out(thread)
     }
 
     /// After work was brought that any of the first `threads` may do: one that the caller has to wake.
     pub fn wake_any(&self, threads: usize) -> Option<usize> {
-        fence(Ordering::SeqCst);
+        barrier::light();
         if self.count() == 0 {
             return None;
         }

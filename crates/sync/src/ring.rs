@@ -8,7 +8,6 @@
 //! to free it when nobody can any more (`Retired`). It is not written again, so what they find there is right, or their
 //! compare-and-swap fails.
 
-use crate::Apart;
 use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::ptr::null_mut;
 
@@ -34,18 +33,20 @@ impl Buffer {
 #[must_use]
 pub struct Retired(#[allow(dead_code)] Box<Buffer>);
 
+/// On a line of the cache of its own: mostly it is the owner who takes.
+#[repr(align(64))]
 pub struct Ring {
     /// Index of the oldest entry: moved by whoever takes.
-    head: Apart<AtomicU64>,
+    head: AtomicU64,
     /// Index behind the youngest one: written by the owner.
-    tail: Apart<AtomicU64>,
+    tail: AtomicU64,
     /// Null until the first entry comes.
     buffer: AtomicPtr<Buffer>,
 }
 
 impl Default for Ring {
     fn default() -> Ring {
-        Ring { head: Apart(AtomicU64::new(0)), tail: Apart(AtomicU64::new(0)), buffer: AtomicPtr::new(null_mut()) }
+        Ring { head: AtomicU64::new(0), tail: AtomicU64::new(0), buffer: AtomicPtr::new(null_mut()) }
     }
 }
 
@@ -62,13 +63,13 @@ impl Ring {
         self.len() == 0
     }
 
-    /// Appends an entry.
+    /// Appends an entry. How many there were before, and a buffer that is no longer needed.
     ///
     /// # Safety
     /// The caller is the owner: no other thread calls `push` at the same time, and what an earlier owner did happened before.
     #[inline]
     // SAFETY: the contract above.
-    pub unsafe fn push(&self, entry: u64) -> Option<Retired> {
+    pub unsafe fn push(&self, entry: u64) -> (usize, Option<Retired>) {
         let tail = self.tail.load(Ordering::Relaxed);
         // Acquire: pairs with who takes; their reads of the slot come before it is written again.
         let head = self.head.load(Ordering::Acquire);
@@ -82,7 +83,7 @@ impl Ring {
         unsafe { &*buffer }.slot(tail).store(entry, Ordering::Relaxed);
         // Release: whoever sees the tail sees the entry, and the buffer that it is in.
         self.tail.store(tail + 1, Ordering::Release);
-        retired
+        ((tail - head) as usize, retired)
     }
 
     #[cold]

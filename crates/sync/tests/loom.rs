@@ -17,7 +17,7 @@ fn model(f: impl Fn() + Send + Sync + 'static) {
 /// Buffers are kept to the end: when they may be freed is `qsbr`'s concern.
 fn push(ring: &Ring, entry: u64) -> Option<heddle_sync::ring::Retired> {
     // SAFETY: only the thread that stands for the owner calls it.
-    unsafe { ring.push(entry) }
+    unsafe { ring.push(entry) }.1
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! A fence of which one side is cheap: for what happens all the time and must be ordered with what happens seldom.
+//!
+//! Two threads that each write one thing and then look at the other's both need a full fence between, so that one of them sees the
+//! other. Linux lets the seldom side pay for both (membarrier: every running thread of this process executes a fence meanwhile):
+//! then `light` only keeps the compiler from moving things. Where that call is not to be had, both are fences.
+
+#[cfg(not(loom))]
+mod imp {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{Ordering, compiler_fence, fence};
+
+    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+
+    fn membarrier(command: libc::c_int) -> bool {
+        // SAFETY: a system call that touches no memory of ours.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+    }
+
+    /// Decided once, by the first who asks: both sides must mean the same.
+    fn is_asymmetric() -> bool {
+        static ASYMMETRIC: OnceLock<bool> = OnceLock::new();
+        *ASYMMETRIC.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED))
+    }
+
+    #[inline(always)]
+    pub fn light() {
+        if is_asymmetric() { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
+    }
+
+    pub fn heavy() {
+        if !is_asymmetric() || !membarrier(PRIVATE_EXPEDITED) {
+            fence(Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(loom)]
+mod imp {
+    pub fn light() {
+        loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+    }
+    pub fn heavy() {
+        loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+/// Between a write and a look at what the other side writes, where both happen often.
+#[inline(always)]
+pub fn light() {
+    imp::light();
+}
+
+/// The same for the side that does it seldom: takes microseconds.
+pub fn heavy() {
+    imp::heavy();
+}
