@@ -15,14 +15,22 @@ class Emulator:
     def __init__(self, who, path, sequential_flags, beams, timeout):
         self.who, self.path, self.sequential_flags, self.beams, self.timeout = who, path, sequential_flags, beams, timeout
         self.about, sequential = self.probe([])
-        #: Empty if there is a sequential mode, else why not.
-        self.no_sequential = "" if sequential else NO_SEQUENTIAL
+        #: Why there is no sequential mode that can be measured; empty if there is one.
+        self.no_sequential, self.sequential_detail = "" if sequential else NO_SEQUENTIAL, ""
         if sequential_flags:
-            try:
-                _, sequential = self.probe(sequential_flags)
-                self.no_sequential = "" if sequential else f"{NO_SEQUENTIAL} (with {' '.join(sequential_flags)} it still says smp_support is true)"
-            except Failed as failed:
-                self.no_sequential = f"{NO_SEQUENTIAL} (with {' '.join(sequential_flags)}: {failed})"
+            self.try_sequential()
+
+    def try_sequential(self):
+        given = " ".join(self.sequential_flags)
+        try:
+            _, sequential = self.probe(self.sequential_flags)
+            self.no_sequential = "" if sequential else NO_SEQUENTIAL
+            self.sequential_detail = f"with {given} system_info(smp_support) is {'false' if sequential else 'still true'}"
+        except Failed as failed:
+            self.no_sequential, self.sequential_detail = NO_SEQUENTIAL, f"with {given}: {failed}"
+
+    def sequential_text(self):
+        return (self.no_sequential or "sequential mode") + (f" ({self.sequential_detail})" if self.sequential_detail else "")
 
     def probe(self, flags):
         said = lines(self.start(flags, ["-run", "scaling_probe", "main"]))

@@ -11,6 +11,7 @@ class Measured:
         self.runs = {}
         self.profiles = {}
         self.errors = {}
+        self.profile_errors = {}
 
     def add(self, schedulers, run):
         self.runs.setdefault(schedulers, []).append(run)
@@ -21,7 +22,8 @@ class Measured:
         return {"points": points, "sequential": self.sequential(no_sequential), "error": "; ".join(self.told())}
 
     def told(self):
-        return [f"{'sequential' if n is None else f'{n} schedulers'}: {text}" for n, text in self.errors.items()]
+        return [f"{'sequential' if n is None else f'{n} schedulers'}: {text}" for n, text in self.errors.items()] \
+            + [f"{n} schedulers, profile: {text}" for n, text in self.profile_errors.items()]
 
     def point(self, n):
         point = {"schedulers": n, "error": self.errors.get(n, "")}

@@ -8,6 +8,7 @@ from figures import against, thin
 from programs import GROUPS
 
 LABELS = {"heddle": "Heddle", "stock": "stock OTP"}
+COUNTERS = ("context_switches", "collections", "migrations", "steals", "wake_ups", "lock_waits", "lock_wait_ns")
 MISSING = '<span class="soft">not available</span>'
 
 HOW = """<details class="box" open><summary>How to read this</summary>
@@ -20,8 +21,9 @@ study): how much more work the same program makes when it is spread. Reductions 
 <b>SMP / sequential</b> is the time with one scheduler divided by the time of an emulator without the machinery for several (table 4.4).</p>
 <p><b>Active schedulers</b> (figures 4.3 to 4.6) are differences of <code>scheduler_wall_time</code>, read every few milliseconds in runs of
 their own, whose time is not used: reading the clock at each change between work and waiting, a process of priority max at each
-sample, and stock wakes all its schedulers to answer. Figures about the schedulers are of the run with the median time.
-What an emulator does not count is shown as not available.</p></details>"""
+sample, and stock wakes all its schedulers to answer. With more schedulers than cores, one that waits for a core counts as active.
+How much each scheduler worked is from there too. What the schedulers counted is of the run with the median time; what an emulator
+does not count is shown as not available.</p></details>"""
 
 
 def page(report):
@@ -41,7 +43,7 @@ def head(report):
             ("load before, after", f"{machine['load_before']:.2f}, {machine['load_after']:.2f} "
              + ("(the machine was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
             ("runs", f"{settings['runs']} of each, in turn; schedulers {', '.join(map(str, settings['schedulers']))}; scale {settings['scale']:g}")]
-    rows += [(LABELS[who], f"{e['about']}; {e['path']}") for who, e in report["emulators"].items()]
+    rows += [(LABELS[who], f"{e['path']}: {e['about']}; {e['sequential']}") for who, e in report["emulators"].items()]
     return "<dl>" + "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in rows) + "</dl>"
 
 
@@ -49,7 +51,7 @@ def summary(report):
     """A line per program, at the highest number of schedulers that the cores can serve, and at the highest of all."""
     counts, cores = report["settings"]["schedulers"], report["machine"]["cores"]
     shown = sorted({max(n for n in counts if n <= cores), counts[-1]})
-    top = "".join(f'<th colspan="3" class="edge">{n} schedulers</th>' for n in shown)
+    top = "".join(f'<th colspan="3" class="edge">{n} scheduler{"s" if n > 1 else ""}</th>' for n in shown)
     names = "".join('<th class="edge heddle">Heddle speed-up</th><th class="stock">stock speed-up</th><th>Heddle / stock</th>' for _ in shown)
     rows = []
     for p in report["programs"]:
@@ -79,7 +81,7 @@ def program(report, p):
 
 
 def times(p, counts):
-    each = "<th class='edge {0}'>{1} ms</th><th class='{0}'>spread</th><th class='{0}'>speed-up</th><th class='{0}'>reductions</th><th class='{0}'>SMP / sequential</th>"
+    names = '<th class="edge">ms</th><th>spread</th><th>speed-up</th><th>reductions</th><th>SMP / sequential</th>'
     rows = []
     for n in counts:
         cells = []
@@ -90,13 +92,15 @@ def times(p, counts):
                          f'<td>{number(q["reductions_ratio"], 3)}</td><td>{smp}</td>')
         ratio = against(by_count(p, "heddle")[n], by_count(p, "stock")[n])
         rows.append(f'<tr><td>{n}</td>{"".join(cells)}<td class="edge">{number(ratio)}</td></tr>')
-    heads = "".join(each.format(who, label) for who, label in LABELS.items())
-    return f'<div class="wide"><table><tr><th>schedulers</th>{heads}<th class="edge">Heddle / stock</th></tr>{"".join(rows)}</table></div>'
+    tops = "".join(f'<th colspan="5" class="edge {who}">{label}</th>' for who, label in LABELS.items())
+    return (f'<div class="wide"><table><tr><th></th>{tops}<th class="edge"></th></tr><tr><th>schedulers</th>{names * len(LABELS)}'
+            f'<th class="edge">Heddle / stock</th></tr>{"".join(rows)}</table></div>')
 
 
 def schedulers(p, counts):
     """What the emulators counted: for the whole machine, and per scheduler."""
-    names = list(dict.fromkeys(name for row in p["emulators"].values() for q in row["points"] for name in q["counters"]))
+    counted = {name for row in p["emulators"].values() for q in row["points"] for name in q["counters"]}
+    names = [name for name in COUNTERS if name in counted]
     heads = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
     rows = []
     for n in counts:
@@ -110,7 +114,7 @@ def schedulers(p, counts):
             for k in range(n if n > 1 and (busy or each) else 0):
                 cells = "".join(f"<td>{f'{counters[c][k]:,}' if c in each else ''}</td>" for c in names)
                 rows.append(f'<tr class="soft"><td></td><td>{label}</td><td>{k + 1}</td><td>{percent(busy[k] if k < len(busy) else None)}</td>{cells}</tr>')
-    return (f'<details><summary>What the schedulers did</summary><div class="wide"><table><tr><th>schedulers</th><th>emulator</th><th>scheduler</th>'
+    return (f'<details><summary>What the schedulers did</summary><div class="wide"><table class="counted"><tr><th>schedulers</th><th>emulator</th><th>scheduler</th>'
             f'<th>worked</th>{heads}</tr>{"".join(rows)}</table></div></details>') if rows else ""
 
 
@@ -119,7 +123,7 @@ def by_count(p, who):
 
 
 def number(value, digits=2):
-    return MISSING.replace("not available", "–") if value is None else f"{value:,.{digits}f}"
+    return '<span class="soft">–</span>' if value is None else f"{value:,.{digits}f}"
 
 
 def percent(value):

@@ -61,9 +61,9 @@ def concurrency(profiles, schedulers):
 
 
 def y_axis(frame, name):
-    step = nice_step(frame.y_max / 4)
-    if frame.y_max == int(frame.y_max) and frame.y_max <= 4 and step < 1 and name == "active":
-        step = 1
+    step = nice_step(frame.y_max / 5)
+    if name == "active":
+        step = max(step, 1)
     ticks = [step * k for k in range(int(frame.y_max / step + 1e-6) + 1)]
     for tick in ticks:
         y = frame.y(tick)
@@ -83,7 +83,7 @@ def x_axis(frame, ticks, name):
         half = 3.4 * len(text)
         yield f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 3}"/>'
         if x - half > free:
-            yield f'<text x="{x:.1f}" y="{bottom + 14}" text-anchor="middle">{text}</text>'
+            yield f'<text x="{min(x, frame.width - half):.1f}" y="{bottom + 14}" text-anchor="middle">{text}</text>'
             free = x + half + 4
     yield f'<text class="name" x="{(frame.left + frame.width - frame.right) / 2:.0f}" y="{frame.height - 3}" text-anchor="middle">{name}</text>'
 
@@ -108,5 +108,5 @@ def nice_step(rough):
 
 def nice(value):
     """The end of an axis that reaches `value`, at a whole step."""
-    step = nice_step(value / 4)
+    step = nice_step(value / 5)
     return step * math.ceil(value / step - 1e-9)

@@ -10,9 +10,9 @@
 -export([prepare/2, run/1, check/2]).
 
 -define(WORKERS, 32).
--define(SPACE, 12000).
+-define(SPACE, 6000).
 
-prepare(_, Scale) -> scaling:times(15, Scale).
+prepare(_, Scale) -> scaling:times(30, Scale).
 
 run(Orbits) ->
     Main = self(),

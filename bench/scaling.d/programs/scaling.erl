@@ -50,7 +50,7 @@ measure(Program, Work) ->
     Micros = erlang:convert_time_unit(End - Start, native, microsecond),
     {Micros, Result, AllAfter - AllBefore, MainAfter - MainBefore, scaling_counters:difference(Before, scaling_counters:read())}.
 
-%% Including the slices that have not ended yet.
+%% Those of slices that have not ended are included, where the emulator counts them so.
 reductions() -> element(1, erlang:statistics(exact_reductions)).
 
 verdict(Program, Work, Result) ->
