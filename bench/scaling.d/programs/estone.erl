@@ -9,11 +9,11 @@
 
 -define(GROUP, 4).
 
-prepare(small, Scale) -> {around, 42, scaling:times(750000, Scale)};
-prepare(medium, Scale) -> {around, medium(), scaling:times(700000, Scale)};
-prepare(large, Scale) -> {around, large(), scaling:times(350000, Scale)};
-prepare(gs_timeout, Scale) -> {gs_timeout, scaling:times(500000, Scale)};
-prepare(timeout, Scale) -> {timeout, scaling:times(2500000, Scale)}.
+prepare(small, Scale) -> {around, 42, scaling:times(1200000, Scale)};
+prepare(medium, Scale) -> {around, medium(), scaling:times(1200000, Scale)};
+prepare(large, Scale) -> {around, large(), scaling:times(500000, Scale)};
+prepare(gs_timeout, Scale) -> {gs_timeout, scaling:times(900000, Scale)};
+prepare(timeout, Scale) -> {timeout, scaling:times(3500000, Scale)}.
 
 medium() -> {request, 17, "a line of text", [one, 2, 3.0], <<"binary">>, {key, value}}.
 

@@ -12,7 +12,7 @@
 
 prepare(Variant, Scale) ->
     {Type, Options, Mix} = variant(Variant),
-    {Type, Options, Mix, scaling:times(case Mix of mixed -> 70000; reading -> 200000 end, Scale)}.
+    {Type, Options, Mix, scaling:times(case Mix of mixed -> 80000; reading -> 200000 end, Scale)}.
 
 variant(set) -> {set, [], mixed};
 variant(ordered_set) -> {ordered_set, [], mixed};

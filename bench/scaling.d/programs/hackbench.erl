@@ -5,7 +5,7 @@
 -define(SIDE, 20).
 -define(MESSAGES, 100).
 
-prepare(_, Scale) -> scaling:times(60, Scale).
+prepare(_, Scale) -> scaling:times(100, Scale).
 
 run(Groups) ->
     Main = self(),

@@ -8,7 +8,7 @@
 -define(SIDE, 32).
 -define(APART, 8).
 
-prepare(_, Scale) -> 4 * scaling:times(160, Scale).
+prepare(_, Scale) -> 4 * scaling:times(240, Scale).
 
 run(Generations) ->
     Main = self(),

@@ -12,7 +12,7 @@
 -define(WORKERS, 32).
 -define(SPACE, 6000).
 
-prepare(_, Scale) -> scaling:times(30, Scale).
+prepare(_, Scale) -> scaling:times(80, Scale).
 
 run(Orbits) ->
     Main = self(),

@@ -2,7 +2,7 @@
 -module(pingpong).
 -export([prepare/2, run/1, check/2]).
 
-prepare(_, Scale) -> scaling:times(3600000, Scale).
+prepare(_, Scale) -> scaling:times(5000000, Scale).
 
 run(Rounds) ->
     Main = self(),

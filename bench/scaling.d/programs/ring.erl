@@ -4,7 +4,7 @@
 
 -define(MEMBERS, 100).
 
-prepare(_, Scale) -> ?MEMBERS * scaling:times(80000, Scale).
+prepare(_, Scale) -> ?MEMBERS * scaling:times(120000, Scale).
 
 run(Steps) ->
     Main = self(),
