@@ -1,0 +1,80 @@
+"""From the runs of a program to its figures: medians, speed-up, ratios. What was not measured is None, never a number."""
+
+import statistics
+
+
+class Measured:
+    """All runs of one program on one emulator. Errors belong to a number of schedulers (None: the sequential mode)."""
+
+    def __init__(self, counts):
+        self.counts = counts
+        self.runs = {}
+        self.profiles = {}
+        self.errors = {}
+        self.profile_errors = {}
+
+    def add(self, schedulers, run):
+        self.runs.setdefault(schedulers, []).append(run)
+
+    def row(self, no_sequential):
+        """The figures as they stand in the JSON file."""
+        points = [self.point(n) for n in self.counts]
+        return {"points": points, "sequential": self.sequential(no_sequential), "error": "; ".join(self.told())}
+
+    def told(self):
+        return [f"{'sequential' if n is None else f'{n} schedulers'}: {text}" for n, text in self.errors.items()] \
+            + [f"{n} schedulers, profile: {text}" for n, text in self.profile_errors.items()]
+
+    def point(self, n):
+        point = {"schedulers": n, "error": self.errors.get(n, "")}
+        runs = [] if point["error"] else self.runs.get(n, [])
+        median = middle(runs, "ms")
+        base = None if 1 in self.errors else middle(self.runs.get(1, []), "ms")
+        reductions, base_reductions = middle(runs, "reductions"), middle(self.runs.get(1, []), "reductions")
+        typical = min(runs, key=lambda r: abs(r["ms"] - median)) if runs else None
+        profile = self.profiles.get(n)
+        return point | {
+            "times_ms": [r["ms"] for r in runs],
+            "median_ms": median,
+            "spread": ratio(max(r["ms"] for r in runs) - min(r["ms"] for r in runs), median) if runs else None,
+            "speedup": ratio(base, median),
+            "run_speedups": [ratio(base, r["ms"]) for r in runs] if base else [],
+            "reductions": reductions,
+            "reductions_ratio": None if 1 in self.errors else ratio(reductions, base_reductions),
+            "counters": typical["counters"] if typical else {},
+            "profile": {"samples": profile["samples"], "busy": profile["busy"], "ms": profile["ms"]} if profile else None,
+        }
+
+    def sequential(self, missing):
+        """Time with one scheduler / time of the sequential mode, or why there is none."""
+        missing = missing or self.errors.get(None, "")
+        smp, alone = middle(self.runs.get(1, []), "ms"), middle(self.runs.get(None, []), "ms")
+        if missing or None in (smp, alone) or 1 in self.errors:
+            return {"missing": missing or "not measured", "median_ms": None, "ratio": None}
+        return {"missing": "", "median_ms": alone, "ratio": ratio(smp, alone)}
+
+
+def middle(runs, key):
+    return statistics.median(r[key] for r in runs) if runs else None
+
+
+def ratio(above, below):
+    return round(above / below, 4) if above is not None and below else None
+
+
+def against(heddle, stock):
+    """Heddle's median time / stock's, at the same number of schedulers."""
+    return ratio(heddle["median_ms"], stock["median_ms"])
+
+
+def thin(samples, most):
+    """No more than that many samples of (end in ms, mean since the one before), with the same area below them."""
+    step = -(-len(samples) // most) if samples else 1
+    merged, start = [], 0.0
+    for at in range(0, len(samples), step):
+        area, begin = 0.0, start
+        for end, active in samples[at:at + step]:
+            area += (end - start) * active
+            start = end
+        merged.append((start, area / (start - begin) if start > begin else 0.0))
+    return merged
