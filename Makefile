@@ -40,6 +40,7 @@ test: build
 	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/self-host --jobs $(JOBS)
 	$(RUN) tests/shell_tmux.py $(ERL)
+	python3 bench/test_scaling.py
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

@@ -48,7 +48,7 @@ impl DirtyQueue {
         self.ready.notify_one();
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.waiting.lock().unwrap().queues.iter().map(VecDeque::len).sum()
     }
 

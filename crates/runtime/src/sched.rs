@@ -131,7 +131,7 @@ pub fn in_hand() -> impl Iterator<Item = usize> {
     vm().schedulers.iter().map(|s| s.queue.in_hand())
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
-    [0, 1].map(|kind| vm().dirty[kind].len())
+    [0, 1].map(|kind| vm().dirty[kind].count())
 }
 pub fn context_switches() -> u64 {
     vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum()
