@@ -6,7 +6,7 @@ use heddle_engine::{Interpreter, code_natives};
 use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
-use heddle_runtime::{proctab, sched, spawn, time, zeal};
+use heddle_runtime::{balance, proctab, sched, spawn, time, zeal};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term, atom};
 use std::sync::atomic::Ordering::Relaxed;
@@ -133,6 +133,33 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         },
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
+        "scl" => match value {
+            "true" | "false" => balance::COMPACTION.store(value == "true", Relaxed),
+            _ => return Err(format!("bad scheduler compact load value '{value}'")),
+        },
+        "swt" => {
+            let slices = match value {
+                "very_low" => 1,
+                "low" => 4,
+                "medium" => 10,
+                "high" => 50,
+                "very_high" => 250,
+                _ => return Err(format!("scheduler wakeup threshold: {value}")),
+            };
+            balance::WAKE_LIMIT.store(slices * 4000, Relaxed);
+        }
+        "sbwt" => {
+            let rounds = match value {
+                "none" => 1,
+                "very_short" => 5,
+                "short" => 20,
+                "medium" => sched::USUAL_SPIN_ROUNDS,
+                "long" => 300,
+                "very_long" => 1200,
+                _ => return Err(format!("bad scheduler busy wait threshold: {value}")),
+            };
+            sched::SPIN_ROUNDS.store(rounds, Relaxed);
+        }
         "pc" => match value {
             "unicode" | "latin1" => config.printable_unicode = value == "unicode",
             _ => return Err(format!("bad range of printable characters: {value}")),

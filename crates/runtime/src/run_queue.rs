@@ -9,6 +9,7 @@
 //! offline) lies in `brought` until the owner, or a thief, sorts it in. What is bound to this scheduler, and identities of
 //! processes that are wanted out of their turn, are the owner's alone.
 
+use crate::balance::limits::CLASSES;
 use crate::process::{Priority, ProcRef};
 use crate::qsbr;
 use heddle_sync::ring::{Retired, Ring};
@@ -28,6 +29,8 @@ pub const fn level(priority: Priority) -> usize {
         Priority::Low => LOW,
     }
 }
+/// Levels of an Erlang priority: its own, and those about it for native tasks.
+const CLASS_LEVELS: usize = LEVELS / CLASSES;
 const NORMAL: usize = 20;
 const LOW: usize = 28;
 
@@ -111,9 +114,8 @@ pub struct RunQueue {
     own_len: AtomicUsize,
     /// Processes taken so far: a thief leaves a single process alone unless the owner seems stuck.
     pub taken: AtomicU64,
-    /// Of those, the ones of normal and low priority; and how many they were at the last look (`is_starving`).
-    taken_low: AtomicU64,
-    seen_low: AtomicU64,
+    /// The greatest length of each class in this period: see `balance`. Written by the owner, but for the beginning of a period.
+    longest: [AtomicUsize; CLASSES],
     /// Entries that the owner took, here or elsewhere, and that are in no queue yet or any more. Written by the owner, before
     /// they leave a queue (Release of the ring's head, with Acquire where its length is read) and after they got into one: whoever
     /// adds this to the lengths of all queues, read before, misses nobody who was taken before that. (Who is put back between the
@@ -166,6 +168,10 @@ impl RunQueue {
         let (before, buffer) = unsafe { ring.push(p.as_ptr() as u64) };
         if let Some(buffer) = buffer {
             free_later(buffer);
+        }
+        let longest = &self.longest[level / CLASS_LEVELS];
+        if before >= longest.load(Ordering::Relaxed) {
+            longest.store(before + 1, Ordering::Relaxed);
         }
         let occupied = self.occupied.load(Ordering::Relaxed);
         if occupied & 1 << level == 0 {
@@ -233,9 +239,6 @@ impl RunQueue {
         self.in_hand.store(1, Ordering::Relaxed);
         match self.rings[level].pop() {
             Some(entry) => {
-                if level >= NORMAL {
-                    self.taken_low.store(self.taken_low.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-                }
                 // SAFETY: entries are processes.
                 Some(unsafe { ProcRef::from_ptr(entry as *mut _) })
             }
@@ -389,39 +392,25 @@ impl RunQueue {
         }));
     }
 
-    /// How many processes of normal and low priority were taken so far.
-    pub fn taken_low(&self) -> u64 {
-        self.taken_low.load(Ordering::Relaxed)
+    /// How many wait that are not bound, of an Erlang priority.
+    pub fn len_of(&self, class: usize) -> usize {
+        self.rings[class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS].iter().map(Ring::len).sum()
     }
 
-    /// Whether processes of normal or low priority wait of which none was taken since the last look: more urgent ones keep
-    /// their scheduler to themselves.
-    pub fn is_starving(&self) -> bool {
-        let taken = self.taken_low.load(Ordering::Relaxed);
-        let waiting = !(self.rings[NORMAL].is_empty() && self.rings[LOW].is_empty());
-        waiting && self.seen_low.swap(taken, Ordering::Relaxed) == taken
-    }
-
-    /// All of normal and low priority, into the hands of the owner of `mine`, the caller.
-    pub fn rescue(&self, mine: &RunQueue) -> Vec<ProcRef> {
+    /// One of a class, into the hands of the owner of `mine`, the caller.
+    pub fn pull(&self, class: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut out = Vec::new();
-        for level in [NORMAL, LOW] {
-            self.take_from(level, usize::MAX, 1, mine, &mut out);
-        }
-        out
-    }
-
-    /// About `count`, of each level in proportion; into the hands of the owner of `mine`, the caller.
-    pub fn share(&self, count: usize, mine: &RunQueue) -> Vec<ProcRef> {
-        let mut out = Vec::new();
-        let len = self.len().max(1);
-        for level in 0..LEVELS {
-            let part = (self.rings[level].len() * count).div_ceil(len);
-            if part > 0 && out.len() < count {
-                self.take_from(level, part.min(count - out.len()), 1, mine, &mut out);
+        for level in class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS {
+            if out.is_empty() {
+                self.take_from(level, 1, 1, mine, &mut out);
             }
         }
         out
+    }
+
+    /// The greatest lengths since the last call.
+    pub fn take_longest(&self) -> [usize; CLASSES] {
+        std::array::from_fn(|class| self.longest[class].swap(self.len_of(class), Ordering::Relaxed))
     }
 }
 

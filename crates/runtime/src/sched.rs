@@ -8,7 +8,7 @@
 //! Parking: who found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks. Who
 //! pushes looks at that set afterwards.
 
-use crate::balance::{self, Balance};
+use crate::balance::{self, Check, Share};
 use crate::dirty::DirtyQueue;
 use crate::msacc::{self, State};
 use crate::parker::Parker;
@@ -48,6 +48,7 @@ pub struct Options {
 
 struct Scheduler {
     queue: RunQueue,
+    share: Share,
     parker: Parker,
     /// Reductions done, context switches: for statistics.
     reductions: AtomicU64,
@@ -79,8 +80,11 @@ fn vm() -> &'static Vm {
     VM.get().expect("scheduler started")
 }
 
-pub(crate) fn queues() -> impl Iterator<Item = &'static RunQueue> {
-    vm().schedulers.iter().map(|scheduler| &scheduler.queue)
+pub(crate) fn queue(index: usize) -> &'static RunQueue {
+    &vm().schedulers[index].queue
+}
+pub(crate) fn share(index: usize) -> &'static Share {
+    &vm().schedulers[index].share
 }
 pub(crate) fn dirty_queue(kind: usize) -> &'static DirtyQueue {
     &vm().dirty[kind]
@@ -98,6 +102,7 @@ pub fn online() -> usize {
 }
 pub fn set_online(n: usize) -> usize {
     let old = vm().online.swap(n, Ordering::Relaxed);
+    balance::reset();
     for scheduler in &vm().schedulers {
         scheduler.parker.unpark();
     }
@@ -153,6 +158,7 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         schedulers: (0..n)
             .map(|_| Scheduler {
                 queue: RunQueue::default(),
+                share: Share::default(),
                 parker: Parker::default(),
                 reductions: AtomicU64::new(0),
                 switches: AtomicU64::new(0),
@@ -238,17 +244,19 @@ pub fn enqueue(p: ProcRef) {
 pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
     let queue = &vm().schedulers[index].queue;
     let priority = p.state.load().queue_priority();
+    let bound = p.bound_scheduler() != 0;
     if index == CURRENT.get() {
+        if !bound && let Some(to) = share(index).target(priority) {
+            enqueue_at(to, p);
         // SAFETY: this is its owner's thread.
-        if unsafe { queue.push(p, priority) } {
+        } else if unsafe { queue.push(p, priority) } {
             wake_one();
         }
     } else {
-        let bound = p.bound_scheduler() != 0;
         queue.bring(p, priority);
         // If its owner is busy, somebody else may come for it.
-        if !wake_scheduler(index) && !bound {
-            wake_one();
+        if !wake_scheduler(index) && !bound && !wake_one() {
+            wake_inactive();
         }
     }
 }
@@ -264,7 +272,7 @@ fn queue_for(p: ProcRef) -> usize {
     } else if mine < online {
         mine
     } else {
-        (p.last_scheduler.load(Ordering::Relaxed) as usize) % online.max(1)
+        (p.last_scheduler.load(Ordering::Relaxed) as usize) % balance::active().max(1)
     }
 }
 
@@ -277,15 +285,27 @@ pub(crate) fn wake_scheduler(index: usize) -> bool {
     woken
 }
 
-/// Wakes one parked scheduler unless somebody is looking for work already.
-fn wake_one() {
+/// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
+fn wake_one() -> bool {
     let vm = vm();
     // The push comes before the looks at who looks for work and who sleeps.
     barrier::light();
-    if vm.spinning.load(Ordering::Relaxed) == 0
-        && let Some(index) = vm.idle.wake_any(online())
-    {
+    if vm.spinning.load(Ordering::Relaxed) != 0 {
+        return true;
+    }
+    let woken = vm.idle.wake_any(balance::active());
+    if let Some(index) = woken {
         vm.schedulers[index].parker.unpark();
+    }
+    woken.is_some()
+}
+
+/// The active ones have enough to do: one more is.
+#[cold]
+fn wake_inactive() {
+    if let Some(index) = vm().idle.wake_any(online()) {
+        balance::activate(index);
+        vm().schedulers[index].parker.unpark();
     }
 }
 
@@ -299,8 +319,9 @@ fn scheduler_loop(index: usize) {
     qsbr::online();
     let mut next_timer_look = 0u64;
     let mut rounds = 0u32;
-    let mut balance = Balance::default();
+    let mut check = Check::default();
     let mut busy = false;
+    let mut spin = true;
     loop {
         qsbr::quiescent();
         if standstill::is_wanted() {
@@ -314,11 +335,14 @@ fn scheduler_loop(index: usize) {
                 next_timer_look = now + fire_timers(index, 10).min(1);
             }
         }
-        let online = index < online();
-        if !online {
+        let active = index < balance::active();
+        if !active {
             balance::hand_over(index);
-        } else if balance.is_due(me.reductions.load(Ordering::Relaxed)) {
-            balance::level(index, &mut balance);
+        } else if check.is_due(me.reductions.load(Ordering::Relaxed)) {
+            balance::check(index);
+        }
+        if me.share.is_pulling() {
+            balance::pull(index);
         }
         // SAFETY: this is the queue's owner.
         let next = match unsafe { me.queue.pop() } {
@@ -327,7 +351,7 @@ fn scheduler_loop(index: usize) {
                 if std::mem::take(&mut busy) {
                     wall_time::set_busy(index, false);
                 }
-                if online { find_work(index) } else { None }
+                if active { find_work(index, spin) } else { None }
             }
         };
         if next.is_some() && !busy {
@@ -336,6 +360,7 @@ fn scheduler_loop(index: usize) {
         }
         match next {
             Some(next) => {
+                spin = true;
                 let found = match next {
                     Next::Process(p) => Some((p, p.state.start_running())),
                     Next::Wanted(pid) => proctab::lookup(pid).map(|p| (p, p.state.start_out_of_turn())),
@@ -348,9 +373,11 @@ fn scheduler_loop(index: usize) {
                 me.queue.hold(0);
             }
             None => {
+                me.share.waits();
                 let wait = fire_timers(index, 3_600_000);
                 if me.queue.is_empty() {
-                    park(index, wait);
+                    // Who only looks whether somebody needs help does not spin: that slows down those who work.
+                    spin = park(index, wait);
                 }
                 next_timer_look = 0;
             }
@@ -395,8 +422,8 @@ fn fire(action: Action) {
     }
 }
 
-/// Spins for a while looking at the others' queues.
-fn find_work(index: usize) -> Option<Next> {
+/// Looks at the others' queues, for a while if it is to spin.
+fn find_work(index: usize, spin: bool) -> Option<Next> {
     let vm = vm();
     let me = &vm.schedulers[index];
     let n = vm.schedulers.len();
@@ -407,7 +434,8 @@ fn find_work(index: usize) -> Option<Next> {
     let mut found = None;
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
     let mut lonely: Option<(usize, u64, Instant)> = None;
-    'spin: for round in 0..SPIN_ROUNDS {
+    let rounds = if spin { SPIN_ROUNDS.load(Ordering::Relaxed) } else { 1 };
+    'spin: for round in 0..rounds {
         // SAFETY: this is the queue's owner.
         found = unsafe { me.queue.pop() };
         if found.is_some() {
@@ -463,7 +491,11 @@ fn find_work(index: usize) -> Option<Next> {
 }
 
 /// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
-const SPIN_ROUNDS: usize = 60;
+pub const USUAL_SPIN_ROUNDS: usize = 60;
+/// `+sbwt`. At least one: a thief looks at all queues once.
+pub static SPIN_ROUNDS: AtomicUsize = AtomicUsize::new(USUAL_SPIN_ROUNDS);
+/// An inactive scheduler becomes active where processes wait for one that took none in this time: a native may hold it.
+const STUCK_MS: u64 = 10;
 /// A process that waited this long on a queue whose owner takes nothing may be stolen alone.
 const LONELY: Duration = Duration::from_micros(30);
 
@@ -488,19 +520,22 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
     Some(Next::Process(first))
 }
 
-fn park(index: usize, wait_ms: u64) {
+/// Sleeps until there is something to do. Whether there is, as far as this one knows.
+fn park(index: usize, wait_ms: u64) -> bool {
     let vm = vm();
     let me = &vm.schedulers[index];
     me.parker.belongs_to_me();
     vm.idle.enter(index);
     // One more look: a pusher that did not see us among the idle pushed before this.
-    let is_online = index < online();
-    let work = !me.queue.is_empty() || (is_online && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || standstill::is_wanted();
+    let is_active = index < balance::active();
+    let work = !me.queue.is_empty() || (is_active && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || standstill::is_wanted();
+    let mut is_needed = work;
     if !work {
         qsbr::offline();
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
-        let busy = is_online && vm.schedulers.iter().any(|s| !s.queue.is_empty());
-        let ms = if busy { wait_ms.min(1) } else { wait_ms };
+        let waiting = vm.schedulers.iter().find(|s| index < online() && !s.queue.is_empty());
+        let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
+        let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
         let told = system_profile::on(system_profile::SCHEDULERS);
         if told {
             system_profile::scheduler(index + 1, false);
@@ -508,12 +543,16 @@ fn park(index: usize, wait_ms: u64) {
         msacc::sleep(true);
         me.parker.park(Duration::from_millis(ms.max(1)));
         msacc::sleep(false);
+        is_needed = waiting.is_some_and(|s| !s.queue.is_empty() && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
+        if is_needed && !is_active {
+            balance::activate(index);
+        }
         if told {
             system_profile::scheduler(index + 1, true);
         }
         qsbr::online();
     }
-    vm.idle.leave(index);
+    vm.idle.leave(index) || is_needed
 }
 
 /// Does with a process from a queue what is to be done.
@@ -579,6 +618,10 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         let used = (slice - left).max(0) as u64;
         local.reductions += used;
         counted(&me.reductions, used);
+        me.share.used(local.priority, used);
+        if balance::active() < online() && me.share.pressure.is_high(used, me.queue.len()) {
+            wake_inactive();
+        }
         match out {
             // Wherever it stands, all of it is in its roots.
             Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => Outcome::DirtyCpu,

@@ -32,9 +32,9 @@ impl IdleSet {
         barrier::heavy();
     }
 
-    /// The thread is awake, or was woken.
-    pub fn leave(&self, thread: usize) {
-        self.take_out(thread);
+    /// The thread is awake. True if somebody took it out of the set: to wake it.
+    pub fn leave(&self, thread: usize) -> bool {
+        !self.take_out(thread)
     }
 
     fn take_out(&self, thread: usize) -> bool {
@@ -85,11 +85,14 @@ mod tests {
             idle.enter(thread);
         }
         assert_eq!(idle.count(), 3);
+        assert!(!idle.leave(129));
+        idle.enter(129);
         assert_eq!(idle.wake_any(2), None);
         assert_eq!(idle.wake_any(130), Some(3));
         assert!(!idle.wake(3));
         assert_eq!(idle.wake_any(129), Some(70));
         assert!(idle.wake(129));
+        assert!(idle.leave(129));
         assert_eq!(idle.wake_any(130), None);
         assert_eq!(idle.count(), 0);
     }

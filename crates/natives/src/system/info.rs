@@ -107,7 +107,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         }
         "schedulers" => small(o.schedulers),
         "schedulers_online" => small(multi_scheduling::online().unwrap_or_else(sched::online)),
-        "schedulers_active" => small(sched::online()),
+        "schedulers_active" => small(heddle_runtime::balance::active()),
         "schedulers_total" => small(o.schedulers),
         "schedulers_state" => {
             let n = small(o.schedulers);
