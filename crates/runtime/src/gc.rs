@@ -15,6 +15,9 @@
 //!  5. move the stack, free from-space and fragments (poisoned first in zeal mode);
 //!  6. fit the block: too large a temporary block is exchanged for the right size by one linear pass.
 //!
+//! A large stack costs more to move than what a collection finds alive, where there is room. Then to-space is a free part of the
+//! block itself, above the young heap or in the gap that such a collection left below it, and the stack stays (`room_in_block`).
+//!
 //! A major collection evacuates both generations into one new young block.
 //!
 //! Only the engine, `long_gc` and who handles signals call `collect`, at points where every live term is in one of the roots (see ARCHITECTURE.md).
@@ -85,7 +88,7 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
     let full = kind == Kind::Major
         || p.need_major
         || p.minor_count >= p.fullsweep_after
-        || !p.old_start.is_null() && words(p.old_top, p.old_end) < words(p.start, p.high_water);
+        || !p.old_start.is_null() && words(p.old_top, p.old_end) < words(p.young_start(), p.high_water);
     if full { young + words(p.old_start, p.old_top) } else { young }
 }
 
@@ -259,8 +262,9 @@ unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
     }
 }
 
-/// In zeal mode: so many minor collections are one that looks whether what is not looked at has a reason.
-const CHECK_EVERY: u32 = 256;
+/// In zeal mode: so many minor collections (more with a large stack, which takes long) are one that looks whether what is not looked
+/// at has a reason.
+const CHECK_EVERY: usize = 256;
 
 /// Stops the machine if the clean part of the stack refers to something young.
 fn check_clean(p: &Process, old: &Area) {
@@ -274,9 +278,10 @@ fn check_clean(p: &Process, old: &Area) {
 
 /// False if a major collection is needed instead.
 fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
-    let mature_words = words(p.start, p.high_water);
+    let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
-        let size = sizes::at_least(p.used_words().max(p.min_heap_words));
+        // When it is full, all of the stack is visited: it is not small where that is large.
+        let size = sizes::at_least(p.used_words().max(p.min_heap_words).max(p.stack_words() / 8));
         p.old_start = blocks::allocate(size);
         p.old_top = p.old_start;
         p.old_end = p.old_start.wrapping_add(size);
@@ -291,16 +296,24 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
         usual = sizes::next_above(usual);
         p.grow = false;
     }
-    let size = if bound <= usual { usual } else { sizes::at_least(bound) };
-    let to_start = blocks::allocate(size);
+    let mut size = if bound <= usual { usual } else { sizes::at_least(bound) };
+    let young_words = p.used_words() - mature_words + p.heap.fragment_words;
+    let in_block = if usual == p.heap_words() { room_in_block(p, young_words, need_words) } else { None };
+    let to_start = match in_block {
+        Some(to_start) => {
+            size = usual;
+            to_start
+        }
+        None => blocks::allocate(size),
+    };
     let mut to_top = to_start;
     let old_scan_start = p.old_top;
     let mut old_top = p.old_top;
 
     stack::before_minor(p);
-    let mature = Area::new(p.start, p.high_water);
+    let mature = Area::new(p.young_start(), p.high_water);
     let old = Area::new(p.old_start, p.old_end);
-    if crate::zeal::gc() && p.minor_count.is_multiple_of(CHECK_EVERY) {
+    if crate::zeal::gc() && (p.minor_count as usize).is_multiple_of(CHECK_EVERY.max(stack::clean_words(p) / 64)) {
         check_clean(p, &old);
     }
     {
@@ -369,7 +382,11 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     sweep(&mut p.heap.off_heap, &mut young, Some((&mut p.old_off_heap, &old_area)));
     p.heap.off_heap = young;
 
-    install(p, to_start, to_top, size, stack);
+    if in_block.is_some() {
+        stay(p, to_start, to_top);
+    } else {
+        install(p, to_start, to_top, size, stack);
+    }
     p.minor_count += 1;
 
     // Fit the block: see the essay, phase 6.
@@ -381,6 +398,30 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     }
     fit_vheap(p);
     true
+}
+
+/// A stack of less is moved with the rest.
+const LARGE_STACK_WORDS: usize = 4096;
+
+/// To-space in the young block itself for as much as may survive, if the stack is large and enough is free besides.
+fn room_in_block(p: &Process, survive_words: usize, need_words: usize) -> Option<*mut u64> {
+    let free_words = words(p.heap.htop, p.stop);
+    if p.stack_words() < LARGE_STACK_WORDS || free_words < need_words + STACK_SLACK_WORDS {
+        return None;
+    }
+    if words(p.start, p.young_start()) >= survive_words {
+        return Some(p.start);
+    }
+    (free_words >= survive_words + need_words + STACK_SLACK_WORDS).then_some(p.heap.htop)
+}
+
+/// What lies from `to_start` to `to_top`, in the young block, is the young heap now: what it was before, and fragments, go.
+fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
+    p.heap.free_fragments();
+    blocks::poison(p.young_start(), p.heap.htop);
+    p.rare().gap_words = words(p.start, to_start);
+    p.heap.htop = to_top;
+    p.high_water = to_top;
 }
 
 fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
@@ -548,11 +589,19 @@ fn install(p: &mut Process, to_start: *mut u64, to_top: *mut u64, size: usize, s
     blocks::poison(p.start, p.heap.htop);
     blocks::poison(p.stop, p.end);
     blocks::free(p.start, p.end);
+    no_gap(p);
     p.start = to_start;
     p.end = end;
     p.stop = stop;
     p.heap.htop = to_top;
     p.high_water = to_top;
+}
+
+/// The young heap begins where its block begins, which is another one from here on.
+fn no_gap(p: &mut Process) {
+    if p.young_start() != p.start {
+        p.rare().gap_words = 0;
+    }
 }
 
 /// Exchanges the young block (no fragments) for one of `size` words. Every pointer into it is corrected by a linear pass.
@@ -561,14 +610,15 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
     let stack = p.stack_words();
     debug_assert!(used + stack + STACK_SLACK_WORDS <= size && p.heap.fragments.is_null());
     let start = blocks::allocate(size);
-    let from = Area::new(p.start, p.heap.htop);
+    let from = Area::new(p.young_start(), p.heap.htop);
     // SAFETY: the new block has room; nothing but the slots corrected below points into the old one.
-    let delta = unsafe { relocate(p.start, used, start) };
+    let delta = unsafe { relocate(p.young_start(), used, start) };
     let (old_start, old_end, from_top, from_stop) = (p.start, p.end, p.heap.htop, p.stop);
     let end = start.wrapping_add(size);
     let stop = end.wrapping_sub(stack);
     // SAFETY: both stacks have `stack` words.
     unsafe { std::ptr::copy_nonoverlapping(p.stop, stop, stack) };
+    no_gap(p);
     p.start = start;
     p.end = end;
     p.stop = stop;

@@ -267,6 +267,7 @@ impl Rare {
             due: Default::default(),
             floats: Vec::new(),
             mark: crate::stack::Mark::NONE,
+            gap_words: 0,
         })
     }
 
@@ -299,6 +300,8 @@ pub struct Rare {
     pub floats: Vec<f64>,
     /// Which part of a large stack did not change.
     pub mark: crate::stack::Mark,
+    /// Words at the beginning of the young block that are free: a collection left them that stayed in its block.
+    pub gap_words: usize,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -408,8 +411,12 @@ impl Process {
     pub fn heap_words(&self) -> usize {
         (self.end as usize - self.start as usize) / 8
     }
+    /// Where the young heap begins: see `Rare::gap_words`.
+    pub fn young_start(&self) -> *mut u64 {
+        self.start.wrapping_add(self.rare.as_ref().map_or(0, |rare| rare.gap_words))
+    }
     pub fn used_words(&self) -> usize {
-        (self.heap.htop as usize - self.start as usize) / 8
+        (self.heap.htop as usize - self.young_start() as usize) / 8
     }
     /// Blocks, fragments, and the messages in the queue unless they are to stay off the heap.
     pub fn total_heap_words(&self) -> usize {
