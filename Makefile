@@ -10,7 +10,7 @@
 
 ERL := bin/erl
 JOBS ?= 2
-MODES ?= normal,gc,yield,s64
+MODES ?= normal,gc,yield,s64,sequential
 BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1

@@ -1,6 +1,6 @@
 %% The Mandelbrot set, up to 255 iterations a point, in float arithmetic; a process per row. Args: SIZE IMAGES.
 -module(mandelbrot).
--export([main/1]).
+-export([main/1, point/2]).
 
 -define(LIMIT, 255).
 

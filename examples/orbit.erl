@@ -5,7 +5,7 @@
 %% to its owner. Every message carries a share of the credit that the master gave out; whoever ends a chain of work
 %% sends its share back, and the orbit is complete when all of it has come home. Credit K stands for 2^-K.
 -module(orbit).
--export([main/1]).
+-export([main/1, orbit/2, generate/2]).
 
 main(Args) ->
     [Space, Count] = case Args of
@@ -13,6 +13,11 @@ main(Args) ->
                          [S] -> [list_to_integer(S), 8];
                          [S, W | _] -> [list_to_integer(S), list_to_integer(W)]
                      end,
+    {Size, Sum} = orbit(Space, Count),
+    io:format("orbit: ~w~n", [Size * 1000003 + Sum]).
+
+%% The size of the orbit of 1, and the sum of its vertices.
+orbit(Space, Count) ->
     Master = self(),
     Pids = [spawn_link(fun() -> receive {workers, Workers} -> worker(Master, Workers, Space, #{}) end end) || _ <- lists:seq(1, Count)],
     Workers = list_to_tuple(Pids),
@@ -20,8 +25,7 @@ main(Args) ->
     owner(1, Workers) ! {vertex, 1, 0},
     collect(#{}),
     [Pid ! {report, Master} || Pid <- Pids],
-    {Size, Sum} = lists:foldl(fun(Pid, {N, S}) -> receive {table, Pid, N1, S1} -> {N + N1, S + S1} end end, {0, 0}, Pids),
-    io:format("orbit: ~w~n", [Size * 1000003 + Sum]).
+    lists:foldl(fun(Pid, {N, S}) -> receive {table, Pid, N1, S1} -> {N + N1, S + S1} end end, {0, 0}, Pids).
 
 %% Adds up credit in binary: two of 2^-K make one of 2^-(K-1); done when a single 2^0 is left.
 collect(#{0 := _}) -> ok;

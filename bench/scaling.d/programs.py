@@ -16,9 +16,9 @@ GROUPS = {
 PROGRAMS = [
     Program("bang", "study", "bang", "plain", "Big Bang: 1000 processes, each pings every other one and answers the pings it gets."),
     Program("hackbench", "study", "hackbench", "plain", "100 groups of 20 writers and 20 listeners; each writer sends 100 messages to each listener."),
-    Program("mandelbrot", "study", "mandelbrot", "plain", "240 processes, each computes an image of 50x50 points, up to 255 iterations a point."),
+    Program("mandelbrot", "study", "mandelbrot_images", "plain", "240 processes, each computes an image of 50x50 points, up to 255 iterations a point."),
     Program("random", "study", "random_sort", "plain", "24 processes, each sorts a list of 100,000 random integers and splits it."),
-    Program("orbit", "classic", "orbit", "plain", "Orbits of a vertex under three generators, each spread over 32 workers that own parts of the table."),
+    Program("orbit", "classic", "orbits", "plain", "Orbits of a vertex under three generators, each spread over 32 workers that own parts of the table."),
     Program("life", "classic", "life", "plain", "Conway's game of life on 32x32 cells, a process a cell, 960 generations."),
     Program("ets_set", "tables", "ets_mix", "set", "Insert, lookup, update_counter, delete on a hash table with default options."),
     Program("ets_ordered", "tables", "ets_mix", "ordered_set", "The same on an ordered table with default options."),

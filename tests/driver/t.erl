@@ -1,7 +1,7 @@
 %% What the test programs share: printing that never shows a pid, reference, port or address, and a call that
 %% shows how it failed (class, reason, the frame on top of the stack, and the explanation OTP gives for it).
 -module(t).
--export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1]).
+-export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, emulator/0]).
 
 %% The compiler cannot see through this one, so that what is tested happens at run time.
 id(X) -> X.
@@ -88,3 +88,26 @@ tmp(Name) ->
     _ = file:del_dir_r(Dir),
     ok = file:make_dir(Dir),
     Dir.
+
+%% Threads of the operating system that the emulator has.
+threads() ->
+    {ok, Names} = file:list_dir("/proc/self/task"),
+    length(Names).
+
+%% How many more than before, once those that are about to end have had the time.
+threads_left(Before) -> threads_left(Before, 100).
+
+threads_left(Before, 0) -> threads() - Before;
+threads_left(Before, Times) ->
+    case threads() - Before of
+        N when N =< 0 -> 0;
+        _ -> receive after 100 -> ok end, threads_left(Before, Times - 1)
+    end.
+
+%% The program that runs this, and its first arguments.
+emulator() ->
+    {ok, Exe} = file:read_link("/proc/self/exe"),
+    case filename:basename(Exe) of
+        "heddle" -> {Exe, ["erl"]};
+        _ -> {filename:join([code:root_dir(), "bin", "erl"]), []}
+    end.

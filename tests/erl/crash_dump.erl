@@ -4,7 +4,7 @@
 
 main(_) ->
     Dump = filename:join(t:tmp(crash_dump), "dump"),
-    {Erl, First} = emulator(),
+    {Erl, First} = t:emulator(),
     Port = open_port({spawn_executable, Erl},
                      [{args, First ++ ["-noshell", "-pa", filename:dirname(code:which(?MODULE)), "-run", "crash_dump", "child"]},
                       {env, [{"ERL_CRASH_DUMP", Dump}, {"HEDDLE_OTP", code:root_dir()},
@@ -23,14 +23,6 @@ main(_) ->
     t:w(port, lists:any(fun([Head | _]) -> hd(binary:split(Head, <<":">>)) =:= <<"port">> end, Sections)),
     t:w(module, [Head || [Head | _] <- Sections, Head =:= <<"mod:lists">>]),
     t:w(complete, binary:longest_common_suffix([Text, <<"\n=end\n">>])).
-
-%% The program that runs this, and its first arguments.
-emulator() ->
-    {ok, Exe} = file:read_link("/proc/self/exe"),
-    case filename:basename(Exe) of
-        "heddle" -> {Exe, ["erl"]};
-        _ -> {filename:join([code:root_dir(), "bin", "erl"]), []}
-    end.
 
 wait(Port) ->
     receive

@@ -31,7 +31,7 @@ main(_) ->
     erts_debug:breakpoint({?MODULE, f, 2}, false),
     p(f(1, 2)),
     [p({F, A, catch apply(erts_debug, F, A)}) || {F, A} <-
-        [{lcnt_clear, []}, {lcnt_collect, []}, {lcnt_control, [mask]}, {lcnt_control, [mask, []]}, {disassemble, [{lists, map, 2}]},
+        [{disassemble, [{lists, map, 2}]},
          {interpreter_size, []}, {dist_ext_to_term, [{a, b, c}, <<131, 104, 2, 82, 0, 82, 2>>]},
          {dist_ext_to_term, [{a, b, c}, <<131, 82, 3>>]}, {dist_ext_to_term, [{a, 1}, <<131, 82, 0>>]},
          {dist_ext_to_term, [{}, term_to_binary([x])]}, {dist_ext_to_term, [[], <<131, 106>>]}]],

@@ -2,11 +2,13 @@
 
 use crate::otp::Otp;
 use heddle_abi::flags::{self, Wrong};
-use heddle_engine::{Interpreter, code_natives};
+use heddle_engine::{Interpreter, code_natives, own_modules};
+use heddle_natives::system::binding;
 use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
-use heddle_runtime::{balance, proctab, sched, spawn, time, zeal};
+use heddle_runtime::time_offset::{self, Warp};
+use heddle_runtime::{balance, partner, proctab, sched, sequential, spawn, time, zeal};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term, atom};
 use std::sync::atomic::Ordering::Relaxed;
@@ -38,6 +40,8 @@ const PRELOADED: &[&str] = &[
 ];
 
 pub struct Config {
+    /// `-smp disable`: threads take turns, and one scheduler does without read-modify-writes.
+    pub sequential: bool,
     pub schedulers: Option<usize>,
     pub online: Option<usize>,
     pub dirty_cpu: Option<usize>,
@@ -55,6 +59,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
+            sequential: false,
             schedulers: None,
             online: None,
             dirty_cpu: None,
@@ -112,7 +117,9 @@ pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<
     let name = found.flag.name;
     let value = found.value.as_deref().unwrap_or("");
     // What stock says word by word stands alone: programs look for it.
-    honour(config, name, value).map_err(|problem| if problem.starts_with("bad ") { problem } else { format!("heddle: {problem}") })?;
+    honour(config, name, value).map_err(|problem| {
+        if ["bad ", "setting ", "Invalid "].iter().any(|own| problem.starts_with(own)) { problem } else { format!("heddle: {problem}") }
+    })?;
     Ok(usize::from(found.used_next))
 }
 
@@ -131,12 +138,29 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             n @ 8192..=2_147_483_647 => config.atom_limit = n,
             _ => return Err(format!("+t {value}: between 8192 and 2147483647 atoms")),
         },
+        "c" => time::set_corrected(value == "true"),
+        "C" => match Warp::named(value) {
+            Some(warp) => time_offset::set_mode(warp),
+            None => return Err(format!("Invalid time warp mode: {value}")),
+        },
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
         "scl" => match value {
             "true" | "false" => balance::COMPACTION.store(value == "true", Relaxed),
             _ => return Err(format!("bad scheduler compact load value '{value}'")),
         },
+        "swc" => match value {
+            "true" | "false" => partner::IS_ON.store(value == "true", Relaxed),
+            _ => return Err(format!("bad scheduler worker cache value '{value}'")),
+        },
+        "sub" => match value {
+            // All online ones are active then, and the queues are evened out.
+            "true" => balance::COMPACTION.store(false, Relaxed),
+            "false" => {}
+            _ => return Err(format!("bad scheduler utilization balancing  value '{value}'")),
+        },
+        "sbt" | "stbt" => binding::type_flag(value)?,
+        "sct" => binding::topology_flag(value)?,
         "swt" => {
             let slices = match value {
                 "very_low" => 1,
@@ -228,6 +252,7 @@ pub fn register_natives() {
     heddle_engine::init();
     heddle_natives::register();
     heddle_runtime::natives::register(code_natives::TABLE);
+    heddle_runtime::natives::register(own_modules::TABLE);
     heddle_engine::install_natives();
     let _ = heddle_natives::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
 }
@@ -239,6 +264,13 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     {
         eprintln!("heddle: {message}");
         std::process::exit(1);
+    }
+    if config.sequential {
+        if config.schedulers.is_some_and(|n| n > 1) {
+            eprintln!("heddle: -smp disable: the sequential machine has one scheduler; leave out +S");
+            std::process::exit(1);
+        }
+        sequential::choose();
     }
     time::init();
     atom::set_limit(config.atom_limit);
@@ -265,7 +297,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         },
         find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
-    let schedulers = config.schedulers.unwrap_or_else(cores);
+    let schedulers = if config.sequential { 1 } else { config.schedulers.unwrap_or_else(cores) };
     let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {
         otp_release: otp.release.clone(),
@@ -276,6 +308,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         emu_args: program.into_iter().chain(flags.iter().chain(&arguments).cloned()).collect(),
         break_ignored: config.on_break == Break::Ignore,
     });
+    binding::init(schedulers);
     sched::init(
         sched::Options {
             schedulers,
@@ -285,6 +318,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         },
         Box::new(Interpreter),
     );
+    own_modules::load();
     let dir = otp.root.join(format!("lib/erts-{}/ebin", otp.erts_version));
     for module in PRELOADED {
         let path = dir.join(format!("{module}.beam"));
@@ -298,6 +332,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     crate::crash::install();
     first_processes(&config.boot_module, &arguments);
     sched::start();
+    time_offset::watch_clock();
     loop {
         std::thread::park();
     }

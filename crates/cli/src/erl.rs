@@ -115,7 +115,9 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     if matches!(line.print, Print::ArgumentsOnly | Print::CommandOnly) {
         std::process::exit(0);
     }
-    if line.distributed {
+    // `-kernel start_distribution false`: a name without effect, as wanted.
+    let is_wanted = !all.windows(2).any(|words| words[0] == b"start_distribution" && words[1] == b"false");
+    if line.distributed && is_wanted {
         eprintln!("heddle: distribution is not there yet: a node with a name (-sname, -name) does not start");
     }
     if line.distributed && line.epmd != Some(false) {
@@ -292,7 +294,8 @@ impl Line {
                 b"-smp" => match group.get(i).map(Vec::as_slice) {
                     Some(b"enable" | b"auto") => i += 1,
                     Some(b"disable") => {
-                        return Err("heddle: -smp disable: there is no emulator without threads; +S 1 means one scheduler".into());
+                        self.config.sequential = true;
+                        i += 1;
                     }
                     _ => {}
                 },

@@ -5,6 +5,7 @@
 
 use crate::loader;
 use heddle_runtime::code::{self, Instance, Module};
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::trace::breakpoints;
 use heddle_runtime::{exports, funs, qsbr};
@@ -99,7 +100,7 @@ pub fn preload(bytes: &[u8]) -> Result<Atom, loader::LoadError> {
 static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
 
 /// Makes the version current; the one before becomes old.
-fn publish(instance: Instance) {
+pub(crate) fn publish(instance: Instance) {
     let instance = Arc::new(instance);
     code::add_range(&instance);
     let has_on_load = instance.has_on_load;
@@ -160,7 +161,7 @@ fn finish_loading(p: &mut Process, a: &[Term]) -> NativeResult {
         let Some(r) = resource::<Prepared>(*term) else { return Err(p.badarg()) };
         prepared.push(r);
     }
-    let _change = CHANGES.lock().unwrap();
+    let _change = Class::CodeChange.lock(&CHANGES);
     let mut names = Vec::new();
     let mut on_load = Vec::new();
     for r in &prepared {
@@ -210,7 +211,7 @@ fn has_prepared_code_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
-    let _change = CHANGES.lock().unwrap();
+    let _change = Class::CodeChange.lock(&CHANGES);
     let keep = a[1] == Term::bool(true);
     let found = code::with_module(module, |m| match m.pending.take() {
         Some(instance) if keep => {
@@ -240,7 +241,7 @@ fn free_later(instance: Arc<Instance>) {
 
 fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
-    let _change = CHANGES.lock().unwrap();
+    let _change = Class::CodeChange.lock(&CHANGES);
     let result = code::with_module(module, |m| {
         if m.current.is_some() && m.old.is_some() {
             return None;
@@ -359,7 +360,7 @@ fn is_builtin(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(found.is_some_and(is_bif)))
 }
 
-fn get_module_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
+pub(crate) fn get_module_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut items = Vec::new();
     for name in ["module", "exports", "attributes", "compile", "md5"] {
         let key = Atom::new(name);
@@ -369,7 +370,7 @@ fn get_module_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.list(&items))
 }
 
-fn get_module_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
+pub(crate) fn get_module_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(key) = a[1].as_atom() else { return Err(p.badarg()) };
     module_info(p, a[0], key)
 }

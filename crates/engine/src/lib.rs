@@ -6,6 +6,7 @@ pub mod ctx;
 pub mod loader;
 mod native_code;
 pub mod ops;
+pub mod own_modules;
 pub mod profile;
 pub mod run;
 

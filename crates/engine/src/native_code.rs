@@ -24,7 +24,7 @@ pub fn install() {
 
 /// Twice the same function: the second one is where a native goes on that gave the scheduler back, so that a breakpoint in the
 /// first one only sees calls.
-fn cells(export: &Export, native: usize) -> Box<[u64]> {
+pub(crate) fn cells(export: &Export, native: usize) -> Box<[u64]> {
     let once = [
         func_info as *const () as u64,
         Term::atom(export.mfa.module).raw(),

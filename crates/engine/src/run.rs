@@ -92,6 +92,8 @@ impl EngineThread for Thread {
             let ip = p.ip;
             let out = (*(ip as *const OpFn))(ip, c, p.heap.htop, p.stop, reductions);
             let outcome = match out {
+                // Somebody asked for a collection while it was about to wait: the next run, now, ends it.
+                OUT_WAIT if p.heap_limit_hit => Outcome::Yield,
                 OUT_WAIT => Outcome::Wait,
                 OUT_EXIT => Outcome::Exit,
                 OUT_DIRTY_CPU => Outcome::DirtyCpu,

@@ -1,6 +1,7 @@
 //! The module table: per module a current and an old version, with what is needed to find a function by code address.
 //! Changes are made under one mutex; calls go through exports and never look here.
 
+use crate::locks::Class;
 use foldhash::fast::FixedState;
 use heddle_term::code_cell::{FunEntry, Mfa};
 use heddle_term::{Atom, Export, Term};
@@ -75,12 +76,12 @@ static RANGES: RwLock<BTreeMap<usize, Arc<Instance>>> = RwLock::new(BTreeMap::ne
 
 /// Runs `f` on the module's entry (made if need be), under the table's lock.
 pub fn with_module<R>(name: Atom, f: impl FnOnce(&mut Module) -> R) -> R {
-    let mut modules = MODULES.lock().unwrap();
+    let mut modules = Class::Modules.lock(&MODULES);
     f(modules.get_or_insert_with(HashMap::default).entry(name).or_default())
 }
 
 pub fn with_all<R>(f: impl FnOnce(&mut HashMap<Atom, Module, FixedState>) -> R) -> R {
-    f(MODULES.lock().unwrap().get_or_insert_with(HashMap::default))
+    f(Class::Modules.lock(&MODULES).get_or_insert_with(HashMap::default))
 }
 
 pub fn current(name: Atom) -> Option<Arc<Instance>> {
@@ -88,11 +89,11 @@ pub fn current(name: Atom) -> Option<Arc<Instance>> {
 }
 
 pub fn add_range(instance: &Arc<Instance>) {
-    RANGES.write().unwrap().insert(instance.code.as_ptr() as usize, instance.clone());
+    Class::CodeRanges.write(&RANGES).insert(instance.code.as_ptr() as usize, instance.clone());
 }
 
 pub fn remove_range(instance: &Arc<Instance>) {
-    RANGES.write().unwrap().remove(&(instance.code.as_ptr() as usize));
+    Class::CodeRanges.write(&RANGES).remove(&(instance.code.as_ptr() as usize));
 }
 
 impl Instance {
@@ -127,7 +128,7 @@ pub struct Location {
 
 /// What lies at a code address. For return addresses pass the address less one cell, which belongs to the call.
 pub fn locate(cell: *const u64) -> Option<Location> {
-    let ranges = RANGES.read().unwrap();
+    let ranges = Class::CodeRanges.read(&RANGES);
     let (_, instance) = ranges.range(..=cell as usize).next_back()?;
     if !instance.contains(cell) {
         return None;

@@ -1,10 +1,12 @@
 //! Dirty threads: they run natives that take long or block, and long collections, one process each at a time.
 
+use crate::locks::Class;
 use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
+use crate::sched::EngineThread;
 use crate::state::Put;
-use crate::{long_gc, qsbr, sched, wall_time};
+use crate::{figures, long_gc, private, qsbr, sched, wall_time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -19,8 +21,10 @@ pub fn running() -> [usize; 2] {
 
 /// Who runs on each dirty thread: pid + 1, or 0.
 static CURRENT: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
-/// All schedulers of the three kinds that the command line allows.
-const MAX_THREADS: usize = 3 * 1024;
+/// All schedulers of the three kinds that the command line allows, and private threads.
+const MAX_THREADS: usize = FIRST_PRIVATE + private::MAX_THREADS;
+/// The number of the first private thread.
+pub const FIRST_PRIVATE: usize = 3 * 1024;
 
 /// Whether a dirty thread has taken the process: others wait for one.
 pub fn is_running(pid: u64) -> bool {
@@ -44,17 +48,17 @@ struct Waiting {
 
 impl DirtyQueue {
     pub fn push(&self, p: ProcRef, priority: Priority) {
-        self.waiting.lock().unwrap().queues[priority as usize].push_back(p);
+        Class::DirtyQueue.lock(&self.waiting).queues[priority as usize].push_back(p);
         self.ready.notify_one();
     }
 
     pub fn count(&self) -> usize {
-        self.waiting.lock().unwrap().queues.iter().map(VecDeque::len).sum()
+        Class::DirtyQueue.lock(&self.waiting).queues.iter().map(VecDeque::len).sum()
     }
 
     /// Waits for one.
     fn take(&self) -> ProcRef {
-        let mut waiting = self.waiting.lock().unwrap();
+        let mut waiting = Class::DirtyQueue.lock(&self.waiting);
         loop {
             let Waiting { queues: [max, high, normal, low], turns } = &mut *waiting;
             let urgent = max.pop_front().or_else(|| high.pop_front());
@@ -69,45 +73,54 @@ impl DirtyQueue {
 
 /// `id`: among those of its kind; `number`: among all scheduler threads.
 pub fn run(kind: usize, id: usize, number: usize) {
+    figures::register(number);
     msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
-    let mut engine = sched::become_dirty();
+    sched::set_dirty(true);
+    let mut engine = sched::new_engine();
     let queue = sched::dirty_queue(kind);
     loop {
         let p = queue.take();
         wall_time::set_busy(number, true);
         msacc::sleep(false);
         msacc::enter(State::Emulator);
-        RUNNING[kind].fetch_add(1, Ordering::Relaxed);
-        CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
         let guard = qsbr::guard();
-        reattach(p);
-        // SAFETY: the scheduler handed it to us with DIRTY set; we are its owner.
+        let outcome = serve(engine.as_mut(), p, kind, number);
+        // SAFETY: the scheduler handed it to us with DIRTY set, so we are its owner until it is let go.
         let local = unsafe { p.local() };
-        local.flags &= !FLAG_DETACHED;
-        let outcome = if p.state.load().is_exiting() {
-            Outcome::Exit
-        } else if long_gc::is_due(local) {
-            long_gc::run(local);
-            Outcome::Yield
-        } else {
-            engine.run_dirty(local)
-        };
-        // It may have been ended while its native blocked.
-        let outcome = if p.state.load().is_exiting() { Outcome::Exit } else { outcome };
         sched::switch_out(p, local, outcome);
         drop(guard);
-        CURRENT[number].store(0, Ordering::Relaxed);
-        RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
         msacc::sleep(true);
         wall_time::set_busy(number, false);
     }
+}
+
+/// Does what a process, which is DIRTY and DETACHED and was handed to the calling thread, needs a dirty thread for.
+pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, number: usize) -> Outcome {
+    RUNNING[kind].fetch_add(1, Ordering::Relaxed);
+    CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
+    reattach(p);
+    // SAFETY: by contract we are its owner.
+    let local = unsafe { p.local() };
+    local.flags &= !FLAG_DETACHED;
+    let outcome = if p.state.load().is_exiting() {
+        Outcome::Exit
+    } else if long_gc::is_due(local) {
+        long_gc::run(local);
+        Outcome::Yield
+    } else {
+        engine.run_dirty(local)
+    };
+    CURRENT[number].store(0, Ordering::Relaxed);
+    RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
+    // It may have been ended while its native blocked.
+    if p.state.load().is_exiting() { Outcome::Exit } else { outcome }
 }
 
 /// Runs `f` for a native on a dirty thread. `f` may block as long as it likes and looks at nothing that processes share: meanwhile
 /// the schedulers handle the process' signals, and it may end, as seen by all others. Terms stay where they are.
 pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     if !sched::on_dirty_thread() {
-        return f();
+        return private::out_of_sight(f);
     }
     let shared = p.proc_ref();
     p.flags |= FLAG_DETACHED;
@@ -125,6 +138,6 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
 /// Waits until nobody handles the signals of our process any more.
 fn reattach(p: ProcRef) {
     while !p.state.attach() {
-        std::thread::sleep(Duration::from_micros(20));
+        qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(20)));
     }
 }

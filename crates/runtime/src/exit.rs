@@ -26,6 +26,7 @@ pub fn finish(p: &mut Process) {
     if !shared.state.load().is_exiting() {
         leave(p);
     }
+    crate::placement::change(p.shared(), crate::placement::Place::Anywhere);
     drop(p.take_rare());
     gc::free_all(p);
     p.saved = Registers::new();

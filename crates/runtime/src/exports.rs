@@ -1,5 +1,6 @@
 //! The export table: M:F/A to the cell that calls go through. Lookups take no lock; cells live for ever.
 
+use crate::locks::Class;
 use foldhash::fast::FixedState;
 use heddle_term::code_cell::{Export, Mfa};
 use std::hash::BuildHasher;
@@ -72,7 +73,7 @@ pub fn get(mfa: Mfa) -> &'static Export {
     if let Some(export) = find(mfa) {
         return export;
     }
-    let _guard = WRITER.lock().unwrap();
+    let _guard = Class::Exports.lock(&WRITER);
     if let Some(export) = find(mfa) {
         return export;
     }

@@ -2,6 +2,7 @@
 //! pointer follows the module.
 
 use crate::code::Instance;
+use crate::locks::Class;
 use crate::process::Process;
 use foldhash::fast::FixedState;
 use heddle_term::Atom;
@@ -26,7 +27,7 @@ pub struct FunInfo {
 
 /// The entry, made if need be (its code is then a stub that calls `error_handler:undefined_lambda/3`).
 pub fn get(info: &FunInfo) -> &'static FunEntry {
-    let mut table = TABLE.lock().unwrap();
+    let mut table = Class::Funs.lock(&TABLE);
     let table = table.get_or_insert_with(HashMap::default);
     table.entry((info.module, info.uniq, info.index)).or_insert_with(|| {
         let entry: &'static FunEntry = Box::leak(Box::new(FunEntry {
@@ -86,7 +87,7 @@ pub fn start_purge(old: &Instance) {
 /// The funs have no code any longer (`gone`), or have it back; who waited goes on.
 pub fn end_purge(old: &Instance, gone: bool) {
     let waiting = {
-        let mut waiting = WAITING.lock().unwrap();
+        let mut waiting = Class::Funs.lock(&WAITING);
         for &(entry, offset) in &old.funs {
             let here = old.code.as_ptr().wrapping_add(offset as usize).cast_mut();
             let next = if gone { entry.stub.as_ptr() as *mut u64 } else { here };
@@ -104,7 +105,7 @@ pub fn end_purge(old: &Instance, gone: bool) {
 
 /// Suspends the caller of a fun that is being purged. False if the purge is over already.
 pub fn wait_for_purge(p: &mut Process, entry: &FunEntry) -> bool {
-    let mut waiting = WAITING.lock().unwrap();
+    let mut waiting = Class::Funs.lock(&WAITING);
     // Under the lock: `end_purge` either sees us in the list, or has changed the entry.
     if !is_purging(entry) {
         return false;

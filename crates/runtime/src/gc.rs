@@ -26,7 +26,7 @@ use crate::msacc::{self, State};
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{blocks, stack, system_monitor, time};
+use crate::{blocks, cycles, figures, stack, system_monitor, time};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::heap::release_object;
 use heddle_term::literal::{Leaving, is_literal};
@@ -34,11 +34,17 @@ use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap, Term};
 use std::collections::HashMap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-/// `statistics(garbage_collection)`: collections and words reclaimed.
-pub static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
-pub static WORDS_RECLAIMED: AtomicU64 = AtomicU64::new(0);
+/// Counts a collection for the calling thread: `began` by `cycles`, words copied and reclaimed.
+fn count(minor: bool, began: u64, copied: usize, reclaimed: usize) {
+    figures::count(|mine| {
+        (if minor { &mine.minor_collections } else { &mine.major_collections }).add(1);
+        mine.words_copied.add(copied as u64);
+        mine.words_reclaimed.add(reclaimed as u64);
+        mine.collecting.add(cycles::now().wrapping_sub(began));
+    });
+}
 
 /// Gives a new process its block.
 pub fn init_block(p: &mut Process, need_words: usize) {
@@ -97,6 +103,7 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     p.shared().state.set_collecting(true);
     let state = msacc::enter(State::Gc);
+    let start = cycles::now();
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     let metered = meters::on(p);
     if metered {
@@ -112,6 +119,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         std::thread::sleep(std::time::Duration::from_millis(ms));
     }
     let mut done = false;
+    let old_words = words(p.old_start, p.old_top);
     if kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after {
         done = minor(p, live, need_words);
     }
@@ -124,9 +132,8 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     if traced {
         events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
     }
-    // Relaxed: statistics.
-    COLLECTIONS.fetch_add(1, Ordering::Relaxed);
-    WORDS_RECLAIMED.fetch_add(before.saturating_sub(after) as u64, Ordering::Relaxed);
+    // A minor one copies all that is young now, and what it promoted.
+    count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after));
     if metered {
         meters::pause(p, meters::What::Memory, true);
     }
@@ -143,18 +150,21 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
 
 /// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.
 pub fn hibernate(p: &mut Process, live: &mut [Term]) {
+    let start = cycles::now();
+    let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     p.stop = p.end;
     major(p, live, 0, Some(12), None);
     p.sync_limit();
+    count(false, start, p.used_words(), before.saturating_sub(p.used_words()));
 }
 
 /// A full collection that also copies the literals which are leaving. No X registers are live.
 pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
     p.shared().state.set_collecting(true);
+    let start = cycles::now();
     major(p, &mut [], 0, None, Some(leaving));
     p.sync_limit();
-    // Relaxed: a statistic.
-    COLLECTIONS.fetch_add(1, Ordering::Relaxed);
+    count(false, start, p.used_words(), 0);
     check_max_heap(p);
     p.shared().state.set_collecting(false);
 }
@@ -610,9 +620,10 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
     let stack = p.stack_words();
     debug_assert!(used + stack + STACK_SLACK_WORDS <= size && p.heap.fragments.is_null());
     let start = blocks::allocate(size);
-    let from = Area::new(p.young_start(), p.heap.htop);
-    // SAFETY: the new block has room; nothing but the slots corrected below points into the old one.
-    let delta = unsafe { relocate(p.young_start(), used, start) };
+    let young = p.young_start();
+    let from = Area::new(young, p.heap.htop);
+    // SAFETY: the new block has room for the young ones; nothing but the slots corrected below points into the old one.
+    let delta = unsafe { relocate(young, used, start) };
     let (old_start, old_end, from_top, from_stop) = (p.start, p.end, p.heap.htop, p.stop);
     let end = start.wrapping_add(size);
     let stop = end.wrapping_sub(stack);

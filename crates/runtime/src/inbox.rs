@@ -2,6 +2,7 @@
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
 use crate::signal::Signal;
+use heddle_sync::sequential::Word;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -31,7 +32,7 @@ impl Inbox {
             // SAFETY: still ours alone.
             unsafe { (*ptr).next = head };
             // SeqCst: comes before the ACTIVE flag that the pusher sets next (see ProcState::clear_active). Publishes the signal.
-            match self.head.compare_exchange_weak(head, ptr, Ordering::SeqCst, Ordering::Relaxed) {
+            match self.head.exchange(head, ptr, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return Ok(()),
                 Err(seen) => head = seen,
             }
@@ -51,12 +52,12 @@ impl Inbox {
             return null_mut();
         }
         // Acquire: pairs with the pushes.
-        reverse(self.head.swap(null_mut(), Ordering::AcqRel))
+        reverse(self.head.replace(null_mut(), Ordering::AcqRel))
     }
 
     /// Takes the rest and refuses what comes later.
     pub fn close(&self) -> *mut Signal {
-        let head = self.head.swap(closed(), Ordering::AcqRel);
+        let head = self.head.replace(closed(), Ordering::AcqRel);
         if head == closed() { null_mut() } else { reverse(head) }
     }
 }

@@ -7,6 +7,7 @@
 //! made: a `receive` that only matches messages with that reference may start there.
 
 use crate::package::Package;
+use crate::partner;
 use crate::signal::{Body, Neighbours, Signal};
 use crate::trace::seq::Token;
 use heddle_term::literal::Leaving;
@@ -264,9 +265,15 @@ impl InnerQueue {
     fn markers(&mut self) -> &mut Markers {
         self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], free: u8::MAX, latest: 0, next: 0 }))
     }
+    /// Whether there is a marker: who waits meanwhile waits for an answer.
+    #[inline(always)]
+    pub fn is_marked(&self) -> bool {
+        self.marked
+    }
     /// Remembers the end of the queue. Returns the marker's number, for `marker_bind`.
     pub fn marker_reserve(&mut self) -> u32 {
         self.marked = true;
+        partner::calls();
         let after = self.last;
         let markers = self.markers();
         let number = markers.next;

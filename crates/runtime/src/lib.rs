@@ -1,14 +1,17 @@
 //! The runtime: processes, their memory, signals between them, schedulers, code tables. It does not know how an instruction
 //! runs or what a native does.
 
+pub mod affinity;
 pub mod balance;
 pub mod blocks;
 pub mod code;
 pub mod coverage;
+pub mod cycles;
 pub mod dictionary;
 pub mod dirty;
 pub mod exit;
 pub mod exports;
+pub mod figures;
 pub mod funs;
 pub mod gc;
 pub mod handle;
@@ -17,15 +20,20 @@ pub mod inbox;
 pub mod inner_queue;
 pub mod links;
 pub mod literals;
+pub mod locks;
 pub mod long_gc;
 pub mod msacc;
 pub mod names;
 pub mod natives;
 pub mod package;
 mod parker;
+pub mod partner;
+pub mod placement;
+pub mod private;
 pub mod process;
 pub mod proctab;
 pub mod qsbr;
+pub mod record;
 pub mod refs;
 pub mod registers;
 pub mod run_queue;
@@ -40,6 +48,7 @@ pub mod state;
 pub mod system_monitor;
 pub mod system_profile;
 pub mod time;
+pub mod time_offset;
 pub mod timer;
 pub mod timer_refs;
 pub mod trace;
@@ -47,6 +56,7 @@ pub mod wall_time;
 pub mod way_out;
 pub mod zeal;
 
+pub use heddle_sync::sequential;
 pub use package::Package;
 pub use process::{Class, NativeFn, NativeResult, Outcome, Priority, ProcRef, Process, Thrown};
 pub use signal::RefId;

@@ -8,6 +8,7 @@
 //! 3. The next `switch` frees the batch, when processes that were ending meanwhile are gone.
 
 use crate::gc;
+use crate::locks::Class;
 use crate::process::Process;
 use crate::{Package, qsbr, send};
 use heddle_term::literal::{Area, Leaving, announce, leaving};
@@ -44,7 +45,7 @@ pub fn give_up(areas: Vec<Area>) {
         return;
     }
     let first = {
-        let mut state = STATE.lock().unwrap();
+        let mut state = Class::Literals.lock(&STATE);
         let first = state.waiting.is_empty();
         state.waiting.extend(areas);
         first
@@ -70,7 +71,7 @@ pub fn switch() -> Switched {
         // SAFETY: every process has let go of it, and tables did before it was given up.
         unsafe { area.free() };
     }
-    let mut state = STATE.lock().unwrap();
+    let mut state = Class::Literals.lock(&STATE);
     match state.phase {
         Phase::Announced(epoch) if qsbr::passed(epoch) => {
             state.phase = Phase::Asking;
@@ -95,7 +96,7 @@ pub fn switch() -> Switched {
 
 /// The areas of the batch for which every process was asked.
 fn finish_batch() -> Vec<Area> {
-    let mut state = STATE.lock().unwrap();
+    let mut state = Class::Literals.lock(&STATE);
     if !matches!(state.phase, Phase::Ending(epoch) if qsbr::passed(epoch)) {
         return Vec::new();
     }

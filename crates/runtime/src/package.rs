@@ -21,16 +21,18 @@ unsafe impl Send for Package {}
 impl Package {
     /// A flat copy of `term` that may be kept anywhere: it refers to no literals.
     pub fn new(term: Term) -> Package {
-        Package::keeping(term, Keep::NOTHING)
+        Package::keeping(term, Keep::NOTHING, |_| ())
     }
 
-    /// A flat copy of `term` for a process' message queue, where the collector of literals looks.
-    pub fn message(term: Term) -> Package {
-        Package::keeping(term, Keep::live())
+    /// A flat copy of `term` for a process' message queue, where the collector of literals looks. `count` gets its words.
+    pub fn message(term: Term, count: impl FnOnce(usize)) -> Package {
+        Package::keeping(term, Keep::live(), count)
     }
 
-    fn keeping(term: Term, keep: Keep) -> Package {
+    #[inline(always)]
+    fn keeping(term: Term, keep: Keep, count: impl FnOnce(usize)) -> Package {
         let words = flat_size_keeping(term, keep);
+        count(words);
         if words == 0 {
             return Package::immediate(term);
         }

@@ -9,6 +9,7 @@
 use crate::inbox::Inbox;
 use crate::inner_queue::InnerQueue;
 use crate::links::Relations;
+use crate::placement::Place;
 use crate::registers::Registers;
 use crate::state::ProcState;
 use heddle_term::code_cell::Mfa;
@@ -32,7 +33,7 @@ pub struct ProcShared {
     pub pid: u64,
     /// Run queue the process was last on, and is put on when its waker has none.
     pub last_scheduler: AtomicU16,
-    /// Written by the owner alone, read by all: `bound_scheduler` and HANDLING. One half-word, as the block has no room for two.
+    /// Written by the owner alone, read by all: `placed`, ONCE and HANDLING. One half-word, as the block has no room for two.
     owner: AtomicU16,
     /// All that anybody traces of it (`trace::flags`): 0 for most.
     pub trace: AtomicU32,
@@ -91,19 +92,25 @@ impl ProcRef {
 
 /// `ProcShared::owner` bit: the owner took signals from the inbox and has not handled them all.
 const HANDLING: u16 = 1 << 15;
+/// `ProcShared::owner` bit: where it is placed it is to get once, and is free then.
+const ONCE: u16 = 1 << 14;
 
 impl ProcShared {
-    /// Pinned to one scheduler (index + 1), or 0: the stock option `{scheduler, N}`.
-    #[inline]
-    pub fn bound_scheduler(&self) -> usize {
-        (self.owner.load(Ordering::Relaxed) & !HANDLING) as usize
+    /// Where it is to run (see `placement`), as index + 1; 0: anywhere.
+    #[inline(always)]
+    pub fn placed(&self) -> usize {
+        // Relaxed: who goes by an older value brings it where it was to run a moment ago, and it goes on from there.
+        (self.owner.load(Ordering::Relaxed) & !(HANDLING | ONCE)) as usize
     }
-    /// The owner pins itself; gives what was.
-    pub fn bind_scheduler(&self, number: usize) -> usize {
-        assert!(number < HANDLING as usize);
+    /// Whether it is free once it got there.
+    pub fn is_placed_once(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) & ONCE != 0
+    }
+    /// By the owner.
+    pub(crate) fn place(&self, number: usize, once: bool) {
+        assert!(number < ONCE as usize);
         let old = self.owner.load(Ordering::Relaxed);
-        self.owner.store((old & HANDLING) | number as u16, Ordering::Relaxed);
-        (old & !HANDLING) as usize
+        self.owner.store((old & HANDLING) | if once { ONCE } else { 0 } | number as u16, Ordering::Relaxed);
     }
     /// The owner, before it takes from the inbox.
     #[inline]
@@ -530,7 +537,8 @@ pub struct SpawnOptions {
     pub max_heap: MaxHeap,
     pub off_heap_messages: bool,
     pub async_dist: bool,
-    pub scheduler: u32,
+    /// See `placement`.
+    pub place: Place,
 }
 
 impl Process {

@@ -2,6 +2,7 @@
 //! its remainder by the table size, so numbers are not reused until the table was gone through (as in ERTS).
 
 use crate::process::{ProcRef, ProcShared};
+use heddle_sync::sequential::{Number, Word};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -46,18 +47,18 @@ pub fn count() -> usize {
 }
 
 /// Reserves an identity; None when the table is full. `publish` must follow.
+#[inline]
 pub fn reserve() -> Option<u64> {
     let t = table();
-    if COUNT.fetch_add(1, Ordering::Relaxed) >= t.limit {
-        COUNT.fetch_sub(1, Ordering::Relaxed);
+    if COUNT.add(1, Ordering::Relaxed) >= t.limit {
+        COUNT.sub(1, Ordering::Relaxed);
         return None;
     }
     let taken = std::ptr::without_provenance_mut::<ProcShared>(1);
     loop {
-        let pid = NEXT.fetch_add(1, Ordering::Relaxed) & LARGEST;
+        let pid = NEXT.add(1, Ordering::Relaxed) & LARGEST;
         let slot = &t.slots[pid as usize & (t.limit - 1)];
-        if slot.load(Ordering::Relaxed).is_null()
-            && slot.compare_exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        if slot.load(Ordering::Relaxed).is_null() && slot.exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         {
             return Some(pid);
         }
@@ -73,7 +74,7 @@ pub fn publish(p: ProcRef) {
 /// Takes it out; the caller retires the memory.
 pub fn remove(p: ProcRef) {
     table().slots[p.pid as usize & (table().limit - 1)].store(std::ptr::null_mut(), Ordering::Release);
-    COUNT.fetch_sub(1, Ordering::Relaxed);
+    COUNT.sub(1, Ordering::Relaxed);
 }
 
 /// The process of this identity, if alive. Valid until the caller's next quiescent state.

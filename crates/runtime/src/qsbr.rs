@@ -2,49 +2,59 @@
 //! point where it holds no borrowed pointer. Lookups write nothing shared.
 //!
 //! Each managed thread owns a slot with the global epoch it last saw, or OFFLINE while it sleeps or does not look at shared
-//! structures. `retire` stamps garbage with the epoch after the current one; it is freed when all online slots have reached it.
+//! structures. In the sequential machine (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps garbage with the epoch after the current one; it is freed when all online slots have reached it.
 
+use heddle_sync::sequential::{self, Word};
+use heddle_sync::thread_slot::{self, Slot};
 use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::time::Duration;
 
 const OFFLINE: u64 = u64::MAX;
-const SLOTS: usize = 2048;
 
 #[repr(align(128))]
-struct Slot(AtomicU64);
+struct Seen(AtomicU64);
 
 static EPOCH: AtomicU64 = AtomicU64::new(1);
-static SLOT: [Slot; SLOTS] = [const { Slot(AtomicU64::new(OFFLINE)) }; SLOTS];
-static NEXT_SLOT: AtomicU64 = AtomicU64::new(0);
-static FREE_SLOTS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static SLOT: [Seen; thread_slot::MOST] = [const { Seen(AtomicU64::new(OFFLINE)) }; thread_slot::MOST];
+
+/// Turns are ordered anyway.
+#[inline(always)]
+fn full_fence() {
+    if !sequential::is_on() {
+        fence(Ordering::SeqCst);
+    }
+}
 
 type Garbage = (u64, Box<dyn FnOnce() + Send>);
 
-/// Left by threads that ended or could not free all of theirs.
+/// Left by threads that ended. Whoever collects takes its turn at them.
 static ORPHANS: Mutex<Vec<Garbage>> = Mutex::new(Vec::new());
+static ANY_ORPHANS: AtomicBool = AtomicBool::new(false);
 
 struct Local {
-    slot: usize,
+    slot: Slot,
     depth: Cell<u32>,
     garbage: RefCell<std::collections::VecDeque<Garbage>>,
 }
 
 impl Drop for Local {
     fn drop(&mut self) {
-        SLOT[self.slot].0.store(OFFLINE, Ordering::Release);
-        ORPHANS.lock().unwrap().extend(self.garbage.borrow_mut().drain(..));
-        FREE_SLOTS.lock().unwrap().push(self.slot);
+        SLOT[self.slot.index()].0.store(OFFLINE, Ordering::Release);
+        let mut garbage = self.garbage.borrow_mut();
+        if !garbage.is_empty() {
+            let mut orphans = ORPHANS.lock().unwrap();
+            orphans.extend(garbage.drain(..));
+            // Relaxed: looked at under the lock.
+            ANY_ORPHANS.store(true, Ordering::Relaxed);
+        }
     }
 }
 
 thread_local! {
     static LOCAL: Local = Local {
-        slot: FREE_SLOTS.lock().unwrap().pop().unwrap_or_else(|| {
-            let n = NEXT_SLOT.fetch_add(1, Ordering::Relaxed) as usize;
-            assert!(n < SLOTS, "more than {SLOTS} threads look at shared structures");
-            n
-        }),
+        slot: Slot::mine(),
         depth: const { Cell::new(0) },
         garbage: const { RefCell::new(std::collections::VecDeque::new()) },
     };
@@ -52,10 +62,11 @@ thread_local! {
 
 /// The calling thread goes online (a scheduler at start and after sleep): it may hold borrowed pointers from now on.
 pub fn online() {
+    sequential::enter();
     LOCAL.with(|l| {
-        SLOT[l.slot].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+        SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
         // Pairs with the fence in `advance`: either it sees us online, or we see what was unlinked before.
-        fence(Ordering::SeqCst);
+        full_fence();
         l.depth.set(1);
     });
 }
@@ -63,17 +74,19 @@ pub fn online() {
 /// The calling thread holds no borrowed pointer and will take none until `online`.
 pub fn offline() {
     LOCAL.with(|l| {
-        SLOT[l.slot].0.store(OFFLINE, Ordering::Release);
+        SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
         l.depth.set(0);
     });
+    sequential::leave();
 }
 
 /// A quiescent state: the calling scheduler holds no borrowed pointer right now. Cheap: one load, one store.
 #[inline]
 pub fn quiescent() {
+    sequential::offer();
     LOCAL.with(|l| {
         // Release: our reads of shared memory come before it.
-        SLOT[l.slot].0.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
+        SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
         if !l.garbage.borrow().is_empty() {
             collect(l);
         }
@@ -87,8 +100,9 @@ pub fn guard() -> Guard {
     LOCAL.with(|l| {
         let depth = l.depth.get();
         if depth == 0 {
-            SLOT[l.slot].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
-            fence(Ordering::SeqCst);
+            sequential::enter();
+            SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+            full_fence();
         }
         l.depth.set(depth + 1);
     });
@@ -101,16 +115,29 @@ impl Drop for Guard {
             let depth = l.depth.get() - 1;
             l.depth.set(depth);
             if depth == 0 {
-                SLOT[l.slot].0.store(OFFLINE, Ordering::Release);
+                SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
+                sequential::leave();
             }
         });
+    }
+}
+
+/// Runs `f`, which only waits, while others may have the turn; what the caller looked up stays.
+pub fn while_others_go(f: impl FnOnce()) {
+    let has_turn = LOCAL.with(|l| l.depth.get() > 0);
+    if has_turn {
+        sequential::leave();
+    }
+    f();
+    if has_turn {
+        sequential::enter();
     }
 }
 
 /// Frees something when no thread can still hold a pointer to it. It must have been unlinked before.
 pub fn retire(free: impl FnOnce() + Send + 'static) {
     LOCAL.with(|l| {
-        fence(Ordering::SeqCst);
+        full_fence();
         let epoch = EPOCH.load(Ordering::Relaxed) + 1;
         l.garbage.borrow_mut().push_back((epoch, Box::new(free)));
     });
@@ -118,7 +145,7 @@ pub fn retire(free: impl FnOnce() + Send + 'static) {
 
 /// The epoch in which everything unlinked before this call is out of every thread's sight: see `passed`.
 pub fn next() -> u64 {
-    fence(Ordering::SeqCst);
+    full_fence();
     EPOCH.load(Ordering::Relaxed) + 1
 }
 
@@ -130,11 +157,10 @@ pub fn passed(epoch: u64) -> bool {
 /// Lowest epoch among online threads; also moves the global epoch on.
 fn advance() -> u64 {
     let epoch = EPOCH.load(Ordering::Relaxed);
-    fence(Ordering::SeqCst);
-    let used = (NEXT_SLOT.load(Ordering::Relaxed) as usize).min(SLOTS);
-    let lowest = SLOT[..used].iter().map(|s| s.0.load(Ordering::Acquire)).min().unwrap_or(OFFLINE);
+    full_fence();
+    let lowest = SLOT[..thread_slot::used()].iter().map(|s| s.0.load(Ordering::Acquire)).min().unwrap_or(OFFLINE);
     if lowest >= epoch {
-        let _ = EPOCH.compare_exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = EPOCH.exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
     lowest
 }
@@ -161,4 +187,30 @@ fn collect(l: &Local) {
             None => break,
         }
     }
+    if ANY_ORPHANS.load(Ordering::Relaxed) {
+        collect_orphans(lowest);
+    }
 }
+
+#[cold]
+fn collect_orphans(lowest: u64) {
+    let Ok(mut orphans) = ORPHANS.try_lock() else { return };
+    let ready: Vec<Garbage> = orphans.extract_if(.., |(epoch, _)| *epoch <= lowest).collect();
+    ANY_ORPHANS.store(!orphans.is_empty(), Ordering::Relaxed);
+    drop(orphans);
+    ready.into_iter().for_each(|(_, free)| free());
+}
+
+/// The calling thread is about to end: waits a while until what it is to free may go. What may not is left to others.
+pub fn end() {
+    for _ in 0..LAST_LOOKS {
+        quiescent();
+        if LOCAL.with(|l| l.garbage.borrow().is_empty()) {
+            break;
+        }
+        while_others_go(|| std::thread::sleep(Duration::from_millis(1)));
+    }
+    offline();
+}
+
+const LAST_LOOKS: usize = 100;

@@ -16,13 +16,16 @@ thread_local! {
 }
 
 /// Makes references of different runs differ, as stock's do.
-fn start_salt() -> u64 {
+pub(crate) fn start_salt() -> u64 {
     static SALT: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     *SALT.get_or_init(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
         (now ^ (std::process::id() as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) & 0x0fff_ffff
     })
 }
+
+/// In the top word of references that name a timer: see `timer::handle`.
+pub const OF_TIMER: u64 = 1 << 31;
 
 /// A new reference identity: thread in the top word, so that references of one thread rise.
 pub fn fresh() -> RefId {
@@ -31,11 +34,12 @@ pub fn fresh() -> RefId {
         c.set(n + 1);
         n
     });
-    let thread = THREAD.with(Cell::get);
+    let thread = THREAD.with(Cell::get) & ((OF_TIMER >> 14) - 1);
     let n = n + (SALT.with(Cell::get) << 18);
     let w0 = n & 0x3ffff;
     let w1 = (n >> 18) & 0xffff_ffff;
     let w2 = (n >> 50) | thread << 14;
+    debug_assert!(w2 & OF_TIMER == 0);
     RefId(w0 | w1 << 32, w2)
 }
 

@@ -10,8 +10,9 @@
 //! processes that are wanted out of their turn, are the owner's alone.
 
 use crate::balance::limits::CLASSES;
+use crate::partner::Partner;
 use crate::process::{Priority, ProcRef};
-use crate::qsbr;
+use crate::{placement, qsbr};
 use heddle_sync::ring::{Retired, Ring};
 use heddle_sync::stack::Stack;
 use std::cell::UnsafeCell;
@@ -106,10 +107,14 @@ fn first<T>(queues: &[(usize, VecDeque<T>)]) -> Option<usize> {
 #[derive(Default)]
 #[repr(align(128))]
 pub struct RunQueue {
+    /// Its scheduler's.
+    index: usize,
     rings: [Ring; LEVELS],
     /// The levels whose ring may hold something. Written by the owner.
     occupied: AtomicU32,
     own: UnsafeCell<Own>,
+    /// Who comes first, without having been in a queue.
+    pub partner: Partner,
     /// How many `own` holds. Written by the owner.
     own_len: AtomicUsize,
     /// Processes taken so far: a thief leaves a single process alone unless the owner seems stuck.
@@ -122,6 +127,8 @@ pub struct RunQueue {
     /// looks is.) A thief that is about to take holds what it may get.
     in_hand: AtomicUsize,
     brought: Stack<Brought>,
+    /// Raised before something is put there, lowered when it has got into a ring: who finds all lengths zero (`sched::park`, Acquire
+    /// with the Release of the lowering) misses nothing in between.
     brought_len: AtomicUsize,
 }
 
@@ -129,6 +136,10 @@ pub struct RunQueue {
 unsafe impl Sync for RunQueue {}
 
 impl RunQueue {
+    pub fn of(index: usize) -> RunQueue {
+        RunQueue { index, ..RunQueue::default() }
+    }
+
     /// A hint: what others take and bring meanwhile may be counted or not.
     #[inline]
     pub fn len(&self) -> usize {
@@ -156,7 +167,7 @@ impl RunQueue {
     // SAFETY: the contract above.
     pub unsafe fn push(&self, p: ProcRef, priority: Priority) -> bool {
         let level = level(priority);
-        if p.bound_scheduler() != 0 {
+        if self.is_home_of(p) {
             // SAFETY: by contract.
             let own = unsafe { &mut *self.own.get() };
             of_level(&mut own.bound, level).push_back(p);
@@ -204,10 +215,34 @@ impl RunQueue {
             if !self.brought.is_empty() {
                 self.sort_in();
             }
+            if self.partner.is_there()
+                && let Some(p) = self.pop_partner()
+            {
+                return Some(Next::Process(p));
+            }
+            self.partner.begin();
             let next = if self.own_len.load(Ordering::Relaxed) == 0 { self.pop_ring()? } else { self.pop_any()? };
             self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             Some(next)
         }
+    }
+
+    /// The partner, if nobody is more urgent and the chain has not had its share; else it waits with the others.
+    #[inline]
+    // SAFETY: as `pop`.
+    unsafe fn pop_partner(&self) -> Option<ProcRef> {
+        let occupied = self.occupied.load(Ordering::Relaxed);
+        let is_next = occupied == 0 || (occupied & ((1 << NORMAL) - 1) == 0 && self.partner.may_go_on());
+        self.in_hand.store(1, Ordering::Relaxed);
+        let p = self.partner.take()?;
+        if is_next && self.own_len.load(Ordering::Relaxed) == 0 {
+            self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            return Some(p);
+        }
+        // SAFETY: by contract.
+        unsafe { self.push(p, Priority::Normal) };
+        self.hold(0);
+        None
     }
 
     /// While the owner has nothing of its own: from the rings.
@@ -262,23 +297,15 @@ impl RunQueue {
             };
             let (wanted, bound) = (first(&own.wanted), first(&own.bound));
             let level = wanted.into_iter().chain(bound).chain(rings).min()?;
-            let mut next = None;
-            if wanted == Some(level) {
-                next = of_level(&mut own.wanted, level).pop_front().map(Next::Wanted);
-            } else if level >= NORMAL {
-                let count = |level: usize| self.rings[level].len() + own.bound.iter().find(|b| b.0 == level).map_or(0, |b| b.1.len());
-                let (normal, low) = (count(NORMAL), count(LOW));
-                let level = if normal + low == 0 {
-                    level
-                } else if own.turns.is_low(normal, low) {
-                    LOW
-                } else {
-                    NORMAL
-                };
-                next = self.pop_of(own, level);
+            let count = |level: usize| self.rings[level].len() + own.bound.iter().find(|b| b.0 == level).map_or(0, |b| b.1.len());
+            let (normal, low) = (count(NORMAL), count(LOW));
+            let next = if wanted == Some(level) {
+                of_level(&mut own.wanted, level).pop_front().map(Next::Wanted)
+            } else if level == NORMAL && own.turns.is_low(normal, low) {
+                self.pop_of(own, LOW)
             } else {
-                next = next.or_else(|| self.pop_of(own, level));
-            }
+                self.pop_of(own, level)
+            };
             match next {
                 Some(Next::Wanted(pid)) => {
                     self.in_hand.store(1, Ordering::Relaxed);
@@ -380,7 +407,7 @@ impl RunQueue {
     #[cold]
     fn steal_brought(&self, mine: &RunQueue, out: &mut Vec<ProcRef>) {
         let (go, stay): (Vec<_>, Vec<_>) =
-            self.brought.take().into_iter().partition(|brought| matches!(brought, Brought::Process(p, _) if p.bound_scheduler() == 0));
+            self.brought.take().into_iter().partition(|brought| matches!(brought, Brought::Process(p, _) if !self.is_home_of(*p)));
         for brought in stay {
             self.brought.push(brought);
         }
@@ -390,6 +417,30 @@ impl RunQueue {
             Brought::Process(p, _) => Some(p),
             Brought::Wanted(..) => None,
         }));
+    }
+
+    fn is_home_of(&self, p: ProcRef) -> bool {
+        placement::home(&p) == Some(self.index)
+    }
+
+    /// As `len`, of what others may take.
+    pub fn len_for_others(&self) -> usize {
+        self.len().saturating_sub(self.own_len.load(Ordering::Relaxed))
+    }
+
+    /// What is bound to this scheduler, which is not to run it now.
+    ///
+    /// # Safety
+    /// The calling thread is the owner.
+    #[cold]
+    // SAFETY: the contract above.
+    pub unsafe fn take_bound(&self) -> Vec<ProcRef> {
+        // SAFETY: by contract.
+        let own = unsafe { &mut *self.own.get() };
+        let bound: Vec<ProcRef> = std::mem::take(&mut own.bound).into_iter().flat_map(|(_, queue)| queue).collect();
+        self.hold(bound.len());
+        self.own_len.store(self.own_len.load(Ordering::Relaxed) - bound.len(), Ordering::Release);
+        bound
     }
 
     /// How many wait that are not bound, of an Erlang priority.

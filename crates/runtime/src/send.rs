@@ -6,7 +6,7 @@ use crate::process::{Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
-use crate::{names, proctab, refs, sched};
+use crate::{figures, names, proctab, refs, sched};
 use heddle_term::{Atom, Kind, Term, am};
 
 /// Puts a signal in the inbox and wakes the receiver. Gives the body back if it takes no more.
@@ -20,7 +20,10 @@ pub fn deliver(to: ProcRef, signal: Box<Signal>) -> Result<(), Box<Signal>> {
 pub fn message_to_pid(pid: u64, message: Package) -> bool {
     let _guard = crate::qsbr::guard();
     match proctab::lookup(pid) {
-        Some(to) => deliver(to, Signal::message(message)).is_ok(),
+        Some(to) => {
+            figures::message(to, message.words());
+            deliver(to, Signal::message(message)).is_ok()
+        }
         None => false,
     }
 }
@@ -117,11 +120,13 @@ fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -
 fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let _ = p.shared().inbox.push(Signal::message_with(p.pid_term(), Package::message(message), token));
+        let package = Package::message(message, figures::message_to_myself);
+        let _ = p.shared().inbox.push(Signal::message_with(p.pid_term(), package, token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::message_with(p.pid_term(), Package::message(message), token));
+        let package = Package::message(message, |words| figures::message(to, words));
+        let _ = deliver(to, Signal::message_with(p.pid_term(), package, token));
     }
 }
 
@@ -141,8 +146,8 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
     match dest.kind() {
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
-                let from = p.pid_term();
-                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data: Package::message(message), token }));
+                let (from, data) = (p.pid_term(), Package::message(message, |words| figures::message(to, words)));
+                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data, token }));
             }
             Sent::Ok
         }

@@ -1,5 +1,6 @@
 //! New processes.
 
+use crate::placement::Place;
 use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
 use crate::{gc, proctab, sched};
 use heddle_term::code_cell::Mfa;
@@ -50,7 +51,7 @@ impl Default for SpawnOptions {
             },
             off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
             async_dist: false,
-            scheduler: 0,
+            place: Place::Anywhere,
         }
     }
 }
@@ -78,7 +79,7 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     local.live = STARTING;
     local.sync_limit();
     let p = process::allocate(pid, local);
-    p.bind_scheduler(options.scheduler as usize);
+    crate::placement::put(&p, options.place);
     Some(p)
 }
 

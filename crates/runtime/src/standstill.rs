@@ -1,7 +1,7 @@
 //! Stopping the world: for crash dumps, and for who wants to see all processes as they are. The others stop where they would take
 //! their next process, and go on once all who stopped them let them.
 
-use crate::{qsbr, sched, time};
+use crate::{private, qsbr, sched, time};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -42,14 +42,14 @@ fn wait_for_others(limit_ms: u64) -> bool {
     let (me, count) = (sched::current_index(), sched::count());
     let others = count - me.is_some() as usize;
     let end = time::monotonic_ns() + limit_ms as i64 * 1_000_000;
-    while STILL.load(Ordering::SeqCst) < others {
+    while STILL.load(Ordering::SeqCst) < others || private::others_run() {
         if time::monotonic_ns() > end {
             return false;
         }
         for index in (0..count).filter(|&index| me != Some(index)) {
             sched::wake_scheduler(index);
         }
-        std::thread::sleep(Duration::from_micros(200));
+        qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(200)));
     }
     true
 }
@@ -62,6 +62,18 @@ pub fn release_others() {
         WANTED.store(false, Ordering::SeqCst);
         LET_GO.notify_all();
     }
+}
+
+/// As `stand`, for a private thread, which is looked at itself (`private::others_run`).
+#[cold]
+pub(crate) fn wait_until_over() {
+    qsbr::offline();
+    let mut stops = STOPS.lock().unwrap();
+    while *stops > 0 {
+        stops = LET_GO.wait(stops).unwrap();
+    }
+    drop(stops);
+    qsbr::online();
 }
 
 /// A scheduler stands still as long as it is wanted.

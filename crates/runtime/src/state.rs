@@ -8,8 +8,10 @@
 //! - URGENT: somebody of a higher priority waits for an answer. It stands among those of that priority until its signals are handled.
 //! - LEFT_BEHIND: it was taken out of its turn, so its entry on some run queue means nothing. Whoever meets the entry drops it;
 //!   becoming runnable makes it good again. The memory stays as long.
+//! - AWAITS: it waits, for an answer as it seems (`partner`).
 
 use crate::process::Priority;
+use heddle_sync::sequential::{Number, Word};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const QUEUED: u32 = 1;
@@ -27,6 +29,7 @@ const URGENT: u32 = 1 << 11;
 const URGENCY_SHIFT: u32 = 12;
 const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
 const LEFT_BEHIND: u32 = 1 << 14;
+const AWAITS: u32 = 1 << 15;
 
 pub struct ProcState(AtomicU32);
 
@@ -51,6 +54,9 @@ impl Snapshot {
     }
     pub fn is_suspended(self) -> bool {
         self.0 & SUSPENDED != 0
+    }
+    pub fn awaits(self) -> bool {
+        self.0 & AWAITS != 0
     }
     pub fn is_collecting(self) -> bool {
         self.0 & GC != 0
@@ -134,7 +140,7 @@ impl ProcState {
                 return (old, new);
             }
             // AcqRel: what was done before the transition is visible to whoever sees it, and the other way round.
-            match self.0.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+            match self.0.exchange(old, new, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return (old, new),
                 Err(seen) => old = seen,
             }
@@ -175,7 +181,7 @@ impl ProcState {
                 // Its dirty thread is back, and it will look at its signals itself.
                 s & !QUEUED
             } else {
-                (s & !(QUEUED | ACTIVE | URGENT)) | RUNNING
+                (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING
             }
         });
         taken(old, new)
@@ -187,7 +193,7 @@ impl ProcState {
             if s & (QUEUED | URGENT) != QUEUED | URGENT || (s & DIRTY != 0 && s & DETACHED == 0) {
                 s
             } else {
-                (s & !(QUEUED | ACTIVE | URGENT)) | RUNNING | LEFT_BEHIND
+                (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING | LEFT_BEHIND
             }
         });
         if old == new { Taken::Nothing } else { taken(old, new) }
@@ -198,14 +204,14 @@ impl ProcState {
         if self.0.load(Ordering::Relaxed) & ACTIVE != 0 {
             // SeqCst with the look at the inbox that follows: a waker pushes first and sets ACTIVE second, so either that look
             // finds the signal or ACTIVE is set again after this.
-            self.0.fetch_and(!ACTIVE, Ordering::SeqCst);
+            self.0.and(!ACTIVE, Ordering::SeqCst);
         }
     }
 
-    /// The owner gives it up; `more` when it wants to run again.
-    pub fn stop_running(&self, more: bool) -> Put {
+    /// The owner gives it up; `more` when it wants to run again, `awaits` when it waits for an answer.
+    pub fn stop_running(&self, more: bool, awaits: bool) -> Put {
         let (old, new) = self.update(|s| {
-            let s = (s & !(RUNNING | DIRTY | DETACHED)) | if more { ACTIVE } else { 0 };
+            let s = (s & !(RUNNING | DIRTY | DETACHED)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
             if s & ACTIVE != 0 && is_free_to_queue(s) { queue(s) } else { s }
         });
         put(old, new)

@@ -1,19 +1,23 @@
 //! Monotonic and system time. Erlang monotonic time starts at a large negative number (as stock's does) and counts
-//! nanoseconds of CLOCK_MONOTONIC; Erlang system time is that plus an offset fixed at start and corrected never (no time warp).
+//! nanoseconds of CLOCK_MONOTONIC; Erlang system time is that plus an offset (`time_offset`).
+//!
+//! Without time correction (`+c false`) Erlang monotonic time is counted by the system's clock: it stands still while that is behind
+//! what it was, and leaps with it.
 
+use crate::time_offset::{self, Warp};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// `erlang:system_info(start_time)` of stock.
 pub const START_NS: i64 = -576_460_752_000_000_000;
 
-struct Origin {
-    /// CLOCK_MONOTONIC at start, ns.
-    monotonic: i64,
-    /// Erlang system time minus Erlang monotonic time, ns.
-    offset: i64,
-}
-
-static ORIGIN: OnceLock<Origin> = OnceLock::new();
+/// CLOCK_MONOTONIC at start, ns.
+static ORIGIN_NS: OnceLock<i64> = OnceLock::new();
+/// `+c`: set before the clock starts.
+static CORRECTED: AtomicBool = AtomicBool::new(true);
+/// Without correction: the system's clock less Erlang monotonic time, and the latest of that.
+static UNCORRECTED_OFFSET_NS: AtomicI64 = AtomicI64::new(0);
+static UNCORRECTED_LAST_NS: AtomicI64 = AtomicI64::new(START_NS);
 
 fn clock(id: libc::clockid_t) -> i64 {
     let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -22,27 +26,65 @@ fn clock(id: libc::clockid_t) -> i64 {
     ts.tv_sec * 1_000_000_000 + ts.tv_nsec
 }
 
-fn origin() -> &'static Origin {
-    ORIGIN.get_or_init(|| {
-        let monotonic = clock(libc::CLOCK_MONOTONIC);
-        Origin { monotonic, offset: os_system_ns() - START_NS }
+fn origin_ns() -> i64 {
+    *ORIGIN_NS.get_or_init(|| {
+        let offset = os_system_ns() - START_NS;
+        UNCORRECTED_OFFSET_NS.store(offset, Ordering::Relaxed);
+        time_offset::begin(offset);
+        clock(libc::CLOCK_MONOTONIC)
     })
 }
 
 pub fn init() {
-    origin();
+    origin_ns();
+}
+
+/// For `+c`, before `init`.
+pub fn set_corrected(corrected: bool) {
+    CORRECTED.store(corrected, Ordering::Relaxed);
+}
+
+/// Relaxed: it is set before there are other threads.
+#[inline]
+pub fn is_corrected() -> bool {
+    CORRECTED.load(Ordering::Relaxed)
 }
 
 /// Erlang monotonic time in ns.
 #[inline]
 pub fn monotonic_ns() -> i64 {
-    let o = origin();
-    clock(libc::CLOCK_MONOTONIC) - o.monotonic + START_NS
+    if !is_corrected() {
+        return uncorrected_ns(os_system_ns());
+    }
+    let origin = origin_ns();
+    clock(libc::CLOCK_MONOTONIC) - origin + START_NS
 }
+
+/// Relaxed, all: the latest time stands for itself, and the offset is only ever behind.
+#[cold]
+fn uncorrected_ns(os_system: i64) -> i64 {
+    init();
+    let now = os_system - UNCORRECTED_OFFSET_NS.load(Ordering::Relaxed);
+    let last = UNCORRECTED_LAST_NS.fetch_max(now, Ordering::Relaxed);
+    if now >= last {
+        return now;
+    }
+    // The clock went back. Threads that read it about the same time are no such case.
+    if time_offset::mode() == Warp::Multi && last - now > CLOCK_WENT_BACK_NS {
+        let before = os_system - now;
+        let exchanged = UNCORRECTED_OFFSET_NS.compare_exchange(before, os_system - last, Ordering::Relaxed, Ordering::Relaxed);
+        if exchanged.is_ok() {
+            time_offset::change(os_system - last);
+        }
+    }
+    last
+}
+
+const CLOCK_WENT_BACK_NS: i64 = 1_000_000;
 
 /// Erlang system time minus Erlang monotonic time, in ns.
 pub fn offset_ns() -> i64 {
-    origin().offset
+    time_offset::get_ns()
 }
 
 pub fn system_ns() -> i64 {

@@ -1,6 +1,7 @@
 //! `statistics(scheduler_wall_time)`: how long each scheduler thread has worked, of how long it was counted. A thread says when it
 //! goes from work to looking for some, and back; the clock is only read while somebody counts.
 
+use crate::record;
 use crate::time::monotonic_ns;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -34,6 +35,7 @@ pub fn init(threads: usize) {
 /// The calling thread, which is number `thread`, begins or ends its work.
 #[inline]
 pub fn set_busy(thread: usize, busy: bool) {
+    record::event(if busy { record::Event::Busy } else { record::Event::Idle });
     let Some(account) = ACCOUNTS.get().and_then(|all| all.get(thread)) else { return };
     // SeqCst: who switches the counting on reads this after that, so one of us sees the other.
     account.busy.store(busy, Ordering::SeqCst);

@@ -12,14 +12,18 @@ const WORD: usize = 64;
 
 pub struct IdleSet {
     words: Box<[AtomicU64]>,
+    /// Threads that `wake_any` leaves alone.
+    closed: Box<[AtomicU64]>,
     count: AtomicUsize,
 }
 
 impl IdleSet {
     pub fn new(threads: usize) -> IdleSet {
-        IdleSet { words: (0..threads.div_ceil(WORD)).map(|_| AtomicU64::new(0)).collect(), count: AtomicUsize::new(0) }
+        let words = || (0..threads.div_ceil(WORD)).map(|_| AtomicU64::new(0)).collect();
+        IdleSet { words: words(), closed: words(), count: AtomicUsize::new(0) }
     }
 
+    #[inline(always)]
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
@@ -46,6 +50,17 @@ impl IdleSet {
         was_there
     }
 
+    /// The thread is not woken for what any may do, or it is again.
+    pub fn close(&self, thread: usize, is_closed: bool) {
+        let (word, bit) = (&self.closed[thread / WORD], 1 << (thread % WORD));
+        // Relaxed: who is woken all the same looks for work in vain.
+        if is_closed {
+            word.fetch_or(bit, Ordering::Relaxed)
+        } else {
+            word.fetch_and(!bit, Ordering::Relaxed)
+        };
+    }
+
     /// After work was brought for this thread: true if the caller has to wake it.
     pub fn wake(&self, thread: usize) -> bool {
         barrier::light();
@@ -60,7 +75,7 @@ impl IdleSet {
         }
         for (w, word) in self.words.iter().enumerate() {
             loop {
-                let bits = word.load(Ordering::Relaxed);
+                let bits = word.load(Ordering::Relaxed) & !self.closed[w].load(Ordering::Relaxed);
                 let thread = w * WORD + bits.trailing_zeros() as usize;
                 if bits == 0 || thread >= threads {
                     break;

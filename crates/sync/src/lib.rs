@@ -2,14 +2,19 @@
 //! memory (loom, see `tests/` and `make loom`). Nothing here knows of processes.
 
 pub mod barrier;
+pub mod claim;
 pub mod idle;
+pub mod pile;
+pub mod reader_lock;
 pub mod ring;
+pub mod sequential;
 pub mod stack;
+pub mod thread_slot;
 
 /// Atomics: the machine's, or those of the model.
 pub(crate) mod atomic {
     #[cfg(loom)]
-    pub use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+    pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
     #[cfg(not(loom))]
-    pub use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 }

@@ -9,6 +9,7 @@
 //! compare-and-swap fails.
 
 use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::sequential::Word;
 use std::ptr::null_mut;
 
 /// Entries of the first buffer.
@@ -117,14 +118,14 @@ impl Ring {
             if count == 0 {
                 return 0;
             }
-            // SAFETY: the tail that was seen is that of this buffer or an older one, so there is one; and it is not freed while a
-            // thread may read it (`Retired`).
+            // The tail that was seen is that of this buffer or an older one, so there is one.
+            // SAFETY: as said; and it is not freed while a thread may read it (`Retired`).
             let buffer = unsafe { &*self.buffer.load(Ordering::Acquire) };
             for (index, out) in (head..).zip(&mut out[..count]) {
                 *out = buffer.slot(index).load(Ordering::Relaxed);
             }
             // AcqRel: the reads come before the slots are free; what was done before is seen by who sees the entries gone.
-            if self.head.compare_exchange(head, head + count as u64, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            if self.head.exchange(head, head + count as u64, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 return count;
             }
         }

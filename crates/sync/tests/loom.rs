@@ -1,11 +1,15 @@
 //! The structures in all interleavings that the memory model allows, up to a number of preemptions: `make loom`.
 #![cfg(loom)]
 
+use heddle_sync::claim::Claim;
 use heddle_sync::idle::IdleSet;
+use heddle_sync::pile::Pile;
+use heddle_sync::reader_lock::Bias;
 use heddle_sync::ring::Ring;
 use heddle_sync::stack::Stack;
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use loom::thread;
 
 fn model(f: impl Fn() + Send + Sync + 'static) {
@@ -112,5 +116,184 @@ fn nobody_sleeps_beside_work() {
         assert!(saw_work || token.load(Ordering::Relaxed), "it sleeps, and there is work");
         idle.leave(0);
         assert_eq!(idle.count(), 0);
+    });
+}
+
+/// What the lock protects, and the lines of two threads. The model sees it if a read and a write are not ordered.
+#[derive(Default)]
+struct Biased {
+    bias: Bias,
+    lines: [AtomicPtr<()>; 2],
+    value: UnsafeCell<usize>,
+}
+
+#[test]
+fn a_writer_waits_for_readers_that_passed_the_lock_by() {
+    model(|| {
+        let shared = Arc::new(Biased::default());
+        shared.bias.give();
+        let readers: Vec<_> = (0..2)
+            .map(|n| {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    if shared.bias.enter(&shared.lines[n]) {
+                        // SAFETY: what is tested: nobody writes now.
+                        shared.value.with(|value| unsafe { value.read() });
+                        Bias::leave(&shared.lines[n]);
+                    }
+                })
+            })
+            .collect();
+        shared.bias.take_away(|| shared.lines.iter());
+        // SAFETY: what is tested: nobody reads now.
+        shared.value.with_mut(|value| unsafe { value.write(1) });
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn who_passes_the_lock_by_sees_what_was_written_before_the_bias() {
+    model(|| {
+        let shared = Arc::new(Biased::default());
+        let writer = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                // SAFETY: without a bias nobody reads.
+                shared.value.with_mut(|value| unsafe { value.write(1) });
+                shared.bias.give();
+            })
+        };
+        if shared.bias.enter(&shared.lines[0]) {
+            // SAFETY: what is tested: the write comes before.
+            assert_eq!(shared.value.with(|value| unsafe { value.read() }), 1);
+            Bias::leave(&shared.lines[0]);
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// Two put things on a pile, one takes twice: each thing comes once, with what was written to it before.
+#[test]
+fn all_that_is_put_on_a_pile_is_taken_once() {
+    struct Thing {
+        link: AtomicU64,
+        value: UnsafeCell<u64>,
+    }
+    model(|| {
+        let things: Arc<Vec<Thing>> = Arc::new((0..4).map(|_| Thing { link: AtomicU64::new(0), value: UnsafeCell::new(0) }).collect());
+        let pile = Arc::new(Pile::default());
+        let put = |things: &[Thing], pile: &Pile, address: u64| {
+            // SAFETY: nobody else knows of the thing before it is on the pile.
+            things[address as usize].value.with_mut(|value| unsafe { *value = address * 10 });
+            pile.push(address, &things[address as usize].link)
+        };
+        let other = {
+            let (things, pile) = (things.clone(), pile.clone());
+            thread::spawn(move || {
+                put(&things, &pile, 1);
+                put(&things, &pile, 2);
+            })
+        };
+        assert!(put(&things, &pile, 3) <= 3);
+        let take = || {
+            let mut found = Vec::new();
+            let mut address = pile.take();
+            while address != 0 {
+                let thing = &things[address as usize];
+                // SAFETY: who took it has it to himself.
+                thing.value.with(|value| assert_eq!(unsafe { *value }, address * 10));
+                found.push(address);
+                address = thing.link.load(Ordering::Relaxed);
+            }
+            found
+        };
+        let mut found = take();
+        other.join().unwrap();
+        found.extend(take());
+        found.sort();
+        assert_eq!(found, [1, 2, 3]);
+    });
+}
+
+/// A place as timers use it: what only its holder touches, and what all may read.
+struct Place {
+    claim: Claim,
+    load: UnsafeCell<u64>,
+    deadline: AtomicU64,
+}
+
+impl Place {
+    fn set(&self, value: u64) {
+        self.claim.prepare();
+        self.deadline.store(value, Ordering::Relaxed);
+        // SAFETY: the caller has the place to himself, as the model checks.
+        self.load.with_mut(|load| unsafe { *load = value });
+        self.claim.open(1);
+    }
+    fn take(&self, generation: u64) -> Option<u64> {
+        // SAFETY: who took it has it to himself, as the model checks.
+        self.claim.take(generation, 1).then(|| self.load.with(|load| unsafe { *load }))
+    }
+}
+
+/// The owner fires what is there and sets the next; others cancel and read the first, which they know by its generation.
+#[test]
+fn a_claim_is_taken_once_and_only_by_its_generation() {
+    model(|| {
+        let place = Arc::new(Place { claim: Claim::new(5), load: UnsafeCell::new(0), deadline: AtomicU64::new(0) });
+        place.set(100);
+        let returned = Arc::new(AtomicBool::new(false));
+        let canceller = {
+            let (place, returned) = (place.clone(), returned.clone());
+            thread::spawn(move || {
+                let got = place.take(5);
+                // Stands for the pile.
+                returned.store(got.is_some(), Ordering::Release);
+                got
+            })
+        };
+        let reader = {
+            let place = place.clone();
+            thread::spawn(move || place.claim.read(5, || place.deadline.load(Ordering::Relaxed)))
+        };
+        let fired = place.take(5);
+        if fired.is_some() || returned.load(Ordering::Acquire) {
+            assert!(place.claim.renew());
+            place.set(200);
+        }
+        let cancelled = canceller.join().unwrap();
+        assert_eq!(fired.into_iter().chain(cancelled).collect::<Vec<_>>(), [100]);
+        assert!(reader.join().unwrap().is_none_or(|deadline| deadline == 100));
+        if place.claim.generation() == 6 {
+            assert_eq!(place.take(6), Some(200));
+        }
+    });
+}
+
+/// Who only has a look lets nobody take it meanwhile, and keeps nobody from it for good.
+#[test]
+fn who_looks_is_not_disturbed() {
+    model(|| {
+        let place = Arc::new(Place { claim: Claim::new(5), load: UnsafeCell::new(0), deadline: AtomicU64::new(0) });
+        place.set(100);
+        let other = {
+            let place = place.clone();
+            thread::spawn(move || {
+                let got = place.take(5);
+                if got.is_some() {
+                    assert!(place.claim.renew());
+                    place.set(200);
+                }
+                got
+            })
+        };
+        if place.claim.hold(5, 1) {
+            // SAFETY: it is held, as the model checks.
+            place.load.with(|load| assert_eq!(unsafe { *load }, 100));
+            place.claim.let_go();
+        }
+        assert_eq!(other.join().unwrap(), Some(100));
     });
 }

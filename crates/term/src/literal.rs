@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Reserved address space, in bytes; memory is only used as it is touched.
-pub const RESERVED_BYTES: usize = 64 << 30;
+pub const RESERVED_BYTES: usize = 16 << 30;
 
 static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
 static SPACE: Mutex<Space> = Mutex::new(Space { next: 0, used_bytes: 0, free: BTreeMap::new(), by_size: BTreeSet::new() });

@@ -8,11 +8,12 @@
 use super::chains::{Chains, FIRST_BITS, Group, Kept, PLACE_BITS};
 pub use super::chains::{PLACE_END, place_of};
 use super::object::{Change, Object, Owned, Verdict};
+use heddle_runtime::locks::Class;
+use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use heddle_term::Term;
 use heddle_term::order::exact_eq;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
@@ -33,7 +34,7 @@ pub struct HashStore {
 
 #[repr(align(128))]
 struct Shard {
-    chains: RwLock<Chains>,
+    chains: ReaderLock<Chains>,
     count: AtomicUsize,
     words: AtomicUsize,
 }
@@ -65,11 +66,11 @@ impl Removed {
 }
 
 impl Shard {
-    fn read(&self) -> RwLockReadGuard<'_, Chains> {
-        self.chains.read().unwrap_or_else(|e| e.into_inner())
+    fn read(&self) -> ReadGuard<'_, Chains> {
+        Class::EtsHash.read_biased(&self.chains)
     }
-    fn write(&self) -> RwLockWriteGuard<'_, Chains> {
-        self.chains.write().unwrap_or_else(|e| e.into_inner())
+    fn write(&self) -> WriteGuard<'_, Chains> {
+        Class::EtsHash.write_biased(&self.chains)
     }
     fn added(&self, object: &Object) {
         // Relaxed: statistics, written under the write lock.
@@ -137,7 +138,7 @@ impl Shard {
 impl HashStore {
     pub fn new(shard_bits: u32, copies: Copies) -> HashStore {
         let shards = (0..1usize << shard_bits)
-            .map(|_| Shard { chains: RwLock::new(Chains::new(shard_bits)), count: AtomicUsize::new(0), words: AtomicUsize::new(0) })
+            .map(|_| Shard { chains: ReaderLock::new(Chains::new(shard_bits)), count: AtomicUsize::new(0), words: AtomicUsize::new(0) })
             .collect();
         HashStore { shards, shard_bits, copies, keeping: AtomicBool::new(false) }
     }

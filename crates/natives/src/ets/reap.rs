@@ -31,6 +31,7 @@ pub fn reap(count: usize, removed: Removed) {
     let sender = reaper.get_or_insert_with(|| {
         let (sender, receiver) = mpsc::channel::<Removed>();
         let run = move || {
+            heddle_runtime::affinity::free();
             msacc::register("aux", 1);
             for removed in receiver {
                 msacc::sleep(false);

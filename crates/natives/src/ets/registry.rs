@@ -3,6 +3,7 @@
 
 use super::table::{Removed, Table};
 use foldhash::{HashMap, HashMapExt};
+use heddle_runtime::locks::Class;
 use heddle_runtime::{RefId, qsbr};
 use heddle_term::{Atom, Resource};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -33,7 +34,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 pub static TRANSFERRED: AtomicBool = AtomicBool::new(false);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
+    Class::EtsNames.lock(mutex)
 }
 
 fn tables(id: RefId) -> MutexGuard<'static, Tables> {

@@ -4,6 +4,7 @@ use super::hash_store::{self, Copies, HashStore, place_of};
 use super::object::{Change, Object, Owned};
 use super::reap;
 use super::tree_store::{self, TreeStore};
+use heddle_runtime::locks::Class;
 use heddle_runtime::{Package, RefId};
 use heddle_term::order::exact_eq;
 use heddle_term::{Atom, Heap, Resource, Term};
@@ -207,7 +208,7 @@ impl Table {
         self.owner.load(Ordering::Acquire)
     }
     pub fn fixations(&self) -> MutexGuard<'_, Fixations> {
-        self.fixations.lock().unwrap_or_else(|e| e.into_inner())
+        Class::EtsFixations.lock(&self.fixations)
     }
     pub fn is_fixed(&self) -> bool {
         !self.fixations().by.is_empty()

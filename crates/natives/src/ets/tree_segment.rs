@@ -2,13 +2,15 @@
 
 use super::object::{Object, Owned};
 use super::tree_order::{Entry, Point, compare};
+use heddle_runtime::locks::Class;
+use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use heddle_term::order::cmp;
 use heddle_term::{Header, Kind, Term};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 pub(super) struct Contents {
     pub tree: BTreeSet<Entry>,
@@ -17,7 +19,7 @@ pub(super) struct Contents {
 }
 
 pub(super) struct Segment {
-    contents: RwLock<Contents>,
+    contents: ReaderLock<Contents>,
     /// Rises with every wait for the lock, falls slowly without.
     contention: AtomicI32,
 }
@@ -37,20 +39,19 @@ pub(super) enum Advice {
 
 impl Segment {
     pub fn new(tree: BTreeSet<Entry>) -> Arc<Segment> {
-        Arc::new(Segment { contents: RwLock::new(Contents { tree, replaced: false }), contention: AtomicI32::new(0) })
+        Arc::new(Segment { contents: ReaderLock::new(Contents { tree, replaced: false }), contention: AtomicI32::new(0) })
     }
 
-    pub fn read(&self) -> RwLockReadGuard<'_, Contents> {
-        self.contents.read().unwrap_or_else(|e| e.into_inner())
+    pub fn read(&self) -> ReadGuard<'_, Contents> {
+        Class::EtsTree.read_biased(&self.contents)
     }
 
     /// The lock, and whether contention calls for a change of pieces.
-    pub fn write(&self) -> (RwLockWriteGuard<'_, Contents>, Advice) {
+    pub fn write(&self) -> (WriteGuard<'_, Contents>, Advice) {
         // Relaxed: a heuristic.
         let (guard, change) = match self.contents.try_write() {
-            Ok(guard) => (guard, -1),
-            Err(TryLockError::Poisoned(e)) => (e.into_inner(), -1),
-            Err(TryLockError::WouldBlock) => (self.contents.write().unwrap_or_else(|e| e.into_inner()), WAITED),
+            Some(guard) => (guard, -1),
+            None => (Class::EtsTree.wait(|| self.contents.write()), WAITED),
         };
         let now = self.contention.load(Relaxed) + change;
         let advice = match now {
@@ -62,12 +63,8 @@ impl Segment {
         (guard, advice)
     }
 
-    pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, Contents>> {
-        match self.contents.try_write() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    pub fn try_write(&self) -> Option<WriteGuard<'_, Contents>> {
+        self.contents.try_write()
     }
 }
 

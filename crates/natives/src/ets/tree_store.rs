@@ -8,13 +8,15 @@ use super::object::{Change, Object, Owned, Verdict};
 use super::tree_order::{Entry, Place, as_place, is_empty};
 pub use super::tree_order::{Point, Range};
 use super::tree_segment::{Advice, Contents, Directory, Segment, key_only};
+use heddle_runtime::locks::Class;
 use heddle_runtime::qsbr;
+use heddle_sync::reader_lock::WriteGuard;
 use heddle_term::Term;
 use std::collections::BTreeSet;
 use std::collections::btree_set::IntoIter;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, RwLockWriteGuard};
+use std::sync::{Arc, Mutex};
 
 pub struct TreeStore {
     directory: AtomicPtr<Directory>,
@@ -223,7 +225,7 @@ impl TreeStore {
     }
 
     pub fn clear(&self) -> (usize, Removed) {
-        let _resizing = self.resizing.lock().unwrap_or_else(|e| e.into_inner());
+        let _resizing = Class::EtsTreeShape.lock(&self.resizing);
         // Nobody replaces any of these meanwhile.
         let mut guards: Vec<Guard> = self.directory().segments.iter().map(|s| s.write().0).collect();
         // Counters change under the locks of pieces only.
@@ -424,7 +426,7 @@ impl TreeStore {
     }
 }
 
-type Guard<'a> = RwLockWriteGuard<'a, Contents>;
+type Guard<'a> = WriteGuard<'a, Contents>;
 
 impl Drop for TreeStore {
     fn drop(&mut self) {

@@ -13,6 +13,7 @@ mod output;
 mod tcp;
 
 use crate::ports::port::{Driver, Port};
+use heddle_runtime::locks::Class;
 use heddle_runtime::send::{build_message, call_in};
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub use tcp::Tcp;
 
 /// Runs `f` with the socket of a port.
 pub fn with<R>(port: &Arc<Port>, f: impl FnOnce(&mut Tcp) -> R) -> Option<R> {
-    let (result, ended) = match &mut *port.driver.as_ref()?.lock().unwrap() {
+    let (result, ended) = match &mut *Class::Port.lock(port.driver.as_ref()?) {
         Driver::Tcp(tcp) => {
             let result = f(tcp);
             (result, std::mem::take(&mut tcp.ends_port))
@@ -39,8 +40,8 @@ pub fn with<R>(port: &Arc<Port>, f: impl FnOnce(&mut Tcp) -> R) -> Option<R> {
 
 /// The owner heard that the connection ended, and gets no exit signal as well.
 fn unlink_owner(port: &Arc<Port>) {
-    let (term, owner) = (port.term(), port.state.lock().unwrap().owner);
-    port.state.lock().unwrap().links.remove(&Term::local_pid(owner));
+    let (term, owner) = (port.term(), Class::Port.lock(&port.state).owner);
+    Class::Port.lock(&port.state).links.remove(&Term::local_pid(owner));
     call_in(owner, move |owner| {
         if let Some(inner) = owner.and_then(|owner| owner.relations.get_mut()) {
             inner.links.remove(&term);

@@ -2,6 +2,7 @@
 //! Everything that may block runs on a dirty thread.
 
 use crate::args;
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::{refs, sched};
 use heddle_term::bits::BitsView;
@@ -50,7 +51,7 @@ struct Owned(std::sync::Weak<OpenFile>);
 impl Drop for Owned {
     fn drop(&mut self) {
         if let Some(file) = self.0.upgrade() {
-            drop(file.file.lock().unwrap().take());
+            drop(Class::File.lock(&file.file).take());
         }
     }
 }
@@ -177,7 +178,7 @@ fn with_file(p: &mut Process, term: Term, f: impl FnOnce(&mut Process, &File) ->
         return Ok(posix_code(p, libc::EINVAL));
     }
     blocking()?;
-    let guard = open.file.lock().unwrap();
+    let guard = Class::File.lock(&open.file);
     let Some(file) = guard.as_ref() else { return Ok(posix_code(p, libc::EINVAL)) };
     match f(p, file) {
         Ok(term) => Ok(term),
@@ -188,7 +189,7 @@ fn with_file(p: &mut Process, term: Term, f: impl FnOnce(&mut Process, &File) ->
 fn close(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
     blocking()?;
-    match open.file.lock().unwrap().take() {
+    match Class::File.lock(&open.file).take() {
         Some(_) => Ok(ok()),
         None => Ok(posix_code(p, libc::EINVAL)),
     }
@@ -336,7 +337,7 @@ fn advise(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn get_handle(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
-    let guard = open.file.lock().unwrap();
+    let guard = Class::File.lock(&open.file);
     match guard.as_ref() {
         Some(file) => Ok(p.heap.binary(&file.as_raw_fd().to_ne_bytes())),
         None => Ok(posix_code(p, libc::EINVAL)),

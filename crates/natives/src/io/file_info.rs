@@ -2,6 +2,7 @@
 
 use super::file::{OpenFile, blocking, path, posix, posix_code};
 use crate::args;
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term};
 use std::fs::Metadata;
@@ -32,7 +33,7 @@ fn read_info(p: &mut Process, a: &[Term]) -> NativeResult {
 fn read_handle_info(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
     blocking()?;
-    let guard = open.file.lock().unwrap();
+    let guard = Class::File.lock(&open.file);
     let Some(file) = guard.as_ref() else { return Ok(posix_code(p, libc::EINVAL)) };
     match file.metadata() {
         Ok(meta) => {

@@ -3,6 +3,7 @@
 use super::find;
 use super::natives::connect;
 use crate::trace::ports;
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::Process;
 use heddle_runtime::send::{PORTS, PortHooks, send_exit};
 use heddle_runtime::trace::flags;
@@ -18,7 +19,7 @@ fn send(p: &mut Process, port: Term, message: Term) {
     let Some(found) = find(port) else { return };
     let bad = |p: &mut Process| send_exit(port, p.pid_term(), am::BADSIG.into(), false);
     let Some(&[owner, what]) = message.as_tuple() else { return bad(p) };
-    if owner != Term::local_pid(found.state.lock().unwrap().owner) {
+    if owner != Term::local_pid(Class::Port.lock(&found.state).owner) {
         return bad(p);
     }
     let me = p.pid_term();
@@ -53,7 +54,7 @@ fn send(p: &mut Process, port: Term, message: Term) {
 fn exit(port: Term, from: Term, reason: Package, linked: bool) {
     let Some(found) = find(port) else { return };
     let owner = {
-        let mut s = found.state.lock().unwrap();
+        let mut s = Class::Port.lock(&found.state);
         if linked {
             s.links.remove(&from);
         }
@@ -67,7 +68,7 @@ fn exit(port: Term, from: Term, reason: Package, linked: bool) {
 fn link(port: Term, from: Term, on: bool) -> bool {
     let Some(found) = find(port) else { return false };
     let changed = {
-        let mut s = found.state.lock().unwrap();
+        let mut s = Class::Port.lock(&found.state);
         if on { s.links.insert(from) } else { s.links.remove(&from) }
     };
     if changed {
@@ -82,12 +83,12 @@ fn output(port: Term, bytes: Vec<u8>) -> bool {
 
 fn monitor(port: Term, from: Term, reference: RefId) -> bool {
     let Some(found) = find(port) else { return false };
-    found.state.lock().unwrap().watchers.insert(reference, from);
+    Class::Port.lock(&found.state).watchers.insert(reference, from);
     true
 }
 
 fn demonitor(port: Term, reference: RefId) {
     if let Some(found) = find(port) {
-        found.state.lock().unwrap().watchers.remove(&reference);
+        Class::Port.lock(&found.state).watchers.remove(&reference);
     }
 }

@@ -11,6 +11,7 @@ pub mod port;
 pub mod ram_file;
 pub mod trace_file;
 
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::trace::flags;
 use heddle_term::{Atom, Term};
@@ -41,15 +42,15 @@ pub fn find(port: Term) -> Option<Arc<Port>> {
         }
         name.payload()
     };
-    TABLE.read().unwrap().get(&id).cloned()
+    Class::Ports.read(&TABLE).get(&id).cloned()
 }
 
 pub fn all() -> Vec<u64> {
-    TABLE.read().unwrap().keys().copied().collect()
+    Class::Ports.read(&TABLE).keys().copied().collect()
 }
 
 fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
-    let mut table = TABLE.write().unwrap();
+    let mut table = Class::Ports.write(&TABLE);
     if table.len() >= LIMIT {
         return None;
     }
@@ -60,19 +61,19 @@ fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
     let port = make(id);
     table.insert(id, port.clone());
     drop(table);
-    let owner = port.state.lock().unwrap().owner;
+    let owner = Class::Port.lock(&port.state).owner;
     crate::trace::ports::opened(port.term(), Term::local_pid(owner), &port.label);
     Some(port)
 }
 
 fn remove(port: Term, reason: Term) {
-    TABLE.write().unwrap().remove(&port.payload());
+    Class::Ports.write(&TABLE).remove(&port.payload());
     crate::trace::ports::event(port, flags::PORTS, "closed", &[reason]);
 }
 
 /// The number that the next port gets, if nobody else takes it before.
 pub fn next_number() -> u64 {
-    let table = TABLE.read().unwrap();
+    let table = Class::Ports.read(&TABLE);
     let mut id = NEXT.load(Ordering::Relaxed) & LARGEST;
     while table.contains_key(&id) {
         id = (id + 1) & LARGEST;
@@ -92,7 +93,7 @@ pub fn exists(port: Term) -> bool {
 
 pub fn set_name(port: Term, name: Option<Atom>) {
     if let Some(found) = find(port) {
-        let before = std::mem::replace(&mut found.state.lock().unwrap().name, name);
+        let before = std::mem::replace(&mut Class::Port.lock(&found.state).name, name);
         let tag = if name.is_some() { "register" } else { "unregister" };
         if let Some(name) = name.or(before) {
             crate::trace::ports::event(port, flags::PORTS, tag, &[name.into()]);
@@ -107,7 +108,7 @@ pub fn check_suspend(_p: &mut Process) -> Result<(), Thrown> {
 
 /// Before the machine halts: everything queued goes out.
 pub fn flush_all() {
-    let ports: Vec<Arc<Port>> = TABLE.read().unwrap().values().cloned().collect();
+    let ports: Vec<Arc<Port>> = Class::Ports.read(&TABLE).values().cloned().collect();
     for port in ports {
         port.flush();
         crate::inet::with(&port, |tcp| tcp.drain());
@@ -115,7 +116,7 @@ pub fn flush_all() {
 }
 
 pub fn count() -> usize {
-    TABLE.read().unwrap().len()
+    Class::Ports.read(&TABLE).len()
 }
 
 pub fn io_bytes() -> (u64, u64) {

@@ -7,6 +7,7 @@ use crate::args;
 use crate::trace::ports;
 use heddle_runtime::Package;
 use heddle_runtime::links::Link;
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::trace::{events, flags};
 use heddle_term::{Atom, Term, am, list};
@@ -110,7 +111,7 @@ fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub fn connect(port: &super::port::Port, new_owner: Term) {
     let term = port.term();
-    let mut s = port.state.lock().unwrap();
+    let mut s = Class::Port.lock(&port.state);
     s.owner = new_owner.payload();
     s.links.insert(new_owner);
     drop(s);
@@ -121,13 +122,13 @@ pub fn connect(port: &super::port::Port, new_owner: Term) {
 
 fn port_set_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Err(p.badarg()) };
-    port.state.lock().unwrap().data = Package::new(a[1]);
+    Class::Port.lock(&port.state).data = Package::new(a[1]);
     Ok(Term::bool(true))
 }
 
 fn port_get_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Err(p.badarg()) };
-    let data = port.state.lock().unwrap().data.clone();
+    let data = Class::Port.lock(&port.state).data.clone();
     Ok(data.unpack(&mut p.heap))
 }
 
@@ -139,7 +140,7 @@ fn port_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let Some(port) = find(a[0]) else { return Ok(if a[0].is_atom() { am::BADARG.into() } else { am::UNDEFINED.into() }) };
     let mut items = Vec::new();
-    let name = port.state.lock().unwrap().name;
+    let name = Class::Port.lock(&port.state).name;
     if let Some(name) = name {
         items.push(p.heap.tuple(&[atom("registered_name"), name.into()]));
     }
@@ -155,14 +156,14 @@ fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(am::BADARG.into());
     }
     let Some(port) = find(a[0]) else { return Ok(if a[0].is_atom() { am::BADARG.into() } else { am::UNDEFINED.into() }) };
-    if item.name() == "registered_name" && port.state.lock().unwrap().name.is_none() {
+    if item.name() == "registered_name" && Class::Port.lock(&port.state).name.is_none() {
         return Ok(Term::NIL);
     }
     Ok(info(p, &port, item.name()).unwrap_or_else(|| atom("badtype")))
 }
 
 fn info(p: &mut Process, port: &super::port::Port, item: &str) -> Option<Term> {
-    let s = port.state.lock().unwrap();
+    let s = Class::Port.lock(&port.state);
     let value = match item {
         "registered_name" => s.name?.into(),
         "name" => p.heap.string(&port.label),

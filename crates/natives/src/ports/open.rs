@@ -4,6 +4,7 @@ use super::options::{Options, text};
 use super::port::{Driver, Port, State, set_nonblocking};
 use super::ram_file::RamFile;
 use super::trace_file::Request;
+use heddle_runtime::{affinity, qsbr};
 use heddle_term::Term;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -153,6 +154,7 @@ fn spawn(mut c: Command, label: String, o: Options, owner: u64) -> std::io::Resu
         // SAFETY: runs in the child before exec: only dup2 and close.
         unsafe {
             c.pre_exec(move || {
+                affinity::free();
                 // Out of the way first, in case one of them is 3 or 4.
                 let a2 = libc::fcntl(a, libc::F_DUPFD, 10);
                 let b2 = libc::fcntl(b, libc::F_DUPFD, 10);
@@ -178,6 +180,15 @@ fn spawn(mut c: Command, label: String, o: Options, owner: u64) -> std::io::Resu
         }
         return Ok(finish(child?, label, &o, owner, input, output));
     }
+    if affinity::is_any_bound() {
+        // SAFETY: runs in the child before exec: one system call.
+        unsafe {
+            c.pre_exec(|| {
+                affinity::free();
+                Ok(())
+            })
+        };
+    }
     let child = c.spawn()?;
     drop(c);
     Ok(finish(child, label, &o, owner, input, output))
@@ -201,6 +212,7 @@ fn finish(
             Err(_) => 255,
         };
         if let Some(port) = waiter {
+            let _guard = qsbr::guard();
             port.exited(status);
         }
     });

@@ -1,7 +1,9 @@
 //! The poller: one thread that waits for descriptors (epoll) and calls back what registered them. Registrations are one-shot:
 //! a handler says whether it wants to hear again.
 
+use heddle_runtime::locks::Class;
 use heddle_runtime::msacc::{self, State};
+use heddle_runtime::qsbr;
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -74,7 +76,7 @@ impl Poller {
 pub fn once(fd: RawFd, interest: Interest, handler: Handler) {
     let p = poller();
     let refused = {
-        let mut entries = p.entries.lock().unwrap();
+        let mut entries = Class::PollSet.lock(&p.entries);
         let entry = entries.entry(fd).or_default();
         match interest {
             Interest::Read => entry.read = Some(handler.clone()),
@@ -89,14 +91,17 @@ pub fn once(fd: RawFd, interest: Interest, handler: Handler) {
         }
     };
     if refused {
-        std::thread::spawn(move || handler());
+        std::thread::spawn(move || {
+            let _guard = qsbr::guard();
+            handler();
+        });
     }
 }
 
 /// Forgets the descriptor; to be called before it is closed.
 pub fn forget(fd: RawFd) {
     let p = poller();
-    let mut entries = p.entries.lock().unwrap();
+    let mut entries = Class::PollSet.lock(&p.entries);
     if entries.remove(&fd).is_some_and(|e| e.registered) {
         // SAFETY: a plain system call; the event pointer may be null for DEL.
         unsafe { libc::epoll_ctl(p.epoll, libc::EPOLL_CTL_DEL, fd, std::ptr::null_mut()) };
@@ -106,12 +111,13 @@ pub fn forget(fd: RawFd) {
 /// Descriptors that somebody waits for, and those that are known.
 pub fn counts() -> (usize, usize) {
     let Some(poller) = POLLER.get() else { return (0, 0) };
-    let entries = poller.entries.lock().unwrap();
+    let entries = Class::PollSet.lock(&poller.entries);
     (entries.values().filter(|e| e.read.is_some() || e.write.is_some()).count(), entries.len())
 }
 
 fn run() {
     let p = poller();
+    heddle_runtime::affinity::free();
     msacc::register("poll", 0);
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
     loop {
@@ -125,7 +131,7 @@ fn run() {
             let end = bits & (libc::EPOLLHUP | libc::EPOLLERR) != 0;
             let mut ready = Vec::new();
             {
-                let mut entries = p.entries.lock().unwrap();
+                let mut entries = Class::PollSet.lock(&p.entries);
                 let Some(entry) = entries.get_mut(&fd) else { continue };
                 if bits & (libc::EPOLLIN | libc::EPOLLRDHUP) != 0 || end {
                     ready.extend(entry.read.take());
@@ -139,6 +145,8 @@ fn run() {
             }
             for handler in ready {
                 msacc::enter(State::Port);
+                // Before the port's lock, which who has the turn may want.
+                let _guard = qsbr::guard();
                 handler();
                 msacc::enter(State::CheckIo);
             }

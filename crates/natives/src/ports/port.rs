@@ -7,6 +7,7 @@ use super::ram_file::RamFile;
 use super::trace_file::TraceFile;
 use crate::inet::{self, Tcp};
 use crate::trace::ports;
+use heddle_runtime::locks::Class;
 use heddle_runtime::send::{message_to_pid, send_exit};
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, RefId, msacc, names, proctab};
@@ -119,7 +120,7 @@ impl Port {
 
     /// Under the lock: once the port is closed its descriptor number may belong to another port.
     fn arm_read(self: &Arc<Port>) {
-        let s = self.state.lock().unwrap();
+        let s = Class::Port.lock(&self.state);
         let Some(fd) = s.input.as_ref().map(|f| f.as_raw_fd()) else { return };
         let port = self.clone();
         poll::once(fd, Interest::Read, Arc::new(move || port.readable()));
@@ -129,7 +130,7 @@ impl Port {
     fn readable(self: &Arc<Port>) {
         let mut chunk = [0u8; 65536];
         let (fd, owner, pieces, ended) = {
-            let mut s = self.state.lock().unwrap();
+            let mut s = Class::Port.lock(&self.state);
             let Some(fd) = s.input.as_ref().map(|f| f.as_raw_fd()) else { return };
             // SAFETY: reads into a buffer of that size.
             let n = unsafe { libc::read(fd, chunk.as_mut_ptr().cast(), chunk.len()) };
@@ -194,7 +195,7 @@ impl Port {
 
     fn input_end(self: &Arc<Port>, fd: RawFd) {
         let (owner, status) = {
-            let mut s = self.state.lock().unwrap();
+            let mut s = Class::Port.lock(&self.state);
             if s.input.is_some() {
                 poll::forget(fd);
             }
@@ -211,7 +212,7 @@ impl Port {
     /// The program ended.
     pub fn exited(self: &Arc<Port>, status: i32) {
         let owner = {
-            let mut s = self.state.lock().unwrap();
+            let mut s = Class::Port.lock(&self.state);
             if s.closed {
                 return;
             }
@@ -231,7 +232,7 @@ impl Port {
         {
             // As in stock an unfinished line comes behind the status: whoever reads lines looks for one there.
             let rest = {
-                let mut s = self.state.lock().unwrap();
+                let mut s = Class::Port.lock(&self.state);
                 let rest = frame::rest(self.packet, &mut s.buffer);
                 s.bytes_in += rest.as_ref().map_or(0, |r| r.len() as u64);
                 rest
@@ -244,7 +245,7 @@ impl Port {
         if !self.eof {
             return self.close(am::NORMAL.into(), false);
         }
-        let had_input = !std::mem::replace(&mut self.state.lock().unwrap().end_told, true);
+        let had_input = !std::mem::replace(&mut Class::Port.lock(&self.state).end_told, true);
         if had_input {
             self.tell(owner, |_| Atom::new("eof").into());
         }
@@ -274,7 +275,7 @@ impl Port {
 
     fn take_command(self: &Arc<Port>, data: Vec<u8>) -> bool {
         if let Some(driver) = &self.driver {
-            let done = match &mut *driver.lock().unwrap() {
+            let done = match &mut *Class::Port.lock(driver) {
                 Driver::Ram(ram) => Ok(Some(ram.command(&data))),
                 Driver::TraceFile(file) => file.write(&data).map(|()| None),
                 // Only processes send, see `command_from`.
@@ -288,14 +289,14 @@ impl Port {
                     return true;
                 }
             };
-            let owner = self.state.lock().unwrap().owner;
+            let owner = Class::Port.lock(&self.state).owner;
             self.tell(owner, |heap| {
                 let reply = reply.build(heap, self.binary);
                 heap.tuple(&[Atom::new("data").into(), reply])
             });
             return true;
         }
-        let mut s = self.state.lock().unwrap();
+        let mut s = Class::Port.lock(&self.state);
         if s.output.is_none() {
             return false;
         }
@@ -330,7 +331,7 @@ impl Port {
         if let Some(reply) = inet::with(self, |tcp| tcp.control(self, caller, operation, data)) {
             return Some(reply);
         }
-        let flushed = match &mut *self.driver.as_ref()?.lock().unwrap() {
+        let flushed = match &mut *Class::Port.lock(self.driver.as_ref()?) {
             Driver::TraceFile(file) if operation == 'f' as u32 => file.flush(),
             _ => return None,
         };
@@ -343,15 +344,15 @@ impl Port {
     /// A set of trace files that changes by the clock.
     pub fn change_files_by_time(self: &Arc<Port>) {
         let Some(driver) = &self.driver else { return };
-        let period = match &*driver.lock().unwrap() {
+        let period = match &*Class::Port.lock(driver) {
             Driver::TraceFile(file) => file.period_ms(),
             Driver::Ram(_) | Driver::Tcp(_) => None,
         };
         let Some(ms) = period else { return };
         let port = Arc::downgrade(self);
         heddle_runtime::sched::after(ms, move || {
-            let Some(port) = port.upgrade().filter(|p| !p.state.lock().unwrap().closed) else { return };
-            let changed = match port.driver.as_ref().map(|d| d.lock().unwrap()).as_deref_mut() {
+            let Some(port) = port.upgrade().filter(|p| !Class::Port.lock(&p.state).closed) else { return };
+            let changed = match port.driver.as_ref().map(|d| Class::Port.lock(d)).as_deref_mut() {
                 Some(Driver::TraceFile(file)) => file.next_file(),
                 _ => Ok(()),
             };
@@ -397,7 +398,7 @@ impl Port {
 
     fn writable(self: &Arc<Port>) {
         let broken = {
-            let mut s = self.state.lock().unwrap();
+            let mut s = Class::Port.lock(&self.state);
             s.write_armed = false;
             self.pump(&mut s)
         };
@@ -408,7 +409,7 @@ impl Port {
 
     /// Writes everything, waiting for the descriptor where needed.
     pub fn flush(self: &Arc<Port>) {
-        let mut s = self.state.lock().unwrap();
+        let mut s = Class::Port.lock(&self.state);
         let Some(fd) = s.output.as_ref().map(|f| f.as_raw_fd()) else { return };
         while let Some(front) = s.queue.front() {
             let rest = front[s.written..].to_vec();
@@ -431,7 +432,7 @@ impl Port {
     /// Ends the port. `tell_owner`: {Port, closed}.
     pub fn close(self: &Arc<Port>, reason: Term, tell_owner: bool) {
         let (owner, links, watchers, name, fds) = {
-            let mut s = self.state.lock().unwrap();
+            let mut s = Class::Port.lock(&self.state);
             if std::mem::replace(&mut s.closed, true) {
                 return;
             }
@@ -442,7 +443,7 @@ impl Port {
             poll::forget(fd.as_raw_fd());
         }
         drop(fds);
-        match self.driver.as_ref().map(|d| d.lock().unwrap()).as_deref_mut() {
+        match self.driver.as_ref().map(|d| Class::Port.lock(d)).as_deref_mut() {
             Some(Driver::TraceFile(file)) => {
                 let _ = file.flush();
             }

@@ -1,6 +1,7 @@
 //! process_flag/2,3 and the parsing shared with spawn_opt.
 
 use crate::args;
+use heddle_runtime::placement::{self, Place};
 use heddle_runtime::process::{MaxHeap, NativeResult, Priority, Process};
 use heddle_term::{Atom, Term, am, map};
 
@@ -133,9 +134,13 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         // It was moved: see below.
         "scheduler" if value.is_catch_marker() => Term::small(value.payload() as i64),
         "scheduler" => {
-            let Some(n) = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers) else { return Err(p.badarg()) };
-            let old = p.shared().bind_scheduler(n);
-            if n != 0 && n != heddle_runtime::sched::current_id() {
+            let Some(new) = super::spawn::scheduler(value) else { return Err(p.badarg()) };
+            let old = match placement::of(p.shared()) {
+                Place::Pinned(index) => index + 1,
+                _ => 0,
+            };
+            placement::change(p.shared(), new.map_or(Place::Anywhere, Place::Pinned));
+            if new.is_some() && new != heddle_runtime::sched::current_index() {
                 // It goes on there: this slice is over, and the answer comes in the next one.
                 p.bump(heddle_runtime::zeal::slice() as usize);
                 return Err(p.again(&[a[0], Term::catch_marker(old as u64)]));

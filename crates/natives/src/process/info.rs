@@ -82,6 +82,8 @@ const KEYS: &[&str] = &[
     "async_dist",
     "parent",
     "priority_messages",
+    // Heddle's own: see `heddle_sched`.
+    "placement",
 ];
 
 /// A key: an atom of the list above, or {dictionary, Key}.
@@ -283,6 +285,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             let mut out = Vec::new();
             if let Some(inner) = q.relations.get() {
                 for m in inner.monitoring.values() {
+                    if m.kind == MonitorKind::TimeOffset {
+                        out.push(heap.tuple(&[Atom::new("time_offset").into(), Atom::new("clock_service").into()]));
+                        continue;
+                    }
                     let kind = Atom::new(match m.kind {
                         MonitorKind::Process => "process",
                         MonitorKind::Port => "port",
@@ -317,6 +323,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&pairs)
         }
         "trap_exit" => Term::bool(q.trap_exit),
+        "placement" => crate::system::placement::place(heap, q.shared()),
         "error_handler" => q.error_handler.into(),
         "heap_size" => small(q.heap_words()),
         "total_heap_size" => small(q.total_heap_words()),

@@ -5,7 +5,7 @@ use crate::args;
 use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
-use heddle_runtime::{Package, RefId, names, refs};
+use heddle_runtime::{Package, RefId, names, refs, time_offset};
 use heddle_term::ident::{PidView, PortView};
 use heddle_term::{Atom, Term, am};
 
@@ -93,9 +93,15 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
         "time_offset" if a[1].is_atom_of(Atom::new("clock_service")) => {
             let tag = options.tag.map(Package::new);
             let m = Monitoring { target: Term::NONE, name: None, alias, tag, kind: MonitorKind::TimeOffset };
-            p.relations.make().monitoring.insert(id, m);
+            let inner = p.relations.make();
+            inner.monitoring.insert(id, m);
+            if alias != AliasMode::None {
+                inner.aliases.insert(id, alias);
+            }
+            time_offset::watched_by(p.pid());
             return Ok(reference_term(p, id, alias));
         }
+        "time_offset" => return Err(p.badarg()),
         _ => return Err(p.badarg_cause(Atom::new("badtype"))),
     }
     let is_port = kind.name() == "port";

@@ -3,10 +3,11 @@
 use super::spawn_request::{self, Reply};
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
+use heddle_runtime::placement::{self, Place};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::trace::seq::{self, Token};
 use heddle_runtime::trace::{events, flags, sessions};
-use heddle_runtime::{Package, RefId, refs, sched, spawn};
+use heddle_runtime::{Package, RefId, private, refs, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;
@@ -30,6 +31,8 @@ pub struct Request {
     /// Options of the monitor, if one is wanted.
     pub monitor: Option<MonitorOptions>,
     pub reply: Reply,
+    /// It gets a thread of its own.
+    pub private: bool,
 }
 
 #[derive(Default)]
@@ -95,7 +98,15 @@ pub fn create(
     asked: Option<Term>,
     reference: Option<RefId>,
 ) -> Option<Created> {
-    let child = spawn::create(mfa, arguments, Some(p), &request.options)?;
+    let thread = if request.private { Some(private::start().ok()?) } else { None };
+    let child = spawn::create(mfa, arguments, Some(p), &request.options);
+    if let Some(index) = thread {
+        match child {
+            Some(child) => placement::change(&child, Place::Private(index)),
+            None => private::end(index),
+        }
+    }
+    let child = child?;
     // SAFETY: not published yet: the creator is its owner.
     let local = unsafe { child.local() };
     let me = p.pid_term();
@@ -179,7 +190,9 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
             "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u32,
             "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
             "async_dist" => o.async_dist = args::boolean(value)?,
-            "scheduler" => o.scheduler = args::count(value).filter(|n| *n <= heddle_runtime::sched::options().schedulers)? as u32,
+            "scheduler" => o.place = scheduler(value)?.map_or(Place::Anywhere, Place::Pinned),
+            "queue" => o.place = Place::Next(scheduler(value)??),
+            "thread" => request.private = thread(value)?,
             "reply" if is_request => {
                 spawn_request::reply_when(value)?;
             }
@@ -193,6 +206,19 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
     // A process that may not hold its own first heap.
     let o = &request.options;
     (o.max_heap.size_words == 0 || o.max_heap.size_words >= o.min_heap_words).then_some(request)
+}
+
+/// The index of a scheduler given by its number; 0 is none.
+pub fn scheduler(number: Term) -> Option<Option<usize>> {
+    args::count(number).filter(|n| *n <= sched::options().schedulers).map(|n| n.checked_sub(1))
+}
+
+fn thread(kind: Term) -> Option<bool> {
+    match kind.as_atom()?.name() {
+        "private" => Some(true),
+        "shared" => Some(false),
+        _ => None,
+    }
 }
 
 /// The heap size step that holds `words`.

@@ -2,7 +2,7 @@
 
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{Package, RefId, refs, time, timer_refs};
+use heddle_runtime::{Package, RefId, time, timer_refs};
 use heddle_term::{Atom, Term, am, big};
 
 heddle_runtime::natives! { TABLE:
@@ -55,7 +55,7 @@ fn start(p: &mut Process, time: Term, dest: Term, message: Term, options: Term, 
             _ => return Err(p.badarg_cause(Atom::new("time"))),
         }
     };
-    let id = refs::fresh();
+    let (timer, id) = timer_refs::reserve();
     let reference = p.heap.reference(id.words());
     let package = if wrap {
         let tuple = p.heap.tuple(&[Atom::new("timeout").into(), reference, message]);
@@ -63,7 +63,7 @@ fn start(p: &mut Process, time: Term, dest: Term, message: Term, options: Term, 
     } else {
         Package::new(message)
     };
-    timer_refs::start(id, deadline, dest, package);
+    timer_refs::start(timer, deadline, dest, package);
     Ok(reference)
 }
 

@@ -1,9 +1,9 @@
 //! system_info, system_flag, and the settings behind them.
 
-use super::{allocators, multi_scheduling};
+use super::{allocators, binding, multi_scheduling};
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{msacc, proctab, sched, send, spawn, time, wall_time};
+use heddle_runtime::{affinity, msacc, proctab, sched, send, spawn, time, time_offset, wall_time};
 use heddle_term::{Atom, Term, am, map};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,9 +68,10 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
             // None of stock's allocators is at work here.
             (Some("allocator"), Some(name)) if allocators::is_known(name) => Ok(Term::bool(false)),
-            (Some("cpu_topology"), Some("used" | "detected")) => Ok(super::topology::detected(&mut p.heap)),
-            // Nobody can define another one here.
-            (Some("cpu_topology"), Some("defined")) => Ok(am::UNDEFINED.into()),
+            (Some("cpu_topology"), Some(what)) => match binding::topology(&mut p.heap, what) {
+                Some(topology) => Ok(topology),
+                None => Err(p.badarg()),
+            },
             _ => Err(p.badarg()),
         },
         Some(&[key, reference, allocators]) if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) => {
@@ -127,10 +128,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "multi_scheduling" => multi_scheduling::state(),
         "multi_scheduling_blockers" => p.heap.list(&multi_scheduling::blockers(false)),
         "normal_multi_scheduling_blockers" => p.heap.list(&multi_scheduling::blockers(true)),
-        "smp_support" | "threads" | "time_correction" | "port_tasks" | "constant_pool_support" | "eager_check_io" => Term::bool(true),
+        "smp_support" => Term::bool(!heddle_runtime::sequential::is_on()),
+        "lock_counting" | "threads" | "port_tasks" | "constant_pool_support" | "eager_check_io" => Term::bool(true),
         "kernel_poll" => Term::bool(true),
         "lock_checking"
-        | "lock_counting"
         | "debug_compiled"
         | "io_thread"
         | "async_dist"
@@ -145,12 +146,9 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.list(&words)
         }
         "dynamic_trace" => atom("none"),
-        "scheduler_bind_type" => atom("unbound"),
-        "scheduler_bindings" => {
-            let all = vec![atom("unbound"); o.schedulers];
-            p.heap.tuple(&all)
-        }
-        "cpu_topology" => super::topology::detected(&mut p.heap),
+        "scheduler_bind_type" => binding::kind().into(),
+        "scheduler_bindings" => binding::bindings(&mut p.heap),
+        "cpu_topology" => binding::topology(&mut p.heap, "used").expect("known"),
         // No C compiler was at work.
         "compile_info" => {
             let rows = ["ldflags", "cflags", "config_h"].map(|what| p.heap.tuple(&[atom(what), Term::NIL]));
@@ -161,15 +159,11 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "update_cpu_info" => {
             let now = allowed_processors();
             let before = PROCESSORS.swap(now, Ordering::Relaxed);
-            atom(if before == now || before == 0 && now == std::thread::available_parallelism().map_or(now, |n| n.get()) {
-                "unchanged"
-            } else {
-                "changed"
-            })
+            atom(if before == now || before == 0 && now == affinity::processors() { "unchanged" } else { "changed" })
         }
-        "logical_processors" | "logical_processors_online" => small(std::thread::available_parallelism().map_or(1, |n| n.get())),
+        "logical_processors" | "logical_processors_online" => small(affinity::processors()),
         "logical_processors_available" => match PROCESSORS.load(Ordering::Relaxed) {
-            0 => small(std::thread::available_parallelism().map_or(1, |n| n.get())),
+            0 => small(affinity::processors()),
             known => small(known),
         },
         "machine" => p.heap.string("BEAM"),
@@ -215,8 +209,9 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "dist_ctrl" | "decentralized_counter_groups_map" => Term::NIL,
         "modified_timing_level" => am::UNDEFINED.into(),
         "tolerant_timeofday" => atom("disabled"),
-        "time_warp_mode" => atom("no_time_warp"),
-        "time_offset" => atom("final"),
+        "time_correction" => Term::bool(time::is_corrected()),
+        "time_warp_mode" => atom(time_offset::mode().name()),
+        "time_offset" => atom(time_offset::state()),
         "start_time" => p.heap.integer(time::START_NS),
         "end_time" => p.heap.integer(8_646_911_283_000_000_000),
         "literal_test" => atom("range"),
@@ -394,6 +389,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         None => Err(p.badarg()),
     };
     match flag.name() {
+        "time_offset" if a[1].is_atom_of(Atom::new("finalize")) => Ok(Atom::new(time_offset::finalize()).into()),
         "backtrace_depth" => match args::count(a[1]).filter(|n| *n <= 1024) {
             Some(n) => Ok(small(heddle_runtime::stack::BACKTRACE_DEPTH.swap(n, Ordering::Relaxed))),
             None => Err(p.badarg()),
@@ -434,6 +430,8 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(state) => Ok(state),
             None => Err(p.badarg()),
         },
+        "scheduler_bind_type" => binding::set_kind(p, a[1]),
+        "cpu_topology" => binding::set_topology(p, a[1]),
         "schedulers_online" => match args::count(a[1]) {
             Some(n) if n >= 1 && n <= sched::options().schedulers => {
                 Ok(small(multi_scheduling::set_online(n).unwrap_or_else(|| sched::set_online(n))))

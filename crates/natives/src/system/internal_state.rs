@@ -2,7 +2,7 @@
 //! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. What only describes stock's insides has no
 //! answer here (`badarg`).
 
-use super::{internal_nodes as nodes, internal_tables as tables};
+use super::{binding, internal_nodes as nodes, internal_tables as tables};
 use crate::args;
 use crate::data::long;
 use crate::ets;
@@ -58,6 +58,10 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     match args::option(a[0]) {
         Some((key, value)) => match key.name() {
             "process_status" if value.is_local_pid() => Ok(tables::status(value.payload())),
+            "fake_scheduler_bindings" => match binding::fake(&mut p.heap, value) {
+                Some(bindings) => Ok(bindings),
+                None => Err(p.badarg()),
+            },
             "link_list" => tables::relations(p, true, value),
             "monitor_list" => tables::relations(p, false, value),
             "magic_ref" => match magic(value) {

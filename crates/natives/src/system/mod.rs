@@ -1,17 +1,22 @@
 //! Natives on the machine itself.
 
 pub mod allocators;
+pub mod binding;
 pub mod coverage;
+pub mod cpus;
 pub mod crash_dump;
 pub mod dirty;
 pub mod display;
 pub mod halt;
+pub mod heddle_stats;
 pub mod info;
 pub mod internal_nodes;
 pub mod internal_state;
 pub mod internal_tables;
+pub mod lcnt;
 pub mod multi_scheduling;
 pub mod os;
+pub mod placement;
 pub mod refused;
 pub mod signals;
 pub mod statistics;

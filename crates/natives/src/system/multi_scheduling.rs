@@ -1,7 +1,8 @@
-//! `system_flag(multi_scheduling, _)`: while somebody blocks, only the first scheduler runs processes.
+//! `system_flag(multi_scheduling, _)`: while somebody blocks, only the first scheduler runs processes, also those that have
+//! threads of their own.
 
 use heddle_runtime::process::Process;
-use heddle_runtime::sched;
+use heddle_runtime::{placement, sched};
 use heddle_term::{Atom, Term};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +32,7 @@ pub fn init() {
 fn settle(blocks: &mut Blocks) {
     if blocks.by.is_empty() && blocks.online != 0 {
         sched::set_online(std::mem::take(&mut blocks.online));
+        placement::block_private(false);
         ANY.store(false, Ordering::Release);
     }
 }
@@ -84,6 +86,7 @@ pub fn change(p: &mut Process, request: &str) -> Option<Term> {
         if !blocks.by.is_empty() && blocks.online == 0 {
             ANY.store(true, Ordering::Release);
             blocks.online = sched::set_online(1);
+            placement::block_private(true);
         }
         settle(&mut blocks);
     }

@@ -1,5 +1,6 @@
 //! Module os, and file name encoding.
 
+use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, list};
 use std::ffi::{OsStr, OsString};
@@ -21,7 +22,7 @@ heddle_runtime::natives! { TABLE:
 static ENV: RwLock<Option<std::collections::BTreeMap<OsString, OsString>>> = RwLock::new(None);
 
 fn with_env<R>(f: impl FnOnce(&mut std::collections::BTreeMap<OsString, OsString>) -> R) -> R {
-    let mut env = ENV.write().unwrap();
+    let mut env = Class::Environment.write(&ENV);
     f(env.get_or_insert_with(|| std::env::vars_os().collect()))
 }
 

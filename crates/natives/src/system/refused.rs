@@ -14,12 +14,7 @@ heddle_runtime::natives! { TABLE:
         "check"/0 => nothing_to_clean,
         "send_trace_clean_signal"/1 => nothing_to_clean,
     }
-    // No locks are counted, as in an emulator that was built without it.
     "erts_debug" => {
-        "lcnt_clear"/0 => error,
-        "lcnt_collect"/0 => error,
-        "lcnt_control"/1 => badarg,
-        "lcnt_control"/2 => badarg,
         // What stock with its JIT answers: there is no listing, and no interpreter.
         "disassemble"/1 => unsupported,
         "interpreter_size"/0 => zero,
@@ -48,10 +43,6 @@ fn badarg(p: &mut Process, _: &[Term]) -> NativeResult {
 
 fn unsupported(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::bool(false))
-}
-
-fn error(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(am::ERROR.into())
 }
 
 /// `{Allocator, Scheduler, Width, Start, Flags, Ref}`: how many will answer.

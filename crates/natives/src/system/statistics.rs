@@ -1,7 +1,8 @@
 //! statistics/1 and the memory figures.
 
+use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{gc, msacc, sched, time, wall_time};
+use heddle_runtime::{msacc, sched, time, wall_time};
 use heddle_term::{Atom, Term, map};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -50,8 +51,8 @@ fn statistics(p: &mut Process, a: &[Term]) -> NativeResult {
             two(p, n as i64, 0)
         }
         "garbage_collection" => {
-            let n = p.heap.unsigned(gc::COLLECTIONS.load(Ordering::Relaxed));
-            let words = p.heap.unsigned(gc::WORDS_RECLAIMED.load(Ordering::Relaxed));
+            let n = p.heap.unsigned(figures::sum(Figures::collections));
+            let words = p.heap.unsigned(figures::sum(|f| f.words_reclaimed.get()));
             p.heap.tuple(&[n, words, Term::small(0)])
         }
         "run_queue" | "total_run_queue_lengths" => total(&tasks(false)[..normal_and_cpu()]),

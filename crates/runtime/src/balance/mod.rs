@@ -15,15 +15,17 @@
 pub mod active;
 pub mod limits;
 pub mod paths;
+pub mod share;
 
-use crate::process::{Priority, ProcRef};
+use crate::process::ProcRef;
 use crate::run_queue::RunQueue;
-use crate::sched;
+use crate::{figures, placement, record, sched};
 use active::{Rise, Seen};
 use limits::{CLASSES, History, Queue};
 use paths::Path;
+pub use share::{Share, WAKE_LIMIT};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Reductions of a period with one scheduler, and the fewest.
 const PERIOD: u64 = 2000 * 2000;
@@ -32,18 +34,15 @@ const SHORTEST_PERIOD: u64 = 200 * 2000;
 /// Load compaction (`+scl`).
 pub static COMPACTION: AtomicBool = AtomicBool::new(true);
 static BALANCED: AtomicU64 = AtomicU64::new(0);
-static MIGRATED: AtomicU64 = AtomicU64::new(0);
+/// The number of those online changed since the last check.
+static UNBLOCKED: AtomicBool = AtomicBool::new(false);
+static SOME_REST: AtomicBool = AtomicBool::new(false);
 /// Schedulers that are to work: those with the lowest numbers.
 static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// How often the balance was checked.
 pub fn balanced() -> u64 {
     BALANCED.load(Ordering::Relaxed)
-}
-
-/// How many processes moved along migration paths.
-pub fn migrated() -> u64 {
-    MIGRATED.load(Ordering::Relaxed)
 }
 
 /// Active schedulers among those online.
@@ -56,125 +55,66 @@ pub fn active() -> usize {
 /// An inactive scheduler was woken: it and those before it are active.
 pub fn activate(index: usize) {
     ACTIVE.fetch_max(index + 1, Ordering::Relaxed);
+    tell();
 }
 
 /// The number of online schedulers changed, or scheduling was blocked: all are active until the next check.
 pub fn reset() {
+    UNBLOCKED.store(true, Ordering::Relaxed);
     ACTIVE.store(usize::MAX, Ordering::Relaxed);
+    tell();
     for scheduler in 0..sched::count() {
         sched::share(scheduler).set([Path::Stay; CLASSES], [0; CLASSES], 0);
     }
+}
+
+/// After a change of who is online, active or closed: each scheduler finds in its share whether it is to take work.
+#[cold]
+pub fn tell() {
+    static TELLING: Mutex<()> = Mutex::new(());
+    // One after the other: who comes last has seen all changes.
+    let _telling = TELLING.lock().unwrap();
+    for scheduler in 0..sched::count() {
+        sched::share(scheduler).set_rests(scheduler >= active() || placement::is_closed(scheduler));
+    }
+    SOME_REST.store(active() < sched::online(), Ordering::Relaxed);
+}
+
+/// Whether some of those online are not active.
+#[inline(always)]
+pub fn some_rest() -> bool {
+    // Relaxed: who sees the older answer asks again after the next slice.
+    SOME_REST.load(Ordering::Relaxed)
 }
 
 fn period() -> u64 {
     (PERIOD / sched::online().max(1) as u64).max(SHORTEST_PERIOD)
 }
 
-fn class(priority: Priority) -> usize {
-    priority as usize
-}
-
-/// What one scheduler tells of a period, and is told for the next.
-#[derive(Default)]
-#[repr(align(128))]
-pub struct Share {
-    /// Reductions by class: written by the scheduler.
-    reductions: [AtomicU64; CLASSES],
-    /// It waited for work in this period; in this half.
-    waited: AtomicBool,
-    waited_in_half: AtomicBool,
-    /// Classes, as bits, of which it pulls from its partner, and of which it pushes; of these, the ones that it goes on pushing.
-    pulls: AtomicU32,
-    pushes: AtomicU32,
-    evacuates: AtomicU32,
-    partner: [AtomicU16; CLASSES],
-    limit: [AtomicU32; CLASSES],
-    /// By the scheduler.
-    pub pressure: Pressure,
-}
-
-impl Share {
-    /// By the scheduler: a process of this priority used so many.
-    #[inline(always)]
-    pub fn used(&self, priority: Priority, reductions: u64) {
-        let sum = &self.reductions[class(priority)];
-        sum.store(sum.load(Ordering::Relaxed) + reductions, Ordering::Relaxed);
-    }
-
-    /// By the scheduler: it has nothing to do.
-    pub fn waits(&self) {
-        self.waited.store(true, Ordering::Relaxed);
-        self.waited_in_half.store(true, Ordering::Relaxed);
-    }
-
-    fn set(&self, paths: [Path; CLASSES], limits: [usize; CLASSES], evacuates: u32) {
-        let (mut pulls, mut pushes) = (0, 0);
-        for (class, path) in paths.into_iter().enumerate() {
-            let partner = match path {
-                Path::Stay => continue,
-                Path::Pull(from) => {
-                    pulls |= 1 << class;
-                    from
-                }
-                Path::Push(to) => {
-                    pushes |= 1 << class;
-                    to
-                }
-            };
-            self.partner[class].store(partner as u16, Ordering::Relaxed);
-            self.limit[class].store(limits[class].min(u32::MAX as usize) as u32, Ordering::Relaxed);
-        }
-        self.evacuates.store(evacuates, Ordering::Relaxed);
-        // Release: who sees the bits sees the partners of these or later paths.
-        self.pushes.store(pushes, Ordering::Release);
-        self.pulls.store(pulls, Ordering::Release);
-    }
-
-    /// By the scheduler, about to queue a process: where it goes instead, if anywhere.
-    #[inline(always)]
-    pub fn target(&self, priority: Priority) -> Option<usize> {
-        if self.pushes.load(Ordering::Relaxed) == 0 { None } else { self.next_target(class(priority)) }
-    }
-
-    #[cold]
-    fn next_target(&self, class: usize) -> Option<usize> {
-        let bit = 1 << class;
-        // Acquire: pairs with `set`.
-        let pushes = self.pushes.load(Ordering::Acquire);
-        if pushes & bit == 0 {
-            return None;
-        }
-        if self.evacuates.load(Ordering::Relaxed) & bit == 0 {
-            // One in a period. A check at the same time may set it again.
-            self.pushes.fetch_and(!bit, Ordering::Relaxed);
-        }
-        MIGRATED.fetch_add(1, Ordering::Relaxed);
-        Some(self.partner[class].load(Ordering::Relaxed) as usize)
-    }
-
-    /// Whether `pull` has anything to do.
-    #[inline(always)]
-    pub fn is_pulling(&self) -> bool {
-        self.pulls.load(Ordering::Relaxed) != 0
-    }
-}
-
 /// One process of each class for which there is a path, while it is shorter here than it should be and longer there.
 #[cold]
 pub fn pull(index: usize) {
     let (share, mine) = (sched::share(index), sched::queue(index));
-    let pulls = share.pulls.load(Ordering::Acquire);
+    let pulls = share.pulls();
     for class in (0..CLASSES).filter(|class| pulls & 1 << class != 0) {
-        let from = share.partner[class].load(Ordering::Relaxed) as usize;
-        let limit_there = sched::share(from).limit[class].load(Ordering::Relaxed) as usize;
-        let limit_here = share.limit[class].load(Ordering::Relaxed) as usize;
+        let from = share.partner(class);
+        let limit_there = sched::share(from).limit(class);
+        let limit_here = share.limit(class);
         let there = sched::queue(from);
         let taken = if mine.len_of(class) < limit_here && there.len_of(class) > limit_there { there.pull(class, mine) } else { Vec::new() };
         if taken.is_empty() {
-            share.pulls.fetch_and(!(1 << class), Ordering::Relaxed);
+            share.stop_pulling(class);
         }
-        MIGRATED.fetch_add(taken.len() as u64, Ordering::Relaxed);
+        moved(from, taken.len());
         keep(mine, taken);
+    }
+}
+
+/// The calling scheduler takes so many from this one or gives them to it.
+fn moved(partner: usize, count: usize) {
+    if count > 0 {
+        figures::count(|mine| mine.migrations.add(count as u64));
+        record::event(record::Event::Migrate(partner, count));
     }
 }
 
@@ -191,39 +131,25 @@ fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
 #[cold]
 pub fn hand_over(index: usize) {
     let queue = sched::queue(index);
-    while !queue.is_empty() {
+    if index >= sched::online() && !queue.is_empty() {
+        // SAFETY: the caller is its scheduler.
+        for p in unsafe { queue.take_bound() } {
+            sched::enqueue(p);
+        }
+        queue.hold(0);
+    }
+    // It may be to work again meanwhile: then what it gives away could be its own.
+    while !queue.is_empty() && !sched::takes_work(index) {
         let all = queue.steal(usize::MAX, queue);
         if all.is_empty() {
             return;
         }
         for (i, p) in all.into_iter().enumerate() {
-            sched::enqueue_at(i % active().max(1), p);
+            let to = i % active().max(1);
+            moved(to, 1);
+            sched::enqueue_at(to, p);
         }
         queue.hold(0);
-    }
-}
-
-/// Work that waits on a scheduler's queue behind others, summed up over time: enough of it wakes an inactive scheduler.
-#[derive(Default)]
-pub struct Pressure(AtomicU64);
-
-/// From ERTS' `+swt`, in reductions times processes that wait behind another one.
-pub static WAKE_LIMIT: AtomicU64 = AtomicU64::new(10 * 4000);
-
-impl Pressure {
-    /// After a slice of so many reductions, with so many waiting. True if it is time to wake somebody.
-    #[inline]
-    pub fn is_high(&self, reductions: u64, waiting: usize) -> bool {
-        let before = self.0.load(Ordering::Relaxed);
-        let now = if waiting < 2 {
-            before.saturating_sub(reductions)
-        } else {
-            // A slice of hardly any reductions counts as well.
-            before + (reductions + 1) * (waiting as u64 - 1)
-        };
-        let is_high = now >= WAKE_LIMIT.load(Ordering::Relaxed);
-        self.0.store(if is_high { 0 } else { now }, Ordering::Relaxed);
-        is_high
     }
 }
 
@@ -264,31 +190,34 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 pub fn check(index: usize) {
     let Ok(mut known) = KNOWN.try_lock() else { return };
     let known = known.get_or_insert_with(Known::default);
-    if known.checker != index && !sched::share(known.checker).waited.load(Ordering::Relaxed) {
+    if known.checker != index && !sched::share(known.checker).waited() && !placement::is_closed(known.checker) {
         return;
     }
     known.checker = index;
     known.is_half = !known.is_half;
     if known.is_half {
         for scheduler in 0..sched::count() {
-            sched::share(scheduler).waited_in_half.store(false, Ordering::Relaxed);
+            sched::share(scheduler).half_begins();
         }
         return;
     }
     BALANCED.fetch_add(1, Ordering::Relaxed);
     let period = period();
     let online = sched::online();
+    // By their places in this list, from here on.
+    let open: Vec<usize> = (0..online).filter(|&scheduler| !placement::is_closed(scheduler)).collect();
     known.reductions.resize(sched::count(), [0; CLASSES]);
     known.history.resize_with(sched::count(), || History::new(period));
-    let active_now = active();
+    let active = active();
+    let active_now = open.partition_point(|&scheduler| scheduler < active);
     let (mut queues, mut all, mut half) = (Vec::with_capacity(online), 0, 0);
-    for scheduler in 0..online {
+    for &scheduler in &open {
         let share = sched::share(scheduler);
-        let sums: [u64; CLASSES] = std::array::from_fn(|class| share.reductions[class].load(Ordering::Relaxed));
+        let sums = share.reductions();
         let before = std::mem::replace(&mut known.reductions[scheduler], sums);
         let reductions: [u64; CLASSES] = std::array::from_fn(|class| sums[class] - before[class]);
-        let waited = share.waited.swap(false, Ordering::Relaxed);
-        half += !share.waited_in_half.swap(false, Ordering::Relaxed) as usize;
+        let (waited, waited_in_half) = share.period_ends();
+        half += !waited_in_half as usize;
         let sum = reductions.iter().sum();
         all += sum;
         known.history[scheduler].add(sum, waited, period);
@@ -296,35 +225,35 @@ pub fn check(index: usize) {
         queues.push(Queue { waited, reductions, longest, history: known.history[scheduler].clone() });
     }
     let seen = Seen {
-        online,
+        online: open.len(),
         busy_all_period: queues.iter().filter(|queue| !queue.waited).count(),
         busy_second_half: half,
-        active_then: if known.active_then == 0 { active_now } else { known.active_then.min(online) },
+        active_then: if known.active_then == 0 { active_now } else { known.active_then.min(open.len()) },
         active_now,
         reductions: all,
         period,
         rest: period / 8,
         longest: queues.iter().map(|queue| queue.longest.iter().sum()).max().unwrap_or(0),
-        last_in_use: (0..online).rev().find(|&scheduler| !sched::queue(scheduler).is_empty()).map_or(0, |last| last + 1),
-        unblocked: false,
+        last_in_use: open.iter().rposition(|&scheduler| !sched::queue(scheduler).is_empty()).map_or(0, |last| last + 1),
+        unblocked: UNBLOCKED.swap(false, Ordering::Relaxed),
     };
-    let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&seen, &mut known.rise) } else { online };
+    let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&seen, &mut known.rise) } else { open.len() };
     known.active_then = next;
-    ACTIVE.store(next, Ordering::Relaxed);
-    if next < online { compact(online, next) } else { even_out(&queues) }
+    let all_active = next == open.len();
+    ACTIVE.store(if all_active { online } else { open[next - 1] + 1 }, Ordering::Relaxed);
+    tell();
+    if all_active { even_out(&open, &queues) } else { compact(&open, next) }
 }
 
 /// Those that are not active push what comes to them.
-fn compact(online: usize, active: usize) {
-    const ALL: u32 = (1 << CLASSES) - 1;
-    for scheduler in 0..online {
-        let path = paths::under_load(scheduler, active);
-        sched::share(scheduler).set([path; CLASSES], [0; CLASSES], if path == Path::Stay { 0 } else { ALL });
+fn compact(open: &[usize], active: usize) {
+    for (place, &scheduler) in open.iter().enumerate() {
+        sched::share(scheduler).compact(paths::under_load(place, active).of(open));
     }
 }
 
 /// Limits and paths for each class.
-fn even_out(queues: &[Queue]) {
+fn even_out(open: &[usize], queues: &[Queue]) {
     let mut paths = vec![[Path::Stay; CLASSES]; queues.len()];
     let mut limits = vec![[0; CLASSES]; queues.len()];
     let mut evacuates = vec![0; queues.len()];
@@ -341,26 +270,7 @@ fn even_out(queues: &[Queue]) {
             evacuates[scheduler] |= ((availability[scheduler] == 0.0) as u32) << class;
         }
     }
-    for (scheduler, ((paths, limits), evacuates)) in paths.into_iter().zip(limits).zip(evacuates).enumerate() {
-        sched::share(scheduler).set(paths, limits, evacuates);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Pressure, WAKE_LIMIT};
-    use std::sync::atomic::Ordering;
-
-    #[test]
-    fn many_that_wait_wake_others_soon_and_few_after_a_while() {
-        let limit = WAKE_LIMIT.load(Ordering::Relaxed);
-        let slices = |waiting| {
-            let pressure = Pressure::default();
-            (1..).find(|_| pressure.is_high(4000, waiting))
-        };
-        assert_eq!(slices(10_000), Some(1));
-        assert_eq!(slices(2), Some(limit.div_ceil(4001)));
-        let pressure = Pressure::default();
-        assert!((0..1000).all(|_| !pressure.is_high(4000, 1)));
+    for (&scheduler, ((paths, limits), evacuates)) in open.iter().zip(paths.into_iter().zip(limits).zip(evacuates)) {
+        sched::share(scheduler).set(paths.map(|path| path.of(open)), limits, evacuates);
     }
 }

@@ -10,6 +10,17 @@ pub enum Path {
     Pull(usize),
 }
 
+impl Path {
+    /// The same between schedulers, where it is between places in a list of them.
+    pub fn of(self, schedulers: &[usize]) -> Path {
+        match self {
+            Path::Stay => Path::Stay,
+            Path::Push(to) => Path::Push(schedulers[to]),
+            Path::Pull(from) => Path::Pull(schedulers[from]),
+        }
+    }
+}
+
 /// With fewer schedulers active than online: where the others push what comes to them.
 pub fn under_load(scheduler: usize, active: usize) -> Path {
     if scheduler < active { Path::Stay } else { Path::Push(scheduler % active) }

@@ -8,19 +8,22 @@
 //! Parking: who found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks. Who
 //! pushes looks at that set afterwards.
 
+mod run;
+
 use crate::balance::{self, Check, Share};
 use crate::dirty::DirtyQueue;
 use crate::msacc::{self, State};
 use crate::parker::Parker;
-use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
+use crate::partner::{self, Woken};
+use crate::process::{Outcome, Priority, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
-use crate::signal::{Body, Signal};
-use crate::state::{Put, Taken};
-use crate::timer::{Action, Wheels};
-use crate::trace::{events, flags, meters};
-use crate::{dirty, handle, huge_pages, long_gc, proctab, qsbr, standstill, system_monitor, system_profile, time, wall_time};
+use crate::state::Put;
+use crate::timer::{self, Action, Wheels};
+use crate::{dirty, figures, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time};
 use heddle_sync::barrier;
 use heddle_sync::idle::IdleSet;
+pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
+use run::{counted, take};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -89,10 +92,17 @@ pub(crate) fn share(index: usize) -> &'static Share {
 pub(crate) fn dirty_queue(kind: usize) -> &'static DirtyQueue {
     &vm().dirty[kind]
 }
-/// What runs processes on the calling thread, which is a dirty one.
-pub(crate) fn become_dirty() -> Box<dyn EngineThread> {
-    DIRTY.set(true);
+/// What runs processes on the calling thread, which is no scheduler.
+pub(crate) fn new_engine() -> Box<dyn EngineThread> {
     vm().engine.new_thread()
+}
+pub(crate) fn set_dirty(is_dirty: bool) {
+    DIRTY.set(is_dirty);
+}
+/// Whether a scheduler is left out where one is woken for what any may do.
+pub(crate) fn close(index: usize, is_closed: bool) {
+    vm().idle.close(index, is_closed);
+    vm().schedulers[index].parker.unpark();
 }
 pub fn options() -> &'static Options {
     &vm().options
@@ -102,6 +112,7 @@ pub fn online() -> usize {
 }
 pub fn set_online(n: usize) -> usize {
     let old = vm().online.swap(n, Ordering::Relaxed);
+    placement::online_changed();
     balance::reset();
     for scheduler in &vm().schedulers {
         scheduler.parker.unpark();
@@ -112,10 +123,10 @@ pub fn set_online(n: usize) -> usize {
 pub fn on_dirty_thread() -> bool {
     DIRTY.get()
 }
-/// 1-based, as `system_info(scheduler_id)`; dirty threads come after the normal ones.
+/// 1-based, as `system_info(scheduler_id)`; private threads come after all others.
 pub fn current_id() -> usize {
     let id = CURRENT.get();
-    if id == usize::MAX { 1 } else { id + 1 }
+    if id == usize::MAX { private::current_id().unwrap_or(1) } else { id + 1 }
 }
 pub fn count() -> usize {
     VM.get().map_or(0, |vm| vm.schedulers.len())
@@ -129,7 +140,7 @@ pub fn busy_schedulers() -> usize {
     vm().schedulers.len().saturating_sub(vm().idle.count())
 }
 pub fn queue_lengths() -> Vec<usize> {
-    vm().schedulers.iter().map(|s| s.queue.len()).collect()
+    vm().schedulers.iter().map(|s| s.queue.partner.count() + s.queue.len()).collect()
 }
 /// What each scheduler runs, or carries between queues: see `RunQueue::in_hand`.
 pub fn in_hand() -> impl Iterator<Item = usize> {
@@ -139,13 +150,15 @@ pub fn dirty_queue_lengths() -> [usize; 2] {
     [0, 1].map(|kind| vm().dirty[kind].count())
 }
 pub fn context_switches() -> u64 {
-    vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum()
+    private::switches() + vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum::<u64>()
 }
 pub fn total_reductions() -> u64 {
-    vm().schedulers.iter().map(|s| s.reductions.load(Ordering::Relaxed)).sum()
+    private::reductions() + vm().schedulers.iter().map(|s| s.reductions.load(Ordering::Relaxed)).sum::<u64>()
 }
-pub fn stolen() -> u64 {
-    vm().schedulers.iter().map(|s| s.stolen.load(Ordering::Relaxed)).sum()
+/// Context switches, reductions and stolen processes of one scheduler.
+pub fn counts(index: usize) -> [u64; 3] {
+    let s = &vm().schedulers[index];
+    [&s.switches, &s.reductions, &s.stolen].map(|figure| figure.load(Ordering::Relaxed))
 }
 pub fn timers() -> &'static Wheels {
     &vm().wheels
@@ -156,8 +169,8 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
     let n = options.schedulers;
     let vm = Vm {
         schedulers: (0..n)
-            .map(|_| Scheduler {
-                queue: RunQueue::default(),
+            .map(|index| Scheduler {
+                queue: RunQueue::of(index),
                 share: Share::default(),
                 parker: Parker::default(),
                 reductions: AtomicU64::new(0),
@@ -167,19 +180,22 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
             })
             .collect(),
         online: AtomicUsize::new(options.online),
-        wheels: Wheels::new(n),
+        wheels: Wheels::new(n, |index| _ = wake_scheduler(index)),
         engine,
         dirty: Default::default(),
         options,
         idle: IdleSet::new(n),
         spinning: AtomicUsize::new(0),
     };
-    wall_time::init(vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io);
+    let threads = vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io;
+    wall_time::init(threads);
+    figures::init(threads);
     assert!(VM.set(vm).is_ok(), "scheduler initialised twice");
 }
 
 /// Starts all threads. Returns at once; the machine ends by `halt`.
 pub fn start() {
+    balance::tell();
     // Erlang frames live on the process' own stack; native stacks stay shallow (but debug builds of natives need room).
     let stack_bytes = 4 << 20;
     for index in 0..vm().options.schedulers {
@@ -216,8 +232,39 @@ pub fn wake(p: ProcRef) {
             // SAFETY: we made it runnable, and it is in no queue yet.
             unsafe { system_profile::process(p, true) };
         }
-        enqueue(p);
+        if !wake_partner(p) {
+            enqueue(p);
+        }
     }
+}
+
+/// A process that the running one wakes is next, if nobody else could run it sooner: see `partner`.
+#[inline]
+fn wake_partner(p: ProcRef) -> bool {
+    let state = p.state.load();
+    if !state.awaits() && !partner::is_calling() {
+        return false;
+    }
+    let vm = vm();
+    let index = CURRENT.get();
+    let Some(me) = vm.schedulers.get(index) else { return false };
+    // Relaxed: a scheduler that becomes idle just now may miss it, and it waits here for a slice.
+    let is_next = me.current.load(Ordering::Relaxed) != 0
+        && vm.idle.count() == 0
+        && vm.spinning.load(Ordering::Relaxed) == 0
+        && me.share.takes_work()
+        && placement::home(&p).is_none()
+        && state.queue_priority() == Priority::Normal
+        && partner::IS_ON.load(Ordering::Relaxed);
+    if !is_next {
+        return false;
+    }
+    match me.queue.partner.woke(p, state.awaits()) {
+        Woken::First => return true,
+        Woken::Second(Some(first)) => enqueue_at(index, first),
+        _ => {}
+    }
+    false
 }
 
 /// A process has a reason to run, and somebody of this priority waits for it.
@@ -226,9 +273,12 @@ pub fn wake_for(p: ProcRef, asker: Priority) {
         Put::Enqueue => enqueue(p),
         Put::Again => {
             let index = queue_for(p);
-            vm().schedulers[index].queue.want(p.pid, asker);
-            if index != CURRENT.get() {
-                wake_scheduler(index);
+            // On its own thread it is the next anyway.
+            if let Some(scheduler) = vm().schedulers.get(index) {
+                scheduler.queue.want(p.pid, asker);
+                if index != CURRENT.get() {
+                    wake_scheduler(index);
+                }
             }
         }
         Put::Nothing => {}
@@ -236,24 +286,44 @@ pub fn wake_for(p: ProcRef, asker: Priority) {
 }
 
 /// Puts a process whose QUEUED flag the caller set on a queue.
+#[inline]
 pub fn enqueue(p: ProcRef) {
-    enqueue_at(queue_for(p), p);
+    let index = CURRENT.get();
+    match vm().schedulers.get(index) {
+        // Mostly: nothing says where it is to go, and this scheduler keeps what it wakes.
+        Some(me) if me.share.keeps_work() && placement::home(&p).is_none() => push(me, p),
+        _ => enqueue_at(queue_for(p), p),
+    }
+}
+
+/// On the queue of the calling scheduler.
+#[inline]
+fn push(me: &Scheduler, p: ProcRef) {
+    // SAFETY: this is its owner's thread.
+    if unsafe { me.queue.push(p, p.state.load().queue_priority()) } && !wake_one() && balance::some_rest() && me.queue.len() >= BURST {
+        wake_inactive();
+    }
 }
 
 /// The same, on that of scheduler `index`.
 pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
-    let queue = &vm().schedulers[index].queue;
+    if index >= placement::MAX_SCHEDULERS {
+        return private::bring(index, p);
+    }
+    let bound = placement::home(&p) == Some(index);
+    let index = if bound { index } else { placement::instead_of(index) };
+    let scheduler = &vm().schedulers[index];
     let priority = p.state.load().queue_priority();
-    let bound = p.bound_scheduler() != 0;
     if index == CURRENT.get() {
-        if !bound && let Some(to) = share(index).target(priority) {
-            enqueue_at(to, p);
-        // SAFETY: this is its owner's thread.
-        } else if unsafe { queue.push(p, priority) } {
-            wake_one();
+        if !bound
+            && let Some(to) = scheduler.share.target(index, priority)
+            && placement::instead_of(to) != index
+        {
+            return enqueue_at(to, p);
         }
+        push(scheduler, p);
     } else {
-        queue.bring(p, priority);
+        scheduler.queue.bring(p, priority);
         // If its owner is busy, somebody else may come for it.
         if !wake_scheduler(index) && !bound && !wake_one() {
             wake_inactive();
@@ -263,13 +333,10 @@ pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
 
 /// The run queue that a process goes on.
 fn queue_for(p: ProcRef) -> usize {
-    let vm = vm();
-    let bound = p.bound_scheduler();
     let mine = CURRENT.get();
-    let online = online();
-    if bound != 0 && bound <= vm.schedulers.len() {
-        bound - 1
-    } else if mine < online {
+    if let Some(home) = placement::home(&p) {
+        home
+    } else if mine < online() && !placement::is_closed(mine) {
         mine
     } else {
         (p.last_scheduler.load(Ordering::Relaxed) as usize) % balance::active().max(1)
@@ -280,47 +347,66 @@ fn queue_for(p: ProcRef) -> usize {
 pub(crate) fn wake_scheduler(index: usize) -> bool {
     let woken = vm().idle.wake(index);
     if woken {
-        vm().schedulers[index].parker.unpark();
+        unpark(index);
     }
     woken
 }
 
 /// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
+#[inline]
 fn wake_one() -> bool {
     let vm = vm();
     // The push comes before the looks at who looks for work and who sleeps.
     barrier::light();
-    if vm.spinning.load(Ordering::Relaxed) != 0 {
+    let looking = vm.spinning.load(Ordering::Relaxed);
+    (looking != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking)
+}
+
+#[cold]
+fn wake_one_of(vm: &Vm, looking: usize) -> bool {
+    if looking != 0 && vm.schedulers.get(CURRENT.get()).is_none_or(|me| me.queue.len() < BURST * looking) {
         return true;
     }
     let woken = vm.idle.wake_any(balance::active());
     if let Some(index) = woken {
-        vm.schedulers[index].parker.unpark();
+        unpark(index);
     }
     woken.is_some()
 }
+
+/// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
+const BURST: usize = 8;
 
 /// The active ones have enough to do: one more is.
 #[cold]
 fn wake_inactive() {
     if let Some(index) = vm().idle.wake_any(online()) {
         balance::activate(index);
-        vm().schedulers[index].parker.unpark();
+        unpark(index);
     }
+}
+
+/// Wakes who was taken out of the set of the idle.
+fn unpark(index: usize) {
+    record::event(record::Event::WakeUp(index));
+    vm().schedulers[index].parker.unpark();
 }
 
 fn scheduler_loop(index: usize) {
     CURRENT.set(index);
+    crate::affinity::begins(index);
+    figures::register(index);
     msacc::register("scheduler", index + 1);
     msacc::sleep(false);
     let vm = vm();
+    vm.wheels.own(index);
     let me = &vm.schedulers[index];
     let mut engine = vm.engine.new_thread();
     qsbr::online();
     let mut next_timer_look = 0u64;
     let mut rounds = 0u32;
     let mut check = Check::default();
-    let mut busy = false;
+    let (mut busy, mut gives_way) = (false, false);
     let mut spin = true;
     loop {
         qsbr::quiescent();
@@ -330,19 +416,21 @@ fn scheduler_loop(index: usize) {
         rounds = rounds.wrapping_add(1);
         // Timers: the clock is read every few rounds when busy.
         if rounds & 7 == 0 || me.queue.is_empty() {
+            if std::mem::take(&mut gives_way) && !me.queue.is_empty() {
+                // It ran one. Who was woken has no core yet: so that a burst reaches all soon, here is one.
+                std::thread::yield_now();
+            }
             let now = time::ticks_ms();
             if now >= next_timer_look {
-                next_timer_look = now + fire_timers(index, 10).min(1);
+                next_timer_look = now + timer::fire::due(&vm.wheels, 10).min(1);
             }
         }
-        let active = index < balance::active();
-        if !active {
-            balance::hand_over(index);
-        } else if check.is_due(me.reductions.load(Ordering::Relaxed)) {
+        let active = me.share.takes_work();
+        if active && check.is_due(me.reductions.load(Ordering::Relaxed)) {
             balance::check(index);
         }
-        if me.share.is_pulling() {
-            balance::pull(index);
+        if me.share.has_duties() {
+            if active { balance::pull(index) } else { balance::hand_over(index) }
         }
         // SAFETY: this is the queue's owner.
         let next = match unsafe { me.queue.pop() } {
@@ -356,6 +444,7 @@ fn scheduler_loop(index: usize) {
         };
         if next.is_some() && !busy {
             busy = true;
+            (gives_way, rounds) = (vm.schedulers.len() > cores(), u32::MAX);
             wall_time::set_busy(index, true);
         }
         match next {
@@ -374,51 +463,14 @@ fn scheduler_loop(index: usize) {
             }
             None => {
                 me.share.waits();
-                let wait = fire_timers(index, 3_600_000);
-                if me.queue.is_empty() {
+                let wait = timer::fire::due(&vm.wheels, 3_600_000);
+                if wait > 0 && me.queue.is_empty() {
                     // Who only looks whether somebody needs help does not spin: that slows down those who work.
                     spin = park(index, wait);
                 }
                 next_timer_look = 0;
             }
         }
-    }
-}
-
-/// Fires what is due; ms until the next look.
-fn fire_timers(index: usize, limit_ms: u64) -> u64 {
-    let (due, wait) = vm().wheels.take_due(index, limit_ms);
-    if !due.is_empty() {
-        let before = msacc::enter(State::Aux);
-        for action in due {
-            fire(action);
-        }
-        msacc::enter(before);
-    }
-    wait
-}
-
-fn fire(action: Action) {
-    match action {
-        Action::Receive { pid, sequence } => {
-            if let Some(p) = proctab::lookup(pid) {
-                let _ = crate::send::deliver(p, Signal::new(Body::Timeout { sequence }));
-            }
-        }
-        Action::Send { dest, message, reference } => {
-            crate::timer_refs::forget(reference);
-            let dest = match dest.as_atom() {
-                Some(name) => match crate::names::whereis(name) {
-                    Some(id) => id,
-                    None => return,
-                },
-                None => dest,
-            };
-            if dest.is_local_pid() {
-                crate::send::message_to_pid(dest.payload(), message);
-            }
-        }
-        Action::Run(f) => f(),
     }
 }
 
@@ -430,6 +482,7 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
     if n == 1 {
         return None;
     }
+    figures::of(index).searches.add(1);
     vm.spinning.fetch_add(1, Ordering::SeqCst);
     let mut found = None;
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
@@ -443,7 +496,7 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
         }
         if let Some((victim, taken, since)) = lonely {
             let queue = &vm.schedulers[victim].queue;
-            if queue.len() != 1 || queue.taken.load(Ordering::Relaxed) != taken {
+            if queue.len_for_others() != 1 || queue.taken.load(Ordering::Relaxed) != taken {
                 lonely = None;
             } else if since.elapsed() > LONELY {
                 found = take_from(index, victim);
@@ -457,7 +510,7 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
         for step in 0..n {
             let victim = (index + round + step) % n;
             let queue = &vm.schedulers[victim].queue;
-            match queue.len() {
+            match queue.len_for_others() {
                 0 => {}
                 _ if victim == index => {}
                 1 if lonely.is_none() => lonely = Some((victim, queue.taken.load(Ordering::Relaxed), Instant::now())),
@@ -483,7 +536,7 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
     if found.is_some() {
         // There may be more where that came from.
         fence(Ordering::SeqCst);
-        if vm.schedulers.iter().any(|s| s.queue.len() >= 2) {
+        if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
             wake_one();
         }
     }
@@ -501,7 +554,7 @@ const LONELY: Duration = Duration::from_micros(30);
 
 fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+    *CORES.get_or_init(crate::affinity::processors)
 }
 
 fn take_from(index: usize, victim: usize) -> Option<Next> {
@@ -516,8 +569,14 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
         count += 1;
     }
     me.queue.hold(1);
-    me.stolen.fetch_add(count, Ordering::Relaxed);
+    counted(&me.stolen, count);
+    record::event(record::Event::Steal(victim, count as usize));
     Some(Next::Process(first))
+}
+
+/// Whether it is to run what is not placed on it.
+pub(crate) fn takes_work(index: usize) -> bool {
+    share(index).takes_work()
 }
 
 /// Sleeps until there is something to do. Whether there is, as far as this one knows.
@@ -527,13 +586,17 @@ fn park(index: usize, wait_ms: u64) -> bool {
     me.parker.belongs_to_me();
     vm.idle.enter(index);
     // One more look: a pusher that did not see us among the idle pushed before this.
-    let is_active = index < balance::active();
-    let work = !me.queue.is_empty() || (is_active && vm.schedulers.iter().any(|s| s.queue.len() >= 2)) || standstill::is_wanted();
+    let is_active = takes_work(index);
+    let helps = index < online() && !placement::is_closed(index);
+    let work = !me.queue.is_empty()
+        || vm.wheels.is_brought(index)
+        || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
+        || standstill::is_wanted();
     let mut is_needed = work;
     if !work {
         qsbr::offline();
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
-        let waiting = vm.schedulers.iter().find(|s| index < online() && !s.queue.is_empty());
+        let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
         let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
         let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
         let told = system_profile::on(system_profile::SCHEDULERS);
@@ -541,9 +604,12 @@ fn park(index: usize, wait_ms: u64) -> bool {
             system_profile::scheduler(index + 1, false);
         }
         msacc::sleep(true);
+        figures::of(index).parks.add(1);
+        record::event(record::Event::Park);
         me.parker.park(Duration::from_millis(ms.max(1)));
+        record::event(record::Event::Unpark);
         msacc::sleep(false);
-        is_needed = waiting.is_some_and(|s| !s.queue.is_empty() && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
+        is_needed = waiting.is_some_and(|s| s.queue.len_for_others() != 0 && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
         if is_needed && !is_active {
             balance::activate(index);
         }
@@ -552,167 +618,9 @@ fn park(index: usize, wait_ms: u64) -> bool {
         }
         qsbr::online();
     }
-    vm.idle.leave(index) || is_needed
-}
-
-/// Does with a process from a queue what is to be done.
-#[inline(always)]
-fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, index: usize) {
-    match taken {
-        Taken::Run => run_process(engine, p, index),
-        Taken::Signals => handle_signals(p),
-        Taken::Nothing => {}
-        // SAFETY: it left the process table, and this was the last entry on a run queue.
-        Taken::Free => qsbr::retire(move || unsafe { crate::process::deallocate(p) }),
-    }
-}
-
-/// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
-#[inline(never)]
-fn handle_signals(p: ProcRef) {
-    // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
-    let local = unsafe { p.local() };
-    let after = handle::drain(local);
-    if p.state.load().is_dirty() {
-        if after == handle::After::Exit {
-            crate::exit::leave(local);
-        }
-        if p.state.stop_helping() == Put::Enqueue {
-            enqueue(p);
-        }
-    } else {
-        let outcome = match after {
-            handle::After::Exit => Outcome::Exit,
-            // Who asked for it does not wait until those of its priority get their turn.
-            _ if long_gc::is_due(local) => Outcome::DirtyCpu,
-            _ => Outcome::Yield,
-        };
-        switch_out(p, local, outcome);
-    }
-}
-
-#[inline(always)]
-fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
-    let vm = vm();
-    let me = &vm.schedulers[index];
-    p.last_scheduler.store(index as u16, Ordering::Relaxed);
-    if counted(&me.switches, 1).is_multiple_of(huge_pages::SWITCHES) {
-        huge_pages::look();
-    }
-    me.current.store(p.pid + 1, Ordering::Relaxed);
-    // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
-    let local = unsafe { p.local() };
-    if events::on(&p, SWITCHES) {
-        switched_in(local);
-    }
-    let outcome = if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
-        Outcome::Exit
-    } else if long_gc::is_due(local) {
-        // Even if it is suspended: others may wait for it.
-        Outcome::DirtyCpu
-    } else if local.suspend_count > 0 {
-        Outcome::Suspended
-    } else {
-        let slice = crate::zeal::slice();
-        let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
-        let used = (slice - left).max(0) as u64;
-        local.reductions += used;
-        counted(&me.reductions, used);
-        me.share.used(local.priority, used);
-        if balance::active() < online() && me.share.pressure.is_high(used, me.queue.len()) {
-            wake_inactive();
-        }
-        match out {
-            // Wherever it stands, all of it is in its roots.
-            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => Outcome::DirtyCpu,
-            out => out,
-        }
-    };
-    me.current.store(0, Ordering::Relaxed);
-    if events::on(&p, SWITCHES) {
-        switched_out(local, outcome);
-    }
-    switch_out(p, local, outcome);
-    // Others wait and nobody helps: the slice is over, so wake one.
-    if me.queue.len() > 1 {
-        wake_one();
-    }
-}
-
-/// Adds to a figure that only its own thread writes. What it was before.
-#[inline(always)]
-fn counted(figure: &AtomicU64, more: u64) -> u64 {
-    let before = figure.load(Ordering::Relaxed);
-    figure.store(before.wrapping_add(more), Ordering::Relaxed);
-    before
-}
-
-/// Flags of a process of which a scheduler that takes it or lets it go has more to do.
-const SWITCHES: u32 = flags::RUNNING | flags::RUNNING_PROCS | flags::METERED;
-
-#[cold]
-#[inline(never)]
-fn switched_in(local: &mut Process) {
-    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
-        events::scheduled(local, "in");
-    }
-    if meters::on(local) {
-        meters::pause(local, meters::What::Time, true);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn switched_out(local: &mut Process, outcome: Outcome) {
-    if meters::on(local) {
-        meters::pause(local, meters::What::Time, false);
-    }
-    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
-        events::scheduled(local, "out");
-    }
-}
-
-/// A slice of which the system monitor hears if it takes long.
-#[cold]
-#[inline(never)]
-fn run_watched(engine: &mut dyn EngineThread, local: &mut Process, slice: i64) -> (Outcome, i64) {
-    let (began, from) = (time::monotonic_ns(), local.ip);
-    let result = engine.run(local, slice);
-    system_monitor::ran(local, (time::monotonic_ns() - began) as u64, from);
-    result
-}
-
-pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
-    match outcome {
-        Outcome::Exit => {
-            if system_profile::on(system_profile::PROCESSES) {
-                system_profile::ended(p);
-            }
-            crate::exit::finish(local)
-        }
-        Outcome::DirtyCpu | Outcome::DirtyIo => {
-            local.flags |= FLAG_DETACHED;
-            // A dirty thread may have it at once, but not before it gets it from the queue: nothing of `local` is used after this.
-            if p.state.go_dirty() == Put::Enqueue {
-                enqueue(p);
-            }
-            vm().dirty[(outcome == Outcome::DirtyIo) as usize].push(p, p.state.load().queue_priority());
-        }
-        Outcome::Yield | Outcome::Wait | Outcome::Suspended => {
-            let told = outcome != Outcome::Yield && system_profile::on(system_profile::PROCESSES);
-            if told {
-                // SAFETY: we ran it. Told now, as others may wake it as soon as it is let go.
-                unsafe { system_profile::process(p, false) };
-            }
-            if p.state.stop_running(outcome == Outcome::Yield) == Put::Enqueue {
-                if told {
-                    // SAFETY: it is in no queue yet.
-                    unsafe { system_profile::process(p, true) };
-                }
-                enqueue(p);
-            }
-        }
-    }
+    let is_woken = vm.idle.leave(index);
+    figures::of(index).wake_ups.add(is_woken as u64);
+    is_woken || is_needed
 }
 
 /// Makes a process runnable for the first time.
@@ -727,16 +635,12 @@ pub fn start_process(p: ProcRef) {
 pub fn set_receive_timer(p: &mut Process, ms: u64) {
     p.timer.sequence = p.timer.sequence.wrapping_add(1);
     p.timer.fired = false;
-    let wheel = CURRENT.get();
-    let wheel = if wheel < vm().schedulers.len() { wheel } else { 0 };
-    // One tick more: the current one has partly gone by, and a timeout must not come early.
-    let deadline = time::ticks_ms() + ms + 1;
-    p.timer.handle = Some(vm().wheels.set(wheel, deadline, Action::Receive { pid: p.pid(), sequence: p.timer.sequence }));
+    p.timer.handle = Some(vm().wheels.set_receive(p.pid(), p.timer.sequence, ms));
 }
 
 pub fn cancel_receive_timer(p: &mut Process) {
     if let Some(handle) = p.timer.handle.take() {
-        vm().wheels.cancel(handle);
+        vm().wheels.cancel_receive(handle);
     }
     p.timer.sequence = p.timer.sequence.wrapping_add(1);
     p.timer.fired = false;
@@ -745,25 +649,14 @@ pub fn cancel_receive_timer(p: &mut Process) {
 
 /// Runs `f` on a scheduler after so many milliseconds.
 pub fn after(ms: u64, f: impl FnOnce() + Send + 'static) {
-    let wheel = my_wheel();
-    vm().wheels.set(wheel, time::ticks_ms() + ms + 1, Action::Run(Box::new(f)));
-    poke_wheel(wheel);
-}
-
-/// The wheel for timers that the calling thread sets.
-pub fn my_wheel() -> usize {
-    let index = CURRENT.get();
-    if index < vm().schedulers.len() { index } else { 0 }
-}
-
-/// For threads other than the scheduler that owns the wheel: make it look at its timers again.
-pub fn poke_wheel(wheel: usize) {
-    wake_scheduler(wheel);
+    let wheels = &vm().wheels;
+    wheels.set(wheels.reserve(), time::ticks_ms() + ms + 1, Action::Run(Box::new(f)));
 }
 
 /// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.
 pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
-    let pid = VM.get()?.schedulers.get(CURRENT.get())?.current.load(Ordering::Relaxed).checked_sub(1)?;
+    let here = VM.get()?.schedulers.get(CURRENT.get()).map(|me| &me.current).or_else(private::current)?;
+    let pid = here.load(Ordering::Relaxed).checked_sub(1)?;
     let p = crate::proctab::lookup(pid)?;
     // SAFETY: it runs on this thread, which therefore owns it.
     Some((pid, unsafe { p.local() }.initial_call))

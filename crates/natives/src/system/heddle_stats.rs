@@ -1,0 +1,172 @@
+//! Module `heddle_stats`: what this machine counts of itself. Shapes and units are in ARCHITECTURE.md ("Accounting").
+
+use heddle_runtime::figures::{self, Figures, SIZES, To};
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::record::{self, Event};
+use heddle_runtime::{cycles, locks, sched};
+use heddle_term::{Atom, Heap, Term, am, map};
+
+heddle_runtime::natives! { TABLE:
+    "heddle_stats" => {
+        "schedulers"/0 => schedulers,
+        "gc"/0 => gc,
+        "gc"/1 => gc_of,
+        "messages"/0 => messages,
+        "messages"/1 => messages_of,
+        "locks"/0 => waits,
+        "record"/1 => switch_record,
+        "events"/0 => events,
+    }
+}
+
+fn figures_map(heap: &mut Heap, figures: &[(&str, u64)]) -> Term {
+    let pairs: Vec<(Term, Term)> = figures.iter().map(|&(name, n)| (Atom::new(name).into(), heap.unsigned(n))).collect();
+    map::from_pairs(heap, &pairs)
+}
+
+/// A map per normal scheduler, in their order.
+fn schedulers(p: &mut Process, _: &[Term]) -> NativeResult {
+    let lengths = sched::queue_lengths();
+    let maps: Vec<Term> = lengths
+        .into_iter()
+        .enumerate()
+        .map(|(index, run_queue)| {
+            let [switches, reductions, steals] = sched::counts(index);
+            let f = figures::of(index);
+            let figures = [
+                ("id", index as u64 + 1),
+                ("run_queue", run_queue as u64),
+                ("context_switches", switches),
+                ("reductions", reductions),
+                ("steals", steals),
+                ("migrations", f.migrations.get()),
+                ("wake_ups", f.wake_ups.get()),
+                ("parks", f.parks.get()),
+                ("searches", f.searches.get()),
+                ("lock_waits", f.lock_waits()),
+                ("lock_wait_ns", f.lock_wait_ns()),
+            ];
+            figures_map(&mut p.heap, &figures)
+        })
+        .collect();
+    Ok(p.heap.list(&maps))
+}
+
+/// The row of the scheduler thread with this number, as in `statistics(scheduler_wall_time_all)`.
+fn row(p: &mut Process, id: Term) -> Result<&'static [Figures], heddle_runtime::Thrown> {
+    let (all, Some(id)) = (figures::all(), id.as_small()) else { return Err(p.badarg()) };
+    match usize::try_from(id) {
+        Ok(id) if (1..all.len()).contains(&id) => Ok(&all[id - 1..id]),
+        _ => Err(p.badarg()),
+    }
+}
+
+fn sum(rows: &[Figures], figure: impl Fn(&Figures) -> u64) -> u64 {
+    rows.iter().map(figure).sum()
+}
+
+fn gc(p: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(collections(p, figures::all()))
+}
+
+fn gc_of(p: &mut Process, a: &[Term]) -> NativeResult {
+    let rows = row(p, a[0])?;
+    Ok(collections(p, rows))
+}
+
+fn collections(p: &mut Process, rows: &[Figures]) -> Term {
+    let figures = [
+        ("minor", sum(rows, |f| f.minor_collections.get())),
+        ("major", sum(rows, |f| f.major_collections.get())),
+        ("words_copied", sum(rows, |f| f.words_copied.get())),
+        ("words_reclaimed", sum(rows, |f| f.words_reclaimed.get())),
+        ("time_ns", cycles::to_ns(sum(rows, |f| f.collecting.get()))),
+    ];
+    figures_map(&mut p.heap, &figures)
+}
+
+fn messages(p: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(sent(p, figures::all()))
+}
+
+fn messages_of(p: &mut Process, a: &[Term]) -> NativeResult {
+    let rows = row(p, a[0])?;
+    Ok(sent(p, rows))
+}
+
+fn sent(p: &mut Process, rows: &[Figures]) -> Term {
+    let to = |to| sum(rows, |f| f.messages_to(to));
+    let ways = [to(To::Myself), to(To::Here), to(To::Other)];
+    let sizes: Vec<(Term, Term)> = (0..SIZES)
+        .map(|size| (size, sum(rows, |f| f.messages_of_size(size))))
+        .filter(|&(_, count)| count > 0)
+        .map(|(size, count)| (Term::small(if size == 0 { 0 } else { 1 << (size - 1) }), p.heap.unsigned(count)))
+        .collect();
+    let sizes = map::from_pairs(&mut p.heap, &sizes);
+    let words = sum(rows, |f| f.message_words.get());
+    let figures = [
+        ("messages", ways.iter().sum()),
+        ("words", words),
+        ("to_self", ways[0]),
+        ("to_same_scheduler", ways[1]),
+        ("to_other_scheduler", ways[2]),
+    ];
+    let all = figures_map(&mut p.heap, &figures);
+    map::put(&mut p.heap, all, Atom::new("sizes").into(), sizes)
+}
+
+/// A map for each class of locks and thread that had to wait. 0 is the number of threads that are no schedulers.
+fn waits(p: &mut Process, _: &[Term]) -> NativeResult {
+    let all = figures::all();
+    let mut maps = Vec::new();
+    for (class, row) in locks::CLASSES.iter().enumerate() {
+        for (thread, f) in all.iter().enumerate().filter(|(_, f)| f.locks[class].count.get() > 0) {
+            let waits = &f.locks[class];
+            let id = if thread + 1 == all.len() { 0 } else { thread as u64 + 1 };
+            let map = figures_map(&mut p.heap, &[("scheduler", id), ("waits", waits.count.get()), ("wait_ns", waits.ns.get())]);
+            maps.push(map::put(&mut p.heap, map, Atom::new("class").into(), Atom::new(row.name).into()));
+        }
+    }
+    Ok(p.heap.list(&maps))
+}
+
+/// `start` or `stop`.
+fn switch_record(p: &mut Process, a: &[Term]) -> NativeResult {
+    match a[0].as_atom().map(|what| what.name()) {
+        Some("start") => record::start(),
+        Some("stop") => record::stop(),
+        _ => return Err(p.badarg()),
+    }
+    Ok(am::OK.into())
+}
+
+/// `[{MonotonicNs, Scheduler, Event}]`, oldest first.
+fn events(p: &mut Process, _: &[Term]) -> NativeResult {
+    let entries = record::events();
+    let threads = figures::all().len();
+    p.bump(entries.len() / 10);
+    let list: Vec<Term> = entries
+        .into_iter()
+        .map(|entry| {
+            let heap = &mut p.heap;
+            let with = |heap: &mut Heap, name: &str, numbers: &[usize]| {
+                let terms: Vec<Term> =
+                    std::iter::once(Atom::new(name).into()).chain(numbers.iter().map(|&n| Term::small(n as i64))).collect();
+                heap.tuple(&terms)
+            };
+            let event = match entry.event {
+                Event::Busy => Atom::new("busy").into(),
+                Event::Idle => Atom::new("idle").into(),
+                Event::Park => Atom::new("park").into(),
+                Event::Unpark => Atom::new("unpark").into(),
+                Event::WakeUp(index) => with(heap, "wake_up", &[index + 1]),
+                Event::Steal(index, count) => with(heap, "steal", &[index + 1, count]),
+                Event::Migrate(index, count) => with(heap, "migrate", &[index + 1, count]),
+            };
+            let ns = heap.integer(entry.ns);
+            let id = if entry.thread + 1 == threads { 0 } else { entry.thread as i64 + 1 };
+            heap.tuple(&[ns, Term::small(id), event])
+        })
+        .collect();
+    Ok(p.heap.list(&list))
+}

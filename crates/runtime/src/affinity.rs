@@ -1,0 +1,112 @@
+//! Which logical processor each scheduler thread is bound to (`+sbt`).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+struct Thread {
+    /// Of the operating system, once it runs.
+    id: Option<libc::pid_t>,
+    bound_to: Option<u32>,
+}
+
+/// By scheduler.
+static THREADS: Mutex<Vec<Thread>> = Mutex::new(Vec::new());
+
+type Set = libc::cpu_set_t;
+/// Processors that a set has room for.
+const MOST: usize = size_of::<Set>() * 8;
+
+/// What the machine may run on, as it was started.
+fn allowed() -> &'static Set {
+    static ALLOWED: OnceLock<Set> = OnceLock::new();
+    ALLOWED.get_or_init(|| {
+        // SAFETY: a set of bits; all zeros are the empty one.
+        let mut set: Set = unsafe { std::mem::zeroed() };
+        // SAFETY: a valid destination of that size.
+        unsafe { libc::sched_getaffinity(0, size_of::<Set>(), &mut set) };
+        set
+    })
+}
+
+/// To be called before any thread is bound.
+pub fn init(schedulers: usize) {
+    allowed();
+    processors();
+    THREADS.lock().unwrap().extend((0..schedulers).map(|_| Thread { id: None, bound_to: None }));
+}
+
+/// How many processors the machine may use: threads that are bound, and what they start, would find one.
+pub fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
+}
+
+static ANY_BOUND: AtomicBool = AtomicBool::new(false);
+
+/// Whether a thread or program that the calling thread starts has to `free` itself.
+pub fn is_any_bound() -> bool {
+    // Relaxed: the calling thread was bound before it starts anything, or will not matter.
+    ANY_BOUND.load(Ordering::Relaxed)
+}
+
+/// The calling thread, which may have been started by a bound one, is not bound. In a child before `exec` as well.
+pub fn free() {
+    if is_any_bound() {
+        // SAFETY: a valid set of that size.
+        unsafe { libc::sched_setaffinity(0, size_of::<Set>(), allowed()) };
+    }
+}
+
+/// Whether threads may be bound to it.
+pub fn is_available(cpu: u32) -> bool {
+    // SAFETY: within the set.
+    (cpu as usize) < MOST && unsafe { libc::CPU_ISSET(cpu as usize, allowed()) }
+}
+
+/// The calling thread is that scheduler.
+pub(crate) fn begins(scheduler: usize) {
+    let mut threads = THREADS.lock().unwrap();
+    let Some(thread) = threads.get_mut(scheduler) else { return };
+    // SAFETY: no arguments, cannot fail.
+    thread.id = Some(unsafe { libc::gettid() });
+    if thread.bound_to.is_some() {
+        thread.bind();
+    }
+}
+
+/// Binds each scheduler to its processor, or lets it go.
+pub fn bind(processors: impl Fn(usize) -> Option<u32>) {
+    for (scheduler, thread) in THREADS.lock().unwrap().iter_mut().enumerate() {
+        let processor = processors(scheduler);
+        if thread.bound_to != processor {
+            thread.bound_to = processor;
+            ANY_BOUND.fetch_or(processor.is_some(), Ordering::Relaxed);
+            thread.bind();
+        }
+    }
+}
+
+/// What each scheduler is bound to.
+pub fn bindings() -> Vec<Option<u32>> {
+    THREADS.lock().unwrap().iter().map(|thread| thread.bound_to).collect()
+}
+
+impl Thread {
+    fn bind(&mut self) {
+        let Some(id) = self.id else { return };
+        let set = match self.bound_to {
+            None => *allowed(),
+            Some(cpu) => {
+                // SAFETY: as in `allowed`.
+                let mut set: Set = unsafe { std::mem::zeroed() };
+                // SAFETY: `is_available`, so within the set.
+                unsafe { libc::CPU_SET(cpu as usize, &mut set) };
+                set
+            }
+        };
+        // SAFETY: a valid set of that size; a thread that is gone is an error.
+        if unsafe { libc::sched_setaffinity(id, size_of::<Set>(), &set) } != 0 {
+            self.bound_to = None;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A clock for what is measured so often that reading the system's would show: the processor's counter of cycles, where it runs
+//! evenly whatever the processor does ("invariant"), and CLOCK_MONOTONIC elsewhere. Readings become nanoseconds when somebody
+//! asks, by how far both clocks came since the start.
+
+use crate::time::monotonic_ns;
+use std::sync::OnceLock;
+
+struct Start {
+    is_counter: bool,
+    cycles: u64,
+    ns: i64,
+}
+
+static START: OnceLock<Start> = OnceLock::new();
+
+#[cfg(target_arch = "x86_64")]
+fn is_invariant() -> bool {
+    use std::arch::x86_64::__cpuid;
+    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+}
+#[cfg(not(target_arch = "x86_64"))]
+fn is_invariant() -> bool {
+    false
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn counter() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction, and systems let programs use it (is_invariant was asked first).
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+#[cfg(not(target_arch = "x86_64"))]
+fn counter() -> u64 {
+    0
+}
+
+pub fn init() {
+    START.get_or_init(|| {
+        let is_counter = is_invariant();
+        Start { is_counter, cycles: if is_counter { counter() } else { 0 }, ns: monotonic_ns() }
+    });
+}
+
+/// Only differences mean something.
+#[inline]
+pub fn now() -> u64 {
+    match START.get() {
+        Some(start) if start.is_counter => counter(),
+        _ => monotonic_ns() as u64,
+    }
+}
+
+/// How long so many took.
+pub fn to_ns(cycles: u64) -> u64 {
+    match START.get() {
+        Some(start) if start.is_counter => {
+            let passed = (counter().saturating_sub(start.cycles)).max(1);
+            (cycles as u128 * (monotonic_ns() - start.ns) as u128 / passed as u128) as u64
+        }
+        _ => cycles,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nap_takes_as_long_on_both_clocks() {
+        init();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let (began, before) = (now(), monotonic_ns());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let (ended, after) = (now(), monotonic_ns());
+        let (ns, wanted) = (to_ns(ended - began), (after - before) as u64);
+        assert!(ns.abs_diff(wanted) < wanted / 10, "{ns} {wanted}");
+    }
+}

@@ -1,0 +1,219 @@
+//! What each thread counts of its own work, always: messages, collections, steals, waits for locks.
+//!
+//! A figure is written by its thread alone, with a plain load and a plain store in cache lines of that thread; who wants to know
+//! adds up what all threads have. So counting takes no locked instruction and no shared line. Threads that are no schedulers
+//! (the poller, who frees tables) are few and count rarely: they share one row under a lock.
+
+use crate::locks::{self, Waits};
+use crate::process::ProcRef;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// Written by one thread.
+#[derive(Default)]
+pub struct Figure(AtomicU64);
+
+impl Figure {
+    #[inline(always)]
+    pub fn add(&self, more: u64) {
+        // Relaxed: a statistic. No read-modify-write: nobody else writes it.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sizes of messages: none, 1, 2-3, 4-7, ... words.
+pub const SIZES: usize = 64;
+
+/// Where a message goes, seen from who sends it.
+#[derive(Clone, Copy)]
+pub enum To {
+    /// Whatever ran last on another scheduler, and all that others than schedulers send.
+    Other,
+    /// A process that ran last on this scheduler.
+    Here,
+    /// The sender.
+    Myself,
+}
+const WAYS: usize = 4;
+
+struct Messages([[Figure; WAYS]; SIZES]);
+
+impl Default for Messages {
+    fn default() -> Messages {
+        Messages(std::array::from_fn(|_| Default::default()))
+    }
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+pub struct Figures {
+    /// Among the scheduler threads: normal ones, dirty ones for CPU, for I/O; then all others.
+    number: u16,
+    /// By size and way: adding up rows and columns gives the rest.
+    messages: Messages,
+    pub message_words: Figure,
+    pub minor_collections: Figure,
+    pub major_collections: Figure,
+    pub words_copied: Figure,
+    pub words_reclaimed: Figure,
+    /// In the unit of `cycles`.
+    pub collecting: Figure,
+    /// Processes that came here along migration paths or went away on them, by this scheduler's doing.
+    pub migrations: Figure,
+    /// How often others woke it, how often it went to sleep, how often it looked for work at others.
+    pub wake_ups: Figure,
+    pub parks: Figure,
+    pub searches: Figure,
+    pub locks: [Waits; locks::CLASSES.len()],
+}
+
+static ALL: OnceLock<Box<[Figures]>> = OnceLock::new();
+static OTHERS: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    static MINE: Cell<Option<&'static Figures>> = const { Cell::new(None) };
+}
+
+/// For so many scheduler threads.
+pub fn init(threads: usize) {
+    let _ = ALL.set((0..=threads).map(|number| Figures { number: number as u16, ..Figures::default() }).collect());
+    crate::cycles::init();
+}
+
+/// The calling thread is scheduler thread `number`.
+pub fn register(number: usize) {
+    MINE.set(ALL.get().and_then(|all| all.get(number)));
+}
+
+/// Normal schedulers, dirty ones for CPU and for I/O, and last the row of all other threads.
+pub fn all() -> &'static [Figures] {
+    ALL.get().map_or(&[], |all| all)
+}
+
+/// Of a scheduler thread.
+pub fn of(number: usize) -> &'static Figures {
+    &all()[number]
+}
+
+/// The sum over all threads.
+pub fn sum(figure: impl Fn(&Figures) -> u64) -> u64 {
+    all().iter().map(figure).sum()
+}
+
+/// The row of the calling thread.
+pub fn number() -> usize {
+    MINE.get().map_or_else(|| all().len() - 1, |mine| mine.number as usize)
+}
+
+/// Counts something for the calling thread.
+#[inline(always)]
+pub fn count(f: impl FnOnce(&Figures)) {
+    match MINE.get() {
+        Some(mine) => f(mine),
+        None => count_for_others(f),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn count_for_others(f: impl FnOnce(&Figures)) {
+    if let Some(others) = all().last() {
+        let _one_at_a_time = OTHERS.lock().unwrap();
+        f(others);
+    }
+}
+
+/// A message of so many words is about to be sent to somebody else.
+#[inline(always)]
+pub fn message(to: ProcRef, words: usize) {
+    count(|mine| {
+        let is_here = to.last_scheduler.load(Ordering::Relaxed) == mine.number;
+        mine.message(if is_here { To::Here } else { To::Other }, words);
+    });
+}
+
+/// A process is about to send itself a message.
+#[inline(always)]
+pub fn message_to_myself(words: usize) {
+    count(|mine| mine.message(To::Myself, words));
+}
+
+/// The row of a message of so many words.
+#[inline(always)]
+fn size(words: usize) -> usize {
+    (words << 1 | 1).ilog2() as usize % SIZES
+}
+
+impl Figures {
+    #[inline(always)]
+    fn message(&self, to: To, words: usize) {
+        self.messages.0[size(words)][to as usize].add(1);
+        self.message_words.add(words as u64);
+    }
+
+    pub fn messages_to(&self, to: To) -> u64 {
+        self.messages.0.iter().map(|ways| ways[to as usize].get()).sum()
+    }
+
+    pub fn messages_of_size(&self, size: usize) -> u64 {
+        self.messages.0[size].iter().map(Figure::get).sum()
+    }
+
+    pub fn collections(&self) -> u64 {
+        self.minor_collections.get() + self.major_collections.get()
+    }
+
+    pub fn lock_waits(&self) -> u64 {
+        self.locks.iter().map(|waits| waits.count.get()).sum()
+    }
+
+    pub fn lock_wait_ns(&self) -> u64 {
+        self.locks.iter().map(|waits| waits.ns.get()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_two() {
+        assert_eq!([0, 1, 2, 3, 4, 7, 8, (1 << 30) - 1, 1 << 30, 1 << 40].map(size), [0, 1, 2, 2, 3, 3, 4, 30, 31, 41]);
+    }
+
+    #[test]
+    fn a_message_is_in_one_row_and_one_column() {
+        let figures = Figures::default();
+        figures.message(To::Myself, 0);
+        figures.message(To::Here, 3);
+        figures.message(To::Other, 3);
+        figures.message(To::Other, 0);
+        assert_eq!([To::Other, To::Here, To::Myself].map(|to| figures.messages_to(to)), [2, 1, 1]);
+        assert_eq!([0, 1, 2, 3].map(|size| figures.messages_of_size(size)), [2, 0, 2, 0]);
+        assert_eq!(figures.message_words.get(), 6);
+    }
+
+    /// Threads that are not schedulers add to the same row, one at a time.
+    #[test]
+    fn nothing_that_other_threads_count_is_lost() {
+        init(2);
+        let row = all().last().unwrap();
+        let before = row.searches.get();
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..1000).for_each(|_| count(|f| f.searches.add(1))))).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(row.searches.get() - before, 4000);
+        std::thread::spawn(|| {
+            register(1);
+            let before = of(1).parks.get();
+            count(|f| f.parks.add(3));
+            assert_eq!(of(1).parks.get() - before, 3);
+        })
+        .join()
+        .unwrap();
+    }
+}

@@ -1,0 +1,267 @@
+//! Locks that count who waits for them, and how long, by class of lock and by thread: always, as OTP's `lcnt` shows it.
+//!
+//! A lock is tried first. Only who does not get it reads the clock and counts, and that one waits anyway; who gets it at once
+//! does what it would do without this. So an acquisition is only known if it had to wait.
+
+use crate::figures::{self, Figure, Figures};
+use crate::time::monotonic_ns;
+use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+/// Kinds of locks on ways that Erlang code takes, in the order of CLASSES.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub enum Class {
+    EtsHash,
+    EtsTree,
+    EtsTreeShape,
+    EtsTable,
+    EtsFixations,
+    EtsNames,
+    Names,
+    Modules,
+    CodeRanges,
+    CodeChange,
+    Exports,
+    Funs,
+    PersistentTerms,
+    Literals,
+    Ports,
+    Port,
+    PollSet,
+    File,
+    Environment,
+    DirtyQueue,
+}
+
+/// How `lcnt` shows a class: under the name that ERTS has for a lock with this purpose, if there is one.
+pub struct Row {
+    pub name: &'static str,
+    pub kind: &'static str,
+    pub category: &'static str,
+}
+
+const fn row(name: &'static str, kind: &'static str, category: &'static str) -> Row {
+    Row { name, kind, category }
+}
+
+pub const CLASSES: [Row; 20] = [
+    row("db_hash_slot", "rw_mutex", "db"),
+    row("erl_db_catree_base_node", "rw_mutex", "db"),
+    row("erl_db_catree_route_node", "mutex", "db"),
+    row("db_tab", "mutex", "db"),
+    row("db_tab_fix", "mutex", "db"),
+    row("meta_name_tab", "mutex", "db"),
+    row("reg_tab", "mutex", "process"),
+    row("module_tab", "mutex", "generic"),
+    row("code_ranges", "rw_mutex", "generic"),
+    row("code_write_permission", "mutex", "generic"),
+    row("export_tab", "mutex", "generic"),
+    row("fun_tab", "mutex", "generic"),
+    row("persistent_term_delete_permission", "mutex", "generic"),
+    row("literal_areas", "mutex", "generic"),
+    row("port_table", "rw_mutex", "io"),
+    row("port_lock", "mutex", "io"),
+    row("pollset", "mutex", "io"),
+    row("file", "mutex", "io"),
+    row("environ", "rw_mutex", "generic"),
+    row("dirty_run_queue", "mutex", "scheduler"),
+];
+
+/// Of `lcnt_control(mask)`, in its order.
+pub const CATEGORIES: [&str; 8] = ["scheduler", "process", "io", "generic", "distribution", "debug", "db", "allocator"];
+/// Those that are counted, as bits.
+static MASK: AtomicU8 = AtomicU8::new(u8::MAX);
+/// Figures of locks that are gone are kept: here they always are, so this is only what was asked for.
+pub static COPY_SAVE: AtomicBool = AtomicBool::new(false);
+
+/// Powers of two of nanoseconds waited; the last has all that are longer.
+pub const DURATIONS: usize = 30;
+
+/// What a thread waited for locks of a class.
+#[derive(Default)]
+pub struct Waits {
+    pub count: Figure,
+    pub ns: Figure,
+    pub durations: [Figure; DURATIONS],
+}
+
+impl Class {
+    #[inline]
+    pub fn lock<T: ?Sized>(self, mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        match mutex.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(e)) => e.into_inner(),
+            Err(TryLockError::WouldBlock) => self.wait(|| mutex.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    #[inline]
+    pub fn read<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+        match lock.try_read() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(e)) => e.into_inner(),
+            Err(TryLockError::WouldBlock) => self.wait(|| lock.read().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    #[inline]
+    pub fn write<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+        match lock.try_write() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(e)) => e.into_inner(),
+            Err(TryLockError::WouldBlock) => self.wait(|| lock.write().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+
+    /// A look past a biased lock is no wait; nor is counted how long a writer waits for those who look.
+    #[inline]
+    pub fn read_biased<T>(self, lock: &ReaderLock<T>) -> ReadGuard<'_, T> {
+        lock.try_read().unwrap_or_else(|| self.wait(|| lock.read()))
+    }
+
+    #[inline]
+    pub fn write_biased<T>(self, lock: &ReaderLock<T>) -> WriteGuard<'_, T> {
+        lock.try_write().unwrap_or_else(|| self.wait(|| lock.write()))
+    }
+
+    /// For who tried by itself.
+    #[cold]
+    #[inline(never)]
+    pub fn wait<R>(self, lock: impl FnOnce() -> R) -> R {
+        if !is_counted(CLASSES[self as usize].category) {
+            return lock();
+        }
+        let began = monotonic_ns();
+        let guard = lock();
+        let ns = (monotonic_ns() - began) as u64;
+        figures::count(|mine| mine.locks[self as usize].add(ns));
+        guard
+    }
+}
+
+impl Waits {
+    fn add(&self, ns: u64) {
+        self.count.add(1);
+        self.ns.add(ns);
+        self.durations[(ns.max(1).ilog2() as usize).min(DURATIONS - 1)].add(1);
+    }
+
+    pub fn read(&self) -> Waited {
+        Waited { count: self.count.get(), ns: self.ns.get(), durations: std::array::from_fn(|i| self.durations[i].get()) }
+    }
+}
+
+/// A reading of `Waits`.
+#[derive(Clone, Default)]
+pub struct Waited {
+    pub count: u64,
+    pub ns: u64,
+    pub durations: [u64; DURATIONS],
+}
+
+impl Waited {
+    fn since(&self, before: &Waited) -> Waited {
+        Waited {
+            count: self.count - before.count,
+            ns: self.ns - before.ns,
+            durations: std::array::from_fn(|i| self.durations[i] - before.durations[i]),
+        }
+    }
+}
+
+fn bit(category: &str) -> Option<u8> {
+    CATEGORIES.iter().position(|name| *name == category).map(|i| 1 << i)
+}
+
+pub fn is_counted(category: &str) -> bool {
+    bit(category).is_some_and(|bit| MASK.load(Ordering::Relaxed) & bit != 0)
+}
+
+/// These categories are counted from now on, the others are not. The first that does not exist, if any.
+pub fn set_counted<'a>(categories: impl IntoIterator<Item = &'a str>) -> Result<(), &'a str> {
+    let mut mask = 0;
+    for category in categories {
+        mask |= bit(category).ok_or(category)?;
+    }
+    MASK.store(mask, Ordering::Relaxed);
+    Ok(())
+}
+
+/// What was counted when it was last cleared, by thread and class, and when that was. The figures themselves are their threads'
+/// alone, so they are not set to zero.
+struct Cleared {
+    at: i64,
+    waited: Vec<Vec<Waited>>,
+}
+
+static CLEARED: Mutex<Option<Cleared>> = Mutex::new(None);
+
+fn read(figures: &Figures) -> Vec<Waited> {
+    figures.locks.iter().map(Waits::read).collect()
+}
+
+/// Counts from zero again.
+pub fn clear() {
+    *CLEARED.lock().unwrap() = Some(Cleared { at: monotonic_ns(), waited: figures::all().iter().map(read).collect() });
+}
+
+/// How many nanoseconds were counted, and what, by thread (as `figures::all`) and class.
+pub fn counted() -> (u64, Vec<Vec<Waited>>) {
+    let cleared = CLEARED.lock().unwrap();
+    let mut waited: Vec<Vec<Waited>> = figures::all().iter().map(read).collect();
+    let mut at = crate::time::START_NS;
+    if let Some(cleared) = &*cleared {
+        at = cleared.at;
+        for (now, then) in waited.iter_mut().zip(&cleared.waited) {
+            for (now, then) in now.iter_mut().zip(then) {
+                *now = now.since(then);
+            }
+        }
+    }
+    ((monotonic_ns() - at) as u64, waited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Who waits is counted with the time it took, in its class and in no other; who does not wait is not.
+    #[test]
+    fn only_who_waits_is_counted() {
+        figures::init(2);
+        let lock = Mutex::new(0);
+        let waits = |class: Class| figures::sum(|f| f.locks[class as usize].count.get());
+        let (before, other) = (waits(Class::File), waits(Class::Environment));
+        *Class::File.lock(&lock) += 1;
+        assert_eq!(waits(Class::File), before);
+        let ns = figures::sum(|f| f.locks[Class::File as usize].ns.get());
+        std::thread::scope(|scope| {
+            let guard = lock.lock().unwrap();
+            scope.spawn(|| *Class::File.lock(&lock) += 1);
+            std::thread::sleep(Duration::from_millis(30));
+            drop(guard);
+        });
+        assert_eq!(*lock.lock().unwrap(), 2);
+        assert_eq!((waits(Class::File), waits(Class::Environment)), (before + 1, other));
+        assert!(figures::sum(|f| f.locks[Class::File as usize].ns.get()) - ns > 1_000_000);
+    }
+
+    #[test]
+    fn a_wait_is_in_the_slot_of_its_power_of_two() {
+        let waits = Waits::default();
+        [0, 1, 2, 3, 1 << 20, u64::MAX >> 20].into_iter().for_each(|ns| waits.add(ns));
+        let read = waits.read();
+        assert_eq!((read.count, read.durations[0], read.durations[1], read.durations[20], read.durations[29]), (6, 2, 2, 1, 1));
+    }
+
+    #[test]
+    fn classes_are_in_categories() {
+        assert!(CLASSES.iter().all(|class| bit(class.category).is_some()));
+        assert_eq!(CLASSES.len(), Class::DirtyQueue as usize + 1);
+        assert_eq!(CLASSES[Class::Port as usize].name, "port_lock");
+        assert_eq!(set_counted(["db", "nonsense", "io"]), Err("nonsense"));
+    }
+}

@@ -1,0 +1,178 @@
+//! Where a process may run: anywhere, on one scheduler, or on a thread of its own (`private`); and schedulers that are kept for those
+//! who are placed there.
+//!
+//! Only the owner of a process changes its place: another process asks it to, by a signal. So nothing moves a process that somebody
+//! else holds. It goes on at its new place when it is taken from a queue the next time: whoever takes it looks (`is_elsewhere`), and
+//! brings it where it belongs. Entries may therefore lie on any queue for a while.
+//!
+//! Who is pinned to a scheduler that is offline runs like the others, and goes back when the scheduler is online again; so does who has
+//! a thread, while multi-scheduling is blocked.
+//!
+//! An isolated scheduler is closed: it takes nothing from others and is not in the balance, and what wants to go on its queue and is
+//! not pinned to it goes on to the next open one. It need not be exact at once: who was on its way when it was closed is handed over, or
+//! runs a slice. One scheduler that is online stays open: while there is none, none is closed.
+
+use crate::process::ProcShared;
+use crate::{balance, private, sched};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Most schedulers of a kind. Places from here on are private threads.
+pub const MAX_SCHEDULERS: usize = 1024;
+
+/// The index of a scheduler, or what `private::start` gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    Anywhere,
+    /// To go there once.
+    Next(usize),
+    Pinned(usize),
+    Private(usize),
+}
+
+/// By the owner of the process, or its creator.
+pub(crate) fn put(p: &ProcShared, place: Place) {
+    match place {
+        Place::Anywhere => p.place(0, false),
+        Place::Next(index) => p.place(index + 1, true),
+        Place::Pinned(index) | Place::Private(index) => p.place(index + 1, false),
+    }
+}
+
+/// Where the process is to run.
+pub fn of(p: &ProcShared) -> Place {
+    match p.placed().checked_sub(1) {
+        None => Place::Anywhere,
+        Some(index) if index >= MAX_SCHEDULERS => Place::Private(index),
+        Some(index) if p.is_placed_once() => Place::Next(index),
+        Some(index) => Place::Pinned(index),
+    }
+}
+
+/// By the owner: from now on it is to run there. A thread that it had ends.
+pub fn change(p: &ProcShared, place: Place) {
+    let before = of(p);
+    put(p, place);
+    if let Place::Private(index) = before
+        && before != place
+    {
+        private::end(index);
+    }
+}
+
+/// The only place where the process may run now. None: every scheduler that is open.
+#[inline(always)]
+pub fn home(p: &ProcShared) -> Option<usize> {
+    let number = p.placed();
+    if number == 0 { None } else { home_if_there(p, number - 1) }
+}
+
+#[cold]
+fn home_if_there(p: &ProcShared, index: usize) -> Option<usize> {
+    if index < MAX_SCHEDULERS {
+        (index < sched::online()).then_some(index)
+    } else {
+        // While its native blocks there, or it waits for a dirty thread, schedulers handle its signals.
+        (!IS_BLOCKED.load(Ordering::Relaxed) && !p.state.load().is_dirty()).then_some(index)
+    }
+}
+
+/// By who has taken the process at `index`, and owns it: it is to run elsewhere.
+#[inline(always)]
+pub fn is_elsewhere(p: &ProcShared, index: usize) -> bool {
+    p.placed() != 0 && is_not_here(p, index)
+}
+
+#[cold]
+fn is_not_here(p: &ProcShared, index: usize) -> bool {
+    let home = home(p);
+    let elsewhere = match home {
+        Some(home) => home != index,
+        // A private thread is nobody else's.
+        None => index >= MAX_SCHEDULERS,
+    };
+    if !elsewhere && p.is_placed_once() {
+        p.place(0, false);
+    }
+    elsewhere
+}
+
+/// Multi-scheduling is blocked: private threads run nothing. Relaxed: as `sched::online`.
+static IS_BLOCKED: AtomicBool = AtomicBool::new(false);
+
+pub fn block_private(is_blocked: bool) {
+    IS_BLOCKED.store(is_blocked, Ordering::Relaxed);
+}
+
+// ---- schedulers that are kept ----
+
+/// Those that were isolated.
+static ISOLATED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// Of these, the ones that are closed: all but where that is every one online. Relaxed, here and for ANY: see above.
+static CLOSED: [AtomicU64; MAX_SCHEDULERS / 64] = [const { AtomicU64::new(0) }; MAX_SCHEDULERS / 64];
+static ANY: AtomicBool = AtomicBool::new(false);
+
+#[inline(always)]
+pub fn is_closed(index: usize) -> bool {
+    ANY.load(Ordering::Relaxed) && CLOSED[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
+}
+
+/// Who is not pinned there goes here instead: `index` itself if it is open.
+#[inline(always)]
+pub fn instead_of(index: usize) -> usize {
+    if is_closed(index) { next_open(index) } else { index }
+}
+
+#[cold]
+fn next_open(index: usize) -> usize {
+    let after = |count: usize| (index..index + count).map(move |i| i % count).find(|&i| !is_closed(i));
+    after(balance::active().max(1)).or_else(|| after(sched::online())).unwrap_or(index)
+}
+
+pub fn isolated() -> Vec<usize> {
+    ISOLATED.lock().unwrap().clone()
+}
+
+/// Keeps a scheduler that is online for those pinned to it. False: no other one that is online would be left to all.
+pub fn isolate(index: usize) -> bool {
+    let mut isolated = ISOLATED.lock().unwrap();
+    if !isolated.contains(&index) {
+        if (0..sched::online()).all(|other| other == index || isolated.contains(&other)) {
+            return false;
+        }
+        isolated.push(index);
+        isolated.sort_unstable();
+        close(&isolated);
+    }
+    true
+}
+
+/// The scheduler is there for all again. Whether it was isolated.
+pub fn release(index: usize) -> bool {
+    let mut isolated = ISOLATED.lock().unwrap();
+    let before = isolated.len();
+    isolated.retain(|&other| other != index);
+    close(&isolated);
+    isolated.len() < before
+}
+
+/// The number of those online changed.
+pub(crate) fn online_changed() {
+    close(&ISOLATED.lock().unwrap());
+}
+
+fn close(isolated: &[usize]) {
+    let one_is_open = (0..sched::online()).any(|index| !isolated.contains(&index));
+    let mut any = false;
+    for index in 0..sched::count() {
+        let is_closed = one_is_open && isolated.contains(&index);
+        any |= is_closed;
+        let (word, bit) = (&CLOSED[index / 64], 1 << (index % 64));
+        let before = if is_closed { word.fetch_or(bit, Ordering::Relaxed) } else { word.fetch_and(!bit, Ordering::Relaxed) };
+        if (before & bit != 0) != is_closed {
+            sched::close(index, is_closed);
+        }
+    }
+    ANY.store(any, Ordering::Relaxed);
+    balance::tell();
+}

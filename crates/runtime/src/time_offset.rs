@@ -1,0 +1,189 @@
+//! What Erlang system time is more than Erlang monotonic time, and when that may change: the time warp modes (`+C`).
+//!
+//! Without time warp the offset stays as it is at start. With a single warp it is preliminary until it is finalized, and right from
+//! then on. With many it follows the system's clock: it is looked at once a minute, and changed if the clock has leapt by more than
+//! `LEAP_NS`. Who monitors the offset is told of each change.
+
+use crate::links::{AliasMode, MonitorKind};
+use crate::package::Package;
+use crate::process::Process;
+use crate::{proctab, sched, send, time};
+use heddle_term::{Atom, Term, am};
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Warp {
+    No,
+    Single,
+    Multi,
+}
+
+impl Warp {
+    const ALL: [(Warp, &str); 3] = [(Warp::No, "no_time_warp"), (Warp::Single, "single_time_warp"), (Warp::Multi, "multi_time_warp")];
+
+    pub fn named(name: &str) -> Option<Warp> {
+        Warp::ALL.iter().find(|(_, other)| *other == name).map(|(warp, _)| *warp)
+    }
+
+    pub fn name(self) -> &'static str {
+        Warp::ALL[self as usize].1
+    }
+}
+
+/// Set before the clock starts. Stock's default since OTP 26.
+static MODE: AtomicU8 = AtomicU8::new(Warp::Multi as u8);
+static PRELIMINARY: AtomicBool = AtomicBool::new(false);
+/// Erlang system time minus Erlang monotonic time, ns.
+static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
+/// Processes that monitor the offset, and some that did.
+static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: PRUNE_AT_LEAST });
+
+struct Watchers {
+    pids: Option<HashSet<u64>>,
+    /// Those that ended are taken out when there are as many.
+    prune_at: usize,
+}
+const PRUNE_AT_LEAST: usize = 64;
+
+const LOOK_EVERY_MS: u64 = 60_000;
+/// Smaller differences come from reading two clocks one after the other (guessed; ERTS takes a tenth of this).
+const LEAP_NS: i64 = 1_000_000;
+
+/// For `+C`, before `time::init`.
+pub fn set_mode(warp: Warp) {
+    MODE.store(warp as u8, Ordering::Relaxed);
+    PRELIMINARY.store(warp == Warp::Single, Ordering::Relaxed);
+}
+
+pub fn mode() -> Warp {
+    Warp::ALL[MODE.load(Ordering::Relaxed) as usize].0
+}
+
+/// `final`, `preliminary` or `volatile`.
+pub fn state() -> &'static str {
+    match mode() {
+        Warp::Multi => "volatile",
+        Warp::Single if PRELIMINARY.load(Ordering::Acquire) => "preliminary",
+        _ => "final",
+    }
+}
+
+/// Relaxed, all uses: the offset stands for itself.
+pub fn get_ns() -> i64 {
+    OFFSET_NS.load(Ordering::Relaxed)
+}
+
+pub(crate) fn begin(offset_ns: i64) {
+    OFFSET_NS.store(offset_ns, Ordering::Relaxed);
+}
+
+/// `system_flag(time_offset, finalize)`: the state before.
+pub fn finalize() -> &'static str {
+    let before = state();
+    // Of all who try at the same time one does it.
+    if before == "preliminary" {
+        if !PRELIMINARY.swap(false, Ordering::AcqRel) {
+            return "final";
+        }
+        change(measured_ns());
+    }
+    before
+}
+
+/// With many time warps: looks at the system's clock every minute from now on.
+pub fn watch_clock() {
+    if mode() == Warp::Multi && time::is_corrected() {
+        sched::after(LOOK_EVERY_MS, || {
+            follow(measured_ns());
+            watch_clock();
+        });
+    }
+}
+
+/// What the offset would be by the clocks now. They are not read at the same moment: of a few tries the one that took least.
+fn measured_ns() -> i64 {
+    let tries = (0..8).map(|_| {
+        let before = time::monotonic_ns();
+        let system = time::os_system_ns();
+        let took = time::monotonic_ns() - before;
+        (took, system - before - took / 2)
+    });
+    tries.min().map_or(0, |(_, offset)| offset)
+}
+
+/// The offset should be this.
+fn follow(offset_ns: i64) {
+    if (offset_ns - get_ns()).abs() > LEAP_NS {
+        change(offset_ns);
+    }
+}
+
+/// Changes it, in whole microseconds as in ERTS, and tells who wants to know.
+pub(crate) fn change(offset_ns: i64) {
+    let offset_ns = offset_ns.div_euclid(1000) * 1000;
+    OFFSET_NS.store(offset_ns, Ordering::Relaxed);
+    let watchers: Vec<u64> = WATCHERS.lock().unwrap().pids.iter().flatten().copied().collect();
+    let _guard = crate::qsbr::guard();
+    for pid in watchers {
+        send::call_in(pid, move |p| {
+            if !p.is_some_and(|p| tell(p, offset_ns))
+                && let Some(pids) = &mut WATCHERS.lock().unwrap().pids
+            {
+                pids.remove(&pid);
+            }
+        });
+    }
+}
+
+/// The process monitors the offset from now on.
+pub fn watched_by(pid: u64) {
+    let mut watchers = WATCHERS.lock().unwrap();
+    let prune_at = watchers.prune_at;
+    let pids = watchers.pids.get_or_insert_default();
+    pids.insert(pid);
+    if pids.len() >= prune_at {
+        pids.retain(|&pid| proctab::lookup(pid).is_some());
+        watchers.prune_at = (pids.len() * 2).max(PRUNE_AT_LEAST);
+    }
+}
+
+/// A message for each of its monitors of the offset. Whether there are any.
+fn tell(p: &mut Process, offset_ns: i64) -> bool {
+    let pid = p.pid();
+    let Some(inner) = p.relations.get_mut() else { return false };
+    let mut found = false;
+    for (reference, m) in inner.monitoring.iter().filter(|(_, m)| m.kind == MonitorKind::TimeOffset) {
+        found = true;
+        let message = Package::build(|heap| {
+            let tag: Term = m.tag.as_ref().map_or(Atom::new("CHANGE").into(), |tag| heap.copy(tag.term()));
+            let reference = match m.alias {
+                AliasMode::None => heap.reference(reference.words()),
+                _ => heap.alias_reference(reference.words(), pid),
+            };
+            let offset = heap.integer(offset_ns);
+            heap.tuple(&[tag, reference, am::TIME_OFFSET.into(), Atom::new("clock_service").into(), offset])
+        });
+        send::message_to_pid(pid, message);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_follows_leaps_only() {
+        time::init();
+        let start = get_ns();
+        assert!((measured_ns() - start).abs() < LEAP_NS);
+        follow(start + LEAP_NS / 2);
+        assert_eq!(get_ns(), start);
+        follow(start + 3_600_000_000_123);
+        assert_eq!(get_ns(), (start + 3_600_000_000_123).div_euclid(1000) * 1000);
+        follow(measured_ns());
+        assert!((get_ns() - start).abs() < LEAP_NS);
+    }
+}

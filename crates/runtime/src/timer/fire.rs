@@ -1,0 +1,50 @@
+//! What happens when a timer's time has come.
+
+use super::{Action, Wheels};
+use crate::msacc::{self, State};
+use crate::signal::{Body, Signal};
+use crate::{names, proctab, send};
+
+/// As many at a time as do not keep the processes of this scheduler waiting for long (guessed: a millisecond or so).
+const AT_ONCE: usize = 5000;
+
+/// Fires what is due on the calling thread's wheel; ms until the next look, 0 if there is more.
+pub fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
+    let wait = wheels.look(limit_ms);
+    if wait > 0 {
+        return wait;
+    }
+    let before = msacc::enter(State::Aux);
+    let mut left = AT_ONCE;
+    while left > 0
+        && let Some(action) = wheels.next_due()
+    {
+        fire(action);
+        left -= 1;
+    }
+    msacc::enter(before);
+    wheels.until_next(limit_ms)
+}
+
+fn fire(action: Action) {
+    match action {
+        Action::Receive { pid, sequence } => {
+            if let Some(p) = proctab::lookup(pid) {
+                let _ = send::deliver(p, Signal::new(Body::Timeout { sequence }));
+            }
+        }
+        Action::Send { dest, message } => {
+            let dest = match dest.as_atom() {
+                Some(name) => match names::whereis(name) {
+                    Some(id) => id,
+                    None => return,
+                },
+                None => dest,
+            };
+            if dest.is_local_pid() {
+                send::message_to_pid(dest.payload(), message);
+            }
+        }
+        Action::Run(f) => f(),
+    }
+}

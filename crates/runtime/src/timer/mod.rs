@@ -1,0 +1,370 @@
+//! Timers, without locks: one wheel per scheduler, and only its scheduler touches it.
+//!
+//! Setting: a scheduler takes a node of its own slab, fills it in, opens its claim and puts it on its wheel. Other threads take a
+//! node from outside (`slab::Outside`) and bring it to a scheduler, which is woken if it sleeps.
+//!
+//! Cancelling: whoever knows a timer, by its handle or reference, tries to take its claim. One of all who try, the wheel's owner
+//! when it fires among them, gets it, and with it what the timer carries. If that is not the owner, the node goes on the pile of
+//! those that are for the owner to take off its lists; it does so when it looks at its timers next (every ms while it works). If it
+//! sleeps it is woken for each `PILE` of them, so that no more than that lie about until its next timer is due.
+//!
+//! Looking up a timer: `slab`. Who may touch what of one: `node`. References: `handle`.
+
+pub mod fire;
+pub mod handle;
+mod node;
+mod slab;
+#[cfg(test)]
+mod tests;
+mod wheel;
+
+use crate::package::Package;
+use crate::time::ticks_ms;
+pub use handle::Handle;
+use heddle_sync::pile::Pile;
+use heddle_sync::stack::Stack;
+use heddle_term::Term;
+use node::{Node, NodeRef};
+use slab::Directory;
+use std::cell::{Cell, UnsafeCell};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, Ordering};
+use wheel::Wheel;
+
+/// State of `receive ... after` in the process.
+#[derive(Default)]
+pub struct ReceiveTimer {
+    pub handle: Option<Handle>,
+    pub sequence: u32,
+    pub fired: bool,
+    /// The timeout is `infinity`: the operand must not be read again.
+    pub forever: bool,
+}
+
+pub enum Action {
+    /// `receive ... after` of process `pid`.
+    Receive { pid: u64, sequence: u32 },
+    /// `send_after`, `start_timer`: destination pid or name (an immediate term), message.
+    Send { dest: Term, message: Package },
+    /// Anything else (Rust side).
+    Run(Box<dyn FnOnce() + Send>),
+}
+
+/// Bytes that a timer takes, without its message.
+pub const NODE_BYTES: usize = size_of::<Node>();
+
+/// Cancelled ones for which a sleeping owner is woken.
+const PILE: u64 = 1024;
+
+/// A scheduler's timers.
+#[repr(align(128))]
+struct Seat {
+    index: u16,
+    /// The owner's.
+    wheel: UnsafeCell<Wheel>,
+    /// Of its slab.
+    directory: Directory,
+    /// Of this wheel, whose claims others took.
+    cancelled: Pile,
+    /// For this wheel, set by others.
+    brought: Stack<NodeRef>,
+    has_owner: AtomicBool,
+}
+
+// SAFETY: nodes and chunks are reached through it, none of them bound to a thread.
+unsafe impl Send for Seat {}
+// SAFETY: the wheel is touched by the thread alone that has the seat as `MINE`; all else is made to be shared.
+unsafe impl Sync for Seat {}
+
+thread_local! {
+    /// The seat that this thread owns.
+    static MINE: Cell<Option<&'static Seat>> = const { Cell::new(None) };
+}
+
+impl Seat {
+    /// The wheel of the calling thread, which must own the seat; not to be kept while anything else is called that may come here.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    fn wheel(&self) -> &mut Wheel {
+        debug_assert!(self.is_mine());
+        // SAFETY: all callers got the seat from `MINE` or asked `is_mine`, so no other thread is here, and none of them calls another.
+        unsafe { &mut *self.wheel.get() }
+    }
+
+    #[inline]
+    fn is_mine(&self) -> bool {
+        MINE.get().is_some_and(|mine| std::ptr::eq(mine, self))
+    }
+
+    /// A node of this wheel that is done with.
+    #[inline]
+    fn give_back(&self, wheel: &mut Wheel, node: &Node) {
+        if node.index & slab::OUTSIDE != 0 {
+            slab::outside().give_back(node);
+        } else {
+            wheel.slab.give_back(&self.directory, node);
+        }
+    }
+
+    /// Takes in what others did.
+    fn settle(&self) {
+        let wheel = self.wheel();
+        // In this order: what was brought before it was cancelled is there when its cancellation is.
+        let mut cancelled = self.cancelled.take();
+        for NodeRef(node) in self.brought.take() {
+            // SAFETY: it is ours to give back, so it lives.
+            let node = unsafe { &*node };
+            if !wheel.arrived(node) {
+                self.give_back(wheel, node);
+            }
+        }
+        while cancelled != 0 {
+            // SAFETY: as above.
+            let node = unsafe { &*(cancelled as *const Node) };
+            cancelled = node.link.load(Ordering::Relaxed);
+            if wheel.remove(node) {
+                self.give_back(wheel, node);
+            }
+        }
+    }
+}
+
+/// A timer that is not set yet: its reference is known. To be followed by `set` or `give_up` on the same thread.
+#[must_use]
+pub struct Reserved {
+    node: *const Node,
+    handle: Handle,
+}
+
+impl Reserved {
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    fn node(&self) -> &Node {
+        // SAFETY: it is ours alone.
+        unsafe { &*self.node }
+    }
+
+    /// It is not to be set after all.
+    pub fn give_up(self) {
+        match MINE.get() {
+            Some(seat) if !self.handle.is_outside() => seat.give_back(seat.wheel(), self.node()),
+            _ => slab::outside().give_back(self.node()),
+        }
+    }
+}
+
+pub struct Wheels {
+    seats: Vec<Seat>,
+    /// Wakes a scheduler if it sleeps.
+    wake: fn(usize),
+}
+
+impl Wheels {
+    pub fn new(count: usize, wake: fn(usize)) -> Wheels {
+        assert!(count <= handle::WHEELS);
+        let seat = |index| Seat {
+            index,
+            wheel: UnsafeCell::new(Wheel::new()),
+            directory: Directory::new(0),
+            cancelled: Pile::default(),
+            brought: Stack::default(),
+            has_owner: AtomicBool::new(false),
+        };
+        Wheels { seats: (0..count as u16).map(seat).collect(), wake }
+    }
+
+    /// Wheel `index` belongs to the calling thread from now on.
+    pub fn own(&'static self, index: usize) {
+        let seat = &self.seats[index];
+        assert!(!seat.has_owner.swap(true, Ordering::Relaxed), "a wheel has one owner");
+        MINE.set(Some(seat));
+    }
+
+    #[inline]
+    pub fn reserve(&self) -> Reserved {
+        let mine = MINE.get();
+        let (node, wheel) = match mine {
+            Some(seat) => (seat.wheel().take_node(&seat.directory), seat.index),
+            None => (slab::outside().take(), 0),
+        };
+        let node = node.expect("fewer timers than 2^27");
+        // SAFETY: it is ours alone.
+        let (index, generation) = unsafe { ((*node).index, (*node).claim.generation()) };
+        Reserved { node, handle: Handle { generation: known(generation), index, wheel } }
+    }
+
+    /// Sets it: `deadline_ms` is on the clock of `time::ticks_ms`.
+    #[inline]
+    pub fn set(&self, timer: Reserved, deadline_ms: u64, action: Action) {
+        let node = timer.node();
+        node.wheel.set(timer.handle.wheel);
+        let mine = MINE.get();
+        if mine.is_none() {
+            node.place.set(wheel::COMING);
+        }
+        // SAFETY: it is ours alone until it is open.
+        let kind = unsafe { node.fill(deadline_ms, action) };
+        node.claim.open(kind);
+        match mine {
+            Some(seat) => seat.wheel().link(node),
+            None => {
+                self.seats[0].brought.push(NodeRef(node));
+                (self.wake)(0);
+            }
+        }
+    }
+
+    /// Sets the timer of a process that waits to receive, for `ms` after the next look at the clock (it is looked at soon).
+    #[inline]
+    pub fn set_receive(&self, pid: u64, sequence: u32, ms: u64) -> Handle {
+        let timer = self.reserve();
+        let handle = timer.handle();
+        let action = Action::Receive { pid, sequence };
+        match MINE.get() {
+            Some(seat) => {
+                let node = timer.node();
+                node.wheel.set(seat.index);
+                // SAFETY: it is ours alone until it is open.
+                let kind = unsafe { node.fill(ms, action) };
+                node.claim.open(kind);
+                seat.wheel().link_fresh(node);
+            }
+            // One tick more: the current one has partly gone by, and a timeout must not come early.
+            None => self.set(timer, ticks_ms() + ms + 1, action),
+        }
+        handle
+    }
+
+    /// The node of a handle, which may be over.
+    #[inline]
+    fn find(&self, handle: Handle) -> Option<&Node> {
+        if handle.is_outside() {
+            return slab::outside().directory.find(handle.index);
+        }
+        self.seats.get(handle.wheel as usize)?.directory.find(handle.index)
+    }
+
+    /// Cancels a timer that is to send: whom, and the ms that were left, if it had not fired.
+    #[inline]
+    pub fn cancel_send(&self, handle: Handle) -> Option<(u64, Term)> {
+        let node = self.find(handle)?;
+        if !node.claim.take(handle.generation.get(), node::SEND) {
+            return None;
+        }
+        let deadline = node.deadline.load(Ordering::Relaxed);
+        // SAFETY: just taken.
+        let action = unsafe { node.unload(node::SEND) };
+        self.discard(node);
+        match action {
+            Action::Send { dest, .. } => Some((left(deadline), dest)),
+            _ => None,
+        }
+    }
+
+    /// Cancels a receive timer: for the thread alone that runs its process.
+    #[inline]
+    pub fn cancel_receive(&self, handle: Handle) {
+        let Some(node) = self.find(handle) else { return };
+        let is_mine = MINE.get().is_some_and(|seat| seat.index == handle.wheel);
+        let taken = if is_mine {
+            // SAFETY: only its process cancels it, which this thread runs, and only the wheel's owner fires it, which this thread is.
+            unsafe { node.claim.take_alone(handle.generation.get(), node::RECEIVE) }
+        } else {
+            node.claim.take(handle.generation.get(), node::RECEIVE)
+        };
+        if taken {
+            self.discard(node);
+        }
+    }
+
+    /// The caller took the claim of this node, and what it carried.
+    #[inline]
+    fn discard(&self, node: &Node) {
+        let seat = &self.seats[node.wheel.get() as usize];
+        if seat.is_mine() {
+            let wheel = seat.wheel();
+            if wheel.remove(node) {
+                seat.give_back(wheel, node);
+            }
+        } else if seat.cancelled.push(node as *const Node as u64, &node.link).is_multiple_of(PILE) {
+            (self.wake)(seat.index as usize);
+        }
+    }
+
+    /// Of a timer that is to send: the ms that are left, and whom it is for.
+    pub fn read_send(&self, handle: Handle) -> Option<(u64, Term)> {
+        let node = self.find(handle)?;
+        node.claim.seen().filter(|&seen| seen == (handle.generation.get(), node::SEND))?;
+        let dest = node.dest(handle.generation.get())?;
+        let deadline = node.claim.read(handle.generation.get(), || node.deadline.load(Ordering::Relaxed))?;
+        Some((left(deadline), dest))
+    }
+
+    /// For the owner of a wheel: moves time on. Ms until the next look, at most `limit_ms`; 0 if something is due.
+    pub fn look(&self, limit_ms: u64) -> u64 {
+        let Some(seat) = MINE.get() else { return limit_ms };
+        seat.settle();
+        let wheel = seat.wheel();
+        wheel.advance(ticks_ms());
+        wheel.until_next(limit_ms)
+    }
+
+    pub fn until_next(&self, limit_ms: u64) -> u64 {
+        MINE.get().map_or(limit_ms, |seat| seat.wheel().until_next(limit_ms))
+    }
+
+    /// For the owner of a wheel: what to do next of what is due.
+    #[inline]
+    pub fn next_due(&self) -> Option<Action> {
+        let seat = MINE.get()?;
+        seat.wheel().next_due(|wheel, node| seat.give_back(wheel, node))
+    }
+
+    /// Whether others set timers on wheel `index` that its owner has not seen.
+    pub fn is_brought(&self, index: usize) -> bool {
+        !self.seats[index].brought.is_empty()
+    }
+
+    /// Calls `f` for every timer that is to send, with whom.
+    pub fn for_each_send(&self, mut f: impl FnMut(Handle, Term)) {
+        let mut all = |wheel: u16, directory: &Directory| {
+            directory.for_each(|node| {
+                if let Some((generation, node::SEND)) = node.claim.seen()
+                    && let Some(dest) = node.dest(generation)
+                {
+                    f(Handle { generation: known(generation), index: node.index, wheel }, dest);
+                }
+            });
+        };
+        for seat in &self.seats {
+            all(seat.index, &seat.directory);
+        }
+        all(0, &slab::outside().directory);
+    }
+
+    /// Calls `f` with the message of every timer that is to send one. Whoever wants to cancel or fire it waits meanwhile.
+    pub fn for_each_message(&self, mut f: impl FnMut(Term)) {
+        self.for_each_send(|handle, _| {
+            if let Some(node) = self.find(handle)
+                && node.claim.hold(handle.generation.get(), node::SEND)
+            {
+                // SAFETY: it is held.
+                f(unsafe { node.message() });
+                node.claim.let_go();
+            }
+        });
+    }
+}
+
+/// Generations begin above 0.
+#[inline]
+fn known(generation: u64) -> NonZeroU64 {
+    NonZeroU64::new(generation).expect("a generation")
+}
+
+/// Deadlines count one tick more than was asked for: the current one has partly gone by.
+fn left(deadline_ms: u64) -> u64 {
+    deadline_ms.saturating_sub(ticks_ms() + 1)
+}

@@ -1,0 +1,129 @@
+//! One timer, and who may touch what of it.
+//!
+//! `claim` says whose it is. Who sets a timer has the node to himself until it is open. From then on everybody may read `deadline`
+//! and `dest` (through `Claim::read`), and one, who takes the claim, gets what the timer carries. `next`, `prev` and `place` belong
+//! to the owner of the wheel alone, whoever took the claim: it is the owner who gives the node back.
+
+use super::Action;
+use crate::package::Package;
+use heddle_sync::claim::Claim;
+use heddle_term::Term;
+use std::cell::{Cell, UnsafeCell};
+use std::mem::ManuallyDrop;
+use std::ptr::null;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Kinds in the claim.
+pub const RECEIVE: u64 = 0;
+pub const SEND: u64 = 1;
+pub const RUN: u64 = 2;
+
+/// What a timer carries, by its kind.
+pub union Load {
+    sequence: u32,
+    message: ManuallyDrop<Package>,
+    run: ManuallyDrop<Box<dyn FnOnce() + Send>>,
+    nothing: (),
+}
+
+pub struct Node {
+    pub claim: Claim,
+    pub deadline: AtomicU64,
+    /// Whom it is for: a pid's payload, or a destination as a term.
+    dest: AtomicU64,
+    /// Of the pile of those that others cancelled.
+    pub link: AtomicU64,
+    pub next: Cell<*const Node>,
+    pub prev: Cell<*const Node>,
+    /// Which list of its wheel it is on: see `wheel`.
+    pub place: Cell<u16>,
+    /// Whose wheel. Written before it is open, read by who took it.
+    pub wheel: Cell<u16>,
+    /// Of the slab.
+    pub index: u32,
+    load: UnsafeCell<Load>,
+}
+
+const _: () = assert!(size_of::<Node>() == 88);
+
+// SAFETY: what is not atomic is touched by one thread at a time, as described above.
+unsafe impl Sync for Node {}
+
+impl Node {
+    pub fn new(index: u32, generation: u64) -> Node {
+        Node {
+            claim: Claim::new(generation),
+            deadline: AtomicU64::new(0),
+            dest: AtomicU64::new(0),
+            link: AtomicU64::new(0),
+            next: Cell::new(null()),
+            prev: Cell::new(null()),
+            place: Cell::new(0),
+            wheel: Cell::new(0),
+            index,
+            load: UnsafeCell::new(Load { nothing: () }),
+        }
+    }
+
+    /// Fills it in, all but the lists. To be followed by `claim.open` with the kind that is returned.
+    ///
+    /// # Safety
+    /// The caller has the node to himself, and it carries nothing.
+    #[inline]
+    // SAFETY: the contract above.
+    pub unsafe fn fill(&self, deadline: u64, action: Action) -> u64 {
+        self.claim.prepare();
+        self.deadline.store(deadline, Ordering::Relaxed);
+        let (kind, dest, load) = match action {
+            Action::Receive { pid, sequence } => (RECEIVE, pid, Load { sequence }),
+            Action::Send { dest, message } => (SEND, dest.raw(), Load { message: ManuallyDrop::new(message) }),
+            Action::Run(run) => (RUN, 0, Load { run: ManuallyDrop::new(run) }),
+        };
+        self.dest.store(dest, Ordering::Relaxed);
+        // SAFETY: by contract.
+        unsafe { *self.load.get() = load };
+        kind
+    }
+
+    /// What it carries.
+    ///
+    /// # Safety
+    /// The caller took the claim, which said `kind`, and calls this once.
+    #[inline]
+    // SAFETY: the contract above.
+    pub unsafe fn unload(&self, kind: u64) -> Action {
+        let dest = self.dest.load(Ordering::Relaxed);
+        // SAFETY: by contract the load is of this kind, ours, and not taken again.
+        unsafe {
+            let load = &mut *self.load.get();
+            match kind {
+                RECEIVE => Action::Receive { pid: dest, sequence: load.sequence },
+                SEND => Action::Send { dest: Term::from_raw(dest), message: ManuallyDrop::take(&mut load.message) },
+                _ => Action::Run(ManuallyDrop::take(&mut load.run)),
+            }
+        }
+    }
+
+    /// Of a timer that sends: its destination, if it is still under way.
+    #[inline]
+    pub fn dest(&self, generation: u64) -> Option<Term> {
+        self.claim.read(generation, || self.dest.load(Ordering::Relaxed)).map(Term::from_raw)
+    }
+
+    /// Its message in place.
+    ///
+    /// # Safety
+    /// The caller holds the claim, which said `SEND`.
+    // SAFETY: the contract above.
+    pub unsafe fn message(&self) -> Term {
+        // SAFETY: by contract.
+        unsafe { (*self.load.get()).message.term() }
+    }
+}
+
+/// A node on its way to the owner of its wheel.
+#[derive(Clone, Copy)]
+pub struct NodeRef(pub *const Node);
+
+// SAFETY: nodes may be looked at by all threads, see above.
+unsafe impl Send for NodeRef {}

@@ -1,0 +1,363 @@
+//! Where timers live. A timer is known by the number of its slab, its index there and its generation; all three stand in its
+//! reference, so finding it takes no table by reference and no lock.
+//!
+//! A slab consists of chunks, which its directory finds by index. Only the owner of a slab takes nodes from it and gives them
+//! back; all may look them up. A chunk that is empty is freed once nobody can look at it any more (`qsbr`); what takes its place
+//! begins with generations that were not there before, so that an old reference does not find a new timer.
+
+use super::node::{Node, NodeRef};
+use crate::{qsbr, refs};
+use heddle_sync::stack::Stack;
+use std::cell::{Cell, RefCell};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+pub const CHUNK_NODES: usize = 512;
+const PAGE_CHUNKS: usize = 1024;
+const PAGES: usize = 256;
+/// No index is as large as this.
+pub const NODES: usize = CHUNK_NODES * PAGE_CHUNKS * PAGES;
+
+#[repr(C)]
+pub struct Chunk {
+    nodes: [Node; CHUNK_NODES],
+    /// All that follows is the owner's. Free ones, linked by `next`.
+    free: Cell<*const Node>,
+    used: Cell<usize>,
+    next: Cell<*const Chunk>,
+    prev: Cell<*const Chunk>,
+}
+
+impl Chunk {
+    /// With all nodes free, the first one first.
+    fn new(base: u32, generation: u64) -> Box<Chunk> {
+        let nodes = std::array::from_fn(|i| Node::new(base + i as u32, generation));
+        let chunk =
+            Box::new(Chunk { nodes, free: Cell::new(null()), used: Cell::new(0), next: Cell::new(null()), prev: Cell::new(null()) });
+        for pair in chunk.nodes.windows(2) {
+            pair[0].next.set(&pair[1]);
+        }
+        chunk.free.set(&chunk.nodes[0]);
+        chunk
+    }
+
+    /// The chunk of a node of a slab.
+    fn of(node: *const Node) -> *const Chunk {
+        // SAFETY: nodes of slabs are in chunks, which begin with them; the index says which it is.
+        unsafe { node.sub((*node).index as usize % CHUNK_NODES).cast() }
+    }
+}
+
+struct Entry {
+    chunk: AtomicPtr<Chunk>,
+    /// What the next chunk begins with. The owner's.
+    generation: AtomicU64,
+}
+
+type Page = [Entry; PAGE_CHUNKS];
+
+/// Which chunk has which index.
+pub struct Directory {
+    pages: [AtomicPtr<Page>; PAGES],
+    /// All indices have these bits.
+    mark: u32,
+}
+
+impl Directory {
+    pub const fn new(mark: u32) -> Directory {
+        Directory { pages: [const { AtomicPtr::new(null_mut()) }; PAGES], mark }
+    }
+
+    /// The node of that index. It stays there until the caller's next quiescent state.
+    #[inline]
+    pub fn find(&self, index: u32) -> Option<&Node> {
+        let number = (index & !self.mark) as usize / CHUNK_NODES;
+        // Acquire, both: pair with the exchanges in `entry` and `put`.
+        let page = self.pages.get(number / PAGE_CHUNKS)?.load(Ordering::Acquire);
+        // SAFETY: pages stay for good.
+        let entry = unsafe { &page.as_ref()?[number % PAGE_CHUNKS] };
+        let chunk = entry.chunk.load(Ordering::Acquire);
+        // SAFETY: a chunk that was in the directory lives until all who could see it have been quiescent.
+        Some(unsafe { &chunk.as_ref()?.nodes[index as usize % CHUNK_NODES] })
+    }
+
+    pub fn for_each(&self, mut f: impl FnMut(&Node)) {
+        for page in &self.pages {
+            // SAFETY: as in `find`.
+            let Some(page) = (unsafe { page.load(Ordering::Acquire).as_ref() }) else { continue };
+            for entry in page {
+                // SAFETY: as in `find`.
+                if let Some(chunk) = unsafe { entry.chunk.load(Ordering::Acquire).as_ref() } {
+                    chunk.nodes.iter().for_each(&mut f);
+                }
+            }
+        }
+    }
+
+    fn entry(&self, number: u32) -> &Entry {
+        let slot = &self.pages[number as usize / PAGE_CHUNKS];
+        let mut page = slot.load(Ordering::Acquire);
+        if page.is_null() {
+            let generation = refs::start_salt() | 1;
+            let fresh: Box<Page> =
+                Box::new(std::array::from_fn(|_| Entry { chunk: AtomicPtr::new(null_mut()), generation: AtomicU64::new(generation) }));
+            let fresh = Box::into_raw(fresh);
+            // Release: who sees the page sees what is in it.
+            match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => page = fresh,
+                Err(other) => {
+                    page = other;
+                    // SAFETY: nobody else saw it.
+                    drop(unsafe { Box::from_raw(fresh) });
+                }
+            }
+        }
+        // SAFETY: pages stay for good.
+        unsafe { &(&*page)[number as usize % PAGE_CHUNKS] }
+    }
+
+    /// The chunk of that number, new if there is none.
+    pub fn chunk(&self, number: u32) -> *const Chunk {
+        let entry = self.entry(number);
+        let found = entry.chunk.load(Ordering::Acquire);
+        if !found.is_null() {
+            return found;
+        }
+        let fresh = Box::into_raw(Chunk::new((number * CHUNK_NODES as u32) | self.mark, entry.generation.load(Ordering::Relaxed)));
+        // Release: who sees the chunk sees what is in it.
+        match entry.chunk.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => fresh,
+            Err(other) => {
+                // SAFETY: nobody else saw it.
+                drop(unsafe { Box::from_raw(fresh) });
+                other
+            }
+        }
+    }
+
+    /// Frees a chunk that is not used.
+    ///
+    /// # Safety
+    /// The caller owns the slab, and no node of the chunk is on any list.
+    // SAFETY: the contract above.
+    unsafe fn free(&self, number: u32) {
+        let entry = self.entry(number);
+        let chunk = entry.chunk.load(Ordering::Relaxed);
+        // SAFETY: by contract it is there.
+        let highest = unsafe { (*chunk).nodes.iter().map(|node| node.claim.generation()).max() };
+        entry.generation.store(highest.unwrap_or(0) + 1, Ordering::Relaxed);
+        entry.chunk.store(null_mut(), Ordering::Release);
+        let chunk = Parting(chunk);
+        qsbr::retire(move || chunk.free());
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        for page in &mut self.pages {
+            let page = *page.get_mut();
+            if page.is_null() {
+                continue;
+            }
+            // SAFETY: nobody else has the directory any more; pages and chunks came from boxes.
+            unsafe {
+                for entry in &mut *page {
+                    let chunk = *entry.chunk.get_mut();
+                    if !chunk.is_null() {
+                        drop(Box::from_raw(chunk));
+                    }
+                }
+                drop(Box::from_raw(page));
+            }
+        }
+    }
+}
+
+/// A chunk that is in no directory any more.
+struct Parting(*mut Chunk);
+
+// SAFETY: it belongs to whoever has this.
+unsafe impl Send for Parting {}
+
+impl Parting {
+    fn free(self) {
+        // SAFETY: it came from a box, and nobody can look at it any more.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+/// A node of the slab of those who own none: any number of threads may take from it.
+pub struct Outside {
+    pub directory: Directory,
+    /// Given back by the owners of wheels.
+    pub free: Stack<NodeRef>,
+    /// How many were ever taken from the directory.
+    count: AtomicU32,
+}
+
+/// In the index of its nodes.
+pub const OUTSIDE: u32 = NODES as u32;
+
+/// What a thread took from `free` and does not need yet.
+struct Spare(RefCell<Vec<NodeRef>>);
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        for node in self.0.take() {
+            outside().free.push(node);
+        }
+    }
+}
+
+thread_local! {
+    static SPARE: Spare = const { Spare(RefCell::new(Vec::new())) };
+}
+
+pub fn outside() -> &'static Outside {
+    static ALL: OnceLock<Outside> = OnceLock::new();
+    ALL.get_or_init(|| Outside { directory: Directory::new(OUTSIDE), free: Stack::default(), count: AtomicU32::new(0) })
+}
+
+impl Outside {
+    /// A node for the caller alone. None if there are too many.
+    pub fn take(&self) -> Option<*const Node> {
+        let spare = SPARE.with(|spare| {
+            let mut spare = spare.0.borrow_mut();
+            if spare.is_empty() {
+                *spare = self.free.take();
+            }
+            spare.pop()
+        });
+        if let Some(NodeRef(node)) = spare {
+            return Some(node);
+        }
+        let index = self.count.fetch_add(1, Ordering::Relaxed);
+        if index as usize >= NODES {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        self.directory.chunk(index / CHUNK_NODES as u32);
+        self.directory.find(index).map(|node| node as *const Node)
+    }
+
+    /// Its timer is over: any thread may have it next.
+    pub fn give_back(&self, node: &Node) {
+        if node.claim.renew() {
+            self.free.push(NodeRef(node));
+        }
+    }
+}
+
+/// The owner's side of a slab.
+pub struct Slab {
+    /// Chunks with free nodes.
+    room: *const Chunk,
+    /// One chunk may be empty: else two timers at its edge would make and free it all the time.
+    spare: bool,
+    /// Numbers of chunks that were freed.
+    vacant: Vec<u32>,
+    /// Chunks so far.
+    count: u32,
+}
+
+impl Slab {
+    pub fn new() -> Slab {
+        Slab { room: null(), spare: false, vacant: Vec::new(), count: 0 }
+    }
+
+    /// A node for the caller alone. None if there are too many.
+    #[inline]
+    pub fn take(&mut self, directory: &Directory) -> Option<*const Node> {
+        if self.room.is_null() {
+            self.grow(directory)?;
+        }
+        // SAFETY: chunks on the list are ours, and have a free node.
+        unsafe {
+            let chunk = &*self.room;
+            let node = chunk.free.get();
+            chunk.free.set((*node).next.get());
+            if chunk.used.replace(chunk.used.get() + 1) == 0 {
+                self.spare = false;
+            }
+            if chunk.free.get().is_null() {
+                self.room = chunk.next.get();
+                if let Some(next) = self.room.as_ref() {
+                    next.prev.set(null());
+                }
+            }
+            Some(node)
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, directory: &Directory) -> Option<()> {
+        let number = match self.vacant.pop() {
+            Some(number) => number,
+            None if (self.count as usize) < NODES / CHUNK_NODES => {
+                self.count += 1;
+                self.count - 1
+            }
+            None => return None,
+        };
+        self.room = directory.chunk(number);
+        // Not an empty one: it is about to be used.
+        self.spare = true;
+        Some(())
+    }
+
+    /// Gives a node back that is done with and on no list.
+    #[inline]
+    pub fn give_back(&mut self, directory: &Directory, node: *const Node) {
+        let chunk = Chunk::of(node);
+        // SAFETY: the node and its chunk are ours.
+        unsafe {
+            if !(*node).claim.renew() {
+                // It counts as used for good.
+                return;
+            }
+            let chunk = &*chunk;
+            (*node).next.set(chunk.free.get());
+            if chunk.free.replace(node).is_null() {
+                chunk.prev.set(null());
+                chunk.next.set(self.room);
+                if let Some(next) = self.room.as_ref() {
+                    next.prev.set(chunk);
+                }
+                self.room = chunk;
+            }
+            chunk.used.set(chunk.used.get() - 1);
+            if chunk.used.get() == 0 {
+                self.emptied(directory, chunk);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn emptied(&mut self, directory: &Directory, chunk: &Chunk) {
+        if !std::mem::replace(&mut self.spare, true) {
+            return;
+        }
+        let (prev, next) = (chunk.prev.get(), chunk.next.get());
+        // SAFETY: chunks on the list are ours.
+        unsafe {
+            match prev.as_ref() {
+                Some(prev) => prev.next.set(next),
+                None => self.room = next,
+            }
+            if let Some(next) = next.as_ref() {
+                next.prev.set(prev);
+            }
+        }
+        let number = chunk.nodes[0].index / CHUNK_NODES as u32;
+        self.vacant.push(number);
+        // SAFETY: none of its nodes is in use, and it is off our list.
+        unsafe { directory.free(number) };
+    }
+
+    #[cfg(test)]
+    pub fn chunks(&self) -> usize {
+        self.count as usize - self.vacant.len()
+    }
+}

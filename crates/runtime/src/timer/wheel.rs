@@ -1,0 +1,249 @@
+//! A hierarchical wheel: 1 ms ticks, 5 levels of 256 slots (2^40 ms; farther ones wait in the last level and are placed again when
+//! they come up). Setting and cancelling are O(1); time goes from one slot in use to the next. It belongs to one thread.
+//!
+//! Two more lists are beside the slots. `FRESH` are receive timeouts without a deadline yet: most are cancelled soon, so the clock
+//! is not read for each of them but when time is looked at next, from where their time then counts (never early, and no later than
+//! that look). `DUE` are those whose time has come and that were not fired yet.
+
+use super::Action;
+use super::node::Node;
+use super::slab::{Directory, Slab};
+use std::ptr::null;
+use std::sync::atomic::Ordering;
+
+const SLOT_BITS: u32 = 8;
+const SLOTS: usize = 1 << SLOT_BITS;
+const LEVELS: usize = 5;
+
+/// Places of nodes: level * SLOTS + slot, or one of these.
+pub const FRESH: u16 = (LEVELS * SLOTS) as u16;
+const DUE: u16 = FRESH + 1;
+const LISTS: usize = DUE as usize + 1;
+/// On no list.
+const LOOSE: u16 = LISTS as u16;
+/// Set by another thread; it has not come yet.
+pub const COMING: u16 = LOOSE + 1;
+/// The same, and taken meanwhile.
+const COMING_TAKEN: u16 = COMING + 1;
+
+pub struct Wheel {
+    pub slab: Slab,
+    /// The first of each list. Lists are rings.
+    first: Box<[*const Node; LISTS]>,
+    occupied: [[u64; SLOTS / 64]; LEVELS],
+    now: u64,
+    /// On the lists.
+    count: usize,
+}
+
+impl Wheel {
+    pub fn new() -> Wheel {
+        Wheel { slab: Slab::new(), first: Box::new([null(); LISTS]), occupied: [[0; SLOTS / 64]; LEVELS], now: 0, count: 0 }
+    }
+
+    /// Puts an open node of this wheel where it belongs.
+    #[inline]
+    pub fn link(&mut self, node: &Node) {
+        let deadline = node.deadline.load(Ordering::Relaxed).max(self.now + 1);
+        let delta = deadline - self.now;
+        let level = ((63 - delta.leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1) as usize;
+        let reach = deadline.min(self.now + (1 << (SLOT_BITS * LEVELS as u32)) - 1);
+        let slot = (reach >> (SLOT_BITS * level as u32)) as usize & (SLOTS - 1);
+        self.occupied[level][slot / 64] |= 1 << (slot % 64);
+        self.append(node, (level * SLOTS + slot) as u16);
+    }
+
+    /// The same for a receive timeout, whose deadline is still the time from now on.
+    #[inline]
+    pub fn link_fresh(&mut self, node: &Node) {
+        self.append(node, FRESH);
+    }
+
+    #[inline]
+    fn append(&mut self, node: &Node, place: u16) {
+        node.place.set(place);
+        self.count += 1;
+        let first = self.first[place as usize];
+        // SAFETY: nodes on our lists are alive, and their links ours.
+        match unsafe { first.as_ref() } {
+            None => {
+                node.next.set(node);
+                node.prev.set(node);
+                self.first[place as usize] = node;
+            }
+            Some(first) => {
+                let last = first.prev.get();
+                node.next.set(first);
+                node.prev.set(last);
+                first.prev.set(node);
+                // SAFETY: as above.
+                unsafe { (*last).next.set(node) };
+            }
+        }
+    }
+
+    #[inline]
+    fn unlink(&mut self, node: &Node) {
+        let place = node.place.replace(LOOSE) as usize;
+        self.count -= 1;
+        let (next, prev) = (node.next.get(), node.prev.get());
+        if std::ptr::eq(next, node) {
+            self.first[place] = null();
+            if place < FRESH as usize {
+                let slot = place % SLOTS;
+                self.occupied[place / SLOTS][slot / 64] &= !(1 << (slot % 64));
+            }
+            return;
+        }
+        // SAFETY: nodes on our lists are alive, and their links ours.
+        unsafe {
+            (*prev).next.set(next);
+            (*next).prev.set(prev);
+        }
+        if std::ptr::eq(self.first[place], node) {
+            self.first[place] = next;
+        }
+    }
+
+    /// A node of this wheel whose claim somebody took: off its list. True if it is to be given back now.
+    #[inline]
+    pub fn remove(&mut self, node: &Node) -> bool {
+        match node.place.get() {
+            COMING => {
+                node.place.set(COMING_TAKEN);
+                return false;
+            }
+            LOOSE => {}
+            _ => self.unlink(node),
+        }
+        true
+    }
+
+    /// A node that another thread set has come. False if it is to be given back now.
+    pub fn arrived(&mut self, node: &Node) -> bool {
+        if node.place.get() == COMING_TAKEN {
+            return false;
+        }
+        self.link(node);
+        true
+    }
+
+    /// Puts the list of `place` before `f`, one by one, off the list.
+    fn empty(&mut self, place: usize, mut f: impl FnMut(&mut Wheel, &Node)) {
+        let first = std::mem::replace(&mut self.first[place], null());
+        let mut node = first;
+        // SAFETY: nodes on our lists are alive; the next one is read before this one goes elsewhere.
+        while let Some(this) = unsafe { node.as_ref() } {
+            node = if std::ptr::eq(this.next.get(), first) { null() } else { this.next.get() };
+            this.place.set(LOOSE);
+            self.count -= 1;
+            f(self, this);
+        }
+    }
+
+    /// Moves time on to `now`: what is due by then waits to be fired.
+    pub fn advance(&mut self, now: u64) {
+        while let Some(at) = self.next_event()
+            && at <= now
+        {
+            self.now = at;
+            // Higher levels come down first.
+            for level in (0..LEVELS).rev() {
+                if at & ((1 << (SLOT_BITS * level as u32)) - 1) == 0 {
+                    self.come_down(level, (at >> (SLOT_BITS * level as u32)) as usize & (SLOTS - 1));
+                }
+            }
+        }
+        self.now = self.now.max(now);
+        if !self.first[FRESH as usize].is_null() {
+            self.empty(FRESH as usize, |wheel, node| {
+                // One tick more: the current one has partly gone by.
+                let deadline = wheel.now + node.deadline.load(Ordering::Relaxed) + 1;
+                node.deadline.store(deadline, Ordering::Relaxed);
+                wheel.link(node);
+            });
+        }
+    }
+
+    fn come_down(&mut self, level: usize, slot: usize) {
+        self.occupied[level][slot / 64] &= !(1 << (slot % 64));
+        self.empty(level * SLOTS + slot, |wheel, node| {
+            if node.deadline.load(Ordering::Relaxed) <= wheel.now {
+                wheel.append(node, DUE);
+            } else {
+                wheel.link(node);
+            }
+        });
+    }
+
+    /// The first tick at which a slot in use comes up.
+    fn next_event(&self) -> Option<u64> {
+        let mut first = None;
+        for (level, occupied) in self.occupied.iter().enumerate() {
+            let shift = SLOT_BITS * level as u32;
+            let position = self.now >> shift;
+            if let Some(distance) = next_after(occupied, position as usize & (SLOTS - 1)) {
+                let at = (position + distance as u64) << shift;
+                first = Some(first.map_or(at, |first: u64| first.min(at)));
+            }
+        }
+        first
+    }
+
+    /// Ms until something is to be done, at most `limit`.
+    pub fn until_next(&self, limit: u64) -> u64 {
+        if !self.first[DUE as usize].is_null() {
+            return 0;
+        }
+        self.next_event().map_or(limit, |at| (at - self.now).min(limit))
+    }
+
+    /// The next one that is due and that nobody cancelled: what it does.
+    #[inline]
+    pub fn next_due(&mut self, give_back: impl FnOnce(&mut Wheel, &Node)) -> Option<Action> {
+        loop {
+            // SAFETY: nodes on our lists are alive.
+            let node = unsafe { self.first[DUE as usize].as_ref()? };
+            self.unlink(node);
+            // If it was cancelled it comes by the pile, and is given back then.
+            if let Some((generation, kind)) = node.claim.seen()
+                && node.claim.take(generation, kind)
+            {
+                // SAFETY: just taken.
+                let action = unsafe { node.unload(kind) };
+                give_back(self, node);
+                return Some(action);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// A node for the caller alone.
+    #[inline]
+    pub fn take_node(&mut self, directory: &Directory) -> Option<*const Node> {
+        self.slab.take(directory)
+    }
+}
+
+/// How far it is from a slot to the next one in use, itself last.
+#[inline]
+fn next_after(occupied: &[u64; SLOTS / 64], slot: usize) -> Option<usize> {
+    let from = (slot + 1) & (SLOTS - 1);
+    for step in 0..=SLOTS / 64 {
+        let word = (from / 64 + step) % (SLOTS / 64);
+        let bits = match step {
+            0 => occupied[word] & (!0 << (from % 64)),
+            4 => occupied[word] & !(!0 << (from % 64)),
+            _ => occupied[word],
+        };
+        if bits != 0 {
+            let found = word * 64 + bits.trailing_zeros() as usize;
+            return Some(((found + SLOTS - from) & (SLOTS - 1)) + 1);
+        }
+    }
+    None
+}
