@@ -27,14 +27,24 @@ class NoShell(Exception):
     pass
 
 
+def keep_server():
+    """A session that stays: a server whose last session ends goes away, and a client that comes just then is refused
+    ("server exited unexpectedly", about once in 400 times)."""
+    made = subprocess.run(["tmux", "-L", SOCKET, "-f", "/dev/null", "new-session", "-d", "-s", "keeper", "sleep 100000"],
+                          capture_output=True, text=True)
+    if made.returncode:
+        sys.exit(f"tests/shell_tmux.py: tmux does not start: {made.stderr.strip()}")
+
+
 class Terminal:
     """One tmux window with a shell in it."""
 
     def __init__(self, name, width=80, height=40):
         self.name = name
         env = "HISTFILE= PS1='$ ' LANG=C.UTF-8 LC_ALL=C.UTF-8"
-        tmux("-f", "/dev/null", "new-session", "-d", "-s", name, "-x", str(width), "-y", str(height), f"env {env} bash --norc --noprofile")
-        self.wait(r"^\$ ")
+        tmux("new-session", "-d", "-s", name, "-x", str(width), "-y", str(height), f"env {env} bash --norc --noprofile")
+        if not self.wait(r"^\$ "):
+            sys.exit(f"tests/shell_tmux.py: no prompt of bash in a new window ({name}); it shows: {self.text()!r}")
 
     def text(self):
         return tmux("capture-pane", "-p", "-J", "-t", self.name)
@@ -256,6 +266,7 @@ if __name__ == "__main__":
     if not shutil.which("tmux"):
         print("shell test skipped: tmux is not installed")
         sys.exit(0)
+    keep_server()
     try:
         for part in [editing, errors, interrupts, exits, noshell]:
             try:
