@@ -181,12 +181,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             });
             append(p, Signal::message(message));
         }
-        Body::Timeout { sequence } => {
-            if p.timer.sequence == *sequence {
-                p.timer.fired = true;
-                p.timer.handle = None;
-            }
-        }
+        Body::Timeout(timer) => p.timer.fired(*timer),
         Body::Nudge => {}
         Body::Call(f) => {
             let f = std::mem::replace(f, Box::new(|_| {}));

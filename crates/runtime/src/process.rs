@@ -355,7 +355,6 @@ pub struct Process {
     pub trap_exit: bool,
     pub off_heap_messages: bool,
     pub sensitive: bool,
-    pub async_dist: bool,
     pub suspend_count: u32,
     pub flags: u32,
     pub error_handler: Atom,
@@ -392,6 +391,8 @@ pub const FLAG_DETACHED: u32 = 4;
 pub const FLAG_COLLECT: u32 = 8;
 /// It stands where float registers may be in use.
 pub const FLAG_FLOATS: u32 = 16;
+/// The process flag `async_dist`.
+pub const FLAG_ASYNC_DIST: u32 = 32;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
@@ -577,7 +578,6 @@ impl Process {
             trap_exit: false,
             off_heap_messages: options.off_heap_messages,
             sensitive: false,
-            async_dist: options.async_dist,
             error_handler: am::ERROR_HANDLER,
             initial_call,
             group_leader,
@@ -587,7 +587,7 @@ impl Process {
             reductions: 0,
             suspend_count: 0,
             timer: Default::default(),
-            flags: 0,
+            flags: if options.async_dist { FLAG_ASYNC_DIST } else { 0 },
             rare: Rare::of(options),
         }
     }

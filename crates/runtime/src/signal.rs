@@ -2,6 +2,7 @@
 
 use crate::package::Package;
 use crate::process::Process;
+use crate::timer::Handle;
 use crate::trace::seq::Token;
 use heddle_term::{Atom, Term};
 
@@ -97,10 +98,8 @@ pub enum Body {
         reference: RefId,
         reason: Package,
     },
-    /// The receive timer fired.
-    Timeout {
-        sequence: u32,
-    },
+    /// This receive timer fired.
+    Timeout(Handle),
     /// Resume a process that a native left waiting, or only make it look around.
     Nudge,
     /// Runs in the receiver, in order with its other signals; None if the receiver is gone.

@@ -8,6 +8,7 @@ use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
+use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
 use heddle_runtime::{handle, sched, send, system_monitor};
 use heddle_term::copy::flat_size;
@@ -73,7 +74,7 @@ ops! {
             follow_token(c);
         }
         p.messages.remove();
-        if p.timer.handle.is_some() || p.timer.fired || p.timer.forever {
+        if p.timer.phase != Phase::None && !p.timer.set_aside() {
             cancel_timer(c);
         }
         next!(ip, c, h, s, r; 1)
@@ -105,6 +106,25 @@ ops! {
     }
     // label of the loop_rec, timeout
     fn wait_timeout(ip, c, h, s, r) {
+        let timer = &mut (*(*c).p).timer;
+        if timer.phase != Phase::None {
+            return wait_again(ip, c, h, s, r);
+        }
+        if let Some(ms @ 1..=MOST_MS) = any(*ip.add(2), c, s).as_small()
+            && timer.set_again(ms as u64)
+        {
+            return wait(ip, c, h, s, r);
+        }
+        return first_timeout(ip, c, h, s, r);
+    }
+    fn wait_again(ip, c, h, s, r) {
+        if (*(*c).p).timer.phase == Phase::Fired {
+            next!(ip, c, h, s, r; 3)
+        }
+        return wait(ip, c, h, s, r);
+    }
+    #[cold]
+    fn first_timeout(ip, c, h, s, r) {
         match arm(ip, c, h, s) {
             FIRED => { next!(ip, c, h, s, r; 3) }
             ARMED => return wait(ip, c, h, s, r),
@@ -213,25 +233,23 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     }
 }
 
+/// The longest timeout.
+const MOST_MS: i64 = 0xffff_ffff;
+
+/// While the process has no timer.
 #[inline(never)]
 unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     // SAFETY: cells as emitted by the loader.
     unsafe {
         let p = save!(c, h, s);
-        if p.timer.fired {
-            return FIRED;
-        }
-        if p.timer.handle.is_some() || p.timer.forever {
-            return ARMED;
-        }
         let timeout = any(*ip.add(2), c, s);
         if timeout.is_atom_of(am::INFINITY) {
-            p.timer.forever = true;
+            p.timer.phase = Phase::Never;
             return ARMED;
         }
         match timeout.as_small() {
             Some(0) => FIRED,
-            Some(ms) if (0..=0xffff_ffff).contains(&ms) => {
+            Some(ms @ 1..=MOST_MS) => {
                 sched::set_receive_timer(p, ms as u64);
                 ARMED
             }

@@ -2,7 +2,7 @@
 
 use crate::args;
 use heddle_runtime::placement::{self, Place};
-use heddle_runtime::process::{MaxHeap, NativeResult, Priority, Process};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, MaxHeap, NativeResult, Priority, Process};
 use heddle_term::{Atom, Term, am, map};
 
 heddle_runtime::natives! { TABLE:
@@ -125,7 +125,9 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "async_dist" => {
             let Some(on) = args::boolean(value) else { return Err(p.badarg()) };
-            Term::bool(std::mem::replace(&mut p.async_dist, on))
+            let old = p.flags & FLAG_ASYNC_DIST != 0;
+            p.flags = p.flags & !FLAG_ASYNC_DIST | if on { FLAG_ASYNC_DIST } else { 0 };
+            Term::bool(old)
         }
         "save_calls" => {
             let Some(n) = args::count(value).filter(|n| *n <= 10000) else { return Err(p.badarg()) };

@@ -4,7 +4,7 @@
 use super::flags;
 use crate::args;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, dirty, handle, proctab, stack};
@@ -370,7 +370,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             // Where proc_lib:set_label/1 keeps it.
             q.dictionary.get(Atom::new("$process_label").into()).map_or(am::UNDEFINED.into(), |label| heap.copy(label))
         }
-        "async_dist" => Term::bool(q.async_dist),
+        "async_dist" => Term::bool(q.flags & FLAG_ASYNC_DIST != 0),
         "parent" => {
             if q.parent == q.pid() {
                 am::UNDEFINED.into()

@@ -632,19 +632,15 @@ pub fn start_process(p: ProcRef) {
 // ---- receive timeouts ----
 
 /// Arms the receive timer of the running process.
+#[inline]
 pub fn set_receive_timer(p: &mut Process, ms: u64) {
-    p.timer.sequence = p.timer.sequence.wrapping_add(1);
-    p.timer.fired = false;
-    p.timer.handle = Some(vm().wheels.set_receive(p.pid(), p.timer.sequence, ms));
+    let pid = p.pid();
+    p.timer.set(|| &vm().wheels, pid, ms);
 }
 
+#[inline]
 pub fn cancel_receive_timer(p: &mut Process) {
-    if let Some(handle) = p.timer.handle.take() {
-        vm().wheels.cancel_receive(handle);
-    }
-    p.timer.sequence = p.timer.sequence.wrapping_add(1);
-    p.timer.fired = false;
-    p.timer.forever = false;
+    p.timer.cancel(|| &vm().wheels);
 }
 
 /// Runs `f` on a scheduler after so many milliseconds.

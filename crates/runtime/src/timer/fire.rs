@@ -1,6 +1,6 @@
 //! What happens when a timer's time has come.
 
-use super::{Action, Wheels};
+use super::{Action, Handle, Wheels};
 use crate::msacc::{self, State};
 use crate::signal::{Body, Signal};
 use crate::{names, proctab, send};
@@ -17,20 +17,20 @@ pub fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
     let before = msacc::enter(State::Aux);
     let mut left = AT_ONCE;
     while left > 0
-        && let Some(action) = wheels.next_due()
+        && let Some((handle, action)) = wheels.next_due()
     {
-        fire(action);
+        fire(handle, action);
         left -= 1;
     }
     msacc::enter(before);
     wheels.until_next(limit_ms)
 }
 
-fn fire(action: Action) {
+fn fire(handle: Handle, action: Action) {
     match action {
-        Action::Receive { pid, sequence } => {
+        Action::Receive { pid } => {
             if let Some(p) = proctab::lookup(pid) {
-                let _ = send::deliver(p, Signal::new(Body::Timeout { sequence }));
+                let _ = send::deliver(p, Signal::new(Body::Timeout(handle)));
             }
         }
         Action::Send { dest, message } => {

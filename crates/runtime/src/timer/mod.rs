@@ -13,6 +13,7 @@
 pub mod fire;
 pub mod handle;
 mod node;
+mod receive;
 mod slab;
 #[cfg(test)]
 mod tests;
@@ -25,25 +26,17 @@ use heddle_sync::pile::Pile;
 use heddle_sync::stack::Stack;
 use heddle_term::Term;
 use node::{Node, NodeRef};
+use receive::Fresh;
+pub use receive::{Phase, ReceiveTimer};
 use slab::Directory;
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wheel::Wheel;
 
-/// State of `receive ... after` in the process.
-#[derive(Default)]
-pub struct ReceiveTimer {
-    pub handle: Option<Handle>,
-    pub sequence: u32,
-    pub fired: bool,
-    /// The timeout is `infinity`: the operand must not be read again.
-    pub forever: bool,
-}
-
 pub enum Action {
     /// `receive ... after` of process `pid`.
-    Receive { pid: u64, sequence: u32 },
+    Receive { pid: u64 },
     /// `send_after`, `start_timer`: destination pid or name (an immediate term), message.
     Send { dest: Term, message: Package },
     /// Anything else (Rust side).
@@ -180,6 +173,7 @@ impl Wheels {
         let seat = &self.seats[index];
         assert!(!seat.has_owner.swap(true, Ordering::Relaxed), "a wheel has one owner");
         MINE.set(Some(seat));
+        receive::begin(index);
     }
 
     #[inline]
@@ -217,24 +211,22 @@ impl Wheels {
     }
 
     /// Sets the timer of a process that waits to receive, for `ms` after the next look at the clock (it is looked at soon).
-    #[inline]
-    pub fn set_receive(&self, pid: u64, sequence: u32, ms: u64) -> Handle {
+    fn set_receive(&self, pid: u64, ms: u64) -> (Handle, Fresh) {
         let timer = self.reserve();
         let handle = timer.handle();
-        let action = Action::Receive { pid, sequence };
-        match MINE.get() {
-            Some(seat) => {
-                let node = timer.node();
-                node.wheel.set(seat.index);
-                // SAFETY: it is ours alone until it is open.
-                let kind = unsafe { node.fill(ms, action) };
-                node.claim.open(kind);
-                seat.wheel().link_fresh(node);
-            }
+        let action = Action::Receive { pid };
+        let Some(seat) = MINE.get() else {
             // One tick more: the current one has partly gone by, and a timeout must not come early.
-            None => self.set(timer, ticks_ms() + ms + 1, action),
-        }
-        handle
+            self.set(timer, ticks_ms() + ms + 1, action);
+            return (handle, Fresh::default());
+        };
+        let node = timer.node();
+        node.wheel.set(seat.index);
+        // SAFETY: it is ours alone until it is open.
+        let kind = unsafe { node.fill(ms, action) };
+        node.claim.open(kind);
+        seat.wheel().link_fresh(node);
+        (handle, Fresh::new(node))
     }
 
     /// The node of a handle, which may be over.
@@ -265,7 +257,7 @@ impl Wheels {
 
     /// Cancels a receive timer: for the thread alone that runs its process.
     #[inline]
-    pub fn cancel_receive(&self, handle: Handle) {
+    fn cancel_receive(&self, handle: Handle) {
         let Some(node) = self.find(handle) else { return };
         let is_mine = MINE.get().is_some_and(|seat| seat.index == handle.wheel);
         let taken = if is_mine {
@@ -307,7 +299,8 @@ impl Wheels {
         let Some(seat) = MINE.get() else { return limit_ms };
         seat.settle();
         let wheel = seat.wheel();
-        wheel.advance(ticks_ms());
+        receive::looked();
+        wheel.advance(ticks_ms(), |wheel, node| seat.give_back(wheel, node));
         wheel.until_next(limit_ms)
     }
 
@@ -317,7 +310,7 @@ impl Wheels {
 
     /// For the owner of a wheel: what to do next of what is due.
     #[inline]
-    pub fn next_due(&self) -> Option<Action> {
+    pub fn next_due(&self) -> Option<(Handle, Action)> {
         let seat = MINE.get()?;
         seat.wheel().next_due(|wheel, node| seat.give_back(wheel, node))
     }

@@ -4,12 +4,13 @@
 //! and `dest` (through `Claim::read`), and one, who takes the claim, gets what the timer carries. `next`, `prev` and `place` belong
 //! to the owner of the wheel alone, whoever took the claim: it is the owner who gives the node back.
 
-use super::Action;
+use super::{Action, Handle};
 use crate::package::Package;
 use heddle_sync::claim::Claim;
 use heddle_term::Term;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
+use std::num::NonZeroU64;
 use std::ptr::null;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,7 +21,6 @@ pub const RUN: u64 = 2;
 
 /// What a timer carries, by its kind.
 pub union Load {
-    sequence: u32,
     message: ManuallyDrop<Package>,
     run: ManuallyDrop<Box<dyn FnOnce() + Send>>,
     nothing: (),
@@ -75,7 +75,7 @@ impl Node {
         self.claim.prepare();
         self.deadline.store(deadline, Ordering::Relaxed);
         let (kind, dest, load) = match action {
-            Action::Receive { pid, sequence } => (RECEIVE, pid, Load { sequence }),
+            Action::Receive { pid } => (RECEIVE, pid, Load { nothing: () }),
             Action::Send { dest, message } => (SEND, dest.raw(), Load { message: ManuallyDrop::new(message) }),
             Action::Run(run) => (RUN, 0, Load { run: ManuallyDrop::new(run) }),
         };
@@ -97,11 +97,17 @@ impl Node {
         unsafe {
             let load = &mut *self.load.get();
             match kind {
-                RECEIVE => Action::Receive { pid: dest, sequence: load.sequence },
+                RECEIVE => Action::Receive { pid: dest },
                 SEND => Action::Send { dest: Term::from_raw(dest), message: ManuallyDrop::take(&mut load.message) },
                 _ => Action::Run(ManuallyDrop::take(&mut load.run)),
             }
         }
+    }
+
+    /// The name of the timer that is in it.
+    pub fn handle(&self) -> Handle {
+        let generation = NonZeroU64::new(self.claim.generation()).expect("generations begin above 0");
+        Handle { generation, index: self.index, wheel: self.wheel.get() }
     }
 
     /// Of a timer that sends: its destination, if it is still under way.

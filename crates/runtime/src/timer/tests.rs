@@ -22,7 +22,7 @@ struct Clock {
 impl Clock {
     fn at(now: u64) -> Clock {
         let mut wheel = Wheel::new();
-        wheel.advance(now);
+        wheel.advance(now, |_, _| unreachable!());
         Clock { wheel, directory: Directory::new(0), now }
     }
 
@@ -31,7 +31,7 @@ impl Clock {
         let node = self.wheel.take_node(&self.directory).unwrap();
         // SAFETY: just taken.
         unsafe {
-            let kind = (*node).fill(deadline, Action::Receive { pid: deadline, sequence: 0 });
+            let kind = (*node).fill(deadline, Action::Receive { pid: deadline });
             (*node).claim.open(kind);
             self.wheel.link(&*node);
         }
@@ -50,9 +50,9 @@ impl Clock {
     /// Deadlines of those that are due after `step` ms more.
     fn step(&mut self, step: u64) -> Vec<u64> {
         self.now += step;
-        self.wheel.advance(self.now);
+        self.wheel.advance(self.now, |wheel, node| wheel.slab.give_back(&self.directory, node));
         let mut out = Vec::new();
-        while let Some(Action::Receive { pid, .. }) = self.wheel.next_due(|wheel, node| wheel.slab.give_back(&self.directory, node)) {
+        while let Some((_, Action::Receive { pid })) = self.wheel.next_due(|wheel, node| wheel.slab.give_back(&self.directory, node)) {
             out.push(pid);
         }
         out
@@ -146,7 +146,7 @@ fn those_of_one_tick_fire_in_the_order_in_which_they_were_set() {
     let nodes: Vec<_> = (0..10).map(|_| clock.set(5)).collect();
     // SAFETY: nodes stay as long as their directory.
     let order: Vec<_> = nodes.iter().map(|&node| unsafe { (*node).index }).collect();
-    clock.wheel.advance(5);
+    clock.wheel.advance(5, |_, _| unreachable!());
     let mut found = Vec::new();
     while clock.wheel.next_due(|_, node| found.push(node.index)).is_some() {}
     assert_eq!(found, order);
@@ -158,7 +158,7 @@ fn fresh_ones_count_from_the_next_look() {
     let node = clock.wheel.take_node(&clock.directory).unwrap();
     // SAFETY: just taken.
     unsafe {
-        let kind = (*node).fill(20, Action::Receive { pid: 1, sequence: 0 });
+        let kind = (*node).fill(20, Action::Receive { pid: 1 });
         (*node).claim.open(kind);
         clock.wheel.link_fresh(&*node);
     }
@@ -211,7 +211,7 @@ fn set(wheels: &Wheels, deadline: u64, number: u64) -> Handle {
 
 fn fire(wheels: &Wheels, fired: &Mutex<Vec<u64>>) {
     wheels.look(1);
-    while let Some(action) = wheels.next_due() {
+    while let Some((_, action)) = wheels.next_due() {
         match action {
             Action::Send { dest, .. } => fired.lock().unwrap().push(dest.small_value() as u64),
             _ => panic!("a timer of another kind"),
@@ -371,7 +371,7 @@ fn a_handle_that_was_made_up_is_harmless() {
     let wheels = leaked(1, |_| ());
     qsbr::online();
     wheels.own(0);
-    let receive = wheels.set_receive(1, 2, 50);
+    let (receive, _) = wheels.set_receive(1, 50);
     let send = set(wheels, ticks_ms() + 50, 9);
     let guess = |handle: Handle, generation: u64, index: u32| Handle {
         generation: std::num::NonZeroU64::new(handle.generation.get() + generation).unwrap(),

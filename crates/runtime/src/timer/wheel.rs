@@ -5,9 +5,9 @@
 //! is not read for each of them but when time is looked at next, from where their time then counts (never early, and no later than
 //! that look). `DUE` are those whose time has come and that were not fired yet.
 
-use super::Action;
 use super::node::Node;
 use super::slab::{Directory, Slab};
+use super::{Action, Handle};
 use std::ptr::null;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +17,8 @@ const LEVELS: usize = 5;
 
 /// Places of nodes: level * SLOTS + slot, or one of these.
 pub const FRESH: u16 = (LEVELS * SLOTS) as u16;
+/// Instead of a deadline on that list: cancelled, to be given back unless it is set again before.
+pub const ASIDE: u64 = u64::MAX;
 const DUE: u16 = FRESH + 1;
 const LISTS: usize = DUE as usize + 1;
 /// On no list.
@@ -142,7 +144,7 @@ impl Wheel {
     }
 
     /// Moves time on to `now`: what is due by then waits to be fired.
-    pub fn advance(&mut self, now: u64) {
+    pub fn advance(&mut self, now: u64, give_back: impl Fn(&mut Wheel, &Node)) {
         while let Some(at) = self.next_event()
             && at <= now
         {
@@ -156,11 +158,13 @@ impl Wheel {
         }
         self.now = self.now.max(now);
         if !self.first[FRESH as usize].is_null() {
-            self.empty(FRESH as usize, |wheel, node| {
-                // One tick more: the current one has partly gone by.
-                let deadline = wheel.now + node.deadline.load(Ordering::Relaxed) + 1;
-                node.deadline.store(deadline, Ordering::Relaxed);
-                wheel.link(node);
+            self.empty(FRESH as usize, |wheel, node| match node.deadline.load(Ordering::Relaxed) {
+                ASIDE => give_back(wheel, node),
+                ms => {
+                    // One tick more: the current one has partly gone by.
+                    node.deadline.store(wheel.now + ms + 1, Ordering::Relaxed);
+                    wheel.link(node);
+                }
             });
         }
     }
@@ -198,9 +202,9 @@ impl Wheel {
         self.next_event().map_or(limit, |at| (at - self.now).min(limit))
     }
 
-    /// The next one that is due and that nobody cancelled: what it does.
+    /// The next one that is due and that nobody cancelled, and what it does.
     #[inline]
-    pub fn next_due(&mut self, give_back: impl FnOnce(&mut Wheel, &Node)) -> Option<Action> {
+    pub fn next_due(&mut self, give_back: impl FnOnce(&mut Wheel, &Node)) -> Option<(Handle, Action)> {
         loop {
             // SAFETY: nodes on our lists are alive.
             let node = unsafe { self.first[DUE as usize].as_ref()? };
@@ -210,9 +214,9 @@ impl Wheel {
                 && node.claim.take(generation, kind)
             {
                 // SAFETY: just taken.
-                let action = unsafe { node.unload(kind) };
+                let due = unsafe { (node.handle(), node.unload(kind)) };
                 give_back(self, node);
-                return Some(action);
+                return Some(due);
             }
         }
     }

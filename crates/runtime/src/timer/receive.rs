@@ -1,0 +1,236 @@
+//! The timer of `receive ... after`.
+//!
+//! Nearly all of them are cancelled soon, and their process sets the next one. So a cancelled one that no look at the clock has seen
+//! yet stays on its list, set aside, and is set again by one store. Each look gives those that are aside back, and is the end of all
+//! that a process knows of its place.
+
+use super::node::Node;
+use super::wheel::ASIDE;
+use super::{Handle, Wheels};
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::ptr::null;
+use std::sync::atomic::Ordering;
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Phase {
+    #[default]
+    None,
+    Runs,
+    Fired,
+    /// The timeout is `infinity`: the operand must not be read again.
+    Never,
+}
+
+/// What a process knows of its timer.
+#[derive(Default)]
+pub struct ReceiveTimer {
+    fresh: Fresh,
+    /// A handle, taken apart to be smaller. Its generation: 0 if there is none.
+    generation: u64,
+    index: u32,
+    wheel: u16,
+    pub phase: Phase,
+}
+
+const _: () = assert!(size_of::<ReceiveTimer>() == 32);
+
+/// A node that no look has seen, as long as the thread's `LIST` is this one.
+pub(super) struct Fresh {
+    list: u64,
+    node: *const Node,
+}
+
+const NONE: u64 = 0;
+const LOOKS_BITS: u32 = 48;
+
+thread_local! {
+    /// Which list of fresh timers this thread has: the number of its wheel and of its looks. No two lists have the same.
+    static LIST: Cell<u64> = const { Cell::new(u64::MAX) };
+}
+
+impl Default for Fresh {
+    fn default() -> Fresh {
+        Fresh { list: NONE, node: null() }
+    }
+}
+
+impl Fresh {
+    /// A node that was just put on this thread's list.
+    pub(super) fn new(node: &Node) -> Fresh {
+        Fresh { list: LIST.get(), node }
+    }
+
+    /// Nobody but the caller, who runs its process, and later the wheel touches it.
+    #[inline]
+    fn node(&self) -> Option<&Node> {
+        // SAFETY: it is on the list of this thread's wheel, which only the next look takes it off, and a look changes `LIST`.
+        (self.list == LIST.get()).then(|| unsafe { &*self.node })
+    }
+}
+
+/// The thread owns this wheel from now on.
+pub(super) fn begin(wheel: usize) {
+    LIST.set((wheel as u64 + 1) << LOOKS_BITS);
+}
+
+/// The list of fresh ones is about to be emptied.
+pub(super) fn looked() {
+    LIST.set(LIST.get() + 1);
+}
+
+impl ReceiveTimer {
+    /// For the thread that runs the process, while no timer runs: sets the last one again, if it is still aside.
+    #[inline]
+    pub fn set_again(&mut self, ms: u64) -> bool {
+        let Some(node) = self.fresh.node() else { return false };
+        // It never fired, so no signal of it is under way.
+        node.deadline.store(ms, Ordering::Relaxed);
+        self.phase = Phase::Runs;
+        true
+    }
+
+    /// For the thread that runs the process, while no timer runs.
+    pub fn set(&mut self, wheels: impl FnOnce() -> &'static Wheels, pid: u64, ms: u64) {
+        if !self.set_again(ms) {
+            self.set_new(wheels(), pid, ms);
+        }
+    }
+
+    #[inline(never)]
+    fn set_new(&mut self, wheels: &Wheels, pid: u64, ms: u64) {
+        let (Handle { generation, index, wheel }, fresh) = wheels.set_receive(pid, ms);
+        *self = ReceiveTimer { fresh, generation: generation.get(), index, wheel, phase: Phase::Runs };
+    }
+
+    /// For the thread that runs the process: cancels a timer that no look has seen.
+    #[inline]
+    pub fn set_aside(&mut self) -> bool {
+        if self.phase != Phase::Runs {
+            return false;
+        }
+        let Some(node) = self.fresh.node() else { return false };
+        node.deadline.store(ASIDE, Ordering::Relaxed);
+        self.phase = Phase::None;
+        true
+    }
+
+    /// For the thread that runs the process: no timer runs, nor has fired.
+    pub fn cancel(&mut self, wheels: impl FnOnce() -> &'static Wheels) {
+        if self.phase == Phase::Runs && !self.set_aside() {
+            self.cancel_old(wheels());
+        }
+        self.phase = Phase::None;
+    }
+
+    #[inline(never)]
+    fn cancel_old(&mut self, wheels: &Wheels) {
+        if let Some(handle) = self.handle() {
+            wheels.cancel_receive(handle);
+        }
+        // Back on the thread of its list it must not be set again.
+        *self = ReceiveTimer::default();
+    }
+
+    fn handle(&self) -> Option<Handle> {
+        NonZeroU64::new(self.generation).map(|generation| Handle { generation, index: self.index, wheel: self.wheel })
+    }
+
+    /// The signal of a timer came. It may be of an earlier one, which was cancelled too late.
+    pub fn fired(&mut self, timer: Handle) {
+        if self.phase == Phase::Runs && self.handle() == Some(timer) {
+            *self = ReceiveTimer { phase: Phase::Fired, ..ReceiveTimer::default() };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::ticks_ms;
+    use crate::timer::Action;
+
+    /// What fires within so many ms, for whom.
+    fn due(wheels: &Wheels, limit_ms: u64) -> Option<(Handle, u64)> {
+        let end = ticks_ms() + limit_ms;
+        while ticks_ms() <= end {
+            wheels.look(1);
+            if let Some((timer, Action::Receive { pid })) = wheels.next_due() {
+                return Some((timer, pid));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn one_that_is_set_aside_is_set_again_until_the_next_look() {
+        let wheels: &'static Wheels = Box::leak(Box::new(Wheels::new(2, |_| ())));
+        wheels.own(0);
+        let mut timer = ReceiveTimer::default();
+        timer.set(|| wheels, 1, 5);
+        let first = timer.handle().unwrap();
+        timer.cancel(|| unreachable!("it is set aside"));
+        assert_eq!(timer.phase, Phase::None);
+        timer.set(|| unreachable!("its place is still there"), 1, 2);
+        assert_eq!(timer.handle(), Some(first));
+        assert_eq!(due(wheels, 1000), Some((first, 1)));
+        timer.fired(Handle { generation: NonZeroU64::MAX, ..first });
+        assert_eq!(timer.phase, Phase::Runs);
+        timer.fired(first);
+        assert_eq!(timer.phase, Phase::Fired);
+        timer.cancel(|| unreachable!("it fired"));
+        // Aside when the look comes: it never fires, and its place is another's.
+        timer.set(|| wheels, 1, 2);
+        let second = timer.handle().unwrap();
+        timer.cancel(|| unreachable!("it is set aside"));
+        assert_eq!(due(wheels, 20), None);
+        let mut other = ReceiveTimer::default();
+        other.set(|| wheels, 2, 2);
+        assert_eq!(other.index, second.index);
+        timer.set(|| wheels, 1, 10_000);
+        assert_ne!(timer.index, second.index);
+        // Set, and looked at: cancelled as any timer.
+        wheels.look(1);
+        timer.cancel(|| wheels);
+        assert_eq!(due(wheels, 1000).map(|(_, pid)| pid), Some(2));
+        assert_eq!(due(wheels, 20), None);
+        assert_eq!(wheels.look(1000), 1000, "none is left");
+    }
+
+    #[test]
+    fn its_process_may_go_to_another_thread_and_come_back() {
+        let wheels: &'static Wheels = Box::leak(Box::new(Wheels::new(2, |_| ())));
+        wheels.own(0);
+        let mut timer = ReceiveTimer::default();
+        let elsewhere = |owner: bool, timer: &mut ReceiveTimer, f: fn(&mut ReceiveTimer, &'static Wheels)| {
+            // SAFETY: a `ReceiveTimer` is its process's, which moves between threads; this one waits.
+            struct Moves<'a>(&'a mut ReceiveTimer);
+            // SAFETY: as above.
+            unsafe impl Send for Moves<'_> {}
+            let moves = Moves(timer);
+            std::thread::scope(|threads| {
+                threads.spawn(move || {
+                    let Moves(timer) = { moves };
+                    if owner {
+                        wheels.own(1);
+                    }
+                    f(timer, wheels);
+                });
+            });
+        };
+        // Runs, and is cancelled there: here its place is not used again.
+        timer.set(|| wheels, 1, 2);
+        let first = timer.handle().unwrap();
+        elsewhere(true, &mut timer, |timer, wheels| timer.cancel(|| wheels));
+        timer.set(|| wheels, 1, 2);
+        assert_ne!(timer.handle(), Some(first));
+        assert_eq!(due(wheels, 1000), timer.handle().map(|timer| (timer, 1)));
+        timer.fired(timer.handle().unwrap());
+        timer.cancel(|| unreachable!("it fired"));
+        // Aside here, set there on no wheel of the thread's.
+        timer.set(|| wheels, 1, 2);
+        timer.cancel(|| unreachable!("it is set aside"));
+        elsewhere(false, &mut timer, |timer, wheels| timer.set(|| wheels, 3, 2));
+        assert_eq!(due(wheels, 1000), timer.handle().map(|timer| (timer, 3)));
+    }
+}
