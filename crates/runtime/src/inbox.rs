@@ -1,7 +1,7 @@
 //! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
-use crate::signal::Signal;
+use crate::signal::{Body, Signal};
 use heddle_sync::sequential::Word;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -68,12 +68,16 @@ impl Default for Inbox {
     }
 }
 
+/// The walk waits for each signal in turn if they are not in the cache; what they carry comes meanwhile.
 fn reverse(mut list: *mut Signal) -> *mut Signal {
     let mut out = null_mut();
     while !list.is_null() {
         // SAFETY: the list was taken whole; every node is ours.
         unsafe {
             let next = (*list).next;
+            if let Body::Message { data, .. } = &(*list).body {
+                data.prefetch();
+            }
             (*list).next = out;
             out = list;
             list = next;

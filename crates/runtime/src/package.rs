@@ -84,6 +84,16 @@ impl Package {
         if self.fragment.is_null() { 0 } else { unsafe { (*self.fragment).used_words } }
     }
 
+    /// Its memory will be read soon.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the instruction takes any address, and reads nothing that a program can see.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(self.fragment.cast())
+        };
+    }
+
     /// Whether the term needs no memory of the package.
     #[inline(always)]
     pub fn is_bare(&self) -> bool {
