@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "scaling.d"))
 
 import plot  # noqa: E402
 import terminal  # noqa: E402
-from emulator import NO_SEQUENTIAL, Failed, parse  # noqa: E402
+from emulator import NO_PRIVATE, NO_SEQUENTIAL, PRIVATE, SEQUENTIAL, Failed, parse  # noqa: E402
 from figures import Measured, thin  # noqa: E402
 from page import page  # noqa: E402
 
@@ -44,7 +44,7 @@ def stock():
 
 def program():
     return {"name": "bang", "group": "study", "what": "pings & <pongs>",
-            "emulators": {"heddle": heddle().row(NO_SEQUENTIAL), "stock": stock().row(NO_SEQUENTIAL)}}
+            "emulators": {"heddle": heddle().row(NO_SEQUENTIAL, NO_PRIVATE), "stock": stock().row(NO_SEQUENTIAL, NO_PRIVATE)}}
 
 
 def report():
@@ -65,7 +65,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(points[1]["counters"], {"context_switches": [500], "steals": [7, 7], "lock_waits": None})
 
     def test_a_failed_run_has_no_figures(self):
-        row = stock().row(NO_SEQUENTIAL)
+        row = stock().row(NO_SEQUENTIAL, NO_PRIVATE)
         self.assertIsNone(row["points"][2]["median_ms"])
         self.assertIsNone(row["points"][2]["speedup"])
         self.assertEqual(row["error"], "4 schedulers: not done after 120 s")
@@ -74,14 +74,15 @@ class Figures(unittest.TestCase):
     def test_without_one_scheduler_nothing_is_relative(self):
         measured = heddle()
         measured.errors[1] = "broken"
-        point = measured.row("")["points"][1]
+        point = measured.row("", "")["points"][1]
         self.assertEqual((point["median_ms"], point["speedup"], point["reductions_ratio"]), (500, None, None))
 
     def test_sequential_mode(self):
-        self.assertEqual(heddle().row(NO_SEQUENTIAL)["sequential"], {"missing": NO_SEQUENTIAL, "median_ms": None, "ratio": None})
+        self.assertEqual(heddle().row(NO_SEQUENTIAL, NO_PRIVATE)["sequential"], {"missing": NO_SEQUENTIAL, "median_ms": None, "ratio": None})
         measured = heddle()
-        measured.add(None, run(800))
-        self.assertEqual(measured.row("")["sequential"], {"missing": "", "median_ms": 800, "ratio": 1.25})
+        measured.add(SEQUENTIAL, run(800))
+        self.assertEqual(measured.row("", "")["private"]["missing"], "not measured")
+        self.assertEqual(measured.row("", "")["sequential"], {"missing": "", "median_ms": 800, "ratio": 1.25})
 
     def test_thin_keeps_the_area(self):
         samples = [(k * 10.0, k % 3) for k in range(1, 101)]
@@ -143,6 +144,18 @@ class Nesting(HTMLParser):
 
 
 class Page(unittest.TestCase):
+    def test_threads(self):
+        shown = report()
+        self.assertNotIn("private threads, ms", page(shown))
+        measured = heddle()
+        measured.add(PRIVATE, run(4000))
+        shown["programs"][0]["emulators"]["heddle"] = measured.row(NO_SEQUENTIAL, "")
+        text = page(shown)
+        self.assertIn('<td class="heddle">Heddle</td><td><span class="soft">no sequential mode</span></td>'
+                      "<td>1,000.0</td><td>500.0</td><td>250.0</td><td>4,000.0</td>", text)
+        self.assertIn(NO_PRIVATE, text)
+        self.assertIn("SMP with one scheduler / private threads 0.25", "\n".join(terminal.lines(shown["programs"][0])))
+
     def test_page_is_well_formed_and_needs_nothing_else(self):
         text = page(report())
         nesting = Nesting()

@@ -5,6 +5,9 @@ import subprocess
 import time
 
 NO_SEQUENTIAL = "no sequential mode"
+NO_PRIVATE = "no private threads"
+#: Besides numbers of schedulers, what a run can be made with.
+SEQUENTIAL, PRIVATE = "sequential", "private"
 
 
 class Failed(Exception):
@@ -14,7 +17,8 @@ class Failed(Exception):
 class Emulator:
     def __init__(self, who, path, sequential_flags, beams, timeout):
         self.who, self.path, self.sequential_flags, self.beams, self.timeout = who, path, sequential_flags, beams, timeout
-        self.about, sequential = self.probe([])
+        self.about, sequential, private = self.probe([])
+        self.no_private = "" if private else NO_PRIVATE
         #: Why there is no sequential mode that can be measured; empty if there is one.
         self.no_sequential, self.sequential_detail = "" if sequential else NO_SEQUENTIAL, ""
         if sequential_flags:
@@ -23,7 +27,7 @@ class Emulator:
     def try_sequential(self):
         given = " ".join(self.sequential_flags)
         try:
-            _, sequential = self.probe(self.sequential_flags)
+            _, sequential, _ = self.probe(self.sequential_flags)
             self.no_sequential = "" if sequential else NO_SEQUENTIAL
             self.sequential_detail = f"with {given} system_info(smp_support) is {'false' if sequential else 'still true'}"
         except Failed as failed:
@@ -36,11 +40,12 @@ class Emulator:
         said = lines(self.start(flags, ["-run", "scaling_probe", "main"]))
         if "about" not in said or "sequential" not in said:
             raise Failed("does not say what it is")
-        return said["about"][0], said["sequential"] == ["true"]
+        return said["about"][0], said["sequential"] == ["true"], said.get("private") == ["true"]
 
-    def run(self, program, scale, schedulers=None, sample_ms=0):
-        """A run with that many schedulers; None: in the sequential mode. Figures as `parse` returns them."""
-        flags = self.sequential_flags if schedulers is None else ["+S", f"{schedulers}:{schedulers}"]
+    def run(self, program, scale, how, sample_ms=0):
+        """A run with that many schedulers, or SEQUENTIAL, or with PRIVATE threads. Figures as `parse` returns them."""
+        schedulers = how if isinstance(how, int) else None
+        flags = {SEQUENTIAL: self.sequential_flags, PRIVATE: ["-private_threads"]}.get(how, ["+S", f"{schedulers}:{schedulers}"])
         output = self.start(flags, ["-run", "scaling", "main", program.module, program.variant, repr(float(scale)), str(sample_ms)])
         figures = parse(output)
         if schedulers is not None and figures["schedulers"] != schedulers:

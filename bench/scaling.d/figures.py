@@ -2,9 +2,11 @@
 
 import statistics
 
+from emulator import PRIVATE, SEQUENTIAL
+
 
 class Measured:
-    """All runs of one program on one emulator. Errors belong to a number of schedulers (None: the sequential mode)."""
+    """All runs of one program on one emulator. Errors belong to a number of schedulers or to a mode (emulator.SEQUENTIAL, PRIVATE)."""
 
     def __init__(self, counts):
         self.counts = counts
@@ -16,13 +18,14 @@ class Measured:
     def add(self, schedulers, run):
         self.runs.setdefault(schedulers, []).append(run)
 
-    def row(self, no_sequential):
+    def row(self, no_sequential, no_private):
         """The figures as they stand in the JSON file."""
         points = [self.point(n) for n in self.counts]
-        return {"points": points, "sequential": self.sequential(no_sequential), "error": "; ".join(self.told())}
+        return {"points": points, "sequential": self.beside(SEQUENTIAL, no_sequential), "private": self.beside(PRIVATE, no_private),
+                "error": "; ".join(self.told())}
 
     def told(self):
-        return [f"{'sequential' if n is None else f'{n} schedulers'}: {text}" for n, text in self.errors.items()] \
+        return [f"{f'{n} schedulers' if isinstance(n, int) else n}: {text}" for n, text in self.errors.items()] \
             + [f"{n} schedulers, profile: {text}" for n, text in self.profile_errors.items()]
 
     def point(self, n):
@@ -45,13 +48,13 @@ class Measured:
             "profile": {"samples": profile["samples"], "busy": profile["busy"], "ms": profile["ms"]} if profile else None,
         }
 
-    def sequential(self, missing):
-        """Time with one scheduler / time of the sequential mode, or why there is none."""
-        missing = missing or self.errors.get(None, "")
-        smp, alone = middle(self.runs.get(1, []), "ms"), middle(self.runs.get(None, []), "ms")
-        if missing or None in (smp, alone) or 1 in self.errors:
+    def beside(self, mode, missing):
+        """Time with one scheduler / time of a mode, or why there is none."""
+        missing = missing or self.errors.get(mode, "")
+        one, other = middle(self.runs.get(1, []), "ms"), middle(self.runs.get(mode, []), "ms")
+        if missing or None in (one, other) or 1 in self.errors:
             return {"missing": missing or "not measured", "median_ms": None, "ratio": None}
-        return {"missing": "", "median_ms": alone, "ratio": ratio(smp, alone)}
+        return {"missing": "", "median_ms": other, "ratio": ratio(one, other)}
 
 
 def middle(runs, key):

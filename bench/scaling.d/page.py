@@ -32,7 +32,7 @@ def page(report):
     for group, (title, about) in GROUPS.items():
         rows = [p for p in report["programs"] if p["group"] == group]
         if rows:
-            body += [f"<h2>{title}</h2><p>{about}</p>", *(program(report, p) for p in rows)]
+            body += [f"<h2>{title}</h2><p>{about}</p>", threads(report, rows), *(program(report, p) for p in rows)]
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f'<title>Scaling over schedulers</title><style>{css}</style><body>{"".join(body)}</body></html>\n')
 
@@ -61,6 +61,25 @@ def summary(report):
         rows.append(f'<tr><td><a href="#{p["name"]}">{p["name"]}</a></td><td class="edge">{number(against(heddle[1], stock[1]))}</td>{cells}</tr>')
     return (f'<h2>All programs</h2><div class="wide"><table><tr><th></th><th class="edge">1 scheduler</th>{top}</tr>'
             f'<tr><th>program</th><th class="edge">Heddle / stock</th>{names}</tr>{"".join(rows)}</table></div>')
+
+
+def threads(report, programs):
+    """No threads, workers, a thread for each process: the comparison of seed 004 section 6, of the programs that were measured so."""
+    rows, counts = [], report["settings"]["schedulers"]
+    for p in programs:
+        for who, label in LABELS.items():
+            row = p["emulators"][who]
+            if all(p["emulators"][other]["private"]["median_ms"] is None for other in LABELS):
+                continue
+            modes = [cell(row["sequential"]), *(number(q["median_ms"], 1) for q in row["points"]), cell(row["private"])]
+            rows.append(f'<tr><td>{p["name"]}</td><td class="{who}">{label}</td>' + "".join(f"<td>{c}</td>" for c in modes) + "</tr>")
+    heads = "".join(f"<th>{n} worker{'s' if n > 1 else ''}, ms</th>" for n in counts)
+    return (f'<div class="wide"><table><tr><th>program</th><th>emulator</th><th>no threads, ms</th>{heads}<th>private threads, ms</th></tr>'
+            f'{"".join(rows)}</table></div>') if rows else ""
+
+
+def cell(mode):
+    return number(mode["median_ms"], 1) if mode["ratio"] else f'<span class="soft">{html.escape(mode["missing"])}</span>'
 
 
 def program(report, p):

@@ -10,7 +10,7 @@ GROUPS = {
     "classic": ("Orbit and life", "Many processes that depend on each other."),
     "tables": ("Tables", "Sixteen processes on one public ETS table."),
     "serial": ("Without parallelism", "One message is under way at any time: more schedulers cannot help, and must not hurt."),
-    "estone": ("EStone", "The five parts of EStone that seed 004 (section 6) compares. No parallelism in them either."),
+    "estone": ("EStone", "The five parts of EStone that seed 004 (section 6) compares, as there without threads, on workers and with a thread for each process. No parallelism in them either."),
 }
 
 PROGRAMS = [

@@ -14,9 +14,9 @@ def lines(program):
             if point["error"]:
                 yield f"{'':18} {'':5} | {who}: {point['error']}"
     for who, row in program["emulators"].items():
-        sequential = row["sequential"]
-        if sequential["ratio"]:
-            yield f"{'':24} | {who}: SMP with one scheduler / sequential mode {sequential['ratio']:.2f} ({sequential['median_ms']:.1f} ms)"
+        for mode, name in (("sequential", "sequential mode"), ("private", "private threads")):
+            if row[mode]["ratio"]:
+                yield f"{'':24} | {who}: SMP with one scheduler / {name} {row[mode]['ratio']:.2f} ({row[mode]['median_ms']:.1f} ms)"
 
 
 def side(point):

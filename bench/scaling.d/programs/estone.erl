@@ -2,7 +2,8 @@
 %%   small, medium, large   a message goes around a group of processes: a small integer, a mix of types of about a line, half a KB
 %%   gs_timeout             a synchronous client of a generic server: every request sets a timeout that never happens
 %%   timeout                a process that waits with one timeout after the other; a message always comes first
-%% There is no parallelism in them: more schedulers must not make them slower.
+%% There is no parallelism in them: more schedulers must not make them slower. As there they run on workers, with every process on a
+%% thread of its own (scaling:start/1), and without threads (the sequential mode).
 -module(estone).
 -behaviour(gen_server).
 -export([prepare/2, run/1, check/2, init/1, handle_call/3, handle_cast/2]).
@@ -21,7 +22,7 @@ large() -> [{N, atom, [N + 1], 1.0 * N} || N <- lists:seq(1, 5)].
 
 run(Work) ->
     Main = self(),
-    [Result] = scaling:collect([spawn_link(fun() -> Main ! {self(), work(Work)} end)]),
+    [Result] = scaling:collect([scaling:start(fun() -> Main ! {self(), work(Work)} end)]),
     Result.
 
 check({around, Message, Rounds}, Result) -> Result =:= {Rounds, erlang:phash2(Message)};
@@ -29,10 +30,10 @@ check({gs_timeout, Requests}, Result) -> Result =:= Requests * (Requests + 1) di
 check({timeout, Waits}, Result) -> Result =:= Waits.
 
 work({around, Message, Rounds}) ->
-    Last = lists:foldl(fun(_, To) -> spawn_link(fun() -> pass(To) end) end, self(), lists:seq(1, ?GROUP)),
+    Last = lists:foldl(fun(_, To) -> scaling:start(fun() -> pass(To) end) end, self(), lists:seq(1, ?GROUP)),
     around(Last, Message, Rounds, 0);
 work({gs_timeout, Requests}) ->
-    {ok, Server} = gen_server:start_link(?MODULE, [], []),
+    {ok, Server} = gen_server:start_link(?MODULE, [], [{spawn_opt, scaling:options()}]),
     [gen_server:call(Server, {add, N}, 5000) || N <- lists:seq(1, Requests)],
     Sum = gen_server:call(Server, {add, 0}, 5000),
     gen_server:stop(Server),
@@ -55,7 +56,7 @@ pass(To) ->
 %% The message that ends a wait comes from a partner, so that the process really waits and the timer is really set.
 waits(Waits, Timeouts, All, Count) ->
     Me = self(),
-    Partner = spawn_link(fun() -> wake(Me) end),
+    Partner = scaling:start(fun() -> wake(Me) end),
     Got = wait(Partner, Waits, Timeouts, All, Count),
     Partner ! stop,
     Got.

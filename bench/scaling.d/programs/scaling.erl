@@ -16,7 +16,7 @@
 %%     @busy SHARE...                      with SampleMs > 0: which part of the run each scheduler worked
 %%     @ok                                 or `@wrong RESULT`, or `@failed REASON` if the program ended otherwise
 -module(scaling).
--export([main/1, times/2, collect/1, lcg/1]).
+-export([main/1, times/2, collect/1, start/1, options/0, lcg/1]).
 
 main([Program0, Variant0, Scale0, Sample0]) ->
     Program = list_to_atom(Program0),
@@ -76,6 +76,15 @@ times(Size, Scale) -> max(1, round(Size * Scale)).
 
 %% The answer `{Pid, Answer}` of each, in order.
 collect(Pids) -> [receive {Pid, Answer} -> Answer end || Pid <- Pids].
+
+%% A linked process that runs on a thread of its own if the emulator was started with `-private_threads`.
+start(Fun) -> spawn_opt(Fun, [link | options()]).
+
+options() ->
+    case init:get_argument(private_threads) of
+        {ok, _} -> [{thread, private}];
+        error -> []
+    end.
 
 %% Pseudo-random numbers that no library changes: the next of 31 bits.
 lcg(X) -> (X * 1103515245 + 12345) band 16#7fffffff.

@@ -1,8 +1,8 @@
 //! Ordered tables: balanced trees, each with a lock, that share the order of keys among them.
 //!
-//! A table starts with one piece. Where writers wait for each other a piece splits in two, where nobody waits neighbours join
-//! (only in tables made for concurrent writers; others keep one piece). The directory of pieces is replaced as a whole and read
-//! without a lock: who finds a piece that was replaced meanwhile looks again.
+//! A table starts with one piece. Where writers wait for each other a piece splits in two, where nobody waits neighbours join,
+//! whatever options the table was made with. The directory of pieces is replaced as a whole and read without a lock: who finds a
+//! piece that was replaced meanwhile looks again.
 
 use super::object::{Change, Object, Owned, Verdict};
 use super::tree_order::{Entry, Place, as_place, is_empty};
@@ -16,14 +16,17 @@ use std::collections::BTreeSet;
 use std::collections::btree_set::IntoIter;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub struct TreeStore {
     directory: AtomicPtr<Directory>,
     /// Who replaces the directory holds this.
     resizing: Mutex<()>,
-    splits: bool,
-    counters: Box<[Counter]>,
+    /// Made for concurrent writers, as `ets:info` shows.
+    concurrent: bool,
+    counter: Counter,
+    /// From the first split on: so that writers seldom share a cache line.
+    more: OnceLock<Box<[Counter; COUNTERS]>>,
     /// Tests: split after every change, or split and join at random.
     pub force_split: AtomicBool,
     pub random_split_join: AtomicBool,
@@ -58,7 +61,6 @@ impl Removed {
 
 /// Nodes of the tree, a word or two an object (approximate).
 const NODE_WORDS: isize = 2;
-/// Counters of a table for concurrent writers, so that these seldom share a cache line.
 const COUNTERS: usize = 16;
 /// Pieces of a table, at most (guessed: some for each of many cores), and objects of two that are joined.
 const MAX_SEGMENTS: usize = 512;
@@ -70,14 +72,14 @@ thread_local! {
 }
 
 impl TreeStore {
-    /// `concurrent`: may have more than one piece.
+    /// `concurrent`: made for concurrent writers.
     pub fn new(concurrent: bool) -> TreeStore {
-        let counters = (0..if concurrent { COUNTERS } else { 1 }).map(|_| Counter::default()).collect();
         TreeStore {
             directory: AtomicPtr::new(Box::into_raw(Box::new(Directory::single(BTreeSet::new())))),
             resizing: Mutex::new(()),
-            splits: concurrent,
-            counters,
+            concurrent,
+            counter: Counter::default(),
+            more: OnceLock::new(),
             force_split: AtomicBool::new(false),
             random_split_join: AtomicBool::new(false),
         }
@@ -97,7 +99,10 @@ impl TreeStore {
     }
 
     fn counter(&self) -> &Counter {
-        &self.counters[SLOT.with(|slot| slot % self.counters.len())]
+        self.more.get().map_or(&self.counter, |more| &more[SLOT.with(|slot| slot % COUNTERS)])
+    }
+    fn counters(&self) -> impl Iterator<Item = &Counter> {
+        std::iter::once(&self.counter).chain(self.more.get().into_iter().flat_map(|more| more.iter()))
     }
     // Relaxed: statistics.
     fn added(&self, object: &Object) {
@@ -111,17 +116,17 @@ impl TreeStore {
         counter.words.fetch_sub(object.words() as isize + NODE_WORDS, Ordering::Relaxed);
     }
     pub fn size(&self) -> usize {
-        self.counters.iter().map(|c| c.objects.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
+        self.counters().map(|c| c.objects.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
     }
     pub fn words(&self) -> usize {
-        let own = size_of::<Counter>() / 8 * self.counters.len();
-        own + self.counters.iter().map(|c| c.words.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
+        let own = size_of::<Counter>() / 8 * self.counters().count();
+        own + self.counters().map(|c| c.words.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
     }
 
     /// How many pieces, and how many steps a search among them takes.
     pub fn pieces(&self) -> Option<(usize, usize)> {
         let count = self.directory().segments.len();
-        self.splits.then_some((count, count.next_power_of_two().trailing_zeros() as usize))
+        self.concurrent.then_some((count, count.next_power_of_two().trailing_zeros() as usize))
     }
 
     // ---- one key ----
@@ -143,9 +148,7 @@ impl TreeStore {
             let (mut contents, advice) = segment.write();
             if !contents.replaced {
                 let result = f(&mut contents);
-                if self.splits {
-                    self.adapt(key, segment, contents, advice);
-                }
+                self.adapt(key, segment, contents, advice);
                 return result;
             }
         }
@@ -230,7 +233,7 @@ impl TreeStore {
         let mut guards: Vec<Guard> = self.directory().segments.iter().map(|s| s.write().0).collect();
         // Counters change under the locks of pieces only.
         let mut count = 0;
-        for counter in &self.counters {
+        for counter in self.counters() {
             count += counter.objects.swap(0, Ordering::Relaxed);
             counter.words.store(0, Ordering::Relaxed);
         }
@@ -410,6 +413,7 @@ impl TreeStore {
         let upper = contents.tree.split_off(&Point::Key(low.key) as &dyn Place);
         let lower = std::mem::take(&mut contents.tree);
         contents.replaced = true;
+        self.more.get_or_init(Default::default);
         self.replace_directory(directory.with_split(index, low, [Segment::new(lower), Segment::new(upper)]));
     }
 
