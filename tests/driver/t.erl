@@ -1,7 +1,7 @@
 %% What the test programs share: printing that never shows a pid, reference, port or address, and a call that
 %% shows how it failed (class, reason, the frame on top of the stack, and the explanation OTP gives for it).
 -module(t).
--export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, emulator/0]).
+-export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0]).
 
 %% The compiler cannot see through this one, so that what is tested happens at run time.
 id(X) -> X.
@@ -103,6 +103,12 @@ threads_left(Before, Times) ->
         N when N =< 0 -> 0;
         _ -> receive after 100 -> ok end, threads_left(Before, Times - 1)
     end.
+
+%% Memory of this machine that is in use, as the system says, in bytes.
+resident() ->
+    {ok, Text} = file:read_file("/proc/self/statm"),
+    [_, Pages | _] = binary:split(Text, <<" ">>, [global]),
+    binary_to_integer(Pages) * 4096.
 
 %% The program that runs this, and its first arguments.
 emulator() ->
