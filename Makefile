@@ -40,6 +40,7 @@ test: build
 	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/self-host --jobs $(JOBS)
 	$(RUN) tests/shell_tmux.py $(ERL)
+	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
 	python3 bench/test_scaling.py
 
 bench: build

@@ -6,7 +6,7 @@
 %% Slots (processes) do rounds, each of a kind and with a seed that follows from the seed of the run, its slot and its number (modules
 %% stress_*). A round knows what must come of it and fails if that does not. Meanwhile others disturb all processes of the rounds.
 %% The time is in phases. After each all stops, and the machine must be as it was: processes, names, tables, ports, threads,
-%% suspended timers, atoms, run queues, and memory, as after the first phases (stress_left). A slot without progress is stuck: the
+%% timers, atoms, run queues, and memory, as after the first phases (stress_left). A slot without progress is stuck: the
 %% report says what it and all it started do.
 -module(stress).
 -export([main/1, count/2]).
@@ -25,6 +25,9 @@ main([SecondsText, SeedText, SlotsText, SizeText, PatienceText, Only]) ->
                    Only =:= "all" orelse lists:member(atom_to_list(Name), string:lexemes(Only, ","))],
     Rounds =/= [] orelse halt("there is no such kind of round"),
     io:format("seed ~w, ~w kinds of rounds in ~w slots, ~w schedulers, ~w s~n", [Seed, length(Rounds), Slots, erlang:system_info(schedulers), Seconds]),
+    %% The machine starts some of its threads when they are first needed.
+    _ = os:cmd("true"),
+    receive after 500 -> ok end,
     Begin = stress_left:have(),
     Stop = atomics:new(1, []),
     Controller = self(),
