@@ -1,7 +1,8 @@
 //! `erlang:send_after`, `start_timer`: timers that send, known to Erlang by reference.
 //!
 //! A timer ends with the process it would send to: who asks finds none, and now and then those are taken out. That costs a
-//! walk through all timers, so it waits until about as many receivers have ended as there are timers.
+//! walk through all timers, so it waits until about as many receivers have ended as there are timers, or for a second, or for as
+//! long as makes the walks a hundredth of the time.
 
 use crate::package::Package;
 use crate::signal::RefId;
@@ -9,13 +10,19 @@ use crate::timer::{Action, Handle, NODE_BYTES, Reserved};
 use crate::trace::flags;
 use crate::{proctab, sched, time};
 use heddle_term::Term;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Receivers that ended since the last sweep.
 static ENDED: AtomicUsize = AtomicUsize::new(0);
 /// How many may before the next one.
 static SWEEP_AFTER: AtomicUsize = AtomicUsize::new(SWEEP_AT_LEAST);
 const SWEEP_AT_LEAST: usize = 64;
+/// A sweep will come when its time has.
+static IS_DUE: AtomicBool = AtomicBool::new(false);
+/// How long from the end of a receiver till then.
+static SWEEP_AFTER_MS: AtomicU64 = AtomicU64::new(SWEEP_AFTER_LEAST_MS);
+const SWEEP_AFTER_LEAST_MS: u64 = 1000;
 
 /// A timer, to be started, and its reference.
 pub fn reserve() -> (Reserved, RefId) {
@@ -55,12 +62,19 @@ fn has_receiver(dest: Term) -> bool {
 pub fn receiver_ended() {
     if ENDED.fetch_add(1, Ordering::Relaxed) + 1 >= SWEEP_AFTER.load(Ordering::Relaxed) {
         sweep();
+    } else if !IS_DUE.load(Ordering::Relaxed) && !IS_DUE.swap(true, Ordering::Relaxed) {
+        sched::after(SWEEP_AFTER_MS.load(Ordering::Relaxed), || {
+            // Before the walk: who ends during it gets another one.
+            IS_DUE.store(false, Ordering::Relaxed);
+            sweep();
+        });
     }
 }
 
 /// Cancels the timers whose receivers ended.
 pub fn sweep() {
     ENDED.store(0, Ordering::Relaxed);
+    let begin = Instant::now();
     let mut left = 0;
     sched::timers().for_each_send(|handle, dest| {
         if has_receiver(dest) {
@@ -70,6 +84,7 @@ pub fn sweep() {
         }
     });
     SWEEP_AFTER.store(left.max(SWEEP_AT_LEAST), Ordering::Relaxed);
+    SWEEP_AFTER_MS.store(SWEEP_AFTER_LEAST_MS.max(begin.elapsed().as_millis() as u64 * 100), Ordering::Relaxed);
 }
 
 /// Timers under way.
