@@ -1,6 +1,5 @@
 //! `heddle`: the command line. Called by the name of `erl`, `erlc` or `escript` it behaves as they do.
 
-mod allocator;
 mod crash;
 mod emulator;
 mod erl;
@@ -13,12 +12,12 @@ mod run;
 use std::ffi::OsString;
 
 #[global_allocator]
-static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+static ALLOCATOR: heddle_memory::Allocator = heddle_memory::Allocator;
 
 const COMMANDS: [&str; 8] = ["run", "shell", "erl", "erlc", "escript", "natives", "help", "version"];
 
 fn main() {
-    allocator::configure();
+    heddle_memory::configure();
     // A reader that goes away ends our listings quietly; the emulator ignores this signal once it runs.
     // SAFETY: no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

@@ -4,27 +4,29 @@
 //! blocks of one size, and so do processes that come and go: the block is in the cache, and large ones need no way to the
 //! allocator's arenas, which takes longer than a small collection.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use heddle_memory::Kind;
 use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Bytes in all heap blocks (`erlang:memory(processes)`), without those that threads keep.
-pub static BLOCK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// A larger block is not kept: 1 MiB a thread is what an idle machine pays. (But one that collects at every allocation keeps all.)
 const KEPT_WORDS: usize = 128 * 1024;
 const POISON: u64 = 0xdead_dead_dead_dea7;
+/// A thread looks how large all heaps are together after it allocated so much.
+const LOOK_BYTES: usize = 1 << 20;
 
-struct Spare(Cell<(*mut u64, usize)>);
+struct Spare {
+    block: Cell<(*mut u64, usize)>,
+    until_look_bytes: Cell<usize>,
+}
 
 impl Spare {
     /// Keeps a block instead of the one that was kept.
     fn keep(&self, start: *mut u64, words: usize) {
-        let (before, before_words) = self.0.replace((start, words));
+        let (before, before_words) = self.block.replace((start, words));
+        heddle_memory::keep(words * 8);
         if !before.is_null() {
-            // SAFETY: it was allocated with this layout, and nobody else has it.
-            unsafe { dealloc(before.cast(), layout(before_words)) };
+            // SAFETY: it was allocated with this size, and nobody else has it.
+            unsafe { heddle_memory::free(Kind::Heap, before.cast(), before_words * 8) };
         }
     }
 }
@@ -36,39 +38,46 @@ impl Drop for Spare {
 }
 
 thread_local! {
-    static SPARE: Spare = const { Spare(Cell::new((null_mut(), 0))) };
+    static SPARE: Spare = const { Spare { block: Cell::new((null_mut(), 0)), until_look_bytes: Cell::new(LOOK_BYTES) } };
 }
 
-fn layout(words: usize) -> Layout {
-    Layout::from_size_align(words * 8, 8).expect("heap size")
+/// Bytes in all heap blocks and fragments that are in use: without those that threads keep.
+pub fn used_bytes() -> usize {
+    heddle_memory::sum(Kind::Heap).saturating_sub(heddle_memory::kept_bytes())
 }
 
 /// A block of `words`, which are not zero.
 pub(crate) fn allocate(words: usize) -> *mut u64 {
-    // Relaxed: a statistic.
-    let total = BLOCK_BYTES.fetch_add(words * 8, Ordering::Relaxed) + words * 8;
-    crate::huge_pages::blocks_are(total);
     // A thread that ends has none.
     let kept = SPARE.try_with(|spare| {
-        let (start, found) = spare.0.get();
+        let (start, found) = spare.block.get();
         if found == words {
-            spare.0.set((null_mut(), 0));
+            spare.block.set((null_mut(), 0));
+            heddle_memory::keep(0);
             return start;
+        }
+        match spare.until_look_bytes.get().checked_sub(words * 8) {
+            Some(left) => spare.until_look_bytes.set(left),
+            None => look(spare, words * 8),
         }
         null_mut()
     });
-    if let Ok(start) = kept
-        && !start.is_null()
-    {
-        return start;
+    match kept {
+        Ok(start) if !start.is_null() => start,
+        _ => heddle_memory::allocate(Kind::Heap, words * 8).cast(),
     }
-    let layout = layout(words);
-    // SAFETY: sizes are never zero.
-    let ptr = unsafe { alloc(layout) }.cast::<u64>();
-    if ptr.is_null() {
-        handle_alloc_error(layout);
-    }
-    ptr
+}
+
+#[cold]
+#[inline(never)]
+fn look(spare: &Spare, more_bytes: usize) {
+    spare.until_look_bytes.set(LOOK_BYTES);
+    crate::huge_pages::blocks_are(used_bytes() + more_bytes);
+}
+
+/// Gives the allocator the block that the calling thread keeps.
+pub(crate) fn let_go() {
+    let _ = SPARE.try_with(|spare| spare.keep(null_mut(), 0));
 }
 
 /// Takes back a block, or nothing.
@@ -77,10 +86,9 @@ pub(crate) fn free(start: *mut u64, end: *mut u64) {
         return;
     }
     let words = (end as usize - start as usize) / 8;
-    BLOCK_BYTES.fetch_sub(words * 8, Ordering::Relaxed);
     if words > KEPT_WORDS && !crate::zeal::gc() || SPARE.try_with(|spare| spare.keep(start, words)).is_err() {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(start.cast(), layout(words)) };
+        // SAFETY: allocated with this size.
+        unsafe { heddle_memory::free(Kind::Heap, start.cast(), words * 8) };
     }
 }
 

@@ -6,7 +6,7 @@ use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
 use crate::state::Put;
-use crate::{figures, long_gc, private, qsbr, sched, wall_time};
+use crate::{figures, give_back, long_gc, private, qsbr, sched, wall_time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -65,7 +65,17 @@ impl DirtyQueue {
             let p = urgent.or_else(|| if turns.is_low(normal.len(), low.len()) { low.pop_front() } else { normal.pop_front() });
             match p {
                 Some(p) => return p,
-                None => waiting = self.ready.wait(waiting).unwrap(),
+                None => {
+                    drop(waiting);
+                    let limit = give_back::while_idle();
+                    waiting = Class::DirtyQueue.lock(&self.waiting);
+                    if waiting.queues.iter().all(VecDeque::is_empty) {
+                        waiting = match limit {
+                            None => self.ready.wait(waiting).unwrap(),
+                            Some(ms) => self.ready.wait_timeout(waiting, Duration::from_millis(ms)).unwrap().0,
+                        };
+                    }
+                }
             }
         }
     }

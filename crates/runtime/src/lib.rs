@@ -14,6 +14,7 @@ pub mod exports;
 pub mod figures;
 pub mod funs;
 pub mod gc;
+mod give_back;
 pub mod handle;
 pub mod huge_pages;
 pub mod inbox;

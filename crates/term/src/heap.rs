@@ -7,31 +7,27 @@ use crate::boxed::{Header, Kind};
 use crate::refbin::RefBin;
 use crate::resource;
 use crate::term::Term;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use heddle_memory::Stamp;
 use std::ptr::null_mut;
 
 /// A side block of terms, in one allocation with this header.
 #[repr(C)]
 pub struct Fragment {
     pub next: *mut Fragment,
-    pub capacity_words: usize,
+    /// Words behind the header, and the thread that allocated them.
+    capacity: Stamp,
     pub used_words: usize,
 }
 
 impl Fragment {
-    fn layout(capacity_words: usize) -> Layout {
-        Layout::from_size_align(size_of::<Fragment>() + capacity_words * 8, 8).expect("fragment size")
+    fn bytes(capacity_words: usize) -> usize {
+        size_of::<Fragment>() + capacity_words * 8
     }
 
     pub fn new(capacity_words: usize) -> *mut Fragment {
-        let layout = Fragment::layout(capacity_words);
-        // SAFETY: the layout has a non-zero size.
-        let fragment = unsafe { alloc(layout) }.cast::<Fragment>();
-        if fragment.is_null() {
-            handle_alloc_error(layout);
-        }
+        let fragment = heddle_memory::allocate(heddle_memory::Kind::Heap, Fragment::bytes(capacity_words)).cast::<Fragment>();
         // SAFETY: fresh memory of the right size.
-        unsafe { fragment.write(Fragment { next: null_mut(), capacity_words, used_words: 0 }) };
+        unsafe { fragment.write(Fragment { next: null_mut(), capacity: Stamp::new(capacity_words), used_words: 0 }) };
         fragment
     }
 
@@ -47,7 +43,12 @@ impl Fragment {
     /// `fragment` must be live and nothing may point into it any more.
     pub unsafe fn free(fragment: *mut Fragment) {
         // SAFETY: by contract; the capacity is that of the allocation.
-        unsafe { dealloc(fragment.cast(), Fragment::layout((*fragment).capacity_words)) };
+        unsafe {
+            let capacity = (*fragment).capacity;
+            let bytes = Fragment::bytes(capacity.size());
+            capacity.leaves(bytes);
+            heddle_memory::free(heddle_memory::Kind::Heap, fragment.cast(), bytes);
+        }
     }
 }
 
@@ -160,7 +161,7 @@ impl Heap {
         // SAFETY: fragments on our list are live and ours.
         unsafe {
             let mut fragment = self.fragments;
-            if fragment.is_null() || (*fragment).capacity_words - (*fragment).used_words < words {
+            if fragment.is_null() || (*fragment).capacity.size() - (*fragment).used_words < words {
                 // Grow geometrically, so that a native that builds a long list opens few fragments.
                 let capacity = words.max(FRAGMENT_MIN_WORDS).max(self.fragment_words.min(1 << 16));
                 fragment = Fragment::new(capacity);

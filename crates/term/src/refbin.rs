@@ -1,40 +1,30 @@
 //! Reference-counted binary memory outside all heaps.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
+use heddle_memory::{Kind, Stamp};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Header of the block; the bytes follow it.
 #[repr(C)]
 pub struct RefBin {
     refcount: AtomicUsize,
-    capacity_bytes: usize,
+    /// Bytes behind the header, and the thread that allocated them.
+    capacity: Stamp,
     /// Bits that are in use by the newest writer, for append in place: who moves this from the end of its own
     /// bitstring owns the room behind it.
     used_bits: AtomicU64,
 }
 
-/// Bytes held by all live RefBins (`erlang:memory(binary)`).
-pub static TOTAL_BYTES: AtomicUsize = AtomicUsize::new(0);
-
 impl RefBin {
-    fn layout(capacity_bytes: usize) -> Layout {
-        Layout::from_size_align(size_of::<RefBin>() + capacity_bytes, 16).expect("binary size")
+    fn bytes(capacity_bytes: usize) -> usize {
+        size_of::<RefBin>() + capacity_bytes
     }
 
     /// A new block with one reference; its bytes are not initialised.
     pub fn allocate(capacity_bytes: usize) -> *mut RefBin {
-        let layout = RefBin::layout(capacity_bytes);
-        // SAFETY: the layout has a non-zero size.
-        let block = unsafe { alloc(layout) }.cast::<RefBin>();
-        if block.is_null() {
-            handle_alloc_error(layout);
-        }
+        let block = heddle_memory::allocate(Kind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
+        let (refcount, used_bits) = (AtomicUsize::new(1), AtomicU64::new(capacity_bytes as u64 * 8));
         // SAFETY: fresh memory of the right size and alignment.
-        unsafe {
-            block.write(RefBin { refcount: AtomicUsize::new(1), capacity_bytes, used_bits: AtomicU64::new(capacity_bytes as u64 * 8) });
-        }
-        // Relaxed: a statistic.
-        TOTAL_BYTES.fetch_add(capacity_bytes, Ordering::Relaxed);
+        unsafe { block.write(RefBin { refcount, capacity: Stamp::new(capacity_bytes), used_bits }) };
         block
     }
 
@@ -57,7 +47,7 @@ impl RefBin {
     #[inline(always)]
     pub unsafe fn capacity_bytes(block: *const RefBin) -> usize {
         // SAFETY: by contract.
-        unsafe { (*block).capacity_bytes }
+        unsafe { (*block).capacity.size() }
     }
     /// # Safety
     /// `block` must be live.
@@ -87,9 +77,10 @@ impl RefBin {
         unsafe {
             if (*block).refcount.fetch_sub(1, Ordering::Release) == 1 {
                 fence(Ordering::Acquire);
-                let capacity = (*block).capacity_bytes;
-                TOTAL_BYTES.fetch_sub(capacity, Ordering::Relaxed);
-                dealloc(block.cast(), RefBin::layout(capacity));
+                let capacity = (*block).capacity;
+                let bytes = RefBin::bytes(capacity.size());
+                capacity.leaves(bytes);
+                heddle_memory::free(Kind::Binary, block.cast(), bytes);
             }
         }
     }
@@ -101,15 +92,9 @@ impl RefBin {
         // SAFETY: sole owner; the old layout is the one it was allocated with.
         unsafe {
             debug_assert!(RefBin::refcount(block) == 1);
-            let old = (*block).capacity_bytes;
-            let layout = RefBin::layout(capacity_bytes);
-            let grown = realloc(block.cast(), RefBin::layout(old), layout.size()).cast::<RefBin>();
-            if grown.is_null() {
-                handle_alloc_error(layout);
-            }
-            (*grown).capacity_bytes = capacity_bytes;
-            TOTAL_BYTES.fetch_add(capacity_bytes, Ordering::Relaxed);
-            TOTAL_BYTES.fetch_sub(old, Ordering::Relaxed);
+            let old = RefBin::bytes((*block).capacity.size());
+            let grown = heddle_memory::resize(Kind::Binary, block.cast(), old, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
+            (*grown).capacity = Stamp::new(capacity_bytes);
             grown
         }
     }

@@ -3,7 +3,6 @@
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Header, Kind, OffHeap, Term};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{NonNull, null_mut};
 
 #[repr(C)]
@@ -21,8 +20,8 @@ pub struct Object {
 const HEADER_WORDS: usize = size_of::<Object>() / 8;
 
 impl Object {
-    fn layout(data_words: usize) -> Layout {
-        Layout::from_size_align(size_of::<Object>() + data_words * 8, 8).expect("object size")
+    fn bytes(data_words: usize) -> usize {
+        size_of::<Object>() + data_words * 8
     }
 
     pub fn elements(&self) -> &[Term] {
@@ -72,13 +71,9 @@ impl Owned {
     /// A copy of `tuple`, whose element `key_index` is the key.
     pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
         let data_words = flat_size_keeping(tuple, Keep::NOTHING);
-        let layout = Object::layout(data_words);
-        // SAFETY: the layout has a non-zero size; the words behind the header number as many as were counted.
+        // SAFETY: fresh memory, and the words behind the header number as many as were counted.
         unsafe {
-            let object = alloc(layout).cast::<Object>();
-            if object.is_null() {
-                handle_alloc_error(layout);
-            }
+            let object = heddle_memory::allocate(heddle_memory::Kind::Ets, Object::bytes(data_words)).cast::<Object>();
             let mut off_heap = OffHeap::new();
             let copy = copy_to_keeping(tuple, object.add(1).cast::<u64>(), &mut off_heap, Keep::NOTHING);
             let key = copy.slot(key_index);
@@ -115,7 +110,7 @@ impl Drop for Owned {
         unsafe {
             let object = self.0.as_ptr();
             OffHeap { head: (*object).off_heap, virtual_words: 0 }.release_all();
-            dealloc(object.cast(), Object::layout((*object).data_words));
+            heddle_memory::free(heddle_memory::Kind::Ets, object.cast(), Object::bytes((*object).data_words));
         }
     }
 }

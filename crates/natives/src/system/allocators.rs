@@ -5,7 +5,6 @@ use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{sched, send, timer_refs};
 use heddle_term::{Atom, Term, am};
-use std::sync::atomic::Ordering;
 
 const NAMES: &[&str] = &[
     "sys_alloc",
@@ -52,8 +51,8 @@ fn fixed_sizes(p: &mut Process, name: Term) -> Term {
 
 /// Bytes in blocks, by what they are for. The figures are the machine's; they are not kept by thread.
 fn block_bytes() -> [(&'static str, usize); 4] {
-    let processes = heddle_runtime::blocks::BLOCK_BYTES.load(Ordering::Relaxed);
-    let binary = heddle_term::refbin::TOTAL_BYTES.load(Ordering::Relaxed);
+    let processes = heddle_runtime::blocks::used_bytes();
+    let binary = heddle_memory::sum(heddle_memory::Kind::Binary);
     let ets = crate::ets::memory_words() * 8;
     let rest = resident_bytes().saturating_sub(processes + binary + ets);
     [("eheap_alloc", processes), ("binary_alloc", binary), ("ets_alloc", ets), ("ll_alloc", rest)]

@@ -137,7 +137,7 @@ fn modules(out: &mut impl Write) -> Result<()> {
 
 /// Bytes, as far as what they are for is known.
 fn memory(out: &mut impl Write) -> Result<()> {
-    writeln!(out, "=memory\nprocesses: {}", blocks::BLOCK_BYTES.load(Ordering::Relaxed))
+    writeln!(out, "=memory\nprocesses: {}", blocks::used_bytes())
 }
 
 /// A text in memory: what is written to it cannot fail.

@@ -19,7 +19,7 @@ use crate::process::{Outcome, Priority, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::state::Put;
 use crate::timer::{self, Action, Wheels};
-use crate::{dirty, figures, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time};
+use crate::{dirty, figures, give_back, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time};
 use heddle_sync::barrier;
 use heddle_sync::idle::IdleSet;
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
@@ -352,6 +352,12 @@ pub(crate) fn wake_scheduler(index: usize) -> bool {
     woken
 }
 
+/// Has all others go through `park` once more.
+pub(crate) fn wake_all_to_look() {
+    let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
+    others.for_each(|(_, scheduler)| scheduler.parker.unpark());
+}
+
 /// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
 #[inline]
 fn wake_one() -> bool {
@@ -599,6 +605,7 @@ fn park(index: usize, wait_ms: u64) -> bool {
         let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
         let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
         let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
+        let ms = give_back::before_sleep(ms);
         let told = system_profile::on(system_profile::SCHEDULERS);
         if told {
             system_profile::scheduler(index + 1, false);

@@ -1,9 +1,11 @@
-//! The memory of everything: mimalloc.
+//! Rust's global allocator.
 //!
-//! Its own Rust binding asks for an alignment each time. That takes longer, and worse: when the free list of a size class is used
-//! up, the aligned way takes a block of a larger class instead of collecting what was freed meanwhile, and goes on so from then on
+//! mimalloc's own Rust binding asks for an alignment each time. That takes longer, and worse: when the free list of a size class is
+//! used up, the aligned way takes a block of a larger class instead of collecting what was freed meanwhile, and goes on so from then on
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
+use crate::Kind;
+use crate::rows::MINE;
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
 };
@@ -33,23 +35,30 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
+        MINE.with(|mine| mine.allocated(Kind::Rest, size));
         // SAFETY: any size may be asked for; the alignment is a power of two.
         unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
+        MINE.with(|mine| mine.allocated(Kind::Rest, size));
         // SAFETY: as above.
         unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }
     }
     #[inline]
-    unsafe fn dealloc(&self, ptr: *mut u8, _: Layout) {
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        MINE.with(|mine| mine.freed(Kind::Rest, layout.size()));
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { mi_free(ptr.cast()) }
     }
     #[inline]
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
+        MINE.with(|mine| {
+            mine.freed(Kind::Rest, layout.size());
+            mine.allocated(Kind::Rest, size);
+        });
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) }.cast() }
     }

@@ -1,0 +1,36 @@
+//! The memory of everything: mimalloc, divided by what memory is for and by who took it.
+//!
+//! Each kind of memory (`Kind`) has a heap of its own in mimalloc, so blocks of different kinds share no page, and what is mapped,
+//! in use and free can be told for each (`areas`). In each such heap every thread has pages of its own, from which it allocates
+//! without a lock; a block that another thread frees goes on a list of its page, which the owner empties when it needs room.
+//! What a thread allocated and freed it counts in a row of its own (`rows`).
+
+mod areas;
+mod blocks;
+mod global;
+mod mimalloc;
+mod rows;
+mod stamp;
+mod system;
+
+pub use areas::{Area, areas, thread_id};
+pub use blocks::{allocate, free, resize};
+pub use global::{Allocator, configure};
+pub use rows::{Counts, Row, keep, kept_bytes, mine, rows, sum};
+pub use stamp::Stamp;
+pub use system::{System, collect_and_purge, collect_mine, resident_bytes, system};
+
+/// What memory is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// All that goes through Rust's allocator: tables, code, process structs, ports.
+    Rest,
+    /// Heaps of processes, and the fragments in which messages travel.
+    Heap,
+    /// Reference-counted binaries.
+    Binary,
+    /// Objects in ETS tables.
+    Ets,
+}
+
+pub const KINDS: [Kind; 4] = [Kind::Rest, Kind::Heap, Kind::Binary, Kind::Ets];

@@ -1,0 +1,99 @@
+//! What the system gave, and giving it back.
+
+use crate::{KINDS, mimalloc, rows::MINE};
+use libmimalloc_sys::{mi_collect, mi_free, mi_stats_get_json};
+use std::ffi::CStr;
+use std::ptr::null_mut;
+
+/// Bytes of memory that the machine occupies now.
+pub fn resident_bytes() -> usize {
+    std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|sizes| sizes.split(' ').nth(1)?.parse::<usize>().ok())
+        .map_or(0, |pages| pages * 4096)
+}
+
+/// Between mimalloc and the system, in bytes, since the start.
+#[derive(Default, Debug)]
+pub struct System {
+    /// Address space mapped now, most of which may never have been touched.
+    pub reserved: u64,
+    /// Given back, and how often.
+    pub purged: u64,
+    pub purges: u64,
+}
+
+pub fn system() -> System {
+    // SAFETY: it allocates the text, which is freed below.
+    let text = unsafe { mi_stats_get_json(0, null_mut()) };
+    if text.is_null() {
+        return System::default();
+    }
+    // SAFETY: a text that ends in zero.
+    let found = unsafe { CStr::from_ptr(text) }.to_str().map_or_else(|_| System::default(), parse);
+    // SAFETY: ours.
+    unsafe { mi_free(text.cast()) };
+    found
+}
+
+fn parse(text: &str) -> System {
+    let number = |name: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(&format!("\"{name}\":")))?;
+        let value = line.rsplit(':').next()?;
+        value.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok()
+    };
+    System {
+        reserved: number("reserved").unwrap_or(0),
+        purged: number("purged").unwrap_or(0),
+        purges: number("purge_calls").unwrap_or(0),
+    }
+}
+
+/// Takes in what other threads freed of the calling thread's blocks, and gives areas up in which nothing is used.
+pub fn collect_mine() {
+    MINE.with(|mine| {
+        for kind in KINDS {
+            // SAFETY: the calling thread's own pages.
+            unsafe { mimalloc::mi_theap_collect(mine.heap(kind), false) };
+        }
+    });
+}
+
+/// The same, to the last area, and gives the system back what nobody uses.
+pub fn collect_and_purge() {
+    MINE.with(|mine| {
+        for kind in KINDS {
+            // SAFETY: the calling thread's own pages.
+            unsafe { mimalloc::mi_theap_collect(mine.heap(kind), true) };
+        }
+    });
+    // SAFETY: it asks for nothing.
+    unsafe { mi_collect(true) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, allocate, free};
+
+    #[test]
+    fn what_was_freed_goes_back() {
+        let before = resident_bytes();
+        let blocks: Vec<*mut u8> = (0..2000)
+            .map(|_| {
+                let block = allocate(Kind::Heap, 50_000);
+                // SAFETY: so many bytes are ours.
+                unsafe { block.write_bytes(1, 50_000) };
+                block
+            })
+            .collect();
+        let (peak, purged) = (resident_bytes(), system().purged);
+        assert!(peak - before > 95_000_000, "{peak} {before}");
+        // SAFETY: blocks of that kind and size.
+        blocks.into_iter().for_each(|b| unsafe { free(Kind::Heap, b, 50_000) });
+        collect_and_purge();
+        assert!(resident_bytes() - before < 20_000_000, "{} {before}", resident_bytes());
+        assert!(system().purged - purged > 80_000_000, "{:?}", system());
+        assert!(system().reserved > 100_000_000, "{:?}", system());
+    }
+}
