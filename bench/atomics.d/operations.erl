@@ -32,6 +32,12 @@ op(spawn_exit, N) ->
     times(N, fun() -> spawn(fun() -> ok end), erlang:yield() end);
 op(spawn_monitor, N) ->
     times(N, fun() -> {_, Ref} = spawn_monitor(fun() -> ok end), receive {'DOWN', Ref, _, _, _} -> ok end end);
+%% A binary, allocated here and freed by who gets it, on another scheduler if there is one (--flags '+S 2').
+op(free_elsewhere, N) ->
+    Me = self(),
+    Pid = spawn_opt(fun() -> consume(N), Me ! done end, [{scheduler, erlang:system_info(schedulers)}]),
+    spawn_opt(fun() -> times(N, fun() -> Pid ! binary:copy(<<1>>, 1000) end) end, [{scheduler, 1}]),
+    receive done -> ok end;
 op(link_unlink, N) ->
     Pid = spawn(fun echo/0),
     times(N, fun() -> link(Pid), unlink(Pid) end);
@@ -92,3 +98,6 @@ ignore() -> receive _ -> ignore() end.
 echo() -> receive From -> From ! pong, echo() end.
 
 serve() -> receive {From, Ref} -> From ! Ref, serve() end.
+
+consume(0) -> erlang:garbage_collect();
+consume(N) -> receive B when is_binary(B) -> consume(N - 1) end.

@@ -227,6 +227,10 @@ impl Row {
         &self.kinds[kind as usize]
     }
 
+    pub fn kept_bytes(&self) -> u64 {
+        self.kept_bytes.load(Ordering::Relaxed)
+    }
+
     /// Says that the row is that of a scheduler thread.
     pub fn is_of_scheduler(&self, number: usize) {
         self.owner.store(number + 1, Ordering::Relaxed);
@@ -236,6 +240,7 @@ impl Row {
         self.owner.load(Ordering::Relaxed).checked_sub(1)
     }
 
+    /// What `areas` knows its thread by; 0: it has none now.
     pub fn thread(&self) -> usize {
         self.thread.load(Ordering::Relaxed)
     }

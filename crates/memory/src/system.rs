@@ -42,11 +42,7 @@ fn parse(text: &str) -> System {
         let value = line.rsplit(':').next()?;
         value.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok()
     };
-    System {
-        reserved: number("reserved").unwrap_or(0),
-        purged: number("purged").unwrap_or(0),
-        purges: number("purge_calls").unwrap_or(0),
-    }
+    System { reserved: number("reserved").unwrap_or(0), purged: number("purged").unwrap_or(0), purges: number("purge_calls").unwrap_or(0) }
 }
 
 /// Takes in what other threads freed of the calling thread's blocks, and gives areas up in which nothing is used.

@@ -33,6 +33,7 @@ pub const TABLES: &[&[Native]] = &[
     system::heddle_stats::TABLE,
     system::lcnt::TABLE,
     system::info::TABLE,
+    system::instrument::TABLE,
     system::internal_state::TABLE,
     system::os::TABLE,
     system::placement::TABLE,

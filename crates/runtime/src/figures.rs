@@ -151,6 +151,11 @@ fn size(words: usize) -> usize {
 }
 
 impl Figures {
+    /// Among the scheduler threads.
+    pub fn number(&self) -> usize {
+        self.number as usize
+    }
+
     #[inline(always)]
     fn message(&self, to: To, words: usize) {
         self.messages.0[size(words)][to as usize].add(1);

@@ -15,7 +15,7 @@ const STEP_BYTES: u64 = 256 << 10;
 const EVERY_MS: i64 = 1000;
 /// What all freed before all are woken.
 const ROUND_STEP_BYTES: u64 = 16 << 20;
-const ROUND_EVERY_MS: i64 = 10_000;
+const ROUND_EVERY_MS: i64 = 2000;
 
 /// When the last round was, and what all had freed then.
 static ROUND_MS: AtomicI64 = AtomicI64::new(i64::MIN / 2);

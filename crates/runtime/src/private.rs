@@ -13,12 +13,13 @@ use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
 use crate::sched::{self, EngineThread};
 use crate::state::{Put, Taken};
 use crate::trace::events;
-use crate::{affinity, dirty, long_gc, placement, qsbr, standstill};
+use crate::{affinity, dirty, give_back, long_gc, placement, qsbr, standstill};
 use heddle_sync::stack::Stack;
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 /// Most private threads at a time: they share `thread_slot::MOST` with all others.
 pub const MAX_THREADS: usize = 512;
@@ -207,7 +208,10 @@ fn run(index: usize) {
         if entries.is_empty() {
             qsbr::offline();
             // An `unpark` since the last sleep makes this return at once, so what came since `take` is found.
-            std::thread::park();
+            match give_back::while_idle() {
+                None => std::thread::park(),
+                Some(ms) => std::thread::park_timeout(Duration::from_millis(ms)),
+            }
             qsbr::online();
         }
     }

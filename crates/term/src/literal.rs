@@ -39,6 +39,11 @@ pub fn used_bytes() -> usize {
     SPACE.lock().unwrap().used_bytes
 }
 
+/// Bytes of the range that literals lie in, with what is free between them.
+pub fn extent_bytes() -> usize {
+    SPACE.lock().unwrap().next.saturating_sub(BASE.load(Ordering::Relaxed))
+}
+
 /// Addresses of the range that nobody uses.
 struct Space {
     /// From here on nothing was ever handed out.

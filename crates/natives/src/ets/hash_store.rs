@@ -154,9 +154,13 @@ impl HashStore {
         self.shards.iter().map(|s| s.count.load(Relaxed)).sum()
     }
     pub fn words(&self) -> usize {
+        self.own_words() + self.shards.iter().map(|s| s.words.load(Relaxed)).sum::<usize>()
+    }
+    /// Without the objects.
+    pub fn own_words(&self) -> usize {
         let own = (size_of::<Shard>() / 8) * self.shards.len();
         // The first chains count from the start, so that a table that is empty again is as large as a new one.
-        own + self.shards.iter().map(|s| s.words.load(Relaxed) + s.read().heads.len().max(1 << FIRST_BITS)).sum::<usize>()
+        own + self.shards.iter().map(|s| s.read().heads.len().max(1 << FIRST_BITS)).sum::<usize>()
     }
 
     pub fn shards(&self) -> usize {

@@ -59,9 +59,9 @@ pub fn count() -> usize {
     registry::count()
 }
 
-/// Words of all tables.
-pub fn memory_words() -> usize {
-    registry::all().iter().map(|t| t.words()).sum()
+/// Words of all tables, without their objects.
+pub fn own_words() -> usize {
+    registry::all().iter().map(|t| t.own_words()).sum()
 }
 
 /// For tests: sets (`{Table, Boolean}`) a switch of how an ordered table for concurrent writers splits.

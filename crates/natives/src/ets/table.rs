@@ -339,6 +339,15 @@ impl Table {
         }
     }
 
+    /// Without the objects.
+    pub fn own_words(&self) -> usize {
+        size_of::<Table>() / 8
+            + match &self.store {
+                Store::Hash(s) => s.own_words(),
+                Store::Tree(s) => s.own_words(),
+            }
+    }
+
     /// The list of a key's objects in the order of their insertion, copied to `heap`, before `tail`.
     pub fn lookup(&self, heap: &mut Heap, key: Term) -> Term {
         let mut list = Term::NIL;

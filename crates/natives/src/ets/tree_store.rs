@@ -118,6 +118,10 @@ impl TreeStore {
     pub fn size(&self) -> usize {
         self.counters().map(|c| c.objects.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize
     }
+    /// Without the objects.
+    pub fn own_words(&self) -> usize {
+        size_of::<Counter>() / 8 * self.counters.len() + NODE_WORDS as usize * self.size()
+    }
     pub fn words(&self) -> usize {
         let own = size_of::<Counter>() / 8 * self.counters().count();
         own + self.counters().map(|c| c.words.load(Ordering::Relaxed)).sum::<isize>().max(0) as usize

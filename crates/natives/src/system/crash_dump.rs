@@ -2,6 +2,7 @@
 //! are not in it; stacks are, as far as they are return addresses and immediate terms.
 
 use crate::process::dump;
+use heddle_memory::Kind;
 use heddle_runtime::process::{ProcRef, Process};
 use heddle_runtime::{blocks, code, proctab, sched, standstill};
 use heddle_term::{Atom, Term, text};
@@ -137,7 +138,8 @@ fn modules(out: &mut impl Write) -> Result<()> {
 
 /// Bytes, as far as what they are for is known.
 fn memory(out: &mut impl Write) -> Result<()> {
-    writeln!(out, "=memory\nprocesses: {}", blocks::used_bytes())
+    writeln!(out, "=memory\nprocesses: {}", blocks::used_bytes())?;
+    writeln!(out, "binary: {}\nets: {}", heddle_memory::sum(Kind::Binary), heddle_memory::sum(Kind::Ets))
 }
 
 /// A text in memory: what is written to it cannot fail.

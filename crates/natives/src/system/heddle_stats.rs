@@ -1,10 +1,13 @@
 //! Module `heddle_stats`: what this machine counts of itself. Shapes and units are in ARCHITECTURE.md ("Accounting").
 
+use super::allocators;
+use heddle_memory::{Area, Counts, KINDS, Row};
 use heddle_runtime::figures::{self, Figures, SIZES, To};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::record::{self, Event};
 use heddle_runtime::{cycles, locks, sched};
 use heddle_term::{Atom, Heap, Term, am, map};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 heddle_runtime::natives! { TABLE:
     "heddle_stats" => {
@@ -14,6 +17,8 @@ heddle_runtime::natives! { TABLE:
         "messages"/0 => messages,
         "messages"/1 => messages_of,
         "locks"/0 => waits,
+        "memory"/0 => memory,
+        "memory"/1 => memory_of,
         "record"/1 => switch_record,
         "events"/0 => events,
     }
@@ -113,6 +118,69 @@ fn sent(p: &mut Process, rows: &[Figures]) -> Term {
     ];
     let all = figures_map(&mut p.heap, &figures);
     map::put(&mut p.heap, all, Atom::new("sizes").into(), sizes)
+}
+
+/// Of the machine: what is in use for each kind of memory, and what the system gave.
+fn memory(p: &mut Process, _: &[Term]) -> NativeResult {
+    let kinds: Vec<(Term, Term)> = KINDS
+        .into_iter()
+        .map(|kind| {
+            let areas = heddle_memory::areas(kind);
+            p.bump(areas.len() / 10);
+            let sum = |figure: fn(&Area) -> usize| areas.iter().map(figure).sum::<usize>() as u64;
+            let figures = [
+                ("bytes", heddle_memory::sum(kind) as u64),
+                ("blocks", sum(|area| area.used_blocks)),
+                ("block_bytes", sum(Area::used_bytes)),
+                ("areas", areas.len() as u64),
+                ("area_bytes", sum(Area::bytes)),
+            ];
+            (Atom::new(allocators::name(kind)).into(), figures_map(&mut p.heap, &figures))
+        })
+        .collect();
+    let kinds = map::from_pairs(&mut p.heap, &kinds);
+    let rows: Vec<&Row> = heddle_memory::rows().collect();
+    let system = heddle_memory::system();
+    let figures = [
+        ("resident_bytes", heddle_memory::resident_bytes() as u64),
+        ("reserved_bytes", system.reserved),
+        ("given_back_bytes", system.purged),
+        ("times_given_back", system.purges),
+        ("kept_bytes", heddle_memory::kept_bytes() as u64),
+    ];
+    let all = figures_map(&mut p.heap, &figures);
+    let all = map::put(&mut p.heap, all, Atom::new("kinds").into(), kinds);
+    Ok(allocations(p, all, &rows))
+}
+
+/// Of a scheduler thread.
+fn memory_of(p: &mut Process, a: &[Term]) -> NativeResult {
+    let number = row(p, a[0])?[0].number();
+    let rows: Vec<&Row> = heddle_memory::rows().filter(|row| row.scheduler() == Some(number)).collect();
+    let kept = rows.iter().map(|row| row.kept_bytes()).sum();
+    let all = figures_map(&mut p.heap, &[("kept_bytes", kept)]);
+    Ok(allocations(p, all, &rows))
+}
+
+/// `all` with what threads allocated and freed, over all kinds.
+fn allocations(p: &mut Process, all: Term, rows: &[&Row]) -> Term {
+    let sum = |figure: fn(&Counts) -> &AtomicU64| {
+        let counts = rows.iter().flat_map(|row| KINDS.map(|kind| figure(row.counts(kind)).load(Ordering::Relaxed)));
+        counts.fold(0u64, u64::wrapping_add)
+    };
+    let foreign = |figure: fn(&Row) -> &AtomicU64| rows.iter().map(|row| figure(row).load(Ordering::Relaxed)).sum();
+    let figures = [
+        ("blocks_allocated", sum(|c| &c.blocks_allocated)),
+        ("bytes_allocated", sum(|c| &c.bytes_allocated)),
+        ("blocks_freed", sum(|c| &c.blocks_freed)),
+        ("bytes_freed", sum(|c| &c.bytes_freed)),
+        ("blocks_freed_for_others", foreign(|row| &row.foreign_blocks)),
+        ("bytes_freed_for_others", foreign(|row| &row.foreign_bytes)),
+    ];
+    figures.into_iter().fold(all, |all, (name, n)| {
+        let n = p.heap.unsigned(n);
+        map::put(&mut p.heap, all, Atom::new(name).into(), n)
+    })
 }
 
 /// A map for each class of locks and thread that had to wait. 0 is the number of threads that are no schedulers.

@@ -64,18 +64,27 @@ fn system_info(p: &mut Process, a: &[Term]) -> NativeResult {
         Some(&[key, names]) if key.is_atom_of(Atom::new("allocator_sizes")) => {
             Err(p.trap_to(am::ERLANG, Atom::new("alloc_sizes"), &[names]))
         }
+        Some(&[key, names]) if key.is_atom_of(Atom::new("allocator")) && names.is_list() => {
+            Err(p.trap_to(am::ERLANG, Atom::new("alloc_info"), &[names]))
+        }
         Some([key, value]) => match (key.as_atom().map(|k| k.name()), value.as_atom().map(|v| v.name())) {
             (Some("wordsize"), Some("internal" | "external")) => Ok(Term::small(8)),
-            // None of stock's allocators is at work here.
-            (Some("allocator"), Some(name)) if allocators::is_known(name) => Ok(Term::bool(false)),
+            // The figures come as messages, which Erlang code adds up.
+            (Some("allocator"), Some(name)) if allocators::is_known(name) => Err(p.trap_to(am::ERLANG, Atom::new("alloc_info"), &[*value])),
             (Some("cpu_topology"), Some(what)) => match binding::topology(&mut p.heap, what) {
                 Some(topology) => Ok(topology),
                 None => Err(p.badarg()),
             },
             _ => Err(p.badarg()),
         },
-        Some(&[key, reference, allocators]) if key.as_atom().is_some_and(|k| matches!(k.name(), "memory_internal" | "allocator_sizes")) => {
-            allocators::sizes(p, reference, allocators)
+        Some(&[key, reference, allocators]) => {
+            let question = match key.as_atom().map(|k| k.name()) {
+                Some("memory_internal") => allocators::Question::Memory,
+                Some("allocator_sizes") => allocators::Question::Sizes,
+                Some("allocator") => allocators::Question::All,
+                _ => return Err(p.badarg()),
+            };
+            allocators::sizes(p, question, reference, allocators)
         }
         _ => Err(p.badarg()),
     }
@@ -247,23 +256,8 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         }
         // What a thread waits on: one for each scheduler.
         "ethread_used_tse" => small(o.schedulers + o.dirty_cpu + o.dirty_io),
-        "alloc_util_allocators" => {
-            let names = ["ll_alloc", "ets_alloc", "eheap_alloc", "binary_alloc"].map(atom);
-            p.heap.list(&names)
-        }
-        "allocated_areas" => {
-            let names = heddle_term::atom::name_bytes();
-            let table = heddle_term::atom::count() * 24;
-            let code: usize = heddle_runtime::code::with_all(|all| {
-                all.values().flat_map(|m| m.current.iter().chain(m.old.iter())).map(|i| i.code.len() * 8).sum()
-            });
-            let literals = heddle_term::literal::used_bytes();
-            let (a, t, c) = (small(names), small(table), small(code + literals));
-            let space = p.heap.tuple(&[atom("atom_space"), a, a]);
-            let table = p.heap.tuple(&[atom("atom_table"), t]);
-            let code = p.heap.tuple(&[atom("loaded_code"), c]);
-            p.heap.list(&[space, table, code])
-        }
+        "alloc_util_allocators" => allocators::enabled(p),
+        "allocated_areas" => allocators::allocated_areas(p),
         "sequential_tracer" => pair(p, key, crate::trace::seq::tracer()),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),

@@ -10,6 +10,7 @@ pub mod display;
 pub mod halt;
 pub mod heddle_stats;
 pub mod info;
+pub mod instrument;
 pub mod internal_nodes;
 pub mod internal_state;
 pub mod internal_tables;

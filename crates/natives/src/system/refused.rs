@@ -19,11 +19,6 @@ heddle_runtime::natives! { TABLE:
         "disassemble"/1 => unsupported,
         "interpreter_size"/0 => zero,
     }
-    // Stock's allocators are off (`system_info(allocator)`): nobody answers, and `instrument` says `not_enabled`.
-    "erts_internal" => {
-        "gather_alloc_histograms"/1 => nobody_answers,
-        "gather_carrier_info"/1 => nobody_answers,
-    }
     // Drivers in shared libraries.
     "erl_ddll" => {
         "loaded_drivers"/0 => loaded_drivers,
@@ -43,14 +38,6 @@ fn badarg(p: &mut Process, _: &[Term]) -> NativeResult {
 
 fn unsupported(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::bool(false))
-}
-
-/// `{Allocator, Scheduler, Width, Start, Flags, Ref}`: how many will answer.
-fn nobody_answers(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some([allocator, numbers @ .., reference]) = a[0].as_tuple() else { return Err(p.badarg()) };
-    let is_known = allocator.as_atom().is_some_and(|name| super::allocators::is_known(name.name()));
-    let counts = numbers.len() == 4 && numbers.iter().all(|n| n.as_small().is_some_and(|n| n >= 0));
-    if is_known && counts && reference.is_reference() { Ok(Term::small(0)) } else { Err(p.badarg()) }
 }
 
 fn zero(_: &mut Process, _: &[Term]) -> NativeResult {
