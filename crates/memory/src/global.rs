@@ -5,7 +5,7 @@
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
 use crate::Kind;
-use crate::rows::MINE;
+use crate::rows::me;
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
 };
@@ -30,35 +30,52 @@ fn is_natural(size: usize, align: usize) -> bool {
     align <= 8 || align == 16 && size >= 16
 }
 
+/// What a thread without a row does. Apart, so that the usual way needs no frame.
+#[cold]
+#[inline(never)]
+fn allocate_first(size: usize, align: usize) -> *mut u8 {
+    me().allocated(Kind::Rest, size);
+    // SAFETY: as in `alloc`.
+    unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
+}
+
+#[cold]
+#[inline(never)]
+fn free_first(ptr: *mut u8, size: usize) {
+    me().freed(Kind::Rest, size);
+    // SAFETY: by the contract of `dealloc` it is a block of ours.
+    unsafe { mi_free(ptr.cast()) }
+}
+
 // SAFETY: mimalloc's contract is that of GlobalAlloc; blocks of all its ways may be freed and resized by any of them.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
-        MINE.with(|mine| mine.allocated(Kind::Rest, size));
+        let Some(row) = me().taken() else { return allocate_first(size, align) };
+        row.allocated(Kind::Rest, size);
         // SAFETY: any size may be asked for; the alignment is a power of two.
         unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
-        MINE.with(|mine| mine.allocated(Kind::Rest, size));
+        me().allocated(Kind::Rest, size);
         // SAFETY: as above.
         unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }
     }
     #[inline]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        MINE.with(|mine| mine.freed(Kind::Rest, layout.size()));
+        let Some(row) = me().taken() else { return free_first(ptr, layout.size()) };
+        row.freed(Kind::Rest, layout.size());
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { mi_free(ptr.cast()) }
     }
     #[inline]
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
-        MINE.with(|mine| {
-            mine.freed(Kind::Rest, layout.size());
-            mine.allocated(Kind::Rest, size);
-        });
+        me().freed(Kind::Rest, layout.size());
+        me().allocated(Kind::Rest, size);
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) }.cast() }
     }

@@ -7,6 +7,7 @@
 //! Rows are static, because they are needed to allocate.
 
 use crate::mimalloc::{self, ThreadHeap};
+use crate::stamp::SIZE_BITS;
 use crate::{KINDS, Kind};
 use std::cell::Cell;
 use std::ptr::{null, null_mut};
@@ -68,12 +69,20 @@ pub(crate) struct Mine {
     row: Cell<*const Row>,
     /// Whether it took a row already, or is about to.
     is_known: Cell<bool>,
+    /// The number of the row, in the upper 16 bits (`Stamp`).
+    stamp: Cell<u64>,
+    /// None is there without a row.
     heaps: [Cell<*mut ThreadHeap>; KINDS.len()],
 }
 
 thread_local! {
-    pub(crate) static MINE: Mine = const {
-        Mine { row: Cell::new(null()), is_known: Cell::new(false), heaps: [const { Cell::new(null_mut()) }; KINDS.len()] }
+    static MINE: Mine = const {
+        Mine {
+            row: Cell::new(null()),
+            is_known: Cell::new(false),
+            stamp: Cell::new((SHARED as u64) << SIZE_BITS),
+            heaps: [const { Cell::new(null_mut()) }; KINDS.len()],
+        }
     };
     static LEASE: Lease = const { Lease };
 }
@@ -83,31 +92,47 @@ struct Lease;
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        MINE.with(|mine| {
-            mine.heaps.iter().for_each(|heap| heap.set(null_mut()));
-            let index = mine.number();
-            mine.row.set(null());
-            if index != SHARED {
-                ROWS[index].owner.store(0, Ordering::Relaxed);
-                ROWS[index].thread.store(0, Ordering::Relaxed);
-                // Release: pairs with the Acquire of who takes it next and goes on with our figures.
-                TAKEN[index / 64].fetch_and(!(1 << (index % 64)), Ordering::Release);
-            }
-        });
+        let mine = me();
+        mine.heaps.iter().for_each(|heap| heap.set(null_mut()));
+        let index = (mine.stamp.replace((SHARED as u64) << SIZE_BITS) >> SIZE_BITS) as usize;
+        mine.row.set(null());
+        if index != SHARED {
+            ROWS[index].owner.store(0, Ordering::Relaxed);
+            ROWS[index].thread.store(0, Ordering::Relaxed);
+            // Release: pairs with the Acquire of who takes it next and goes on with our figures.
+            TAKEN[index / 64].fetch_and(!(1 << (index % 64)), Ordering::Release);
+        }
     }
 }
 
+/// The calling thread's. (Not a closure for `with`: large ones are not put in place, and every allocation would pay for a call.)
+#[inline(always)]
+pub(crate) fn me() -> &'static Mine {
+    // SAFETY: it needs no drop, so it is there as long as the thread; it is not shared, so the reference stays on the thread.
+    MINE.with(|mine| unsafe { &*std::ptr::from_ref(mine) })
+}
+
 impl Mine {
-    /// The pages of the calling thread.
+    /// The row and the pages of the calling thread, if it has both: then it had them before, and there is nothing else to do.
     #[inline(always)]
-    pub fn heap(&self, kind: Kind) -> *mut ThreadHeap {
+    pub fn ready(&self, kind: Kind) -> Option<(&'static Row, *mut ThreadHeap)> {
         let heap = self.heaps[kind as usize].get();
-        if heap.is_null() { self.find_heap(kind) } else { heap }
+        // SAFETY: with a heap there is a row, which points into ROWS.
+        (!heap.is_null()).then(|| (unsafe { &*self.row.get() }, heap))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn find_heap(&self, kind: Kind) -> *mut ThreadHeap {
+    /// The row of the calling thread, if it took one before.
+    #[inline(always)]
+    pub fn taken(&self) -> Option<&'static Row> {
+        // SAFETY: it points into ROWS.
+        unsafe { self.row.get().as_ref() }
+    }
+
+    /// The pages of the calling thread.
+    pub fn heap(&self, kind: Kind) -> *mut ThreadHeap {
+        if let Some((_, heap)) = self.ready(kind) {
+            return heap;
+        }
         // SAFETY: a heap that stays.
         let heap = unsafe { mimalloc::mi_heap_theap(mimalloc::heap(kind)) };
         // Not when the thread is ending: then mimalloc takes it back.
@@ -117,14 +142,8 @@ impl Mine {
         heap
     }
 
-    #[inline(always)]
     pub fn row(&self) -> Option<&'static Row> {
-        let row = self.row.get();
-        if row.is_null() {
-            return self.take_row();
-        }
-        // SAFETY: it points into ROWS.
-        Some(unsafe { &*row })
+        self.taken().or_else(|| self.take_row())
     }
 
     #[cold]
@@ -134,20 +153,18 @@ impl Mine {
         if self.is_known.replace(true) || LEASE.try_with(|_| ()).is_err() {
             return None;
         }
-        let row = &ROWS[free_row()?];
+        let number = free_row()?;
+        let row = &ROWS[number];
         row.thread.store(crate::thread_id(), Ordering::Relaxed);
+        self.stamp.set((number as u64) << SIZE_BITS);
         self.row.set(row);
         Some(row)
     }
 
-    #[inline(always)]
+    /// For threads that may have no row.
     pub fn allocated(&self, kind: Kind, bytes: usize) {
         match self.row() {
-            Some(row) => {
-                let counts = row.counts(kind);
-                add(&counts.blocks_allocated, 1);
-                add(&counts.bytes_allocated, bytes as u64);
-            }
+            Some(row) => row.allocated(kind, bytes),
             None => {
                 let counts = ROWS[SHARED].counts(kind);
                 counts.blocks_allocated.fetch_add(1, Ordering::Relaxed);
@@ -156,14 +173,10 @@ impl Mine {
         }
     }
 
-    #[inline(always)]
+    /// For threads that may have no row.
     pub fn freed(&self, kind: Kind, bytes: usize) {
         match self.row() {
-            Some(row) => {
-                let counts = row.counts(kind);
-                add(&counts.blocks_freed, 1);
-                add(&counts.bytes_freed, bytes as u64);
-            }
+            Some(row) => row.freed(kind, bytes),
             None => {
                 let counts = ROWS[SHARED].counts(kind);
                 counts.blocks_freed.fetch_add(1, Ordering::Relaxed);
@@ -175,12 +188,14 @@ impl Mine {
     /// Says how many bytes of blocks for heaps the thread keeps now.
     #[inline(always)]
     pub fn keeps(&self, bytes: usize) {
-        if let Some(row) = self.row() {
+        if let Some(row) = self.taken() {
             row.kept_bytes.store(bytes as u64, Ordering::Relaxed);
         }
     }
 
     /// Counts a block that another thread allocated and this one frees.
+    #[cold]
+    #[inline(never)]
     pub fn freed_for_another(&self, bytes: usize) {
         if let Some(row) = self.row() {
             add(&row.foreign_blocks, 1);
@@ -188,10 +203,9 @@ impl Mine {
         }
     }
 
-    /// The number of the row.
     #[inline(always)]
-    pub fn number(&self) -> usize {
-        self.row().map_or(SHARED, |row| (row as *const Row as usize - &raw const ROWS as usize) / size_of::<Row>())
+    pub fn stamp(&self) -> u64 {
+        self.stamp.get()
     }
 }
 
@@ -223,6 +237,23 @@ fn free_row() -> Option<usize> {
 }
 
 impl Row {
+    /// By its thread.
+    #[inline(always)]
+    pub(crate) fn allocated(&self, kind: Kind, bytes: usize) {
+        let counts = self.counts(kind);
+        add(&counts.blocks_allocated, 1);
+        add(&counts.bytes_allocated, bytes as u64);
+    }
+
+    /// By its thread.
+    #[inline(always)]
+    pub(crate) fn freed(&self, kind: Kind, bytes: usize) {
+        let counts = self.counts(kind);
+        add(&counts.blocks_freed, 1);
+        add(&counts.bytes_freed, bytes as u64);
+    }
+
+    #[inline(always)]
     pub fn counts(&self, kind: Kind) -> &Counts {
         &self.kinds[kind as usize]
     }
@@ -255,13 +286,13 @@ impl Counts {
 
 /// The calling thread's; the shared one if it has none.
 pub fn mine() -> &'static Row {
-    MINE.with(Mine::row).unwrap_or(&ROWS[SHARED])
+    me().row().unwrap_or(&ROWS[SHARED])
 }
 
 /// Says how many bytes of blocks for heaps the calling thread keeps now, in use by nobody.
 #[inline(always)]
 pub fn keep(bytes: usize) {
-    MINE.with(|mine| mine.keeps(bytes));
+    me().keeps(bytes);
 }
 
 /// Those that were ever in use; the last one is shared.
@@ -301,7 +332,7 @@ mod tests {
 
     #[test]
     fn rows_of_ended_threads_are_used_again_and_keep_their_figures() {
-        let number = || std::thread::spawn(|| MINE.with(Mine::number)).join().unwrap();
+        let number = || std::thread::spawn(|| mine() as *const Row as usize).join().unwrap();
         let first = number();
         assert!((0..200).any(|_| number() == first));
     }

@@ -1,19 +1,19 @@
 //! A size and who allocated it, in one word: what is sent from thread to thread carries it.
 
-use crate::rows::MINE;
+use crate::rows::me;
 
 /// Lower 48 bits: the size; upper 16: the row of the thread that allocated.
 #[derive(Clone, Copy)]
 pub struct Stamp(u64);
 
-const SIZE_BITS: u32 = 48;
+pub(crate) const SIZE_BITS: u32 = 48;
 
 impl Stamp {
     /// Of a block that the calling thread allocates; in the holder's unit.
     #[inline(always)]
     pub fn new(size: usize) -> Stamp {
         debug_assert!(size >> SIZE_BITS == 0);
-        Stamp(size as u64 | (MINE.with(|mine| mine.number()) as u64) << SIZE_BITS)
+        Stamp(size as u64 | me().stamp())
     }
 
     #[inline(always)]
@@ -24,11 +24,10 @@ impl Stamp {
     /// Counts that the calling thread is about to free the block, if it is another's.
     #[inline(always)]
     pub fn leaves(self, bytes: usize) {
-        MINE.with(|mine| {
-            if self.0 >> SIZE_BITS != mine.number() as u64 {
-                mine.freed_for_another(bytes);
-            }
-        });
+        let me = me();
+        if (self.0 ^ me.stamp()) >> SIZE_BITS != 0 {
+            me.freed_for_another(bytes);
+        }
     }
 }
 
@@ -40,6 +39,7 @@ mod tests {
 
     #[test]
     fn who_frees_for_another_counts_it() {
+        mine();
         let stamp = Stamp::new(12_345);
         assert_eq!(stamp.size(), 12_345);
         let foreign = || [mine().foreign_blocks.load(Ordering::Relaxed), mine().foreign_bytes.load(Ordering::Relaxed)];

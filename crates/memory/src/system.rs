@@ -1,7 +1,8 @@
 //! What the system gave, and giving it back.
 
-use crate::{KINDS, mimalloc, rows::MINE};
-use libmimalloc_sys::{mi_collect, mi_free, mi_stats_get_json};
+use crate::rows::me;
+use crate::{KINDS, mimalloc};
+use libmimalloc_sys::{mi_free, mi_stats_get_json};
 use std::ffi::CStr;
 use std::ptr::null_mut;
 
@@ -45,26 +46,13 @@ fn parse(text: &str) -> System {
     System { reserved: number("reserved").unwrap_or(0), purged: number("purged").unwrap_or(0), purges: number("purge_calls").unwrap_or(0) }
 }
 
-/// Takes in what other threads freed of the calling thread's blocks, and gives areas up in which nothing is used.
-pub fn collect_mine() {
-    MINE.with(|mine| {
-        for kind in KINDS {
-            // SAFETY: the calling thread's own pages.
-            unsafe { mimalloc::mi_theap_collect(mine.heap(kind), false) };
-        }
-    });
-}
-
-/// The same, to the last area, and gives the system back what nobody uses.
+/// Takes in what other threads freed of the calling thread's blocks, gives up areas in which nothing is used, and gives the system
+/// back what nobody uses.
 pub fn collect_and_purge() {
-    MINE.with(|mine| {
-        for kind in KINDS {
-            // SAFETY: the calling thread's own pages.
-            unsafe { mimalloc::mi_theap_collect(mine.heap(kind), true) };
-        }
-    });
-    // SAFETY: it asks for nothing.
-    unsafe { mi_collect(true) };
+    for kind in KINDS {
+        // SAFETY: the calling thread's own pages.
+        unsafe { mimalloc::mi_theap_collect(me().heap(kind), true) };
+    }
 }
 
 #[cfg(test)]

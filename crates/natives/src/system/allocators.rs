@@ -154,8 +154,11 @@ fn carriers(kind: Kind) -> Vec<[Carriers; PARTS.len()]> {
     all
 }
 
-/// The highest figures that were told, and those told last.
-static TOLD: Mutex<Option<HashMap<(usize, usize, Part, &'static str), [usize; 2]>>> = Mutex::new(None);
+/// A figure of a kind (as number) and an instance.
+type Figure = (usize, usize, Part, &'static str);
+
+/// The figures that were told last, and the highest that were ever.
+static TOLD: Mutex<Option<HashMap<Figure, [usize; 2]>>> = Mutex::new(None);
 
 struct Teller<'a> {
     heap: &'a mut Heap,
