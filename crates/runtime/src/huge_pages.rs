@@ -3,8 +3,8 @@
 //! A machine that just started touches a quarter of many 2 MB pieces of memory: with huge pages it is four times as large.
 //! A machine that holds much touches all of it, and huge pages make that cheaper (a page costs 1.5 us here, and 512 of them
 //! at once far less). So the allocator's memory is left as it is until the machine is large: then its mappings are opened to
-//! huge pages, and again as it grows, for those that were made meanwhile. Two things tell: the sum of all heap blocks, at
-//! once, and what is resident, looked at now and then by the schedulers.
+//! huge pages, and again as it grows, for those that were made meanwhile. Two things tell: the sum of all heap blocks, whenever
+//! a thread allocated another megabyte of them, and what is resident, looked at now and then by the schedulers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
