@@ -86,12 +86,14 @@ sums() ->
     [{total, _}, {ets, _}] = erlang:memory([total, ets]),
     true.
 
-%% {Allocator, Version, Features, Settings}: every feature has its settings, and those of alloc_util are on.
+%% {Allocator, Version, Features, Settings}: those with figures are features. What says that it is off has no settings to change.
 allocators() ->
     {_, Version, Features, Settings} = erlang:system_info(allocator),
     true = lists:all(fun is_integer/1, Version) andalso lists:all(fun is_atom/1, Features),
     Util = erlang:system_info(alloc_util_allocators),
-    [] = Util -- [A || {A, Options} <- Settings, is_list(Options), proplists:get_value(e, Options, false)],
+    [] = Util -- Features,
+    Off = [A || {A, Options} <- Settings, is_list(Options), lists:member({e, false}, Options)],
+    [] = [A || A <- Off, erlang:system_flag(erts_alloc, {A, sbct, 12345}) =/= notsup],
     true = lists:all(fun(A) -> is_list(erlang:system_info({allocator, A})) end, Util),
     false = erlang:system_info({allocator, test_alloc}),
     true.

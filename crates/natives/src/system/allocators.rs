@@ -69,25 +69,15 @@ pub fn enabled(p: &mut Process) -> Term {
     p.heap.list(&names)
 }
 
-/// `system_info(allocator)`: the library's own cannot be identified by stock's words.
+/// `system_info(allocator)`: the library's own cannot be identified by stock's words. Its features are the names that there are figures
+/// for. Settings are those of stock's implementations, which are all off: nothing can be set.
 pub fn settings(p: &mut Process) -> Term {
-    let rows: Vec<Term> = NAMES
-        .iter()
-        .map(|name| {
-            let options = options(&mut p.heap, ON.contains(name));
-            p.heap.tuple(&[atom(name), options])
-        })
-        .collect();
+    let off = p.heap.tuple(&[atom("e"), Term::bool(false)]);
+    let off = p.heap.list(&[off]);
+    let rows: Vec<Term> = NAMES.iter().map(|name| p.heap.tuple(&[atom(name), off])).collect();
     let rows = p.heap.list(&rows);
     let features = enabled(p);
     p.heap.tuple(&[am::UNDEFINED.into(), Term::NIL, features, rows])
-}
-
-/// Enabled, and with an instance for each thread: none of stock's other settings means anything here.
-fn options(heap: &mut Heap, is_on: bool) -> Term {
-    let on = heap.tuple(&[atom("e"), Term::bool(is_on)]);
-    let threads = heap.tuple(&[atom("t"), Term::bool(true)]);
-    heap.list(&[on, threads][..1 + is_on as usize])
 }
 
 /// What was allocated for a kind and is in use, in bytes as asked for.
@@ -258,7 +248,9 @@ fn of_kind(p: &mut Process, question: Question, name: Term, kind: Kind, rows: &m
     for (instance, parts) in carriers(kind).into_iter().enumerate() {
         let mut items = Vec::new();
         if is_long {
-            let options = options(&mut p.heap, true);
+            // Threads have instances of their own; none of stock's other settings means anything here.
+            let threads = p.heap.tuple(&[atom("t"), Term::bool(true)]);
+            let options = p.heap.list(&[threads]);
             items.push(p.heap.tuple(&[atom("options"), options]));
         }
         for part in PARTS {
