@@ -120,7 +120,7 @@ impl TreeStore {
     }
     /// Without the objects.
     pub fn own_words(&self) -> usize {
-        size_of::<Counter>() / 8 * self.counters.len() + NODE_WORDS as usize * self.size()
+        size_of::<Counter>() / 8 * self.counters().count() + NODE_WORDS as usize * self.size()
     }
     pub fn words(&self) -> usize {
         let own = size_of::<Counter>() / 8 * self.counters().count();
