@@ -14,7 +14,10 @@ pub struct Area {
     pub thread: usize,
     /// Of its blocks; one that is asked for with fewer bytes gets so many.
     pub block_bytes: usize,
+    /// That were ever given out. Room for more that is behind them was not touched yet.
     pub blocks: usize,
+    /// There is no room for another block.
+    pub is_single: bool,
     pub used_blocks: usize,
 }
 
@@ -64,10 +67,11 @@ unsafe extern "C" fn note(_: *const mi_heap_t, area: *const mi_heap_area_t, _: *
     }
     // SAFETY: mimalloc's description of the page, whose first word is the owner, with flags in the lowest bits. It stays mapped.
     let owner = unsafe { (*area.reserved1.cast::<AtomicUsize>()).load(Ordering::Relaxed) };
-    let blocks = area.reserved / area.full_block_size;
+    let blocks = area.committed / area.full_block_size;
+    let is_single = area.reserved / area.full_block_size <= 1;
     // 4: abandoned, and to be found.
     let thread = if owner & !3 == 4 { 0 } else { owner & !3 };
-    found.push(Area { thread, block_bytes: area.full_block_size, blocks, used_blocks: area.used.min(blocks) });
+    found.push(Area { thread, block_bytes: area.full_block_size, blocks, is_single, used_blocks: area.used.min(blocks) });
     found.len() < found.capacity()
 }
 

@@ -10,7 +10,8 @@
 //! | `std_alloc` | all else that this machine allocates: tables, code, ports |
 //!
 //! The others are off. An instance is a scheduler's (0: all other threads, and carriers that nobody allocates from now: its pool).
-//! A carrier is one of the allocator's areas, all of whose blocks have one size; an area with one block is a `sbcs`. The highest
+//! A carrier is one of the allocator's areas, all of whose blocks have one size, as far as it was ever used; one with room for a
+//! single block is a `sbcs`. The highest
 //! figures (third and fourth element) are the highest that anybody was told: nobody watches in between. What C libraries allocate
 //! (`re`, `zlib`) and the stacks of threads are not counted.
 
@@ -112,8 +113,8 @@ impl Part {
     }
 
     pub fn of(area: &Area) -> Part {
-        match (area.blocks, area.thread) {
-            (1, _) => Part::Single,
+        match (area.is_single, area.thread) {
+            (true, _) => Part::Single,
             (_, 0) => Part::Pool,
             _ => Part::Many,
         }
