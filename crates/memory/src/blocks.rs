@@ -28,6 +28,7 @@ fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
 /// # Safety
 /// The block came from `allocate` or `resize` with this kind and size, and is not used any more.
 #[inline(always)]
+// SAFETY: the contract above.
 pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
     match me().taken() {
         Some(row) => row.freed(kind, bytes),
@@ -47,6 +48,7 @@ fn freed_first(kind: Kind, bytes: usize) {
 ///
 /// # Safety
 /// As for `free`, of the old address and size.
+// SAFETY: the contract above.
 pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     let me = me();
     me.freed(kind, before);

@@ -65,6 +65,7 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }
     }
     #[inline]
+    // SAFETY: the contract is the trait's.
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         let Some(row) = me().taken() else { return free_first(ptr, layout.size()) };
         row.freed(Kind::Rest, layout.size());

@@ -12,6 +12,7 @@ pub struct ThreadHeap {
     _opaque: [u8; 0],
 }
 
+// SAFETY: declared as mimalloc declares them (see the version in Cargo.lock).
 unsafe extern "C" {
     pub fn mi_heap_main() -> *mut mi_heap_t;
     /// The calling thread's; made if there is none.

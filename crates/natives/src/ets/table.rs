@@ -53,7 +53,7 @@ impl Protection {
 
 pub enum Store {
     Hash(HashStore),
-    Tree(TreeStore),
+    Tree(Box<TreeStore>),
 }
 
 /// Who gets the table when its owner ends.
@@ -137,7 +137,7 @@ impl Removed {
 impl Table {
     pub fn create(name: Atom, owner: u64, options: &Options) -> Arc<Table> {
         let store = match options.kind {
-            Type::OrderedSet => Store::Tree(TreeStore::new(options.write_concurrency != heddle_term::am::FALSE)),
+            Type::OrderedSet => Store::Tree(Box::new(TreeStore::new(options.write_concurrency != heddle_term::am::FALSE))),
             kind => {
                 let copies = match kind {
                     Type::Bag => Copies::Distinct,
