@@ -118,9 +118,18 @@ impl Probe {
             "register" => Owned::build(|b| b.boolean(context.register(argument.as_atom().unwrap_or(Atom::new("undefined"))))),
             "level" => Owned::build(|b| b.boolean(Level::new(number.unwrap_or(99) as usize).is_some_and(|level| context.set_level(level)))),
             "block" => {
-                // Holds its thread, as a call-back must not where others run.
-                std::thread::sleep(Duration::from_millis(number? as u64));
+                let time = Duration::from_millis(number? as u64);
+                context.blocking(|| std::thread::sleep(time));
                 Owned::atom(Atom::new("ok"))
+            }
+            // To each its message, all before any of them can run here.
+            "fan" => {
+                for pair in argument.as_list()? {
+                    if let Some(&[to, message]) = pair.as_tuple() {
+                        let _ = context.send(to, message);
+                    }
+                }
+                return None;
             }
             "thread" => {
                 let sender = context.sender();

@@ -10,10 +10,11 @@ use crate::process::Process;
 use crate::send::{self, Sent};
 use crate::signal::RefId;
 use crate::trace::{events, flags};
-use crate::{names, refs, sched};
+use crate::{names, private, refs, sched};
 use heddle_term::{Atom, Term};
 use std::io;
 use std::os::fd::RawFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -104,6 +105,13 @@ impl<'a> Context<'a> {
     /// How much of the slice is left: whoever has more to do than that returns `Next::Idle` and does the rest later.
     pub fn budget(&self) -> usize {
         (self.left - self.work).max(0) as usize
+    }
+    /// Runs something that may block, in a task that has a thread of its own (elsewhere it holds up a scheduler). What waits for all
+    /// threads, such as memory that is to be freed, does not wait for this one meanwhile.
+    pub fn blocking<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        // The machine knows of no panic: it is carried through to where it belongs.
+        let result = private::out_of_sight(|| catch_unwind(AssertUnwindSafe(f)));
+        result.unwrap_or_else(|payload| resume_unwind(payload))
     }
     pub fn level(&self) -> Level {
         self.process.shared().state.load().level()
