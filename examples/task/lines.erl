@@ -41,7 +41,7 @@ fifo(Path) ->
     reader ! {count, self()},
     io:format("count: ~p~n", [receive {count, Task, Count} -> Count end]),
     receive {lines, Task, 2} -> io:format("told by the clock~n") end,
-    io:format("info: ~p~n", [heddle_task:info(Task)]),
+    io:format("info: ~kp~n", [heddle_task:info(Task)]),
     io:format("listed: ~p ~p~n", [lists:member(Task, processes()), process_info(Task, [registered_name, initial_call, priority])]),
     exit(Task, enough),
     receive {stopped, Task, 2} -> ok end,

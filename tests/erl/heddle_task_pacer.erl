@@ -11,7 +11,7 @@ main(_) ->
     [P ! {I, lists:duplicate(I, x)} || I <- lists:seq(1, 25)],
     Times = [receive {I, L} when length(L) =:= I -> now_ms() - Start end || I <- lists:seq(1, 25)],
     io:format("in time: ~p~n", [lists:nth(25, Times) >= 195]),
-    io:format("~p~n", [until(P, fun(#{passed := Passed}) -> Passed =:= 25 end)]),
+    io:format("~kp~n", [until(P, fun(#{passed := Passed}) -> Passed =:= 25 end)]),
     %% Every kind of term.
     Terms = [binary:copy(<<7>>, 100000), #{k => [1.5, 1 bsl 100]}, fun lists:map/2, make_ref(), {self(), "text", <<1:1>>}],
     [P ! T || T <- Terms],
@@ -21,7 +21,7 @@ main(_) ->
     %% What does not pass in time waits, up to the limit; at the end it passes on what waits.
     {ok, {Q, M}} = heddle_task:start(pacer, #{to => self(), rate => 0.001, limit => 10}, [monitor, {name, heddle_pacer}]),
     [heddle_pacer ! I || I <- lists:seq(1, 20)],
-    io:format("~p~n", [until(Q, fun(#{waiting := W, passed := Passed, dropped := D}) -> W + Passed + D =:= 20 end)]),
+    io:format("~kp~n", [until(Q, fun(#{waiting := W, passed := Passed, dropped := D}) -> W + Passed + D =:= 20 end)]),
     exit(Q, stop),
     io:format("passed on: ~w~n", [[receive I when is_integer(I) -> I after 20000 -> none end || _ <- lists:seq(1, 11)]]),
     receive {'DOWN', M, process, Q, Reason} -> io:format("~p~n", [Reason]) end,

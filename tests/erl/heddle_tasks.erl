@@ -13,7 +13,7 @@ main(_) ->
     io:format("living: ~p~n", [living()]).
 
 run(Test) ->
-    io:format("~p: ~p~n", [Test, test(Test)]),
+    io:format("~p: ~kp~n", [Test, test(Test)]),
     case flush() of
         [] -> ok;
         Left -> io:format("  left: ~p~n", [Left])
