@@ -100,7 +100,7 @@ fn parse(p: &mut Process, definition: &Definition, options: Term) -> Result<Wish
             Some((key, _)) if !AS_SPAWN.contains(&key) => return Err(wrong(p, 3, "option")),
             other => {
                 // Whoever says something about the thread has what he says.
-                private &= !other.is_some_and(|(key, _)| key == "thread");
+                private &= other.is_none_or(|(key, _)| key != "thread");
                 others.push(item);
             }
         }
