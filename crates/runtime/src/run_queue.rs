@@ -66,7 +66,6 @@ impl Turns {
     }
 
     /// The level that has this turn, where the most urgent one occupied is `level`, and others are (bits). `count`: how many wait at one.
-    #[inline(never)]
     fn level(&mut self, level: usize, occupied: u32, count: impl Fn(usize) -> usize) -> usize {
         let mut behind = occupied & !(u32::MAX >> (31 - level));
         if level == NORMAL && behind & 1 << LOW != 0 {
@@ -286,12 +285,30 @@ impl RunQueue {
             if occupied == 0 {
                 return None;
             }
-            let mut level = occupied.trailing_zeros() as usize;
+            let level = occupied.trailing_zeros() as usize;
             if has_others(level, occupied) {
                 // SAFETY: by contract.
-                let turns = unsafe { &mut (*self.own.get()).turns };
-                level = turns.level(level, occupied, |level| self.rings[level].len());
+                return unsafe { self.pop_fair() };
             }
+            if let Some(p) = self.pop_level(level) {
+                return Some(Next::Process(p));
+            }
+            self.occupied.store(occupied & !(1 << level), Ordering::Relaxed);
+        }
+    }
+
+    /// The same, where some wait at several of the levels from `FAIR` on.
+    #[inline(never)]
+    // SAFETY: as `pop`.
+    unsafe fn pop_fair(&self) -> Option<Next> {
+        loop {
+            let occupied = self.occupied.load(Ordering::Relaxed);
+            if occupied == 0 {
+                return None;
+            }
+            // SAFETY: by contract.
+            let turns = unsafe { &mut (*self.own.get()).turns };
+            let level = turns.level(occupied.trailing_zeros() as usize, occupied, |level| self.rings[level].len());
             if let Some(p) = self.pop_level(level) {
                 return Some(Next::Process(p));
             }
