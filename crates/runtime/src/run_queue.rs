@@ -308,7 +308,9 @@ impl RunQueue {
             }
             // SAFETY: by contract.
             let turns = unsafe { &mut (*self.own.get()).turns };
-            let level = turns.level(occupied.trailing_zeros() as usize, occupied, |level| self.rings[level].len());
+            let first = occupied.trailing_zeros() as usize;
+            let has_others = has_others(first, occupied);
+            let level = if has_others { turns.level(first, occupied, |level| self.rings[level].len()) } else { first };
             if let Some(p) = self.pop_level(level) {
                 return Some(Next::Process(p));
             }

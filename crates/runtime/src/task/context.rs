@@ -146,10 +146,10 @@ impl<'a> Context<'a> {
 
     // ---- time ----
 
-    /// Sets the timer of the task, which has one: `handle_timeout` is called when the time (in whole milliseconds, rounded up, at
-    /// most 49 days) has passed, unless it is set again or cancelled before.
+    /// Sets the timer of the task, which has one: `handle_timeout` is called when the time (in whole milliseconds, rounded up; at
+    /// least one, at most 49 days) has passed, unless it is set again or cancelled before.
     pub fn set_timer(&mut self, time: Duration) {
-        let ms = time.as_nanos().div_ceil(1_000_000).min(u32::MAX as u128) as u64;
+        let ms = time.as_nanos().div_ceil(1_000_000).clamp(1, u32::MAX as u128) as u64;
         machine(|| {
             sched::cancel_receive_timer(self.process);
             sched::set_receive_timer(self.process, ms);

@@ -10,6 +10,7 @@ use super::{Definition, Event, Next, Task};
 use crate::handle::{self, After};
 use crate::process::{Class, FLAG_TASK, Outcome, Process};
 use crate::signal::{Body, Signal};
+use crate::timer::Phase;
 use crate::trace::{events, flags, seq};
 use crate::{exit, sched, system_monitor};
 use heddle_term::Atom;
@@ -117,7 +118,7 @@ impl Running {
             let message = unsafe { Value::new(data.term()) };
             return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
         }
-        if p.timer.fired {
+        if p.timer.phase == Phase::Fired {
             sched::cancel_receive_timer(p);
             return Some(self.call(p, left, |task, context| task.handle_timeout(context)));
         }
@@ -210,7 +211,7 @@ pub fn terminate(p: &mut Process) {
 pub fn is_waiting(p: &Process) -> Option<bool> {
     let task = p.rare_if_any()?.task.as_ref()?;
     let waits = task.state == State::Waits && task.failed.is_none() && task.inner.ready.is_empty();
-    Some(waits && p.messages.is_empty() && !p.timer.fired)
+    Some(waits && p.messages.is_empty() && p.timer.phase != Phase::Fired)
 }
 
 /// Type and information of a process that is a task: `#{type, level, info}`. Between call-backs.
