@@ -8,6 +8,10 @@ static CRASHING: AtomicBool = AtomicBool::new(false);
 
 pub fn install() {
     std::panic::set_hook(Box::new(|info| {
+        if heddle_runtime::task::report(info) {
+            // It ends a native task, which tells what it said.
+            return;
+        }
         if CRASHING.swap(true, Ordering::SeqCst) {
             // Another thread reports already, or the report itself went wrong.
             std::thread::sleep(std::time::Duration::from_secs(2));

@@ -13,7 +13,7 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Export, Term};
 use std::sync::atomic::Ordering;
 
-const MODULES: &[&str] = &["heddle_stats", "heddle_sched"];
+const MODULES: &[&str] = &["heddle_stats", "heddle_sched", "heddle_task"];
 
 heddle_runtime::natives! { TABLE:
     "heddle_stats" => {
@@ -23,6 +23,10 @@ heddle_runtime::natives! { TABLE:
     "heddle_sched" => {
         "module_info"/0 => info::<1>,
         "module_info"/1 => info_about::<1>,
+    }
+    "heddle_task" => {
+        "module_info"/0 => info::<2>,
+        "module_info"/1 => info_about::<2>,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_WAIT, OpFn, X_REGISTERS};
 use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
+use crate::ops::tasks::run_task;
 use heddle_runtime::process::{FLAG_FLOATS, Outcome, Process};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
@@ -17,11 +18,12 @@ pub fn init() {
         undefined_fun as *const () as usize,
         purging_fun as *const () as usize,
     );
-    // Both look like functions of arity 3 and 0, so that a process may yield at them.
+    // They look like functions of arity 3, 0 and 0, so that a process may yield at them.
     let apply = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 3, apply_list as *const () as u64]));
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
+    let task = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, run_task as *const () as u64]));
     crate::ops::tracing::install();
-    let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: &apply[4], exit: &exit[4] });
+    let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: &apply[4], exit: &exit[4], task: &task[4] });
 }
 
 struct Thread {

@@ -10,6 +10,7 @@ pub mod nodes;
 pub mod ports;
 pub mod process;
 pub mod system;
+pub mod tasks;
 pub mod trace;
 pub mod tty;
 
@@ -26,6 +27,7 @@ pub const TABLES: &[&[Native]] = &[
     process::spawn_request::TABLE,
     process::suspend::TABLE,
     process::system_tasks::TABLE,
+    process::tasks::TABLE,
     process::timers::TABLE,
     system::dirty::TABLE,
     system::display::TABLE,
@@ -63,6 +65,7 @@ pub const TABLES: &[&[Native]] = &[
 pub fn register() {
     ports::hooks::install();
     ets::init();
+    tasks::register();
     trace::init();
     system::multi_scheduling::init();
     for table in TABLES.iter().chain(data::TABLES).chain(ets::TABLES) {

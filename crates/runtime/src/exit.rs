@@ -1,7 +1,7 @@
 //! The end of a process: everything that must happen once, in order, and how a dead process answers.
 
 use crate::package::Package;
-use crate::process::Process;
+use crate::process::{FLAG_TASK, Process};
 use crate::registers::Registers;
 use crate::send::{PORTS, deliver, send_exit, send_exit_with};
 use crate::signal::{Body, Signal};
@@ -44,6 +44,9 @@ pub fn leave(p: &mut Process) {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
         eprintln!("The first process ended, so the machine stops: {reason}");
         crate::way_out::exit_now(1);
+    }
+    if p.flags & FLAG_TASK != 0 {
+        crate::task::terminate(p);
     }
     shared.state.set_exiting();
     if events::on(p.shared(), flags::PROCS) {

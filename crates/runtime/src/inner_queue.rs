@@ -160,10 +160,21 @@ impl InnerQueue {
     /// Unlinks the message at the save position and starts over (`remove_message`).
     #[inline]
     pub fn remove(&mut self) {
+        drop(self.unlink());
+    }
+
+    /// The first message, unlinked. If its data is in the heap, its term is no root any more.
+    pub fn take(&mut self) -> Option<Box<Signal>> {
+        self.restart();
+        (!self.save.is_null()).then(|| self.unlink())
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self) -> Box<Signal> {
         let node = self.save;
         debug_assert!(!node.is_null());
-        // SAFETY: list nodes are live; the node leaves the list before it is freed.
-        unsafe {
+        // SAFETY: list nodes are live; the node leaves the list before it is given away.
+        let taken = unsafe {
             let next = (*node).next;
             if self.before.is_null() {
                 self.first = next;
@@ -177,10 +188,11 @@ impl InnerQueue {
                 self.unmark(node);
             }
             self.disown(node);
-            drop(Box::from_raw(node));
-        }
+            Box::from_raw(node)
+        };
         self.len -= 1;
         self.restart();
+        taken
     }
 
     /// The message that `peek` gave.

@@ -8,6 +8,7 @@
 
 use crate::inbox::Inbox;
 use crate::inner_queue::InnerQueue;
+use crate::level::Level;
 use crate::links::Relations;
 use crate::placement::Place;
 use crate::registers::Registers;
@@ -134,7 +135,7 @@ impl ProcShared {
 
 pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
-        state: ProcState::new(local.priority),
+        state: ProcState::new(Level::of(local.priority)),
         name: AtomicU32::new(0),
         trace: AtomicU32::new(0),
         inbox: Inbox::new(),
@@ -275,6 +276,7 @@ impl Rare {
             floats: Vec::new(),
             mark: crate::stack::Mark::NONE,
             gap_words: 0,
+            task: None,
         })
     }
 
@@ -309,6 +311,8 @@ pub struct Rare {
     pub mark: crate::stack::Mark,
     /// Words at the beginning of the young block that are free: a collection left them that stayed in its block.
     pub gap_words: usize,
+    /// What a native task is (FLAG_TASK), while none of its call-backs runs.
+    pub task: Option<Box<crate::task::Running>>,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -393,6 +397,8 @@ pub const FLAG_COLLECT: u32 = 8;
 pub const FLAG_FLOATS: u32 = 16;
 /// The process flag `async_dist`.
 pub const FLAG_ASYNC_DIST: u32 = 32;
+/// It is a native task: see `task`.
+pub const FLAG_TASK: u32 = 64;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}

@@ -46,8 +46,8 @@ pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Reserves an identity; None when the table is full. `publish` must follow.
-#[inline]
+/// Reserves an identity; None when the table is full. `publish` or `give_back` must follow.
+#[inline(always)]
 pub fn reserve() -> Option<u64> {
     let t = table();
     if COUNT.add(1, Ordering::Relaxed) >= t.limit {
@@ -65,6 +65,12 @@ pub fn reserve() -> Option<u64> {
     }
 }
 
+/// What was reserved is not needed.
+pub fn give_back(pid: u64) {
+    table().slots[pid as usize & (table().limit - 1)].store(std::ptr::null_mut(), Ordering::Release);
+    COUNT.sub(1, Ordering::Relaxed);
+}
+
 /// Makes the process visible under its identity.
 pub fn publish(p: ProcRef) {
     // Release: pairs with the Acquire in `lookup`.
@@ -73,8 +79,7 @@ pub fn publish(p: ProcRef) {
 
 /// Takes it out; the caller retires the memory.
 pub fn remove(p: ProcRef) {
-    table().slots[p.pid as usize & (table().limit - 1)].store(std::ptr::null_mut(), Ordering::Release);
-    COUNT.sub(1, Ordering::Relaxed);
+    give_back(p.pid);
 }
 
 /// The process of this identity, if alive. Valid until the caller's next quiescent state.

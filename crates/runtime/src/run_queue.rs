@@ -1,8 +1,11 @@
 //! One run queue: what waits for a scheduler, by level.
 //!
-//! There are 32 levels; 0 is the most urgent. Erlang's four priorities are four of them (`level`), those between are for native
-//! tasks. All of a level come before any of a lower one, but for the levels of normal and low processes: of those a low one runs
-//! once while each normal one runs 8 times (seed 000 §3.3.1), however many there are of both.
+//! There are 32 levels (`level`). All of a level come before any of a less urgent one, with two exceptions among the levels from 16 on,
+//! so that nothing there waits for ever (levels 0 to 15 do make others wait, as processes of priority max and high do in stock):
+//! - Of normal and low processes a low one runs once while each normal one runs 8 times (seed 000 §3.3.1), however many there are
+//!   of both.
+//! - While tasks wait at other levels, or processes behind them: after 64 turns of more urgent ones a less urgent level has one
+//!   (`Turns`).
 //!
 //! Nobody takes a lock. Each level is a ring to which the owner, the scheduler that the queue belongs to, appends and from which
 //! thieves may take as well. What others bring (they are few: dirty threads, who binds a process to this scheduler, who goes
@@ -10,6 +13,7 @@
 //! processes that are wanted out of their turn, are the owner's alone.
 
 use crate::balance::limits::CLASSES;
+use crate::level::{CLASS_LEVELS, LEVELS, Level};
 use crate::partner::Partner;
 use crate::process::{Priority, ProcRef};
 use crate::{placement, qsbr};
@@ -19,32 +23,27 @@ use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-pub const LEVELS: usize = 32;
-
-/// The level of a process.
-pub const fn level(priority: Priority) -> usize {
-    match priority {
-        Priority::Max => 4,
-        Priority::High => 12,
-        Priority::Normal => NORMAL,
-        Priority::Low => LOW,
-    }
-}
-/// Levels of an Erlang priority: its own, and those about it for native tasks.
-const CLASS_LEVELS: usize = LEVELS / CLASSES;
-const NORMAL: usize = 20;
-const LOW: usize = 28;
+const NORMAL: usize = Level::NORMAL.number();
+const LOW: usize = Level::LOW.number();
+/// From this level on nobody waits for ever.
+const FAIR: usize = 2 * CLASS_LEVELS;
+/// So many turns of others pass those at less urgent levels. Guessed: more than the levels there are, fewer than anybody notices.
+const PASSED_MOST: u32 = 64;
 
 /// From ERTS (RESCHEDULE_LOW).
 const LOW_SKIPS: u64 = 8;
 /// A turn of a process of low priority, in the unit of `credit`.
 const TURN: u64 = 1 << 16;
 
-/// Whose turn it is where normal and low ones wait.
+/// Whose turn it is where some wait at several of the levels from `FAIR` on.
 #[derive(Default)]
 pub struct Turns {
     /// Turns that those of low priority may take: each turn of a normal one brings a part of one.
     credit: u64,
+    /// Turns that passed less urgent ones.
+    passed: u32,
+    /// The level that had such a turn last.
+    last: usize,
 }
 
 impl Turns {
@@ -65,6 +64,38 @@ impl Turns {
         self.credit += low as u64 * TURN / (LOW_SKIPS * normal as u64);
         false
     }
+
+    /// The level that has this turn, where the most urgent one occupied is `level`, and others are (bits). `count`: how many wait at one.
+    fn level(&mut self, level: usize, occupied: u32, count: impl Fn(usize) -> usize) -> usize {
+        let mut behind = occupied & !(u32::MAX >> (31 - level));
+        if level == NORMAL && behind & 1 << LOW != 0 {
+            if self.is_low(count(NORMAL), count(LOW)) {
+                return LOW;
+            }
+            behind &= !(1 << LOW);
+        }
+        if behind == 0 {
+            return level;
+        }
+        self.passed += 1;
+        if self.passed <= PASSED_MOST {
+            return level;
+        }
+        self.passed = 0;
+        // They come in turn, so that none of them waits for ever either.
+        let after = behind.checked_shr(self.last as u32 + 1).unwrap_or(0);
+        self.last = match after {
+            0 => behind.trailing_zeros() as usize,
+            _ => self.last + 1 + after.trailing_zeros() as usize,
+        };
+        self.last
+    }
+}
+
+/// Whether `Turns` has a say: the most urgent level occupied is `level`, and there are others.
+#[inline(always)]
+fn has_others(level: usize, occupied: u32) -> bool {
+    level >= FAIR && occupied >> level > 1
 }
 
 /// What comes next: an entry, or the identity of a process whose entry is elsewhere.
@@ -74,8 +105,8 @@ pub enum Next {
 }
 
 enum Brought {
-    Process(ProcRef, usize),
-    Wanted(u64, usize),
+    Process(ProcRef, Level),
+    Wanted(u64, Level),
 }
 
 /// What only the owner touches.
@@ -165,8 +196,8 @@ impl RunQueue {
     /// The calling thread is the owner.
     #[inline]
     // SAFETY: the contract above.
-    pub unsafe fn push(&self, p: ProcRef, priority: Priority) -> bool {
-        let level = level(priority);
+    pub unsafe fn push(&self, p: ProcRef, level: Level) -> bool {
+        let level = level.number();
         if self.is_home_of(p) {
             // SAFETY: by contract.
             let own = unsafe { &mut *self.own.get() };
@@ -193,15 +224,15 @@ impl RunQueue {
     }
 
     /// Puts a process there for the owner to find. The owner has to be told.
-    pub fn bring(&self, p: ProcRef, priority: Priority) {
+    pub fn bring(&self, p: ProcRef, level: Level) {
         self.brought_len.fetch_add(1, Ordering::Relaxed);
-        self.brought.push(Brought::Process(p, level(priority)));
+        self.brought.push(Brought::Process(p, level));
     }
 
     /// A process is wanted among those of `priority`, although its entry is elsewhere. The owner has to be told.
     pub fn want(&self, pid: u64, priority: Priority) {
         self.brought_len.fetch_add(1, Ordering::Relaxed);
-        self.brought.push(Brought::Wanted(pid, level(priority).min(NORMAL)));
+        self.brought.push(Brought::Wanted(pid, Level::of(priority).min(Level::NORMAL)));
     }
 
     /// What is next.
@@ -240,7 +271,7 @@ impl RunQueue {
             return Some(p);
         }
         // SAFETY: by contract.
-        unsafe { self.push(p, Priority::Normal) };
+        unsafe { self.push(p, Level::NORMAL) };
         self.hold(0);
         None
     }
@@ -254,14 +285,32 @@ impl RunQueue {
             if occupied == 0 {
                 return None;
             }
-            let mut level = occupied.trailing_zeros() as usize;
-            if level == NORMAL && occupied & 1 << LOW != 0 {
+            let level = occupied.trailing_zeros() as usize;
+            if has_others(level, occupied) {
                 // SAFETY: by contract.
-                let turns = unsafe { &mut (*self.own.get()).turns };
-                if turns.is_low(self.rings[NORMAL].len(), self.rings[LOW].len()) {
-                    level = LOW;
-                }
+                return unsafe { self.pop_fair() };
             }
+            if let Some(p) = self.pop_level(level) {
+                return Some(Next::Process(p));
+            }
+            self.occupied.store(occupied & !(1 << level), Ordering::Relaxed);
+        }
+    }
+
+    /// The same, where some wait at several of the levels from `FAIR` on.
+    #[inline(never)]
+    // SAFETY: as `pop`.
+    unsafe fn pop_fair(&self) -> Option<Next> {
+        loop {
+            let occupied = self.occupied.load(Ordering::Relaxed);
+            if occupied == 0 {
+                return None;
+            }
+            // SAFETY: by contract.
+            let turns = unsafe { &mut (*self.own.get()).turns };
+            let first = occupied.trailing_zeros() as usize;
+            let has_others = has_others(first, occupied);
+            let level = if has_others { turns.level(first, occupied, |level| self.rings[level].len()) } else { first };
             if let Some(p) = self.pop_level(level) {
                 return Some(Next::Process(p));
             }
@@ -297,13 +346,14 @@ impl RunQueue {
             };
             let (wanted, bound) = (first(&own.wanted), first(&own.bound));
             let level = wanted.into_iter().chain(bound).chain(rings).min()?;
-            let count = |level: usize| self.rings[level].len() + own.bound.iter().find(|b| b.0 == level).map_or(0, |b| b.1.len());
-            let (normal, low) = (count(NORMAL), count(LOW));
             let next = if wanted == Some(level) {
                 of_level(&mut own.wanted, level).pop_front().map(Next::Wanted)
-            } else if level == NORMAL && own.turns.is_low(normal, low) {
-                self.pop_of(own, LOW)
             } else {
+                let Own { bound, turns, .. } = own;
+                let waiting = bound.iter().filter(|(_, queue)| !queue.is_empty()).fold(0, |bits, (level, _)| bits | 1 << level);
+                let occupied = waiting | self.occupied.load(Ordering::Relaxed);
+                let count = |level: usize| self.rings[level].len() + bound.iter().find(|b| b.0 == level).map_or(0, |b| b.1.len());
+                let level = if has_others(level, occupied) { turns.level(level, occupied, count) } else { level };
                 self.pop_of(own, level)
             };
             match next {
@@ -347,11 +397,11 @@ impl RunQueue {
         let count = all.len();
         for brought in all {
             match brought {
-                // SAFETY: by contract. The priority is that of the level.
-                Brought::Process(p, level) => drop(unsafe { self.push(p, priority(level)) }),
+                // SAFETY: by contract.
+                Brought::Process(p, level) => drop(unsafe { self.push(p, level) }),
                 Brought::Wanted(pid, level) => {
                     // SAFETY: by contract.
-                    of_level(unsafe { &mut (*self.own.get()).wanted }, level).push_back(pid);
+                    of_level(unsafe { &mut (*self.own.get()).wanted }, level.number()).push_back(pid);
                     self.own_len.store(self.own_len.load(Ordering::Relaxed) + 1, Ordering::Release);
                 }
             }
@@ -465,17 +515,61 @@ impl RunQueue {
     }
 }
 
-fn priority(level: usize) -> Priority {
-    match level {
-        0..=4 => Priority::Max,
-        5..=12 => Priority::High,
-        13..=NORMAL => Priority::Normal,
-        _ => Priority::Low,
-    }
-}
-
 /// Thieves may look into it until each of them has been at a quiescent point.
 #[cold]
 fn free_later(buffer: Retired) {
     qsbr::retire(move || drop(buffer));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns of each level, all occupied levels always being so.
+    fn shares(occupied: u32, turns: usize) -> Vec<(usize, usize)> {
+        let mut chooser = Turns::default();
+        let mut shares = vec![0; LEVELS];
+        for _ in 0..turns {
+            let first = occupied.trailing_zeros() as usize;
+            let level = if has_others(first, occupied) { chooser.level(first, occupied, |_| 1) } else { first };
+            shares[level] += 1;
+        }
+        shares.into_iter().enumerate().filter(|(_, count)| *count > 0).collect()
+    }
+
+    #[test]
+    fn levels_of_max_and_high_make_all_others_wait() {
+        assert_eq!(shares(1 << 3 | 1 << 15 | 1 << 20, 1000), [(3, 1000)]);
+        assert_eq!(shares(1 << 15 | 1 << 16 | 1 << 31, 1000), [(15, 1000)]);
+    }
+
+    #[test]
+    fn a_low_one_runs_once_while_a_normal_one_runs_eight_times() {
+        assert_eq!(shares(1 << NORMAL | 1 << LOW, 900), [(NORMAL, 800), (LOW, 100)]);
+    }
+
+    #[test]
+    fn levels_from_sixteen_on_are_not_passed_for_ever() {
+        assert_eq!(shares(1 << 18 | 1 << 20 | 1 << 28 | 1 << 31, 65 * 300), [(18, 64 * 300), (20, 100), (28, 100), (31, 100)]);
+        // Where normal and low ones share turns, a task between them is not behind both.
+        let with_task = shares(1 << NORMAL | 1 << 24 | 1 << LOW, 9000);
+        let of = |level| with_task.iter().find(|share| share.0 == level).map_or(0, |share| share.1);
+        assert!(of(24) > 100 && of(LOW) > 900 && of(NORMAL) > 7000, "{with_task:?}");
+    }
+
+    #[test]
+    fn those_that_come_once_come_in_order() {
+        let (mut chooser, mut occupied, mut order) = (Turns::default(), u32::MAX, Vec::new());
+        while occupied != 0 {
+            let first = occupied.trailing_zeros() as usize;
+            let level = if has_others(first, occupied) {
+                chooser.level(first, occupied, |level| usize::from(occupied >> level & 1 == 1))
+            } else {
+                first
+            };
+            order.push(level);
+            occupied &= !(1 << level);
+        }
+        assert_eq!(order, (0..LEVELS).collect::<Vec<_>>());
+    }
 }

@@ -28,6 +28,8 @@ pub struct EntryPoints {
     pub apply: *const u64,
     /// The continuation below the first frame: ends the process normally.
     pub exit: *const u64,
+    /// Where native tasks stand: runs a slice of one (`task::slice`).
+    pub task: *const u64,
 }
 // SAFETY: addresses of immortal cells.
 unsafe impl Send for EntryPoints {}

@@ -10,6 +10,7 @@
 //!   becoming runnable makes it good again. The memory stays as long.
 //! - AWAITS: it waits, for an answer as it seems (`partner`).
 
+use crate::level::Level;
 use crate::process::Priority;
 use heddle_sync::sequential::{Number, Word};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,14 +23,14 @@ const EXITING: u32 = 16;
 const FREE: u32 = 32;
 const SUSPENDED: u32 = 64;
 const GC: u32 = 128;
-const PRIORITY_SHIFT: u32 = 8;
-const PRIORITY_MASK: u32 = 3 << PRIORITY_SHIFT;
 const DETACHED: u32 = 1 << 10;
 const URGENT: u32 = 1 << 11;
 const URGENCY_SHIFT: u32 = 12;
 const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
 const LEFT_BEHIND: u32 = 1 << 14;
 const AWAITS: u32 = 1 << 15;
+const LEVEL_SHIFT: u32 = 16;
+const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
 
 pub struct ProcState(AtomicU32);
 
@@ -61,13 +62,22 @@ impl Snapshot {
     pub fn is_collecting(self) -> bool {
         self.0 & GC != 0
     }
+    /// Its own.
+    pub fn level(self) -> Level {
+        Level::new(own_level(self.0) as usize).expect("five bits")
+    }
     pub fn priority(self) -> Priority {
-        priority((self.0 & PRIORITY_MASK) >> PRIORITY_SHIFT)
+        self.level().class()
     }
     /// Among whom it waits for its turn.
-    pub fn queue_priority(self) -> Priority {
-        priority(queue_priority(self.0))
+    #[inline]
+    pub fn queue_level(self) -> Level {
+        Level::new(queue_level(self.0) as usize).expect("five bits")
     }
+}
+
+fn own_level(s: u32) -> u32 {
+    (s & LEVEL_MASK) >> LEVEL_SHIFT
 }
 
 fn priority(number: u32) -> Priority {
@@ -79,9 +89,9 @@ fn priority(number: u32) -> Priority {
     }
 }
 
-fn queue_priority(s: u32) -> u32 {
-    let own = (s & PRIORITY_MASK) >> PRIORITY_SHIFT;
-    if s & URGENT != 0 { own.min((s & URGENCY_MASK) >> URGENCY_SHIFT) } else { own }
+fn queue_level(s: u32) -> u32 {
+    let asker = || Level::of(priority((s & URGENCY_MASK) >> URGENCY_SHIFT)).number() as u32;
+    if s & URGENT != 0 { own_level(s).min(asker()) } else { own_level(s) }
 }
 
 /// May be put on a run queue: nobody has it, or its dirty thread lets others handle its signals.
@@ -123,8 +133,8 @@ pub enum Taken {
 }
 
 impl ProcState {
-    pub fn new(priority: Priority) -> ProcState {
-        ProcState(AtomicU32::new((priority as u32) << PRIORITY_SHIFT))
+    pub fn new(level: Level) -> ProcState {
+        ProcState(AtomicU32::new((level.number() as u32) << LEVEL_SHIFT))
     }
 
     pub fn load(&self) -> Snapshot {
@@ -164,10 +174,14 @@ impl ProcState {
                 return s;
             }
             let s = if is_free_to_queue(s) { queue(s | ACTIVE) } else { s | ACTIVE };
-            if (asker as u32) < queue_priority(s) { (s & !URGENCY_MASK) | URGENT | (asker as u32) << URGENCY_SHIFT } else { s }
+            if (Level::of(asker).number() as u32) < queue_level(s) {
+                (s & !URGENCY_MASK) | URGENT | (asker as u32) << URGENCY_SHIFT
+            } else {
+                s
+            }
         });
         match put(old, new) {
-            Put::Nothing if new & QUEUED != 0 && queue_priority(new) < queue_priority(old) => Put::Again,
+            Put::Nothing if new & QUEUED != 0 && queue_level(new) < queue_level(old) => Put::Again,
             put => put,
         }
     }
@@ -262,8 +276,8 @@ impl ProcState {
     pub fn set_collecting(&self, on: bool) {
         self.update(|s| if on { s | GC } else { s & !GC });
     }
-    pub fn set_priority(&self, priority: Priority) {
-        self.update(|s| (s & !PRIORITY_MASK) | (priority as u32) << PRIORITY_SHIFT);
+    pub fn set_level(&self, level: Level) {
+        self.update(|s| (s & !LEVEL_MASK) | (level.number() as u32) << LEVEL_SHIFT);
     }
     pub fn has_active(&self) -> bool {
         self.0.load(Ordering::SeqCst) & ACTIVE != 0
@@ -275,6 +289,6 @@ fn taken(old: u32, new: u32) -> Taken {
     if old & QUEUED == 0 || new & RUNNING == 0 {
         return if old & FREE != 0 { Taken::Free } else { Taken::Nothing };
     }
-    let lifted = old & URGENT != 0 && queue_priority(old) < queue_priority(old & !URGENT);
+    let lifted = old & URGENT != 0 && queue_level(old) < queue_level(old & !URGENT);
     if lifted || old & DIRTY != 0 { Taken::Signals } else { Taken::Run }
 }

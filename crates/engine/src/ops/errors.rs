@@ -384,8 +384,8 @@ fn error_module(module: heddle_term::Atom) -> Option<heddle_term::Atom> {
         "erlang" | "erts_internal" | "atomics" | "counters" | "persistent_term" => am::ERL_ERTS_ERRORS,
         "lists" | "maps" | "ets" | "binary" | "unicode" | "re" | "math" | "io" => am::ERL_STDLIB_ERRORS,
         "os" | "code" | "erl_ddll" | "file" => am::ERL_KERNEL_ERRORS,
-        // It explains them itself.
-        "heddle_sched" => module,
+        // They explain them themselves.
+        "heddle_sched" | "heddle_task" => module,
         _ => return None,
     })
 }

@@ -14,5 +14,6 @@ pub mod funs;
 pub mod maps;
 pub mod natives;
 pub mod receive;
+pub mod tasks;
 pub mod tests;
 pub mod tracing;

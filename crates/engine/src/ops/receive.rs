@@ -279,11 +279,7 @@ unsafe fn follow_token(c: *mut Ctx) {
     unsafe {
         let p = &mut *(*c).p;
         let message = p.messages.term_at_save();
-        match p.messages.token() {
-            (Some(token), _) => seq::received(p, token, message),
-            (None, true) if seq::has_token(p) => seq::set_token(p, None),
-            (None, _) => {}
-        }
+        seq::follow(p);
         if events::on(p.shared(), flags::LONG_QUEUE) {
             system_monitor::shrinks(p);
         }

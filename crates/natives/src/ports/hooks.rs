@@ -1,17 +1,18 @@
 //! What the runtime does with ports: messages, links, monitors, exit signals.
 
-use super::find;
 use super::natives::connect;
+use super::{find, poll};
 use crate::trace::ports;
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::Process;
 use heddle_runtime::send::{PORTS, PortHooks, send_exit};
 use heddle_runtime::trace::flags;
-use heddle_runtime::{Package, RefId};
+use heddle_runtime::{Package, RefId, task};
 use heddle_term::{Atom, Term, am, list};
 
 pub fn install() {
     let _ = PORTS.set(PortHooks { send, exit, link, monitor, demonitor, exists: super::exists, output });
+    let _ = task::poll::HOOKS.set(task::poll::Hooks { once: poll::try_once, forget: poll::forget });
 }
 
 /// `Port ! {Owner, {command, Data}}` and the like. Anything wrong sends badsig to the sender, as in stock.

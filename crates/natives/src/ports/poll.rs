@@ -6,16 +6,10 @@ use heddle_runtime::msacc::{self, State};
 use heddle_runtime::qsbr;
 use std::collections::HashMap;
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interest {
-    Read,
-    Write,
-}
-
-/// Called on the poller thread, without any lock held.
-pub type Handler = Arc<dyn Fn() + Send + Sync>;
+/// Handlers are called on the poller thread, without any lock held.
+pub use heddle_runtime::task::poll::{Handler, Interest};
 
 #[derive(Default)]
 struct Entry {
@@ -74,27 +68,30 @@ impl Poller {
 
 /// Calls `handler` once when `fd` is ready. Regular files (which epoll refuses) are always ready: the handler runs at once.
 pub fn once(fd: RawFd, interest: Interest, handler: Handler) {
+    let _ = try_once(fd, interest, handler);
+}
+
+/// The same; or why it will not be called.
+pub fn try_once(fd: RawFd, interest: Interest, handler: Handler) -> std::io::Result<()> {
     let p = poller();
-    let refused = {
+    let applied = {
         let mut entries = Class::PollSet.lock(&p.entries);
         let entry = entries.entry(fd).or_default();
         match interest {
             Interest::Read => entry.read = Some(handler.clone()),
             Interest::Write => entry.write = Some(handler.clone()),
         }
-        match p.apply(fd, entry) {
-            Ok(()) => false,
-            Err(e) => {
-                entries.remove(&fd);
-                e.raw_os_error() == Some(libc::EPERM)
-            }
-        }
+        p.apply(fd, entry).inspect_err(|_| drop(entries.remove(&fd)))
     };
-    if refused {
-        std::thread::spawn(move || {
-            let _guard = qsbr::guard();
-            handler();
-        });
+    match applied {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            std::thread::spawn(move || {
+                let _guard = qsbr::guard();
+                handler();
+            });
+            Ok(())
+        }
+        other => other,
     }
 }
 

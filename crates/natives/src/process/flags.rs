@@ -1,6 +1,7 @@
 //! process_flag/2,3 and the parsing shared with spawn_opt.
 
 use crate::args;
+use heddle_runtime::level::Level;
 use heddle_runtime::placement::{self, Place};
 use heddle_runtime::process::{FLAG_ASYNC_DIST, MaxHeap, NativeResult, Priority, Process};
 use heddle_term::{Atom, Term, am, map};
@@ -89,7 +90,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         "priority" => {
             let Some(new) = priority(value) else { return Err(p.badarg()) };
             let old = std::mem::replace(&mut p.priority, new);
-            p.shared().state.set_priority(new);
+            p.shared().state.set_level(Level::of(new));
             priority_atom(old).into()
         }
         "error_handler" => {

@@ -4,10 +4,10 @@
 use super::flags;
 use crate::args;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{FLAG_ASYNC_DIST, NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, dirty, handle, proctab, stack};
+use heddle_runtime::{Package, code, dirty, handle, proctab, stack, task};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -82,8 +82,9 @@ const KEYS: &[&str] = &[
     "async_dist",
     "parent",
     "priority_messages",
-    // Heddle's own: see `heddle_sched`.
+    // Heddle's own: see `heddle_sched`, `heddle_task`.
     "placement",
+    "task",
 ];
 
 /// A key: an atom of the list above, or {dictionary, Key}.
@@ -130,6 +131,8 @@ enum Shape {
     List,
     /// One key.
     One,
+    /// What one key has, alone.
+    Bare,
 }
 
 fn process_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -143,6 +146,11 @@ fn process_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
         Some(key) => ask(p, a[0], vec![key], Shape::One),
         None => Err(p.badarg()),
     }
+}
+
+/// What a task tells of itself: `undefined` if there is none of that pid.
+pub fn of_task(p: &mut Process, pid: Term) -> NativeResult {
+    ask(p, pid, vec![Key::Name("task")], Shape::Bare)
 }
 
 fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult {
@@ -199,6 +207,11 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
             },
             Key::Name(name) => {
                 let value = value(q, name, &mut heap, own);
+                if shape == Shape::Bare {
+                    let package = Package::new(value);
+                    heap.clear();
+                    return package;
+                }
                 heap.tuple(&[Atom::new(name).into(), value])
             }
             Key::Dictionary(k) => {
@@ -238,8 +251,8 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
-            // It never ran: it is about to.
-            None if q.live == heddle_runtime::spawn::STARTING => mfa_term(heap, q.initial_call),
+            // It never ran: it is about to. Or it is a task, which has no functions.
+            None if q.live == heddle_runtime::spawn::STARTING || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.initial_call),
             None => am::UNDEFINED.into(),
         },
         "current_location" => match current(q) {
@@ -259,6 +272,8 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
                 "runnable"
             } else if q.suspend_count > 0 {
                 "suspended"
+            } else if let Some(waits) = task::is_waiting(q) {
+                if waits { "waiting" } else { "runnable" }
             } else if q.live == 0 && !q.hibernating && state.is_running() {
                 // It answers from its own receive, or before it goes on with a slice.
                 "waiting"
@@ -323,6 +338,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&pairs)
         }
         "trap_exit" => Term::bool(q.trap_exit),
+        "task" => match task::info(q) {
+            Some(info) => heap.copy(info.package().term()),
+            None => am::UNDEFINED.into(),
+        },
         "placement" => crate::system::placement::place(heap, q.shared()),
         "error_handler" => q.error_handler.into(),
         "heap_size" => small(q.heap_words()),

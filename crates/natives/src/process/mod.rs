@@ -11,4 +11,5 @@ pub mod spawn;
 pub mod spawn_request;
 pub mod suspend;
 pub mod system_tasks;
+pub mod tasks;
 pub mod timers;

@@ -7,7 +7,7 @@ use heddle_runtime::placement::{self, Place};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::trace::seq::{self, Token};
 use heddle_runtime::trace::{events, flags, sessions};
-use heddle_runtime::{Package, RefId, private, refs, sched, spawn};
+use heddle_runtime::{Package, ProcRef, RefId, private, refs, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;
@@ -45,7 +45,7 @@ pub struct MonitorOptions {
 pub struct Created {
     pub pid: Term,
     /// Of its monitor.
-    reference: Option<Term>,
+    pub reference: Option<Term>,
     /// Sequential tracing: what goes with the answer to a request.
     pub token: Option<Box<Token>>,
 }
@@ -98,8 +98,20 @@ pub fn create(
     asked: Option<Term>,
     reference: Option<RefId>,
 ) -> Option<Created> {
+    start_made(p, (mfa, arguments), request, asked, reference, |p| spawn::create(mfa, arguments, Some(p), &request.options))
+}
+
+/// The same with what `make` makes: a process, or a task, that nobody sees yet.
+pub fn start_made(
+    p: &mut Process,
+    (mfa, arguments): (Mfa, Term),
+    request: &Request,
+    asked: Option<Term>,
+    reference: Option<RefId>,
+    make: impl FnOnce(&Process) -> Option<ProcRef>,
+) -> Option<Created> {
     let thread = if request.private { Some(private::start().ok()?) } else { None };
-    let child = spawn::create(mfa, arguments, Some(p), &request.options);
+    let child = make(p);
     if let Some(index) = thread {
         match child {
             Some(child) => placement::change(&child, Place::Private(index)),

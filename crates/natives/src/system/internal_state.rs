@@ -6,6 +6,7 @@ use super::{binding, internal_nodes as nodes, internal_tables as tables};
 use crate::args;
 use crate::data::long;
 use crate::ets;
+use crate::tasks::probe;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
 use heddle_term::bits::BitsView;
@@ -40,6 +41,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             key @ ("next_pid" | "next_port") => Ok(p.heap.unsigned(tables::next_identity(key).expect("one of them"))),
             "node_and_dist_references" => Ok(nodes::references(p)),
             "check_io_debug" => Ok(tables::check_io(p)),
+            "heddle_task_probe" => Ok(Term::small(probe::living() as i64)),
             "nbalance" => Ok(p.heap.unsigned(balance::balanced())),
             "memory" => Err(p.trap_to(am::ERLANG, Atom::new("memory"), &[])),
             "stack_check" => Ok(p.heap.unsigned(stack_left())),
@@ -143,6 +145,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
+        "heddle_task_probe" => Ok(Term::bool(probe::register())),
         // Holds this scheduler, as a driver or NIF that takes its time would.
         "block" | "sleep" => match args::count(a[1]) {
             Some(ms) => {

@@ -2,6 +2,7 @@
 
 pub mod allocators;
 pub mod binding;
+pub mod causes;
 pub mod coverage;
 pub mod cpus;
 pub mod crash_dump;

@@ -9,6 +9,7 @@
 //!
 //! A process changes its place itself, when it handles the signal by which it is asked; the caller waits until it has.
 
+use super::causes::{self, wrong};
 use crate::args;
 use crate::process::spawn::scheduler;
 use heddle_runtime::placement::{self, Place};
@@ -79,7 +80,7 @@ fn private(p: &mut Process, a: &[Term]) -> NativeResult {
     let index = match private::start() {
         Ok(index) => index,
         Err(refused) => {
-            let cause = cause(p, 1, if refused == Refused::TooMany { "threads" } else { "thread" });
+            let cause = causes::cause(p, 1, if refused == Refused::TooMany { "threads" } else { "thread" });
             return Err(p.error_cause(am::SYSTEM_LIMIT, cause));
         }
     };
@@ -286,30 +287,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("thread", "the operating system gives no thread"),
 ];
 
-/// {Argument, Cause}
-fn cause(p: &mut Process, argument: usize, cause: &str) -> Term {
-    p.heap.tuple(&[small(argument), Atom::new(cause).into()])
-}
-
-fn wrong(p: &mut Process, argument: usize, what: &str) -> Thrown {
-    let cause = cause(p, argument, what);
-    p.badarg_cause(cause)
-}
-
 /// (Reason, StackTrace): as `error_info` wants it.
 fn format_error(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(info) = info(a[1]) else { return Ok(map::empty()) };
-    let cause = map::get(info, am::CAUSE.into()).and_then(|cause| cause.as_tuple());
-    let Some(&[argument, what]) = cause else { return Ok(map::empty()) };
-    let text = CAUSES.iter().find(|(name, _)| what.is_atom_of(Atom::new(name))).map_or("", |(_, text)| text);
-    let text = p.heap.string(text);
-    Ok(map::from_pairs(&mut p.heap, &[(argument, text)]))
-}
-
-/// The `error_info` of the first entry of a stack trace.
-fn info(trace: Term) -> Option<Term> {
-    let first = args::list(trace)?.into_iter().next()?;
-    let &[_, _, _, info] = first.as_tuple()? else { return None };
-    let infos = args::list(info)?;
-    infos.into_iter().filter_map(args::option).find(|(name, _)| *name == am::ERROR_INFO).map(|(_, value)| value)
+    causes::describe(p, a, CAUSES)
 }

@@ -122,7 +122,7 @@ fn moved(partner: usize, count: usize) {
 fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
     for p in taken {
         // SAFETY: those who pull run on the thread that owns the queue.
-        unsafe { mine.push(p, p.state.load().queue_priority()) };
+        unsafe { mine.push(p, p.state.load().queue_level()) };
     }
     mine.hold(0);
 }

@@ -12,6 +12,7 @@ mod run;
 
 use crate::balance::{self, Check, Share};
 use crate::dirty::DirtyQueue;
+use crate::level::Level;
 use crate::msacc::{self, State};
 use crate::parker::Parker;
 use crate::partner::{self, Woken};
@@ -254,7 +255,7 @@ fn wake_partner(p: ProcRef) -> bool {
         && vm.spinning.load(Ordering::Relaxed) == 0
         && me.share.takes_work()
         && placement::home(&p).is_none()
-        && state.queue_priority() == Priority::Normal
+        && state.queue_level() == Level::NORMAL
         && partner::IS_ON.load(Ordering::Relaxed);
     if !is_next {
         return false;
@@ -300,7 +301,7 @@ pub fn enqueue(p: ProcRef) {
 #[inline]
 fn push(me: &Scheduler, p: ProcRef) {
     // SAFETY: this is its owner's thread.
-    if unsafe { me.queue.push(p, p.state.load().queue_priority()) } && !wake_one() && balance::some_rest() && me.queue.len() >= BURST {
+    if unsafe { me.queue.push(p, p.state.load().queue_level()) } && !wake_one() && balance::some_rest() && me.queue.len() >= BURST {
         wake_inactive();
     }
 }
@@ -313,17 +314,17 @@ pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
     let bound = placement::home(&p) == Some(index);
     let index = if bound { index } else { placement::instead_of(index) };
     let scheduler = &vm().schedulers[index];
-    let priority = p.state.load().queue_priority();
+    let level = p.state.load().queue_level();
     if index == CURRENT.get() {
         if !bound
-            && let Some(to) = scheduler.share.target(index, priority)
+            && let Some(to) = scheduler.share.target(index, level.class())
             && placement::instead_of(to) != index
         {
             return enqueue_at(to, p);
         }
         push(scheduler, p);
     } else {
-        scheduler.queue.bring(p, priority);
+        scheduler.queue.bring(p, level);
         // If its owner is busy, somebody else may come for it.
         if !wake_scheduler(index) && !bound && !wake_one() {
             wake_inactive();
@@ -571,7 +572,7 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
     let mut count = 1;
     for p in stolen {
         // SAFETY: the thief is the owner of its own queue.
-        unsafe { me.queue.push(p, p.state.load().queue_priority()) };
+        unsafe { me.queue.push(p, p.state.load().queue_level()) };
         count += 1;
     }
     me.queue.hold(1);

@@ -172,7 +172,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
             if p.state.go_dirty() == Put::Enqueue {
                 enqueue(p);
             }
-            vm().dirty[(outcome == Outcome::DirtyIo) as usize].push(p, p.state.load().queue_priority());
+            vm().dirty[(outcome == Outcome::DirtyIo) as usize].push(p, p.state.load().queue_level().class());
         }
         Outcome::Yield | Outcome::Wait | Outcome::Suspended => {
             let told = outcome != Outcome::Yield && system_profile::on(system_profile::PROCESSES);

@@ -156,12 +156,23 @@ pub fn sent(p: &mut Process, receiver: Term, message: Term) -> Option<Box<Token>
 }
 
 /// `p` takes a message out of its queue that came with `token`.
-pub fn received(p: &mut Process, token: Box<Token>, message: Term) {
+fn received(p: &mut Process, token: Box<Token>, message: Term) {
     let seq = &mut p.rare().seq;
     seq.previous = token.serial;
     seq.clock = seq.clock.max(token.serial);
     tell(&token, RECEIVE, p.pid_term(), message, Some(p));
     set_token(p, Some(token));
+}
+
+/// `p` takes the message at its save position out of its queue: it brings a token, or takes one away.
+#[cold]
+pub fn follow(p: &mut Process) {
+    let message = p.messages.term_at_save();
+    match p.messages.token() {
+        (Some(token), _) => received(p, token, message),
+        (None, true) if has_token(p) => set_token(p, None),
+        (None, _) => {}
+    }
 }
 
 /// A new process takes its parent's token over, as if it had come with a message. `request` is that message.

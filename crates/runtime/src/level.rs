@@ -1,0 +1,52 @@
+//! How urgent a schedulable thing is: 32 levels, 0 the most urgent (seed 004 §5.2.6). Erlang's four priorities are four of them, in
+//! the middle of eight each; those between are for native tasks.
+
+use crate::process::Priority;
+
+pub const LEVELS: usize = 32;
+/// Levels of an Erlang priority: its own, and those about it.
+pub const CLASS_LEVELS: usize = LEVELS / 4;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Level(u8);
+
+impl Level {
+    pub const NORMAL: Level = Level::of(Priority::Normal);
+    pub const LOW: Level = Level::of(Priority::Low);
+
+    /// None above 31.
+    pub const fn new(number: usize) -> Option<Level> {
+        if number < LEVELS { Some(Level(number as u8)) } else { None }
+    }
+    /// 4, 12, 20 or 28.
+    pub const fn of(priority: Priority) -> Level {
+        Level((priority as usize * CLASS_LEVELS + CLASS_LEVELS / 2) as u8)
+    }
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+    /// The Erlang priority that it counts as, where only these are known: the balance, `process_info`.
+    pub const fn class(self) -> Priority {
+        match self.0 as usize / CLASS_LEVELS {
+            0 => Priority::Max,
+            1 => Priority::High,
+            2 => Priority::Normal,
+            _ => Priority::Low,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn erlangs_priorities_are_in_the_middle_of_their_class() {
+        for (priority, number) in [(Priority::Max, 4), (Priority::High, 12), (Priority::Normal, 20), (Priority::Low, 28)] {
+            assert_eq!(Level::of(priority).number(), number);
+            assert_eq!(Level::of(priority).class(), priority);
+        }
+        assert!(Level::new(LEVELS).is_none());
+        assert_eq!(Level::new(15).map(Level::class), Some(Priority::High));
+    }
+}

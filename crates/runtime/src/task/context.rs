@@ -1,0 +1,233 @@
+//! What a call-back can do.
+
+use super::guard::machine;
+use super::poll::{self, Interest};
+use super::run::{self, Running};
+use super::value::{Builder, Owned, Pid, Value};
+use crate::level::Level;
+use crate::links::{AliasMode, MonitorKind};
+use crate::process::Process;
+use crate::send::{self, Sent};
+use crate::signal::RefId;
+use crate::trace::{events, flags};
+use crate::{names, private, refs, sched};
+use heddle_term::{Atom, Term};
+use std::io;
+use std::os::fd::RawFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// A monitor that a task started.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Monitor(pub(super) RefId);
+
+/// Where a message goes.
+pub enum To<'m> {
+    Pid(Pid),
+    Name(Atom),
+    /// Whatever `!` takes: an alias, a port, `{Name, Node}`.
+    Value(Value<'m>),
+}
+
+impl From<Pid> for To<'_> {
+    fn from(pid: Pid) -> Self {
+        To::Pid(pid)
+    }
+}
+impl From<Atom> for To<'_> {
+    fn from(name: Atom) -> Self {
+        To::Name(name)
+    }
+}
+impl<'m> From<Value<'m>> for To<'m> {
+    fn from(value: Value<'m>) -> Self {
+        To::Value(value)
+    }
+}
+
+impl To<'_> {
+    fn term(self) -> Term {
+        match self {
+            To::Pid(pid) => Term::local_pid(pid.0),
+            To::Name(name) => name.into(),
+            To::Value(value) => value.raw(),
+        }
+    }
+}
+
+/// Sends to a task from any thread, for as long as one likes: the message comes from nobody.
+#[derive(Clone, Debug)]
+pub struct Sender(u64);
+
+impl Sender {
+    /// False if the task is gone.
+    pub fn send(&self, message: Owned) -> bool {
+        send::message_to_pid(self.0, message.package())
+    }
+}
+
+/// The task, as its running call-back sees it.
+pub struct Context<'a> {
+    process: &'a mut Process,
+    task: &'a mut run::Inner,
+    left: i64,
+    work: i64,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(process: &'a mut Process, task: &'a mut run::Inner, left: i64) -> Context<'a> {
+        Context { process, task, left, work: 0 }
+    }
+    pub(super) fn done(&self) -> i64 {
+        self.work
+    }
+
+    pub fn me(&self) -> Pid {
+        Pid(self.process.pid())
+    }
+    /// Who started it.
+    pub fn parent(&self) -> Pid {
+        Pid(self.process.parent)
+    }
+    /// Of its type.
+    pub fn name(&self) -> &'static str {
+        self.task.definition.name
+    }
+
+    // ---- work ----
+
+    /// Counts work: 1 is about that of a function call in Erlang, 1 µs at most. A call-back counts as 1 by itself.
+    pub fn work(&mut self, reductions: usize) {
+        self.work = self.work.saturating_add(reductions.min(1 << 30) as i64);
+    }
+    /// How much of the slice is left: whoever has more to do than that returns `Next::Idle` and does the rest later.
+    pub fn budget(&self) -> usize {
+        (self.left - self.work).max(0) as usize
+    }
+    /// Runs something that may block, in a task that has a thread of its own (elsewhere it holds up a scheduler). What waits for all
+    /// threads, such as memory that is to be freed, does not wait for this one meanwhile.
+    pub fn blocking<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        // The machine knows of no panic: it is carried through to where it belongs.
+        let result = private::out_of_sight(|| catch_unwind(AssertUnwindSafe(f)));
+        result.unwrap_or_else(|payload| resume_unwind(payload))
+    }
+    pub fn level(&self) -> Level {
+        self.process.shared().state.load().level()
+    }
+    /// Counts from the next slice on. False if the type may not have this one.
+    pub fn set_level(&mut self, level: Level) -> bool {
+        let may = self.task.definition.may_have(level);
+        if may {
+            self.process.priority = level.class();
+            self.process.shared().state.set_level(level);
+        }
+        may
+    }
+
+    // ---- messages ----
+
+    /// `To ! Message`.
+    pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
+        let to = to.into().term();
+        machine(|| send::send(self.process, to, message.raw()))
+    }
+    /// `To ! Message`, with a message made for it.
+    pub fn tell<'m>(&mut self, to: impl Into<To<'m>>, build: impl for<'b> FnOnce(&'b Builder) -> Value<'b>) -> Sent {
+        let builder = Builder::default();
+        let message = build(&builder);
+        self.send(to, message)
+    }
+    /// For other threads.
+    pub fn sender(&self) -> Sender {
+        Sender(self.process.pid())
+    }
+
+    // ---- time ----
+
+    /// Sets the timer of the task, which has one: `handle_timeout` is called when the time (in whole milliseconds, rounded up; at
+    /// least one, at most 49 days) has passed, unless it is set again or cancelled before.
+    pub fn set_timer(&mut self, time: Duration) {
+        let ms = time.as_nanos().div_ceil(1_000_000).clamp(1, u32::MAX as u128) as u64;
+        machine(|| {
+            sched::cancel_receive_timer(self.process);
+            sched::set_receive_timer(self.process, ms);
+        });
+    }
+    pub fn cancel_timer(&mut self) {
+        machine(|| sched::cancel_receive_timer(self.process));
+    }
+
+    // ---- relations ----
+
+    pub fn link(&mut self, other: Pid) {
+        machine(|| send::link(self.process, Term::local_pid(other.0)));
+    }
+    pub fn unlink(&mut self, other: Pid) {
+        machine(|| send::unlink(self.process, Term::local_pid(other.0)));
+    }
+    /// Its end comes as the message `{'DOWN', Reference, process, Pid, Reason}`.
+    pub fn monitor(&mut self, other: Pid) -> Monitor {
+        let id = refs::fresh();
+        machine(|| send::monitor(self.process, MonitorKind::Process, Term::local_pid(other.0), None, id, AliasMode::None, None));
+        Monitor(id)
+    }
+    /// False if it is not there any more. A 'DOWN' that has come already is still handled.
+    pub fn demonitor(&mut self, monitor: Monitor) -> bool {
+        machine(|| send::demonitor(self.process, monitor.0))
+    }
+    /// As `exit/2`.
+    pub fn exit(&mut self, other: Pid, reason: Value<'_>) {
+        machine(|| send::exit_signal(self.process, Term::local_pid(other.0), reason.raw()));
+    }
+    /// Whether exit signals come as messages `{'EXIT', From, Reason}` instead of ending it.
+    pub fn trap_exits(&mut self, on: bool) {
+        self.process.trap_exit = on;
+    }
+    /// False if the name is taken, is `undefined`, or the task has one.
+    pub fn register(&mut self, name: Atom) -> bool {
+        let shared = self.process.proc_ref();
+        machine(|| {
+            let mine = name != heddle_term::am::UNDEFINED
+                && shared.name.compare_exchange(0, name.index() + 1, Ordering::AcqRel, Ordering::Acquire).is_ok();
+            if mine && !names::register(name, shared.pid_term()) {
+                shared.name.store(0, Ordering::Release);
+                return false;
+            }
+            if mine && events::on(&shared, flags::PROCS) {
+                events::event(&shared, flags::PROCS, "register", &[name.into()]);
+            }
+            mine
+        })
+    }
+
+    // ---- descriptors ----
+
+    /// Tells once, as `Event::Ready`, when the descriptor is ready. It stays the task's to close, after `unwatch`; what is watched
+    /// at the task's end is not watched any more before its state is dropped. Not for descriptors that ports have.
+    pub fn watch(&mut self, fd: RawFd, interest: Interest) -> io::Result<()> {
+        let hooks = poll::HOOKS.get().ok_or(io::ErrorKind::Unsupported)?;
+        let pid = self.process.pid();
+        machine(|| {
+            self.task.watched.retain(|watched| *watched != (fd, interest));
+            self.task.watched.push((fd, interest));
+            let ready = Arc::new(move || {
+                send::call_in(pid, move |task| {
+                    if let Some(task) = task {
+                        Running::ready(task, fd, interest);
+                    }
+                });
+            });
+            let result = (hooks.once)(fd, interest, ready);
+            if result.is_err() {
+                self.task.watched.retain(|watched| *watched != (fd, interest));
+            }
+            result
+        })
+    }
+    /// Forgets both interests in a descriptor, and that it is ready.
+    pub fn unwatch(&mut self, fd: RawFd) {
+        machine(|| self.task.unwatch(fd));
+    }
+}

@@ -1,0 +1,23 @@
+//! Readiness of descriptors, for tasks: the way to the machine's poller, which lies in the crate that has ports.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::{Arc, OnceLock};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interest {
+    Read,
+    Write,
+}
+
+/// Called once, on any thread, in a window of `qsbr`.
+pub type Handler = Arc<dyn Fn() + Send + Sync>;
+
+pub struct Hooks {
+    /// Calls the handler when the descriptor is ready.
+    pub once: fn(RawFd, Interest, Handler) -> io::Result<()>,
+    /// Forgets both interests in the descriptor. Before it is closed.
+    pub forget: fn(RawFd),
+}
+
+pub static HOOKS: OnceLock<Hooks> = OnceLock::new();

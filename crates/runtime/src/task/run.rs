@@ -1,0 +1,238 @@
+//! A task on a scheduler: which call-back is called when (`RunTask` of seed 004 §5.2.4), its end, and what it tells of itself.
+//!
+//! Signals come first, then readiness of descriptors, messages, the timeout, and idle work. After each call-back it looks again.
+
+use super::context::Context;
+use super::guard::call_back;
+use super::poll::{self, Interest};
+use super::value::{Builder, Owned, Value};
+use super::{Definition, Event, Next, Task};
+use crate::handle::{self, After};
+use crate::process::{Class, FLAG_TASK, Outcome, Process};
+use crate::signal::{Body, Signal};
+use crate::timer::Phase;
+use crate::trace::{events, flags, seq};
+use crate::{exit, sched, system_monitor};
+use heddle_term::Atom;
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Not set up yet.
+    Setup,
+    Waits,
+    Idle,
+}
+
+/// What a task has besides being a process.
+pub struct Running {
+    /// The user's state; None after a panic.
+    body: Option<Box<dyn Task>>,
+    state: State,
+    /// A call-back that had no reason to give panicked: why it is to end.
+    failed: Option<Owned>,
+    inner: Inner,
+}
+
+/// What the context of a call-back needs.
+pub struct Inner {
+    pub(super) definition: &'static Definition,
+    /// Descriptors of which it wants to hear.
+    pub(super) watched: Vec<(RawFd, Interest)>,
+    /// Those of which it has heard.
+    ready: VecDeque<(RawFd, Interest)>,
+}
+
+impl Inner {
+    pub(super) fn unwatch(&mut self, fd: RawFd) {
+        let before = self.watched.len();
+        self.watched.retain(|watched| watched.0 != fd);
+        self.ready.retain(|ready| ready.0 != fd);
+        if let Some(hooks) = poll::HOOKS.get().filter(|_| self.watched.len() < before) {
+            (hooks.forget)(fd);
+        }
+    }
+}
+
+impl Running {
+    pub(super) fn new(definition: &'static Definition, body: Box<dyn Task>) -> Box<Running> {
+        let inner = Inner { definition, watched: Vec::new(), ready: VecDeque::new() };
+        Box::new(Running { body: Some(body), state: State::Setup, failed: None, inner })
+    }
+
+    pub fn definition(&self) -> &'static Definition {
+        self.inner.definition
+    }
+
+    /// A descriptor is ready, says the poller. Between call-backs.
+    pub(super) fn ready(p: &mut Process, fd: RawFd, interest: Interest) {
+        let Some(task) = &mut p.rare().task else { return };
+        let watched = &mut task.inner.watched;
+        if let Some(at) = watched.iter().position(|watched| *watched == (fd, interest)) {
+            watched.swap_remove(at);
+            task.inner.ready.push_back((fd, interest));
+        }
+    }
+
+    /// Calls one call-back and notes what the task does next. Reductions used, or the reason of its end.
+    fn call(&mut self, p: &mut Process, left: i64, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) -> Result<i64, Owned> {
+        let Some(body) = self.body.as_deref_mut() else { return Err(Owned::atom(heddle_term::am::UNDEFINED)) };
+        let mut context = Context::new(p, &mut self.inner, left);
+        let result = call_back(|| call(body, &mut context));
+        let used = 1 + context.done();
+        match result {
+            Ok(Next::Exit(reason)) => return Err(reason),
+            Ok(Next::Wait) => self.state = State::Waits,
+            Ok(Next::Idle) => self.state = State::Idle,
+            Err(text) => {
+                self.abandon();
+                return Err(panic_reason(self.inner.definition, &text));
+            }
+        }
+        Ok(used)
+    }
+
+    /// After a panic nothing is known of the state: it is freed, and nothing else is done with it.
+    fn abandon(&mut self) {
+        let body = self.body.take();
+        if call_back(|| drop(body)).is_err() {
+            // It panicked while it unwound what the first panic left; the first one is what is told.
+        }
+    }
+
+    /// What is next to be done with it, and does it. None: nothing.
+    fn step(&mut self, p: &mut Process, left: i64) -> Option<Result<i64, Owned>> {
+        if let Some(reason) = self.failed.take() {
+            return Some(Err(reason));
+        }
+        if self.state == State::Setup {
+            return Some(self.call(p, left, |task, context| task.setup(context)));
+        }
+        if let Some((fd, interest)) = self.inner.ready.pop_front() {
+            return Some(self.call(p, left, |task, context| task.handle_event(Event::Ready(fd, interest), context)));
+        }
+        if let Some(signal) = next_message(p) {
+            let Body::Message { data, .. } = &signal.body else { unreachable!("only messages are queued") };
+            // SAFETY: the data is in the signal's memory, or in the process' heap: neither moves or goes before the call-back returned.
+            let message = unsafe { Value::new(data.term()) };
+            return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
+        }
+        if p.timer.phase == Phase::Fired {
+            sched::cancel_receive_timer(p);
+            return Some(self.call(p, left, |task, context| task.handle_timeout(context)));
+        }
+        (self.state == State::Idle).then(|| self.call(p, left, |task, context| task.idle(context)))
+    }
+}
+
+/// `{task_panic, Type, Text}`
+pub(super) fn panic_reason(definition: &Definition, text: &str) -> Owned {
+    Owned::build(|b| b.tuple(&[b.name("task_panic"), b.name(definition.name), b.binary(text.as_bytes())]))
+}
+
+/// Takes the first message out of the queue.
+fn next_message(p: &mut Process) -> Option<Box<Signal>> {
+    p.messages.restart();
+    if p.messages.is_empty() {
+        return None;
+    }
+    if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE) | p.messages.has_token() {
+        seq::follow(p);
+        if events::on(p.shared(), flags::LONG_QUEUE) {
+            system_monitor::shrinks(p);
+        }
+    }
+    p.messages.take()
+}
+
+/// Runs the task `p` until its slice is over, it waits or ends; and the reductions left. Called by the engine's operation at which
+/// all tasks stand.
+pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
+    let mut left = reductions;
+    loop {
+        if !p.shared().inbox.is_empty() && handle::drain(p) == After::Exit {
+            return (Outcome::Exit, left);
+        }
+        left -= std::mem::take(&mut p.extra_reductions) as i64;
+        if p.suspend_count > 0 {
+            return (Outcome::Suspended, left);
+        }
+        if left <= 0 {
+            return (Outcome::Yield, left);
+        }
+        let mut task = p.rare().task.take().expect("a task");
+        let step = task.step(p, left);
+        let has_panicked = task.body.is_none();
+        p.rare().task = Some(task);
+        match step {
+            Some(Ok(used)) => left -= used,
+            Some(Err(reason)) => {
+                p.exit_reason = reason.package().unpack(&mut p.heap);
+                if has_panicked {
+                    exit::log_uncaught(p, Class::Error);
+                }
+                return (Outcome::Exit, left);
+            }
+            None => {
+                p.shared().state.clear_active();
+                if p.shared().inbox.is_empty() {
+                    return (Outcome::Wait, left);
+                }
+            }
+        }
+    }
+}
+
+/// The end of a task, whose `exit_reason` is set: it cleans up, and is freed.
+pub fn terminate(p: &mut Process) {
+    p.flags &= !FLAG_TASK;
+    let Some(mut task) = p.rare().task.take() else { return };
+    if let Some(mut body) = task.body.take() {
+        // SAFETY: a root of the process, which is not collected meanwhile.
+        let reason = unsafe { Value::new(p.exit_reason) }.keep();
+        let mut context = Context::new(p, &mut task.inner, 0);
+        let told = call_back(|| body.terminate(reason.value(), &mut context));
+        task.body = Some(body);
+        if let Err(text) = told {
+            exit::log_of(p, "error", &format!("Task {} panicked in terminate: {text}", task.inner.definition.name));
+        }
+    }
+    while let Some(&(fd, _)) = task.inner.watched.last() {
+        task.inner.unwatch(fd);
+    }
+    let body = task.body.take();
+    if let Err(text) = call_back(|| drop(body)) {
+        exit::log_of(p, "error", &format!("Task {} panicked when it was freed: {text}", task.inner.definition.name));
+    }
+}
+
+/// Whether a process, which is a task, has nothing to do. None: it is none.
+pub fn is_waiting(p: &Process) -> Option<bool> {
+    let task = p.rare_if_any()?.task.as_ref()?;
+    let waits = task.state == State::Waits && task.failed.is_none() && task.inner.ready.is_empty();
+    Some(waits && p.messages.is_empty() && p.timer.phase != Phase::Fired)
+}
+
+/// Type and information of a process that is a task: `#{type, level, info}`. Between call-backs.
+pub fn info(p: &mut Process) -> Option<Owned> {
+    let level = p.shared().state.load().level();
+    let mut task = p.rare().task.take()?;
+    let definition = task.inner.definition;
+    let build = |body: Option<&dyn Task>| {
+        Owned::build(|b: &Builder| {
+            let info = body.map_or(b.atom(heddle_term::am::UNDEFINED), |body| body.handle_info(b));
+            let level = b.integer(level.number() as i64);
+            b.fields(&[("type", b.atom(Atom::new(definition.name))), ("level", level), ("info", info)])
+        })
+    };
+    let told = call_back(|| build(task.body.as_deref()));
+    let told = told.unwrap_or_else(|text| {
+        // Its next slice, now, is its end.
+        task.abandon();
+        task.failed = Some(panic_reason(definition, &text));
+        build(None)
+    });
+    p.rare().task = Some(task);
+    Some(told)
+}

@@ -1,0 +1,79 @@
+//! A new task (`SpawnTask` of seed 004).
+
+use super::guard::call_back;
+use super::run::Running;
+use super::value::{Owned, Pid, Value};
+use super::{Definition, Start};
+use crate::level::Level;
+use crate::process::{self, FLAG_TASK, ProcRef, Process, SpawnOptions};
+use crate::spawn::ENTRY_POINTS;
+use crate::{gc, names, placement, proctab, sizes};
+use heddle_term::code_cell::Mfa;
+use heddle_term::copy::flat_size;
+use heddle_term::{Atom, Term, am};
+use std::sync::atomic::Ordering;
+
+/// Why there is no task.
+pub enum Failure {
+    /// The process table is full.
+    Full,
+    /// The name belongs to this process or port.
+    Named(Term),
+    /// `init` said why; or panicked: `{task_panic, Type, Text}`.
+    Refused(Owned),
+}
+
+/// What a task shows as the function it was started with: `heddle_task:Type/1`.
+pub fn mfa(definition: &Definition) -> Mfa {
+    Mfa { module: Atom::new("heddle_task"), function: Atom::new(definition.name), arity: 1 }
+}
+
+/// A task that is not visible yet: the caller sets up links and monitors on it and then calls `sched::start_process`.
+pub fn create(
+    definition: &'static Definition,
+    args: Term,
+    parent: &Process,
+    options: &SpawnOptions,
+    level: Level,
+    name: Option<Atom>,
+) -> Result<ProcRef, Failure> {
+    let pid = proctab::reserve().ok_or(Failure::Full)?;
+    let me = Term::local_pid(pid);
+    // From here on nobody else gets the name, and what is sent to it is lost, as if it were not there yet.
+    if let Some(name) = name.filter(|&name| !names::register(name, me)) {
+        proctab::give_back(pid);
+        return Err(Failure::Named(names::whereis(name).unwrap_or(am::UNDEFINED.into())));
+    }
+    // SAFETY: natives do not collect, so the starter's term stays during this call.
+    let start = Start { args: unsafe { Value::new(args) }, me: Pid(pid), parent: Pid(parent.pid()) };
+    let body = match call_back(|| (definition.init)(&start)) {
+        Ok(Ok(body)) => body,
+        failed => {
+            if let Some(name) = name {
+                names::unregister(name, Some(me));
+            }
+            proctab::give_back(pid);
+            return Err(Failure::Refused(match failed {
+                Ok(Err(reason)) => reason,
+                Err(text) => super::run::panic_reason(definition, &text),
+                Ok(Ok(_)) => unreachable!("handled above"),
+            }));
+        }
+    };
+    let mut local = Process::blank(mfa(definition), Term::NONE, parent.pid(), options);
+    // Messages are handled where they are: hardly anything comes into its heap.
+    local.min_heap_words = sizes::at_least(0);
+    gc::init_block(&mut local, flat_size(parent.group_leader));
+    local.group_leader = local.heap.copy(parent.group_leader);
+    local.ip = ENTRY_POINTS.get().expect("engine started").task;
+    local.priority = level.class();
+    local.flags |= FLAG_TASK;
+    local.rare().task = Some(Running::new(definition, body));
+    let p = process::allocate(pid, local);
+    p.state.set_level(level);
+    if let Some(name) = name {
+        p.name.store(name.index() + 1, Ordering::Release);
+    }
+    placement::put(&p, options.place);
+    Ok(p)
+}
