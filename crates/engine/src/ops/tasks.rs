@@ -14,6 +14,7 @@ ops! {
 }
 
 #[inline(never)]
+// SAFETY: as an operation: the context of the calling thread, with its process.
 unsafe fn slice(c: *mut Ctx, reductions: i64) -> u64 {
     // SAFETY: the running process is ours, and saved whole: it has no X registers.
     unsafe {

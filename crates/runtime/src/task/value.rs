@@ -21,6 +21,7 @@ pub struct Value<'m> {
 impl<'m> Value<'m> {
     /// # Safety
     /// The term is immediate, or neither moves nor goes during `'m`.
+    // SAFETY: the contract above.
     pub unsafe fn new(term: Term) -> Value<'m> {
         Value { term, life: PhantomData }
     }
@@ -29,6 +30,7 @@ impl<'m> Value<'m> {
     ///
     /// # Safety
     /// It is not used after `'m`.
+    // SAFETY: the contract above.
     pub unsafe fn term(self) -> Term {
         self.term
     }
@@ -147,8 +149,8 @@ impl Drop for Builder {
 
 impl Builder {
     fn with(&self, make: impl FnOnce(&mut Heap) -> Term) -> Value<'_> {
-        // SAFETY: a builder is not Sync, and no `make` of this file calls a builder: there is no other reference to the heap now.
         // What it made before does not move.
+        // SAFETY: a builder is not Sync, and no `make` of this file calls a builder: there is no other reference to the heap now.
         let term = make(unsafe { &mut *self.heap.get() });
         Value { term, life: PhantomData }
     }
