@@ -47,7 +47,7 @@ pub fn count() -> usize {
 }
 
 /// Reserves an identity; None when the table is full. `publish` or `give_back` must follow.
-#[inline]
+#[inline(always)]
 pub fn reserve() -> Option<u64> {
     let t = table();
     if COUNT.add(1, Ordering::Relaxed) >= t.limit {
