@@ -298,7 +298,7 @@ impl RunQueue {
     }
 
     /// The same, where some wait at several of the levels from `FAIR` on.
-    #[inline(never)]
+    #[cold]
     // SAFETY: as `pop`.
     unsafe fn pop_fair(&self) -> Option<Next> {
         loop {
