@@ -129,7 +129,8 @@ blocked() ->
         blocked -> [1, 1, 1] = [ask(P, id) || _ <- [1, 2, 3]]
     end,
     erlang:system_flag(multi_scheduling, unblock),
-    io:format("blocked: ~p~n", [{There, ask(P, id) > normal()}]),
+    %% A question that found it on the queue of scheduler 1 is still answered there.
+    io:format("blocked: ~p~n", [{There, lists:any(fun(_) -> ask(P, id) > normal() end, lists:seq(1, 100))}]),
     exit(P, kill).
 
 traced() ->
