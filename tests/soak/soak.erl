@@ -41,40 +41,6 @@ wait(Pause) ->
 
 counts(Jobs, Counters) -> [{Name, counters:get(Counters, N)} || {Name, N, _} <- Jobs].
 
-loop(Job, Counters, N) end)} || {N, {Name, Job}} <- lists:enumerate(jobs())],
-    Lines = watch(10, S * 100, Jobs, Counters, erlang:monotonic_time(second), []),
-    [exit(P, kill) || {_, _, P} <- Jobs],
-    [Last | _] = Lines,
-    Warm = lists:nth(length(Lines) - 2, Lines),
-    Flat = Last =< Warm * 1.2 + 20,
-    io:format("~s: ~w MB after three tenths, ~w MB in the end~n", [case Flat of true -> "flat"; false -> "GROWS" end, Warm, Last]),
-    halt(case Flat of true -> 0; false -> 1 end).
-
-watch(0, _, _, _, _, Lines) -> Lines;
-watch(N, Pause, Jobs, Counters, Start, Lines) ->
-    Before = counts(Jobs, Counters),
-    wait(Pause),
-    Now = counts(Jobs, Counters),
-    Stuck = [Name || {{Name, A}, {Name, A}} <- lists:zip(Before, Now), Pause >= 60000],
-    Stuck =:= [] orelse begin io:format("stuck: ~p~n~p~n", [Stuck, [erlang:process_info(P) || {Name, _, P} <- Jobs, lists:member(Name, Stuck)]]), halt(1) end,
-    Line = t:resident() div 1000000,
-    io:format("~5w s ~5w MB resident ~5w MB ~6w processes ~6w atoms ~3w ports ~4w tables ~s~n",
-              [erlang:monotonic_time(second) - Start, Line, erlang:memory(total) div 1000000, erlang:system_info(process_count), erlang:system_info(atom_count),
-               erlang:system_info(port_count), length(ets:all()), [io_lib:format(" ~s:~w", [Name, C]) || {Name, C} <- Now]]),
-    watch(N - 1, Pause, Jobs, Counters, Start, [Line | Lines]).
-
-wait(Pause) ->
-    receive {'EXIT', _, Why} -> io:format("a job ended: ~p~n", [Why]), halt(1)
-    after Pause -> ok
-    end.
-
-counts(Jobs, Counters) -> [{Name, counters:get(Counters, N)} || {Name, N, _} <- Jobs].
-
-resident() ->
-    {ok, Text} = file:read_file("/proc/self/statm"),
-    [_, Pages | _] = binary:split(Text, <<" ">>, [global]),
-    binary_to_integer(Pages) * 4096 div 1000000.
-
 loop(Job, Counters, N) ->
     Job(),
     counters:add(Counters, N, 1),

@@ -25,8 +25,10 @@ main([SecondsText, SeedText, SlotsText, SizeText, PatienceText, Only]) ->
                    Only =:= "all" orelse lists:member(atom_to_list(Name), string:lexemes(Only, ","))],
     Rounds =/= [] orelse halt("there is no such kind of round"),
     io:format("seed ~w, ~w kinds of rounds in ~w slots, ~w schedulers, ~w s~n", [Seed, length(Rounds), Slots, erlang:system_info(schedulers), Seconds]),
-    %% The machine starts some of its threads when they are first needed.
+    %% The machine starts some of its threads when they are first needed: for ports, and for what a process with a large table leaves.
     _ = os:cmd("true"),
+    {_, Owner} = spawn_monitor(fun() -> ets:insert(ets:new(large, []), [{N} || N <- lists:seq(1, 5000)]) end),
+    receive {'DOWN', Owner, process, _, normal} -> ok end,
     receive after 500 -> ok end,
     Begin = stress_left:have(),
     Stop = atomics:new(1, []),
