@@ -50,6 +50,7 @@ fn free_first(ptr: *mut u8, size: usize) {
 // SAFETY: mimalloc's contract is that of GlobalAlloc; blocks of all its ways may be freed and resized by any of them.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
+    // SAFETY: the contract is the trait's.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
         let Some(row) = me().taken() else { return allocate_first(size, align) };
@@ -58,6 +59,7 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
     }
     #[inline]
+    // SAFETY: the contract is the trait's.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
         me().allocated(Kind::Rest, size);
@@ -73,6 +75,7 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe { mi_free(ptr.cast()) }
     }
     #[inline]
+    // SAFETY: the contract is the trait's.
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
         me().freed(Kind::Rest, layout.size());

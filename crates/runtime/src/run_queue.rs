@@ -195,7 +195,7 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[inline]
-    // SAFETY: the contract above.
+    // SAFETY: the contract above: only the owner appends to rings.
     pub unsafe fn push(&self, p: ProcRef, level: Level) -> bool {
         let level = level.number();
         if self.is_home_of(p) {
@@ -287,7 +287,7 @@ impl RunQueue {
             }
             let level = occupied.trailing_zeros() as usize;
             if has_others(level, occupied) {
-                // SAFETY: by contract.
+                // SAFETY: the calling thread is the owner here as well.
                 return unsafe { self.pop_fair() };
             }
             if let Some(p) = self.pop_level(level) {
@@ -397,10 +397,10 @@ impl RunQueue {
         let count = all.len();
         for brought in all {
             match brought {
-                // SAFETY: by contract.
+                // SAFETY: the calling thread is the owner, by contract.
                 Brought::Process(p, level) => drop(unsafe { self.push(p, level) }),
                 Brought::Wanted(pid, level) => {
-                    // SAFETY: by contract.
+                    // SAFETY: the owner's part, and by contract the caller is the owner.
                     of_level(unsafe { &mut (*self.own.get()).wanted }, level.number()).push_back(pid);
                     self.own_len.store(self.own_len.load(Ordering::Relaxed) + 1, Ordering::Release);
                 }

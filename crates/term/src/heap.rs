@@ -26,7 +26,7 @@ impl Fragment {
 
     pub fn new(capacity_words: usize) -> *mut Fragment {
         let fragment = heddle_memory::allocate(heddle_memory::Kind::Heap, Fragment::bytes(capacity_words)).cast::<Fragment>();
-        // SAFETY: fresh memory of the right size.
+        // SAFETY: fresh memory of so many bytes, for nobody else to see.
         unsafe { fragment.write(Fragment { next: null_mut(), capacity: Stamp::new(capacity_words), used_words: 0 }) };
         fragment
     }
@@ -42,7 +42,7 @@ impl Fragment {
     /// # Safety
     /// `fragment` must be live and nothing may point into it any more.
     pub unsafe fn free(fragment: *mut Fragment) {
-        // SAFETY: by contract; the capacity is that of the allocation.
+        // SAFETY: by contract it is live and ours; its capacity is what it was allocated with.
         unsafe {
             let capacity = (*fragment).capacity;
             let bytes = Fragment::bytes(capacity.size());

@@ -23,7 +23,7 @@ impl RefBin {
     pub fn allocate(capacity_bytes: usize) -> *mut RefBin {
         let block = heddle_memory::allocate(Kind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
         let (refcount, used_bits) = (AtomicUsize::new(1), AtomicU64::new(capacity_bytes as u64 * 8));
-        // SAFETY: fresh memory of the right size and alignment.
+        // SAFETY: fresh memory of so many bytes, aligned as all blocks are.
         unsafe { block.write(RefBin { refcount, capacity: Stamp::new(capacity_bytes), used_bits }) };
         block
     }
@@ -46,7 +46,7 @@ impl RefBin {
     /// `block` must be live.
     #[inline(always)]
     pub unsafe fn capacity_bytes(block: *const RefBin) -> usize {
-        // SAFETY: by contract.
+        // SAFETY: it is live, by contract.
         unsafe { (*block).capacity.size() }
     }
     /// # Safety

@@ -121,7 +121,7 @@ fn moved(partner: usize, count: usize) {
 /// The calling scheduler puts what it took on its own queue.
 fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
     for p in taken {
-        // SAFETY: those who pull run on the thread that owns the queue.
+        // SAFETY: who pulls is the thread that owns the queue.
         unsafe { mine.push(p, p.state.load().queue_level()) };
     }
     mine.hold(0);

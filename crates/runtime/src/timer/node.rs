@@ -4,13 +4,12 @@
 //! and `dest` (through `Claim::read`), and one, who takes the claim, gets what the timer carries. `next`, `prev` and `place` belong
 //! to the owner of the wheel alone, whoever took the claim: it is the owner who gives the node back.
 
-use super::{Action, Handle};
+use super::{Action, Handle, known};
 use crate::package::Package;
 use heddle_sync::claim::Claim;
 use heddle_term::Term;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
-use std::num::NonZeroU64;
 use std::ptr::null;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -106,8 +105,7 @@ impl Node {
 
     /// The name of the timer that is in it.
     pub fn handle(&self) -> Handle {
-        let generation = NonZeroU64::new(self.claim.generation()).expect("generations begin above 0");
-        Handle { generation, index: self.index, wheel: self.wheel.get() }
+        Handle { generation: known(self.claim.generation()), index: self.index, wheel: self.wheel.get() }
     }
 
     /// Of a timer that sends: its destination, if it is still under way.
