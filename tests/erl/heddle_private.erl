@@ -120,7 +120,7 @@ ends() ->
                                    {blocks, fun() -> erts_debug:dirty_cpu(wait, 300) end}, {by_itself, fun() -> exit(by_itself) end}]],
     io:format("ends: ~p~n", [Reasons]).
 
-%% While multi-scheduling is blocked it runs on the first scheduler.
+%% While multi-scheduling is blocked it runs on the first scheduler, from when the one who blocks goes on.
 blocked() ->
     P = spawn_opt(fun serve/0, [{thread, private}]),
     There = ask(P, id) > normal(),
@@ -128,12 +128,28 @@ blocked() ->
         disabled -> ok;
         blocked -> [1, 1, 1] = [ask(P, id) || _ <- [1, 2, 3]]
     end,
-    %% Else it might answer the next question in the slice that it still has on scheduler 1.
-    true = erlang:suspend_process(P),
-    erlang:system_flag(multi_scheduling, unblock),
-    true = erlang:resume_process(P),
+    _ = erlang:system_flag(multi_scheduling, unblock),
     io:format("blocked: ~p~n", [{There, ask(P, id) > normal()}]),
-    exit(P, kill).
+    exit(P, kill),
+    %% Also if it is in the middle of something each time.
+    Q = spawn_opt(fun() -> count(0) end, [{thread, private}]),
+    io:format("blocked at work: ~p~n", [lists:usort([blocked_once(Q) || _ <- lists:seq(1, 20)])]),
+    exit(Q, kill).
+
+blocked_once(Q) ->
+    There = ask(Q, id) > normal(),
+    Here = case erlang:system_flag(multi_scheduling, block) of
+               disabled -> true;
+               blocked -> ask(Q, id) =:= 1
+           end,
+    _ = erlang:system_flag(multi_scheduling, unblock),
+    {There, Here}.
+
+count(N) ->
+    receive
+        {From, id} -> From ! {self(), id()}, count(N)
+    after 0 -> count(N + 1)
+    end.
 
 traced() ->
     P = spawn_opt(fun serve/0, [{thread, private}]),

@@ -420,10 +420,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             _ => Err(p.badarg()),
         },
-        "multi_scheduling" => match multi_scheduling::change(p, a[1].as_atom().map_or("", |r| r.name())) {
-            Some(state) => Ok(state),
-            None => Err(p.badarg()),
-        },
+        "multi_scheduling" => multi_scheduling::change(p, a),
         "scheduler_bind_type" => binding::set_kind(p, a[1]),
         "cpu_topology" => binding::set_topology(p, a[1]),
         "schedulers_online" => match args::count(a[1]) {

@@ -1,8 +1,10 @@
 //! `system_flag(multi_scheduling, _)`: while somebody blocks, only the first scheduler runs processes, also those that have
 //! threads of their own.
+//!
+//! Who blocks goes on when that is so: every other thread has been through its loop since, and has put down what it ran.
 
-use heddle_runtime::process::Process;
-use heddle_runtime::{placement, sched};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::{placement, qsbr, sched, zeal};
 use heddle_term::{Atom, Term};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,16 +66,22 @@ pub fn blockers(normal: bool) -> Vec<Term> {
     BLOCKS.lock().unwrap().by.iter().filter(|(_, _, n)| *n == normal).map(|(pid, _, _)| Term::local_pid(*pid)).collect()
 }
 
-/// None: no such request.
-pub fn change(p: &mut Process, request: &str) -> Option<Term> {
-    let (block, normal) = match request {
+/// The flag's native, with the request in `a[1]`.
+pub fn change(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[1].is_catch_marker() {
+        return if qsbr::passed(a[1].payload()) { Ok(state()) } else { Err(wait(p, a[0], a[1])) };
+    }
+    let (block, normal) = match a[1].as_atom().map_or("", |r| r.name()) {
         "block" => (true, false),
         "unblock" => (false, false),
         "block_normal" => (true, true),
         "unblock_normal" => (false, true),
-        _ => return None,
+        _ => return Err(p.badarg()),
     };
-    if sched::options().schedulers > 1 {
+    if sched::options().schedulers == 1 {
+        return Ok(state());
+    }
+    {
         let mut blocks = BLOCKS.lock().unwrap();
         let mine = blocks.by.iter_mut().find(|(pid, _, n)| *pid == p.pid() && *n == normal);
         match (block, mine) {
@@ -90,7 +98,13 @@ pub fn change(p: &mut Process, request: &str) -> Option<Term> {
         }
         settle(&mut blocks);
     }
-    // Whoever runs elsewhere goes on there until its slice is over; this one moves at once.
-    p.bump(4000);
-    Some(state())
+    // Also who unblocks: it may run elsewhere, and others with it.
+    let epoch = qsbr::next();
+    Err(wait(p, a[0], Term::catch_marker(epoch)))
+}
+
+/// It is asked again on its scheduler, with the epoch in which all others have looked.
+fn wait(p: &mut Process, flag: Term, epoch: Term) -> Thrown {
+    p.bump(zeal::slice() as usize);
+    p.again(&[flag, epoch])
 }
