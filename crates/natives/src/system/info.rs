@@ -445,7 +445,12 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Err(p.trap_to(Atom::new("erts_internal"), Atom::new("system_flag_scheduler_wall_time"), &[a[1]]))
         }
         "microstate_accounting" => Ok(Term::bool(match args::boolean(a[1]) {
-            Some(on) => msacc::switch(on),
+            Some(on) => {
+                let before = msacc::switch(on);
+                // While nobody counted the calling thread did not say that it runs a process.
+                msacc::enter(msacc::State::Emulator);
+                before
+            }
             None if a[1].is_atom_of(Atom::new("reset")) => msacc::reset(),
             None => return Err(p.badarg()),
         })),

@@ -538,6 +538,10 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
             std::thread::yield_now();
         }
         qsbr::quiescent();
+        // Who blocks multi-scheduling waits for a quiescent state, after which nothing may be taken here.
+        if !me.share.takes_work() {
+            break;
+        }
     }
     vm.spinning.fetch_sub(1, Ordering::SeqCst);
     if found.is_some() {
