@@ -4,7 +4,8 @@
 //! A machine that holds much touches all of it, and huge pages make that cheaper (a page costs 1.5 us here, and 512 of them
 //! at once far less). So the allocator's memory is left as it is until the machine is large: then its mappings are opened to
 //! huge pages, and again as it grows, for those that were made meanwhile. Two things tell: the sum of all heap blocks, whenever
-//! a thread allocated another megabyte of them, and what is resident, looked at now and then by the schedulers.
+//! a thread allocated another megabyte of them, and what is resident, looked at now and then by the schedulers. Each thread has
+//! pieces of its own: with more than two schedulers a machine is large later.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A machine that just started has 4 MB of heap blocks and is 35 MB large.
 const FIRST_BLOCK_BYTES: usize = 24 << 20;
 const FIRST_RESIDENT_BYTES: usize = 56 << 20;
+/// And so much for each scheduler from the third on.
+const SCHEDULER_BYTES: usize = 4 << 20;
 /// Less than the allocator adds at a time, 1 GB.
 const STEP_BYTES: usize = 256 << 20;
 /// What is smaller is a stack, what is larger the range reserved for literals.
@@ -21,6 +24,14 @@ pub const SWITCHES: u64 = 512;
 
 static NEXT_BLOCKS: AtomicUsize = AtomicUsize::new(FIRST_BLOCK_BYTES);
 static NEXT_RESIDENT: AtomicUsize = AtomicUsize::new(FIRST_RESIDENT_BYTES);
+
+/// Before schedulers start.
+pub(crate) fn init(schedulers: usize) {
+    let more = schedulers.saturating_sub(2) * SCHEDULER_BYTES;
+    // Relaxed: no other thread is there yet.
+    NEXT_BLOCKS.store(FIRST_BLOCK_BYTES + more, Ordering::Relaxed);
+    NEXT_RESIDENT.store(FIRST_RESIDENT_BYTES + more, Ordering::Relaxed);
+}
 
 /// All heap blocks are this much now.
 #[inline(always)]

@@ -20,14 +20,16 @@ use crate::process::{Outcome, Priority, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::state::Put;
 use crate::timer::{self, Action, Wheels};
-use crate::{dirty, figures, give_back, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time};
+use crate::{
+    dirty, figures, give_back, huge_pages, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time,
+};
 use heddle_sync::barrier;
 use heddle_sync::idle::IdleSet;
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
 use run::{counted, take};
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// What runs processes. Implemented by the engine.
@@ -71,6 +73,8 @@ struct Vm {
     options: Options,
     idle: IdleSet,
     spinning: AtomicUsize,
+    /// Woken, and not through `park` yet: they may have no core. Below 0 for a moment where one is there before it is counted.
+    coming: AtomicIsize,
 }
 
 static VM: OnceLock<Vm> = OnceLock::new();
@@ -187,7 +191,9 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         options,
         idle: IdleSet::new(n),
         spinning: AtomicUsize::new(0),
+        coming: AtomicIsize::new(0),
     };
+    huge_pages::init(n);
     let threads = vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io;
     wall_time::init(threads);
     figures::init(threads);
@@ -396,6 +402,8 @@ fn wake_inactive() {
 /// Wakes who was taken out of the set of the idle.
 fn unpark(index: usize) {
     record::event(record::Event::WakeUp(index));
+    // Relaxed, here and where it is read: a number to go by.
+    vm().coming.fetch_add(1, Ordering::Relaxed);
     vm().schedulers[index].parker.unpark();
 }
 
@@ -451,8 +459,11 @@ fn scheduler_loop(index: usize) {
         };
         if next.is_some() && !busy {
             busy = true;
-            (gives_way, rounds) = (vm.schedulers.len() > cores(), u32::MAX);
             wall_time::set_busy(index, true);
+            if vm.schedulers.len() > cores() {
+                (gives_way, rounds) = (true, u32::MAX);
+                let_others_come(vm);
+            }
         }
         match next {
             Some(next) => {
@@ -480,6 +491,20 @@ fn scheduler_loop(index: usize) {
         }
     }
 }
+
+/// With more schedulers than cores: who was woken comes before the caller runs what it found, so that a burst reaches all soon.
+#[cold]
+fn let_others_come(vm: &Vm) {
+    for _ in 0..TURNS {
+        if vm.coming.load(Ordering::Relaxed) <= 0 {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// How often a scheduler gives its core away before it runs its first process: each turn may be a slice of the system's.
+const TURNS: usize = 4;
 
 /// Looks at the others' queues, for a while if it is to spin.
 fn find_work(index: usize, spin: bool) -> Option<Next> {
@@ -533,8 +558,8 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
         for _ in 0..(if round < 8 { 50 } else { 200 }) {
             std::hint::spin_loop();
         }
-        if round > 20 && n > cores() {
-            // More schedulers than cores: spinning only takes time from those with work.
+        if n > cores() {
+            // Spinning only takes time from those with work.
             std::thread::yield_now();
         }
         qsbr::quiescent();
@@ -631,6 +656,9 @@ fn park(index: usize, wait_ms: u64) -> bool {
         qsbr::online();
     }
     let is_woken = vm.idle.leave(index);
+    if is_woken {
+        vm.coming.fetch_sub(1, Ordering::Relaxed);
+    }
     figures::of(index).wake_ups.add(is_woken as u64);
     is_woken || is_needed
 }
