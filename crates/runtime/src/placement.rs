@@ -117,6 +117,10 @@ pub fn is_closed(index: usize) -> bool {
     ANY.load(Ordering::Relaxed) && CLOSED[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
 }
 
+pub(crate) fn is_any_closed() -> bool {
+    ANY.load(Ordering::Relaxed)
+}
+
 /// Who is not pinned there goes here instead: `index` itself if it is open.
 #[inline(always)]
 pub fn instead_of(index: usize) -> usize {

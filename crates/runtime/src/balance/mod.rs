@@ -77,7 +77,13 @@ pub fn tell() {
     for scheduler in 0..sched::count() {
         sched::share(scheduler).set_rests(scheduler >= active() || placement::is_closed(scheduler));
     }
-    SOME_REST.store(active() < sched::online(), Ordering::Relaxed);
+    let active = active();
+    let some_rest = active < sched::online();
+    SOME_REST.store(some_rest, Ordering::Relaxed);
+    if some_rest {
+        // From now on it is the one that comes to help.
+        sched::have_look(active);
+    }
 }
 
 /// Whether some of those online are not active.

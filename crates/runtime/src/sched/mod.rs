@@ -359,6 +359,11 @@ pub(crate) fn wake_scheduler(index: usize) -> bool {
     woken
 }
 
+/// Has a scheduler go through `park` once more.
+pub(crate) fn have_look(index: usize) {
+    vm().schedulers[index].parker.unpark();
+}
+
 /// Has all others go through `park` once more.
 pub(crate) fn wake_all_to_look() {
     let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
@@ -623,7 +628,8 @@ fn park(index: usize, wait_ms: u64) -> bool {
     vm.idle.enter(index);
     // One more look: a pusher that did not see us among the idle pushed before this.
     let is_active = takes_work(index);
-    let helps = index < online() && !placement::is_closed(index);
+    // Of the inactive ones the first does: all of them would look a hundred times a second.
+    let helps = index < online() && !placement::is_closed(index) && (is_active || index == balance::active() || placement::is_any_closed());
     let work = !me.queue.is_empty()
         || vm.wheels.is_brought(index)
         || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
@@ -643,10 +649,13 @@ fn park(index: usize, wait_ms: u64) -> bool {
         msacc::sleep(true);
         figures::of(index).parks.add(1);
         record::event(record::Event::Park);
+        let until = time::ticks_ms() + ms.max(1);
         me.parker.park(Duration::from_millis(ms.max(1)));
         record::event(record::Event::Unpark);
         msacc::sleep(false);
-        is_needed = waiting.is_some_and(|s| s.queue.len_for_others() != 0 && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
+        // (Who was woken before looks again.)
+        is_needed = time::ticks_ms() >= until
+            && waiting.is_some_and(|s| s.queue.len_for_others() != 0 && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
         if is_needed && !is_active {
             balance::activate(index);
         }
