@@ -20,8 +20,9 @@ import time
 from pathlib import Path
 
 # Cases that outlast any sensible limit on stock OTP as well.
-SLOW = {("emulator", "process_SUITE"): ["no_pid_wrap"], ("stdlib", "io_proto_SUITE"): ["read_modes_ogl"],
-        ("stdlib", "zip_SUITE"): ["zip64_central_headers"]}
+SLOW = {("emulator", "process_SUITE"): ["no_pid_wrap", "spawn_request_link_parent_exit", "spawn_request_link_parent_exit_compound_reason",
+                                           "spawn_against_new_node"],
+        ("stdlib", "io_proto_SUITE"): ["read_modes_ogl"], ("stdlib", "zip_SUITE"): ["zip64_central_headers"]}
 HANGS = Path(__file__).resolve().parent / "hangs.tsv"
 PR_SET_CHILD_SUBREAPER = 36
 

@@ -80,6 +80,11 @@ fn number(flag: &str, value: &str) -> Result<usize, String> {
     value.parse().map_err(|_| format!("+{flag} {value}: a number is needed"))
 }
 
+/// `problem`: what stock says.
+fn boolean(value: &str, problem: &str) -> Result<bool, String> {
+    value.parse().map_err(|_| problem.to_string())
+}
+
 /// `N`, `N:M`, `:M`
 fn pair(flag: &str, value: &str, unit: usize) -> Result<(Option<usize>, Option<usize>), String> {
     let (first, second) = value.split_once(':').map_or((value, None), |(a, b)| (a, Some(b)));
@@ -144,15 +149,16 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             None => return Err(format!("Invalid time warp mode: {value}")),
         },
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
+        "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
-        "scl" => match value {
-            "true" | "false" => balance::COMPACTION.store(value == "true", Relaxed),
-            _ => return Err(format!("bad scheduler compact load value '{value}'")),
+        "hmaxk" => spawn::MAX_HEAP_KILL.store(boolean(value, &format!("bad max heap kill {value}"))?, Relaxed),
+        "hmaxel" => spawn::MAX_HEAP_LOG.store(boolean(value, &format!("bad max heap error logger {value}"))?, Relaxed),
+        "hmaxib" => spawn::MAX_HEAP_BINARIES.store(boolean(value, &format!("bad max heap include bins {value}"))?, Relaxed),
+        "hmqd" => match value {
+            "on_heap" | "off_heap" => spawn::OFF_HEAP_MESSAGES.store(value == "off_heap", Relaxed),
+            _ => return Err(format!("Invalid message_queue_data flag: {value}")),
         },
-        "swc" => match value {
-            "true" | "false" => partner::IS_ON.store(value == "true", Relaxed),
-            _ => return Err(format!("bad scheduler worker cache value '{value}'")),
-        },
+        "swc" => partner::IS_ON.store(boolean(value, &format!("bad scheduler worker cache value '{value}'"))?, Relaxed),
         "sub" => match value {
             // All online ones are active then, and the queues are evened out.
             "true" => balance::COMPACTION.store(false, Relaxed),

@@ -15,6 +15,7 @@ pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(process::USUAL_MIN_VH
 pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
 pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+pub static MAX_HEAP_BINARIES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(65535);
 pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
@@ -45,17 +46,30 @@ impl Default for SpawnOptions {
             min_heap_words: MIN_HEAP_WORDS.load(Ordering::Relaxed),
             min_vheap_words: MIN_VHEAP_WORDS.load(Ordering::Relaxed),
             fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u32,
-            max_heap: MaxHeap {
-                size_words: MAX_HEAP_WORDS.load(Ordering::Relaxed),
-                kill: MAX_HEAP_KILL.load(Ordering::Relaxed),
-                error_logger: MAX_HEAP_LOG.load(Ordering::Relaxed),
-                include_shared_binaries: false,
-            },
+            max_heap: default_max_heap(),
             off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
             async_dist: false,
             place: Place::Anywhere,
         }
     }
+}
+
+/// What new processes are limited to.
+pub fn default_max_heap() -> MaxHeap {
+    MaxHeap {
+        size_words: MAX_HEAP_WORDS.load(Ordering::Relaxed),
+        kill: MAX_HEAP_KILL.load(Ordering::Relaxed),
+        error_logger: MAX_HEAP_LOG.load(Ordering::Relaxed),
+        include_shared_binaries: MAX_HEAP_BINARIES.load(Ordering::Relaxed),
+    }
+}
+
+/// Processes that are spawned meanwhile may find some of it.
+pub fn set_default_max_heap(max: MaxHeap) {
+    MAX_HEAP_WORDS.store(max.size_words, Ordering::Relaxed);
+    MAX_HEAP_KILL.store(max.kill, Ordering::Relaxed);
+    MAX_HEAP_LOG.store(max.error_logger, Ordering::Relaxed);
+    MAX_HEAP_BINARIES.store(max.include_shared_binaries, Ordering::Relaxed);
 }
 
 /// A process that will apply M:F to `args` (a proper list), not yet visible: the caller sets up links and monitors on it and

@@ -2,9 +2,10 @@
 
 use super::{allocators, binding, multi_scheduling};
 use crate::args;
+use crate::process::flags::{max_heap, max_heap_term};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{affinity, msacc, proctab, sched, send, spawn, time, time_offset, wall_time};
-use heddle_term::{Atom, Term, am, map};
+use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -228,7 +229,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "min_heap_size" => pair(p, key, small(spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed))),
         "min_bin_vheap_size" => pair(p, key, small(spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed))),
         "fullsweep_after" => pair(p, key, small(spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize)),
-        "max_heap_size" => default_max_heap(p),
+        "max_heap_size" => max_heap_term(p, spawn::default_max_heap()),
         "garbage_collection" => {
             let max = spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed);
             let items = [
@@ -344,16 +345,6 @@ fn check_io(p: &mut Process) -> Term {
     p.heap.list(&[set])
 }
 
-fn default_max_heap(p: &mut Process) -> Term {
-    let pairs = [
-        (atom("error_logger"), Term::bool(spawn::MAX_HEAP_LOG.load(Ordering::Relaxed))),
-        (atom("include_shared_binaries"), Term::bool(false)),
-        (atom("kill"), Term::bool(spawn::MAX_HEAP_KILL.load(Ordering::Relaxed))),
-        (atom("size"), Term::small(spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed) as i64)),
-    ];
-    map::from_pairs(&mut p.heap, &pairs)
-}
-
 fn time_source(p: &mut Process, clock: &str, now: i64, extended: bool) -> Term {
     let mut items = vec![("function", atom("clock_gettime")), ("clock_id", atom(clock)), ("resolution", Term::small(1_000_000_000))];
     if extended {
@@ -405,13 +396,10 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             _ => Err(p.badarg()),
         },
         "max_heap_size" => {
-            let current = heddle_runtime::process::SpawnOptions::default().max_heap;
-            let Some(new) = crate::process::flags::max_heap(a[1], current) else { return Err(p.badarg()) };
-            let old = default_max_heap(p);
-            spawn::MAX_HEAP_WORDS.store(new.size_words, Ordering::Relaxed);
-            spawn::MAX_HEAP_KILL.store(new.kill, Ordering::Relaxed);
-            spawn::MAX_HEAP_LOG.store(new.error_logger, Ordering::Relaxed);
-            Ok(old)
+            let current = spawn::default_max_heap();
+            let Some(new) = max_heap(a[1], current) else { return Err(p.badarg()) };
+            spawn::set_default_max_heap(new);
+            Ok(max_heap_term(p, current))
         }
         "erts_alloc" => match a[1].as_tuple() {
             // Nor can any be set up.
