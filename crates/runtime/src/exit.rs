@@ -122,7 +122,7 @@ pub fn leave(p: &mut Process) {
         timer_refs::receiver_ended();
     }
     if traced & !flags::TIMED != 0 {
-        if events::on(p.shared(), flags::SCHEDULING) {
+        if events::on(p.shared(), flags::EXITING) {
             events::scheduled_out_dead(p);
         }
         tracees::forget_process(p.shared());

@@ -437,6 +437,22 @@ impl Process {
         let messages = if self.off_heap_messages { 0 } else { self.messages.words() };
         self.heap_words() + self.old_words() + self.heap.fragment_words + messages
     }
+    /// Sizes in words, under the names that tracing of collections and `process_info` show.
+    pub fn heap_figures(&self) -> [(&'static str, usize); 11] {
+        [
+            ("old_heap_block_size", self.old_words()),
+            ("heap_block_size", self.heap_words()),
+            ("mbuf_size", self.heap.fragment_words),
+            ("recent_size", (self.high_water as usize - self.start as usize) / 8),
+            ("stack_size", self.stack_words()),
+            ("old_heap_size", (self.old_top as usize - self.old_start as usize) / 8),
+            ("heap_size", self.used_words()),
+            ("bin_vheap_size", self.heap.off_heap.virtual_words),
+            ("bin_vheap_block_size", self.vheap_limit_words),
+            ("bin_old_vheap_size", self.old_off_heap.virtual_words),
+            ("bin_old_vheap_block_size", self.min_vheap_words()),
+        ]
+    }
     pub fn old_words(&self) -> usize {
         (self.old_end as usize - self.old_start as usize) / 8
     }

@@ -87,6 +87,11 @@ const KEYS: &[&str] = &[
     "task",
 ];
 
+/// Those that stock has as well.
+pub fn stock_keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().copied().filter(|key| !["placement", "task", "priority_messages"].contains(key))
+}
+
 /// A key: an atom of the list above, or {dictionary, Key}.
 #[derive(Clone)]
 enum Key {
@@ -105,7 +110,7 @@ fn key(term: Term) -> Option<Key> {
     }
 }
 
-fn processes(p: &mut Process, _: &[Term]) -> NativeResult {
+pub fn processes(p: &mut Process, _: &[Term]) -> NativeResult {
     let mut pids = Vec::new();
     proctab::for_each(|q| {
         if !q.state.load().is_exiting() {
@@ -348,7 +353,11 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "total_heap_size" => small(q.total_heap_words()),
         "stack_size" => small(q.stack_words()),
         "memory" => small(q.total_heap_words() * 8 + size_of::<heddle_runtime::process::ProcShared>()),
-        "garbage_collection" | "garbage_collection_info" => {
+        "garbage_collection_info" => {
+            let rows = q.heap_figures().map(|(name, words)| heap.tuple(&[Atom::new(name).into(), small(words)]));
+            heap.list(&rows)
+        }
+        "garbage_collection" => {
             let max = max_heap_map(heap, q.max_heap());
             let pairs = [
                 ("max_heap_size", max),

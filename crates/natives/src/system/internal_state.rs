@@ -6,6 +6,7 @@ use super::{binding, internal_nodes as nodes, internal_tables as tables};
 use crate::args;
 use crate::data::long;
 use crate::ets;
+use crate::process::info;
 use crate::tasks::probe;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
@@ -43,6 +44,18 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             "check_io_debug" => Ok(tables::check_io(p)),
             "heddle_task_probe" => Ok(Term::small(probe::living() as i64)),
             "nbalance" => Ok(p.heap.unsigned(balance::balanced())),
+            "process_info_args" => {
+                let keys: Vec<Term> = info::stock_keys().map(|key| Atom::new(key).into()).collect();
+                Ok(p.heap.list(&keys))
+            }
+            "processes" => info::processes(p, &[]),
+            // How `processes/0` goes about it: the whole table at once, whatever reductions are left, ten pids for one of them; who
+            // ends meanwhile needs no care.
+            "processes_bif_info" => {
+                let table = proctab::limit();
+                let figures = [0, 1, table, table, 0, 0, 0, 10, 0].map(|n| Term::small(n as i64));
+                Ok(p.heap.tuple(&[&[Atom::new("ptab_list_bif_info").into()], &figures[..]].concat()))
+            }
             "memory" => Err(p.trap_to(am::ERLANG, Atom::new("memory"), &[])),
             "stack_check" => Ok(p.heap.unsigned(stack_left())),
             "lc_graph" => Ok(am::NOTSUP.into()),

@@ -164,9 +164,8 @@ pub fn scheduled_out_dead(p: &Process) {
     if p.sensitive {
         return;
     }
-    for t in receivers(p.shared(), flags::SCHEDULING) {
-        let tag = if t.flags & flags::EXITING != 0 { "out_exited" } else { "out" };
-        emit::emit(p.pid_term(), &t, &[Atom::new(tag).into(), Term::small(0)], None);
+    for t in receivers(p.shared(), flags::EXITING) {
+        emit::emit(p.pid_term(), &t, &[Atom::new("out_exited").into(), Term::small(0)], None);
     }
 }
 
@@ -174,22 +173,8 @@ pub fn scheduled_out_dead(p: &Process) {
 #[cold]
 pub fn collection(p: &Process, tag: &str, words: usize) {
     let mut heap = Heap::new();
-    let old_block = (p.old_end as usize - p.old_start as usize) / 8;
-    let rows = [
-        ("wordsize", words),
-        ("old_heap_block_size", old_block),
-        ("heap_block_size", p.heap_words()),
-        ("mbuf_size", p.heap.fragment_words),
-        ("recent_size", (p.high_water as usize - p.start as usize) / 8),
-        ("stack_size", p.stack_words()),
-        ("old_heap_size", (p.old_top as usize - p.old_start as usize) / 8),
-        ("heap_size", p.used_words()),
-        ("bin_vheap_size", p.heap.off_heap.virtual_words),
-        ("bin_vheap_block_size", p.vheap_limit_words),
-        ("bin_old_vheap_size", p.old_off_heap.virtual_words),
-        ("bin_old_vheap_block_size", p.min_vheap_words()),
-    ];
-    let rows: Vec<Term> = rows.iter().map(|&(name, n)| heap.tuple(&[Atom::new(name).into(), Term::small(n as i64)])).collect();
+    let rows = [("wordsize", words)].into_iter().chain(p.heap_figures());
+    let rows: Vec<Term> = rows.map(|(name, n)| heap.tuple(&[Atom::new(name).into(), Term::small(n as i64)])).collect();
     let list = heap.list(&rows);
     of_process(p, flags::COLLECTIONS, tag, &[list]);
     heap.clear();
