@@ -103,7 +103,7 @@ pub const FLAGS: &[Flag] = &[
     flag("sbwt", Value, Honoured, "none|very_short|short|medium|long|very_long", "how long schedulers look for work before they sleep"),
     flag("sbwtdcpu", Value, Ignored, "HOW", "busy wait of SDcpu threads"),
     flag("sbwtdio", Value, Ignored, "HOW", "busy wait of SDio threads"),
-    flag("scl", Value, Honoured, "BOOL", "keep the load on few schedulers (default true)"),
+    flag("scl", Value, Honoured, "BOOL", "keep the load on few schedulers, the others sleep (default true)"),
     flag("sct", Value, Honoured, "TOPOLOGY", "processor topology, such as L0-3t0-1,0-1c0,0,1,1p0"),
     flag("ssrct", Nothing, Ignored, "", "do not look at the processor topology"),
     flag("secio", Value, Ignored, "BOOL", "eager look for input"),
@@ -113,7 +113,7 @@ pub const FLAGS: &[Flag] = &[
     flag("sssdcpu", Value, Ignored, "KWORDS", "stack of SDcpu threads"),
     flag("sssdio", Value, Ignored, "KWORDS", "stack of SDio threads"),
     flag("stbt", Value, Honoured, "TYPE", "as +sbt"),
-    flag("sub", Value, Honoured, "BOOL", "all schedulers work, with even queues (default false)"),
+    flag("sub", Value, Honoured, "BOOL", "instead of +scl: all schedulers work the same part of the time (default false)"),
     flag(
         "swc",
         Value,

@@ -45,6 +45,7 @@ pub struct Config {
     pub schedulers: Option<usize>,
     pub online: Option<usize>,
     pub dirty_cpu: Option<usize>,
+    pub dirty_cpu_online: Option<usize>,
     pub dirty_io: usize,
     pub process_limit: usize,
     pub atom_limit: usize,
@@ -63,6 +64,7 @@ impl Default for Config {
             schedulers: None,
             online: None,
             dirty_cpu: None,
+            dirty_cpu_online: None,
             dirty_io: 10,
             process_limit: proctab::DEFAULT_LIMIT,
             atom_limit: atom::DEFAULT_LIMIT,
@@ -111,6 +113,13 @@ fn schedulers(config: &mut Config, flag: &str, value: &str, unit: usize) -> Resu
     Ok(())
 }
 
+fn dirty_schedulers(config: &mut Config, flag: &str, value: &str, unit: usize) -> Result<(), String> {
+    let (total, online) = pair(flag, value, unit)?;
+    config.dirty_cpu = total.or(config.dirty_cpu);
+    config.dirty_cpu_online = online.or(config.dirty_cpu_online);
+    Ok(())
+}
+
 /// One emulator flag; how many further arguments it took.
 pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<usize, String> {
     let text = String::from_utf8_lossy(flag).into_owned();
@@ -132,8 +141,8 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
     match name {
         "S" => schedulers(config, name, value, 0)?,
         "SP" => schedulers(config, name, value, cores())?,
-        "SDcpu" => config.dirty_cpu = pair(name, value, 0)?.0.or(config.dirty_cpu),
-        "SDPcpu" => config.dirty_cpu = pair(name, value, config.schedulers.unwrap_or(cores()))?.0.or(config.dirty_cpu),
+        "SDcpu" => dirty_schedulers(config, name, value, 0)?,
+        "SDPcpu" => dirty_schedulers(config, name, value, config.schedulers.unwrap_or(cores()))?,
         "SDio" => config.dirty_io = number(name, value)?.max(1),
         "P" => match number(name, value)? {
             n @ 1024..=134_217_727 => config.process_limit = n,
@@ -159,12 +168,16 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             _ => return Err(format!("Invalid message_queue_data flag: {value}")),
         },
         "swc" => partner::IS_ON.store(boolean(value, &format!("bad scheduler worker cache value '{value}'"))?, Relaxed),
-        "sub" => match value {
-            // All online ones are active then, and the queues are evened out.
-            "true" => balance::COMPACTION.store(false, Relaxed),
-            "false" => {}
-            _ => return Err(format!("bad scheduler utilization balancing  value '{value}'")),
-        },
+        "scl" => {
+            let on = boolean(value, &format!("bad scheduler compact load value '{value}'"))?;
+            // Not with the other strategy.
+            balance::COMPACTION.store(on && !balance::by_utilisation(), Relaxed);
+        }
+        "sub" => {
+            let on = boolean(value, &format!("bad scheduler utilization balancing  value '{value}'"))?;
+            balance::BY_UTILISATION.store(on, Relaxed);
+            balance::COMPACTION.fetch_and(!on, Relaxed);
+        }
         "sbt" | "stbt" => binding::type_flag(value)?,
         "sct" => binding::topology_flag(value)?,
         "swt" => {
@@ -304,6 +317,9 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
     let schedulers = if config.sequential { 1 } else { config.schedulers.unwrap_or_else(cores) };
+    let online = config.online.unwrap_or(schedulers);
+    // Never more than normal ones; more than processors only if they are asked for.
+    let dirty_cpu = config.dirty_cpu.unwrap_or_else(cores).clamp(1, schedulers);
     let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {
         otp_release: otp.release.clone(),
@@ -318,8 +334,9 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     sched::init(
         sched::Options {
             schedulers,
-            online: config.online.unwrap_or(schedulers),
-            dirty_cpu: config.dirty_cpu.unwrap_or(schedulers),
+            online,
+            dirty_cpu,
+            dirty_cpu_online: config.dirty_cpu_online.unwrap_or(dirty_cpu).clamp(1, dirty_cpu.min(online)),
             dirty_io: config.dirty_io,
         },
         Box::new(Interpreter),

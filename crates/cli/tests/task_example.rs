@@ -1,22 +1,11 @@
 //! The worked example of native tasks, `examples/task`: its program gives what it should, in every mode. Needs the libraries of an
 //! OTP 27 in `$HEDDLE_OTP`, /opt/otp27 or `build/otp`; without one it is skipped.
 
-use std::path::{Path, PathBuf};
+mod place;
+
+use place::{otp, root};
+use std::path::Path;
 use std::process::Command;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn otp() -> Option<PathBuf> {
-    let given = std::env::var_os("HEDDLE_OTP").map(PathBuf::from);
-    let places = given.into_iter().chain(["/opt/otp27".into(), root().join("build/otp")]);
-    let found = places.into_iter().find(|place| place.join("lib").is_dir());
-    if found.is_none() {
-        println!("skipped: no OTP; set HEDDLE_OTP to the root of an OTP 27 tree");
-    }
-    found
-}
 
 #[test]
 fn the_example_runs_in_every_mode() {

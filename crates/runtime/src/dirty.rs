@@ -6,7 +6,7 @@ use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
 use crate::state::Put;
-use crate::{figures, give_back, long_gc, private, qsbr, sched, wall_time};
+use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, wall_time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -18,6 +18,39 @@ static RUNNING: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 pub fn running() -> [usize; 2] {
     [0, 1].map(|kind| RUNNING[kind].load(Ordering::Relaxed))
 }
+
+/// Threads for CPU with greater numbers than this wait. Relaxed: who waits looks at it under the lock of the queue, which is taken
+/// after a change.
+static ONLINE: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Threads for CPU that are online.
+pub fn online() -> usize {
+    ONLINE.load(Ordering::Relaxed).min(sched::options().dirty_cpu)
+}
+
+fn is_online(kind: usize, id: usize) -> bool {
+    kind == IO || id <= ONLINE.load(Ordering::Relaxed)
+}
+
+/// So many threads for CPU are online from now on; the others end what they do first. How many were.
+pub fn set_online(threads: usize) -> usize {
+    let before = ONLINE.swap(threads, Ordering::Relaxed);
+    let queue = sched::dirty_queue(CPU);
+    let _nobody_is_between_look_and_sleep = Class::DirtyQueue.lock(&queue.waiting);
+    queue.ready.notify_all();
+    queue.more_online.notify_all();
+    before
+}
+
+/// How many are to be online for so many schedulers, where `before.1` were for `before.0` of them and there are `all` threads for
+/// all schedulers: in proportion, and one at least. In whole percent, as in ERTS, whose numbers programs see.
+pub fn online_for(schedulers: usize, before: (usize, usize), all: (usize, usize)) -> usize {
+    let percent = schedulers * (all.1 * 100 / all.0) / before.0;
+    (before.1 * percent / 100).clamp(1, all.1)
+}
+
+const CPU: usize = 0;
+const IO: usize = 1;
 
 /// Who runs on each dirty thread: pid + 1, or 0.
 static CURRENT: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
@@ -37,6 +70,8 @@ pub fn is_running(pid: u64) -> bool {
 pub struct DirtyQueue {
     waiting: Mutex<Waiting>,
     ready: Condvar,
+    /// For those that are offline: more are online now.
+    more_online: Condvar,
 }
 
 #[derive(Default)]
@@ -56,10 +91,18 @@ impl DirtyQueue {
         Class::DirtyQueue.lock(&self.waiting).queues.iter().map(VecDeque::len).sum()
     }
 
-    /// Waits for one.
-    fn take(&self) -> ProcRef {
+    /// Waits for one, and until thread `id` is online.
+    fn take(&self, kind: usize, id: usize) -> ProcRef {
         let mut waiting = Class::DirtyQueue.lock(&self.waiting);
         loop {
+            if !is_online(kind, id) {
+                if waiting.queues.iter().any(|queue| !queue.is_empty()) {
+                    // It may have been woken for this.
+                    self.ready.notify_one();
+                }
+                waiting = self.more_online.wait(waiting).unwrap();
+                continue;
+            }
             let Waiting { queues: [max, high, normal, low], turns } = &mut *waiting;
             let urgent = max.pop_front().or_else(|| high.pop_front());
             let p = urgent.or_else(|| if turns.is_low(normal.len(), low.len()) { low.pop_front() } else { normal.pop_front() });
@@ -89,7 +132,8 @@ pub fn run(kind: usize, id: usize, number: usize) {
     let mut engine = sched::new_engine();
     let queue = sched::dirty_queue(kind);
     loop {
-        let p = queue.take();
+        let p = queue.take(kind, id);
+        let _turn = blocking::for_dirty();
         wall_time::set_busy(number, true);
         msacc::sleep(false);
         msacc::enter(State::Emulator);
@@ -149,5 +193,23 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
 fn reattach(p: ProcRef) {
     while !p.state.attach() {
         qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(20)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::online_for;
+
+    /// What stock does with `+S 8:8` and two dirty threads, one setting after the other.
+    #[test]
+    fn as_many_as_schedulers_in_proportion() {
+        let mut now = (8, 2);
+        for (schedulers, online) in [(4, 1), (8, 1), (1, 1), (8, 2), (4, 1), (2, 1), (8, 1), (6, 1)] {
+            now = (schedulers, online_for(schedulers, now, (8, 2)));
+            assert_eq!(now.1, online, "{schedulers}");
+        }
+        assert_eq!(online_for(4, (8, 8), (8, 8)), 4);
+        assert_eq!(online_for(8, (1, 1), (8, 8)), 8);
+        assert_eq!(online_for(2, (1, 64), (64, 64)), 64);
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod affinity;
 pub mod balance;
+pub mod blocking;
 pub mod blocks;
 pub mod code;
 pub mod coverage;

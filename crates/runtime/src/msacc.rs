@@ -5,7 +5,9 @@
 //! The account of a thread is written by the thread alone. Readers take part in no lock: `version` is odd while it is written, and
 //! who reads an odd or a changed one reads again.
 
+use crate::sched;
 use crate::time::monotonic_ns;
+use heddle_memory::COUNTED;
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
@@ -86,12 +88,15 @@ pub fn register(kind: &'static str, id: usize) {
 #[inline(always)]
 pub fn enter(state: State) -> State {
     // Relaxed: a change that is missed or made too much while the counting is switched is worth one slice.
-    if ON.load(Ordering::Relaxed) { change(state) } else { State::Other }
+    if COUNTED && ON.load(Ordering::Relaxed) { change(state) } else { State::Other }
 }
 
 /// As `enter`, and remembered while nobody counts.
 pub fn sleep(asleep: bool) {
     let state = if asleep { State::Sleep } else { State::Other };
+    if !COUNTED {
+        return;
+    }
     if ON.load(Ordering::Relaxed) {
         change(state);
     } else if let Some(account) = MINE.get() {
@@ -171,6 +176,8 @@ pub fn switch(on: bool) -> bool {
         add(&mut ended, counted());
     }
     ON.store(on, Ordering::SeqCst);
+    // Between two processes schedulers look at one word only.
+    (0..sched::count()).for_each(|scheduler| sched::share(scheduler).set_accounts(on));
     before
 }
 

@@ -10,6 +10,7 @@ pub mod ring;
 pub mod sequential;
 pub mod stack;
 pub mod thread_slot;
+pub mod turn;
 
 /// Atomics: the machine's, or those of the model.
 pub(crate) mod atomic {

@@ -10,20 +10,11 @@
 //! Where the mode is off all that costs a look at one byte that nobody writes.
 
 use crate::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use crate::turn::Turn;
 use std::sync::atomic;
-use std::sync::{Condvar, Mutex};
 
 static IS_ON: atomic::AtomicBool = atomic::AtomicBool::new(false);
-/// Those who wait for their turn.
-static WAITING: atomic::AtomicUsize = atomic::AtomicUsize::new(0);
-static TURN: Mutex<Tickets> = Mutex::new(Tickets { next: 0, serving: 0 });
-static NEXT: Condvar = Condvar::new();
-
-struct Tickets {
-    next: u64,
-    /// Whose turn it is; `next` if nobody has it.
-    serving: u64,
-}
+static TURN: Turn = Turn::new();
 
 /// From here on. Before any other thread looks at what is shared.
 pub fn choose() {
@@ -40,7 +31,7 @@ pub fn is_on() -> bool {
 #[inline]
 pub fn enter() {
     if is_on() {
-        wait_for_turn();
+        TURN.take();
     }
 }
 
@@ -48,31 +39,17 @@ pub fn enter() {
 #[inline]
 pub fn leave() {
     if is_on() {
-        TURN.lock().unwrap().serving += 1;
-        NEXT.notify_all();
+        TURN.give_back();
     }
 }
 
 /// By who has it, and holds nothing that is shared just now: lets others go first who wait.
 #[inline(always)]
 pub fn offer() {
-    // Relaxed: who is not seen now is seen the next time.
-    if is_on() && WAITING.load(Ordering::Relaxed) > 0 {
-        leave();
-        wait_for_turn();
+    if is_on() && TURN.is_wanted() {
+        TURN.give_back();
+        TURN.take();
     }
-}
-
-#[cold]
-fn wait_for_turn() {
-    let mut turn = TURN.lock().unwrap();
-    let mine = turn.next;
-    turn.next += 1;
-    WAITING.fetch_add(1, Ordering::Relaxed);
-    while turn.serving != mine {
-        turn = NEXT.wait(turn).unwrap();
-    }
-    WAITING.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Read-modify-writes of what is touched only by those who have the turn, if there are turns. Each is as the atomic's own that it is

@@ -4,7 +4,7 @@ use super::{allocators, binding, multi_scheduling};
 use crate::args;
 use crate::process::flags::{max_heap, max_heap_term};
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{affinity, msacc, proctab, sched, send, spawn, time, time_offset, wall_time};
+use heddle_runtime::{affinity, dirty, msacc, proctab, sched, send, spawn, time, time_offset, wall_time};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,7 +51,7 @@ pub fn system_version() -> String {
         o.schedulers,
         sched::online(),
         o.dirty_cpu,
-        o.dirty_cpu,
+        dirty::online(),
         o.dirty_io
     )
 }
@@ -117,23 +117,22 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.tuple(&parts)
         }
         "schedulers" => small(o.schedulers),
-        "schedulers_online" => small(multi_scheduling::online().unwrap_or_else(sched::online)),
-        "schedulers_active" => small(heddle_runtime::balance::active()),
+        "schedulers_online" => small(multi_scheduling::online()),
+        "schedulers_active" => small(multi_scheduling::active()[0]),
         "schedulers_total" => small(o.schedulers),
-        "schedulers_state" => {
-            let n = small(o.schedulers);
-            let on = small(sched::online());
-            p.heap.tuple(&[n, on, on])
-        }
+        "schedulers_state" => p.heap.tuple(&[o.schedulers, multi_scheduling::online(), multi_scheduling::active()[0]].map(small)),
         "all_schedulers_state" => {
-            let on = sched::online();
-            let rows = [("normal", o.schedulers, on), ("dirty_cpu", o.dirty_cpu, o.dirty_cpu), ("dirty_io", o.dirty_io, o.dirty_io)];
-            let rows: Vec<Term> = rows.iter().map(|&(k, n, on)| p.heap.tuple(&[atom(k), small(n), small(on), small(on)])).collect();
+            let kinds = ["normal", "dirty_cpu", "dirty_io"].into_iter().zip([o.schedulers, o.dirty_cpu, o.dirty_io]);
+            let online = [multi_scheduling::online(), dirty::online(), o.dirty_io];
+            let rows = kinds.zip(online.into_iter().zip(multi_scheduling::active()));
+            let rows: Vec<Term> =
+                rows.map(|((kind, all), (on, active))| p.heap.tuple(&[atom(kind), small(all), small(on), small(active)])).collect();
             p.heap.list(&rows)
         }
         "scheduler_id" => small(sched::current_id()),
         "run_queues" => small(o.schedulers),
-        "dirty_cpu_schedulers" | "dirty_cpu_schedulers_online" => small(o.dirty_cpu),
+        "dirty_cpu_schedulers" => small(o.dirty_cpu),
+        "dirty_cpu_schedulers_online" => small(dirty::online()),
         "dirty_io_schedulers" => small(o.dirty_io),
         "multi_scheduling" => multi_scheduling::state(),
         "multi_scheduling_blockers" => p.heap.list(&multi_scheduling::blockers(false)),
@@ -411,11 +410,13 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         "multi_scheduling" => multi_scheduling::change(p, a),
         "scheduler_bind_type" => binding::set_kind(p, a[1]),
         "cpu_topology" => binding::set_topology(p, a[1]),
-        "schedulers_online" => match args::count(a[1]) {
-            Some(n) if n >= 1 && n <= sched::options().schedulers => {
-                Ok(small(multi_scheduling::set_online(n).unwrap_or_else(|| sched::set_online(n))))
-            }
-            _ => Err(p.badarg()),
+        "schedulers_online" => match args::count(a[1]).and_then(multi_scheduling::set_online) {
+            Some(before) => Ok(small(before)),
+            None => Err(p.badarg()),
+        },
+        "dirty_cpu_schedulers_online" => match args::count(a[1]).and_then(multi_scheduling::set_dirty_online) {
+            Some(before) => Ok(small(before)),
+            None => Err(p.badarg()),
         },
         "system_logger" => {
             let cell = &heddle_runtime::exit::SYSTEM_LOGGER;

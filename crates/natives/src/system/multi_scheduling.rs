@@ -1,10 +1,11 @@
 //! `system_flag(multi_scheduling, _)`: while somebody blocks, only the first scheduler runs processes, also those that have
-//! threads of their own.
+//! threads of their own; dirty threads take turns with it unless only normal schedulers are blocked (`runtime::blocking`). And how
+//! many schedulers, normal ones and dirty ones for CPU, are online meanwhile for those who ask.
 //!
 //! Who blocks goes on when that is so: every other thread has been through its loop since, and has put down what it ran.
 
 use heddle_runtime::process::{NativeResult, Process, Thrown};
-use heddle_runtime::{placement, qsbr, sched, zeal};
+use heddle_runtime::{blocking, dirty, placement, qsbr, sched, zeal};
 use heddle_term::{Atom, Term};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +33,7 @@ pub fn init() {
 }
 
 fn settle(blocks: &mut Blocks) {
+    blocking::set(blocks.by.iter().any(|(_, _, normal)| !normal));
     if blocks.by.is_empty() && blocks.online != 0 {
         sched::set_online(std::mem::take(&mut blocks.online));
         placement::block_private(false);
@@ -39,15 +41,49 @@ fn settle(blocks: &mut Blocks) {
     }
 }
 
-/// How many are online for those who ask; None: as many as run.
-pub fn online() -> Option<usize> {
-    Some(BLOCKS.lock().unwrap().online).filter(|&n| n != 0)
+impl Blocks {
+    /// How many are online, but for the blocking.
+    fn online(&self) -> usize {
+        if self.online == 0 { sched::online() } else { self.online }
+    }
 }
 
-/// Sets it behind a block; what it was. None: nobody blocks.
+/// How many are online for those who ask.
+pub fn online() -> usize {
+    BLOCKS.lock().unwrap().online()
+}
+
+/// Sets how many are online, at once or behind a block, and of dirty ones for CPU as many in proportion; what it was. None: so many
+/// cannot be.
 pub fn set_online(n: usize) -> Option<usize> {
+    let options = sched::options();
     let mut blocks = BLOCKS.lock().unwrap();
-    (blocks.online != 0).then(|| std::mem::replace(&mut blocks.online, n))
+    let before = blocks.online();
+    if n == 0 || n > options.schedulers {
+        return None;
+    }
+    if n != before {
+        dirty::set_online(dirty::online_for(n, (before, dirty::online()), (options.schedulers, options.dirty_cpu)));
+        if blocks.online == 0 {
+            sched::set_online(n);
+        } else {
+            blocks.online = n;
+        }
+    }
+    Some(before)
+}
+
+/// The same for the dirty ones for CPU alone, which are never more than the normal ones.
+pub fn set_dirty_online(n: usize) -> Option<usize> {
+    // Held so that the number of normal ones stays.
+    let blocks = BLOCKS.lock().unwrap();
+    (n > 0 && n <= blocks.online().min(sched::options().dirty_cpu)).then(|| dirty::set_online(n))
+}
+
+/// How many of the normal, the CPU and the I/O schedulers may run processes now.
+pub fn active() -> [usize; 3] {
+    let dirty = if blocking::is_on() { [0, 0] } else { [dirty::online(), sched::options().dirty_io] };
+    [sched::online(), dirty[0], dirty[1]]
 }
 
 pub fn state() -> Term {

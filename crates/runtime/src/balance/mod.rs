@@ -9,6 +9,8 @@
 //! - All active: queues that were too short pull from those that were too long, one process a turn while limits allow; those too
 //!   long push one; those that can do nothing for a class, because more urgent processes take all their time, push all of it.
 //!
+//! - `+sub true`: all are always active, and what `utilisation` says counts unless none waits for work.
+//!
 //! The period is that of the study, 4,000,000 reductions, divided by the number of schedulers: with many, a period that one of
 //! them takes to do as much is too long for the others (seed 000 §3.3.8).
 
@@ -16,16 +18,18 @@ pub mod active;
 pub mod limits;
 pub mod paths;
 pub mod share;
+pub mod utilisation;
 
 use crate::process::ProcRef;
 use crate::run_queue::RunQueue;
-use crate::{figures, placement, record, sched};
+use crate::{figures, placement, record, sched, time};
 use active::{Rise, Seen};
 use limits::{CLASSES, History, Queue};
 use paths::Path;
 pub use share::{Share, WAKE_LIMIT};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use utilisation::Pace;
 
 /// Reductions of a period with one scheduler, and the fewest.
 const PERIOD: u64 = 2000 * 2000;
@@ -33,6 +37,8 @@ const SHORTEST_PERIOD: u64 = 200 * 2000;
 
 /// Load compaction (`+scl`).
 pub static COMPACTION: AtomicBool = AtomicBool::new(true);
+/// Balancing by utilisation (`+sub`).
+pub static BY_UTILISATION: AtomicBool = AtomicBool::new(false);
 static BALANCED: AtomicU64 = AtomicU64::new(0);
 /// The number of those online changed since the last check.
 static UNBLOCKED: AtomicBool = AtomicBool::new(false);
@@ -64,7 +70,7 @@ pub fn reset() {
     ACTIVE.store(usize::MAX, Ordering::Relaxed);
     tell();
     for scheduler in 0..sched::count() {
-        sched::share(scheduler).set([Path::Stay; CLASSES], [0; CLASSES], 0);
+        sched::share(scheduler).set([Path::Stay; CLASSES], [0; CLASSES], 0, 1);
     }
 }
 
@@ -187,6 +193,7 @@ struct Known {
     /// By scheduler: reductions by class at the last check, and what was done in each period.
     reductions: Vec<[u64; CLASSES]>,
     history: Vec<History>,
+    utilisation: Utilisation,
 }
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
@@ -248,7 +255,66 @@ pub fn check(index: usize) {
     let all_active = next == open.len();
     ACTIVE.store(if all_active { online } else { open[next - 1] + 1 }, Ordering::Relaxed);
     tell();
-    if all_active { even_out(&open, &queues) } else { compact(&open, next) }
+    if !all_active {
+        compact(&open, next);
+    } else if !by_utilisation() || queues.iter().all(|queue| !queue.waited) {
+        even_out(&open, &queues);
+    }
+}
+
+/// Whether all are to work the same part of the time, also while there is not enough to do for all.
+#[inline(always)]
+pub fn by_utilisation() -> bool {
+    // Relaxed: set before there are schedulers.
+    BY_UTILISATION.load(Ordering::Relaxed)
+}
+
+/// What is known of how long each worked.
+#[derive(Default)]
+struct Utilisation {
+    looked_ns: u64,
+    worked_ns: Vec<u64>,
+    pace: Vec<Pace>,
+}
+
+/// The calling scheduler begins or ends its work.
+#[inline]
+pub fn set_busy(index: usize, busy: bool) {
+    if by_utilisation() {
+        sched::share(index).work.set_busy(busy, time::monotonic_ns() as u64);
+    }
+}
+
+/// By a scheduler with work, about once in `utilisation::PERIOD_MS`: sets paths from those that worked more than the others.
+#[cold]
+pub fn check_utilisation() {
+    let Ok(mut known) = KNOWN.try_lock() else { return };
+    let known = &mut known.get_or_insert_with(Known::default).utilisation;
+    let now = time::monotonic_ns() as u64;
+    let period = now - known.looked_ns;
+    // Each scheduler comes by; with one of them there is nothing to balance.
+    if period < utilisation::PERIOD_MS * 1_000_000 * 9 / 10 || sched::online() < 2 {
+        return;
+    }
+    known.looked_ns = now;
+    known.worked_ns.resize(sched::count(), 0);
+    known.pace.resize_with(sched::count(), Pace::default);
+    let open: Vec<usize> = (0..sched::online()).filter(|&scheduler| !placement::is_closed(scheduler)).collect();
+    let part = |&scheduler: &usize| {
+        let worked = sched::share(scheduler).work.ns(now);
+        let before = std::mem::replace(&mut known.worked_ns[scheduler], worked);
+        utilisation::part(worked.saturating_sub(before), period)
+    };
+    let parts: Vec<usize> = open.iter().map(part).collect();
+    // All have enough to do: then lengths of queues count (`even_out`), and its paths stay.
+    let all_work = parts.iter().all(|&part| part == 1000);
+    for (&scheduler, path) in open.iter().zip(utilisation::paths(&parts)) {
+        if all_work && !known.pace[scheduler].gives() {
+            continue;
+        }
+        let moves = known.pace[scheduler].next(matches!(path, Path::Push(_)));
+        sched::share(scheduler).set([path.of(&open); CLASSES], [0; CLASSES], 0, moves);
+    }
 }
 
 /// Those that are not active push what comes to them.
@@ -277,6 +343,6 @@ fn even_out(open: &[usize], queues: &[Queue]) {
         }
     }
     for (&scheduler, ((paths, limits), evacuates)) in open.iter().zip(paths.into_iter().zip(limits).zip(evacuates)) {
-        sched::share(scheduler).set(paths.map(|path| path.of(open)), limits, evacuates);
+        sched::share(scheduler).set(paths.map(|path| path.of(open)), limits, evacuates, 1);
     }
 }

@@ -6,12 +6,17 @@
 
 use super::limits::CLASSES;
 use super::paths::Path;
+use super::utilisation::Work;
 use super::{active, moved};
 use crate::process::Priority;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// It is not to take work: it is not online or active, or closed to all but those pinned to it.
 const RESTS: u32 = 1 << 31;
+/// It takes turns with others at running processes (`blocking`).
+const TURNS: u32 = 1 << 30;
+/// What it does with its time is counted (`msacc`).
+const ACCOUNTS: u32 = 1 << 29;
 const ALL: u32 = (1 << CLASSES) - 1;
 
 #[derive(Default)]
@@ -22,7 +27,7 @@ pub struct Share {
     /// It waited for work in this period; in this half.
     waited: AtomicBool,
     waited_in_half: AtomicBool,
-    /// What is wanted of it between two processes, nothing mostly: classes, as bits, that it pulls from its partner; RESTS.
+    /// What is wanted of it between two processes, nothing mostly: classes, as bits, that it pulls from its partner; RESTS, TURNS, ACCOUNTS.
     duties: AtomicU32,
     /// Classes, as bits, that it pushes; of these, the ones that it goes on pushing.
     pushes: AtomicU32,
@@ -31,6 +36,10 @@ pub struct Share {
     is_compacted: AtomicBool,
     partner: [AtomicU16; CLASSES],
     limit: [AtomicU32; CLASSES],
+    /// How many of a class it pushes before it stops, unless it goes on.
+    moves: [AtomicU32; CLASSES],
+    /// For the balance by utilisation.
+    pub work: Work,
     /// By the scheduler.
     pub pressure: Pressure,
 }
@@ -71,11 +80,12 @@ impl Share {
     /// It is not to work, and gives all to the partner; or it is, and stays with what it has.
     pub(super) fn compact(&self, path: Path) {
         let gives = matches!(path, Path::Push(_));
-        self.set([path; CLASSES], [0; CLASSES], if gives { ALL } else { 0 });
+        self.set([path; CLASSES], [0; CLASSES], if gives { ALL } else { 0 }, 1);
         self.is_compacted.store(gives, Ordering::Relaxed);
     }
 
-    pub(super) fn set(&self, paths: [Path; CLASSES], limits: [usize; CLASSES], evacuates: u32) {
+    /// `moves`: how many of each class it pushes in the period, if it does not evacuate the class.
+    pub(super) fn set(&self, paths: [Path; CLASSES], limits: [usize; CLASSES], evacuates: u32, moves: u32) {
         let (mut pulls, mut pushes) = (0, 0);
         for (class, path) in paths.into_iter().enumerate() {
             let partner = match path {
@@ -91,12 +101,13 @@ impl Share {
             };
             self.partner[class].store(partner as u16, Ordering::Relaxed);
             self.limit[class].store(limits[class].min(u32::MAX as usize) as u32, Ordering::Relaxed);
+            self.moves[class].store(moves, Ordering::Relaxed);
         }
         self.is_compacted.store(false, Ordering::Relaxed);
         self.evacuates.store(evacuates, Ordering::Relaxed);
         // Release: who sees the bits sees the partners of these or later paths.
         self.pushes.store(pushes, Ordering::Release);
-        self.change_duties(|duties| (duties & RESTS) | pulls);
+        self.change_duties(|duties| (duties & !ALL) | pulls);
     }
 
     /// By scheduler `index`, about to queue a process: where it goes instead, if anywhere.
@@ -117,8 +128,12 @@ impl Share {
             return None;
         }
         if self.evacuates.load(Ordering::Relaxed) & bit == 0 {
-            // One in a period. A check at the same time may set it again.
-            self.pushes.fetch_and(!bit, Ordering::Relaxed);
+            // A check at the same time may set both again.
+            let left = self.moves[class].load(Ordering::Relaxed).saturating_sub(1);
+            self.moves[class].store(left, Ordering::Relaxed);
+            if left == 0 {
+                self.pushes.fetch_and(!bit, Ordering::Relaxed);
+            }
         }
         let to = self.partner(class);
         moved(to, 1);
@@ -131,6 +146,19 @@ impl Share {
 
     pub(super) fn set_rests(&self, rests: bool) {
         self.change_duties(|duties| if rests { duties | RESTS } else { duties & !RESTS });
+    }
+
+    pub(crate) fn set_takes_turns(&self, takes: bool) {
+        self.change_duties(|duties| if takes { duties | TURNS } else { duties & !TURNS });
+    }
+
+    /// Whether it takes turns.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.duties.load(Ordering::Relaxed) & TURNS != 0
+    }
+
+    pub(crate) fn set_accounts(&self, accounts: bool) {
+        self.change_duties(|duties| if accounts { duties | ACCOUNTS } else { duties & !ACCOUNTS });
     }
 
     /// The classes that it pulls.
@@ -215,13 +243,21 @@ mod tests {
         let share = Share::default();
         let mut paths = [Path::Stay; CLASSES];
         paths[1] = Path::Push(2);
-        share.set(paths, [7; CLASSES], 0);
+        share.set(paths, [7; CLASSES], 0, 1);
         assert_eq!(share.next_target(0, true), None);
         assert_eq!(share.next_target(1, true), Some(2));
         assert_eq!(share.next_target(1, true), None);
         share.compact(Path::Push(3));
-        share.set(paths, [7; CLASSES], 1 << 1);
+        share.set(paths, [7; CLASSES], 1 << 1, 1);
         assert_eq!((share.next_target(1, true), share.next_target(1, true)), (Some(2), Some(2)));
+    }
+
+    #[test]
+    fn a_path_may_be_for_more() {
+        let share = Share::default();
+        share.set([Path::Push(2); CLASSES], [0; CLASSES], 0, 3);
+        let targets: Vec<_> = [1, 1, 2, 1, 1].map(|class| share.next_target(class, true)).into();
+        assert_eq!(targets, [Some(2), Some(2), Some(2), Some(2), None]);
     }
 
     #[test]

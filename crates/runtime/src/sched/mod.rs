@@ -21,7 +21,7 @@ use crate::run_queue::{Next, RunQueue};
 use crate::state::Put;
 use crate::timer::{self, Action, Wheels};
 use crate::{
-    dirty, figures, give_back, huge_pages, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time,
+    blocking, dirty, figures, give_back, huge_pages, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time,
 };
 use heddle_sync::barrier;
 use heddle_sync::idle::IdleSet;
@@ -49,6 +49,7 @@ pub struct Options {
     pub schedulers: usize,
     pub online: usize,
     pub dirty_cpu: usize,
+    pub dirty_cpu_online: usize,
     pub dirty_io: usize,
 }
 
@@ -194,10 +195,12 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         coming: AtomicIsize::new(0),
     };
     huge_pages::init(n);
+    let dirty_online = vm.options.dirty_cpu_online;
     let threads = vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io;
     wall_time::init(threads);
     figures::init(threads);
     assert!(VM.set(vm).is_ok(), "scheduler initialised twice");
+    dirty::set_online(dirty_online);
 }
 
 /// Starts all threads. Returns at once; the machine ends by `halt`.
@@ -424,6 +427,7 @@ fn scheduler_loop(index: usize) {
     let mut engine = vm.engine.new_thread();
     qsbr::online();
     let mut next_timer_look = 0u64;
+    let mut next_balance = 0u64;
     let mut rounds = 0u32;
     let mut check = Check::default();
     let (mut busy, mut gives_way) = (false, false);
@@ -444,12 +448,17 @@ fn scheduler_loop(index: usize) {
             if now >= next_timer_look {
                 next_timer_look = now + timer::fire::due(&vm.wheels, 10).min(1);
             }
+            if balance::by_utilisation() && now >= next_balance {
+                next_balance = now + balance::utilisation::PERIOD_MS;
+                balance::check_utilisation();
+            }
         }
         let active = me.share.takes_work();
         if active && check.is_due(me.reductions.load(Ordering::Relaxed)) {
             balance::check(index);
         }
-        if me.share.has_duties() {
+        let has_duties = me.share.has_duties();
+        if has_duties {
             if active { balance::pull(index) } else { balance::hand_over(index) }
         }
         // SAFETY: this is the queue's owner.
@@ -457,6 +466,7 @@ fn scheduler_loop(index: usize) {
             Some(next) => Some(next),
             None => {
                 if std::mem::take(&mut busy) {
+                    balance::set_busy(index, false);
                     wall_time::set_busy(index, false);
                 }
                 if active { find_work(index, spin) } else { None }
@@ -464,6 +474,7 @@ fn scheduler_loop(index: usize) {
         };
         if next.is_some() && !busy {
             busy = true;
+            balance::set_busy(index, true);
             wall_time::set_busy(index, true);
             if vm.schedulers.len() > cores() {
                 (gives_way, rounds) = (true, u32::MAX);
@@ -473,14 +484,16 @@ fn scheduler_loop(index: usize) {
         match next {
             Some(next) => {
                 spin = true;
+                let watched = if has_duties { Some(Watched::begin(index)) } else { None };
                 let found = match next {
                     Next::Process(p) => Some((p, p.state.start_running())),
                     Next::Wanted(pid) => proctab::lookup(pid).map(|p| (p, p.state.start_out_of_turn())),
                 };
                 if let Some((p, taken)) = found {
-                    msacc::enter(State::Emulator);
                     take(engine.as_mut(), p, taken, index);
-                    msacc::enter(State::Other);
+                }
+                if let Some(watched) = watched {
+                    watched.end();
                 }
                 me.queue.hold(0);
             }
@@ -510,6 +523,27 @@ fn let_others_come(vm: &Vm) {
 
 /// How often a scheduler gives its core away before it runs its first process: each turn may be a slice of the system's.
 const TURNS: usize = 4;
+
+/// A process of a scheduler that has more to do before and after it: the usual one does not ask for each of these.
+struct Watched(Option<blocking::Mine>);
+
+impl Watched {
+    #[cold]
+    #[inline(never)]
+    fn begin(index: usize) -> Watched {
+        let turn = if share(index).takes_turns() { blocking::for_scheduler(index) } else { None };
+        msacc::enter(State::Emulator);
+        Watched(turn)
+    }
+
+    /// The turn is given back.
+    #[cold]
+    #[inline(never)]
+    fn end(self) {
+        msacc::enter(State::Other);
+        drop(self.0);
+    }
+}
 
 /// Looks at the others' queues, for a while if it is to spin.
 fn find_work(index: usize, spin: bool) -> Option<Next> {
