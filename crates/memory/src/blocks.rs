@@ -9,8 +9,9 @@ use std::alloc::{Layout, handle_alloc_error};
 /// A block of so many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]
 pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
-    let Some((row, heap)) = me().ready(kind) else { return allocate_first(kind, bytes) };
-    row.allocated(kind, bytes);
+    let me = me();
+    let Some(heap) = me.ready(kind) else { return allocate_first(kind, bytes) };
+    me.row().allocated(kind, bytes);
     // SAFETY: the calling thread's own pages.
     let block = unsafe { mi_theap_malloc(heap, bytes) };
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
@@ -30,18 +31,9 @@ fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
 #[inline(always)]
 // SAFETY: the contract above.
 pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
-    match me().taken() {
-        Some(row) => row.freed(kind, bytes),
-        None => freed_first(kind, bytes),
-    }
+    me().row().freed(kind, bytes);
     // SAFETY: by contract it is a block of ours.
     unsafe { mi_free(block.cast()) }
-}
-
-#[cold]
-#[inline(never)]
-fn freed_first(kind: Kind, bytes: usize) {
-    me().freed(kind, bytes);
 }
 
 /// The block with another size, perhaps elsewhere.
@@ -51,7 +43,7 @@ fn freed_first(kind: Kind, bytes: usize) {
 // SAFETY: the contract above.
 pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     let me = me();
-    me.freed(kind, before);
+    me.row().freed(kind, before);
     me.allocated(kind, bytes);
     // SAFETY: by contract it is a block of ours; the pages are the calling thread's.
     let block = unsafe { mi_theap_realloc(me.heap(kind), block.cast(), bytes) };

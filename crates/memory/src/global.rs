@@ -4,8 +4,9 @@
 //! used up, the aligned way takes a block of a larger class instead of collecting what was freed meanwhile, and goes on so from then on
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
-use crate::Kind;
+use crate::mimalloc::mi_theap_malloc;
 use crate::rows::me;
+use crate::{COUNTED, Kind};
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
 };
@@ -30,21 +31,19 @@ fn is_natural(size: usize, align: usize) -> bool {
     align <= 8 || align == 16 && size >= 16
 }
 
-/// What a thread without a row does. Apart, so that the usual way needs no frame.
+/// What a thread without pages does. Apart, so that the usual way needs no frame.
 #[cold]
 #[inline(never)]
 fn allocate_first(size: usize, align: usize) -> *mut u8 {
     me().allocated(Kind::Rest, size);
-    // SAFETY: as in `alloc`.
-    unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
+    me().heap(Kind::Rest);
+    uncounted(size, align)
 }
 
-#[cold]
-#[inline(never)]
-fn free_first(ptr: *mut u8, size: usize) {
-    me().freed(Kind::Rest, size);
-    // SAFETY: by the contract of `dealloc` it is a block of ours.
-    unsafe { mi_free(ptr.cast()) }
+#[inline(always)]
+fn uncounted(size: usize, align: usize) -> *mut u8 {
+    // SAFETY: any size may be asked for; the alignment is a power of two.
+    unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
 }
 
 // SAFETY: mimalloc's contract is that of GlobalAlloc; blocks of all its ways may be freed and resized by any of them.
@@ -53,10 +52,15 @@ unsafe impl GlobalAlloc for Allocator {
     // SAFETY: the contract is the trait's.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
-        let Some(row) = me().taken() else { return allocate_first(size, align) };
-        row.allocated(Kind::Rest, size);
-        // SAFETY: any size may be asked for; the alignment is a power of two.
-        unsafe { if is_natural(size, align) { mi_malloc(size) } else { mi_malloc_aligned(size, align) }.cast() }
+        if !COUNTED {
+            return uncounted(size, align);
+        }
+        let me = me();
+        // `mi_malloc` would look for them as well.
+        let Some(heap) = me.ready(Kind::Rest) else { return allocate_first(size, align) };
+        me.row().allocated(Kind::Rest, size);
+        // SAFETY: any size may be asked for; the alignment is a power of two. The pages are the calling thread's own.
+        unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }
     }
     #[inline]
     // SAFETY: the contract is the trait's.
@@ -69,8 +73,7 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     // SAFETY: the contract is the trait's.
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        let Some(row) = me().taken() else { return free_first(ptr, layout.size()) };
-        row.freed(Kind::Rest, layout.size());
+        me().row().freed(Kind::Rest, layout.size());
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { mi_free(ptr.cast()) }
     }
@@ -78,8 +81,8 @@ unsafe impl GlobalAlloc for Allocator {
     // SAFETY: the contract is the trait's.
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
-        me().freed(Kind::Rest, layout.size());
-        me().allocated(Kind::Rest, size);
+        me().row().freed(Kind::Rest, layout.size());
+        me().row().allocated(Kind::Rest, size);
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) }.cast() }
     }

@@ -20,6 +20,9 @@ pub use rows::{Counts, Row, keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;
 pub use system::{System, collect_and_purge, resident_bytes, system};
 
+/// False only in the build that bench/accounting compares with: there nothing is counted.
+pub const COUNTED: bool = !cfg!(feature = "uncounted");
+
 /// What memory is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {

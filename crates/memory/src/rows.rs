@@ -1,6 +1,7 @@
 //! What each thread allocated and freed, by kind.
 //!
-//! A row is written by its thread alone, with plain loads and stores: no locked instruction, no shared line. Who wants to know
+//! A row is written by its thread alone, with plain loads and stores: no locked instruction, no shared line. That a thread has none
+//! yet is found where it has no pages yet, too; so counting is no more than to load the row's address and to add. Who wants to know
 //! adds up all rows. A block may be freed by another thread than took it, so a row by itself may have freed more than it took;
 //! sums wrap. When a thread ends, the next one goes on with its row: what the rows add up to stays right.
 //!
@@ -8,13 +9,13 @@
 
 use crate::mimalloc::{self, ThreadHeap};
 use crate::stamp::SIZE_BITS;
-use crate::{KINDS, Kind};
+use crate::{COUNTED, KINDS, Kind};
 use std::cell::Cell;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Threads that have a row of their own at a time; more share the last.
-const MOST: usize = 2048;
+/// Threads that have a row of their own at a time: more than there can be schedulers and private threads. Others share the last.
+const MOST: usize = 4096;
 
 /// Of one kind, since the machine started.
 #[derive(Default)]
@@ -60,12 +61,13 @@ static ROWS: [Row; MOST] = [const {
 static TAKEN: [AtomicU64; MOST / 64] = [const { AtomicU64::new(0) }; MOST / 64];
 /// Rows below this one were in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Of those that have none: threads that just end, and those above the limit. They add with read-modify-writes.
+/// Of those that have none: threads that just end, or freed something before they allocated anything. What two of them free at the
+/// very same time may be counted once.
 const SHARED: usize = MOST - 1;
 
 /// What a thread needs to allocate.
 pub(crate) struct Mine {
-    /// Null: it has none yet, or no more.
+    /// The shared one: it has none of its own yet, or no more.
     row: Cell<*const Row>,
     /// Whether it took a row already, or is about to.
     is_known: Cell<bool>,
@@ -78,7 +80,7 @@ pub(crate) struct Mine {
 thread_local! {
     static MINE: Mine = const {
         Mine {
-            row: Cell::new(null()),
+            row: Cell::new(&raw const ROWS[SHARED]),
             is_known: Cell::new(false),
             stamp: Cell::new((SHARED as u64) << SIZE_BITS),
             heaps: [const { Cell::new(null_mut()) }; KINDS.len()],
@@ -95,7 +97,7 @@ impl Drop for Lease {
         let mine = me();
         mine.heaps.iter().for_each(|heap| heap.set(null_mut()));
         let index = (mine.stamp.replace((SHARED as u64) << SIZE_BITS) >> SIZE_BITS) as usize;
-        mine.row.set(null());
+        mine.row.set(&raw const ROWS[SHARED]);
         if index != SHARED {
             ROWS[index].owner.store(0, Ordering::Relaxed);
             ROWS[index].thread.store(0, Ordering::Relaxed);
@@ -113,83 +115,69 @@ pub(crate) fn me() -> &'static Mine {
 }
 
 impl Mine {
-    /// The row and the pages of the calling thread, if it has both: then it had them before, and there is nothing else to do.
+    /// The pages of the calling thread, if it took them before; then it has a row, and there is nothing else to do.
     #[inline(always)]
-    pub fn ready(&self, kind: Kind) -> Option<(&'static Row, *mut ThreadHeap)> {
-        let heap = self.heaps[kind as usize].get();
-        // SAFETY: with a heap there is a row, which points into ROWS.
-        (!heap.is_null()).then(|| (unsafe { &*self.row.get() }, heap))
+    pub fn ready(&self, kind: Kind) -> Option<*mut ThreadHeap> {
+        Some(self.heaps[kind as usize].get()).filter(|heap| !heap.is_null())
     }
 
-    /// The row of the calling thread, if it took one before.
+    /// The row of the calling thread, or the shared one.
     #[inline(always)]
-    pub fn taken(&self) -> Option<&'static Row> {
+    pub fn row(&self) -> &'static Row {
         // SAFETY: it points into ROWS.
-        unsafe { self.row.get().as_ref() }
+        unsafe { &*self.row.get() }
     }
 
     /// The pages of the calling thread.
     pub fn heap(&self, kind: Kind) -> *mut ThreadHeap {
-        if let Some((_, heap)) = self.ready(kind) {
+        if let Some(heap) = self.ready(kind) {
             return heap;
         }
         // SAFETY: a heap that stays.
         let heap = unsafe { mimalloc::mi_heap_theap(mimalloc::heap(kind)) };
         // Not when the thread is ending: then mimalloc takes it back.
-        if self.row().is_some() {
+        if self.has_row() {
             self.heaps[kind as usize].set(heap);
         }
         heap
     }
 
-    pub fn row(&self) -> Option<&'static Row> {
-        self.taken().or_else(|| self.take_row())
+    /// Whether the calling thread has a row of its own; it takes one if it can.
+    fn has_row(&self) -> bool {
+        !std::ptr::eq(self.row.get(), &ROWS[SHARED]) || self.take_row()
     }
 
     #[cold]
     #[inline(never)]
-    fn take_row(&self) -> Option<&'static Row> {
+    fn take_row(&self) -> bool {
         // What is allocated to take it is the shared row's.
         if self.is_known.replace(true) || LEASE.try_with(|_| ()).is_err() {
-            return None;
+            return false;
         }
-        let number = free_row()?;
+        let Some(number) = free_row() else { return false };
         let row = &ROWS[number];
         row.thread.store(crate::thread_id(), Ordering::Relaxed);
         self.stamp.set((number as u64) << SIZE_BITS);
         self.row.set(row);
-        Some(row)
+        true
     }
 
     /// For threads that may have no row.
     pub fn allocated(&self, kind: Kind, bytes: usize) {
-        match self.row() {
-            Some(row) => row.allocated(kind, bytes),
-            None => {
-                let counts = ROWS[SHARED].counts(kind);
-                counts.blocks_allocated.fetch_add(1, Ordering::Relaxed);
-                counts.bytes_allocated.fetch_add(bytes as u64, Ordering::Relaxed);
-            }
+        if self.has_row() {
+            return self.row().allocated(kind, bytes);
         }
-    }
-
-    /// For threads that may have no row.
-    pub fn freed(&self, kind: Kind, bytes: usize) {
-        match self.row() {
-            Some(row) => row.freed(kind, bytes),
-            None => {
-                let counts = ROWS[SHARED].counts(kind);
-                counts.blocks_freed.fetch_add(1, Ordering::Relaxed);
-                counts.bytes_freed.fetch_add(bytes as u64, Ordering::Relaxed);
-            }
-        }
+        let counts = ROWS[SHARED].counts(kind);
+        counts.blocks_allocated.fetch_add(1, Ordering::Relaxed);
+        counts.bytes_allocated.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Says how many bytes of blocks for heaps the thread keeps now.
     #[inline(always)]
     pub fn keeps(&self, bytes: usize) {
-        if let Some(row) = self.taken() {
-            row.kept_bytes.store(bytes as u64, Ordering::Relaxed);
+        // Who keeps a block allocated it or freed another for it, so the row is its own.
+        if COUNTED {
+            self.row().kept_bytes.store(bytes as u64, Ordering::Relaxed);
         }
     }
 
@@ -197,9 +185,9 @@ impl Mine {
     #[cold]
     #[inline(never)]
     pub fn freed_for_another(&self, bytes: usize) {
-        if let Some(row) = self.row() {
-            add(&row.foreign_blocks, 1);
-            add(&row.foreign_bytes, bytes as u64);
+        if self.has_row() {
+            add(&self.row().foreign_blocks, 1);
+            add(&self.row().foreign_bytes, bytes as u64);
         }
     }
 
@@ -240,6 +228,9 @@ impl Row {
     /// By its thread.
     #[inline(always)]
     pub(crate) fn allocated(&self, kind: Kind, bytes: usize) {
+        if !COUNTED {
+            return;
+        }
         let counts = self.counts(kind);
         add(&counts.blocks_allocated, 1);
         add(&counts.bytes_allocated, bytes as u64);
@@ -248,6 +239,9 @@ impl Row {
     /// By its thread.
     #[inline(always)]
     pub(crate) fn freed(&self, kind: Kind, bytes: usize) {
+        if !COUNTED {
+            return;
+        }
         let counts = self.counts(kind);
         add(&counts.blocks_freed, 1);
         add(&counts.bytes_freed, bytes as u64);
@@ -284,9 +278,10 @@ impl Counts {
     }
 }
 
-/// The calling thread's; the shared one if it has none.
+/// The calling thread's; the shared one if it can have none.
 pub fn mine() -> &'static Row {
-    me().row().unwrap_or(&ROWS[SHARED])
+    me().has_row();
+    me().row()
 }
 
 /// Says how many bytes of blocks for heaps the calling thread keeps now, in use by nobody.

@@ -1,5 +1,6 @@
 //! A size and who allocated it, in one word: what is sent from thread to thread carries it.
 
+use crate::COUNTED;
 use crate::rows::me;
 
 /// Lower 48 bits: the size; upper 16: the row of the thread that allocated.
@@ -13,7 +14,7 @@ impl Stamp {
     #[inline(always)]
     pub fn new(size: usize) -> Stamp {
         debug_assert!(size >> SIZE_BITS == 0);
-        Stamp(size as u64 | me().stamp())
+        Stamp(if COUNTED { size as u64 | me().stamp() } else { size as u64 })
     }
 
     #[inline(always)]
@@ -24,6 +25,9 @@ impl Stamp {
     /// Counts that the calling thread is about to free the block, if it is another's.
     #[inline(always)]
     pub fn leaves(self, bytes: usize) {
+        if !COUNTED {
+            return;
+        }
         let me = me();
         if (self.0 ^ me.stamp()) >> SIZE_BITS != 0 {
             me.freed_for_another(bytes);

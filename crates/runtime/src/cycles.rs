@@ -45,6 +45,7 @@ pub fn init() {
 #[inline]
 pub fn now() -> u64 {
     match START.get() {
+        _ if !heddle_memory::COUNTED => 0,
         Some(start) if start.is_counter => counter(),
         _ => monotonic_ns() as u64,
     }

@@ -5,6 +5,7 @@
 
 use crate::figures::{self, Figure, Figures};
 use crate::time::monotonic_ns;
+use heddle_memory::COUNTED;
 use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
@@ -90,6 +91,9 @@ pub struct Waits {
 impl Class {
     #[inline]
     pub fn lock<T: ?Sized>(self, mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        if !COUNTED {
+            return mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        }
         match mutex.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(e)) => e.into_inner(),
@@ -99,6 +103,9 @@ impl Class {
 
     #[inline]
     pub fn read<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+        if !COUNTED {
+            return lock.read().unwrap_or_else(PoisonError::into_inner);
+        }
         match lock.try_read() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(e)) => e.into_inner(),
@@ -108,6 +115,9 @@ impl Class {
 
     #[inline]
     pub fn write<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+        if !COUNTED {
+            return lock.write().unwrap_or_else(PoisonError::into_inner);
+        }
         match lock.try_write() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(e)) => e.into_inner(),
