@@ -345,7 +345,7 @@ test(placed) ->
 
 test(traced) ->
     T = probe(),
-    erlang:trace(T, true, [send, 'receive', procs, running]),
+    erlang:trace(T, true, [send, 'receive', procs, running, exiting]),
     x = ask(T, echo, x),
     Me = self(),
     T ! {stop, Me, over},
@@ -380,7 +380,7 @@ text({error, {task_panic, Type, Text}}) -> {task_panic, Type, hd(string:split(Te
 trace_until_gone(T) ->
     receive
         {trace, T, exit, _} = E ->
-            receive {trace, T, out, 0} -> [E] after 20000 -> timeout end;
+            receive {trace, T, out_exited, 0} -> [E] after 20000 -> timeout end;
         E when element(1, E) =:= trace -> [E | trace_until_gone(T)]
     after 20000 -> timeout
     end.
