@@ -38,7 +38,13 @@ const fn flag(name: &'static str, takes: Takes, support: Support, value: &'stati
 }
 
 pub const FLAGS: &[Flag] = &[
-    flag("S", Value, Honoured, "N[:M]", "schedulers, and how many of them are online (default: processors)"),
+    flag(
+        "S",
+        Value,
+        Honoured,
+        "N[:M]",
+        "schedulers (default: processors), and how many of them are online (default: no more than processors)",
+    ),
     flag("SP", Value, Honoured, "P[:Q]", "the same in percent of the processors"),
     flag("SDcpu", Value, Honoured, "N[:M]", "threads for long computations in natives"),
     flag("SDPcpu", Value, Honoured, "P[:Q]", "the same in percent of the schedulers"),

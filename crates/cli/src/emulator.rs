@@ -317,7 +317,8 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
     let schedulers = if config.sequential { 1 } else { config.schedulers.unwrap_or_else(cores) };
-    let online = config.online.unwrap_or(schedulers);
+    // As stock: more than processors are online only if they are asked for.
+    let online = config.online.unwrap_or_else(|| cores().min(schedulers));
     // Never more than normal ones; more than processors only if they are asked for.
     let dirty_cpu = config.dirty_cpu.unwrap_or_else(cores).clamp(1, schedulers);
     let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
