@@ -3,7 +3,7 @@
 use crate::package::Package;
 use crate::process::{FLAG_TASK, Process};
 use crate::registers::Registers;
-use crate::send::{PORTS, deliver, send_exit, send_exit_with};
+use crate::send::{deliver, send_exit, send_exit_with};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, seq, tracees};
 use crate::{gc, names, proctab, qsbr, timer_refs};
@@ -45,9 +45,7 @@ pub fn leave(p: &mut Process) {
         eprintln!("The first process ended, so the machine stops: {reason}");
         crate::way_out::exit_now(1);
     }
-    if p.flags & FLAG_TASK != 0 {
-        crate::task::terminate(p);
-    }
+    let last_words = if p.flags & FLAG_TASK != 0 { crate::task::terminate(p) } else { None };
     shared.state.set_exiting();
     if events::on(p.shared(), flags::PROCS) {
         let reason = p.exit_reason;
@@ -84,30 +82,7 @@ pub fn leave(p: &mut Process) {
     let reason = p.exit_reason;
     // Signals that came before the end still count: a link or monitor among them is answered like the others.
     let mut list = shared.inbox.close();
-    if let Some(inner) = p.relations.take() {
-        for (other, link) in inner.links {
-            if link.active {
-                let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
-                send_exit_with(me, other, reason, true, token);
-            }
-        }
-        for (reference, watcher) in inner.watchers {
-            if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
-                let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::new(reason) }));
-            }
-        }
-        for (reference, m) in inner.monitoring {
-            if m.target.is_local_port() {
-                if let Some(h) = PORTS.get() {
-                    (h.demonitor)(m.target, reference);
-                }
-            } else if m.target.is_local_pid()
-                && let Some(to) = proctab::lookup(m.target.payload())
-            {
-                let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
-            }
-        }
-    }
+    tell_relations(p, reason);
     while !list.is_null() {
         // SAFETY: the list was taken whole.
         unsafe {
@@ -115,6 +90,9 @@ pub fn leave(p: &mut Process) {
             list = signal.next;
             answer_for_dead(p, *signal);
         }
+    }
+    if let Some((to, message)) = last_words {
+        crate::send::message_to_pid(to, message);
     }
     crate::trace::meters::settle(p);
     let traced = p.shared().trace.load(Ordering::Relaxed);
@@ -127,6 +105,39 @@ pub fn leave(p: &mut Process) {
         }
         tracees::forget_process(p.shared());
     }
+}
+
+/// Links and monitors fire, and are none any more.
+fn tell_relations(p: &mut Process, reason: Term) {
+    let me = p.pid_term();
+    let Some(inner) = p.relations.take() else { return };
+    for (other, link) in inner.links {
+        if link.active {
+            let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
+            send_exit_with(me, other, reason, true, token);
+        }
+    }
+    for (reference, watcher) in inner.watchers {
+        if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
+            let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::new(reason) }));
+        }
+    }
+    for (reference, m) in inner.monitoring {
+        if (m.target.is_local_pid() || m.target.is_local_port())
+            && let Some(to) = proctab::find(m.target)
+        {
+            let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
+        }
+    }
+}
+
+/// To others the process is as good as ended: it has no name, and nobody is linked to it or watches it any more. It goes on.
+pub fn part(p: &mut Process, reason: Term) {
+    let name = p.shared().name.swap(0, Ordering::AcqRel);
+    if name != 0 {
+        names::unregister(Atom::from_index(name - 1), Some(p.pid_term()));
+    }
+    tell_relations(p, reason);
 }
 
 /// A signal that reached a process which is ending.

@@ -2,11 +2,11 @@
 
 use crate::links::{AliasMode, Link, MonitorKind};
 use crate::package::Package;
-use crate::process::Process;
-use crate::send::{deliver, node_name};
+use crate::process::{FLAG_ENDS, Process};
+use crate::send::{PORTS, deliver, node_name};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, meters};
-use crate::{proctab, refs, system_monitor};
+use crate::{proctab, refs, system_monitor, task};
 use heddle_term::{Term, am};
 
 #[must_use]
@@ -72,6 +72,9 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
         }
         Body::Exit { from, reason, linked, kill, token } => {
             let from_term = *from;
+            if p.shared().is_port() {
+                return exit_of_port(p, from_term, reason.term(), *linked);
+            }
             if *linked {
                 // Only an active link carries it.
                 match p.relations.get_mut().and_then(|i| i.links.remove(&from_term)) {
@@ -122,7 +125,14 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 events::of_process(p, flags::PROCS, "getting_linked", &[from]);
             }
             let inner = p.relations.make();
-            inner.links.entry(from).or_insert(Link { active: true, unlinking: 0 });
+            let mut is_new = false;
+            inner.links.entry(from).or_insert_with(|| {
+                is_new = true;
+                Link { active: true, unlinking: 0 }
+            });
+            if is_new && p.shared().is_port() {
+                port_linked(p, from, true);
+            }
         }
         Body::Unlink { from, id } => {
             let (from, id) = (*from, *id);
@@ -132,6 +142,9 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 inner.links.remove(&from);
                 if events::on(p.shared(), flags::PROCS) {
                     events::of_process(p, flags::PROCS, "getting_unlinked", &[from]);
+                }
+                if p.shared().is_port() {
+                    port_linked(p, from, false);
                 }
             }
             if let Some(to) = proctab::lookup(from.payload()) {
@@ -186,9 +199,29 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
         Body::Call(f) => {
             let f = std::mem::replace(f, Box::new(|_| {}));
             f(Some(p));
+            if p.flags & FLAG_ENDS != 0 {
+                return After::Exit;
+            }
         }
     }
     After::Continue
+}
+
+/// What an exit signal does to a port, the port says. A link that carried one is gone.
+#[cold]
+fn exit_of_port(p: &mut Process, from: Term, reason: Term, linked: bool) -> After {
+    if linked && p.relations.get_mut().and_then(|inner| inner.links.remove(&from)).is_none() {
+        return After::Continue;
+    }
+    task::exit_signal(p, from, reason, linked);
+    if p.flags & FLAG_ENDS != 0 { After::Exit } else { After::Continue }
+}
+
+#[cold]
+fn port_linked(p: &Process, from: Term, on: bool) {
+    if let Some(hooks) = PORTS.get() {
+        (hooks.linked)(p.pid_term(), from, on);
+    }
 }
 
 /// A message goes to the inner queue.

@@ -11,6 +11,7 @@ use crate::inner_queue::InnerQueue;
 use crate::level::Level;
 use crate::links::Relations;
 use crate::placement::Place;
+use crate::proctab;
 use crate::registers::Registers;
 use crate::state::ProcState;
 use heddle_term::code_cell::Mfa;
@@ -30,7 +31,7 @@ pub struct ProcShared {
     /// Atom index + 1 of the registered name, or 0.
     pub name: AtomicU32,
     pub inbox: Inbox,
-    /// 58-bit identity: payload of the pid term.
+    /// 58-bit identity: payload of the pid term. Of a port: its number, with the bit `proctab::PORT`.
     pub pid: u64,
     /// Run queue the process was last on, and is put on when its waker has none.
     pub last_scheduler: AtomicU16,
@@ -86,8 +87,9 @@ impl ProcRef {
         // SAFETY: by contract.
         unsafe { &mut *(*self.0.as_ptr()).local.get() }
     }
+    /// Its pid, or the port that it is.
     pub fn pid_term(self) -> Term {
-        Term::local_pid(self.pid)
+        proctab::term_of(self.pid)
     }
 }
 
@@ -97,6 +99,10 @@ const HANDLING: u16 = 1 << 15;
 const ONCE: u16 = 1 << 14;
 
 impl ProcShared {
+    /// A task with the identity of a port.
+    pub fn is_port(&self) -> bool {
+        self.pid & proctab::PORT != 0
+    }
     /// Where it is to run (see `placement`), as index + 1; 0: anywhere.
     #[inline(always)]
     pub fn placed(&self) -> usize {
@@ -277,6 +283,7 @@ impl Rare {
             mark: crate::stack::Mark::NONE,
             gap_words: 0,
             task: None,
+            answer: None,
         })
     }
 
@@ -313,6 +320,8 @@ pub struct Rare {
     pub gap_words: usize,
     /// What a native task is (FLAG_TASK), while none of its call-backs runs.
     pub task: Option<Box<crate::task::Running>>,
+    /// What a native of it that waits was answered (`task::ask`).
+    pub answer: Option<crate::Package>,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -399,6 +408,8 @@ pub const FLAG_FLOATS: u32 = 16;
 pub const FLAG_ASYNC_DIST: u32 = 32;
 /// It is a native task: see `task`.
 pub const FLAG_TASK: u32 = 64;
+/// A signal that a task has just handled is its last: `exit_reason` is set.
+pub const FLAG_ENDS: u32 = 128;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
@@ -407,8 +418,9 @@ impl Process {
     pub fn pid(&self) -> u64 {
         self.shared().pid
     }
+    #[inline(always)]
     pub fn pid_term(&self) -> Term {
-        Term::local_pid(self.shared().pid)
+        proctab::term_of(self.shared().pid)
     }
     #[inline(always)]
     pub fn shared(&self) -> &'static ProcShared {

@@ -1,80 +1,170 @@
-//! The process table: identity to process. Readers take no lock and write nothing. The identity counts upwards; its slot is
-//! its remainder by the table size, so numbers are not reused until the table was gone through (as in ERTS).
+//! The process table: identity to process, and a second one for ports, which are processes too (`task`) with numbers of their own.
+//! Readers take no lock and write nothing. The identity counts upwards; its slot is its remainder by the table size, so numbers are
+//! not reused until the table was gone through (as in ERTS).
 
 use crate::process::{ProcRef, ProcShared};
 use heddle_sync::sequential::{Number, Word};
+use heddle_term::Term;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 pub const DEFAULT_LIMIT: usize = 1 << 20;
+/// `+Q`; stock's default.
+pub const PORT_LIMIT: usize = 1 << 16;
 
-/// A pid's payload has 58 bits.
+/// The payload of a pid or port has 58 bits.
 const LARGEST: u64 = (1 << 58) - 1;
+/// The bit above them, in an identity: it is a port's. In a term the type says that.
+pub const PORT: u64 = 1 << 58;
 
+/// Read by all and written by nobody; what changes is in `Numbers`, on other cache lines.
 struct Table {
     slots: Box<[AtomicPtr<ProcShared>]>,
     limit: usize,
 }
 
-static TABLE: OnceLock<Table> = OnceLock::new();
-static NEXT: AtomicU64 = AtomicU64::new(0);
-/// `set_next` was called: slots are in use wherever they are.
-static JUMPED: AtomicBool = AtomicBool::new(false);
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-/// `limit` as given with `+P`: rounded up to a power of two, as in ERTS.
-pub fn init(limit: usize) {
-    let limit = limit.clamp(1024, 1 << 27).next_power_of_two();
-    let layout = std::alloc::Layout::array::<AtomicPtr<ProcShared>>(limit).expect("process table");
-    // SAFETY: zeroed memory is a slice of null pointers; pages are only used as they are touched.
-    let slots = unsafe {
-        let ptr = std::alloc::alloc_zeroed(layout).cast::<AtomicPtr<ProcShared>>();
-        assert!(!ptr.is_null(), "no memory for a process table of {limit} (use a smaller +P)");
-        Box::from_raw(std::ptr::slice_from_raw_parts_mut(ptr, limit))
-    };
-    let _ = TABLE.set(Table { slots, limit });
+struct Numbers {
+    next: AtomicU64,
+    /// `set_next` was called: slots are in use wherever they are.
+    jumped: AtomicBool,
+    count: AtomicUsize,
 }
 
-fn table() -> &'static Table {
-    TABLE.get().expect("process table")
-}
+static PROCESS_TABLE: OnceLock<Table> = OnceLock::new();
+static PORT_TABLE: OnceLock<Table> = OnceLock::new();
+static PROCESS_NUMBERS: Numbers = Numbers::from(0);
+/// Port 0 is the program spawner of stock; ours is not a port of its own.
+static PORT_NUMBERS: Numbers = Numbers::from(1);
 
-pub fn limit() -> usize {
-    table().limit
-}
-pub fn count() -> usize {
-    COUNT.load(Ordering::Relaxed)
-}
-
-/// Reserves an identity; None when the table is full. `publish` or `give_back` must follow.
-#[inline(always)]
-pub fn reserve() -> Option<u64> {
-    let t = table();
-    if COUNT.add(1, Ordering::Relaxed) >= t.limit {
-        COUNT.sub(1, Ordering::Relaxed);
-        return None;
+impl Numbers {
+    const fn from(first: u64) -> Numbers {
+        Numbers { next: AtomicU64::new(first), jumped: AtomicBool::new(false), count: AtomicUsize::new(0) }
     }
-    let taken = std::ptr::without_provenance_mut::<ProcShared>(1);
-    loop {
-        let pid = NEXT.add(1, Ordering::Relaxed) & LARGEST;
-        let slot = &t.slots[pid as usize & (t.limit - 1)];
-        if slot.load(Ordering::Relaxed).is_null() && slot.exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        {
-            return Some(pid);
+}
+
+impl Table {
+    fn new(limit: usize) -> Table {
+        let layout = std::alloc::Layout::array::<AtomicPtr<ProcShared>>(limit).expect("process table");
+        // SAFETY: zeroed memory is a slice of null pointers; pages are only used as they are touched.
+        let slots = unsafe {
+            let ptr = std::alloc::alloc_zeroed(layout).cast::<AtomicPtr<ProcShared>>();
+            assert!(!ptr.is_null(), "no memory for a process table of {limit} (use a smaller +P)");
+            Box::from_raw(std::ptr::slice_from_raw_parts_mut(ptr, limit))
+        };
+        Table { slots, limit }
+    }
+
+    /// Of an identity or a number alike: the bit of ports is above what counts.
+    #[inline(always)]
+    fn slot(&self, id: u64) -> &AtomicPtr<ProcShared> {
+        &self.slots[id as usize & (self.limit - 1)]
+    }
+
+    #[inline(always)]
+    fn reserve(&self, numbers: &Numbers) -> Option<u64> {
+        if numbers.count.add(1, Ordering::Relaxed) >= self.limit {
+            numbers.count.sub(1, Ordering::Relaxed);
+            return None;
+        }
+        let taken = std::ptr::without_provenance_mut::<ProcShared>(1);
+        loop {
+            let number = numbers.next.add(1, Ordering::Relaxed) & LARGEST;
+            let slot = self.slot(number);
+            if slot.load(Ordering::Relaxed).is_null()
+                && slot.exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                return Some(number);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lookup(&self, id: u64) -> Option<ProcRef> {
+        let ptr = self.slot(id).load(Ordering::Acquire);
+        if ptr.addr() <= 1 {
+            return None;
+        }
+        // SAFETY: published blocks are live until the reader's next quiescent state.
+        let p = unsafe { ProcRef::from_ptr(ptr) };
+        (p.pid == id).then_some(p)
+    }
+
+    fn next(&self, numbers: &Numbers) -> u64 {
+        let mut number = numbers.next.load(Ordering::Relaxed) & LARGEST;
+        while !self.slot(number).load(Ordering::Relaxed).is_null() && numbers.count.load(Ordering::Relaxed) < self.limit {
+            number = (number + 1) & LARGEST;
+        }
+        number
+    }
+
+    fn for_each(&self, numbers: &Numbers, mut f: impl FnMut(ProcRef)) {
+        let all = numbers.jumped.load(Ordering::Relaxed);
+        let used = if all { self.limit } else { (numbers.next.load(Ordering::Relaxed) as usize).min(self.limit) };
+        for slot in &self.slots[..used] {
+            let ptr = slot.load(Ordering::Acquire);
+            if ptr.addr() > 1 {
+                // SAFETY: as in `lookup`.
+                f(unsafe { ProcRef::from_ptr(ptr) });
+            }
         }
     }
 }
 
+impl Numbers {
+    fn set_next(&self, number: u64) {
+        self.jumped.store(true, Ordering::Relaxed);
+        self.next.store(number, Ordering::Relaxed);
+    }
+}
+
+/// `limit` as given with `+P`: rounded up to a power of two, as in ERTS.
+pub fn init(limit: usize) {
+    let _ = PROCESS_TABLE.set(Table::new(limit.clamp(1024, 1 << 27).next_power_of_two()));
+    let _ = PORT_TABLE.set(Table::new(PORT_LIMIT));
+}
+
+fn processes() -> &'static Table {
+    PROCESS_TABLE.get().expect("process table")
+}
+fn ports() -> &'static Table {
+    PORT_TABLE.get().expect("port table")
+}
+fn of(id: u64) -> (&'static Table, &'static Numbers) {
+    if id & PORT == 0 { (processes(), &PROCESS_NUMBERS) } else { (ports(), &PORT_NUMBERS) }
+}
+
+pub fn limit() -> usize {
+    processes().limit
+}
+pub fn count() -> usize {
+    PROCESS_NUMBERS.count.load(Ordering::Relaxed)
+}
+pub fn port_count() -> usize {
+    PORT_NUMBERS.count.load(Ordering::Relaxed)
+}
+
+/// Reserves an identity for a process; None when the table is full. `publish` or `give_back` must follow.
+#[inline(always)]
+pub fn reserve() -> Option<u64> {
+    processes().reserve(&PROCESS_NUMBERS)
+}
+
+/// The same for a port: the identity has the bit `PORT`.
+pub fn reserve_port() -> Option<u64> {
+    Some(ports().reserve(&PORT_NUMBERS)? | PORT)
+}
+
 /// What was reserved is not needed.
-pub fn give_back(pid: u64) {
-    table().slots[pid as usize & (table().limit - 1)].store(std::ptr::null_mut(), Ordering::Release);
-    COUNT.sub(1, Ordering::Relaxed);
+pub fn give_back(id: u64) {
+    let (table, numbers) = of(id);
+    table.slot(id).store(std::ptr::null_mut(), Ordering::Release);
+    numbers.count.sub(1, Ordering::Relaxed);
 }
 
 /// Makes the process visible under its identity.
 pub fn publish(p: ProcRef) {
     // Release: pairs with the Acquire in `lookup`.
-    table().slots[p.pid as usize & (table().limit - 1)].store(p.as_ptr(), Ordering::Release);
+    of(p.pid).0.slot(p.pid).store(p.as_ptr(), Ordering::Release);
 }
 
 /// Takes it out; the caller retires the memory.
@@ -84,43 +174,56 @@ pub fn remove(p: ProcRef) {
 
 /// The process of this identity, if alive. Valid until the caller's next quiescent state.
 #[inline]
-pub fn lookup(pid: u64) -> Option<ProcRef> {
-    let t = table();
-    let ptr = t.slots[pid as usize & (t.limit - 1)].load(Ordering::Acquire);
-    if ptr.addr() <= 1 {
-        return None;
+pub fn lookup(id: u64) -> Option<ProcRef> {
+    let found = processes().lookup(id);
+    if found.is_none() && id & PORT != 0 {
+        return lookup_port(id);
     }
-    // SAFETY: published blocks are live until the reader's next quiescent state.
-    let p = unsafe { ProcRef::from_ptr(ptr) };
-    (p.pid == pid).then_some(p)
+    found
+}
+
+#[cold]
+fn lookup_port(id: u64) -> Option<ProcRef> {
+    ports().lookup(id)
+}
+
+/// The process or port that a local pid or port names, if alive.
+pub fn find(term: Term) -> Option<ProcRef> {
+    if term.is_local_port() { lookup_port(term.payload() | PORT) } else { lookup(term.payload()) }
+}
+
+/// The term of an identity.
+#[inline(always)]
+pub fn term_of(id: u64) -> Term {
+    // The bit of ports is above the payload, and goes.
+    if id & PORT == 0 { Term::local_pid(id) } else { Term::local_port(id) }
 }
 
 /// The identity that the next process gets, if nobody else takes it before.
 pub fn next() -> u64 {
-    let t = table();
-    let mut pid = NEXT.load(Ordering::Relaxed) & LARGEST;
-    while !t.slots[pid as usize & (t.limit - 1)].load(Ordering::Relaxed).is_null() && count() < t.limit {
-        pid = (pid + 1) & LARGEST;
-    }
-    pid
+    processes().next(&PROCESS_NUMBERS)
+}
+/// The number that the next port gets, if nobody else takes it before.
+pub fn next_port() -> u64 {
+    ports().next(&PORT_NUMBERS)
 }
 
 /// Identities are given out from `pid` on (for tests). What the next one is.
 pub fn set_next(pid: u64) -> u64 {
-    JUMPED.store(true, Ordering::Relaxed);
-    NEXT.store(pid, Ordering::Relaxed);
+    PROCESS_NUMBERS.set_next(pid);
     next()
+}
+/// The same for the numbers of ports.
+pub fn set_next_port(number: u64) -> u64 {
+    PORT_NUMBERS.set_next(number);
+    next_port()
 }
 
 /// All live processes, by rising slot. A snapshot in the sense that a process alive during the whole walk is seen.
-pub fn for_each(mut f: impl FnMut(ProcRef)) {
-    let t = table();
-    let used = if JUMPED.load(Ordering::Relaxed) { t.limit } else { (NEXT.load(Ordering::Relaxed) as usize).min(t.limit) };
-    for slot in &t.slots[..used] {
-        let ptr = slot.load(Ordering::Acquire);
-        if ptr.addr() > 1 {
-            // SAFETY: as in `lookup`.
-            f(unsafe { ProcRef::from_ptr(ptr) });
-        }
-    }
+pub fn for_each(f: impl FnMut(ProcRef)) {
+    processes().for_each(&PROCESS_NUMBERS, f);
+}
+/// The same for ports.
+pub fn for_each_port(f: impl FnMut(ProcRef)) {
+    ports().for_each(&PORT_NUMBERS, f);
 }

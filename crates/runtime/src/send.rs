@@ -2,7 +2,7 @@
 
 use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::package::Package;
-use crate::process::{Priority, ProcRef, Process};
+use crate::process::{FLAG_TASK, Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
@@ -33,19 +33,15 @@ pub fn build_message(pid: u64, build: impl FnOnce(&mut heddle_term::Heap) -> Ter
     message_to_pid(pid, Package::build(build))
 }
 
-/// Port hook: commands and signals to ports go to the crate that implements them.
+/// What the crate that has the ports does for those who do not know them. Links, monitors and exit signals are those of every
+/// process: a port is a task.
 pub struct PortHooks {
-    /// `Port ! Message` from `from`.
-    pub send: fn(&mut Process, port: Term, message: Term),
-    /// exit signal
-    pub exit: fn(port: Term, from: Term, reason: Package, linked: bool),
-    /// `link`/`unlink`/`monitor`/`demonitor`; false when there is no such port.
-    pub link: fn(port: Term, from: Term, on: bool) -> bool,
-    pub monitor: fn(port: Term, from: Term, reference: RefId) -> bool,
-    pub demonitor: fn(port: Term, reference: RefId),
-    pub exists: fn(port: Term) -> bool,
+    /// `Port ! Message`. False if the port is busy; then nothing was sent. A sender who does not `wait` for that has it sent anyway.
+    pub send: fn(&mut Process, port: Term, message: Term, wait: bool) -> bool,
     /// Bytes for the port from the machine itself, as a tracer gets them.
     pub output: fn(port: Term, bytes: Vec<u8>) -> bool,
+    /// Somebody linked to the port, or unlinked: for its tracers.
+    pub linked: fn(port: Term, from: Term, on: bool),
 }
 
 pub static PORTS: std::sync::OnceLock<PortHooks> = std::sync::OnceLock::new();
@@ -58,6 +54,8 @@ pub enum Sent {
     BadArg,
     /// Another node: not connected.
     NoConnection,
+    /// A port that takes nothing now: nothing was sent.
+    Busy,
 }
 
 /// `Dest ! Message`.
@@ -138,10 +136,10 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
         };
     }
     if dest.is_local_port() {
-        if let Some(hooks) = PORTS.get() {
-            (hooks.send)(p, dest, message);
-        }
-        return Sent::Ok;
+        return match PORTS.get() {
+            Some(hooks) if !(hooks.send)(p, dest, message, p.flags & FLAG_TASK == 0) => Sent::Busy,
+            _ => Sent::Ok,
+        };
     }
     match dest.kind() {
         Some(Kind::Ref) => {
@@ -157,10 +155,10 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
         Some(Kind::Tuple) => match dest.as_tuple() {
             Some([name, node]) if name.is_atom() && node.is_atom() => {
                 if node.is_atom_of(node_name()) {
-                    if let Some(id) = name.as_atom().and_then(names::whereis) {
-                        post(p, id, message, token);
+                    match name.as_atom().and_then(names::whereis) {
+                        Some(id) => post(p, id, message, token),
+                        None => Sent::Ok,
                     }
-                    Sent::Ok
                 } else {
                     Sent::NoConnection
                 }
@@ -194,11 +192,7 @@ pub fn link(p: &mut Process, other: Term) {
     if events::on(p.shared(), flags::PROCS | flags::ON_LINK | flags::ON_FIRST_LINK) {
         traced_link(p, other);
     }
-    let exists = if other.is_local_port() {
-        PORTS.get().is_some_and(|h| (h.link)(other, me, true))
-    } else {
-        proctab::lookup(other.payload()).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok())
-    };
+    let exists = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok());
     if !exists {
         // As if the other had ended before the link reached it.
         let _ = p.shared().inbox.push(Signal::new(Body::Exit {
@@ -235,14 +229,7 @@ pub fn unlink(p: &mut Process, other: Term) {
     inner.next_unlink += 1;
     let id = inner.next_unlink;
     *l = Link { active: false, unlinking: id };
-    if other.is_local_port() {
-        if let Some(h) = PORTS.get() {
-            (h.link)(other, me, false);
-        }
-        inner.links.remove(&other);
-        return;
-    }
-    let sent = proctab::lookup(other.payload()).is_some_and(|to| deliver(to, Signal::new(Body::Unlink { from: me, id })).is_ok());
+    let sent = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Unlink { from: me, id })).is_ok());
     if !sent {
         inner.links.remove(&other);
     }
@@ -273,13 +260,8 @@ pub fn monitor(
     if alias != AliasMode::None {
         inner.aliases.insert(reference, alias);
     }
-    let exists = if target.is_none() {
-        false
-    } else if target.is_local_port() {
-        PORTS.get().is_some_and(|h| (h.monitor)(target, me, reference))
-    } else {
-        proctab::lookup(target.payload()).is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok())
-    };
+    let to = if target.is_none() { None } else { proctab::find(target) };
+    let exists = to.is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok());
     if !exists {
         let _ = p.shared().inbox.push(Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
     }
@@ -292,12 +274,8 @@ pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
     if matches!(m.alias, AliasMode::Demonitor | AliasMode::ReplyDemonitor) {
         inner.aliases.remove(&reference);
     }
-    if m.target.is_local_port() {
-        if let Some(h) = PORTS.get() {
-            (h.demonitor)(m.target, reference);
-        }
-    } else if m.target.is_local_pid()
-        && let Some(to) = proctab::lookup(m.target.payload())
+    if (m.target.is_local_pid() || m.target.is_local_port())
+        && let Some(to) = proctab::find(m.target)
     {
         let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
     }
@@ -316,14 +294,8 @@ pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
 }
 
 pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: Option<Box<Token>>) {
-    if to.is_local_port() {
-        if let Some(h) = PORTS.get() {
-            (h.exit)(to, from, Package::new(reason), linked);
-        }
-        return;
-    }
     let kill = !linked && reason.is_atom_of(am::KILL);
-    if let Some(to) = proctab::lookup(to.payload()) {
+    if let Some(to) = proctab::find(to) {
         let _ = deliver(to, Signal::new(Body::Exit { from, reason: Package::new(reason), linked, kill, token }));
     }
 }

@@ -213,6 +213,14 @@ impl ProcState {
         if old == new { Taken::Nothing } else { taken(old, new) }
     }
 
+    /// Takes it, on whatever thread, if nobody has it and it has no reason to run. `stop_running` must follow.
+    #[must_use]
+    pub fn start_idle(&self) -> bool {
+        let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | LEFT_BEHIND;
+        let (old, new) = self.update(|s| if s & busy == 0 { (s & !AWAITS) | RUNNING } else { s });
+        old != new
+    }
+
     /// The owner is about to wait: forgets wake-ups whose cause it has seen. Must be followed by one more look at the inbox.
     pub fn clear_active(&self) {
         if self.0.load(Ordering::Relaxed) & ACTIVE != 0 {

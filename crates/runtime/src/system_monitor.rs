@@ -8,7 +8,7 @@ use crate::trace::{events, flags};
 use crate::{Package, proctab};
 use heddle_term::{Atom, Heap, Term};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// What is asked for; None: not watched.
 #[derive(Clone, Copy, Default)]
@@ -18,8 +18,8 @@ pub struct Limits {
     pub large_heap_words: Option<u64>,
     /// Quiet again at, told of at.
     pub long_queue: Option<(usize, usize)>,
-    // A port of ours takes what it is sent and makes nobody wait, so nobody hears of these.
     pub busy_port: bool,
+    // There is no distribution, so nobody hears of these.
     pub busy_dist_port: bool,
 }
 
@@ -29,6 +29,7 @@ static LONG_SCHEDULE_MS: AtomicU64 = AtomicU64::new(u64::MAX);
 static LARGE_HEAP_WORDS: AtomicU64 = AtomicU64::new(u64::MAX);
 static LONG_QUEUE: AtomicUsize = AtomicUsize::new(usize::MAX);
 static QUIET_QUEUE: AtomicUsize = AtomicUsize::new(0);
+static BUSY_PORT: AtomicBool = AtomicBool::new(false);
 
 /// Who watches what, while it is alive.
 pub fn current() -> Option<(u64, Limits)> {
@@ -50,6 +51,7 @@ pub fn set(new: Option<(u64, Limits)>) {
     LONG_SCHEDULE_MS.store(limits.long_schedule_ms.unwrap_or(u64::MAX), Ordering::Relaxed);
     LARGE_HEAP_WORDS.store(limits.large_heap_words.unwrap_or(u64::MAX), Ordering::Relaxed);
     QUIET_QUEUE.store(limits.long_queue.map_or(0, |(quiet, _)| quiet), Ordering::Relaxed);
+    BUSY_PORT.store(limits.busy_port, Ordering::Relaxed);
     LONG_QUEUE.store(limits.long_queue.map_or(usize::MAX, |(_, long)| long), Ordering::Relaxed);
 }
 
@@ -64,6 +66,13 @@ fn tell(p: &Process, what: &str, info: impl FnOnce(&mut Heap) -> Term) {
         heap.tuple(&[Atom::new("monitor").into(), p.pid_term(), Atom::new(what).into(), info])
     });
     message_to_pid(watcher, message);
+}
+
+/// The process is about to wait, as the port is busy.
+pub fn waits_for_port(p: &Process, port: Term) {
+    if BUSY_PORT.load(Ordering::Relaxed) {
+        tell(p, "busy_port", |_| port);
+    }
 }
 
 // ---- collections ----

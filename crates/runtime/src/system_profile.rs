@@ -73,6 +73,10 @@ fn state(active: bool) -> Term {
 /// The caller owns the process: it runs it, or made it runnable and has not queued it yet.
 #[cold]
 pub unsafe fn process(p: ProcRef, active: bool) {
+    if p.is_port() {
+        // Its operations are told of one by one, see `port`.
+        return;
+    }
     // SAFETY: by contract.
     let local: &Process = unsafe { p.local() };
     tell(p.pid_term(), |heap| {
@@ -84,6 +88,9 @@ pub unsafe fn process(p: ProcRef, active: bool) {
 /// A process that has ended, whether or not others know it yet: it is nowhere.
 #[cold]
 pub fn ended(p: ProcRef) {
+    if p.is_port() {
+        return;
+    }
     tell(p.pid_term(), |_| vec![p.pid_term(), state(false), Term::small(0)]);
 }
 

@@ -3,12 +3,14 @@
 use super::address::Address;
 use super::options::Active;
 use super::tcp::{Phase, Tcp};
-use super::{Caller, Reason, last_error, name_of, with};
-use crate::ports::poll::{self, Interest};
-use crate::ports::port::{Driver, Port};
+use super::{Caller, Reason, last_error, name_of};
+use crate::ports::body::Driver;
+use crate::ports::poll::Interest;
+use crate::ports::port::Port;
 use heddle_runtime::proctab;
 use heddle_runtime::send::deliver;
 use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::task::Next;
 use heddle_term::{Term, am};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -157,24 +159,23 @@ impl Tcp {
                 heap.tuple(&[am::OK.into(), new])
             });
         if !told {
-            new.close(am::NORMAL.into(), false);
+            new.request(|_, _| Next::done());
         }
     }
 
     /// Asks to be called when the descriptor is ready.
     pub(super) fn arm(&self, port: &Arc<Port>, interest: Interest) {
-        let Some(fd) = &self.fd else { return };
-        let port = port.clone();
-        poll::once(
-            fd.as_raw_fd(),
-            interest,
-            Arc::new(move || {
-                with(&port, |tcp| match interest {
-                    Interest::Read => tcp.readable(&port),
-                    Interest::Write => tcp.writable(&port),
-                });
-            }),
-        );
+        if let Some(fd) = &self.fd {
+            port.watch(fd.as_raw_fd(), interest);
+        }
+    }
+
+    /// It is.
+    pub fn ready(&mut self, port: &Arc<Port>, interest: Interest) {
+        match interest {
+            Interest::Read => self.readable(port),
+            Interest::Write => self.writable(port),
+        }
     }
 
     fn readable(&mut self, port: &Arc<Port>) {

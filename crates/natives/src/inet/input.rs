@@ -7,7 +7,6 @@ use crate::data::http;
 use crate::data::packet::{Framing, Kind, Next};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
-use heddle_runtime::locks::Class;
 use heddle_runtime::send::build_message;
 use heddle_term::{Atom, Heap, Term, am};
 use std::os::fd::AsRawFd;
@@ -251,8 +250,7 @@ impl Tcp {
     }
 
     pub(super) fn tell_owner(&self, port: &Arc<Port>, what: impl FnOnce(&mut Heap) -> Term) {
-        let owner = Class::Port.lock(&port.state).owner;
-        build_message(owner, what);
+        build_message(port.owner(), what);
     }
 
     /// The other side sends no more.

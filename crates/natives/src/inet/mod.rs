@@ -2,8 +2,7 @@
 //! `port_control` with an operation and bytes, data to send as `port_command`; what takes time is answered by a message
 //! `{inet_async, Port, Reference, Result}`. UDP, SCTP and the `socket` module are not there.
 //!
-//! A socket is a port whose driver is a `Tcp`, under the driver's mutex. Messages are sent under it, so that their order is
-//! that of the bytes; `with` closes the port, where the socket's end asks for that, after the mutex is let go.
+//! A socket is a port whose driver is a `Tcp`: what it does, the port's task does, so the order of its messages is that of the bytes.
 
 mod address;
 mod connection;
@@ -12,36 +11,29 @@ mod options;
 mod output;
 mod tcp;
 
-use crate::ports::port::{Driver, Port};
-use heddle_runtime::locks::Class;
+use crate::ports::port::Port;
 use heddle_runtime::send::{build_message, call_in};
+use heddle_runtime::task::Context;
 use heddle_term::{Atom, Heap, Term, am};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 pub use tcp::Tcp;
 
-/// Runs `f` with the socket of a port.
-pub fn with<R>(port: &Arc<Port>, f: impl FnOnce(&mut Tcp) -> R) -> Option<R> {
-    let (result, ended) = match &mut *Class::Port.lock(port.driver.as_ref()?) {
-        Driver::Tcp(tcp) => {
-            let result = f(tcp);
-            (result, std::mem::take(&mut tcp.ends_port))
+/// Does something with the socket after so many milliseconds, if it is still there.
+fn later(port: Weak<Port>, ms: u64, f: impl FnOnce(&mut Tcp, &Arc<Port>) + Send + 'static) {
+    heddle_runtime::sched::after(ms, move || {
+        if let Some(port) = port.upgrade() {
+            port.request(move |body, context| body.with_tcp(context, f));
         }
-        _ => return None,
-    };
-    if let Some(reason) = ended {
-        if reason == am::NORMAL {
-            unlink_owner(port);
-        }
-        port.close(reason.into(), false);
-    }
-    Some(result)
+    });
 }
 
 /// The owner heard that the connection ended, and gets no exit signal as well.
-fn unlink_owner(port: &Arc<Port>) {
-    let (term, owner) = (port.term(), Class::Port.lock(&port.state).owner);
-    Class::Port.lock(&port.state).links.remove(&Term::local_pid(owner));
+pub fn unlink_owner(port: &Port, context: &mut Context<'_>) {
+    let (term, owner) = (port.term(), port.owner());
+    if let Some(inner) = context.relations().get_mut() {
+        inner.links.remove(&Term::local_pid(owner));
+    }
     call_in(owner, move |owner| {
         if let Some(inner) = owner.and_then(|owner| owner.relations.get_mut()) {
             inner.links.remove(&term);

@@ -4,14 +4,14 @@
 use super::input::Traffic;
 use super::options::Active;
 use super::tcp::{Phase, Tcp};
-use super::{Reason, error, name_of, with};
+use super::{Reason, error, later, name_of};
 use crate::data::packet::Kind;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
+use crate::ports::queue::Queue;
 use heddle_runtime::send::build_message;
 use heddle_term::etf::{self, DecodeOptions};
 use heddle_term::{Atom, Heap, Term, am};
-use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
@@ -24,41 +24,6 @@ pub struct Output {
     /// The connection is shut down for writing when all is out.
     pub shut_after: bool,
     pub traffic: Traffic,
-}
-
-#[derive(Default)]
-struct Queue {
-    chunks: VecDeque<Vec<u8>>,
-    /// Bytes of the first one that are out.
-    written: usize,
-    bytes: usize,
-}
-
-impl Queue {
-    /// Writes what the descriptor takes; whether all is out.
-    fn write(&mut self, fd: &OwnedFd) -> std::io::Result<bool> {
-        while let Some(front) = self.chunks.front() {
-            let rest = &front[self.written..];
-            // SAFETY: sends from a live slice.
-            let n = unsafe { libc::send(fd.as_raw_fd(), rest.as_ptr().cast(), rest.len(), libc::MSG_NOSIGNAL) };
-            if n < 0 {
-                let error = std::io::Error::last_os_error();
-                match error.kind() {
-                    std::io::ErrorKind::Interrupted => continue,
-                    std::io::ErrorKind::WouldBlock => return Ok(false),
-                    _ => return Err(error),
-                }
-            }
-            self.written += n as usize;
-            self.bytes -= n as usize;
-            crate::ports::BYTES_OUT.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
-            if self.written == front.len() {
-                self.chunks.pop_front();
-                self.written = 0;
-            }
-        }
-        Ok(true)
-    }
 }
 
 /// A process that sends, and the reference it wants to see again (external format).
@@ -85,10 +50,10 @@ impl Sender {
 
 impl Output {
     pub fn is_empty(&self) -> bool {
-        self.queue.bytes == 0
+        self.queue.is_empty()
     }
     pub fn queued_bytes(&self) -> usize {
-        self.queue.bytes
+        self.queue.bytes()
     }
     pub fn is_busy(&self) -> bool {
         !self.senders.is_empty()
@@ -107,7 +72,7 @@ impl Output {
         let queue = std::mem::take(&mut self.queue);
         self.refuse_senders(port, "closed");
         if let Some(fd) = fd
-            && queue.bytes > 0
+            && !queue.is_empty()
         {
             linger(Arc::new(Mutex::new(Some((fd, queue)))));
         }
@@ -159,14 +124,11 @@ impl Tcp {
 
     fn send_chunk(&mut self, port: &Arc<Port>, sender: Sender, chunk: Vec<u8>) {
         self.output.traffic.add(chunk.len());
-        let queued = self.output.queue.bytes;
-        self.output.queue.bytes += chunk.len();
-        if !chunk.is_empty() {
-            self.output.queue.chunks.push_back(chunk);
-        }
+        let queued = self.output.queue.bytes();
+        self.output.queue.push(chunk);
         if queued > 0 {
             // Behind others' data. The limit counts only here: one send alone never waits for itself.
-            if self.output.queue.bytes >= self.options.high {
+            if self.output.queue.bytes() >= self.options.high {
                 self.wait_for_room(port, sender);
             } else {
                 sender.tell(port, |_| am::OK.into());
@@ -179,12 +141,8 @@ impl Tcp {
 
     fn wait_for_room(&mut self, port: &Arc<Port>, sender: Sender) {
         if let Some(ms) = self.options.send_timeout_ms {
-            let (weak, sender) = (Arc::downgrade(port), sender.clone());
-            heddle_runtime::sched::after(ms, move || {
-                if let Some(port) = weak.upgrade() {
-                    with(&port, |tcp| tcp.send_timed_out(&port, &sender));
-                }
-            });
+            let sender = sender.clone();
+            later(Arc::downgrade(port), ms, move |tcp, port| tcp.send_timed_out(port, &sender));
         }
         self.output.senders.push(sender);
     }
@@ -208,7 +166,7 @@ impl Tcp {
         let Some(fd) = &self.fd else { return };
         match self.output.queue.write(fd) {
             Ok(all_out) => {
-                if first || self.output.queue.bytes <= self.options.low {
+                if first || self.output.queue.bytes() <= self.options.low {
                     for sender in self.output.senders.drain(..) {
                         sender.tell(port, |_| am::OK.into());
                     }
@@ -236,16 +194,6 @@ impl Tcp {
                 caller.fail(port, "closed");
             }
             None => self.ended_for_receive = Some("closed"),
-        }
-    }
-
-    /// Waits until everything is out.
-    pub fn drain(&mut self) {
-        let Some(fd) = &self.fd else { return };
-        while let Ok(false) = self.output.queue.write(fd) {
-            let mut wait = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-            // SAFETY: one pollfd.
-            unsafe { libc::poll(&mut wait, 1, -1) };
         }
     }
 

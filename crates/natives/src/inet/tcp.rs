@@ -4,7 +4,7 @@ use super::address::{self, Address};
 use super::input::Receiving;
 use super::options::{Active, Options};
 use super::output::Output;
-use super::{Caller, Reason, last_error, with};
+use super::{Caller, Reason, last_error, later};
 use crate::ports::port::Port;
 use heddle_term::Atom;
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub struct Tcp {
     /// The descriptor was given to another port (`inet:getfd`, `ignorefd`), which closes it.
     is_given_away: bool,
     /// The port is to close, for this reason.
-    pub(super) ends_port: Option<Atom>,
+    pub ends_port: Option<Atom>,
     next_reference: u16,
 }
 
@@ -261,12 +261,7 @@ impl Tcp {
         self.next_reference = self.next_reference.wrapping_add(1);
         let caller = Caller { pid, reference: self.next_reference };
         if time != FOREVER {
-            let weak = Arc::downgrade(port);
-            heddle_runtime::sched::after(time as u64, move || {
-                if let Some(port) = weak.upgrade() {
-                    with(&port, |tcp| tcp.timed_out(&port, caller));
-                }
-            });
+            later(Arc::downgrade(port), time as u64, move |tcp, port| tcp.timed_out(port, caller));
         }
         caller
     }
@@ -285,6 +280,10 @@ impl Tcp {
         if waited {
             caller.fail(port, "timeout");
         }
+    }
+
+    pub fn is_all_sent(&self) -> bool {
+        self.fd.is_none() || self.output.is_empty()
     }
 
     /// Lets go of the descriptor.

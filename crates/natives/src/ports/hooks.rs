@@ -1,95 +1,120 @@
-//! What the runtime does with ports: messages, links, monitors, exit signals.
+//! What the runtime does with ports besides what it does with every process: messages, bytes of tracers.
 
-use super::natives::connect;
+use super::body::Body;
+use super::port::Port;
 use super::{find, poll};
 use crate::trace::ports;
-use heddle_runtime::locks::Class;
-use heddle_runtime::process::Process;
-use heddle_runtime::send::{PORTS, PortHooks, send_exit};
+use heddle_runtime::process::{Process, Thrown};
+use heddle_runtime::send::{PORTS, PortHooks, call_in, send_exit};
+use heddle_runtime::task::{self, Context, Next};
 use heddle_runtime::trace::flags;
-use heddle_runtime::{Package, RefId, task};
+use heddle_runtime::{proctab, system_monitor};
 use heddle_term::{Atom, Term, am, list};
+use std::sync::Arc;
 
 pub fn install() {
-    let _ = PORTS.set(PortHooks { send, exit, link, monitor, demonitor, exists: super::exists, output });
+    let _ = PORTS.set(PortHooks { send, output, linked });
     let _ = task::poll::HOOKS.set(task::poll::Hooks { once: poll::try_once, forget: poll::forget });
 }
 
-/// `Port ! {Owner, {command, Data}}` and the like. Anything wrong sends badsig to the sender, as in stock.
-fn send(p: &mut Process, port: Term, message: Term) {
-    let Some(found) = find(port) else { return };
-    let bad = |p: &mut Process| send_exit(port, p.pid_term(), am::BADSIG.into(), false);
-    let Some(&[owner, what]) = message.as_tuple() else { return bad(p) };
-    if owner != Term::local_pid(Class::Port.lock(&found.state).owner) {
-        return bad(p);
-    }
-    let me = p.pid_term();
+/// What a message asks for.
+enum Request {
+    Command(Vec<u8>),
+    Close,
+    Connect(Term),
+}
+
+/// `{Owner, What}`, if it is of that form: the owner that it names, and what is asked for.
+fn parse(message: Term) -> Option<(Term, Request)> {
+    let &[owner, what] = message.as_tuple()? else { return None };
     if what.is_atom_of(Atom::new("close")) {
-        ports::received(port, me, |_| what);
-        found.flush();
-        return found.close(am::NORMAL.into(), true);
+        return Some((owner, Request::Close));
     }
-    match what.as_tuple() {
-        Some(&[kind, value]) => match kind.as_atom().map(|k| k.name()) {
-            Some("command") => match list::iolist_to_vec(value) {
-                Ok(data) => {
-                    if !found.command_from(me, data) {
-                        bad(p);
-                    }
-                }
-                Err(_) => bad(p),
-            },
-            Some("connect") if value.is_local_pid() => {
-                ports::received(port, me, |heap| heap.tuple(&[kind, value]));
-                connect(&found, value);
-                found.tell(owner.payload(), |_| Atom::new("connected").into());
-            }
-            _ => bad(p),
-        },
-        _ => bad(p),
-    }
+    let &[kind, value] = what.as_tuple()? else { return None };
+    let request = match kind.as_atom()?.name() {
+        "command" => Request::Command(list::iolist_to_vec(value).ok()?),
+        "connect" if value.is_local_pid() => Request::Connect(value),
+        _ => return None,
+    };
+    Some((owner, request))
 }
 
-/// An exit signal, by `exit/2` or (`linked`) because a process ended. Only the normal end of a process that is not the owner
-/// leaves the port alone. Who sends the signal himself is still linked, and hears of the port's end.
-fn exit(port: Term, from: Term, reason: Package, linked: bool) {
-    let Some(found) = find(port) else { return };
-    let owner = {
-        let mut s = Class::Port.lock(&found.state);
-        if linked {
-            s.links.remove(&from);
+/// `Port ! {Owner, {command, Data}}` and the like. Anything wrong sends badsig to the sender, as in stock.
+fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
+    let Some(port) = find(port) else { return true };
+    if wait && port.gate.is_shut() && is_command(message) {
+        return false;
+    }
+    let request = parse(message);
+    let bytes = match &request {
+        Some((_, Request::Command(data))) => data.len(),
+        _ => 0,
+    };
+    p.bump(bytes / 200);
+    let from = p.pid_term();
+    let request = move |body: &mut Body, context: &mut Context<'_>| {
+        let (taken, next) = request.map_or((false, Next::Wait), |(owner, request)| body.message(from, owner, request, context));
+        if !taken {
+            send_exit(body.port.term(), from, am::BADSIG.into(), false);
         }
-        s.owner
+        next
     };
-    if !linked || from == Term::local_pid(owner) || !reason.term().is_atom_of(am::NORMAL) {
-        found.close(if reason.term().is_atom_of(am::KILL) { am::KILLED.into() } else { reason.term() }, false);
+    let Some(task) = proctab::lookup(port.identity()) else { return true };
+    if let Some(mut entered) = task::try_now(task) {
+        if let Some(task) = entered.process() {
+            task::call(task, request);
+        }
+        return true;
+    }
+    port.gate.sent(bytes);
+    call_in(port.identity(), move |task| {
+        port.gate.arrived(bytes);
+        if let Some(task) = task {
+            task::call(task, request);
+        }
+    });
+    true
+}
+
+fn is_command(message: Term) -> bool {
+    let what = message.as_tuple().and_then(|message| message.get(1)?.as_tuple());
+    what.is_some_and(|what| what.first().is_some_and(|kind| kind.is_atom_of(Atom::new("command"))))
+}
+
+impl Body {
+    /// False if it was none that this port understands.
+    fn message(&mut self, from: Term, owner: Term, request: Request, context: &mut Context<'_>) -> (bool, Next) {
+        if owner != Term::local_pid(self.port.owner()) {
+            return (false, Next::Wait);
+        }
+        match request {
+            Request::Command(data) => self.command_from(from, data, context),
+            // Whoever comes too late is not told.
+            Request::Close => (true, self.close_by(from, true, context).1),
+            Request::Connect(to) => {
+                ports::received(self.port.term(), from, |heap| heap.tuple(&[Atom::new("connect").into(), to]));
+                self.connect(to, context);
+                self.port.tell(owner.payload(), |_| Atom::new("connected").into());
+                (true, Next::Wait)
+            }
+        }
     }
 }
 
-fn link(port: Term, from: Term, on: bool) -> bool {
-    let Some(found) = find(port) else { return false };
-    let changed = {
-        let mut s = Class::Port.lock(&found.state);
-        if on { s.links.insert(from) } else { s.links.remove(&from) }
-    };
-    if changed {
-        ports::event(port, flags::PORTS, if on { "getting_linked" } else { "getting_unlinked" }, &[from]);
-    }
-    true
+/// The native with these arguments sent to a busy port, and nothing happened: it is called again when that may have changed.
+pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
+    system_monitor::waits_for_port(p, port.term());
+    port.gate.wait(p.pid());
+    p.again(args);
+    Thrown::WaitAgain
 }
 
 fn output(port: Term, bytes: Vec<u8>) -> bool {
-    find(port).is_some_and(|found| found.command(bytes))
-}
-
-fn monitor(port: Term, from: Term, reference: RefId) -> bool {
-    let Some(found) = find(port) else { return false };
-    Class::Port.lock(&found.state).watchers.insert(reference, from);
+    let Some(port) = find(port) else { return false };
+    port.request(move |body, _| body.command(bytes).1);
     true
 }
 
-fn demonitor(port: Term, reference: RefId) {
-    if let Some(found) = find(port) {
-        Class::Port.lock(&found.state).watchers.remove(&reference);
-    }
+fn linked(port: Term, from: Term, on: bool) {
+    ports::event(port, flags::PORTS, if on { "getting_linked" } else { "getting_unlinked" }, &[from]);
 }

@@ -1,37 +1,39 @@
-//! Ports: files, programs. A port is an entry in a table, shared by handle; its state is under its own mutex. Input is brought
-//! by the poller thread, output is written at once where the descriptor takes it and queued otherwise.
+//! Ports: files, programs, sockets. A port is a native task (`runtime::task`) with the identity of a port. Others send it requests and
+//! find here what it tells of itself (`port`); its state is its own (`body`). The poller says when its descriptors are ready.
 
+pub mod body;
+pub mod flush;
 pub mod frame;
+pub mod gate;
 pub mod hooks;
+mod input;
 pub mod natives;
 pub mod open;
 pub mod options;
+mod output;
 pub mod poll;
 pub mod port;
+pub mod queue;
 pub mod ram_file;
 pub mod trace_file;
 
+use body::{Body, Driver};
 use heddle_runtime::locks::Class;
-use heddle_runtime::process::{Process, Thrown};
-use heddle_runtime::trace::flags;
-use heddle_term::{Atom, Term};
-use port::Port;
+use heddle_runtime::{proctab, task};
+use heddle_term::Term;
+use port::{Kind, Port};
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
-/// `+Q`; stock's default.
-pub const LIMIT: usize = 65536;
-
+/// By number. The identities themselves are in the process table.
 static TABLE: RwLock<BTreeMap<u64, Arc<Port>>> = RwLock::new(BTreeMap::new());
-/// Number 0 is the program spawner of stock; ours is not a port of its own.
-static NEXT: AtomicU64 = AtomicU64::new(1);
-/// A port's payload has 58 bits.
-const LARGEST: u64 = (1 << 58) - 1;
 
 pub static BYTES_IN: AtomicU64 = AtomicU64::new(0);
 pub static BYTES_OUT: AtomicU64 = AtomicU64::new(0);
 
+/// By the port or its name.
 pub fn find(port: Term) -> Option<Arc<Port>> {
     let id = if port.is_local_port() {
         port.payload()
@@ -45,78 +47,41 @@ pub fn find(port: Term) -> Option<Arc<Port>> {
     Class::Ports.read(&TABLE).get(&id).cloned()
 }
 
+/// Numbers of all ports.
 pub fn all() -> Vec<u64> {
     Class::Ports.read(&TABLE).keys().copied().collect()
 }
 
-fn insert(make: impl FnOnce(u64) -> Arc<Port>) -> Option<Arc<Port>> {
-    let mut table = Class::Ports.write(&TABLE);
-    if table.len() >= LIMIT {
-        return None;
-    }
-    let mut id = NEXT.fetch_add(1, Ordering::Relaxed) & LARGEST;
-    while table.contains_key(&id) {
-        id = NEXT.fetch_add(1, Ordering::Relaxed) & LARGEST;
-    }
-    let port = make(id);
-    table.insert(id, port.clone());
-    drop(table);
-    let owner = Class::Port.lock(&port.state).owner;
+/// What a new port works on.
+#[derive(Default)]
+struct Ends {
+    driver: Option<Driver>,
+    input: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+    os_pid: Option<u32>,
+}
+
+/// A new port, which runs; None if there are too many.
+fn start(label: String, kind: Kind, o: &options::Options, owner: u64, ends: Ends) -> Option<Arc<Port>> {
+    let id = proctab::reserve_port()?;
+    let port = Arc::new(Port::new(id & !proctab::PORT, label, kind, o, ends.os_pid, owner));
+    Class::Ports.write(&TABLE).insert(port.id, port.clone());
     crate::trace::ports::opened(port.term(), Term::local_pid(owner), &port.label);
+    task::start_port(&body::TYPE, id, owner, Box::new(Body::new(port.clone(), ends.driver, ends.input, ends.output)));
     Some(port)
 }
 
-fn remove(port: Term, reason: Term) {
-    Class::Ports.write(&TABLE).remove(&port.payload());
-    crate::trace::ports::event(port, flags::PORTS, "closed", &[reason]);
-}
-
-/// The number that the next port gets, if nobody else takes it before.
-pub fn next_number() -> u64 {
-    let table = Class::Ports.read(&TABLE);
-    let mut id = NEXT.load(Ordering::Relaxed) & LARGEST;
-    while table.contains_key(&id) {
-        id = (id + 1) & LARGEST;
-    }
-    id
-}
-
-/// Numbers are given out from `id` on (for tests). What the next one is.
-pub fn set_next_number(id: u64) -> u64 {
-    NEXT.store(id, Ordering::Relaxed);
-    next_number()
+/// The port ends.
+fn forget(number: u64) {
+    Class::Ports.write(&TABLE).remove(&number);
 }
 
 pub fn exists(port: Term) -> bool {
     find(port).is_some()
 }
 
-pub fn set_name(port: Term, name: Option<Atom>) {
-    if let Some(found) = find(port) {
-        let before = std::mem::replace(&mut Class::Port.lock(&found.state).name, name);
-        let tag = if name.is_some() { "register" } else { "unregister" };
-        if let Some(name) = name.or(before) {
-            crate::trace::ports::event(port, flags::PORTS, tag, &[name.into()]);
-        }
-    }
-}
-
-/// A sender that filled a busy port waits; our ports take everything and write it as they can.
-pub fn check_suspend(_p: &mut Process) -> Result<(), Thrown> {
-    Ok(())
-}
-
-/// Before the machine halts: everything queued goes out.
-pub fn flush_all() {
-    let ports: Vec<Arc<Port>> = Class::Ports.read(&TABLE).values().cloned().collect();
-    for port in ports {
-        port.flush();
-        crate::inet::with(&port, |tcp| tcp.drain());
-    }
-}
-
 pub fn count() -> usize {
-    Class::Ports.read(&TABLE).len()
+    proctab::port_count()
 }
 
 pub fn io_bytes() -> (u64, u64) {

@@ -1,16 +1,21 @@
 //! The natives on ports.
 
+use super::body::Body;
+use super::find;
+use super::hooks::wait_for;
 use super::open::{open, what};
 use super::options::{self, Bad};
-use super::{all, find};
+use super::port::Port;
 use crate::args;
 use crate::trace::ports;
-use heddle_runtime::Package;
 use heddle_runtime::links::Link;
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::task::{self, Context, Next};
 use heddle_runtime::trace::{events, flags};
-use heddle_term::{Atom, Term, am, list};
+use heddle_runtime::{Package, proctab};
+use heddle_term::{Atom, Heap, Term, am, list};
+use std::sync::atomic::Ordering;
 
 heddle_runtime::natives! { TABLE:
     "erts_internal" => {
@@ -49,7 +54,6 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
             if events::on(p.shared(), flags::PROCS) {
                 events::of_process(p, flags::PROCS, "link", &[port.term()]);
             }
-            port.start();
             Ok(port.term())
         }
         Ok(None) => Ok(am::SYSTEM_LIMIT.into()),
@@ -58,133 +62,182 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn all_ports(p: &mut Process, _: &[Term]) -> NativeResult {
-    let ports: Vec<Term> = all().into_iter().map(Term::local_port).collect();
+    let mut ports = Vec::new();
+    proctab::for_each_port(|port| ports.push(port.pid_term()));
     Ok(p.heap.list(&ports))
 }
 
+/// Asks the port's task. A port that is gone makes it badarg.
+fn ask(
+    p: &mut Process,
+    a: &[Term],
+    port: &Port,
+    f: impl FnOnce(&mut Body, &mut Context<'_>) -> (Package, Next) + Send + 'static,
+) -> NativeResult {
+    task::ask(p, a, port.identity(), am::BADARG.into(), f)
+}
+
+/// `true` if the port took it.
+fn taken((taken, next): (bool, Next)) -> (Package, Next) {
+    (Package::immediate(if taken { Term::bool(true) } else { am::BADARG.into() }), next)
+}
+
+/// A busy port makes its caller wait, unless that has other wishes: then the result is false.
 fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
     let Some(flags) = args::list(a[2]) else { return Ok(am::BADARG.into()) };
-    if flags.iter().any(|f| !matches!(f.as_atom().map(|f| f.name()), Some("force" | "nosuspend"))) {
-        return Ok(atom("badopt"));
+    let (mut force, mut suspends) = (false, true);
+    for flag in flags {
+        match flag.as_atom().map(|f| f.name()) {
+            Some("force") => force = true,
+            Some("nosuspend") => suspends = false,
+            _ => return Ok(atom("badopt")),
+        }
     }
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
+    if force && !port.takes_force {
+        return Ok(atom("notsup"));
+    }
+    if !force && port.gate.is_shut() {
+        return if suspends { Err(wait_for(p, a, &port)) } else { Ok(Term::bool(false)) };
+    }
     let Ok(data) = list::iolist_to_vec(a[1]) else { return Ok(am::BADARG.into()) };
     p.bump(data.len() / 200);
     let me = p.pid_term();
-    Ok(if port.command_from(me, data) { Term::bool(true) } else { am::BADARG.into() })
+    ask(p, a, &port, move |body, context| taken(body.command_from(me, data, context)))
 }
 
 /// Descriptors and programs know no control operations.
 fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
     let (Some(port), Some(operation)) = (find(a[0]), a[1].as_small().and_then(|n| u32::try_from(n).ok())) else {
         return Ok(am::BADARG.into());
     };
     let Ok(data) = list::iolist_to_vec(a[2]) else { return Ok(am::BADARG.into()) };
-    match port.control(p.pid(), operation, &data) {
-        Some(reply) => Ok(p.heap.byte_list(&reply)),
-        None => Ok(am::BADARG.into()),
-    }
+    let me = p.pid();
+    ask(p, a, &port, move |body, context| {
+        let (reply, next) = body.control(me, operation, &data, context);
+        let answer = reply.map_or(Package::immediate(am::BADARG.into()), |reply| Package::build(|heap| heap.byte_list(&reply)));
+        (answer, next)
+    })
 }
+
+/// No driver of ours knows calls.
 fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(am::BADARG.into())
 }
 
 fn port_close(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
     let me = p.pid_term();
-    ports::received(port.term(), me, |_| atom("close"));
-    port.flush();
-    port.close(am::NORMAL.into(), false);
-    Ok(Term::bool(true))
+    ask(p, a, &port, move |body, context| taken(body.close_by(me, false, context)))
 }
 
 fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
-    if !a[1].is_local_pid() || heddle_runtime::proctab::lookup(a[1].payload()).is_none() {
+    let (me, owner) = (p.pid_term(), a[1]);
+    if !owner.is_local_pid() || proctab::find(owner).is_none() {
         return Ok(am::BADARG.into());
     }
-    let me = p.pid_term();
-    ports::received(port.term(), me, |heap| heap.tuple(&[atom("connect"), a[1]]));
-    connect(&port, a[1]);
-    Ok(Term::bool(true))
-}
-
-pub fn connect(port: &super::port::Port, new_owner: Term) {
-    let term = port.term();
-    let mut s = Class::Port.lock(&port.state);
-    s.owner = new_owner.payload();
-    s.links.insert(new_owner);
-    drop(s);
-    if let Some(to) = heddle_runtime::proctab::lookup(new_owner.payload()) {
-        let _ = heddle_runtime::send::deliver(to, heddle_runtime::signal::Signal::new(heddle_runtime::signal::Body::Link { from: term }));
-    }
+    ask(p, a, &port, move |body, context| taken(body.connect_by(me, owner, context)))
 }
 
 fn port_set_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Err(p.badarg()) };
-    Class::Port.lock(&port.state).data = Package::new(a[1]);
+    *Class::Port.lock(&port.data) = Package::new(a[1]);
     Ok(Term::bool(true))
 }
 
 fn port_get_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Err(p.badarg()) };
-    let data = Class::Port.lock(&port.state).data.clone();
+    let data = Class::Port.lock(&port.data).clone();
     Ok(data.unpack(&mut p.heap))
 }
 
-const ITEMS: &[&str] = &["name", "links", "id", "connected", "input", "output", "os_pid"];
-
 fn port_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[0].is_local_port() && !a[0].is_atom() {
-        return Ok(am::BADARG.into());
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
     }
-    let Some(port) = find(a[0]) else { return Ok(if a[0].is_atom() { am::BADARG.into() } else { am::UNDEFINED.into() }) };
-    let mut items = Vec::new();
-    let name = Class::Port.lock(&port.state).name;
-    if let Some(name) = name {
-        items.push(p.heap.tuple(&[atom("registered_name"), name.into()]));
-    }
-    for item in ITEMS {
-        items.extend(info(p, &port, item));
-    }
-    Ok(p.heap.list(&items))
+    let Some(port) = find(a[0]) else { return Ok(gone(a[0])) };
+    task::ask(p, a, port.identity(), gone(a[0]), |body: &mut Body, context| {
+        let items = Package::build(|heap| {
+            let rows: Vec<Term> = ITEMS.iter().filter_map(|item| body.info(heap, item, context)).collect();
+            heap.list(&rows)
+        });
+        (items, Next::Wait)
+    })
+}
+
+/// What `port_info` says of what is no port any more.
+fn gone(port: Term) -> Term {
+    if port.is_local_port() { am::UNDEFINED.into() } else { am::BADARG.into() }
 }
 
 fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
     let Some(item) = a[1].as_atom() else { return Ok(atom("badtype")) };
-    if !a[0].is_local_port() && !a[0].is_atom() {
-        return Ok(am::BADARG.into());
-    }
-    let Some(port) = find(a[0]) else { return Ok(if a[0].is_atom() { am::BADARG.into() } else { am::UNDEFINED.into() }) };
-    if item.name() == "registered_name" && Class::Port.lock(&port.state).name.is_none() {
-        return Ok(Term::NIL);
-    }
-    Ok(info(p, &port, item.name()).unwrap_or_else(|| atom("badtype")))
+    let Some(port) = find(a[0]) else { return Ok(gone(a[0])) };
+    task::ask(p, a, port.identity(), gone(a[0]), move |body: &mut Body, context| {
+        let info = Package::build(|heap| match body.info(heap, item.name(), context) {
+            Some(info) => info,
+            None if item.name() == "registered_name" => Term::NIL,
+            None => atom("badtype"),
+        });
+        (info, Next::Wait)
+    })
 }
 
-fn info(p: &mut Process, port: &super::port::Port, item: &str) -> Option<Term> {
-    let s = Class::Port.lock(&port.state);
-    let value = match item {
-        "registered_name" => s.name?.into(),
-        "name" => p.heap.string(&port.label),
-        "id" => Term::small(port.id as i64),
-        "connected" => Term::local_pid(s.owner),
-        "links" => {
-            let links: Vec<Term> = s.links.iter().copied().collect();
-            p.heap.list(&links)
+/// In the order of `port_info/1`.
+const ITEMS: &[&str] = &["registered_name", "name", "links", "id", "connected", "input", "output", "os_pid"];
+
+impl Body {
+    fn info(&self, heap: &mut Heap, item: &str, context: &mut Context<'_>) -> Option<Term> {
+        let port = &self.port;
+        let value = match item {
+            "registered_name" => context.registered_name()?.into(),
+            "name" => heap.string(&port.label),
+            "id" => Term::small(port.id as i64),
+            "connected" => Term::local_pid(port.owner()),
+            "links" => {
+                let links: Vec<Term> = context.relations().get().map_or(Vec::new(), |all| all.links.keys().copied().collect());
+                heap.list(&links)
+            }
+            "monitors" => Term::NIL,
+            "monitored_by" => {
+                let inner = context.relations().get();
+                let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.watchers.values().map(|w| w.watcher).collect());
+                heap.list(&watchers)
+            }
+            "input" => heap.unsigned(port.bytes_in.load(Ordering::Relaxed)),
+            "output" => heap.unsigned(port.bytes_out.load(Ordering::Relaxed)),
+            "queue_size" => Term::small(self.output.bytes() as i64),
+            "memory" => Term::small((size_of::<Port>() + size_of::<Body>()) as i64),
+            "parallelism" | "locking" => Term::bool(false),
+            "os_pid" => port.os_pid.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64)),
+            _ => return None,
+        };
+        Some(heap.tuple(&[atom(item), value]))
+    }
+
+    /// `port_connect` by this process.
+    fn connect_by(&mut self, from: Term, owner: Term, context: &mut Context<'_>) -> (bool, Next) {
+        if self.closing.is_some() {
+            return (false, Next::Wait);
         }
-        "monitors" => Term::NIL,
-        "monitored_by" => {
-            let watchers: Vec<Term> = s.watchers.values().copied().collect();
-            p.heap.list(&watchers)
-        }
-        "input" => p.heap.unsigned(s.bytes_in),
-        "output" => p.heap.unsigned(s.bytes_out),
-        "queue_size" => Term::small(s.queued_bytes() as i64),
-        "memory" => Term::small(size_of::<super::port::Port>() as i64),
-        "parallelism" | "locking" => Term::bool(false),
-        "os_pid" => port.os_pid.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64)),
-        _ => return None,
-    };
-    Some(p.heap.tuple(&[atom(item), value]))
+        ports::received(self.port.term(), from, |heap| heap.tuple(&[atom("connect"), owner]));
+        self.connect(owner, context);
+        (true, Next::Wait)
+    }
 }

@@ -1,19 +1,20 @@
 //! Opening ports: descriptors and programs.
 
 use super::options::{Options, text};
-use super::port::{Driver, Port, State, set_nonblocking};
+use super::Ends;
+use super::body::Driver;
+use super::port::{Kind, Port, set_nonblocking};
 use super::ram_file::RamFile;
 use super::trace_file::Request;
 use heddle_runtime::{affinity, qsbr};
 use heddle_term::Term;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::Mutex;
 
 /// What open_port was asked for.
 pub enum What {
@@ -56,11 +57,7 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
         What::Tcp => Ok(driver("tcp_inet", Driver::Tcp(Box::default()), &o, owner)),
         What::TraceFile(line) => {
             let Some(request) = Request::parse(&line) else { return Err(std::io::Error::from_raw_os_error(libc::EINVAL)) };
-            let port = driver(&String::from_utf8_lossy(&line), Driver::TraceFile(request.open()?), &o, owner);
-            if let Some(port) = &port {
-                port.change_files_by_time();
-            }
-            Ok(port)
+            Ok(driver(&String::from_utf8_lossy(&line), Driver::TraceFile(request.open()?), &o, owner))
         }
         What::Fd(input, output) => {
             // Descriptors stay the program's: the port works on duplicates.
@@ -76,7 +73,7 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
             let input_fd = if o.input { Some(dup(input)?) } else { None };
             let output_fd = if o.output { Some(dup(output)?) } else { None };
             let label = format!("{input}/{output}");
-            Ok(insert(label, &o, owner, input_fd, output_fd, None))
+            Ok(super::start(label, Kind::Descriptors, &o, owner, Ends { input: input_fd, output: output_fd, ..Ends::default() }))
         }
         What::Spawn(command) => {
             let mut c = Command::new("/bin/sh");
@@ -202,7 +199,11 @@ fn finish(
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
 ) -> Option<Arc<Port>> {
-    let port = insert(label, o, owner, input, output, Some(child.id()));
+    for fd in [&input, &output].into_iter().flatten() {
+        set_nonblocking(fd.as_raw_fd());
+    }
+    let ends = Ends { input, output, os_pid: Some(child.id()), driver: None };
+    let port = super::start(label, Kind::Program, o, owner, ends);
     let waiter = port.clone();
     // One sleeping thread a child: reaps it whatever becomes of the port.
     let _ = std::thread::Builder::new().name("child".into()).stack_size(64 << 10).spawn(move || {
@@ -213,39 +214,10 @@ fn finish(
         };
         if let Some(port) = waiter {
             let _guard = qsbr::guard();
-            port.exited(status);
+            port.request(move |body, context| body.exited(status, context));
         }
     });
     port
-}
-
-fn insert(
-    label: String,
-    o: &Options,
-    owner: u64,
-    input: Option<OwnedFd>,
-    output: Option<OwnedFd>,
-    os_pid: Option<u32>,
-) -> Option<Arc<Port>> {
-    use std::os::fd::AsRawFd;
-    if os_pid.is_some() {
-        for fd in [&input, &output].into_iter().flatten() {
-            set_nonblocking(fd.as_raw_fd());
-        }
-    }
-    super::insert(|id| {
-        Arc::new(Port {
-            id,
-            label,
-            packet: o.packet,
-            binary: o.binary,
-            eof: o.eof,
-            exit_status: o.exit_status,
-            os_pid,
-            driver: None,
-            state: Mutex::new(State::new(owner, input, output)),
-        })
-    })
 }
 
 /// The port of a connection that a listening socket took, for `owner`.
@@ -255,18 +227,5 @@ pub fn accepted(connection: Driver, owner: u64) -> Option<Arc<Port>> {
 }
 
 fn driver(label: &str, driver: Driver, o: &Options, owner: u64) -> Option<Arc<Port>> {
-    let driver = Some(Mutex::new(driver));
-    super::insert(|id| {
-        Arc::new(Port {
-            id,
-            label: label.into(),
-            packet: o.packet,
-            binary: o.binary,
-            eof: o.eof,
-            exit_status: o.exit_status,
-            os_pid: None,
-            driver,
-            state: Mutex::new(State::new(owner, None, None)),
-        })
-    })
+    super::start(label.into(), Kind::Driver, o, owner, Ends { driver: Some(driver), ..Ends::default() })
 }

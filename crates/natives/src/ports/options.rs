@@ -1,5 +1,6 @@
 //! Settings of open_port.
 
+use super::gate::Limits;
 use crate::args;
 use heddle_term::{Atom, Term, am, list};
 use std::ffi::OsString;
@@ -28,6 +29,8 @@ pub struct Options {
     pub binary: bool,
     pub eof: bool,
     pub parallelism: bool,
+    pub busy_port: Limits,
+    pub busy_msgq: Limits,
 }
 
 pub enum Bad {
@@ -74,6 +77,8 @@ pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
         binary: false,
         eof: false,
         parallelism: false,
+        busy_port: Limits::USUAL,
+        busy_msgq: Limits::USUAL,
     };
     for item in args::list(settings).ok_or(Bad::Argument)? {
         if let Some(name) = item.as_atom() {
@@ -111,13 +116,8 @@ pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
             }
             "arg0" if executable => o.arg0 = Some(text(value).ok_or(Bad::Option)?),
             "parallelism" => o.parallelism = args::boolean(value).ok_or(Bad::Option)?,
-            "busy_limits_port" | "busy_limits_msgq" => {
-                let fine = value.is_atom_of(Atom::new("disabled"))
-                    || value.as_tuple().is_some_and(|t| t.len() == 2 && t.iter().all(|v| args::count(*v).is_some()));
-                if !fine {
-                    return Err(Bad::Option);
-                }
-            }
+            "busy_limits_port" => o.busy_port = limits(value).ok_or(Bad::Option)?,
+            "busy_limits_msgq" => o.busy_msgq = limits(value).ok_or(Bad::Option)?,
             _ => return Err(Bad::Option),
         }
     }
@@ -128,6 +128,16 @@ pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
         (o.input, o.output) = (true, true);
     }
     Ok(o)
+}
+
+/// `{Low, High}` in bytes, or `disabled`.
+fn limits(term: Term) -> Option<Limits> {
+    if term.is_atom_of(Atom::new("disabled")) {
+        return Some(Limits::NEVER);
+    }
+    let &[low, high] = term.as_tuple()? else { return None };
+    let bytes = |term| args::count(term).filter(|&bytes| bytes > 0);
+    Some(Limits::new(bytes(low)?, bytes(high)?))
 }
 
 fn env(term: Term) -> Option<Vec<(OsString, Option<OsString>)>> {

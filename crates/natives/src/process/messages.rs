@@ -1,6 +1,7 @@
 //! Sending, and the few natives that control the running process.
 
 use crate::args;
+use crate::ports::{self, hooks::wait_for};
 use heddle_runtime::gc::Kind;
 use heddle_runtime::long_gc;
 use heddle_runtime::process::{Class, Exception, NativeResult, Process, Thrown};
@@ -44,12 +45,23 @@ heddle_runtime::natives! { TABLE:
 
 fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
     match send::send(p, a[0], a[1]) {
-        Sent::Ok | Sent::NoConnection => {
-            crate::ports::check_suspend(p)?;
-            Ok(a[1])
-        }
+        Sent::Ok | Sent::NoConnection => Ok(a[1]),
         Sent::BadArg => Err(p.badarg()),
+        Sent::Busy => busy(p, a),
     }
+}
+
+/// The port takes nothing now: all starts over when it does.
+fn busy(p: &mut Process, a: &[Term]) -> NativeResult {
+    let dest = match a[0].as_tuple() {
+        Some(&[name, _]) => name,
+        _ => a[0],
+    };
+    Err(match ports::find(dest) {
+        Some(port) => wait_for(p, a, &port),
+        // It has just ended.
+        None => p.again(a),
+    })
 }
 
 fn send_2(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -58,11 +70,11 @@ fn send_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(options) = args::list(a[2]) else { return Err(p.badarg()) };
-    let mut noconnect = false;
+    let (mut noconnect, mut nosuspend) = (false, false);
     for option in options {
         match option.as_atom().map(|o| o.name()) {
             Some("noconnect") => noconnect = true,
-            Some("nosuspend") => {}
+            Some("nosuspend") => nosuspend = true,
             _ => return Err(p.badarg_cause(heddle_term::Atom::new("badopt"))),
         }
     }
@@ -71,6 +83,8 @@ fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
         Sent::NoConnection if noconnect => Ok(heddle_term::Atom::new("noconnect").into()),
         Sent::NoConnection => Ok(am::OK.into()),
         Sent::BadArg => Err(p.badarg()),
+        Sent::Busy if nosuspend => Ok(heddle_term::Atom::new("nosuspend").into()),
+        Sent::Busy => busy(p, a),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Registered names.
 
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, ProcRef, Process};
 use heddle_runtime::trace::{self, events};
 use heddle_runtime::{names, proctab};
 use heddle_term::{Atom, Term, am};
@@ -20,17 +20,10 @@ fn register(p: &mut Process, a: &[Term]) -> NativeResult {
     if name == am::UNDEFINED {
         return Err(p.badarg());
     }
-    if a[1].is_local_port() {
-        if !crate::ports::exists(a[1]) || !names::register(name, a[1]) {
-            return Err(p.badarg());
-        }
-        crate::ports::set_name(a[1], Some(name));
-        return Ok(Term::bool(true));
-    }
-    if !a[1].is_local_pid() {
+    if !a[1].is_local_pid() && !a[1].is_local_port() {
         return Err(p.badarg());
     }
-    let Some(target) = proctab::lookup(a[1].payload()) else { return Err(p.badarg_cause(Atom::new("notalive"))) };
+    let Some(target) = proctab::find(a[1]) else { return Err(p.badarg_cause(Atom::new("notalive"))) };
     // One name a process: claim its name field first.
     if target.name.compare_exchange(0, name.index() + 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return Err(p.badarg_cause(Atom::new("registered_name")));
@@ -39,14 +32,12 @@ fn register(p: &mut Process, a: &[Term]) -> NativeResult {
         target.name.store(0, Ordering::Release);
         return Err(p.badarg());
     }
-    if proctab::lookup(a[1].payload()).is_none() {
+    if proctab::find(a[1]).is_none() {
         // It ended in between and may have missed the name.
         names::unregister(name, Some(a[1]));
         return Err(p.badarg());
     }
-    if events::on(&target, trace::flags::PROCS) {
-        events::event(&target, trace::flags::PROCS, "register", &[name.into()]);
-    }
+    tell(target, "register", name);
     Ok(Term::bool(true))
 }
 
@@ -54,17 +45,22 @@ fn unregister(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(name) = a[0].as_atom() else { return Err(p.badarg()) };
     match names::unregister(name, None) {
         Some(id) => {
-            if id.is_local_port() {
-                crate::ports::set_name(id, None);
-            } else if let Some(target) = proctab::lookup(id.payload()) {
+            if let Some(target) = proctab::find(id) {
                 target.name.store(0, Ordering::Release);
-                if events::on(&target, trace::flags::PROCS) {
-                    events::event(&target, trace::flags::PROCS, "unregister", &[name.into()]);
-                }
+                tell(target, "unregister", name);
             }
             Ok(Term::bool(true))
         }
         None => Err(p.badarg()),
+    }
+}
+
+/// For the tracers of a process or port.
+fn tell(target: ProcRef, event: &str, name: Atom) {
+    if target.is_port() {
+        crate::trace::ports::event(target.pid_term(), trace::flags::PORTS, event, &[name.into()]);
+    } else if events::on(&target, trace::flags::PROCS) {
+        events::event(&target, trace::flags::PROCS, event, &[name.into()]);
     }
 }
 

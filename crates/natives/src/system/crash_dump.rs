@@ -1,10 +1,11 @@
 //! The file that `halt("text")` and the break menu write: sections as in stock's, so that its viewer reads them. Contents of heaps
 //! are not in it; stacks are, as far as they are return addresses and immediate terms.
 
+use crate::ports::port::Kind as PortKind;
 use crate::process::dump;
 use heddle_memory::Kind;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::{blocks, code, proctab, sched, standstill};
+use heddle_runtime::{blocks, code, proctab, sched, standstill, task};
 use heddle_term::{Atom, Term, text};
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
@@ -23,7 +24,7 @@ pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     let own = sched::running().and_then(|(pid, _)| proctab::lookup(pid));
     // SAFETY: this thread runs it, and does nothing else with it any more.
     processes(&mut out, stopped, own.map(|q| unsafe { &*q.local() }))?;
-    ports(&mut out)?;
+    ports(&mut out, stopped)?;
     tables(&mut out)?;
     modules(&mut out)?;
     writeln!(out, "=end")?;
@@ -69,29 +70,44 @@ fn unknown(out: &mut impl Write, q: ProcRef, state: &str) -> Result<()> {
     if name != 0 { writeln!(out, "Name: {}", shown(Atom::from_index(name - 1).into())) } else { Ok(()) }
 }
 
-fn ports(out: &mut impl Write) -> Result<()> {
-    for id in crate::ports::all() {
-        let Some(port) = crate::ports::find(Term::local_port(id)) else { continue };
-        // A port in use at this moment is left out: waiting for it could take for ever.
-        let Ok(state) = port.state.try_lock() else { continue };
+fn ports(out: &mut impl Write, stopped: bool) -> Result<()> {
+    let mut all = Vec::new();
+    proctab::for_each_port(|q| all.push(q));
+    for q in all {
+        let Some(port) = crate::ports::find(q.pid_term()) else { continue };
         writeln!(out, "=port:{}", shown(port.term()))?;
         writeln!(out, "State: CONNECTED")?;
-        writeln!(out, "Slot: {id}")?;
-        writeln!(out, "Connected: {}", shown(Term::local_pid(state.owner)))?;
-        let links: Vec<String> = state.links.iter().map(|&other| shown(other)).collect();
+        writeln!(out, "Slot: {}", port.id)?;
+        writeln!(out, "Connected: {}", shown(Term::local_pid(port.owner())))?;
+        let state = q.state.load();
+        let mut links = Vec::new();
+        let mut look = |local: &Process| {
+            let inner = local.relations.get();
+            links.extend(inner.iter().flat_map(|inner| inner.links.keys()).map(|&other| shown(other)));
+        };
+        // Those of a port that does something now are left out: waiting for it could take for ever.
+        if !stopped {
+            task::try_now(q).iter_mut().filter_map(task::Entered::process).for_each(|local| look(local));
+        } else if !state.is_running() && !state.is_exiting() {
+            // SAFETY: nobody runs it: schedulers stand still.
+            look(unsafe { q.local() });
+        }
         if !links.is_empty() {
             writeln!(out, "Links: {}", links.join(", "))?;
         }
-        if let Some(name) = state.name {
-            writeln!(out, "Registered as: {}", name.name())?;
+        let name = q.name.load(Ordering::Acquire);
+        if name != 0 {
+            writeln!(out, "Registered as: {}", Atom::from_index(name - 1).name())?;
         }
-        let kind = match (&port.driver, port.os_pid) {
-            (Some(_), _) => "Port controls linked-in driver",
-            (None, Some(_)) => "Port controls external process",
-            (None, None) => "Port is UNIX fd not opened by emulator",
+        let kind = match port.kind {
+            PortKind::Driver => "Port controls linked-in driver",
+            PortKind::Program => "Port controls external process",
+            PortKind::Descriptors => "Port is UNIX fd not opened by emulator",
         };
         writeln!(out, "{kind}: {}", port.label)?;
-        writeln!(out, "Input: {}\nOutput: {}\nQueue: {}", state.bytes_in, state.bytes_out, state.queued_bytes())?;
+        let figures = [port.bytes_in.load(Ordering::Relaxed), port.bytes_out.load(Ordering::Relaxed)];
+        let queued = port.queued_bytes.load(Ordering::Relaxed);
+        writeln!(out, "Input: {}\nOutput: {}\nQueue: {queued}", figures[0], figures[1])?;
     }
     Ok(())
 }
@@ -165,7 +181,7 @@ pub fn areas() -> Vec<u8> {
         writeln!(out, "=index_table:atom_tab\nlimit: {}\nentries: {}", heddle_term::atom::limit(), heddle_term::atom::count())?;
         writeln!(out, "=allocated_areas\nloaded_code: {}", code_sizes().iter().map(|s| s.1 + s.2).sum::<usize>())?;
         writeln!(out, "literals: {}", heddle_term::literal::used_bytes())?;
-        ports(out)?;
+        ports(out, false)?;
         tables(out)
     })
 }

@@ -1,8 +1,9 @@
 //! halt/2 and the end of the machine.
 
 use crate::args;
+use crate::ports::flush;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{standstill, way_out};
+use heddle_runtime::{standstill, task, way_out};
 use heddle_term::{Atom, Term};
 
 heddle_runtime::natives! { TABLE:
@@ -11,6 +12,9 @@ heddle_runtime::natives! { TABLE:
 
 /// (Status, Options): a number, a slogan, or `abort`.
 fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(flushed) = task::answer(p, a) {
+        return flushed.and_then(|_| end(p, a[1]));
+    }
     let Some(options) = args::list(a[1]) else { return Err(p.badarg()) };
     let mut flush = true;
     for option in options {
@@ -27,10 +31,17 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
             _ => return Err(p.badarg_cause(Atom::new("badopt"))),
         }
     }
+    let flushes = a[0].is_list() || flush && args::count(a[0]).is_some();
+    if flushes && let Some(wait) = flush::wait(p, a[0]) {
+        return Err(wait);
+    }
+    end(p, a[0])
+}
+
+/// What was to go out is out.
+fn end(p: &mut Process, status: Term) -> NativeResult {
+    let a = [status];
     if let Some(status) = args::count(a[0]) {
-        if flush {
-            crate::ports::flush_all();
-        }
         way_out::exit_now((status & 0xff) as i32);
     }
     if a[0].is_integer() && heddle_term::big::to_i64(a[0]).is_none_or(|n| n >= 0) {
@@ -54,7 +65,6 @@ const STOP_MS: u64 = 1000;
 
 /// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
-    crate::ports::flush_all();
     let stopped = standstill::stop_others(STOP_MS);
     // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
     eprint!("{slogan}\r\n");

@@ -195,7 +195,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "process_count" => small(proctab::count()),
         "process_limit" => small(proctab::limit()),
         "port_count" => small(crate::ports::count()),
-        "port_limit" => small(crate::ports::LIMIT),
+        "port_limit" => small(heddle_runtime::proctab::PORT_LIMIT),
         "atom_count" => small(heddle_term::atom::count()),
         "atom_limit" => small(heddle_term::atom::limit()),
         "ets_limit" => small(8192),

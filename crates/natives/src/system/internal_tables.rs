@@ -16,7 +16,7 @@ fn atom(name: &str) -> Term {
 pub fn next_identity(key: &str) -> Option<u64> {
     match key {
         "next_pid" => Some(proctab::next()),
-        "next_port" => Some(ports::next_number()),
+        "next_port" => Some(proctab::next_port()),
         _ => None,
     }
 }
@@ -24,7 +24,7 @@ pub fn next_identity(key: &str) -> Option<u64> {
 pub fn set_next_identity(key: &str, to: u64) -> Option<u64> {
     match key {
         "next_pid" => Some(proctab::set_next(to)),
-        "next_port" => Some(ports::set_next_number(to)),
+        "next_port" => Some(proctab::set_next_port(to)),
         _ => None,
     }
 }
@@ -53,17 +53,11 @@ pub fn status(pid: u64) -> Term {
 
 /// `{link_list, What}` and `{monitor_list, What}` of a pid, port or node.
 pub fn relations(p: &mut Process, links: bool, of: Term) -> NativeResult {
-    if of.is_local_port() && links {
-        let Some(port) = ports::find(of) else { return Ok(am::UNDEFINED.into()) };
-        let others: Vec<Term> = port.state.lock().unwrap().links.iter().copied().collect();
-        let rows: Vec<Term> = others.into_iter().map(|other| link(&mut p.heap, "port", other, true)).collect();
-        return Ok(p.heap.list(&rows));
-    }
     if let Some(node) = of.as_atom() {
         // Of this node nothing is kept by node; there are no others.
         return Ok(if node == node_name() { Term::NIL } else { am::UNDEFINED.into() });
     }
-    if !of.is_local_pid() {
+    if !of.is_local_pid() && !of.is_local_port() {
         return Err(p.badarg());
     }
     if of == p.pid_term() {
@@ -73,12 +67,13 @@ pub fn relations(p: &mut Process, links: bool, of: Term) -> NativeResult {
         heap.clear();
         return Ok(rows);
     }
-    let (reference, id) = send::fresh_reference(&mut p.heap);
+    let (reference, asked) = send::fresh_reference(&mut p.heap);
     let me = p.pid();
-    send::ask(p, of.payload(), move |other| {
+    let Some(id) = proctab::find(of).map(|of| of.pid) else { return Ok(am::UNDEFINED.into()) };
+    send::ask(p, id, move |other| {
         send::build_message(me, |heap| {
             let rows = other.map_or(am::UNDEFINED.into(), |other| rows(other, links, heap));
-            let reference = heap.reference(id.words());
+            let reference = heap.reference(asked.words());
             heap.tuple(&[reference, rows])
         });
     });
@@ -93,7 +88,8 @@ fn rows(p: &mut Process, links: bool, heap: &mut Heap) -> Term {
     let Some(inner) = p.relations.get() else { return Term::NIL };
     let rows: Vec<Term> = if links {
         let links = inner.links.iter();
-        links.map(|(&other, l)| link(heap, if other.is_local_port() { "port" } else { "process" }, other, l.active)).collect()
+        let kind = |other: Term| if other.is_local_port() || p.shared().is_port() { "port" } else { "process" };
+        links.map(|(&other, l)| link(heap, kind(other), other, l.active)).collect()
     } else {
         let mut rows = Vec::new();
         for (id, m) in &inner.monitoring {

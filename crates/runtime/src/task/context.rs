@@ -5,12 +5,12 @@ use super::poll::{self, Interest};
 use super::run::{self, Running};
 use super::value::{Builder, Owned, Pid, Value};
 use crate::level::Level;
-use crate::links::{AliasMode, MonitorKind};
+use crate::links::{AliasMode, MonitorKind, Relations};
 use crate::process::Process;
 use crate::send::{self, Sent};
 use crate::signal::RefId;
 use crate::trace::{events, flags};
-use crate::{names, private, refs, sched};
+use crate::{Package, exit, names, private, refs, sched};
 use heddle_term::{Atom, Term};
 use std::io;
 use std::os::fd::RawFd;
@@ -74,14 +74,18 @@ pub struct Context<'a> {
     task: &'a mut run::Inner,
     left: i64,
     work: i64,
+    last_words: Option<(u64, Package)>,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(process: &'a mut Process, task: &'a mut run::Inner, left: i64) -> Context<'a> {
-        Context { process, task, left, work: 0 }
+        Context { process, task, left, work: 0, last_words: None }
     }
     pub(super) fn done(&self) -> i64 {
         self.work
+    }
+    pub(super) fn take_last_words(&mut self) -> Option<(u64, Package)> {
+        self.last_words.take()
     }
 
     pub fn me(&self) -> Pid {
@@ -200,6 +204,25 @@ impl<'a> Context<'a> {
             }
             mine
         })
+    }
+
+    // ---- what ports need besides ----
+
+    /// Links and monitors, as they are kept.
+    pub fn relations(&mut self) -> &mut Relations {
+        &mut self.process.relations
+    }
+    /// Others see its end, with this reason: its name goes, links and monitors fire. It lives on, and ends later.
+    pub fn part(&mut self, reason: &Owned) {
+        machine(|| exit::part(self.process, reason.value().raw()));
+    }
+    pub fn registered_name(&self) -> Option<Atom> {
+        let name = self.process.shared().name.load(Ordering::Acquire);
+        (name != 0).then(|| Atom::from_index(name - 1))
+    }
+    /// In `terminate`: a message that goes out behind the exit signals.
+    pub fn last_words(&mut self, to: u64, message: Package) {
+        self.last_words = Some((to, message));
     }
 
     // ---- descriptors ----

@@ -20,20 +20,29 @@
 //! which they were sent), and the task's heap is collected between slices. What is to stay is copied out (`Value::keep`) into memory
 //! of its own (`Owned`).
 //!
+//! Ports are tasks whose identity is a port instead of a pid (`start_port`), and which get requests instead of messages: a request is
+//! a call-back that its sender brings along (`call`), a signal among the others. So what one process has a port do is done in the order
+//! in which it asked, exit signals and links included. Who waits for an answer uses `ask`. A port that has nothing to do is entered at
+//! once by who asks (`try_now`), without a switch.
+//!
 //! A panic in a call-back ends that task alone, with the reason `{task_panic, Type, Text}` (`guard`).
 
+mod ask;
 mod context;
+mod enter;
 mod guard;
 pub mod poll;
 mod run;
 mod start;
 mod value;
 
+pub use ask::{answer, ask};
 pub use context::{Context, Monitor, Sender, To};
 pub use guard::report;
 pub use poll::Interest;
+pub use enter::{Entered, call, exit_signal, try_now};
 pub use run::{Running, info, is_waiting, slice, terminate};
-pub use start::{Failure, create, mfa};
+pub use start::{Failure, create, mfa, start_port};
 pub use value::{Builder, Owned, Pid, Value};
 
 use crate::level::{LEVELS, Level};
@@ -105,7 +114,7 @@ impl Next {
 /// The call-backs of a task. One at a time is called; between two the task handles its signals. A call-back is not interrupted: one
 /// that takes longer than about a millisecond does its work in parts (`Next::Idle`), or the task has a private thread. It says how
 /// much it did by `Context::work`.
-pub trait Task: Send + 'static {
+pub trait Task: std::any::Any + Send {
     /// Others can see the task now. The first call-back.
     fn setup(&mut self, _: &mut Context<'_>) -> Next {
         Next::Wait
@@ -122,6 +131,12 @@ pub trait Task: Send + 'static {
     /// The time it set (`Context::set_timer`) has passed, and there is no event.
     fn handle_timeout(&mut self, _: &mut Context<'_>) -> Next {
         Next::Wait
+    }
+
+    /// An exit signal to a task that is a port: from `exit/2` or, `linked`, over a link, which is gone. A task with a pid does what a
+    /// process does with one, and hears of it as a process would.
+    fn handle_exit(&mut self, _from: Value<'_>, reason: Value<'_>, _linked: bool, _: &mut Context<'_>) -> Next {
+        Next::Exit(reason.keep())
     }
 
     /// What `heddle_task:info/1` and `process_info(Pid, task)` show as `info`.

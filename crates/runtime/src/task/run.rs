@@ -8,11 +8,11 @@ use super::poll::{self, Interest};
 use super::value::{Builder, Owned, Value};
 use super::{Definition, Event, Next, Task};
 use crate::handle::{self, After};
-use crate::process::{Class, FLAG_TASK, Outcome, Process};
+use crate::process::{Class, FLAG_ENDS, FLAG_TASK, Outcome, Process};
 use crate::signal::{Body, Signal};
 use crate::timer::Phase;
 use crate::trace::{events, flags, seq};
-use crate::{exit, sched, system_monitor};
+use crate::{Package, exit, sched, system_monitor};
 use heddle_term::Atom;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
@@ -61,6 +61,10 @@ impl Running {
         Box::new(Running { body: Some(body), state: State::Setup, failed: None, inner })
     }
 
+    pub(super) fn has_panicked(&self) -> bool {
+        self.body.is_none()
+    }
+
     pub fn definition(&self) -> &'static Definition {
         self.inner.definition
     }
@@ -73,6 +77,16 @@ impl Running {
             watched.swap_remove(at);
             task.inner.ready.push_back((fd, interest));
         }
+    }
+
+    /// A call-back that a signal brings, between others. `setup` comes before it.
+    pub(super) fn request(
+        &mut self,
+        p: &mut Process,
+        call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next,
+    ) -> Result<i64, Owned> {
+        let setup = if self.state == State::Setup { self.call(p, 0, |task, context| task.setup(context))? } else { 0 };
+        Ok(setup + self.call(p, 0, call)?)
     }
 
     /// Calls one call-back and notes what the task does next. Reductions used, or the reason of its end.
@@ -163,15 +177,12 @@ pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
         }
         let mut task = p.rare().task.take().expect("a task");
         let step = task.step(p, left);
-        let has_panicked = task.body.is_none();
+        let has_panicked = task.has_panicked();
         p.rare().task = Some(task);
         match step {
             Some(Ok(used)) => left -= used,
             Some(Err(reason)) => {
-                p.exit_reason = reason.package().unpack(&mut p.heap);
-                if has_panicked {
-                    exit::log_uncaught(p, Class::Error);
-                }
+                fails(p, reason, has_panicked);
                 return (Outcome::Exit, left);
             }
             None => {
@@ -184,15 +195,25 @@ pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
     }
 }
 
-/// The end of a task, whose `exit_reason` is set: it cleans up, and is freed.
-pub fn terminate(p: &mut Process) {
-    p.flags &= !FLAG_TASK;
-    let Some(mut task) = p.rare().task.take() else { return };
+/// It is to end for this reason.
+pub(super) fn fails(p: &mut Process, reason: Owned, has_panicked: bool) {
+    p.exit_reason = reason.package().unpack(&mut p.heap);
+    if has_panicked {
+        exit::log_uncaught(p, Class::Error);
+    }
+}
+
+/// The end of a task, whose `exit_reason` is set: it cleans up, and is freed. What is to be sent behind its exit signals.
+pub fn terminate(p: &mut Process) -> Option<(u64, Package)> {
+    p.flags &= !(FLAG_TASK | FLAG_ENDS);
+    let mut task = p.rare().task.take()?;
+    let mut last_words = None;
     if let Some(mut body) = task.body.take() {
         // SAFETY: a root of the process, which is not collected meanwhile.
         let reason = unsafe { Value::new(p.exit_reason) }.keep();
         let mut context = Context::new(p, &mut task.inner, 0);
         let told = call_back(|| body.terminate(reason.value(), &mut context));
+        last_words = context.take_last_words();
         task.body = Some(body);
         if let Err(text) = told {
             exit::log_of(p, "error", &format!("Task {} panicked in terminate: {text}", task.inner.definition.name));
@@ -205,6 +226,7 @@ pub fn terminate(p: &mut Process) {
     if let Err(text) = call_back(|| drop(body)) {
         exit::log_of(p, "error", &format!("Task {} panicked when it was freed: {text}", task.inner.definition.name));
     }
+    last_words
 }
 
 /// Whether a process, which is a task, has nothing to do. None: it is none.

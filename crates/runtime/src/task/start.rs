@@ -3,11 +3,12 @@
 use super::guard::call_back;
 use super::run::Running;
 use super::value::{Owned, Pid, Value};
-use super::{Definition, Start};
+use super::{Definition, Start, Task};
 use crate::level::Level;
-use crate::process::{self, FLAG_TASK, ProcRef, Process, SpawnOptions};
+use crate::links::Link;
+use crate::process::{self, FLAG_TASK, MaxHeap, ProcRef, Process, SpawnOptions};
 use crate::spawn::ENTRY_POINTS;
-use crate::{gc, names, placement, proctab, sizes};
+use crate::{gc, names, placement, proctab, sched, sizes};
 use heddle_term::code_cell::Mfa;
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Term, am};
@@ -65,15 +66,32 @@ pub fn create(
     local.min_heap_words = sizes::at_least(0);
     gc::init_block(&mut local, flat_size(parent.group_leader));
     local.group_leader = local.heap.copy(parent.group_leader);
-    local.ip = ENTRY_POINTS.get().expect("engine started").task;
-    local.priority = level.class();
-    local.flags |= FLAG_TASK;
-    local.rare().task = Some(Running::new(definition, body));
-    let p = process::allocate(pid, local);
-    p.state.set_level(level);
+    let p = allocate(pid, local, definition, body, level);
     if let Some(name) = name {
         p.name.store(name.index() + 1, Ordering::Release);
     }
     placement::put(&p, options.place);
     Ok(p)
+}
+
+fn allocate(id: u64, mut local: Process, definition: &'static Definition, body: Box<dyn Task>, level: Level) -> ProcRef {
+    local.ip = ENTRY_POINTS.get().expect("engine started").task;
+    local.priority = level.class();
+    local.flags |= FLAG_TASK;
+    local.rare().task = Some(Running::new(definition, body));
+    let p = process::allocate(id, local);
+    p.state.set_level(level);
+    p
+}
+
+/// Starts a task that is a port, under an identity from `proctab::reserve_port`, linked to its owner: the owner's side of the link is
+/// the caller's to set up.
+pub fn start_port(definition: &'static Definition, id: u64, owner: u64, body: Box<dyn Task>) {
+    // No limit is meant for it.
+    let options = SpawnOptions { max_heap: MaxHeap::NONE, ..SpawnOptions::default() };
+    let mut local = Process::blank(mfa(definition), am::UNDEFINED.into(), owner, &options);
+    local.min_heap_words = sizes::at_least(0);
+    gc::init_block(&mut local, 0);
+    local.relations.make().links.insert(Term::local_pid(owner), Link { active: true, unlinking: 0 });
+    sched::start_process(allocate(id, local, definition, body, definition.level));
 }

@@ -9,10 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// Is there (still) such a process or port?
 pub fn is_there(tracer: Term) -> bool {
-    if tracer.is_local_port() {
-        return PORTS.get().is_some_and(|h| (h.exists)(tracer));
-    }
-    tracer.is_local_pid() && proctab::lookup(tracer.payload()).is_some()
+    (tracer.is_local_pid() || tracer.is_local_port()) && proctab::find(tracer).is_some()
 }
 
 /// Is the tracer of this tracee there? If not, the trace ends.

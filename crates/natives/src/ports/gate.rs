@@ -1,0 +1,147 @@
+//! Whether a port takes more: it is busy while much waits in its queue for the descriptor, or while many bytes are on their way to it
+//! as signals. Processes that send wait until it is not.
+
+use heddle_runtime::locks::Class;
+use heddle_runtime::proctab;
+use heddle_runtime::send::deliver;
+use heddle_runtime::signal::{Body, Signal};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// In bytes. None: never busy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits(Option<(usize, usize)>);
+
+impl Limits {
+    pub const USUAL: Limits = Limits(Some((4096, 8192)));
+    pub const NEVER: Limits = Limits(None);
+
+    pub fn new(low: usize, high: usize) -> Limits {
+        Limits(Some((low.min(high), high)))
+    }
+    /// What it is with so many bytes, if it was busy or not before.
+    fn is_busy(self, was: bool, bytes: usize) -> bool {
+        self.0.is_some_and(|(low, high)| if was { bytes > low } else { bytes >= high })
+    }
+}
+
+pub struct Gate {
+    queue: Limits,
+    signals: Limits,
+    queue_is_full: AtomicBool,
+    /// Bytes in signals that the port has not seen.
+    on_the_way: AtomicUsize,
+    signals_are_many: AtomicBool,
+    /// Who is to look again.
+    waiting: Mutex<Vec<u64>>,
+}
+
+impl Gate {
+    pub fn new(queue: Limits, signals: Limits) -> Gate {
+        Gate {
+            queue,
+            signals,
+            queue_is_full: AtomicBool::new(false),
+            on_the_way: AtomicUsize::new(0),
+            signals_are_many: AtomicBool::new(false),
+            waiting: Mutex::default(),
+        }
+    }
+
+    // SeqCst, here and in what opens the gate: who waits enters himself and then looks, who opens it says so and then looks who waits.
+    pub fn is_shut(&self) -> bool {
+        self.queue_is_full.load(Ordering::SeqCst) || self.signals_are_many.load(Ordering::SeqCst)
+    }
+
+    /// The process will be woken when the gate opens, which it may have just now.
+    pub fn wait(&self, pid: u64) {
+        let mut waiting = Class::Port.lock(&self.waiting);
+        if !waiting.contains(&pid) {
+            waiting.push(pid);
+        }
+        drop(waiting);
+        if !self.is_shut() {
+            self.wake_all();
+        }
+    }
+
+    /// A signal with so many bytes is sent.
+    pub fn sent(&self, bytes: usize) {
+        let all = self.on_the_way.fetch_add(bytes, Ordering::SeqCst) + bytes;
+        if self.signals.is_busy(false, all) {
+            self.signals_are_many.store(true, Ordering::SeqCst);
+            // The port may have seen them all before that store.
+            self.look_at_signals(self.on_the_way.load(Ordering::SeqCst));
+        }
+    }
+
+    /// The port has it, or will never.
+    pub fn arrived(&self, bytes: usize) {
+        let left = self.on_the_way.fetch_sub(bytes, Ordering::SeqCst) - bytes;
+        self.look_at_signals(left);
+    }
+
+    fn look_at_signals(&self, bytes: usize) {
+        if self.signals_are_many.load(Ordering::SeqCst) && !self.signals.is_busy(true, bytes) {
+            self.signals_are_many.store(false, Ordering::SeqCst);
+            self.wake_all();
+        }
+    }
+
+    /// By the port: so many bytes are in its queue.
+    pub fn queued(&self, bytes: usize) {
+        let was = self.queue_is_full.load(Ordering::Relaxed);
+        let is = self.queue.is_busy(was, bytes);
+        if was != is {
+            self.queue_is_full.store(is, Ordering::SeqCst);
+            if was {
+                self.wake_all();
+            }
+        }
+    }
+
+    /// The port takes no more, and nobody is to wait for that.
+    pub fn close(&self) {
+        self.queue_is_full.store(false, Ordering::SeqCst);
+        self.signals_are_many.store(false, Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
+        for pid in std::mem::take(&mut *Class::Port.lock(&self.waiting)) {
+            if let Some(to) = proctab::lookup(pid) {
+                let _ = deliver(to, Signal::new(Body::Nudge));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_shuts_at_the_high_mark_and_opens_at_the_low_one() {
+        let gate = Gate::new(Limits::new(10, 20), Limits::NEVER);
+        let shut = [19, 20, 11, 10, 11, 20].map(|bytes| {
+            gate.queued(bytes);
+            gate.is_shut()
+        });
+        assert_eq!(shut, [false, true, true, false, false, true]);
+        gate.close();
+        assert!(!gate.is_shut());
+    }
+
+    #[test]
+    fn bytes_on_the_way_count_by_themselves() {
+        let gate = Gate::new(Limits::NEVER, Limits::new(10, 20));
+        gate.sent(15);
+        assert!(!gate.is_shut());
+        gate.sent(15);
+        assert!(gate.is_shut());
+        gate.arrived(15);
+        assert!(gate.is_shut());
+        gate.arrived(15);
+        assert!(!gate.is_shut());
+    }
+}

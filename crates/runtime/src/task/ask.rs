@@ -1,0 +1,65 @@
+//! Natives that ask a task and wait for the answer, which comes as a signal and not as a message: nothing is searched in a queue.
+
+use super::context::Context;
+use super::{Next, Task, call, try_now};
+use crate::process::{NativeResult, Process, Thrown};
+use crate::{Package, proctab, send};
+use heddle_term::Term;
+
+/// `f` in the task of the identity `to`, in order with what the caller sent it before; the result is the first of what it returns, or
+/// `gone` (an immediate) if there is no such task. If the task is busy with something, the native waits and is called again, with
+/// another first argument: it must look for an `answer` first.
+pub fn ask<T: Task>(
+    p: &mut Process,
+    args: &[Term],
+    to: u64,
+    gone: Term,
+    f: impl FnOnce(&mut T, &mut Context<'_>) -> (Package, Next) + Send + 'static,
+) -> NativeResult {
+    let Some(task) = proctab::lookup(to) else { return Ok(gone) };
+    let request = move |task: Option<&mut Process>| {
+        let mut answer = Package::immediate(gone);
+        if let Some(task) = task {
+            call(task, |body: &mut T, context| {
+                let (given, next) = f(body, context);
+                answer = given;
+                next
+            });
+        }
+        answer
+    };
+    if let Some(mut entered) = try_now(task) {
+        let answer = request(entered.process());
+        drop(entered);
+        return Ok(answer.unpack(&mut p.heap));
+    }
+    let me = p.pid();
+    p.rare().answer = None;
+    send::call_in(to, move |task| {
+        let answer = request(task);
+        send::call_in(me, move |asker| {
+            if let Some(asker) = asker {
+                asker.rare().answer = Some(answer);
+            }
+        });
+    });
+    let mut again = args.to_vec();
+    // Nothing that a program can pass.
+    again[0] = Term::catch_marker(0);
+    p.again(&again);
+    Err(Thrown::WaitAgain)
+}
+
+/// The answer, if this native has asked before; it may have to wait on.
+pub fn answer(p: &mut Process, args: &[Term]) -> Option<NativeResult> {
+    if !args[0].is_catch_marker() {
+        return None;
+    }
+    Some(match p.rare().answer.take() {
+        Some(answer) => Ok(answer.unpack(&mut p.heap)),
+        None => {
+            p.again(args);
+            Err(Thrown::WaitAgain)
+        }
+    })
+}

@@ -1,0 +1,90 @@
+//! Call-backs that signals bring: requests to a task, and exit signals to a port.
+
+use super::context::Context;
+use super::run::fails;
+use super::value::Value;
+use super::{Next, Task};
+use crate::handle::{self, After};
+use crate::process::{FLAG_ENDS, Outcome, ProcRef, Process};
+use crate::{long_gc, msacc, sched};
+use heddle_term::Term;
+use std::any::Any;
+
+/// In the task `p`, between two of its call-backs (in a `Body::Call`, say): one more. What it returns counts. Nothing happens in a task
+/// of another type.
+pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -> Next) {
+    within(p, |body, context| {
+        let any: &mut dyn Any = body;
+        any.downcast_mut::<T>().map_or(Next::Wait, |body| f(body, context))
+    });
+}
+
+/// The port `p` gets an exit signal.
+pub fn exit_signal(p: &mut Process, from: Term, reason: Term, linked: bool) {
+    // SAFETY: `from` is immediate; the reason is the caller's, who waits.
+    let (from, reason) = unsafe { (Value::new(from), Value::new(reason)) };
+    within(p, |body, context| body.handle_exit(from, reason, linked, context));
+}
+
+/// FLAG_ENDS says that the task is to end.
+fn within(p: &mut Process, f: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) {
+    let Some(mut task) = p.rare().task.take() else { return };
+    let before = p.shared().is_port().then(|| msacc::enter(msacc::State::Port));
+    let result = task.request(p, f);
+    if let Some(state) = before {
+        msacc::enter(state);
+    }
+    let has_panicked = task.has_panicked();
+    p.rare().task = Some(task);
+    match result {
+        Ok(used) => p.bump(used as usize),
+        Err(reason) => {
+            fails(p, reason, has_panicked);
+            p.flags |= FLAG_ENDS;
+        }
+    }
+}
+
+/// A task that the calling thread has taken although it was not its turn, to have it do a request. Let go of by `Drop`, which ends the
+/// task if the request did.
+pub struct Entered {
+    task: ProcRef,
+    /// What it was sent before ended it.
+    has_ended: bool,
+}
+
+/// Takes a task that nobody has and that has nothing to do; what it was sent before is handled first. None: it is to be asked by a
+/// signal, as always on threads that are no schedulers. Nobody waits here, so no two threads can wait for one another.
+pub fn try_now(task: ProcRef) -> Option<Entered> {
+    if sched::current_index().is_none() || !task.state.start_idle() {
+        return None;
+    }
+    // SAFETY: nobody had it, and it is RUNNING now: this thread owns it.
+    let local = unsafe { task.local() };
+    let has_ended = handle::drain(local) == After::Exit;
+    Some(Entered { task, has_ended })
+}
+
+impl Entered {
+    /// None: it is ending.
+    pub fn process(&mut self) -> Option<&mut Process> {
+        // SAFETY: this thread owns it, and `self` is borrowed as long.
+        (!self.has_ended).then(|| unsafe { self.task.local() })
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // SAFETY: this thread still owns it; the reference of `process` is gone.
+        let local = unsafe { self.task.local() };
+        let outcome = if self.has_ended || local.flags & FLAG_ENDS != 0 {
+            Outcome::Exit
+        } else if super::is_waiting(local) == Some(true) && !long_gc::is_due(local) {
+            Outcome::Wait
+        } else {
+            Outcome::Yield
+        };
+        local.reductions += std::mem::take(&mut local.extra_reductions) as u64;
+        sched::switch_out(self.task, local, outcome);
+    }
+}
