@@ -69,12 +69,17 @@ connect() ->
     Port ! {Heir, {command, <<"its">>}},
     t:w(connected, receive {Port, connected} -> ok end),
     t:w(heir, receive {heir, D2} -> D2 end),
-    Port ! {self(), {command, <<"not any more">>}},
-    t:w(badsig, receive {'EXIT', Port, Why} -> Why after 5000 -> none end),
     t:w(owner, erlang:port_info(Port, connected) =:= {connected, Heir}),
-    unlink(Port),
-    Heir ! stop,
+    %% Whoever names another one as the owner has the owner hear of it.
+    Port ! {self(), {command, <<"not any more">>}},
+    t:w(badsig, receive {'EXIT', Heir, Why} -> Why after 5000 -> none end),
+    t:w(output, erlang:port_info(Port, output)),
+    Third = spawn(fun() -> receive stop -> ok end end),
+    t:w(port_connect, erlang:port_connect(Port, Third)),
+    t:w(links, lists:sort(element(2, erlang:port_info(Port, links))) =:= lists:sort([self(), Third])),
+    Third ! stop,
     t:w(gone, t:wait_until(fun() -> erlang:port_info(Port) =:= undefined end)),
+    t:w(exit, receive {'EXIT', Port, Reason} -> Reason after 5000 -> none end),
     t:flush().
 
 %% Answers are of the moment behind what was asked before.

@@ -30,6 +30,9 @@ swallow(Port) -> receive {Port, {data, _}} -> swallow(Port) end.
 
 ending({badarg, _}) -> ended;
 ending(gone) -> ended;
+ending({noproc, _}) -> ended;
+ending(noproc) -> ended;
+ending(killed) -> ended;
 ending(Other) -> Other.
 
 %% Until the port is gone.

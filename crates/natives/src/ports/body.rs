@@ -115,13 +115,25 @@ impl Body {
         }
     }
 
-    pub fn connect(&mut self, new_owner: Term, context: &mut Context<'_>) {
+    /// By a message; `port_connect` links it as well.
+    pub(super) fn set_owner(&self, owner: Term) {
         // Release: pairs with `Port::owner`.
-        self.port.owner.store(new_owner.payload(), Ordering::Release);
-        context.relations().make().links.insert(new_owner, Link { active: true, unlinking: 0 });
-        if let Some(to) = proctab::find(new_owner) {
-            let _ = deliver(to, Signal::new(Signals::Link { from: self.port.term() }));
+        self.port.owner.store(owner.payload(), Ordering::Release);
+    }
+
+    /// `port_connect` by this process.
+    pub(super) fn connect_by(&mut self, from: Term, owner: Term, context: &mut Context<'_>) -> (bool, Next) {
+        if self.closing.is_some() {
+            return (false, Next::Wait);
         }
+        let port = self.port.term();
+        ports::received(port, from, |heap| heap.tuple(&[Atom::new("connect").into(), owner]));
+        self.set_owner(owner);
+        context.relations().make().links.insert(owner, Link { active: true, unlinking: 0 });
+        if let Some(to) = proctab::find(owner) {
+            let _ = deliver(to, Signal::new(Signals::Link { from: port }));
+        }
+        (true, Next::Wait)
     }
 
     /// The port closes, for `reason`. What is queued still goes out, unless it was killed: so long nobody is linked to it any more, but

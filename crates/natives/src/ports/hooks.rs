@@ -39,7 +39,7 @@ fn parse(message: Term) -> Option<(Term, Request)> {
     Some((owner, request))
 }
 
-/// `Port ! {Owner, {command, Data}}` and the like. Anything wrong sends badsig to the sender, as in stock.
+/// `Port ! {Owner, {command, Data}}` and the like. Of anything wrong the owner hears, by a signal badsig, as in stock.
 fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     let Some(port) = find(port) else { return true };
     if wait && port.gate.is_shut() && is_command(message) {
@@ -55,7 +55,7 @@ fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     let request = move |body: &mut Body, context: &mut Context<'_>| {
         let (taken, next) = request.map_or((false, Next::Wait), |(owner, request)| body.message(from, owner, request, context));
         if !taken {
-            send_exit(body.port.term(), from, am::BADSIG.into(), false);
+            send_exit(body.port.term(), Term::local_pid(body.port.owner()), am::BADSIG.into(), false);
         }
         next
     };
@@ -93,7 +93,7 @@ impl Body {
             Request::Close => (true, self.close_by(from, true, context).1),
             Request::Connect(to) => {
                 ports::received(self.port.term(), from, |heap| heap.tuple(&[Atom::new("connect").into(), to]));
-                self.connect(to, context);
+                self.set_owner(to);
                 self.port.tell(owner.payload(), |_| Atom::new("connected").into());
                 (true, Next::Wait)
             }

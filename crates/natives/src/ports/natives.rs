@@ -7,7 +7,6 @@ use super::open::{open, what};
 use super::options::{self, Bad};
 use super::port::Port;
 use crate::args;
-use crate::trace::ports;
 use heddle_runtime::links::Link;
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
@@ -229,15 +228,5 @@ impl Body {
             _ => return None,
         };
         Some(heap.tuple(&[atom(item), value]))
-    }
-
-    /// `port_connect` by this process.
-    fn connect_by(&mut self, from: Term, owner: Term, context: &mut Context<'_>) -> (bool, Next) {
-        if self.closing.is_some() {
-            return (false, Next::Wait);
-        }
-        ports::received(self.port.term(), from, |heap| heap.tuple(&[atom("connect"), owner]));
-        self.connect(owner, context);
-        (true, Next::Wait)
     }
 }
