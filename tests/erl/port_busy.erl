@@ -14,7 +14,7 @@ main(_) ->
 %% A program that reads nothing until it is told to, and a port full of data.
 full(Options) ->
     File = filename:join(t:tmp(list_to_atom("port_busy" ++ integer_to_list(erlang:unique_integer([positive])))), "go"),
-    Port = open_port({spawn, "sh -c 'while [ ! -e " ++ File ++ " ]; do sleep 0.05; done; cat > /dev/null'"}, [binary | Options]),
+    Port = open_port({spawn, "sh -c 'while [ -d " ++ filename:dirname(File) ++ " -a ! -e " ++ File ++ " ]; do sleep 0.05; done; cat > /dev/null'"}, [binary | Options]),
     true = port_command(Port, binary:copy(<<"a">>, 200_000)),
     {Port, File}.
 

@@ -201,10 +201,7 @@ impl Task for Body {
     }
 
     fn handle_info<'b>(&self, build: &'b Builder) -> Value<'b> {
-        build.fields(&[
-            ("name", build.binary(self.port.label.as_bytes())),
-            ("queue_size", build.integer(self.output.bytes() as i64)),
-        ])
+        build.fields(&[("name", build.binary(self.port.label.as_bytes())), ("queue_size", build.integer(self.output.bytes() as i64))])
     }
 
     fn terminate(&mut self, reason: Value<'_>, context: &mut Context<'_>) {

@@ -2,15 +2,15 @@
 
 use super::options::Packet;
 
-/// One piece for the owner.
+/// One piece for the owner, where it was read.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
-    Data(Vec<u8>),
+pub enum Piece<'a> {
+    Data(&'a [u8]),
     /// A whole line (without its newline) or, false, part of one.
-    Line(bool, Vec<u8>),
+    Line(bool, &'a [u8]),
 }
 
-impl Piece {
+impl Piece<'_> {
     /// Bytes of payload.
     pub fn len(&self) -> usize {
         match self {
@@ -22,54 +22,50 @@ impl Piece {
     }
 }
 
-/// Takes the whole pieces out of `buffer`. `None` when a packet announces more than memory holds.
-pub fn cut(packet: Packet, buffer: &mut Vec<u8>) -> Vec<Piece> {
+/// The whole pieces at the beginning of `bytes`, and how many bytes they have with all that is around them.
+pub fn cut(packet: Packet, bytes: &[u8]) -> (Vec<Piece<'_>>, usize) {
     let mut pieces = Vec::new();
+    let mut at = 0;
     match packet {
         Packet::Stream => {
-            if !buffer.is_empty() {
-                pieces.push(Piece::Data(std::mem::take(buffer)));
+            if !bytes.is_empty() {
+                pieces.push(Piece::Data(bytes));
             }
+            at = bytes.len();
         }
         Packet::Header(n) => {
             let n = n as usize;
-            let mut at = 0;
-            while buffer.len() - at >= n {
-                let size = buffer[at..at + n].iter().fold(0usize, |acc, b| acc << 8 | *b as usize);
-                if buffer.len() - at - n < size {
+            while bytes.len() - at >= n {
+                let size = bytes[at..at + n].iter().fold(0usize, |acc, b| acc << 8 | *b as usize);
+                if bytes.len() - at - n < size {
                     break;
                 }
-                pieces.push(Piece::Data(buffer[at + n..at + n + size].to_vec()));
+                pieces.push(Piece::Data(&bytes[at + n..at + n + size]));
                 at += n + size;
             }
-            buffer.drain(..at);
         }
-        Packet::Line(max) => {
-            let mut at = 0;
-            loop {
-                let rest = &buffer[at..];
-                match rest.iter().take(max + 1).position(|&b| b == b'\n') {
-                    Some(i) => {
-                        pieces.push(Piece::Line(true, rest[..i].to_vec()));
-                        at += i + 1;
-                    }
-                    None if rest.len() >= max => {
-                        pieces.push(Piece::Line(false, rest[..max].to_vec()));
-                        at += max;
-                    }
-                    None => break,
+        Packet::Line(max) => loop {
+            let rest = &bytes[at..];
+            match rest.iter().take(max + 1).position(|&b| b == b'\n') {
+                Some(i) => {
+                    pieces.push(Piece::Line(true, &rest[..i]));
+                    at += i + 1;
                 }
+                None if rest.len() >= max => {
+                    pieces.push(Piece::Line(false, &rest[..max]));
+                    at += max;
+                }
+                None => break,
             }
-            buffer.drain(..at);
-        }
+        },
     }
-    pieces
+    (pieces, at)
 }
 
 /// What is left at the end of the input.
-pub fn rest(packet: Packet, buffer: &mut Vec<u8>) -> Option<Piece> {
+pub fn rest(packet: Packet, bytes: &[u8]) -> Option<Piece<'_>> {
     match packet {
-        Packet::Line(_) if !buffer.is_empty() => Some(Piece::Line(false, std::mem::take(buffer))),
+        Packet::Line(_) if !bytes.is_empty() => Some(Piece::Line(false, bytes)),
         _ => None,
     }
 }
@@ -93,19 +89,17 @@ mod tests {
 
     #[test]
     fn packets_come_whole() {
-        let mut buffer = vec![0, 3, b'a', b'b', b'c', 0, 2, b'd'];
-        assert_eq!(cut(Packet::Header(2), &mut buffer), vec![Piece::Data(b"abc".to_vec())]);
-        buffer.push(b'e');
-        assert_eq!(cut(Packet::Header(2), &mut buffer), vec![Piece::Data(b"de".to_vec())]);
-        assert!(buffer.is_empty());
+        let bytes = [0, 3, b'a', b'b', b'c', 0, 2, b'd', b'e'];
+        assert_eq!(cut(Packet::Header(2), &bytes[..8]), (vec![Piece::Data(b"abc")], 5));
+        assert_eq!(cut(Packet::Header(2), &bytes[5..]), (vec![Piece::Data(b"de")], 4));
+        assert_eq!(cut(Packet::Header(2), &bytes[..1]), (vec![], 0));
     }
 
     #[test]
     fn long_lines_come_in_parts() {
-        let mut buffer = b"abcdef\nxy".to_vec();
-        let pieces = cut(Packet::Line(4), &mut buffer);
-        assert_eq!(pieces, vec![Piece::Line(false, b"abcd".to_vec()), Piece::Line(true, b"ef".to_vec())]);
-        assert_eq!(rest(Packet::Line(4), &mut buffer), Some(Piece::Line(false, b"xy".to_vec())));
+        let (pieces, used) = cut(Packet::Line(4), b"abcdef\nxy");
+        assert_eq!(pieces, vec![Piece::Line(false, b"abcd"), Piece::Line(true, b"ef")]);
+        assert_eq!((used, rest(Packet::Line(4), b"xy")), (7, Some(Piece::Line(false, b"xy"))));
     }
 
     #[test]

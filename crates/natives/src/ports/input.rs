@@ -6,7 +6,8 @@ use super::poll::{self, Interest};
 use super::port::Kind;
 use heddle_runtime::task::{Context, Next, Owned};
 use heddle_term::{Atom, Heap, Term, am};
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 
@@ -16,7 +17,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 const READS: usize = 8;
 
 thread_local! {
-    static CHUNK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// What is read goes here first: ports that wait for input need no memory for it.
+    static CHUNK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Whether a read would not wait now, for descriptors that are the program's and may be blocking ones.
@@ -26,10 +28,29 @@ fn has_input(fd: RawFd) -> bool {
     unsafe { libc::poll(&mut wait, 1, 0) != 0 }
 }
 
+#[derive(Clone, Copy)]
 enum Read {
     Bytes(usize),
     Nothing,
     End,
+}
+
+/// One read; the bytes that it says are written.
+fn read(fd: RawFd, to: &mut [MaybeUninit<u8>]) -> Read {
+    // SAFETY: room for as many bytes.
+    let n = unsafe { libc::read(fd, to.as_mut_ptr().cast(), to.len()) };
+    match n {
+        0 => Read::End,
+        1.. => {
+            super::BYTES_IN.fetch_add(n as u64, Ordering::Relaxed);
+            Read::Bytes(n as usize)
+        }
+        _ => match std::io::Error::last_os_error().kind() {
+            std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted => Read::Nothing,
+            // A terminal whose other side went says EIO.
+            _ => Read::End,
+        },
+    }
 }
 
 impl Body {
@@ -45,7 +66,6 @@ impl Body {
             match self.read() {
                 Read::Bytes(n) => {
                     context.work(n / 200);
-                    self.deliver_whole();
                     if n < CHUNK_BYTES {
                         break;
                     }
@@ -63,45 +83,64 @@ impl Body {
         if self.port.kind == Kind::Descriptors && !has_input(fd) {
             return Read::Nothing;
         }
-        CHUNK.with_borrow_mut(|chunk| {
-            chunk.resize(CHUNK_BYTES, 0);
-            // SAFETY: reads into a buffer of that size.
-            let n = unsafe { libc::read(fd, chunk.as_mut_ptr().cast(), chunk.len()) };
-            if n < 0 {
-                return match std::io::Error::last_os_error().kind() {
-                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted => Read::Nothing,
-                    // A terminal whose other side went says EIO.
-                    _ => Read::End,
-                };
+        if !self.buffer.is_empty() {
+            // Behind the part of a packet that is there.
+            let mut buffer = std::mem::take(&mut self.buffer);
+            let old = buffer.len();
+            buffer.reserve(CHUNK_BYTES);
+            let read = read(fd, &mut buffer.spare_capacity_mut()[..CHUNK_BYTES]);
+            if let Read::Bytes(n) = read {
+                // SAFETY: so many bytes were written there.
+                unsafe { buffer.set_len(old + n) };
+                let used = self.deliver_whole(&buffer);
+                buffer.drain(..used);
             }
-            super::BYTES_IN.fetch_add(n as u64, Ordering::Relaxed);
-            self.buffer.extend_from_slice(&chunk[..n as usize]);
-            if n == 0 { Read::End } else { Read::Bytes(n as usize) }
-        })
+            if !buffer.is_empty() {
+                self.buffer = buffer;
+            }
+            return read;
+        }
+        // Mostly all that comes is whole, and nothing of it stays with the port.
+        let mut chunk = CHUNK.take();
+        chunk.clear();
+        chunk.reserve(CHUNK_BYTES);
+        let read = read(fd, &mut chunk.spare_capacity_mut()[..CHUNK_BYTES]);
+        if let Read::Bytes(n) = read {
+            // SAFETY: as above.
+            unsafe { chunk.set_len(n) };
+            let used = self.deliver_whole(&chunk);
+            self.buffer = chunk[used..].to_vec();
+        }
+        CHUNK.set(chunk);
+        read
     }
 
-    fn deliver_whole(&mut self) {
-        for piece in frame::cut(self.port.packet, &mut self.buffer) {
+    /// How many bytes were in whole pieces.
+    fn deliver_whole(&self, bytes: &[u8]) -> usize {
+        let (pieces, used) = frame::cut(self.port.packet, bytes);
+        for piece in pieces {
             self.deliver(piece);
         }
+        used
     }
 
     /// What is left at the end.
     fn deliver_rest(&mut self) {
-        if let Some(rest) = frame::rest(self.port.packet, &mut self.buffer) {
+        let buffer = std::mem::take(&mut self.buffer);
+        if let Some(rest) = frame::rest(self.port.packet, &buffer) {
             self.deliver(rest);
         }
     }
 
-    fn deliver(&self, piece: Piece) {
+    fn deliver(&self, piece: Piece<'_>) {
         let port = &self.port;
         port.bytes_in.fetch_add(piece.len() as u64, Ordering::Relaxed);
         let bytes = |heap: &mut Heap, b: &[u8]| if port.binary { heap.binary(b) } else { heap.byte_list(b) };
         port.tell_owner(|heap| {
             let data = match piece {
-                Piece::Data(b) => bytes(heap, &b),
+                Piece::Data(b) => bytes(heap, b),
                 Piece::Line(whole, b) => {
-                    let data = bytes(heap, &b);
+                    let data = bytes(heap, b);
                     heap.tuple(&[Atom::new(if whole { "eol" } else { "noeol" }).into(), data])
                 }
             };

@@ -1,8 +1,8 @@
 //! Opening ports: descriptors and programs.
 
-use super::options::{Options, text};
 use super::Ends;
 use super::body::Driver;
+use super::options::{Options, text};
 use super::port::{Kind, Port, set_nonblocking};
 use super::ram_file::RamFile;
 use super::trace_file::Request;

@@ -38,9 +38,9 @@ mod value;
 
 pub use ask::{answer, ask};
 pub use context::{Context, Monitor, Sender, To};
+pub use enter::{Entered, call, exit_signal, try_now};
 pub use guard::report;
 pub use poll::Interest;
-pub use enter::{Entered, call, exit_signal, try_now};
 pub use run::{Running, info, is_waiting, slice, terminate};
 pub use start::{Failure, create, mfa, start_port};
 pub use value::{Builder, Owned, Pid, Value};

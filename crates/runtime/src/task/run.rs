@@ -80,11 +80,7 @@ impl Running {
     }
 
     /// A call-back that a signal brings, between others. `setup` comes before it.
-    pub(super) fn request(
-        &mut self,
-        p: &mut Process,
-        call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next,
-    ) -> Result<i64, Owned> {
+    pub(super) fn request(&mut self, p: &mut Process, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) -> Result<i64, Owned> {
         let setup = if self.state == State::Setup { self.call(p, 0, |task, context| task.setup(context))? } else { 0 };
         Ok(setup + self.call(p, 0, call)?)
     }
