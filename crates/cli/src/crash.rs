@@ -25,7 +25,8 @@ pub fn install() {
             format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
         if let Some((pid, mfa)) = heddle_runtime::sched::running() {
             let (module, function) = (mfa.module.name(), mfa.function.name());
-            let _ = writeln!(report, "  process: <0.{}.{}>, started as {module}:{function}/{}", pid & 0x0fff_ffff, pid >> 28, mfa.arity);
+            let shown = heddle_term::text::display::to_string(heddle_runtime::proctab::term_of(pid));
+            let _ = writeln!(report, "  process: {shown}, started as {module}:{function}/{}", mfa.arity);
         }
         eprint!("{report}");
         let path = std::env::var("HEDDLE_CRASH_DUMP").unwrap_or_else(|_| "heddle_crash.dump".into());

@@ -45,7 +45,9 @@ pub fn leave(p: &mut Process) {
         eprintln!("The first process ended, so the machine stops: {reason}");
         crate::way_out::exit_now(1);
     }
-    let last_words = if p.flags & FLAG_TASK != 0 { crate::task::terminate(p) } else { None };
+    if p.flags & FLAG_TASK != 0 {
+        crate::task::terminate(p);
+    }
     shared.state.set_exiting();
     if events::on(p.shared(), flags::PROCS) {
         let reason = p.exit_reason;
@@ -91,7 +93,9 @@ pub fn leave(p: &mut Process) {
             answer_for_dead(p, *signal);
         }
     }
-    if let Some((to, message)) = last_words {
+    if shared.is_port()
+        && let Some((to, message)) = p.rare().last_words.take()
+    {
         crate::send::message_to_pid(to, message);
     }
     crate::trace::meters::settle(p);
@@ -108,6 +112,7 @@ pub fn leave(p: &mut Process) {
 }
 
 /// Links and monitors fire, and are none any more.
+#[inline]
 fn tell_relations(p: &mut Process, reason: Term) {
     let me = p.pid_term();
     let Some(inner) = p.relations.take() else { return };

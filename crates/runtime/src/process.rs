@@ -283,6 +283,7 @@ impl Rare {
             mark: crate::stack::Mark::NONE,
             gap_words: 0,
             task: None,
+            last_words: None,
             answer: None,
         })
     }
@@ -320,6 +321,8 @@ pub struct Rare {
     pub gap_words: usize,
     /// What a native task is (FLAG_TASK), while none of its call-backs runs.
     pub task: Option<Box<crate::task::Running>>,
+    /// A message of a port that goes out behind its exit signals: to whom.
+    pub last_words: Option<(u64, crate::Package)>,
     /// What a native of it that waits was answered (`task::ask`).
     pub answer: Option<crate::Package>,
 }

@@ -129,9 +129,6 @@ fn processes() -> &'static Table {
 fn ports() -> &'static Table {
     PORT_TABLE.get().expect("port table")
 }
-fn of(id: u64) -> (&'static Table, &'static Numbers) {
-    if id & PORT == 0 { (processes(), &PROCESS_NUMBERS) } else { (ports(), &PORT_NUMBERS) }
-}
 
 pub fn limit() -> usize {
     processes().limit
@@ -155,16 +152,26 @@ pub fn reserve_port() -> Option<u64> {
 }
 
 /// What was reserved is not needed.
+#[inline]
 pub fn give_back(id: u64) {
-    let (table, numbers) = of(id);
-    table.slot(id).store(std::ptr::null_mut(), Ordering::Release);
-    numbers.count.sub(1, Ordering::Relaxed);
+    if id & PORT != 0 {
+        return give_back_port(id);
+    }
+    processes().slot(id).store(std::ptr::null_mut(), Ordering::Release);
+    PROCESS_NUMBERS.count.sub(1, Ordering::Relaxed);
+}
+
+#[cold]
+fn give_back_port(id: u64) {
+    ports().slot(id).store(std::ptr::null_mut(), Ordering::Release);
+    PORT_NUMBERS.count.sub(1, Ordering::Relaxed);
 }
 
 /// Makes the process visible under its identity.
 pub fn publish(p: ProcRef) {
+    let table = if p.is_port() { ports() } else { processes() };
     // Release: pairs with the Acquire in `lookup`.
-    of(p.pid).0.slot(p.pid).store(p.as_ptr(), Ordering::Release);
+    table.slot(p.pid).store(p.as_ptr(), Ordering::Release);
 }
 
 /// Takes it out; the caller retires the memory.
@@ -189,7 +196,13 @@ fn lookup_port(id: u64) -> Option<ProcRef> {
 
 /// The process or port that a local pid or port names, if alive.
 pub fn find(term: Term) -> Option<ProcRef> {
-    if term.is_local_port() { lookup_port(term.payload() | PORT) } else { lookup(term.payload()) }
+    lookup(id_of(term))
+}
+
+/// The identity that a local pid or port names.
+#[inline]
+pub fn id_of(term: Term) -> u64 {
+    if term.is_local_port() { term.payload() | PORT } else { term.payload() }
 }
 
 /// The term of an identity.

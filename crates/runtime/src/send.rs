@@ -116,15 +116,17 @@ fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -
 
 #[inline]
 fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
+    // No port sends this way.
+    let from = Term::local_pid(p.pid());
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
         let package = Package::message(message, figures::message_to_myself);
-        let _ = p.shared().inbox.push(Signal::message_with(p.pid_term(), package, token));
+        let _ = p.shared().inbox.push(Signal::message_with(from, package, token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
         let package = Package::message(message, |words| figures::message(to, words));
-        let _ = deliver(to, Signal::message_with(p.pid_term(), package, token));
+        let _ = deliver(to, Signal::message_with(from, package, token));
     }
 }
 

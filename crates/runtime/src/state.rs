@@ -300,3 +300,28 @@ fn taken(old: u32, new: u32) -> Taken {
     let lifted = old & URGENT != 0 && queue_level(old) < queue_level(old & !URGENT);
     if lifted || old & DIRTY != 0 { Taken::Signals } else { Taken::Run }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_does_nothing_is_entered_and_what_comes_meanwhile_counts() {
+        let state = ProcState::new(Level::NORMAL);
+        assert!(state.start_idle());
+        assert!(!state.start_idle());
+        assert!(state.wake() == Put::Nothing);
+        assert!(state.stop_running(false, false) == Put::Enqueue);
+        assert!(!state.start_idle());
+        assert!(state.start_running() == Taken::Run);
+        assert!(!state.start_idle());
+        assert!(state.stop_running(false, true) == Put::Nothing);
+        assert!(state.start_idle());
+        assert!(state.stop_running(false, false) == Put::Nothing);
+        state.set_suspended(true);
+        assert!(!state.start_idle());
+        state.set_suspended(false);
+        state.set_exiting();
+        assert!(!state.start_idle());
+    }
+}

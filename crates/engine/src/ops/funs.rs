@@ -15,7 +15,7 @@ fusable! {
         let n = *ip.add(3) as usize;
         *h = Header::with_aux(Kind::Fun, 2 + n, (*(entry as *const FunEntry)).arity as u32).raw();
         *h.add(1) = entry;
-        *h.add(2) = (*(*c).p).pid_term().raw();
+        *h.add(2) = heddle_term::Term::local_pid((*(*c).p).pid()).raw();
         let mut i = 0;
         while i < bound(ip.add(3)) {
             *h.add(3 + i) = any(*ip.add(4 + i), c, s).raw();

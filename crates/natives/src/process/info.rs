@@ -154,14 +154,19 @@ fn process_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 /// What a task tells of itself: `undefined` if there is none of that pid.
-pub fn of_task(p: &mut Process, pid: Term) -> NativeResult {
-    ask(p, pid, vec![Key::Name("task")], Shape::Bare)
+/// A port is one too.
+pub fn of_task(p: &mut Process, id: Term) -> NativeResult {
+    ask_any(p, id, vec![Key::Name("task")], Shape::Bare)
 }
 
 fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult {
     if !pid.is_local_pid() {
         return Err(p.badarg());
     }
+    ask_any(p, pid, keys, shape)
+}
+
+fn ask_any(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult {
     if pid == p.pid_term() {
         let counts = keys.iter().any(|key| matches!(key, Key::Name("reductions")));
         if counts && p.rare().slice_used.is_none() {
@@ -180,7 +185,7 @@ fn ask(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeResult
     }
     let (reference, id) = send::fresh_reference(&mut p.heap);
     let me = p.pid();
-    send::ask(p, pid.payload(), move |other| {
+    send::ask(p, proctab::id_of(pid), move |other| {
         let answer = match other {
             Some(other) => gather(other, &keys, shape, false),
             None => Package::immediate(am::UNDEFINED.into()),

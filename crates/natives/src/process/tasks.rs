@@ -126,7 +126,7 @@ fn types(p: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 fn info_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[0].is_local_pid() {
+    if !a[0].is_local_pid() && !a[0].is_local_port() {
         return Err(wrong(p, 1, "pid"));
     }
     info::of_task(p, a[0])
@@ -140,7 +140,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("priority", "not a priority: low, normal, high, max, or a level from 0 to 31"),
     ("level", "tasks of this type may not have this level"),
     ("name", "not a name that can be registered"),
-    ("pid", "not a pid of this node"),
+    ("pid", "not a pid or port of this node"),
 ];
 
 fn format_error(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -74,18 +74,14 @@ pub struct Context<'a> {
     task: &'a mut run::Inner,
     left: i64,
     work: i64,
-    last_words: Option<(u64, Package)>,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(process: &'a mut Process, task: &'a mut run::Inner, left: i64) -> Context<'a> {
-        Context { process, task, left, work: 0, last_words: None }
+        Context { process, task, left, work: 0 }
     }
     pub(super) fn done(&self) -> i64 {
         self.work
-    }
-    pub(super) fn take_last_words(&mut self) -> Option<(u64, Package)> {
-        self.last_words.take()
     }
 
     pub fn me(&self) -> Pid {
@@ -222,7 +218,7 @@ impl<'a> Context<'a> {
     }
     /// In `terminate`: a message that goes out behind the exit signals.
     pub fn last_words(&mut self, to: u64, message: Package) {
-        self.last_words = Some((to, message));
+        self.process.rare().last_words = Some((to, message));
     }
 
     // ---- descriptors ----

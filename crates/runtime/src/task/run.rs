@@ -12,7 +12,7 @@ use crate::process::{Class, FLAG_ENDS, FLAG_TASK, Outcome, Process};
 use crate::signal::{Body, Signal};
 use crate::timer::Phase;
 use crate::trace::{events, flags, seq};
-use crate::{Package, exit, sched, system_monitor};
+use crate::{exit, sched, system_monitor};
 use heddle_term::Atom;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
@@ -199,17 +199,15 @@ pub(super) fn fails(p: &mut Process, reason: Owned, has_panicked: bool) {
     }
 }
 
-/// The end of a task, whose `exit_reason` is set: it cleans up, and is freed. What is to be sent behind its exit signals.
-pub fn terminate(p: &mut Process) -> Option<(u64, Package)> {
+/// The end of a task, whose `exit_reason` is set: it cleans up, and is freed.
+pub fn terminate(p: &mut Process) {
     p.flags &= !(FLAG_TASK | FLAG_ENDS);
-    let mut task = p.rare().task.take()?;
-    let mut last_words = None;
+    let Some(mut task) = p.rare().task.take() else { return };
     if let Some(mut body) = task.body.take() {
         // SAFETY: a root of the process, which is not collected meanwhile.
         let reason = unsafe { Value::new(p.exit_reason) }.keep();
         let mut context = Context::new(p, &mut task.inner, 0);
         let told = call_back(|| body.terminate(reason.value(), &mut context));
-        last_words = context.take_last_words();
         task.body = Some(body);
         if let Err(text) = told {
             exit::log_of(p, "error", &format!("Task {} panicked in terminate: {text}", task.inner.definition.name));
@@ -222,7 +220,6 @@ pub fn terminate(p: &mut Process) -> Option<(u64, Package)> {
     if let Err(text) = call_back(|| drop(body)) {
         exit::log_of(p, "error", &format!("Task {} panicked when it was freed: {text}", task.inner.definition.name));
     }
-    last_words
 }
 
 /// Whether a process, which is a task, has nothing to do. None: it is none.
