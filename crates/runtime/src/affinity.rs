@@ -79,30 +79,17 @@ pub(crate) fn begins(scheduler: usize) {
 /// core after that time. With the usual slices it can wait for the next tick of the system's clock, 4 ms. Its share is as before.
 const SLICE_NS: u64 = 250_000;
 
-/// `struct sched_attr`, as its first version.
-#[repr(C)]
-struct Attributes {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    /// Of ordinary threads: the slice.
-    runtime: u64,
-    deadline: u64,
-    period: u64,
-}
-
 /// For the calling thread, not for programs that it starts. Refused, or not known to the system: it stays as it is.
 fn ask_for_short_slices() {
-    let size = size_of::<Attributes>() as u32;
-    let mut attributes = Attributes { size, policy: 0, flags: 0, nice: 0, priority: 0, runtime: 0, deadline: 0, period: 0 };
+    let size = size_of::<libc::sched_attr>() as u32;
+    // SAFETY: numbers; zeros are some.
+    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     // SAFETY: a valid destination of that size; 0 is the calling thread.
     let known = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, size, 0) } == 0;
     // What is not inherited takes a negative niceness from children as well: who has one keeps it, and the usual slices.
-    if known && attributes.policy == libc::SCHED_OTHER as u32 && attributes.nice >= 0 {
-        attributes.runtime = SLICE_NS;
-        attributes.flags |= libc::SCHED_FLAG_RESET_ON_FORK as u64;
+    if known && attributes.sched_policy == libc::SCHED_OTHER as u32 && attributes.sched_nice >= 0 {
+        attributes.sched_runtime = SLICE_NS;
+        attributes.sched_flags |= libc::SCHED_FLAG_RESET_ON_FORK as u64;
         // SAFETY: what the system just told, but for the slice.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &attributes, 0) };
     }

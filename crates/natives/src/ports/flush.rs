@@ -44,11 +44,11 @@ pub fn wait(p: &mut Process, keep: Term) -> Option<Thrown> {
             None => port.request(request),
         }
     }
-    // Nobody else has it: they are done already.
-    if Arc::strong_count(&flush) == 1 {
+    if let Some(last) = Arc::into_inner(flush) {
+        // Nobody else has it: they are done already. An answer would come to whatever the process asks next.
+        std::mem::forget(last);
         return None;
     }
-    drop(flush);
     p.again(&[Term::catch_marker(0), keep]);
     Some(Thrown::WaitAgain)
 }

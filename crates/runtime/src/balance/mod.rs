@@ -8,7 +8,6 @@
 //!   wakes them again: idle active ones at once, others when enough work waited long enough (`Pressure`).
 //! - All active: queues that were too short pull from those that were too long, one process a turn while limits allow; those too
 //!   long push one; those that can do nothing for a class, because more urgent processes take all their time, push all of it.
-//!
 //! - `+sub true`: all are always active, and what `utilisation` says counts unless none waits for work.
 //!
 //! The period is that of the study, 4,000,000 reductions, divided by the number of schedulers: with many, a period that one of
@@ -77,16 +76,17 @@ pub fn reset() {
 /// After a change of who is online, active or closed: each scheduler finds in its share whether it is to take work.
 #[cold]
 pub fn tell() {
-    static TELLING: Mutex<()> = Mutex::new(());
+    /// How many were active when it was told last.
+    static TOLD: Mutex<usize> = Mutex::new(usize::MAX);
     // One after the other: who comes last has seen all changes.
-    let _telling = TELLING.lock().unwrap();
+    let mut told = TOLD.lock().unwrap();
     for scheduler in 0..sched::count() {
         sched::share(scheduler).set_rests(scheduler >= active() || placement::is_closed(scheduler));
     }
     let active = active();
     let some_rest = active < sched::online();
     SOME_REST.store(some_rest, Ordering::Relaxed);
-    if some_rest {
+    if std::mem::replace(&mut *told, active) != active && some_rest {
         // From now on it is the one that comes to help.
         sched::have_look(active);
     }
