@@ -395,6 +395,14 @@ fn wake_one_of(vm: &Vm, looking: usize) -> bool {
     woken.is_some()
 }
 
+/// Wakes one that is parked, whoever looks: with fewer cores than schedulers that one may not run.
+#[cold]
+fn wake_another(vm: &Vm) {
+    if let Some(index) = vm.idle.wake_any(balance::active()) {
+        unpark(index);
+    }
+}
+
 /// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
 const BURST: usize = 8;
 
@@ -430,7 +438,7 @@ fn scheduler_loop(index: usize) {
     let mut next_balance = 0u64;
     let mut rounds = 0u32;
     let mut check = Check::default();
-    let (mut busy, mut gives_way) = (false, false);
+    let (mut busy, mut gives_way) = (false, 0);
     let mut spin = true;
     loop {
         qsbr::quiescent();
@@ -440,9 +448,9 @@ fn scheduler_loop(index: usize) {
         rounds = rounds.wrapping_add(1);
         // Timers: the clock is read every few rounds when busy.
         if rounds & 7 == 0 || me.queue.is_empty() {
-            if std::mem::take(&mut gives_way) && !me.queue.is_empty() {
-                // It ran one. Who was woken has no core yet: so that a burst reaches all soon, here is one.
-                std::thread::yield_now();
+            if gives_way != 0 {
+                gives_way = give_way(vm, me, gives_way);
+                rounds = if gives_way == 0 { 0 } else { u32::MAX };
             }
             let now = time::ticks_ms();
             if now >= next_timer_look {
@@ -477,7 +485,7 @@ fn scheduler_loop(index: usize) {
             balance::set_busy(index, true);
             wall_time::set_busy(index, true);
             if vm.schedulers.len() > cores() {
-                (gives_way, rounds) = (true, u32::MAX);
+                (gives_way, rounds) = (GIVES_WAY, u32::MAX);
                 let_others_come(vm);
             }
         }
@@ -514,12 +522,29 @@ fn scheduler_loop(index: usize) {
 #[cold]
 fn let_others_come(vm: &Vm) {
     for _ in 0..TURNS {
-        if vm.coming.load(Ordering::Relaxed) <= 0 {
+        if vm.coming.load(Ordering::Relaxed) <= 0 && vm.spinning.load(Ordering::Relaxed) == 0 {
             return;
         }
         std::thread::yield_now();
     }
 }
+
+/// A scheduler found work and ran a process of it. Who was woken or looks has no core yet: so that a burst reaches all soon, here
+/// is one. After how many processes more it does so again.
+#[cold]
+fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
+    if me.queue.is_empty() {
+        return 0;
+    }
+    let is_first = left == GIVES_WAY;
+    if is_first || (me.queue.len() >= 2 && vm.spinning.load(Ordering::Relaxed) != 0) {
+        std::thread::yield_now();
+    }
+    left - 1
+}
+
+/// Behind how many processes a scheduler gives way that found work.
+const GIVES_WAY: u32 = 8;
 
 /// How often a scheduler gives its core away before it runs its first process: each turn may be a slice of the system's.
 const TURNS: usize = 4;
@@ -612,7 +637,7 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
         // There may be more where that came from.
         fence(Ordering::SeqCst);
         if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
-            wake_one();
+            if n > cores() { wake_another(vm) } else { wake_one(); }
         }
     }
     found
