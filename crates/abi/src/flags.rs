@@ -51,6 +51,7 @@ pub const FLAGS: &[Flag] = &[
     flag("SDio", Value, Honoured, "N", "threads for files and other blocking calls (default 10)"),
     flag("P", Value, Honoured, "N", "most processes at a time"),
     flag("t", Value, Honoured, "N", "most atoms"),
+    flag("hmem", Value, Honoured, "private|hybrid", "where messages lie: copied to each heap, or shared in a message area (default private)"),
     flag("hms", Value, Honoured, "WORDS", "smallest heap of a process"),
     flag("hmax", Value, Honoured, "WORDS", "largest heap of a process; 0: no limit"),
     flag("pc", Value, Honoured, "latin1|unicode", "which characters io functions print as they are"),

@@ -157,6 +157,11 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             Some(warp) => time_offset::set_mode(warp),
             None => return Err(format!("Invalid time warp mode: {value}")),
         },
+        "hmem" => match value {
+            "private" => {}
+            "hybrid" => heddle_term::area::want(),
+            _ => return Err(format!("+hmem {value}: private or hybrid (shared is not there yet)")),
+        },
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),

@@ -66,7 +66,7 @@ unsafe fn tidy(c: *mut Ctx, live: usize) {
 
 /// At the end of a slice, all live terms in the process: collects what natives left beside the heap, now or on a dirty thread.
 pub fn tidy_saved(p: &mut Process) {
-    if p.heap.fragments.is_null() {
+    if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words {
         return;
     }
     if long_gc::is_long(p, Kind::Automatic) {

@@ -26,6 +26,19 @@ fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
 }
 
+/// The same, where there is a way on without: None when the kind's range is used up.
+#[inline]
+pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
+    let me = me();
+    // SAFETY: the calling thread's own pages.
+    let block = unsafe { mi_theap_malloc(me.heap(kind), bytes) };
+    if block.is_null() {
+        return None;
+    }
+    me.allocated(kind, bytes);
+    Some(block.cast())
+}
+
 /// # Safety
 /// The block came from `allocate` or `resize` with this kind and size, and is not used any more.
 #[inline(always)]

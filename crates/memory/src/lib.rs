@@ -14,8 +14,9 @@ mod stamp;
 mod system;
 
 pub use areas::{Area, areas, thread_id};
-pub use blocks::{allocate, free, resize};
+pub use blocks::{allocate, free, resize, try_allocate};
 pub use global::{Allocator, configure};
+pub use mimalloc::message_area;
 pub use rows::{Counts, Row, keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;
 pub use system::{System, collect_and_purge, resident_bytes, system};
@@ -34,6 +35,8 @@ pub enum Kind {
     Binary,
     /// Objects in ETS tables.
     Ets,
+    /// Messages in the message area of the hybrid heap: their addresses are in a range of their own (`message_area`).
+    Message,
 }
 
-pub const KINDS: [Kind; 4] = [Kind::Rest, Kind::Heap, Kind::Binary, Kind::Ets];
+pub const KINDS: [Kind; 5] = [Kind::Rest, Kind::Heap, Kind::Binary, Kind::Ets, Kind::Message];

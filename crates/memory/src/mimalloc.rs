@@ -20,6 +20,46 @@ unsafe extern "C" {
     pub fn mi_theap_malloc(theap: *mut ThreadHeap, size: usize) -> *mut c_void;
     pub fn mi_theap_realloc(theap: *mut ThreadHeap, block: *mut c_void, size: usize) -> *mut c_void;
     pub fn mi_theap_collect(theap: *mut ThreadHeap, force: bool);
+    fn mi_manage_os_memory_ex(
+        start: *mut c_void,
+        size: usize,
+        is_committed: bool,
+        is_pinned: bool,
+        is_zero: bool,
+        numa_node: i32,
+        exclusive: bool,
+        arena: *mut *mut c_void,
+    ) -> bool;
+    fn mi_heap_new_in_arena(arena: *mut c_void) -> *mut mi_heap_t;
+}
+
+/// Where `Kind::Message` lies, or null: anywhere.
+static MESSAGE_ARENA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+/// From now on blocks of `Kind::Message` lie in this range and nowhere else, and nothing else does. False if mimalloc does not want it.
+///
+/// # Safety
+/// The range is mapped, zero, readable and writable, nobody uses it, and it stays. No block of the kind was asked for yet.
+pub unsafe fn message_area(start: *mut u8, bytes: usize) -> bool {
+    let mut arena = null_mut();
+    // SAFETY: by contract the range is mimalloc's from here on.
+    let taken = unsafe { mi_manage_os_memory_ex(start.cast(), bytes, true, false, true, -1, true, &raw mut arena) };
+    // Release: pairs with the load of who makes the heap.
+    MESSAGE_ARENA.store(arena, Ordering::Release);
+    taken && !arena.is_null()
+}
+
+fn new_heap(kind: Kind) -> *mut mi_heap_t {
+    // Acquire: pairs with the store of who gave the range.
+    let arena = MESSAGE_ARENA.load(Ordering::Acquire);
+    // SAFETY: the arena is one of mimalloc's, which stays; the others ask for nothing.
+    unsafe {
+        match kind {
+            Kind::Rest => mi_heap_main(),
+            Kind::Message if !arena.is_null() => mi_heap_new_in_arena(arena),
+            _ => mi_heap_new(),
+        }
+    }
 }
 
 static HEAPS: [AtomicPtr<mi_heap_t>; KINDS.len()] = [const { AtomicPtr::new(null_mut()) }; KINDS.len()];
@@ -32,8 +72,7 @@ pub fn heap(kind: Kind) -> *mut mi_heap_t {
     if !heap.is_null() {
         return heap;
     }
-    // SAFETY: they ask for nothing.
-    let new = unsafe { if kind == Kind::Rest { mi_heap_main() } else { mi_heap_new() } };
+    let new = new_heap(kind);
     assert!(!new.is_null(), "no memory for the heap of a kind of memory");
     match slot.compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => new,

@@ -5,12 +5,12 @@
 //! allocator's arenas, which takes longer than a small collection.
 
 use heddle_memory::Kind;
+use heddle_term::heap::POISON;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
 /// A larger block is not kept: 1 MiB a thread is what an idle machine pays. (But one that collects at every allocation keeps all.)
 const KEPT_WORDS: usize = 128 * 1024;
-const POISON: u64 = 0xdead_dead_dead_dea7;
 /// A thread looks how large all heaps are together after it allocated so much.
 const LOOK_BYTES: usize = 1 << 20;
 

@@ -27,9 +27,10 @@ use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
 use crate::{blocks, cycles, figures, stack, system_monitor, time};
+use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::heap::release_object;
-use heddle_term::literal::{Leaving, is_literal};
+use heddle_term::literal::Leaving;
 use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap, Term};
 use std::collections::HashMap;
@@ -281,7 +282,7 @@ fn check_clean(p: &Process, old: &Area) {
     let clean = stack::clean_words(p);
     let deep = p.stack_words() - clean;
     for (slot, term) in stack::words(p).skip(deep) {
-        let young = term.is_pointer() && !old.contains(term.ptr()) && !is_literal(term);
+        let young = term.is_pointer() && !old.contains(term.ptr()) && !area::is_fixed(term);
         assert!(!young, "collector: {:?} refers to a young term from {slot:?}, {clean} words of its stack are clean", p.pid_term());
     }
 }
@@ -326,6 +327,8 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     if crate::zeal::gc() && (p.minor_count as usize).is_multiple_of(CHECK_EVERY.max(stack::clean_words(p) / 64)) {
         check_clean(p, &old);
     }
+    let fixed = Fixed::now();
+    let mut seen = Seen::default();
     {
         let mut move_term = |slot: &mut Term| {
             let term = *slot;
@@ -334,7 +337,9 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
                 if mature.contains(ptr) {
                     // SAFETY: young, whole, and the old block has room for everything mature.
                     *slot = unsafe { evacuate(term, &mut old_top) };
-                } else if !old.contains(ptr) && !is_literal(term) {
+                } else if fixed.contains(term) {
+                    stays(term, fixed, &mut seen);
+                } else if !old.contains(ptr) {
                     // SAFETY: young or in a fragment; to-space has room for everything young.
                     *slot = unsafe { evacuate(term, &mut to_top) };
                 }
@@ -358,7 +363,9 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
                     let ptr = word.ptr();
                     if mature.contains(ptr) {
                         *old_scan = evacuate(word, &mut old_top).raw();
-                    } else if !old.contains(ptr) && !is_literal(word) {
+                    } else if fixed.contains(word) {
+                        stays(word, fixed, &mut seen);
+                    } else if !old.contains(ptr) {
                         // Not expected (see the essay); correct all the same: promote it at once if it fits.
                         panic!("collector: an object that survived points to a younger one");
                     }
@@ -375,7 +382,9 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
                     let ptr = word.ptr();
                     if mature.contains(ptr) {
                         *scan = evacuate(word, &mut old_top).raw();
-                    } else if !old.contains(ptr) && !is_literal(word) {
+                    } else if fixed.contains(word) {
+                        stays(word, fixed, &mut seen);
+                    } else if !old.contains(ptr) {
                         *scan = evacuate(word, &mut to_top).raw();
                     }
                 }
@@ -386,11 +395,10 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
             }
         }
     }
-    p.old_top = old_top;
-    let old_area = Area::new(p.old_start, p.old_end);
-    let mut young = OffHeap::new();
-    sweep(&mut p.heap.off_heap, &mut young, Some((&mut p.old_off_heap, &old_area)));
-    p.heap.off_heap = young;
+    let mut to = Survivors { top: to_top, list: OffHeap::new(), seen: &mut seen };
+    let mut promoted = Promoted { mature, top: old_top, area: Area::new(p.old_start, p.old_end), list: &mut p.old_off_heap };
+    sweep(&mut p.heap.off_heap, &mut to, Some(&mut promoted));
+    (to_top, p.old_top, p.heap.off_heap) = (to.top, promoted.top, to.list);
 
     if in_block.is_some() {
         stay(p, to_start, to_top);
@@ -436,23 +444,28 @@ fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
 
 fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
     let stack = p.stack_words();
-    let literals = leaving.map_or(0, Leaving::words);
+    let shared_words = leaving.map_or(0, |leaving| shared_words(p, leaving));
+    let literals = leaving.map_or(0, Leaving::words) + shared_words;
     let bound = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS + literals;
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
     let asked = p.min_heap_words > crate::spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     let to_start = blocks::allocate(size);
     let mut to_top = to_start;
-    let mut copies = LiteralCopies::default();
+    let fixed = Fixed::now();
+    let mut seen = Seen::default();
+    let mut copies = LiteralCopies { copies_shared: shared_words != 0, ..LiteralCopies::default() };
     for_each_root(p, live, &mut |slot: &mut Term| {
         let term = *slot;
         if term.is_pointer() {
-            if !is_literal(term) {
+            if !fixed.contains(term) {
                 // SAFETY: in from-space, whole; to-space has room for everything.
                 *slot = unsafe { evacuate(term, &mut to_top) };
             } else if let Some(leaving) = leaving {
                 // SAFETY: to-space has room for all that leaves.
                 *slot = unsafe { copies.copy(term, leaving, &mut to_top) };
+            } else {
+                stays(term, fixed, &mut seen);
             }
         }
     });
@@ -466,20 +479,22 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
                 continue;
             }
             if word.is_pointer() {
-                if !is_literal(word) {
+                if !fixed.contains(word) {
                     *scan = evacuate(word, &mut to_top).raw();
                 } else if let Some(leaving) = leaving {
                     *scan = copies.copy(word, leaving, &mut to_top).raw();
+                } else {
+                    stays(word, fixed, &mut seen);
                 }
             }
             scan = scan.add(1);
         }
     }
-    let mut all = OffHeap::new();
-    sweep(&mut p.heap.off_heap, &mut all, None);
-    sweep(&mut p.old_off_heap, &mut all, None);
-    copies.hand_over(&mut all);
-    p.heap.off_heap = all;
+    let mut to = Survivors { top: to_top, list: OffHeap::new(), seen: if leaving.is_some() { &mut copies.shared } else { &mut seen } };
+    sweep(&mut p.heap.off_heap, &mut to, None);
+    sweep(&mut p.old_off_heap, &mut to, None);
+    (to_top, p.heap.off_heap) = (to.top, to.list);
+    copies.hand_over(&mut p.heap.off_heap);
 
     blocks::poison(p.old_start, p.old_top);
     blocks::free(p.old_start, p.old_end);
@@ -504,11 +519,40 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     fit_vheap(p);
 }
 
-/// Copies of literals: those stay as they are, so what was copied is noted beside them.
+/// Words of the regions that the process refers to, if one of them refers to what is leaving: then they are all copied, because
+/// nobody writes to a region. Else 0.
+fn shared_words(p: &Process, leaving: &Leaving) -> usize {
+    let (mut words, mut found) = (0, false);
+    let mut seen = Seen::default();
+    for list in [&p.heap.off_heap, &p.old_off_heap] {
+        // SAFETY: the lists are the process', whose regions are held, and what those refer to.
+        unsafe {
+            area::for_each_reference(list.head, |region, _| {
+                found |= Region::refers_to(region, leaving);
+                Region::for_each(region, &mut seen, |region| words += Region::words(region));
+            });
+        }
+    }
+    if found { words } else { 0 }
+}
+
+/// The term is one that does not move: if it is shared, its region is still referred to.
+#[inline(always)]
+fn stays(term: Term, fixed: Fixed, seen: &mut Seen) {
+    if fixed.is_shared(term) {
+        // SAFETY: the process refers to it, so it holds its region until the sweep.
+        unsafe { seen.note(term) };
+    }
+}
+
+/// Copies of literals: those stay as they are, so what was copied is noted beside them. So is what is shared, if that must be left.
 #[derive(Default)]
 struct LiteralCopies {
     copies: HashMap<u64, Term>,
     off_heap: OffHeap,
+    copies_shared: bool,
+    /// Regions that are still referred to.
+    shared: Seen,
 }
 
 impl LiteralCopies {
@@ -517,7 +561,12 @@ impl LiteralCopies {
     /// # Safety
     /// `*top` has room for what leaves, once.
     unsafe fn copy(&mut self, term: Term, leaving: &Leaving, top: &mut *mut u64) -> Term {
-        if !leaving.contains(term.raw()) {
+        let is_shared = area::contains(term);
+        if !(is_shared && self.copies_shared) && !leaving.contains(term.raw()) {
+            if is_shared {
+                // SAFETY: as in `stays`.
+                unsafe { self.shared.note(term) };
+            }
             return term;
         }
         if let Some(&copy) = self.copies.get(&term.raw()) {
@@ -554,8 +603,52 @@ impl LiteralCopies {
     }
 }
 
-/// Moves what survived on `from` to `young`, or to the old list where it was promoted; releases the rest.
-fn sweep(from: &mut OffHeap, young: &mut OffHeap, mut old: Option<(&mut OffHeap, &Area)>) {
+/// Where off-heap objects go that survive, and the regions that are still referred to.
+struct Survivors<'a> {
+    top: *mut u64,
+    list: OffHeap,
+    seen: &'a mut Seen,
+}
+
+/// Where those of them go that are promoted.
+struct Promoted<'a> {
+    mature: Area,
+    top: *mut u64,
+    area: Area,
+    list: &'a mut OffHeap,
+}
+
+/// What refers to a region is there as long as anything was met that is in the region, though no term leads to it. It is promoted as
+/// other objects are; so what is promoted, and refers to a region, has the reference beside it that was there before it.
+///
+/// # Safety
+/// `object` is such a reference in from-space; where it goes is room for all that was in from-space.
+// SAFETY: the contract above.
+unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Survivors, promoted: &mut Option<&mut Promoted>) {
+    let Some(survivor) = to.seen.get(region) else {
+        // SAFETY: a listed object, which is on no list from here on.
+        return unsafe { release_object(object) };
+    };
+    // SAFETY: by contract; the survivor is one that this function wrote.
+    unsafe {
+        let (top, list) = match promoted {
+            Some(promoted) if promoted.mature.contains(object) => (&mut promoted.top, &mut *promoted.list),
+            _ if survivor.is_null() => {
+                *survivor = to.top;
+                (&mut to.top, &mut to.list)
+            }
+            // One is enough.
+            _ => return *survivor.add(3) += *object.add(3),
+        };
+        std::ptr::copy_nonoverlapping(object, *top, area::REFERENCE_WORDS);
+        list.push(*top);
+        list.virtual_words += virtual_words(*top);
+        *top = top.add(area::REFERENCE_WORDS);
+    }
+}
+
+/// Moves what survived on `from` to the lists of survivors; releases the rest.
+fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut Promoted>) {
     let mut object = std::mem::replace(&mut from.head, null_mut());
     from.virtual_words = 0;
     while !object.is_null() {
@@ -565,12 +658,14 @@ fn sweep(from: &mut OffHeap, young: &mut OffHeap, mut old: Option<(&mut OffHeap,
             let first = *object;
             if first & 7 == TAG_FORWARD {
                 let moved = (first & !7) as *mut u64;
-                let list: &mut OffHeap = match &mut old {
-                    Some((list, area)) if area.contains(moved) => list,
-                    _ => young,
+                let list: &mut OffHeap = match &mut promoted {
+                    Some(promoted) if promoted.area.contains(moved) => promoted.list,
+                    _ => &mut to.list,
                 };
                 list.push(moved);
                 list.virtual_words += virtual_words(moved);
+            } else if let Some((region, _)) = area::reference(object) {
+                sweep_reference(object, region, to, &mut promoted);
             } else {
                 release_object(object);
             }
@@ -584,6 +679,7 @@ unsafe fn virtual_words(object: *mut u64) -> usize {
     unsafe {
         match Header::from_raw(*object).kind() {
             heddle_term::Kind::BinRef => heddle_term::refbin::RefBin::capacity_bytes(*object.add(3) as *const _) / 8,
+            heddle_term::Kind::RegionRef => Region::words(*object.add(2) as *const Region),
             _ => 0,
         }
     }

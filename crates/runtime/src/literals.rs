@@ -11,6 +11,7 @@ use crate::gc;
 use crate::locks::Class;
 use crate::process::Process;
 use crate::{Package, qsbr, send};
+use heddle_term::area::{self, Region};
 use heddle_term::literal::{Area, Leaving, announce, leaving};
 use heddle_term::{Atom, Term};
 use std::sync::Mutex;
@@ -133,6 +134,10 @@ fn refers_to(p: &mut Process, leaving: &Leaving) -> bool {
         }
     }
     let mut found = false;
+    for list in [&p.heap.off_heap, &p.old_off_heap] {
+        // SAFETY: the lists are the process', which holds what they refer to.
+        unsafe { area::for_each_reference(list.head, |region, _| found |= Region::refers_to(region, leaving)) };
+    }
     gc::for_each_root(p, &mut [], &mut |term: &mut Term| found |= leaving.contains(term.raw()));
     found
 }

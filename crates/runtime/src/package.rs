@@ -1,7 +1,11 @@
 //! A term with memory of its own, on its way between heaps: message data, exit reasons, stored options.
+//!
+//! With the hybrid heap a message is a region of the message area that the package holds, unless it is small: then it is copied, as
+//! with private heaps.
 
 use heddle_term::Term;
-use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
+use heddle_term::area::{self, Region};
+use heddle_term::copy::{HoldingCopy, Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
 use heddle_term::literal::Leaving;
 use std::ptr::null_mut;
@@ -9,11 +13,18 @@ use std::ptr::null_mut;
 /// Up to this size the receiver copies the data into its heap at once; larger fragments are adopted as they are.
 const ADOPT_ABOVE_WORDS: usize = 256;
 
+/// A message of more words is shared, if there is a message area. To copy a smaller one once or twice costs less than to hold it.
+const SHARE_ABOVE_WORDS: usize = 16;
+
 pub struct Package {
     term: Term,
+    /// Its own memory; or, marked, a region.
     fragment: *mut Fragment,
     off_heap: OffHeap,
 }
+
+/// Marks the address of a region.
+const REGION: usize = 1;
 
 // SAFETY: a package owns its memory alone.
 unsafe impl Send for Package {}
@@ -25,8 +36,50 @@ impl Package {
     }
 
     /// A flat copy of `term` for a process' message queue, where the collector of literals looks. `count` gets its words.
+    #[inline(always)]
     pub fn message(term: Term, count: impl FnOnce(usize)) -> Package {
-        Package::keeping(term, Keep::live(), count)
+        if area::is_there() { Package::sharing(term, count) } else { Package::keeping(term, Keep::live(), count) }
+    }
+
+    /// Of the message area.
+    fn sharing(term: Term, count: impl FnOnce(usize)) -> Package {
+        let copy = HoldingCopy::of(term);
+        let words = copy.words();
+        count(words);
+        if let Some(region) = copy.in_place() {
+            return match region {
+                Some(region) => {
+                    // SAFETY: who has the term holds its region.
+                    unsafe { Region::hold(region, 1) };
+                    Package::of_region(term, region)
+                }
+                None => Package::immediate(term),
+            };
+        }
+        if copy.data_words() > SHARE_ABOVE_WORDS
+            && let Some((term, region)) = copy.to_region()
+        {
+            return Package::of_region(term, region);
+        }
+        let fragment = Fragment::new(words);
+        let mut off_heap = OffHeap::new();
+        // SAFETY: the fragment has as many words as were counted.
+        unsafe {
+            let term = copy.write(Fragment::start(fragment), &mut off_heap);
+            (*fragment).used_words = words;
+            Package { term, fragment, off_heap }
+        }
+    }
+
+    /// Takes over a hold of the caller's.
+    fn of_region(term: Term, region: *mut Region) -> Package {
+        Package { term, fragment: region.map_addr(|address| address | REGION).cast(), off_heap: OffHeap::new() }
+    }
+
+    /// The region, if it holds one.
+    #[inline(always)]
+    fn region(&self) -> Option<*mut Region> {
+        (self.fragment.addr() & REGION != 0).then(|| self.fragment.map_addr(|address| address & !REGION).cast())
     }
 
     #[inline(always)]
@@ -66,6 +119,10 @@ impl Package {
         if self.fragment.is_null() {
             return leaving.contains(self.term.raw());
         }
+        if let Some(region) = self.region() {
+            // SAFETY: it is held.
+            return unsafe { Region::refers_to(region, leaving) };
+        }
         // SAFETY: our own fragment, filled up to its used words.
         let inside = unsafe {
             let start = Fragment::start(self.fragment);
@@ -79,8 +136,13 @@ impl Package {
         self.term
     }
 
+    /// Words of memory that it holds, perhaps together with others.
     pub fn words(&self) -> usize {
-        // SAFETY: our own fragment.
+        if let Some(region) = self.region() {
+            // SAFETY: it is held.
+            return unsafe { Region::words(region) };
+        }
+        // SAFETY: it is its own fragment, if it has one.
         if self.fragment.is_null() { 0 } else { unsafe { (*self.fragment).used_words } }
     }
 
@@ -113,7 +175,12 @@ impl Package {
         if self.fragment.is_null() {
             return;
         }
+        let region = self.region();
         let fragment = std::mem::replace(&mut self.fragment, null_mut());
+        if let Some(region) = region {
+            // SAFETY: the hold was the package's.
+            return unsafe { heap.hold(region) };
+        }
         let mut off_heap = std::mem::take(&mut self.off_heap);
         // SAFETY: the fragment is ours, whole and closed; its off-heap objects are relinked below.
         unsafe {
@@ -143,7 +210,12 @@ impl Drop for Package {
         self.off_heap.release_all();
         if !self.fragment.is_null() {
             // SAFETY: ours, and nothing points into it any more.
-            unsafe { Fragment::free(self.fragment) };
+            unsafe {
+                match self.region() {
+                    Some(region) => Region::release(region, 1),
+                    None => Fragment::free(self.fragment),
+                }
+            }
         }
     }
 }

@@ -9,7 +9,10 @@ static YIELD: AtomicBool = AtomicBool::new(false);
 pub fn set(modes: &str) -> Result<(), String> {
     for mode in modes.split(',').filter(|m| !m.is_empty()) {
         match mode {
-            "gc" => GC.store(true, Ordering::Relaxed),
+            "gc" => {
+                GC.store(true, Ordering::Relaxed);
+                heddle_term::area::POISONS.store(true, Ordering::Relaxed);
+            }
             "yield" => YIELD.store(true, Ordering::Relaxed),
             other => return Err(format!("HEDDLE_ZEAL: unknown mode '{other}' (use gc, yield, or gc,yield)")),
         }

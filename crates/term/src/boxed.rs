@@ -41,6 +41,8 @@ macro_rules! for_each_boxed {
             ExtPort, ALL, false;
             // node atom, creation, count of 32-bit words, words packed two a word
             ExtRef, ALL, false;
+            // next off-heap, pointer to Region, how many of its references this one is; no term points to it
+            RegionRef, ALL, true;
             // unused words inside a block
             Filler, ALL, false;
         }

@@ -1,6 +1,7 @@
 //! Size and copy of a term, without native recursion. A flat copy does not preserve sharing inside the term (as in ERTS), so its
 //! size is that of the flat tree; `copy_shared` preserves it. `Keep` says which literals the copy refers to instead of copying them.
 
+use crate::area::{self, NewRegion, Region, Seen};
 use crate::bits::{copy_bits, data_of};
 use crate::boxed::{HEAP_BITS_MAX_BYTES, Header, Kind};
 use crate::heap::{Heap, OffHeap};
@@ -31,9 +32,21 @@ impl Keep {
         Keep { base: literal::base(), bytes: RESERVED_BYTES, leaving: leaving() }
     }
 
+    /// As `live`, and what is in the message area: for those who hold its regions (`HoldingCopy`).
+    fn shared() -> Keep {
+        Keep { bytes: RESERVED_BYTES + area::bytes(), ..Keep::live() }
+    }
+
     #[inline(always)]
     fn keeps(self, term: Term) -> bool {
-        (term.raw() as usize).wrapping_sub(self.base) < self.bytes && self.leaving.is_none_or(|l| !l.contains(term.raw()))
+        (term.raw() as usize).wrapping_sub(self.base) < self.bytes && self.leaving.is_none_or(|leaving| self.stays(term, leaving))
+    }
+
+    /// While literals leave. A region that may refer to them stays with those who have it.
+    #[cold]
+    fn stays(self, term: Term, leaving: &Leaving) -> bool {
+        // SAFETY: who has the term holds its region.
+        !leaving.contains(term.raw()) && !(area::contains(term) && unsafe { Region::has_literals(Region::of(term)) })
     }
 }
 
@@ -49,7 +62,14 @@ pub fn flat_size_keeping(term: Term, keep: Keep) -> usize {
 
 /// The same, but no more is counted once it is above `limit`.
 pub fn flat_size_to(term: Term, keep: Keep, limit: usize) -> usize {
+    size_and_kept(term, keep, limit, |_| ())
+}
+
+/// As `flat_size_to`. `kept` gets the terms that the copy will refer to (of immediates only some).
+#[inline(always)]
+fn size_and_kept(term: Term, keep: Keep, limit: usize, mut kept: impl FnMut(Term)) -> usize {
     if term.is_immediate() || keep.keeps(term) {
+        kept(term);
         return 0;
     }
     let mut words = 0;
@@ -57,6 +77,7 @@ pub fn flat_size_to(term: Term, keep: Keep, limit: usize) -> usize {
     let mut current = term;
     loop {
         if current.is_immediate() || keep.keeps(current) {
+            kept(current);
         } else if current.is_cons() {
             words += 2;
             let head = current.head();
@@ -224,6 +245,76 @@ unsafe fn evacuate(term: Term, top: &mut *mut u64, off_heap: &mut OffHeap) -> Te
     }
 }
 
+/// A copy to be, that refers to what is in the message area where it lies, and holds the regions of that.
+pub struct HoldingCopy {
+    term: Term,
+    keep: Keep,
+    data_words: usize,
+    regions: Seen,
+    has_literals: bool,
+}
+
+impl HoldingCopy {
+    pub fn of(term: Term) -> HoldingCopy {
+        let keep = Keep::shared();
+        let (mut regions, mut has_literals) = (Seen::default(), false);
+        let data_words = size_and_kept(term, keep, usize::MAX, |kept| {
+            if kept.is_immediate() {
+            } else if area::contains(kept) {
+                // SAFETY: who has the term holds its regions.
+                unsafe { regions.note(kept) };
+            } else {
+                has_literals = true;
+            }
+        });
+        HoldingCopy { term, keep, data_words, regions, has_literals }
+    }
+
+    /// Nothing is to be copied: the region that the term is in, if it is in one.
+    pub fn in_place(&self) -> Option<Option<*mut Region>> {
+        (self.data_words == 0).then(|| self.regions.regions().next())
+    }
+
+    /// Words that are copied.
+    pub fn data_words(&self) -> usize {
+        self.data_words
+    }
+
+    /// Words that it needs: the data, and what says which regions are held.
+    pub fn words(&self) -> usize {
+        self.data_words + if self.data_words == 0 { 0 } else { self.regions.len() * area::REFERENCE_WORDS }
+    }
+
+    /// The copy.
+    ///
+    /// # Safety
+    /// `at` has room for as many words as it needs, on the heap of the list.
+    // SAFETY: the contract above.
+    pub unsafe fn write(&self, at: *mut u64, off_heap: &mut OffHeap) -> Term {
+        // SAFETY: by contract; who has the term holds the regions meanwhile.
+        unsafe {
+            let copy = copy_to_keeping(self.term, at, off_heap, self.keep);
+            let mut reference = at.add(self.data_words);
+            for region in self.regions.regions() {
+                Region::hold(region, 1);
+                area::refer(reference, region, 1, off_heap);
+                reference = reference.add(area::REFERENCE_WORDS);
+            }
+            copy
+        }
+    }
+
+    /// The copy, in a region of its own that the caller holds once; None if the area is full.
+    pub fn to_region(&self) -> Option<(Term, *mut Region)> {
+        let mut new = NewRegion::new(self.words())?;
+        // SAFETY: it has the room.
+        let copy = unsafe { self.write(new.start(), new.off_heap()) };
+        // SAFETY: they are held.
+        let inner = self.regions.regions().any(|region| unsafe { Region::has_literals(region) });
+        Some((copy, new.close(self.words(), self.has_literals || inner)))
+    }
+}
+
 /// A bitwise copy of an off-heap object at `object` becomes a second owner.
 ///
 /// # Safety
@@ -292,6 +383,27 @@ impl Heap {
         let dest = self.alloc(words);
         // SAFETY: exactly as many words as were counted were allocated.
         unsafe { copy_to_keeping(term, dest, &mut self.off_heap, keep) }
+    }
+
+    /// As `copy`, but what is in the message area stays there and is held.
+    pub fn write(&mut self, copy: &HoldingCopy) -> Term {
+        match copy.in_place() {
+            Some(region) => {
+                if let Some(region) = region {
+                    // SAFETY: who has the term holds its region.
+                    unsafe {
+                        Region::hold(region, 1);
+                        self.hold(region);
+                    }
+                }
+                copy.term
+            }
+            None => {
+                let at = self.alloc(copy.words());
+                // SAFETY: room was just made.
+                unsafe { copy.write(at, &mut self.off_heap) }
+            }
+        }
     }
 
     /// A copy in which is shared what is shared in `term`.

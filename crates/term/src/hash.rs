@@ -122,7 +122,7 @@ fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
             Some(view) => bits(&view, mix(hash, view.size_bits)),
             None => hash,
         },
-        Kind::MatchCtx | Kind::Filler => hash,
+        Kind::MatchCtx | Kind::RegionRef | Kind::Filler => hash,
     }
 }
 

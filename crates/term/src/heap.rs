@@ -3,12 +3,16 @@
 //! The same type serves a process (its region is the free part of the process block) and a free-standing builder
 //! (no region: everything goes to fragments). `alloc` never moves anything: see "Rooting" in ARCHITECTURE.md.
 
+use crate::area::{self, Region};
 use crate::boxed::{Header, Kind};
 use crate::refbin::RefBin;
 use crate::resource;
 use crate::term::Term;
 use heddle_memory::Stamp;
 use std::ptr::null_mut;
+
+/// What freed memory of terms is overwritten with in the mode that looks for stale terms.
+pub const POISON: u64 = 0xdead_dead_dead_dea7;
 
 /// A side block of terms, in one allocation with this header.
 #[repr(C)]
@@ -113,6 +117,7 @@ pub unsafe fn release_object(object: *mut u64) {
         match Header::from_raw(*object).kind() {
             Kind::BinRef => RefBin::release(*object.add(3) as *mut RefBin),
             Kind::MagicRef => resource::release(*object.add(4) as resource::ResourcePtr),
+            Kind::RegionRef => Region::release(*object.add(2) as *mut Region, *object.add(3) as usize),
             kind => unreachable!("{kind:?} on an off-heap list"),
         }
     }
@@ -190,6 +195,23 @@ impl Heap {
                 (*fragment).next = (*self.fragments).next;
                 (*self.fragments).next = fragment;
             }
+        }
+    }
+
+    /// Refers to a region of the message area: takes over one of the caller's holds.
+    ///
+    /// # Safety
+    /// The caller holds the region.
+    pub unsafe fn hold(&mut self, region: *mut Region) {
+        let newest = self.off_heap.head;
+        // SAFETY: what is listed is whole, and ours.
+        unsafe {
+            if !newest.is_null() && area::reference(newest).is_some_and(|(held, _)| held == region) {
+                *newest.add(3) += 1;
+                return;
+            }
+            let at = self.alloc(area::REFERENCE_WORDS);
+            area::refer(at, region, 1, &mut self.off_heap);
         }
     }
 

@@ -18,6 +18,7 @@
 //! | `code_hooks` | how decoding finds exports, fun entries and magic references |
 
 pub mod am;
+pub mod area;
 pub mod atom;
 pub mod big;
 mod big_bits;

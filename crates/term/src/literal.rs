@@ -6,6 +6,7 @@
 //! `LEAVING`, from when on copies of terms between heaps no longer refer to it but copy what they find there; every process
 //! copies what it still refers to; then the area is freed and its memory handed out again.
 
+use crate::area;
 use crate::copy::{Keep, copy_to_keeping, flat_size_keeping, shared_size};
 use crate::heap::{Heap, OffHeap};
 use crate::term::Term;
@@ -223,18 +224,7 @@ pub fn announce(leaving: Option<Box<Leaving>>) -> Option<Box<Leaving>> {
 }
 
 fn reserve() -> usize {
-    // SAFETY: an anonymous private mapping of fresh address space.
-    let ptr = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            RESERVED_BYTES,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
-    assert!(ptr != libc::MAP_FAILED, "cannot reserve address space for literals: {}", std::io::Error::last_os_error());
-    BASE.store(ptr as usize, Ordering::Release);
-    ptr as usize
+    let start = area::reserve();
+    BASE.store(start, Ordering::Release);
+    start
 }

@@ -207,7 +207,7 @@ fn object(term: Term, kind: Kind, hash: u32, stack: &mut Vec<Pending>) -> u32 {
             let number = PortView::of(term).map_or(0, |p| p.number);
             add2(hash, number as u32, (number >> 32) as u32, mark(6))
         }
-        Kind::FlatMap | Kind::HashMap | Kind::HashNode | Kind::MatchCtx | Kind::Filler => hash,
+        Kind::FlatMap | Kind::HashMap | Kind::HashNode | Kind::MatchCtx | Kind::RegionRef | Kind::Filler => hash,
     }
 }
 
@@ -400,7 +400,7 @@ fn old_step(term: Term, mut hash: u32, stack: &mut Vec<OldPending>) -> u32 {
             bytes_of(word, hash, PRIME9).wrapping_mul(PRIME10)
         }
         Kind::FlatMap | Kind::HashMap => times(hash, PRIME13, PRIME14.wrapping_add(phash2_full(term))),
-        Kind::ExtPid | Kind::ExtPort | Kind::HashNode | Kind::MatchCtx | Kind::Filler => hash,
+        Kind::ExtPid | Kind::ExtPort | Kind::HashNode | Kind::MatchCtx | Kind::RegionRef | Kind::Filler => hash,
     }
 }
 

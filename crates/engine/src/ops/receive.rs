@@ -215,7 +215,10 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
                     meters::message(p, p.heap.htop as usize / 8 + p.heap.fragment_words - before, false);
                 }
                 (*c).x[0] = message;
-                if heddle_runtime::zeal::gc() || p.heap.fragment_words > p.heap_words() {
+                if heddle_runtime::zeal::gc()
+                    || p.heap.fragment_words > p.heap_words()
+                    || p.heap.off_heap.virtual_words > p.vheap_limit_words
+                {
                     after_native(c, 1);
                 }
                 return PEEKED;

@@ -153,7 +153,7 @@ fn term_type(_: &mut Process, a: &[Term]) -> NativeResult {
             Kind::ExtPid => "external_pid",
             Kind::ExtPort => "external_port",
             Kind::ExtRef => "external_reference",
-            Kind::MatchCtx | Kind::Filler => "unknown",
+            Kind::MatchCtx | Kind::RegionRef | Kind::Filler => "unknown",
         },
     };
     Ok(Atom::new(name).into())

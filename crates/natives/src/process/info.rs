@@ -8,6 +8,7 @@ use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_TASK, NativeResult, Process,
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, dirty, handle, proctab, stack, task};
+use heddle_term::area::{Region, Seen, for_each_reference};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -428,10 +429,18 @@ fn max_heap_map(heap: &mut Heap, m: heddle_runtime::process::MaxHeap) -> Term {
 /// `{Address, Bytes, References}` of the binaries outside the heap that the process refers to, each reference once.
 fn binaries(q: &Process, heap: &mut Heap) -> Term {
     let mut rows = Vec::new();
-    for list in [q.heap.off_heap.head, q.old_off_heap.head] {
+    let mut lists = vec![q.heap.off_heap.head.cast_const(), q.old_off_heap.head.cast_const()];
+    // SAFETY: the process holds the regions on its lists, which do not change meanwhile; each region is looked at once.
+    unsafe {
+        let (heads, mut seen) = (lists.clone(), Seen::default());
+        for head in heads {
+            for_each_reference(head, |region, _| Region::for_each(region, &mut seen, |region| lists.push(Region::listed(region))));
+        }
+    }
+    for list in lists {
         let mut object = list;
         while !object.is_null() {
-            let term = Term::boxed(object);
+            let term = Term::boxed(object.cast_mut());
             if term.is_kind(heddle_term::Kind::BinRef) {
                 let block = term.word(2) as *const RefBin;
                 // SAFETY: the process holds a reference to it.
@@ -440,7 +449,7 @@ fn binaries(q: &Process, heap: &mut Heap) -> Term {
                 rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
             }
             // SAFETY: off-heap objects keep their link in the word after the header.
-            object = unsafe { *object.add(1) as *mut u64 };
+            object = unsafe { *object.add(1) as *const u64 };
         }
     }
     heap.list(&rows)

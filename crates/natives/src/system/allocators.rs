@@ -6,6 +6,7 @@
 //! | `binary_alloc` | reference-counted binaries |
 //! | `ets_alloc` | objects of ETS tables |
 //! | `literal_alloc` | literals of modules and persistent terms |
+//! | `sl_alloc` | messages in the message area of the hybrid heap |
 //! | `fix_alloc` | process structs and timers: their number by their size; they lie in `std_alloc` |
 //! | `std_alloc` | all else that this machine allocates: tables, code, ports |
 //!
@@ -41,7 +42,7 @@ const NAMES: &[&str] = &[
     "mseg_alloc",
 ];
 /// Those that are on.
-const ON: &[&str] = &["std_alloc", "eheap_alloc", "ets_alloc", "fix_alloc", "literal_alloc", "binary_alloc"];
+const ON: &[&str] = &["std_alloc", "sl_alloc", "eheap_alloc", "ets_alloc", "fix_alloc", "literal_alloc", "binary_alloc"];
 
 fn atom(name: &str) -> Term {
     Atom::new(name).into()
@@ -58,6 +59,7 @@ pub fn name(kind: Kind) -> &'static str {
         Kind::Heap => "eheap_alloc",
         Kind::Binary => "binary_alloc",
         Kind::Ets => "ets_alloc",
+        Kind::Message => "sl_alloc",
     }
 }
 

@@ -81,6 +81,7 @@ fn gather_alloc_histograms(p: &mut Process, a: &[Term]) -> NativeResult {
         Kind::Binary => "binary",
         Kind::Ets => "db_term",
         Kind::Rest => "std_alloc",
+        Kind::Message => "message",
     };
     let histogram = gathering.histogram(&mut p.heap, areas.iter().map(|area| (area.block_bytes, area.used_blocks)));
     let row = p.heap.tuple(&[atom("system"), atom(holds), histogram]);

@@ -319,7 +319,7 @@ impl Encoder<'_> {
                 }
             }
             // Identifiers were handled before; match contexts and nodes are no terms of a program.
-            Kind::ExtPid | Kind::ExtPort | Kind::HashNode | Kind::MatchCtx | Kind::Filler => {}
+            Kind::ExtPid | Kind::ExtPort | Kind::HashNode | Kind::MatchCtx | Kind::RegionRef | Kind::Filler => {}
         }
     }
 

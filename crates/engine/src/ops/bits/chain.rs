@@ -20,7 +20,7 @@ use crate::collect::{make_room, put_off};
 use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, fits, put};
 use crate::{goto, load, next, ops, save};
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
-use heddle_term::literal::is_literal;
+use heddle_term::area::is_fixed;
 use heddle_term::refbin::RefBin;
 use heddle_term::{Header, Kind, Term};
 use std::sync::atomic::Ordering;
@@ -110,8 +110,8 @@ ops! {
         let owner = Term::from_raw(*sub.add(3));
         let (start, size) = (*sub.add(1), *sub.add(2));
         let end = start + size;
-        // Every process has the literals: their blocks are not ours, whatever the count says.
-        if *owner.ptr() != REF_HEADER || (end | size & (*ip.add(5) - 1)) & 7 != 0 || is_literal(owner) {
+        // Every process has the literals, and several may have a message: their blocks are not ours, whatever the count says.
+        if *owner.ptr() != REF_HEADER || (end | size & (*ip.add(5) - 1)) & 7 != 0 || is_fixed(owner) {
             give_up!(ip, c, h, s, r; *ip.add(4))
         }
         let block = *owner.ptr().add(3) as *mut RefBin;
@@ -151,7 +151,7 @@ ops! {
         let owner = Term::from_raw(*sub.add(3));
         let (start, size) = (*sub.add(1), *sub.add(2));
         let end = start + size;
-        if *owner.ptr() != REF_HEADER || size & (*ip.add(5) - 1) != 0 || is_literal(owner) {
+        if *owner.ptr() != REF_HEADER || size & (*ip.add(5) - 1) != 0 || is_fixed(owner) {
             give_up!(ip, c, h, s, r; *ip.add(4))
         }
         let block = *owner.ptr().add(3) as *mut RefBin;

@@ -1,0 +1,442 @@
+//! The message area of the hybrid heap (`+hmem hybrid`): data of messages that processes share.
+//!
+//! A message that is larger than a few words is copied once, when it is sent the first time, to a *region*: immutable from then on,
+//! with a count of who holds it. Receivers refer to it where it lies, and forward it by its address. A heap that refers to a region
+//! holds it by a `RegionRef` on its off-heap list; a region that refers to another one does the same. So references only lead from
+//! younger regions to older ones, there are no circles, and counting finds all that is dead: no collection of the area, nothing in
+//! it moves, nobody stops. The collector of a process learns from the pointers that it meets which regions the process still refers
+//! to (`Seen`), and gives up the others.
+//!
+//! The area lies behind the literals in one reserved range, so "may this object be moved?" stays one subtraction and one comparison.
+//! Which region an address is in tells a map with a bit for each 16 bytes: the nearest bit at or below it marks where the region
+//! begins. Only the thread that owns a page of the allocator begins regions in it, so nobody else writes the map's words for it.
+
+use crate::boxed::{Header, Kind};
+use crate::heap::{OffHeap, POISON, release_object};
+use crate::literal::{self, Leaving, RESERVED_BYTES};
+use crate::term::Term;
+use foldhash::fast::FixedState;
+use heddle_memory::{Kind as Memory, Stamp};
+use std::collections::HashMap;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// Whether there is to be an area: set before the first literal is made.
+static WANTED: AtomicBool = AtomicBool::new(false);
+/// Where it begins, and its bytes; none: 0.
+static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+/// A bit for each granule of the area.
+static STARTS: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+
+/// Sizes that are tried, in bytes. Address space only; the allocator has no larger ranges, and valgrind gives not even the first.
+/// When all is used, messages are copied as with private heaps.
+const SIZES: [usize; 3] = [15 << 30, 7 << 30, 3 << 30];
+/// The allocator aligns what is as large as regions are to this many bytes.
+const GRANULE_BYTES: usize = 16;
+
+/// Asks for an area, before the first literal is made.
+pub fn want() {
+    WANTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether messages are shared.
+#[inline(always)]
+pub fn is_there() -> bool {
+    bytes() != 0
+}
+
+#[inline(always)]
+pub fn bytes() -> usize {
+    // Relaxed, as the base: set once before there are other threads.
+    BYTES.load(Ordering::Relaxed)
+}
+
+/// Is the term a pointer into the area?
+#[inline(always)]
+pub fn contains(term: Term) -> bool {
+    (term.raw() as usize).wrapping_sub(BASE.load(Ordering::Relaxed)) < bytes()
+}
+
+/// Maps the literals' range, with the area behind it if there is to be one. Gives its beginning.
+pub(crate) fn reserve() -> usize {
+    let map = |bytes: usize| {
+        let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        // SAFETY: an anonymous private mapping of fresh address space.
+        let ptr = unsafe { libc::mmap(null_mut(), bytes, rights, flags, -1, 0) };
+        (ptr != libc::MAP_FAILED).then_some(ptr as usize)
+    };
+    let sizes: &[usize] = if WANTED.load(Ordering::Relaxed) { &SIZES } else { &[] };
+    for &bytes in sizes {
+        let map_bytes = bytes / GRANULE_BYTES / 8;
+        let Some(start) = map(RESERVED_BYTES + bytes + ALIGNMENT) else { continue };
+        let Some(starts) = map(map_bytes) else { continue };
+        let base = (start + RESERVED_BYTES).next_multiple_of(ALIGNMENT);
+        // SAFETY: the range was just mapped for it.
+        let taken = unsafe { heddle_memory::message_area(base as *mut u8, bytes) };
+        assert!(taken, "the allocator does not take the message area");
+        STARTS.store(starts as *mut AtomicU64, Ordering::Relaxed);
+        BASE.store(base, Ordering::Relaxed);
+        BYTES.store(bytes, Ordering::Relaxed);
+        return base - RESERVED_BYTES;
+    }
+    assert!(sizes.is_empty(), "cannot reserve address space for the message area: {}", std::io::Error::last_os_error());
+    map(RESERVED_BYTES).unwrap_or_else(|| panic!("cannot reserve address space for literals: {}", std::io::Error::last_os_error()))
+}
+
+/// Of the allocator's pages: the map's words are not shared between two of them.
+const ALIGNMENT: usize = 64 << 10;
+
+/// Data that messages consist of: this header, then words.
+#[repr(C)]
+pub struct Region {
+    holders: AtomicUsize,
+    /// Words behind the header, and the thread that allocated them.
+    capacity: Stamp,
+    used_words: usize,
+    /// Binaries and regions that it refers to.
+    off_heap: OffHeap,
+    /// Whether it, or a region that it refers to, refers to literals.
+    has_literals: bool,
+}
+
+/// A region that is being filled, by whom it was made.
+pub struct NewRegion(*mut Region);
+
+impl NewRegion {
+    /// Room for `words` words; None if the area is full.
+    pub fn new(words: usize) -> Option<NewRegion> {
+        let bytes = Region::bytes(words);
+        let region = heddle_memory::try_allocate(Memory::Message, bytes)?.cast::<Region>();
+        mark_start(region as usize, bytes);
+        let off_heap = OffHeap::new();
+        let new = Region { holders: AtomicUsize::new(1), capacity: Stamp::new(words), used_words: 0, off_heap, has_literals: false };
+        // SAFETY: fresh memory of so many bytes, for nobody else to see.
+        unsafe { region.write(new) };
+        Some(NewRegion(region))
+    }
+
+    pub fn start(&self) -> *mut u64 {
+        // SAFETY: the words follow the header in the same allocation.
+        unsafe { self.0.add(1).cast() }
+    }
+
+    pub fn off_heap(&mut self) -> &mut OffHeap {
+        // SAFETY: nobody else knows it yet.
+        unsafe { &mut (*self.0).off_heap }
+    }
+
+    /// It is filled with so many words of whole objects; from now on nobody writes them. The caller holds it once.
+    pub fn close(self, words: usize, has_literals: bool) -> *mut Region {
+        // SAFETY: as above.
+        unsafe {
+            (*self.0).used_words = words;
+            (*self.0).has_literals = has_literals;
+        }
+        self.0
+    }
+}
+
+impl Region {
+    const fn bytes(words: usize) -> usize {
+        size_of::<Region>() + words * 8
+    }
+
+    /// The region that a pointer into the area leads to.
+    ///
+    /// # Safety
+    /// `term` points to an object of a region that somebody holds.
+    pub unsafe fn of(term: Term) -> *mut Region {
+        // Relaxed: who has the term got it after the region's beginning was noted.
+        let base = BASE.load(Ordering::Relaxed);
+        let starts = STARTS.load(Ordering::Relaxed);
+        let granule = (term.ptr() as usize - base) / GRANULE_BYTES;
+        let mut word = granule / 64;
+        // SAFETY: the map has a bit for each granule of the area; where the region begins there is one, at or before this place.
+        unsafe {
+            let mut bits = (*starts.add(word)).load(Ordering::Relaxed) & (u64::MAX >> (63 - granule % 64));
+            while bits == 0 {
+                word -= 1;
+                bits = (*starts.add(word)).load(Ordering::Relaxed);
+            }
+            (base + (word * 64 + 63 - bits.leading_zeros() as usize) * GRANULE_BYTES) as *mut Region
+        }
+    }
+
+    /// # Safety
+    /// The caller, or somebody for it, holds the region.
+    pub unsafe fn words(region: *const Region) -> usize {
+        // SAFETY: by contract it is there, and it was closed before it was held.
+        unsafe { (*region).used_words }
+    }
+
+    /// # Safety
+    /// As for `words`.
+    pub unsafe fn has_literals(region: *const Region) -> bool {
+        // SAFETY: by contract.
+        unsafe { (*region).has_literals }
+    }
+
+    /// The first of the binaries and regions that it refers to, or null.
+    ///
+    /// # Safety
+    /// As for `words`.
+    pub unsafe fn listed(region: *const Region) -> *const u64 {
+        // SAFETY: by contract.
+        unsafe { (*region).off_heap.head }
+    }
+
+    /// Holds it `times` times more.
+    ///
+    /// # Safety
+    /// As for `words`.
+    pub unsafe fn hold(region: *const Region, times: usize) {
+        // SAFETY: by contract. Relaxed: there is a holder already, who knows it.
+        unsafe { (*region).holders.fetch_add(times, Ordering::Relaxed) };
+    }
+
+    /// Gives up `times` holds. With the last one it goes, and what it held alone, however deep that is nested.
+    ///
+    /// # Safety
+    /// The holds are the caller's, who refers to it no more.
+    pub unsafe fn release(region: *mut Region, times: usize) {
+        let mut dead = Vec::new();
+        // SAFETY: by contract; what a region refers to it holds itself, so it is there until that is given up.
+        unsafe {
+            give_up(region, times, &mut dead);
+            while let Some(region) = dead.pop() {
+                let mut object = std::mem::replace(&mut (*region).off_heap.head, null_mut());
+                while !object.is_null() {
+                    let next = *object.add(1) as *mut u64;
+                    match reference(object) {
+                        Some((inner, times)) => give_up(inner, times, &mut dead),
+                        None => release_object(object),
+                    }
+                    object = next;
+                }
+                free(region);
+            }
+        }
+    }
+
+    /// Calls `f` on each region that this one leads to, itself first, each once.
+    ///
+    /// # Safety
+    /// As for `words`.
+    // SAFETY: the contract above.
+    pub unsafe fn for_each(region: *const Region, seen: &mut Seen, mut f: impl FnMut(*const Region)) {
+        let mut pending = vec![region];
+        while let Some(region) = pending.pop() {
+            if !seen.add(region.cast_mut()) {
+                continue;
+            }
+            f(region);
+            // SAFETY: a region's list does not change once it is closed.
+            unsafe { for_each_reference((*region).off_heap.head, |inner, _| pending.push(inner)) };
+        }
+    }
+
+    /// Does it, or what it refers to, refer to literals that are leaving?
+    ///
+    /// # Safety
+    /// As for `words`.
+    // SAFETY: the contract above.
+    pub unsafe fn refers_to(region: *const Region, leaving: &Leaving) -> bool {
+        // SAFETY: by contract.
+        if unsafe { !(*region).has_literals } {
+            return false;
+        }
+        let mut found = false;
+        // SAFETY: by contract; the words of a closed region are initialised.
+        unsafe {
+            Region::for_each(region, &mut Seen::default(), |region| {
+                let start = region.add(1).cast::<u64>();
+                found |= leaving.is_in(start, start.add((*region).used_words));
+            });
+        }
+        found
+    }
+}
+
+/// # Safety
+/// As for `Region::release`.
+// SAFETY: the contract above.
+unsafe fn give_up(region: *mut Region, times: usize, dead: &mut Vec<*mut Region>) {
+    // SAFETY: by contract. Release: what the caller read comes before the end; pairs with the fence of who was the last.
+    unsafe {
+        if (*region).holders.fetch_sub(times, Ordering::Release) == times {
+            fence(Ordering::Acquire);
+            dead.push(region);
+        }
+    }
+}
+
+/// # Safety
+/// Nobody holds it, and its list was given up.
+// SAFETY: the contract above.
+unsafe fn free(region: *mut Region) {
+    // SAFETY: by contract; its capacity is what it was allocated with.
+    unsafe {
+        let capacity = (*region).capacity;
+        let bytes = Region::bytes(capacity.size());
+        if POISONS.load(Ordering::Relaxed) {
+            std::slice::from_raw_parts_mut(region.add(1).cast::<u64>(), (*region).used_words).fill(POISON);
+        }
+        capacity.leaves(bytes);
+        heddle_memory::free(Memory::Message, region.cast(), bytes);
+    }
+}
+
+/// Whether what is freed is overwritten, so that who still refers to it is found (`HEDDLE_ZEAL`).
+pub static POISONS: AtomicBool = AtomicBool::new(false);
+
+/// Notes where a region begins, and that none does further on in it.
+fn mark_start(address: usize, bytes: usize) {
+    let starts = STARTS.load(Ordering::Relaxed);
+    let first = (address - BASE.load(Ordering::Relaxed)) / GRANULE_BYTES;
+    let last = first + (bytes - 1) / GRANULE_BYTES;
+    for word in first / 64..=last / 64 {
+        let mut bits = u64::MAX;
+        if word == first / 64 {
+            bits &= u64::MAX << (first % 64);
+        }
+        if word == last / 64 {
+            bits &= u64::MAX >> (63 - last % 64);
+        }
+        let start = if word == first / 64 { 1 << (first % 64) } else { 0 };
+        // SAFETY: the map has a bit for each granule of the area.
+        let map = unsafe { &*starts.add(word) };
+        // Relaxed, no read-modify-write: the word belongs to the page, the page to the calling thread; who gets a pointer into the
+        // region gets it later.
+        map.store(map.load(Ordering::Relaxed) & !bits | start, Ordering::Relaxed);
+    }
+}
+
+/// Words of a `RegionRef`.
+pub const REFERENCE_WORDS: usize = 4;
+
+/// A region that the owner of the list `off_heap` refers to: takes over `times` of the caller's holds.
+///
+/// # Safety
+/// `at` has room for `REFERENCE_WORDS` words on the heap that the list belongs to.
+pub unsafe fn refer(at: *mut u64, region: *mut Region, times: usize, off_heap: &mut OffHeap) {
+    // SAFETY: by contract; the caller holds the region.
+    unsafe {
+        *at = Header::new(Kind::RegionRef, REFERENCE_WORDS - 1).raw();
+        *at.add(2) = region as u64;
+        *at.add(3) = times as u64;
+        off_heap.push(at);
+        off_heap.virtual_words += (*region).used_words;
+    }
+}
+
+/// The region and the holds of an off-heap object, if it is a `RegionRef`.
+///
+/// # Safety
+/// `object` is the address of an off-heap object.
+#[inline(always)]
+pub unsafe fn reference(object: *const u64) -> Option<(*mut Region, usize)> {
+    // SAFETY: by contract; layout as in the table of `boxed`.
+    unsafe {
+        let is_one = Header::from_raw(*object).kind() == Kind::RegionRef;
+        is_one.then(|| (*object.add(2) as *mut Region, *object.add(3) as usize))
+    }
+}
+
+/// Calls `f` on each region that a list of off-heap objects holds, and how often it does.
+///
+/// # Safety
+/// The list is whole and does not change meanwhile.
+pub unsafe fn for_each_reference(head: *const u64, mut f: impl FnMut(*mut Region, usize)) {
+    let mut object = head;
+    while !object.is_null() {
+        // SAFETY: by contract.
+        unsafe {
+            if let Some((region, times)) = reference(object) {
+                f(region, times);
+            }
+            object = *object.add(1) as *const u64;
+        }
+    }
+}
+
+/// Regions that were met, each with what a collection wants to remember of it.
+#[derive(Default)]
+pub struct Seen {
+    /// The last one that was met: neighbours are asked for together.
+    last: std::ops::Range<usize>,
+    regions: HashMap<*mut Region, *mut u64, FixedState>,
+}
+
+impl Seen {
+    /// Notes the region that a pointer into the area leads to.
+    ///
+    /// # Safety
+    /// As for `Region::of`.
+    #[inline]
+    pub unsafe fn note(&mut self, term: Term) {
+        if !self.last.contains(&(term.ptr() as usize)) {
+            // SAFETY: by contract.
+            unsafe {
+                let region = Region::of(term);
+                self.last = region as usize..region as usize + Region::bytes((*region).capacity.size());
+                self.add(region);
+            }
+        }
+    }
+
+    /// False if it was noted before.
+    pub fn add(&mut self, region: *mut Region) -> bool {
+        let before = self.regions.len();
+        self.regions.entry(region).or_insert(null_mut());
+        self.regions.len() != before
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.regions.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.regions.len()
+    }
+
+    pub fn regions(&self) -> impl Iterator<Item = *mut Region> + '_ {
+        self.regions.keys().copied()
+    }
+
+    /// What is remembered of a region that was noted (at first null); None if it was not.
+    pub fn get(&mut self, region: *mut Region) -> Option<&mut *mut u64> {
+        self.regions.get_mut(&region)
+    }
+}
+
+/// Where objects lie that no collector of a heap moves: literals, and the message area behind them.
+#[derive(Clone, Copy)]
+pub struct Fixed {
+    base: usize,
+    bytes: usize,
+}
+
+impl Fixed {
+    #[inline(always)]
+    pub fn now() -> Fixed {
+        Fixed { base: literal::base(), bytes: RESERVED_BYTES + bytes() }
+    }
+
+    #[inline(always)]
+    pub fn contains(self, term: Term) -> bool {
+        (term.raw() as usize).wrapping_sub(self.base) < self.bytes
+    }
+
+    /// Whether one of these is in the message area.
+    #[inline(always)]
+    pub fn is_shared(self, term: Term) -> bool {
+        term.raw() as usize >= self.base + RESERVED_BYTES
+    }
+}
+
+/// Is the term one that no collector moves?
+#[inline(always)]
+pub fn is_fixed(term: Term) -> bool {
+    Fixed::now().contains(term)
+}
