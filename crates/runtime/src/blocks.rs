@@ -43,7 +43,7 @@ thread_local! {
 
 /// Bytes in all heap blocks and fragments that are in use: without those that threads keep.
 pub fn used_bytes() -> usize {
-    heddle_memory::sum(Kind::Heap).saturating_sub(heddle_memory::kept_bytes())
+    (heddle_memory::sum(Kind::Heap) + heddle_memory::sum(Kind::Message)).saturating_sub(heddle_memory::kept_bytes())
 }
 
 /// A block of `words`, which are not zero.

@@ -145,6 +145,9 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     check_max_heap(p);
     p.shared().state.set_collecting(false);
     msacc::enter(state);
+    if crate::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY)) {
+        crate::verify::heap(p, live);
+    }
     debug_assert!(p.free_words() >= need_words as isize);
     10 + after / 100
 }
@@ -211,7 +214,7 @@ impl Area {
 }
 
 /// Calls `f` on each root slot that may refer to something young (see `stack`); after a major collection that is each one.
-fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
+pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
     for x in live {
         f(x);
     }
@@ -276,6 +279,9 @@ unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
 /// In zeal mode: so many minor collections (more with a large stack, which takes long) are one that looks whether what is not looked
 /// at has a reason.
 const CHECK_EVERY: usize = 256;
+
+/// In zeal mode: heaps of fewer words are verified behind each collection, larger ones rarely.
+const VERIFIED_WORDS: usize = 4096;
 
 /// Stops the machine if the clean part of the stack refers to something young.
 fn check_clean(p: &Process, old: &Area) {
@@ -395,6 +401,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
             }
         }
     }
+    seen.close();
     let mut to = Survivors { top: to_top, list: OffHeap::new(), seen: &mut seen };
     let mut promoted = Promoted { mature, top: old_top, area: Area::new(p.old_start, p.old_end), list: &mut p.old_off_heap };
     sweep(&mut p.heap.off_heap, &mut to, Some(&mut promoted));
@@ -490,7 +497,9 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
             scan = scan.add(1);
         }
     }
-    let mut to = Survivors { top: to_top, list: OffHeap::new(), seen: if leaving.is_some() { &mut copies.shared } else { &mut seen } };
+    let seen = if leaving.is_some() { &mut copies.shared } else { &mut seen };
+    seen.close();
+    let mut to = Survivors { top: to_top, list: OffHeap::new(), seen };
     sweep(&mut p.heap.off_heap, &mut to, None);
     sweep(&mut p.old_off_heap, &mut to, None);
     (to_top, p.heap.off_heap) = (to.top, to.list);

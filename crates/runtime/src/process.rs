@@ -14,6 +14,7 @@ use crate::placement::Place;
 use crate::proctab;
 use crate::registers::Registers;
 use crate::state::ProcState;
+use heddle_term::area::{self, Region, Seen};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
@@ -447,10 +448,24 @@ impl Process {
     pub fn used_words(&self) -> usize {
         (self.heap.htop as usize - self.young_start() as usize) / 8
     }
-    /// Blocks, fragments, and the messages in the queue unless they are to stay off the heap.
+    /// Blocks, fragments, what it holds of the message area, and the messages in the queue unless they are to stay off the heap.
     pub fn total_heap_words(&self) -> usize {
         let messages = if self.off_heap_messages { 0 } else { self.messages.words() };
-        self.heap_words() + self.old_words() + self.heap.fragment_words + messages
+        self.heap_words() + self.old_words() + self.heap.fragment_words + messages + self.shared_words()
+    }
+    /// Words of the regions of the message area that it holds, perhaps together with others.
+    pub fn shared_words(&self) -> usize {
+        let mut words = 0;
+        if area::is_there() {
+            let mut seen = Seen::default();
+            for list in [&self.heap.off_heap, &self.old_off_heap] {
+                // SAFETY: the lists are whole, and the regions on them are held.
+                unsafe {
+                    area::for_each_reference(list.head, |region, _| words += if seen.add(region) { Region::words(region) } else { 0 })
+                };
+            }
+        }
+        words
     }
     /// Sizes in words, under the names that tracing of collections and `process_info` show.
     pub fn heap_figures(&self) -> [(&'static str, usize); 11] {

@@ -3,8 +3,8 @@
 use crate::placement::Place;
 use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
 use crate::{gc, proctab, sched};
-use heddle_term::code_cell::Mfa;
 use heddle_term::area;
+use heddle_term::code_cell::Mfa;
 use heddle_term::copy::{HoldingCopy, flat_size};
 use heddle_term::{Export, Term};
 use std::sync::OnceLock;

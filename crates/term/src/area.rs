@@ -7,6 +7,10 @@
 //! it moves, nobody stops. The collector of a process learns from the pointers that it meets which regions the process still refers
 //! to (`Seen`), and gives up the others.
 //!
+//! Who reads a region may find a pointer into another one and keep that alone. So a region lists all regions that can be reached
+//! from it, not just the next ones, and who holds it holds those too, from the start and as long. There are few (`MOST_REGIONS`): a
+//! message that would refer to more is copied whole.
+//!
 //! The area lies behind the literals in one reserved range, so "may this object be moved?" stays one subtraction and one comparison.
 //! Which region an address is in tells a map with a bit for each 16 bytes: the nearest bit at or below it marks where the region
 //! begins. Only the thread that owns a page of the allocator begins regions in it, so nobody else writes the map's words for it.
@@ -382,6 +386,18 @@ impl Seen {
                 self.last = region as usize..region as usize + Region::bytes((*region).capacity.size());
                 self.add(region);
             }
+        }
+    }
+
+    /// Notes what the regions refer to that are noted: they must be held.
+    pub fn close(&mut self) {
+        let mut inner = Vec::new();
+        for &region in self.regions.keys() {
+            // SAFETY: it is held; its list does not change any more.
+            unsafe { for_each_reference((*region).off_heap.head, |region, _| inner.push(region)) };
+        }
+        for region in inner {
+            self.add(region);
         }
     }
 

@@ -254,20 +254,33 @@ pub struct HoldingCopy {
     has_literals: bool,
 }
 
+/// A copy that would have to hold more regions does without: receivers hold each of them, too.
+const MOST_REGIONS: usize = 16;
+
 impl HoldingCopy {
     pub fn of(term: Term) -> HoldingCopy {
-        let keep = Keep::shared();
-        let (mut regions, mut has_literals) = (Seen::default(), false);
-        let data_words = size_and_kept(term, keep, usize::MAX, |kept| {
+        let mut copy = HoldingCopy { term, keep: Keep::shared(), data_words: 0, regions: Seen::default(), has_literals: false };
+        copy.measure();
+        if copy.data_words != 0 {
+            copy.regions.close();
+            if copy.regions.len() > MOST_REGIONS {
+                (copy.keep, copy.regions, copy.has_literals) = (Keep::live(), Seen::default(), false);
+                copy.measure();
+            }
+        }
+        copy
+    }
+
+    fn measure(&mut self) {
+        self.data_words = size_and_kept(self.term, self.keep, usize::MAX, |kept| {
             if kept.is_immediate() {
             } else if area::contains(kept) {
                 // SAFETY: who has the term holds its regions.
-                unsafe { regions.note(kept) };
+                unsafe { self.regions.note(kept) };
             } else {
-                has_literals = true;
+                self.has_literals = true;
             }
         });
-        HoldingCopy { term, keep, data_words, regions, has_literals }
     }
 
     /// Nothing is to be copied: the region that the term is in, if it is in one.

@@ -198,18 +198,23 @@ impl Heap {
         }
     }
 
-    /// Refers to a region of the message area: takes over one of the caller's holds.
+    /// Refers to a region of the message area: takes over one of the caller's holds. What the region refers to is held as well.
     ///
     /// # Safety
     /// The caller holds the region.
     pub unsafe fn hold(&mut self, region: *mut Region) {
         let newest = self.off_heap.head;
-        // SAFETY: what is listed is whole, and ours.
+        // SAFETY: what is listed is whole, and ours; a region holds what it lists.
         unsafe {
             if !newest.is_null() && area::reference(newest).is_some_and(|(held, _)| held == region) {
                 *newest.add(3) += 1;
                 return;
             }
+            area::for_each_reference(Region::listed(region), |inner, _| {
+                Region::hold(inner, 1);
+                let at = self.alloc(area::REFERENCE_WORDS);
+                area::refer(at, inner, 1, &mut self.off_heap);
+            });
             let at = self.alloc(area::REFERENCE_WORDS);
             area::refer(at, region, 1, &mut self.off_heap);
         }

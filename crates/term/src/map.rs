@@ -1,6 +1,7 @@
 //! Maps. Up to 32 keys: a tuple of keys in internal order (shared between maps that differ in values only) and the values.
 //! Above: a hash trie (`hamt`). A map has exactly one of the two shapes, decided by its size.
 
+use crate::area::is_fixed;
 use crate::boxed::{Header, Kind};
 use crate::hamt;
 use crate::heap::Heap;
@@ -296,7 +297,7 @@ pub fn from_ks_vs(heap: &mut Heap, keys: &[Term], values: &[Term]) -> Term {
 /// All pairs of both; where both have a key, `b`'s value.
 /// Two maps with the same keys: `b` takes those of `a` where they are a literal, so that its own may go.
 fn share_keys(a: Term, b: Term) {
-    if size(a) == size(b) && is_literal(a.slot(0)) && !is_literal(b) && !is_literal(b.slot(0)) {
+    if size(a) == size(b) && is_literal(a.slot(0)) && !is_fixed(b) && !is_fixed(b.slot(0)) {
         // SAFETY: the word is the map's tuple of keys, replaced by an equal one; a literal may be referred to from anywhere.
         unsafe { *b.ptr().add(1) = a.slot(0).raw() };
     }

@@ -2,11 +2,10 @@
 //!
 //! | stock's name | here |
 //! |---|---|
-//! | `eheap_alloc` | heaps of processes, and messages on their way |
+//! | `eheap_alloc` | heaps of processes, messages on their way, and the message area |
 //! | `binary_alloc` | reference-counted binaries |
 //! | `ets_alloc` | objects of ETS tables |
 //! | `literal_alloc` | literals of modules and persistent terms |
-//! | `sl_alloc` | messages in the message area of the hybrid heap |
 //! | `fix_alloc` | process structs and timers: their number by their size; they lie in `std_alloc` |
 //! | `std_alloc` | all else that this machine allocates: tables, code, ports |
 //!
@@ -17,7 +16,7 @@
 //! (`re`, `zlib`) and the stacks of threads are not counted.
 
 use crate::args;
-use heddle_memory::{Area, KINDS, Kind};
+use heddle_memory::{Area, Kind};
 use heddle_runtime::process::{NativeResult, ProcShared, Process};
 use heddle_runtime::{blocks, proctab, sched, send, timer_refs};
 use heddle_term::{Atom, Heap, Term, am, literal};
@@ -42,7 +41,7 @@ const NAMES: &[&str] = &[
     "mseg_alloc",
 ];
 /// Those that are on.
-const ON: &[&str] = &["std_alloc", "sl_alloc", "eheap_alloc", "ets_alloc", "fix_alloc", "literal_alloc", "binary_alloc"];
+const ON: &[&str] = &["std_alloc", "eheap_alloc", "ets_alloc", "fix_alloc", "literal_alloc", "binary_alloc"];
 
 fn atom(name: &str) -> Term {
     Atom::new(name).into()
@@ -52,19 +51,31 @@ pub fn is_known(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
+/// Kinds that have a name of stock's, each with what is counted with it.
+pub const NAMED: [(Kind, &[Kind]); 4] =
+    [(Kind::Rest, &[Kind::Rest]), (Kind::Heap, &[Kind::Heap, Kind::Message]), (Kind::Binary, &[Kind::Binary]), (Kind::Ets, &[Kind::Ets])];
+
+fn parts(kind: Kind) -> &'static [Kind] {
+    NAMED.iter().find(|(named, _)| *named == kind).map_or(&[], |(_, parts)| parts)
+}
+
+/// Of a kind and what is counted with it.
+pub fn areas(kind: Kind) -> Vec<Area> {
+    parts(kind).iter().flat_map(|&part| heddle_memory::areas(part)).collect()
+}
+
 /// The name of a kind of memory.
 pub fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::Rest => "std_alloc",
-        Kind::Heap => "eheap_alloc",
+        Kind::Heap | Kind::Message => "eheap_alloc",
         Kind::Binary => "binary_alloc",
         Kind::Ets => "ets_alloc",
-        Kind::Message => "sl_alloc",
     }
 }
 
 pub fn kind(name: Term) -> Option<Kind> {
-    KINDS.into_iter().find(|&kind| name.is_atom_of(Atom::new(self::name(kind))))
+    NAMED.iter().map(|&(kind, _)| kind).find(|&kind| name.is_atom_of(Atom::new(self::name(kind))))
 }
 
 pub fn enabled(p: &mut Process) -> Term {
@@ -137,7 +148,7 @@ pub fn instances() -> impl Fn(&Area) -> usize {
 fn carriers(kind: Kind) -> Vec<[Carriers; PARTS.len()]> {
     let mut all = vec![[Carriers::default(); PARTS.len()]; sched::options().schedulers + 1];
     let instance = instances();
-    for area in heddle_memory::areas(kind) {
+    for area in areas(kind) {
         let sum = &mut all[instance(&area)][Part::of(&area) as usize];
         sum.carriers += 1;
         sum.carriers_bytes += area.bytes();
@@ -277,9 +288,10 @@ fn calls(heap: &mut Heap, kind: Kind, instance: usize) -> Term {
     for row in heddle_memory::rows() {
         let owner = row.scheduler().filter(|&n| n < schedulers).map_or(0, |n| n + 1);
         if owner == instance {
-            let counts = row.counts(kind);
-            sums[0] += counts.blocks_allocated.load(Ordering::Relaxed);
-            sums[1] += counts.blocks_freed.load(Ordering::Relaxed);
+            for counts in parts(kind).iter().map(|&part| row.counts(part)) {
+                sums[0] += counts.blocks_allocated.load(Ordering::Relaxed);
+                sums[1] += counts.blocks_freed.load(Ordering::Relaxed);
+            }
         }
     }
     let short = name(kind).strip_suffix("_alloc").expect("name of an allocator");

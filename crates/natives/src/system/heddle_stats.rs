@@ -122,14 +122,14 @@ fn sent(p: &mut Process, rows: &[Figures]) -> Term {
 
 /// Of the machine: what is in use for each kind of memory, and what the system gave.
 fn memory(p: &mut Process, _: &[Term]) -> NativeResult {
-    let kinds: Vec<(Term, Term)> = KINDS
+    let kinds: Vec<(Term, Term)> = allocators::NAMED
         .into_iter()
-        .map(|kind| {
-            let areas = heddle_memory::areas(kind);
+        .map(|(kind, parts)| {
+            let areas = allocators::areas(kind);
             p.bump(areas.len() / 10);
             let sum = |figure: fn(&Area) -> usize| areas.iter().map(figure).sum::<usize>() as u64;
             let figures = [
-                ("bytes", heddle_memory::sum(kind) as u64),
+                ("bytes", parts.iter().map(|&part| heddle_memory::sum(part)).sum::<usize>() as u64),
                 ("blocks", sum(|area| area.used_blocks)),
                 ("block_bytes", sum(Area::used_bytes)),
                 ("areas", areas.len() as u64),

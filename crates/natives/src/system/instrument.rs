@@ -1,6 +1,6 @@
 //! What the module `instrument` asks: sizes of blocks, and carriers, of one allocator and instance (see `allocators`).
 
-use super::allocators::{Part, instances, is_known, kind, name};
+use super::allocators::{self, Part, instances, is_known, kind, name};
 use heddle_memory::{Area, Kind};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{sched, send};
@@ -46,7 +46,7 @@ impl Gathering {
 
     fn areas(&self, kind: Kind) -> Vec<Area> {
         let instance = instances();
-        let mut areas = heddle_memory::areas(kind);
+        let mut areas = allocators::areas(kind);
         areas.retain(|area| instance(area) == self.instance);
         areas
     }
@@ -77,11 +77,10 @@ fn gather_alloc_histograms(p: &mut Process, a: &[Term]) -> NativeResult {
     p.bump(areas.len() / 10);
     // Stock's words for what blocks hold.
     let holds = match kind {
-        Kind::Heap => "heap",
+        Kind::Heap | Kind::Message => "heap",
         Kind::Binary => "binary",
         Kind::Ets => "db_term",
         Kind::Rest => "std_alloc",
-        Kind::Message => "message",
     };
     let histogram = gathering.histogram(&mut p.heap, areas.iter().map(|area| (area.block_bytes, area.used_blocks)));
     let row = p.heap.tuple(&[atom("system"), atom(holds), histogram]);

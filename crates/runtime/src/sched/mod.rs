@@ -637,7 +637,11 @@ fn find_work(index: usize, spin: bool) -> Option<Next> {
         // There may be more where that came from.
         fence(Ordering::SeqCst);
         if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
-            if n > cores() { wake_another(vm) } else { wake_one(); }
+            if n > cores() {
+                wake_another(vm)
+            } else {
+                wake_one();
+            }
         }
     }
     found

@@ -1,0 +1,52 @@
+//! A look at a whole heap, between collections: does every pointer lead to where something lies?
+//!
+//! Not for every day: `HEDDLE_ZEAL=gc` asks for it behind collections, of large heaps now and then.
+
+use crate::gc;
+use crate::process::Process;
+use heddle_term::area::{self, Region, Seen};
+use heddle_term::boxed::for_each_slot;
+use heddle_term::{Fragment, Term};
+use std::ops::Range;
+
+/// Stops the machine if a term of `p` refers to what is not the process', or to a region that the process does not hold.
+pub fn heap(p: &mut Process, live: &mut [Term]) {
+    let mut blocks: Vec<Range<usize>> = vec![p.young_start() as usize..p.heap.htop as usize, p.old_start as usize..p.old_top as usize];
+    let mut fragment = p.heap.fragments;
+    while !fragment.is_null() {
+        // SAFETY: fragments on the list are live.
+        unsafe {
+            let start = Fragment::start(fragment);
+            blocks.push(start as usize..start.add((*fragment).used_words) as usize);
+            fragment = (*fragment).next;
+        }
+    }
+    let mut held = Seen::default();
+    for list in [&p.heap.off_heap, &p.old_off_heap] {
+        // SAFETY: the lists are whole.
+        unsafe { area::for_each_reference(list.head, |region, _| _ = held.add(region)) };
+    }
+    let pid = p.pid_term();
+    let mut check = |term: Term, place: &str| {
+        if !term.is_pointer() {
+            return;
+        }
+        let at = term.ptr() as usize;
+        if area::contains(term) {
+            // SAFETY: only the map of beginnings is read; the region is looked for among those that are held.
+            let region = unsafe { Region::of(term) };
+            assert!(held.get(region).is_some(), "heap of {pid:?}: {place} refers to a region that is not held, by {:#x}", term.raw());
+        } else if !area::is_fixed(term) {
+            assert!(
+                blocks.iter().any(|block| block.contains(&at)),
+                "heap of {pid:?}: {place} refers to {:#x}, which is nowhere",
+                term.raw()
+            );
+        }
+    };
+    for block in &blocks {
+        // SAFETY: blocks are whole objects up to their tops.
+        unsafe { for_each_slot(block.start as *mut u64, block.end as *mut u64, |slot| check(*slot, "an object")) };
+    }
+    gc::for_each_young_root(p, live, &mut |slot: &mut Term| check(*slot, "a root"));
+}
