@@ -1,6 +1,6 @@
 //! What the system gave, and giving it back.
 
-use crate::rows::me;
+use crate::rows::mine;
 use crate::{KINDS, mimalloc};
 use libmimalloc_sys::{mi_free, mi_stats_get_json};
 use std::ffi::CStr;
@@ -51,7 +51,7 @@ fn parse(text: &str) -> System {
 pub fn collect_and_purge() {
     for kind in KINDS {
         // SAFETY: the calling thread's own pages.
-        unsafe { mimalloc::mi_theap_collect(me().heap(kind), true) };
+        unsafe { mimalloc::mi_theap_collect(mine().heap(kind), true) };
     }
 }
 
