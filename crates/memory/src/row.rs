@@ -13,7 +13,7 @@ const SMALL_BYTES: usize = 128;
 const SMALL: usize = SMALL_BYTES / 8 + 1;
 
 /// Figures of a row that belong to the crates above.
-pub const TALLIES: usize = 2048 + 128;
+pub const TALLIES: usize = 1024 + 128;
 
 /// Written by the row's thread.
 struct Figures {
@@ -37,7 +37,8 @@ pub struct Counts {
     pub bytes_freed: u64,
 }
 
-#[repr(align(128))]
+// What every allocation touches comes first.
+#[repr(C, align(128))]
 pub struct Row {
     /// The thread's pages: here, because who allocates counts. None is there without a row of its own, so that a thread has none
     /// yet is found where it has no pages yet.

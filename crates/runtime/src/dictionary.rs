@@ -49,7 +49,15 @@ impl Dictionary {
         self.0.as_mut()?.remove(key)
     }
 
+    #[inline]
     pub fn clear(&mut self) {
+        if self.0.is_some() {
+            self.drop_table();
+        }
+    }
+
+    #[cold]
+    fn drop_table(&mut self) {
         self.0 = None;
     }
     pub fn len(&self) -> usize {

@@ -5,7 +5,6 @@
 //! Counted is by where the receiver ran last. What that means for the sender is found when somebody asks.
 
 use crate::placement::MAX_SCHEDULERS;
-use crate::private::MAX_THREADS;
 use crate::process::ProcRef;
 use heddle_memory::{Row, TALLIES, own_row};
 use std::sync::atomic::Ordering;
@@ -13,9 +12,8 @@ use std::sync::atomic::Ordering;
 /// Sizes of messages: none, 1, 2-3, 4-7, ... words.
 pub const SIZES: usize = 64;
 
-/// Tallies of a row: messages to others, by the scheduler or private thread (`ProcShared::last_scheduler`) on which the receiver ran
-/// last. A power of two, so that no index is too large.
-const PLACES: usize = 2048;
+/// Tallies of a row: messages to others, by the scheduler on which the receiver ran last (`ProcShared::last_scheduler`).
+const PLACES: usize = MAX_SCHEDULERS;
 /// Messages to the sender itself.
 const MYSELF: usize = PLACES;
 /// Words of all messages.
@@ -23,12 +21,15 @@ const WORDS: usize = PLACES + 1;
 /// Of all messages that have words: by size.
 const FIRST_SIZE: usize = PLACES + 2;
 
-const _: () = assert!(MAX_SCHEDULERS + MAX_THREADS <= PLACES && FIRST_SIZE + SIZES <= TALLIES);
+const _: () = assert!(FIRST_SIZE + SIZES <= TALLIES);
 
 /// A message of so many words is about to be sent to somebody else.
 #[inline(always)]
 pub fn to(receiver: ProcRef, words: usize) {
-    count(receiver.last_scheduler.load(Ordering::Relaxed) as usize % PLACES, words);
+    let place = receiver.last_scheduler.load(Ordering::Relaxed) as usize;
+    // SAFETY: it is 0, or the index of a scheduler, as `sched::run` alone stores it; `sched::init` takes no more than MAX_SCHEDULERS.
+    unsafe { std::hint::assert_unchecked(place < PLACES) };
+    count(place, words);
 }
 
 /// A process is about to send itself a message.
@@ -80,8 +81,8 @@ impl Sent {
         let mut sum = Sent { to_self: 0, to_same_scheduler: 0, to_other_scheduler: 0, words: 0, sizes: [0; SIZES] };
         for row in rows {
             let to_others: u64 = (0..PLACES).map(|place| row.tallied(place)).sum();
-            // Places from there on are private threads, whatever number a dirty scheduler has.
-            let same = row.scheduler().filter(|&number| number < MAX_SCHEDULERS).map_or(0, |number| row.tallied(number));
+            // Numbers from there on are dirty schedulers'.
+            let same = row.scheduler().filter(|&number| number < PLACES).map_or(0, |number| row.tallied(number));
             let to_self = row.tallied(MYSELF);
             let mut with_words = 0;
             for (size, count) in sum.sizes.iter_mut().enumerate().skip(1) {
@@ -135,12 +136,13 @@ mod tests {
         assert_eq!(ways(&Sent::by_scheduler(3)), ways(&sent()));
     }
 
-    /// A private thread's place is no dirty scheduler's number.
+    /// Its number may be that of another tally.
     #[test]
     fn a_dirty_scheduler_has_no_processes_of_its_own() {
-        mine().is_of_scheduler(MAX_SCHEDULERS);
-        let before = ways(&Sent::by_scheduler(MAX_SCHEDULERS));
-        count(MAX_SCHEDULERS, 0);
-        assert_eq!(ways(&Sent::by_scheduler(MAX_SCHEDULERS)), [before[0], before[1], before[2] + 1, before[3]]);
+        mine().is_of_scheduler(MYSELF);
+        let before = ways(&Sent::by_scheduler(MYSELF));
+        count(MYSELF, 0);
+        count(5, 0);
+        assert_eq!(ways(&Sent::by_scheduler(MYSELF)), [before[0] + 1, before[1], before[2] + 1, before[3]]);
     }
 }
