@@ -21,7 +21,7 @@ pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
 #[cold]
 #[inline(never)]
 fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
-    // SAFETY: the calling thread's own pages.
+    // SAFETY: the calling thread's own pages, made now if need be.
     let block = unsafe { mi_theap_malloc(rows::allocated(kind, bytes).heap(kind), bytes) };
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
 }
@@ -56,7 +56,7 @@ pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
 // SAFETY: the contract above.
 pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     own_row().freed(kind, before);
-    // SAFETY: by contract it is a block of ours; the pages are the calling thread's.
+    // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.
     let block = unsafe { mi_theap_realloc(rows::allocated(kind, bytes).heap(kind), block.cast(), bytes) };
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
 }

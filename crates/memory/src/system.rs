@@ -50,7 +50,7 @@ fn parse(text: &str) -> System {
 /// back what nobody uses.
 pub fn collect_and_purge() {
     for kind in KINDS {
-        // SAFETY: the calling thread's own pages.
+        // SAFETY: the calling thread's own pages, made now if need be.
         unsafe { mimalloc::mi_theap_collect(mine().heap(kind), true) };
     }
 }
