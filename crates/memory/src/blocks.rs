@@ -29,13 +29,12 @@ fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
 /// The same, where there is a way on without: None when the kind's range is used up.
 #[inline]
 pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
-    let me = me();
-    // SAFETY: the calling thread's own pages.
-    let block = unsafe { mi_theap_malloc(me.heap(kind), bytes) };
+    // SAFETY: the calling thread's own pages, made now if need be.
+    let block = unsafe { mi_theap_malloc(rows::mine().heap(kind), bytes) };
     if block.is_null() {
         return None;
     }
-    me.allocated(kind, bytes);
+    rows::allocated(kind, bytes);
     Some(block.cast())
 }
 
