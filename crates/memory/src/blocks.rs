@@ -2,16 +2,17 @@
 
 use crate::Kind;
 use crate::mimalloc::{mi_theap_malloc, mi_theap_realloc};
-use crate::rows::me;
+use crate::own_row::own_row;
+use crate::rows;
 use libmimalloc_sys::mi_free;
 use std::alloc::{Layout, handle_alloc_error};
 
 /// A block of so many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]
 pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
-    let me = me();
-    let Some(heap) = me.ready(kind) else { return allocate_first(kind, bytes) };
-    me.row().allocated(kind, bytes);
+    let row = own_row();
+    let Some(heap) = row.ready(kind) else { return allocate_first(kind, bytes) };
+    row.allocated(kind, bytes);
     // SAFETY: the calling thread's own pages.
     let block = unsafe { mi_theap_malloc(heap, bytes) };
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
@@ -20,22 +21,20 @@ pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
 #[cold]
 #[inline(never)]
 fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
-    me().allocated(kind, bytes);
-    // SAFETY: the calling thread's own pages.
-    let block = unsafe { mi_theap_malloc(me().heap(kind), bytes) };
+    // SAFETY: the calling thread's own pages, made now if need be.
+    let block = unsafe { mi_theap_malloc(rows::allocated(kind, bytes).heap(kind), bytes) };
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
 }
 
 /// The same, where there is a way on without: None when the kind's range is used up.
 #[inline]
 pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
-    let me = me();
-    // SAFETY: the calling thread's own pages.
-    let block = unsafe { mi_theap_malloc(me.heap(kind), bytes) };
+    // SAFETY: the calling thread's own pages, made now if need be.
+    let block = unsafe { mi_theap_malloc(rows::mine().heap(kind), bytes) };
     if block.is_null() {
         return None;
     }
-    me.allocated(kind, bytes);
+    rows::allocated(kind, bytes);
     Some(block.cast())
 }
 
@@ -44,7 +43,7 @@ pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
 #[inline(always)]
 // SAFETY: the contract above.
 pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
-    me().row().freed(kind, bytes);
+    own_row().freed(kind, bytes);
     // SAFETY: by contract it is a block of ours.
     unsafe { mi_free(block.cast()) }
 }
@@ -55,11 +54,9 @@ pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
 /// As for `free`, of the old address and size.
 // SAFETY: the contract above.
 pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
-    let me = me();
-    me.row().freed(kind, before);
-    me.allocated(kind, bytes);
-    // SAFETY: by contract it is a block of ours; the pages are the calling thread's.
-    let block = unsafe { mi_theap_realloc(me.heap(kind), block.cast(), bytes) };
+    own_row().freed(kind, before);
+    // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.
+    let block = unsafe { mi_theap_realloc(rows::allocated(kind, bytes).heap(kind), block.cast(), bytes) };
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
 }
 

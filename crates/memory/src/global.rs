@@ -5,7 +5,8 @@
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
 use crate::mimalloc::mi_theap_malloc;
-use crate::rows::me;
+use crate::own_row::own_row;
+use crate::rows;
 use crate::{COUNTED, Kind};
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
@@ -35,8 +36,7 @@ fn is_natural(size: usize, align: usize) -> bool {
 #[cold]
 #[inline(never)]
 fn allocate_first(size: usize, align: usize) -> *mut u8 {
-    me().allocated(Kind::Rest, size);
-    me().heap(Kind::Rest);
+    rows::allocated(Kind::Rest, size).heap(Kind::Rest);
     uncounted(size, align)
 }
 
@@ -55,10 +55,10 @@ unsafe impl GlobalAlloc for Allocator {
         if !COUNTED {
             return uncounted(size, align);
         }
-        let me = me();
+        let row = own_row();
         // `mi_malloc` would look for them as well.
-        let Some(heap) = me.ready(Kind::Rest) else { return allocate_first(size, align) };
-        me.row().allocated(Kind::Rest, size);
+        let Some(heap) = row.ready(Kind::Rest) else { return allocate_first(size, align) };
+        row.allocated(Kind::Rest, size);
         // SAFETY: any size may be asked for; the alignment is a power of two. The pages are the calling thread's own.
         unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }
     }
@@ -66,14 +66,16 @@ unsafe impl GlobalAlloc for Allocator {
     // SAFETY: the contract is the trait's.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
-        me().allocated(Kind::Rest, size);
+        if COUNTED {
+            rows::allocated(Kind::Rest, size);
+        }
         // SAFETY: as above.
         unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }
     }
     #[inline]
     // SAFETY: the contract is the trait's.
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        me().row().freed(Kind::Rest, layout.size());
+        own_row().freed(Kind::Rest, layout.size());
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { mi_free(ptr.cast()) }
     }
@@ -81,8 +83,8 @@ unsafe impl GlobalAlloc for Allocator {
     // SAFETY: the contract is the trait's.
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
-        me().row().freed(Kind::Rest, layout.size());
-        me().row().allocated(Kind::Rest, size);
+        own_row().freed(Kind::Rest, layout.size());
+        own_row().allocated(Kind::Rest, size);
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) }.cast() }
     }

@@ -3,12 +3,14 @@
 //! Each kind of memory (`Kind`) has a heap of its own in mimalloc, so blocks of different kinds share no page, and what is mapped,
 //! in use and free can be told for each (`areas`). In each such heap every thread has pages of its own, from which it allocates
 //! without a lock; a block that another thread frees goes on a list of its page, which the owner empties when it needs room.
-//! What a thread allocated and freed it counts in a row of its own (`rows`).
+//! What a thread allocated and freed it counts in a row of its own (`row`), where the crates above count as well.
 
 mod areas;
 mod blocks;
 mod global;
 mod mimalloc;
+mod own_row;
+mod row;
 mod rows;
 mod stamp;
 mod system;
@@ -17,7 +19,9 @@ pub use areas::{Area, areas, thread_id};
 pub use blocks::{allocate, free, resize, try_allocate};
 pub use global::{Allocator, configure};
 pub use mimalloc::message_area;
-pub use rows::{Counts, Row, keep, kept_bytes, mine, rows, sum};
+pub use own_row::own_row;
+pub use row::{Counts, Row, TALLIES};
+pub use rows::{keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;
 pub use system::{System, collect_and_purge, resident_bytes, system};
 

@@ -1,20 +1,21 @@
 //! A size and who allocated it, in one word: what is sent from thread to thread carries it.
 
 use crate::COUNTED;
-use crate::rows::me;
+use crate::own_row::own_row;
+use crate::row::Row;
 
 /// Lower 48 bits: the size; upper 16: the row of the thread that allocated.
 #[derive(Clone, Copy)]
 pub struct Stamp(u64);
 
-pub(crate) const SIZE_BITS: u32 = 48;
+const SIZE_BITS: u32 = 48;
 
 impl Stamp {
     /// Of a block that the calling thread allocates; in the holder's unit.
     #[inline(always)]
     pub fn new(size: usize) -> Stamp {
         debug_assert!(size >> SIZE_BITS == 0);
-        Stamp(if COUNTED { size as u64 | me().stamp() } else { size as u64 })
+        Stamp(if COUNTED { size as u64 | (own_row().number() as u64) << SIZE_BITS } else { size as u64 })
     }
 
     #[inline(always)]
@@ -28,9 +29,8 @@ impl Stamp {
         if !COUNTED {
             return;
         }
-        let me = me();
-        if (self.0 ^ me.stamp()) >> SIZE_BITS != 0 {
-            me.freed_for_another(bytes);
+        if (self.0 >> SIZE_BITS) as usize != own_row().number() {
+            Row::freed_for_another(bytes);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the system gave, and giving it back.
 
-use crate::rows::me;
+use crate::rows::mine;
 use crate::{KINDS, mimalloc};
 use libmimalloc_sys::{mi_free, mi_stats_get_json};
 use std::ffi::CStr;
@@ -50,8 +50,8 @@ fn parse(text: &str) -> System {
 /// back what nobody uses.
 pub fn collect_and_purge() {
     for kind in KINDS {
-        // SAFETY: the calling thread's own pages.
-        unsafe { mimalloc::mi_theap_collect(me().heap(kind), true) };
+        // SAFETY: the calling thread's own pages, made now if need be.
+        unsafe { mimalloc::mi_theap_collect(mine().heap(kind), true) };
     }
 }
 

@@ -14,6 +14,16 @@ pub fn list(list: Term) -> Option<Vec<Term>> {
     t.is_nil().then_some(out)
 }
 
+/// Length of a proper list.
+pub fn length(list: Term) -> Option<usize> {
+    let (mut n, mut t) = (0, list);
+    while t.is_cons() {
+        n += 1;
+        t = t.tail();
+    }
+    t.is_nil().then_some(n)
+}
+
 pub fn boolean(term: Term) -> Option<bool> {
     match term.as_atom() {
         Some(am::TRUE) => Some(true),

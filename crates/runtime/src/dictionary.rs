@@ -3,10 +3,19 @@
 //! values are roots; terms that the collector moves keep their hash (it is computed from the value, not the address).
 
 use heddle_term::Term;
+use std::mem::ManuallyDrop;
 
 /// Most processes have none: one word then.
 #[derive(Default)]
-pub struct Dictionary(Option<Box<Table>>);
+pub struct Dictionary(Option<ManuallyDrop<Box<Table>>>);
+
+/// By hand: processes come and go, and should not pay for the freeing of what they have not.
+impl Drop for Dictionary {
+    #[inline]
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
 
 #[derive(Default)]
 struct Table {
@@ -49,8 +58,16 @@ impl Dictionary {
         self.0.as_mut()?.remove(key)
     }
 
+    #[inline]
     pub fn clear(&mut self) {
-        self.0 = None;
+        if self.0.is_some() {
+            self.drop_table();
+        }
+    }
+
+    #[cold]
+    fn drop_table(&mut self) {
+        drop(self.0.take().map(ManuallyDrop::into_inner));
     }
     pub fn len(&self) -> usize {
         self.entries().len()

@@ -8,16 +8,17 @@ use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, seq, tracees};
 use crate::{gc, names, proctab, qsbr, timer_refs};
 use heddle_term::{Atom, Term, am};
-use std::sync::Mutex;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 type Hook = fn(&mut Process);
 
 /// Called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
-static HOOKS: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
+static HOOKS: [OnceLock<Hook>; MOST_HOOKS] = [const { OnceLock::new() }; MOST_HOOKS];
+const MOST_HOOKS: usize = 4;
 
 pub fn add_hook(hook: Hook) {
-    HOOKS.lock().unwrap().push(hook);
+    assert!(HOOKS.iter().any(|place| place.set(hook).is_ok()), "more than {MOST_HOOKS} hooks at the end of a process");
 }
 
 /// Ends the running process. Its `exit_reason` is set. Afterwards the process must not be touched.
@@ -32,8 +33,8 @@ pub fn finish(p: &mut Process) {
     p.saved = Registers::new();
     p.dictionary.clear();
     if shared.state.set_free() {
-        // SAFETY: out of the table; freed when no thread can still hold a pointer to it.
-        qsbr::retire(move || unsafe { crate::process::deallocate(shared) });
+        // SAFETY: out of the table.
+        unsafe { qsbr::retire_process(shared) };
     }
 }
 
@@ -64,8 +65,7 @@ pub fn leave(p: &mut Process) {
             events::of_process(p, flags::PROCS, "unregister", &[Atom::from_index(name - 1).into()]);
         }
     }
-    let hooks: Vec<Hook> = HOOKS.lock().unwrap().clone();
-    for hook in hooks {
+    for hook in HOOKS.iter().map_while(OnceLock::get) {
         hook(p);
     }
     if crate::long_gc::is_due(p) {

@@ -1,11 +1,10 @@
-//! What each thread counts of its own work, always: messages, collections, steals, waits for locks.
+//! What each thread counts of its own work, always: collections, steals, waits for locks. (Messages: see `messages`.)
 //!
 //! A figure is written by its thread alone, with a plain load and a plain store in cache lines of that thread; who wants to know
 //! adds up what all threads have. So counting takes no locked instruction and no shared line. Threads that are no schedulers
 //! (the poller, who frees tables) are few and count rarely: they share one row under a lock.
 
 use crate::locks::{self, Waits};
-use crate::process::ProcRef;
 use heddle_memory::COUNTED;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,37 +26,11 @@ impl Figure {
     }
 }
 
-/// Sizes of messages: none, 1, 2-3, 4-7, ... words.
-pub const SIZES: usize = 64;
-
-/// Where a message goes, seen from who sends it.
-#[derive(Clone, Copy)]
-pub enum To {
-    /// Whatever ran last on another scheduler, and all that others than schedulers send.
-    Other,
-    /// A process that ran last on this scheduler.
-    Here,
-    /// The sender.
-    Myself,
-}
-const WAYS: usize = 4;
-
-struct Messages([[Figure; WAYS]; SIZES]);
-
-impl Default for Messages {
-    fn default() -> Messages {
-        Messages(std::array::from_fn(|_| Default::default()))
-    }
-}
-
 #[derive(Default)]
 #[repr(align(128))]
 pub struct Figures {
     /// Among the scheduler threads: normal ones, dirty ones for CPU, for I/O; then all others.
     number: u16,
-    /// By size and way: adding up rows and columns gives the rest.
-    messages: Messages,
-    pub message_words: Figure,
     pub minor_collections: Figure,
     pub major_collections: Figure,
     pub words_copied: Figure,
@@ -131,50 +104,10 @@ fn count_for_others(f: impl FnOnce(&Figures)) {
     }
 }
 
-/// A message of so many words is about to be sent to somebody else.
-#[inline(always)]
-pub fn message(to: ProcRef, words: usize) {
-    count(move |mine| {
-        let is_here = to.last_scheduler.load(Ordering::Relaxed) == mine.number;
-        mine.message(if is_here { To::Here } else { To::Other }, words);
-    });
-}
-
-/// A process is about to send itself a message.
-#[inline(always)]
-pub fn message_to_myself(words: usize) {
-    count(move |mine| mine.message(To::Myself, words));
-}
-
-/// The row of a message of so many words.
-#[inline(always)]
-fn size(words: usize) -> usize {
-    (words << 1 | 1).ilog2() as usize % SIZES
-}
-
 impl Figures {
     /// Among the scheduler threads.
     pub fn number(&self) -> usize {
         self.number as usize
-    }
-
-    #[inline(always)]
-    fn message(&self, to: To, words: usize) {
-        // Most have none, and who sends one knows that soon: then it is one addition.
-        if words == 0 {
-            self.messages.0[0][to as usize].add(1);
-        } else {
-            self.messages.0[size(words)][to as usize].add(1);
-            self.message_words.add(words as u64);
-        }
-    }
-
-    pub fn messages_to(&self, to: To) -> u64 {
-        self.messages.0.iter().map(|ways| ways[to as usize].get()).sum()
-    }
-
-    pub fn messages_of_size(&self, size: usize) -> u64 {
-        self.messages.0[size].iter().map(Figure::get).sum()
     }
 
     pub fn collections(&self) -> u64 {
@@ -193,23 +126,6 @@ impl Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_powers_of_two() {
-        assert_eq!([0, 1, 2, 3, 4, 7, 8, (1 << 30) - 1, 1 << 30, 1 << 40].map(size), [0, 1, 2, 2, 3, 3, 4, 30, 31, 41]);
-    }
-
-    #[test]
-    fn a_message_is_in_one_row_and_one_column() {
-        let figures = Figures::default();
-        figures.message(To::Myself, 0);
-        figures.message(To::Here, 3);
-        figures.message(To::Other, 3);
-        figures.message(To::Other, 0);
-        assert_eq!([To::Other, To::Here, To::Myself].map(|to| figures.messages_to(to)), [2, 1, 1]);
-        assert_eq!([0, 1, 2, 3].map(|size| figures.messages_of_size(size)), [2, 0, 2, 0]);
-        assert_eq!(figures.message_words.get(), 6);
-    }
 
     /// Threads that are not schedulers add to the same row, one at a time.
     #[test]

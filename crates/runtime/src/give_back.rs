@@ -6,7 +6,6 @@
 //! freed, all schedulers are woken to do the same (`round`).
 
 use crate::{blocks, sched, time};
-use heddle_memory::{KINDS, Row};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -37,12 +36,8 @@ thread_local! {
     };
 }
 
-fn freed(row: &Row) -> u64 {
-    KINDS.iter().fold(0, |sum, &kind| sum.wrapping_add(row.counts(kind).bytes_freed.load(Ordering::Relaxed)))
-}
-
 fn freed_by_all() -> u64 {
-    heddle_memory::rows().fold(0, |sum, row| sum.wrapping_add(freed(row)))
+    heddle_memory::rows().fold(0, |sum, row| sum.wrapping_add(row.freed_bytes()))
 }
 
 /// The calling thread is about to sleep for up to so many ms and holds no borrowed pointer. How long it may.
@@ -54,7 +49,7 @@ pub(crate) fn before_sleep(wait_ms: u64) -> u64 {
         if last.round_ms.replace(round) != round {
             collect(last, now);
         }
-        if freed(heddle_memory::mine()).wrapping_sub(last.freed_bytes.get()) >= STEP_BYTES {
+        if heddle_memory::mine().freed_bytes().wrapping_sub(last.freed_bytes.get()) >= STEP_BYTES {
             let due = last.ms.get() + EVERY_MS - now;
             if due > 0 {
                 wait = wait.min(due);
@@ -82,7 +77,7 @@ pub(crate) fn before_sleep(wait_ms: u64) -> u64 {
 /// again, None for as long as it likes.
 pub(crate) fn while_idle() -> Option<u64> {
     LAST.with(|last| {
-        if freed(heddle_memory::mine()).wrapping_sub(last.freed_bytes.get()) < STEP_BYTES {
+        if heddle_memory::mine().freed_bytes().wrapping_sub(last.freed_bytes.get()) < STEP_BYTES {
             return None;
         }
         let now = time::ticks_ms() as i64;
@@ -99,7 +94,7 @@ fn collect(last: &Last, now: i64) {
     blocks::let_go();
     heddle_memory::collect_and_purge();
     last.ms.set(now);
-    last.freed_bytes.set(freed(heddle_memory::mine()));
+    last.freed_bytes.set(heddle_memory::mine().freed_bytes());
 }
 
 #[cold]

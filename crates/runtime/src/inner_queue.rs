@@ -160,7 +160,7 @@ impl InnerQueue {
     /// Unlinks the message at the save position and starts over (`remove_message`).
     #[inline]
     pub fn remove(&mut self) {
-        drop(self.unlink());
+        self.unlink().discard();
     }
 
     /// The first message, unlinked. If its data is in the heap, its term is no root any more.

@@ -25,6 +25,7 @@ pub mod links;
 pub mod literals;
 pub mod locks;
 pub mod long_gc;
+pub mod messages;
 pub mod msacc;
 pub mod names;
 pub mod natives;

@@ -162,6 +162,12 @@ impl Package {
         self.fragment.is_null()
     }
 
+    /// Whether there is nothing to free: it is bare, or was settled.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.fragment.is_null() && self.off_heap.head.is_null()
+    }
+
     /// Moves the term into `heap`.
     #[inline]
     pub fn unpack(mut self, heap: &mut Heap) -> Term {

@@ -231,8 +231,8 @@ fn take(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
         Taken::Run => run_process(engine, p, me, index),
         Taken::Signals => sched::handle_signals(p),
         Taken::Nothing => {}
-        // SAFETY: it left the process table, and this was the last entry on a run queue.
-        Taken::Free => qsbr::retire(move || unsafe { crate::process::deallocate(p) }),
+        // SAFETY: it left the process table, and this was the last entry on any run queue: nobody else retires it.
+        Taken::Free => unsafe { qsbr::retire_process(p) },
     }
     me.runs.store(false, Ordering::SeqCst);
 }

@@ -4,6 +4,7 @@
 //! Each managed thread owns a slot with the global epoch it last saw, or OFFLINE while it sleeps or does not look at shared
 //! structures. In the sequential machine (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps garbage with the epoch after the current one; it is freed when all online slots have reached it.
 
+use crate::process::{self, ProcRef};
 use heddle_sync::sequential::{self, Word};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::{Cell, RefCell};
@@ -27,7 +28,24 @@ fn full_fence() {
     }
 }
 
-type Garbage = (u64, Box<dyn FnOnce() + Send>);
+/// With the epoch that all threads must have seen.
+type Garbage = (u64, Unlinked);
+
+enum Unlinked {
+    /// What is retired most: it needs no box.
+    Process(ProcRef),
+    Other(Box<dyn FnOnce() + Send>),
+}
+
+impl Unlinked {
+    fn free(self) {
+        match self {
+            // SAFETY: by the contract of `retire_process`, and no thread can hold a pointer to it any more.
+            Unlinked::Process(p) => unsafe { process::deallocate(p) },
+            Unlinked::Other(free) => free(),
+        }
+    }
+}
 
 /// Left by threads that ended. Whoever collects takes its turn at them.
 static ORPHANS: Mutex<Vec<Garbage>> = Mutex::new(Vec::new());
@@ -136,10 +154,23 @@ pub fn while_others_go(f: impl FnOnce()) {
 
 /// Frees something when no thread can still hold a pointer to it. It must have been unlinked before.
 pub fn retire(free: impl FnOnce() + Send + 'static) {
+    put(Unlinked::Other(Box::new(free)));
+}
+
+/// Frees a process when no thread can still hold a pointer to it.
+///
+/// # Safety
+/// It was unlinked before: out of the process table and of all queues. It is retired once.
+// SAFETY: the contract above.
+pub unsafe fn retire_process(p: ProcRef) {
+    put(Unlinked::Process(p));
+}
+
+fn put(unlinked: Unlinked) {
     LOCAL.with(|l| {
         full_fence();
         let epoch = EPOCH.load(Ordering::Relaxed) + 1;
-        l.garbage.borrow_mut().push_back((epoch, Box::new(free)));
+        l.garbage.borrow_mut().push_back((epoch, unlinked));
     });
 }
 
@@ -183,7 +214,7 @@ fn collect(l: &Local) {
             }
         };
         match ready {
-            Some((_, free)) => free(),
+            Some((_, unlinked)) => unlinked.free(),
             None => break,
         }
     }
@@ -198,7 +229,7 @@ fn collect_orphans(lowest: u64) {
     let ready: Vec<Garbage> = orphans.extract_if(.., |(epoch, _)| *epoch <= lowest).collect();
     ANY_ORPHANS.store(!orphans.is_empty(), Ordering::Relaxed);
     drop(orphans);
-    ready.into_iter().for_each(|(_, free)| free());
+    ready.into_iter().for_each(|(_, unlinked)| unlinked.free());
 }
 
 /// The calling thread is about to end: waits a while until what it is to free may go. What may not is left to others.

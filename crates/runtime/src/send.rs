@@ -6,7 +6,7 @@ use crate::process::{FLAG_TASK, Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
-use crate::{figures, names, proctab, refs, sched};
+use crate::{messages, names, proctab, refs, sched};
 use heddle_term::{Atom, Kind, Term, am};
 
 /// Puts a signal in the inbox and wakes the receiver. Gives the body back if it takes no more.
@@ -21,7 +21,7 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
     let _guard = crate::qsbr::guard();
     match proctab::lookup(pid) {
         Some(to) => {
-            figures::message(to, message.words());
+            messages::to(to, message.words());
             deliver(to, Signal::message(message)).is_ok()
         }
         None => false,
@@ -120,12 +120,12 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
     let from = Term::local_pid(p.pid());
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let package = Package::message(message, figures::message_to_myself);
+        let package = Package::message(message, messages::to_myself);
         let _ = p.shared().inbox.push(Signal::message_with(from, package, token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let package = Package::message(message, |words| figures::message(to, words));
+        let package = Package::message(message, |words| messages::to(to, words));
         let _ = deliver(to, Signal::message_with(from, package, token));
     }
 }
@@ -146,7 +146,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
     match dest.kind() {
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
-                let (from, data) = (p.pid_term(), Package::message(message, |words| figures::message(to, words)));
+                let (from, data) = (p.pid_term(), Package::message(message, |words| messages::to(to, words)));
                 let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data, token }));
             }
             Sent::Ok

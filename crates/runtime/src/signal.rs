@@ -5,6 +5,7 @@ use crate::process::Process;
 use crate::timer::Handle;
 use crate::trace::seq::Token;
 use heddle_term::{Atom, Term};
+use std::mem::MaybeUninit;
 
 /// A reference's identity: its words as stored in the term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -121,6 +122,18 @@ impl Signal {
         signal.write(Signal { next: std::ptr::null_mut(), body });
         // SAFETY: just written.
         unsafe { signal.assume_init() }
+    }
+    /// Frees it. Nearly always that is a message which holds nothing (any more): then it is not asked what else it could be.
+    #[inline]
+    pub fn discard(self: Box<Signal>) {
+        match &self.body {
+            Body::Message { data, token: None, .. } if data.is_empty() => {
+                let place = Box::into_raw(self).cast::<MaybeUninit<Signal>>();
+                // SAFETY: from `into_raw`; none of its fields has anything to free, so the memory is all.
+                drop(unsafe { Box::from_raw(place) });
+            }
+            _ => drop(self),
+        }
     }
     /// From somebody who is no process.
     pub fn message(data: Package) -> Box<Signal> {

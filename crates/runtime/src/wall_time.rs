@@ -35,9 +35,14 @@ pub fn init(threads: usize) {
 /// The calling thread, which is number `thread`, begins or ends its work.
 #[inline]
 pub fn set_busy(thread: usize, busy: bool) {
-    if !heddle_memory::COUNTED {
-        return;
+    if heddle_memory::COUNTED {
+        changes(thread, busy);
     }
+}
+
+/// Apart: the loop of schedulers, which is large, has registers for what it does for each process.
+#[inline(never)]
+fn changes(thread: usize, busy: bool) {
     record::event(if busy { record::Event::Busy } else { record::Event::Idle });
     let Some(account) = ACCOUNTS.get().and_then(|all| all.get(thread)) else { return };
     // SeqCst: who switches the counting on reads this after that, so one of us sees the other.

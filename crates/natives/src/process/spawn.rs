@@ -52,7 +52,7 @@ pub struct Created {
 
 pub fn mfa_of(m: Term, f: Term, a: Term) -> Option<(Mfa, Term)> {
     let (module, function) = (m.as_atom()?, f.as_atom()?);
-    let n = args::list(a)?.len();
+    let n = args::length(a)?;
     Some((Mfa { module, function, arity: n.min(255) as u8 }, a))
 }
 

@@ -22,7 +22,6 @@ use heddle_runtime::{blocks, proctab, sched, send, timer_refs};
 use heddle_term::{Atom, Heap, Term, am, literal};
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 /// Names of stock's.
 const NAMES: &[&str] = &[
@@ -289,8 +288,8 @@ fn calls(heap: &mut Heap, kind: Kind, instance: usize) -> Term {
         let owner = row.scheduler().filter(|&n| n < schedulers).map_or(0, |n| n + 1);
         if owner == instance {
             for counts in parts(kind).iter().map(|&part| row.counts(part)) {
-                sums[0] += counts.blocks_allocated.load(Ordering::Relaxed);
-                sums[1] += counts.blocks_freed.load(Ordering::Relaxed);
+                sums[0] += counts.blocks_allocated;
+                sums[1] += counts.blocks_freed;
             }
         }
     }

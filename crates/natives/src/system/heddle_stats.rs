@@ -2,7 +2,8 @@
 
 use super::allocators;
 use heddle_memory::{Area, Counts, KINDS, Row};
-use heddle_runtime::figures::{self, Figures, SIZES, To};
+use heddle_runtime::figures::{self, Figures};
+use heddle_runtime::messages::Sent;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::record::{self, Event};
 use heddle_runtime::{cycles, locks, sched};
@@ -91,30 +92,29 @@ fn collections(p: &mut Process, rows: &[Figures]) -> Term {
 }
 
 fn messages(p: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(sent(p, figures::all()))
+    Ok(sent(p, &Sent::by_all()))
 }
 
 fn messages_of(p: &mut Process, a: &[Term]) -> NativeResult {
-    let rows = row(p, a[0])?;
-    Ok(sent(p, rows))
+    let number = row(p, a[0])?[0].number();
+    Ok(sent(p, &Sent::by_scheduler(number)))
 }
 
-fn sent(p: &mut Process, rows: &[Figures]) -> Term {
-    let to = |to| sum(rows, |f| f.messages_to(to));
-    let ways = [to(To::Myself), to(To::Here), to(To::Other)];
-    let sizes: Vec<(Term, Term)> = (0..SIZES)
-        .map(|size| (size, sum(rows, |f| f.messages_of_size(size))))
-        .filter(|&(_, count)| count > 0)
-        .map(|(size, count)| (Term::small(if size == 0 { 0 } else { 1 << (size - 1) }), p.heap.unsigned(count)))
+fn sent(p: &mut Process, sent: &Sent) -> Term {
+    let sizes: Vec<(Term, Term)> = sent
+        .sizes
+        .iter()
+        .enumerate()
+        .filter(|&(_, &count)| count > 0)
+        .map(|(size, &count)| (Term::small(if size == 0 { 0 } else { 1 << (size - 1) }), p.heap.unsigned(count)))
         .collect();
     let sizes = map::from_pairs(&mut p.heap, &sizes);
-    let words = sum(rows, |f| f.message_words.get());
     let figures = [
-        ("messages", ways.iter().sum()),
-        ("words", words),
-        ("to_self", ways[0]),
-        ("to_same_scheduler", ways[1]),
-        ("to_other_scheduler", ways[2]),
+        ("messages", sent.to_self + sent.to_same_scheduler + sent.to_other_scheduler),
+        ("words", sent.words),
+        ("to_self", sent.to_self),
+        ("to_same_scheduler", sent.to_same_scheduler),
+        ("to_other_scheduler", sent.to_other_scheduler),
     ];
     let all = figures_map(&mut p.heap, &figures);
     map::put(&mut p.heap, all, Atom::new("sizes").into(), sizes)
@@ -164,16 +164,14 @@ fn memory_of(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// `all` with what threads allocated and freed, over all kinds.
 fn allocations(p: &mut Process, all: Term, rows: &[&Row]) -> Term {
-    let sum = |figure: fn(&Counts) -> &AtomicU64| {
-        let counts = rows.iter().flat_map(|row| KINDS.map(|kind| figure(row.counts(kind)).load(Ordering::Relaxed)));
-        counts.fold(0u64, u64::wrapping_add)
-    };
+    let counts: Vec<Counts> = rows.iter().flat_map(|row| KINDS.map(|kind| row.counts(kind))).collect();
+    let sum = |figure: fn(&Counts) -> u64| counts.iter().map(figure).fold(0u64, u64::wrapping_add);
     let foreign = |figure: fn(&Row) -> &AtomicU64| rows.iter().map(|row| figure(row).load(Ordering::Relaxed)).sum();
     let figures = [
-        ("blocks_allocated", sum(|c| &c.blocks_allocated)),
-        ("bytes_allocated", sum(|c| &c.bytes_allocated)),
-        ("blocks_freed", sum(|c| &c.blocks_freed)),
-        ("bytes_freed", sum(|c| &c.bytes_freed)),
+        ("blocks_allocated", sum(|c| c.blocks_allocated)),
+        ("bytes_allocated", sum(|c| c.bytes_allocated)),
+        ("blocks_freed", sum(|c| c.blocks_freed)),
+        ("bytes_freed", sum(|c| c.bytes_freed)),
         ("blocks_freed_for_others", foreign(|row| &row.foreign_blocks)),
         ("bytes_freed_for_others", foreign(|row| &row.foreign_bytes)),
     ];

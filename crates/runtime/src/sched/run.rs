@@ -14,8 +14,8 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
         Taken::Run => run_process(engine, p, index),
         Taken::Signals => handle_signals(p),
         Taken::Nothing => {}
-        // SAFETY: it left the process table, and this was the last entry on a run queue.
-        Taken::Free => qsbr::retire(move || unsafe { crate::process::deallocate(p) }),
+        // SAFETY: it left the process table, and this was the last entry on any run queue: nobody else retires it.
+        Taken::Free => unsafe { qsbr::retire_process(p) },
     }
 }
 
