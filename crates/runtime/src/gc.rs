@@ -571,7 +571,8 @@ impl LiteralCopies {
     /// `*top` has room for what leaves, once.
     unsafe fn copy(&mut self, term: Term, leaving: &Leaving, top: &mut *mut u64) -> Term {
         let is_shared = area::contains(term);
-        if !(is_shared && self.copies_shared) && !leaving.contains(term.raw()) {
+        let is_left = if is_shared { self.copies_shared } else { leaving.contains(term.raw()) };
+        if !is_left {
             if is_shared {
                 // SAFETY: as in `stays`.
                 unsafe { self.shared.note(term) };

@@ -146,6 +146,15 @@ impl Package {
         if self.fragment.is_null() { 0 } else { unsafe { (*self.fragment).used_words } }
     }
 
+    /// Words that it takes on the heap that it is unpacked to; large fragments, which are adopted, count as well.
+    pub fn words_to_unpack(&self) -> usize {
+        let Some(region) = self.region() else { return self.words() };
+        let mut references = 1;
+        // SAFETY: it is held; its list does not change.
+        unsafe { area::for_each_reference(Region::listed(region), |_, _| references += 1) };
+        references * area::REFERENCE_WORDS
+    }
+
     /// Its memory will be read soon.
     #[inline(always)]
     pub fn prefetch(&self) {

@@ -1,11 +1,12 @@
 //! New processes.
 
+use crate::package::Package;
 use crate::placement::Place;
 use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
 use crate::{gc, proctab, sched};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
-use heddle_term::copy::{HoldingCopy, flat_size};
+use heddle_term::copy::flat_size;
 use heddle_term::{Export, Term};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -80,14 +81,13 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     let group_leader = parent.map_or(Term::local_pid(pid), |p| p.group_leader);
     let parent_pid = parent.map_or(pid, |p| p.pid());
     let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
-    let shared = area::is_there().then(|| HoldingCopy::of(args));
-    // A list in place needs a reference to its region.
-    let args_words = shared.as_ref().map_or_else(|| flat_size(args), |copy| copy.words().max(area::REFERENCE_WORDS));
+    let shared = area::is_there().then(|| Package::message(args, |_| ()));
+    let args_words = shared.as_ref().map_or_else(|| flat_size(args), Package::words_to_unpack);
     let leader_words = flat_size(group_leader);
     gc::init_block(&mut local, args_words + leader_words + 2);
     local.group_leader = local.heap.copy(group_leader);
     let args = match shared {
-        Some(copy) => local.heap.write(&copy),
+        Some(package) => package.unpack(&mut local.heap),
         None => local.heap.copy(args),
     };
     let entry = ENTRY_POINTS.get().expect("engine started");

@@ -45,8 +45,11 @@ impl Keep {
     /// While literals leave. A region that may refer to them stays with those who have it.
     #[cold]
     fn stays(self, term: Term, leaving: &Leaving) -> bool {
-        // SAFETY: who has the term holds its region.
-        !leaving.contains(term.raw()) && !(area::contains(term) && unsafe { Region::has_literals(Region::of(term)) })
+        if area::contains(term) {
+            // SAFETY: who has the term holds its region.
+            return unsafe { !Region::has_literals(Region::of(term)) };
+        }
+        !leaving.contains(term.raw())
     }
 }
 
@@ -396,27 +399,6 @@ impl Heap {
         let dest = self.alloc(words);
         // SAFETY: exactly as many words as were counted were allocated.
         unsafe { copy_to_keeping(term, dest, &mut self.off_heap, keep) }
-    }
-
-    /// As `copy`, but what is in the message area stays there and is held.
-    pub fn write(&mut self, copy: &HoldingCopy) -> Term {
-        match copy.in_place() {
-            Some(region) => {
-                if let Some(region) = region {
-                    // SAFETY: who has the term holds its region.
-                    unsafe {
-                        Region::hold(region, 1);
-                        self.hold(region);
-                    }
-                }
-                copy.term
-            }
-            None => {
-                let at = self.alloc(copy.words());
-                // SAFETY: room was just made.
-                unsafe { copy.write(at, &mut self.off_heap) }
-            }
-        }
     }
 
     /// A copy in which is shared what is shared in `term`.

@@ -8,29 +8,29 @@
 //! Parking: who found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks. Who
 //! pushes looks at that set afterwards.
 
+mod idling;
 mod run;
+mod waking;
 
 use crate::balance::{self, Check, Share};
 use crate::dirty::DirtyQueue;
-use crate::level::Level;
 use crate::msacc::{self, State};
 use crate::parker::Parker;
-use crate::partner::{self, Woken};
-use crate::process::{Outcome, Priority, ProcRef, Process};
+use crate::process::{Outcome, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
-use crate::state::Put;
 use crate::timer::{self, Action, Wheels};
-use crate::{
-    blocking, dirty, figures, give_back, huge_pages, placement, private, proctab, qsbr, record, standstill, system_profile, time, wall_time,
-};
-use heddle_sync::barrier;
+use crate::{blocking, dirty, figures, huge_pages, placement, private, proctab, qsbr, standstill, time, wall_time};
 use heddle_sync::idle::IdleSet;
+pub(crate) use idling::takes_work;
+use idling::{GIVES_WAY, cores, find_work, give_way, let_others_come, park};
+pub use idling::{SPIN_ROUNDS, USUAL_SPIN_ROUNDS};
+use run::take;
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
-use run::{counted, take};
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering, fence};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering};
+pub use waking::{enqueue, wake, wake_for};
+pub(crate) use waking::{enqueue_at, have_look, wake_all_to_look, wake_scheduler};
 
 /// What runs processes. Implemented by the engine.
 pub trait Engine: Send + Sync {
@@ -235,195 +235,6 @@ fn fatal_thread(error: &std::io::Error) -> ! {
     std::process::exit(1)
 }
 
-/// A process has a reason to run.
-#[inline]
-pub fn wake(p: ProcRef) {
-    if p.state.wake() == Put::Enqueue {
-        if system_profile::on(system_profile::PROCESSES) {
-            // SAFETY: we made it runnable, and it is in no queue yet.
-            unsafe { system_profile::process(p, true) };
-        }
-        if !wake_partner(p) {
-            enqueue(p);
-        }
-    }
-}
-
-/// A process that the running one wakes is next, if nobody else could run it sooner: see `partner`.
-#[inline]
-fn wake_partner(p: ProcRef) -> bool {
-    let state = p.state.load();
-    if !state.awaits() && !partner::is_calling() {
-        return false;
-    }
-    let vm = vm();
-    let index = CURRENT.get();
-    let Some(me) = vm.schedulers.get(index) else { return false };
-    // Relaxed: a scheduler that becomes idle just now may miss it, and it waits here for a slice.
-    let is_next = me.current.load(Ordering::Relaxed) != 0
-        && vm.idle.count() == 0
-        && vm.spinning.load(Ordering::Relaxed) == 0
-        && me.share.takes_work()
-        && placement::home(&p).is_none()
-        && state.queue_level() == Level::NORMAL
-        && partner::IS_ON.load(Ordering::Relaxed);
-    if !is_next {
-        return false;
-    }
-    match me.queue.partner.woke(p, state.awaits()) {
-        Woken::First => return true,
-        Woken::Second(Some(first)) => enqueue_at(index, first),
-        _ => {}
-    }
-    false
-}
-
-/// A process has a reason to run, and somebody of this priority waits for it.
-pub fn wake_for(p: ProcRef, asker: Priority) {
-    match p.state.wake_for(asker) {
-        Put::Enqueue => enqueue(p),
-        Put::Again => {
-            let index = queue_for(p);
-            // On its own thread it is the next anyway.
-            if let Some(scheduler) = vm().schedulers.get(index) {
-                scheduler.queue.want(p.pid, asker);
-                if index != CURRENT.get() {
-                    wake_scheduler(index);
-                }
-            }
-        }
-        Put::Nothing => {}
-    }
-}
-
-/// Puts a process whose QUEUED flag the caller set on a queue.
-#[inline]
-pub fn enqueue(p: ProcRef) {
-    let index = CURRENT.get();
-    match vm().schedulers.get(index) {
-        // Mostly: nothing says where it is to go, and this scheduler keeps what it wakes.
-        Some(me) if me.share.keeps_work() && placement::home(&p).is_none() => push(me, p),
-        _ => enqueue_at(queue_for(p), p),
-    }
-}
-
-/// On the queue of the calling scheduler.
-#[inline]
-fn push(me: &Scheduler, p: ProcRef) {
-    // SAFETY: this is its owner's thread.
-    if unsafe { me.queue.push(p, p.state.load().queue_level()) } && !wake_one() && balance::some_rest() && me.queue.len() >= BURST {
-        wake_inactive();
-    }
-}
-
-/// The same, on that of scheduler `index`.
-pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
-    if index >= placement::MAX_SCHEDULERS {
-        return private::bring(index, p);
-    }
-    let bound = placement::home(&p) == Some(index);
-    let index = if bound { index } else { placement::instead_of(index) };
-    let scheduler = &vm().schedulers[index];
-    let level = p.state.load().queue_level();
-    if index == CURRENT.get() {
-        if !bound
-            && let Some(to) = scheduler.share.target(index, level.class())
-            && placement::instead_of(to) != index
-        {
-            return enqueue_at(to, p);
-        }
-        push(scheduler, p);
-    } else {
-        scheduler.queue.bring(p, level);
-        // If its owner is busy, somebody else may come for it.
-        if !wake_scheduler(index) && !bound && !wake_one() {
-            wake_inactive();
-        }
-    }
-}
-
-/// The run queue that a process goes on.
-fn queue_for(p: ProcRef) -> usize {
-    let mine = CURRENT.get();
-    if let Some(home) = placement::home(&p) {
-        home
-    } else if mine < online() && !placement::is_closed(mine) {
-        mine
-    } else {
-        (p.last_scheduler.load(Ordering::Relaxed) as usize) % balance::active().max(1)
-    }
-}
-
-/// Something was brought for a scheduler: false if it was not asleep.
-pub(crate) fn wake_scheduler(index: usize) -> bool {
-    let woken = vm().idle.wake(index);
-    if woken {
-        unpark(index);
-    }
-    woken
-}
-
-/// Has a scheduler go through `park` once more.
-pub(crate) fn have_look(index: usize) {
-    vm().schedulers[index].parker.unpark();
-}
-
-/// Has all others go through `park` once more.
-pub(crate) fn wake_all_to_look() {
-    let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
-    others.for_each(|(_, scheduler)| scheduler.parker.unpark());
-}
-
-/// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
-#[inline]
-fn wake_one() -> bool {
-    let vm = vm();
-    // The push comes before the looks at who looks for work and who sleeps.
-    barrier::light();
-    let looking = vm.spinning.load(Ordering::Relaxed);
-    (looking != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking)
-}
-
-#[cold]
-fn wake_one_of(vm: &Vm, looking: usize) -> bool {
-    if looking != 0 && vm.schedulers.get(CURRENT.get()).is_none_or(|me| me.queue.len() < BURST * looking) {
-        return true;
-    }
-    let woken = vm.idle.wake_any(balance::active());
-    if let Some(index) = woken {
-        unpark(index);
-    }
-    woken.is_some()
-}
-
-/// Wakes one that is parked, whoever looks: with fewer cores than schedulers that one may not run.
-#[cold]
-fn wake_another(vm: &Vm) {
-    if let Some(index) = vm.idle.wake_any(balance::active()) {
-        unpark(index);
-    }
-}
-
-/// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
-const BURST: usize = 8;
-
-/// The active ones have enough to do: one more is.
-#[cold]
-fn wake_inactive() {
-    if let Some(index) = vm().idle.wake_any(online()) {
-        balance::activate(index);
-        unpark(index);
-    }
-}
-
-/// Wakes who was taken out of the set of the idle.
-fn unpark(index: usize) {
-    record::event(record::Event::WakeUp(index));
-    // Relaxed, here and where it is read: a number to go by.
-    vm().coming.fetch_add(1, Ordering::Relaxed);
-    vm().schedulers[index].parker.unpark();
-}
-
 fn scheduler_loop(index: usize) {
     CURRENT.set(index);
     crate::affinity::begins(index);
@@ -519,37 +330,6 @@ fn scheduler_loop(index: usize) {
     }
 }
 
-/// With more schedulers than cores: who was woken comes before the caller runs what it found, so that a burst reaches all soon.
-#[cold]
-fn let_others_come(vm: &Vm) {
-    for _ in 0..TURNS {
-        if vm.coming.load(Ordering::Relaxed) <= 0 && vm.spinning.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
-
-/// A scheduler found work and ran a process of it. Who was woken or looks has no core yet: so that a burst reaches all soon, here
-/// is one. After how many processes more it does so again.
-#[cold]
-fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
-    if me.queue.is_empty() {
-        return 0;
-    }
-    let is_first = left == GIVES_WAY;
-    if is_first || (me.queue.len() >= 2 && vm.spinning.load(Ordering::Relaxed) != 0) {
-        std::thread::yield_now();
-    }
-    left - 1
-}
-
-/// Behind how many processes a scheduler gives way that found work.
-const GIVES_WAY: u32 = 8;
-
-/// How often a scheduler gives its core away before it runs its first process: each turn may be a slice of the system's.
-const TURNS: usize = 4;
-
 /// A process of a scheduler that has more to do before and after it: the usual one does not ask for each of these.
 struct Watched(Option<blocking::Mine>);
 
@@ -569,171 +349,6 @@ impl Watched {
         msacc::enter(State::Other);
         drop(self.0);
     }
-}
-
-/// Looks at the others' queues, for a while if it is to spin.
-fn find_work(index: usize, spin: bool) -> Option<Next> {
-    let vm = vm();
-    let me = &vm.schedulers[index];
-    let n = vm.schedulers.len();
-    if n == 1 {
-        return None;
-    }
-    figures::of(index).searches.add(1);
-    vm.spinning.fetch_add(1, Ordering::SeqCst);
-    let mut found = None;
-    // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
-    let mut lonely: Option<(usize, u64, Instant)> = None;
-    let rounds = if spin { SPIN_ROUNDS.load(Ordering::Relaxed) } else { 1 };
-    'spin: for round in 0..rounds {
-        // SAFETY: this is the queue's owner.
-        found = unsafe { me.queue.pop() };
-        if found.is_some() {
-            break;
-        }
-        if let Some((victim, taken, since)) = lonely {
-            let queue = &vm.schedulers[victim].queue;
-            if queue.len_for_others() != 1 || queue.taken.load(Ordering::Relaxed) != taken {
-                lonely = None;
-            } else if since.elapsed() > LONELY {
-                found = take_from(index, victim);
-                if found.is_some() {
-                    break;
-                }
-                lonely = None;
-            }
-        }
-        // Each round begins elsewhere: one that cannot be helped (what waits there is bound) must not hide the others.
-        for step in 0..n {
-            let victim = (index + round + step) % n;
-            let queue = &vm.schedulers[victim].queue;
-            match queue.len_for_others() {
-                0 => {}
-                _ if victim == index => {}
-                1 if lonely.is_none() => lonely = Some((victim, queue.taken.load(Ordering::Relaxed), Instant::now())),
-                1 => {}
-                _ => {
-                    found = take_from(index, victim);
-                    if found.is_some() {
-                        break 'spin;
-                    }
-                }
-            }
-        }
-        for _ in 0..(if round < 8 { 50 } else { 200 }) {
-            std::hint::spin_loop();
-        }
-        if n > cores() {
-            // Spinning only takes time from those with work.
-            std::thread::yield_now();
-        }
-        qsbr::quiescent();
-        // Who blocks multi-scheduling waits for a quiescent state, after which nothing may be taken here.
-        if !me.share.takes_work() {
-            break;
-        }
-    }
-    vm.spinning.fetch_sub(1, Ordering::SeqCst);
-    if found.is_some() {
-        // There may be more where that came from.
-        fence(Ordering::SeqCst);
-        if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
-            if n > cores() {
-                wake_another(vm)
-            } else {
-                wake_one();
-            }
-        }
-    }
-    found
-}
-
-/// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
-pub const USUAL_SPIN_ROUNDS: usize = 60;
-/// `+sbwt`. At least one: a thief looks at all queues once.
-pub static SPIN_ROUNDS: AtomicUsize = AtomicUsize::new(USUAL_SPIN_ROUNDS);
-/// An inactive scheduler becomes active where processes wait for one that took none in this time: a native may hold it.
-const STUCK_MS: u64 = 10;
-/// A process that waited this long on a queue whose owner takes nothing may be stolen alone.
-const LONELY: Duration = Duration::from_micros(30);
-
-fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(crate::affinity::processors)
-}
-
-fn take_from(index: usize, victim: usize) -> Option<Next> {
-    let vm = vm();
-    let me = &vm.schedulers[index];
-    let mut stolen = vm.schedulers[victim].queue.steal(64, &me.queue).into_iter();
-    let first = stolen.next()?;
-    let mut count = 1;
-    for p in stolen {
-        // SAFETY: the thief is the owner of its own queue.
-        unsafe { me.queue.push(p, p.state.load().queue_level()) };
-        count += 1;
-    }
-    me.queue.hold(1);
-    counted(&me.stolen, count);
-    record::event(record::Event::Steal(victim, count as usize));
-    Some(Next::Process(first))
-}
-
-/// Whether it is to run what is not placed on it.
-pub(crate) fn takes_work(index: usize) -> bool {
-    share(index).takes_work()
-}
-
-/// Sleeps until there is something to do. Whether there is, as far as this one knows.
-fn park(index: usize, wait_ms: u64) -> bool {
-    let vm = vm();
-    let me = &vm.schedulers[index];
-    me.parker.belongs_to_me();
-    vm.idle.enter(index);
-    // One more look: a pusher that did not see us among the idle pushed before this.
-    let is_active = takes_work(index);
-    // Of the inactive ones the first does: all of them would look a hundred times a second.
-    let helps = index < online() && !placement::is_closed(index) && (is_active || index == balance::active() || placement::is_any_closed());
-    let work = !me.queue.is_empty()
-        || vm.wheels.is_brought(index)
-        || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
-        || standstill::is_wanted();
-    let mut is_needed = work;
-    if !work {
-        qsbr::offline();
-        // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
-        let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
-        let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
-        let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
-        let ms = give_back::before_sleep(ms);
-        let told = system_profile::on(system_profile::SCHEDULERS);
-        if told {
-            system_profile::scheduler(index + 1, false);
-        }
-        msacc::sleep(true);
-        figures::of(index).parks.add(1);
-        record::event(record::Event::Park);
-        let until = time::ticks_ms() + ms.max(1);
-        me.parker.park(Duration::from_millis(ms.max(1)));
-        record::event(record::Event::Unpark);
-        msacc::sleep(false);
-        // (Who was woken before looks again.)
-        is_needed = time::ticks_ms() >= until
-            && waiting.is_some_and(|s| s.queue.len_for_others() != 0 && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
-        if is_needed && !is_active {
-            balance::activate(index);
-        }
-        if told {
-            system_profile::scheduler(index + 1, true);
-        }
-        qsbr::online();
-    }
-    let is_woken = vm.idle.leave(index);
-    if is_woken {
-        vm.coming.fetch_sub(1, Ordering::Relaxed);
-    }
-    figures::of(index).wake_ups.add(is_woken as u64);
-    is_woken || is_needed
 }
 
 /// Makes a process runnable for the first time.

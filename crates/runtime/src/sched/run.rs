@@ -1,6 +1,7 @@
 //! One process on a scheduler: from the queue, through its slice, to where it goes then. Private threads run theirs with the same parts.
 
-use super::{EngineThread, enqueue, enqueue_at, vm, wake_inactive, wake_one};
+use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
+use super::{EngineThread, vm};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::{Put, Taken};
 use crate::trace::{events, flags, meters};

@@ -1,0 +1,53 @@
+//! `+hmem`: what it takes, what programs are told, and that messages are not copied where they are said to be shared. Needs the
+//! libraries of an OTP 27 as `task_example` does; without them it is skipped.
+
+mod place;
+
+use std::process::{Command, Output};
+
+fn erl(flags: &[&str], eval: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command.arg("erl").args(flags).args(["-noshell", "-eval", eval]);
+    command.env("HEDDLE_OTP", place::otp().unwrap()).output().unwrap()
+}
+
+fn says(flags: &[&str], eval: &str) -> String {
+    let output = erl(flags, &format!("{eval}, halt()."));
+    assert!(output.status.success(), "{flags:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn the_architecture_is_told() {
+    if place::otp().is_none() {
+        return;
+    }
+    let told = "io:format(\"~p\", [erlang:system_info(heap_type)])";
+    assert_eq!(says(&[], told), "private");
+    assert_eq!(says(&["+hmem", "private"], told), "private");
+    assert_eq!(says(&["+hmem", "hybrid"], told), "hybrid");
+    let output = erl(&["+hmem", "large"], "halt().");
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("+hmem large: private or hybrid"), "{said}");
+}
+
+/// Words that are copied while a list of 10,000 elements goes to and fro a hundred times.
+#[test]
+fn a_message_is_copied_once_if_it_is_shared() {
+    if place::otp().is_none() {
+        return;
+    }
+    let ping_pong = "Echo = spawn(fun Loop() -> receive {From, X} -> From ! X, Loop() end end),
+        Words = fun() -> #{words := W} = heddle_stats:messages(), W end,
+        Before = Words(),
+        Last = lists:foldl(fun(_, X) -> Echo ! {self(), X}, receive Y -> Y end end, lists:seq(1, 10_000), lists:seq(1, 100)),
+        Copied = Words() - Before,
+        true = Last =:= lists:seq(1, 10_000),
+        io:format(\"~p\", [Copied])";
+    let copied = |flags: &[&str]| says(flags, ping_pong).parse::<usize>().unwrap();
+    // Once a way, each time; and once.
+    let (private, hybrid) = (copied(&[]), copied(&["+hmem", "hybrid"]));
+    assert!(private >= 200 * 20_000, "{private}");
+    assert!((20_000..30_000).contains(&hybrid), "{hybrid}");
+}

@@ -1,0 +1,206 @@
+//! A scheduler without work: the search at others', the sleep, and how who found some first lets others come.
+
+use super::run::counted;
+use super::waking::{wake_another, wake_one};
+use super::{Scheduler, Vm, online, share, vm};
+use crate::run_queue::Next;
+use crate::{balance, figures, give_back, msacc, placement, qsbr, record, standstill, system_profile, time};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::time::{Duration, Instant};
+
+/// Looks at the others' queues, for a while if it is to spin.
+pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    let n = vm.schedulers.len();
+    if n == 1 {
+        return None;
+    }
+    figures::of(index).searches.add(1);
+    vm.spinning.fetch_add(1, Ordering::SeqCst);
+    let mut found = None;
+    // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
+    let mut lonely: Option<(usize, u64, Instant)> = None;
+    let rounds = if spin { SPIN_ROUNDS.load(Ordering::Relaxed) } else { 1 };
+    'spin: for round in 0..rounds {
+        // SAFETY: this is the queue's owner.
+        found = unsafe { me.queue.pop() };
+        if found.is_some() {
+            break;
+        }
+        if let Some((victim, taken, since)) = lonely {
+            let queue = &vm.schedulers[victim].queue;
+            if queue.len_for_others() != 1 || queue.taken.load(Ordering::Relaxed) != taken {
+                lonely = None;
+            } else if since.elapsed() > LONELY {
+                found = take_from(index, victim);
+                if found.is_some() {
+                    break;
+                }
+                lonely = None;
+            }
+        }
+        // Each round begins elsewhere: one that cannot be helped (what waits there is bound) must not hide the others.
+        for step in 0..n {
+            let victim = (index + round + step) % n;
+            let queue = &vm.schedulers[victim].queue;
+            match queue.len_for_others() {
+                0 => {}
+                _ if victim == index => {}
+                1 if lonely.is_none() => lonely = Some((victim, queue.taken.load(Ordering::Relaxed), Instant::now())),
+                1 => {}
+                _ => {
+                    found = take_from(index, victim);
+                    if found.is_some() {
+                        break 'spin;
+                    }
+                }
+            }
+        }
+        for _ in 0..(if round < 8 { 50 } else { 200 }) {
+            std::hint::spin_loop();
+        }
+        if n > cores() {
+            // Spinning only takes time from those with work.
+            std::thread::yield_now();
+        }
+        qsbr::quiescent();
+        // Who blocks multi-scheduling waits for a quiescent state, after which nothing may be taken here.
+        if !me.share.takes_work() {
+            break;
+        }
+    }
+    vm.spinning.fetch_sub(1, Ordering::SeqCst);
+    if found.is_some() {
+        // There may be more where that came from.
+        fence(Ordering::SeqCst);
+        if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
+            if n > cores() {
+                wake_another(vm)
+            } else {
+                wake_one();
+            }
+        }
+    }
+    found
+}
+
+/// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
+pub const USUAL_SPIN_ROUNDS: usize = 60;
+/// `+sbwt`. At least one: a thief looks at all queues once.
+pub static SPIN_ROUNDS: AtomicUsize = AtomicUsize::new(USUAL_SPIN_ROUNDS);
+/// An inactive scheduler becomes active where processes wait for one that took none in this time: a native may hold it.
+const STUCK_MS: u64 = 10;
+/// A process that waited this long on a queue whose owner takes nothing may be stolen alone.
+const LONELY: Duration = Duration::from_micros(30);
+
+pub(super) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(crate::affinity::processors)
+}
+
+fn take_from(index: usize, victim: usize) -> Option<Next> {
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    let mut stolen = vm.schedulers[victim].queue.steal(64, &me.queue).into_iter();
+    let first = stolen.next()?;
+    let mut count = 1;
+    for p in stolen {
+        // SAFETY: the thief is the owner of its own queue.
+        unsafe { me.queue.push(p, p.state.load().queue_level()) };
+        count += 1;
+    }
+    me.queue.hold(1);
+    counted(&me.stolen, count);
+    record::event(record::Event::Steal(victim, count as usize));
+    Some(Next::Process(first))
+}
+
+/// Whether it is to run what is not placed on it.
+pub(crate) fn takes_work(index: usize) -> bool {
+    share(index).takes_work()
+}
+
+/// Sleeps until there is something to do. Whether there is, as far as this one knows.
+pub(super) fn park(index: usize, wait_ms: u64) -> bool {
+    let vm = vm();
+    let me = &vm.schedulers[index];
+    me.parker.belongs_to_me();
+    vm.idle.enter(index);
+    // One more look: a pusher that did not see us among the idle pushed before this.
+    let is_active = takes_work(index);
+    // Of the inactive ones the first does: all of them would look a hundred times a second.
+    let helps = index < online() && !placement::is_closed(index) && (is_active || index == balance::active() || placement::is_any_closed());
+    let work = !me.queue.is_empty()
+        || vm.wheels.is_brought(index)
+        || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
+        || standstill::is_wanted();
+    let mut is_needed = work;
+    if !work {
+        qsbr::offline();
+        // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
+        let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
+        let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
+        let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
+        let ms = give_back::before_sleep(ms);
+        let told = system_profile::on(system_profile::SCHEDULERS);
+        if told {
+            system_profile::scheduler(index + 1, false);
+        }
+        msacc::sleep(true);
+        figures::of(index).parks.add(1);
+        record::event(record::Event::Park);
+        let until = time::ticks_ms() + ms.max(1);
+        me.parker.park(Duration::from_millis(ms.max(1)));
+        record::event(record::Event::Unpark);
+        msacc::sleep(false);
+        // (Who was woken before looks again.)
+        is_needed = time::ticks_ms() >= until
+            && waiting.is_some_and(|s| s.queue.len_for_others() != 0 && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
+        if is_needed && !is_active {
+            balance::activate(index);
+        }
+        if told {
+            system_profile::scheduler(index + 1, true);
+        }
+        qsbr::online();
+    }
+    let is_woken = vm.idle.leave(index);
+    if is_woken {
+        vm.coming.fetch_sub(1, Ordering::Relaxed);
+    }
+    figures::of(index).wake_ups.add(is_woken as u64);
+    is_woken || is_needed
+}
+
+/// With more schedulers than cores: who was woken comes before the caller runs what it found, so that a burst reaches all soon.
+#[cold]
+pub(super) fn let_others_come(vm: &Vm) {
+    for _ in 0..TURNS {
+        if vm.coming.load(Ordering::Relaxed) <= 0 && vm.spinning.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// A scheduler found work and ran a process of it. Who was woken or looks has no core yet: so that a burst reaches all soon, here
+/// is one. After how many processes more it does so again.
+#[cold]
+pub(super) fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
+    if me.queue.is_empty() {
+        return 0;
+    }
+    let is_first = left == GIVES_WAY;
+    if is_first || (me.queue.len() >= 2 && vm.spinning.load(Ordering::Relaxed) != 0) {
+        std::thread::yield_now();
+    }
+    left - 1
+}
+
+/// Behind how many processes a scheduler gives way that found work.
+pub(super) const GIVES_WAY: u32 = 8;
+
+/// How often a scheduler gives its core away before it runs its first process: each turn may be a slice of the system's.
+const TURNS: usize = 4;

@@ -1,0 +1,199 @@
+//! Where a process goes that has a reason to run, and who is woken for it.
+
+use super::{CURRENT, Scheduler, Vm, online, vm};
+use crate::level::Level;
+use crate::partner::{self, Woken};
+use crate::process::{Priority, ProcRef};
+use crate::state::Put;
+use crate::{balance, placement, private, record, system_profile};
+use heddle_sync::barrier;
+use std::sync::atomic::Ordering;
+
+/// A process has a reason to run.
+#[inline]
+pub fn wake(p: ProcRef) {
+    if p.state.wake() == Put::Enqueue {
+        if system_profile::on(system_profile::PROCESSES) {
+            // SAFETY: we made it runnable, and it is in no queue yet.
+            unsafe { system_profile::process(p, true) };
+        }
+        if !wake_partner(p) {
+            enqueue(p);
+        }
+    }
+}
+
+/// A process that the running one wakes is next, if nobody else could run it sooner: see `partner`.
+#[inline]
+fn wake_partner(p: ProcRef) -> bool {
+    let state = p.state.load();
+    if !state.awaits() && !partner::is_calling() {
+        return false;
+    }
+    let vm = vm();
+    let index = CURRENT.get();
+    let Some(me) = vm.schedulers.get(index) else { return false };
+    // Relaxed: a scheduler that becomes idle just now may miss it, and it waits here for a slice.
+    let is_next = me.current.load(Ordering::Relaxed) != 0
+        && vm.idle.count() == 0
+        && vm.spinning.load(Ordering::Relaxed) == 0
+        && me.share.takes_work()
+        && placement::home(&p).is_none()
+        && state.queue_level() == Level::NORMAL
+        && partner::IS_ON.load(Ordering::Relaxed);
+    if !is_next {
+        return false;
+    }
+    match me.queue.partner.woke(p, state.awaits()) {
+        Woken::First => return true,
+        Woken::Second(Some(first)) => enqueue_at(index, first),
+        _ => {}
+    }
+    false
+}
+
+/// A process has a reason to run, and somebody of this priority waits for it.
+pub fn wake_for(p: ProcRef, asker: Priority) {
+    match p.state.wake_for(asker) {
+        Put::Enqueue => enqueue(p),
+        Put::Again => {
+            let index = queue_for(p);
+            // On its own thread it is the next anyway.
+            if let Some(scheduler) = vm().schedulers.get(index) {
+                scheduler.queue.want(p.pid, asker);
+                if index != CURRENT.get() {
+                    wake_scheduler(index);
+                }
+            }
+        }
+        Put::Nothing => {}
+    }
+}
+
+/// Puts a process whose QUEUED flag the caller set on a queue.
+#[inline]
+pub fn enqueue(p: ProcRef) {
+    let index = CURRENT.get();
+    match vm().schedulers.get(index) {
+        // Mostly: nothing says where it is to go, and this scheduler keeps what it wakes.
+        Some(me) if me.share.keeps_work() && placement::home(&p).is_none() => push(me, p),
+        _ => enqueue_at(queue_for(p), p),
+    }
+}
+
+/// On the queue of the calling scheduler.
+#[inline]
+pub(super) fn push(me: &Scheduler, p: ProcRef) {
+    // SAFETY: this is its owner's thread.
+    if unsafe { me.queue.push(p, p.state.load().queue_level()) } && !wake_one() && balance::some_rest() && me.queue.len() >= BURST {
+        wake_inactive();
+    }
+}
+
+/// The same, on that of scheduler `index`.
+pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
+    if index >= placement::MAX_SCHEDULERS {
+        return private::bring(index, p);
+    }
+    let bound = placement::home(&p) == Some(index);
+    let index = if bound { index } else { placement::instead_of(index) };
+    let scheduler = &vm().schedulers[index];
+    let level = p.state.load().queue_level();
+    if index == CURRENT.get() {
+        if !bound
+            && let Some(to) = scheduler.share.target(index, level.class())
+            && placement::instead_of(to) != index
+        {
+            return enqueue_at(to, p);
+        }
+        push(scheduler, p);
+    } else {
+        scheduler.queue.bring(p, level);
+        // If its owner is busy, somebody else may come for it.
+        if !wake_scheduler(index) && !bound && !wake_one() {
+            wake_inactive();
+        }
+    }
+}
+
+/// The run queue that a process goes on.
+fn queue_for(p: ProcRef) -> usize {
+    let mine = CURRENT.get();
+    if let Some(home) = placement::home(&p) {
+        home
+    } else if mine < online() && !placement::is_closed(mine) {
+        mine
+    } else {
+        (p.last_scheduler.load(Ordering::Relaxed) as usize) % balance::active().max(1)
+    }
+}
+
+/// Something was brought for a scheduler: false if it was not asleep.
+pub(crate) fn wake_scheduler(index: usize) -> bool {
+    let woken = vm().idle.wake(index);
+    if woken {
+        unpark(index);
+    }
+    woken
+}
+
+/// Has a scheduler go through `park` once more.
+pub(crate) fn have_look(index: usize) {
+    vm().schedulers[index].parker.unpark();
+}
+
+/// Has all others go through `park` once more.
+pub(crate) fn wake_all_to_look() {
+    let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
+    others.for_each(|(_, scheduler)| scheduler.parker.unpark());
+}
+
+/// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
+#[inline]
+pub(super) fn wake_one() -> bool {
+    let vm = vm();
+    // The push comes before the looks at who looks for work and who sleeps.
+    barrier::light();
+    let looking = vm.spinning.load(Ordering::Relaxed);
+    (looking != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking)
+}
+
+#[cold]
+fn wake_one_of(vm: &Vm, looking: usize) -> bool {
+    if looking != 0 && vm.schedulers.get(CURRENT.get()).is_none_or(|me| me.queue.len() < BURST * looking) {
+        return true;
+    }
+    let woken = vm.idle.wake_any(balance::active());
+    if let Some(index) = woken {
+        unpark(index);
+    }
+    woken.is_some()
+}
+
+/// Wakes one that is parked, whoever looks: with fewer cores than schedulers that one may not run.
+#[cold]
+pub(super) fn wake_another(vm: &Vm) {
+    if let Some(index) = vm.idle.wake_any(balance::active()) {
+        unpark(index);
+    }
+}
+
+/// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
+const BURST: usize = 8;
+
+/// The active ones have enough to do: one more is.
+#[cold]
+pub(super) fn wake_inactive() {
+    if let Some(index) = vm().idle.wake_any(online()) {
+        balance::activate(index);
+        unpark(index);
+    }
+}
+
+/// Wakes who was taken out of the set of the idle.
+pub(super) fn unpark(index: usize) {
+    record::event(record::Event::WakeUp(index));
+    // Relaxed, here and where it is read: a number to go by.
+    vm().coming.fetch_add(1, Ordering::Relaxed);
+    vm().schedulers[index].parker.unpark();
+}
