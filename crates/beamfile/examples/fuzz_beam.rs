@@ -1,4 +1,5 @@
-//! Feeds mutated files to the parser and the verifier. Neither may panic, hang, or take much memory, whatever the bytes.
+//! Feeds mutated files to the parser, the verifier and the message analysis. None may panic, hang, or take much memory, whatever the
+//! bytes.
 //!
 //! `cargo run --release -p heddle-beamfile --example fuzz_beam -- --dir OTP --count N --seed S`
 //!
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
 use flate2::read::ZlibDecoder;
-use heddle_beamfile::{BeamFile, container, verify};
+use heddle_beamfile::{BeamFile, Verified, container, messages};
 
 /// Larger files only slow us down; they hold nothing that small ones do not.
 const FILE_BYTES_MAX: usize = 24 << 10;
@@ -20,7 +21,9 @@ const TIME_MAX: Duration = Duration::from_millis(500);
 fn main() {
     start(|file| {
         let beam = BeamFile::parse(file).map_err(|error| (false, error.to_string()))?;
-        verify(&beam).map(drop).map_err(|error| (true, error.to_string()))
+        let beam = Verified::new(beam).map_err(|error| (true, error.to_string()))?;
+        messages::analyse(&beam);
+        Ok(())
     });
 }
 

@@ -34,6 +34,7 @@
 //! * [`Code`]: `instrs` in file order, 12 bytes each; operands in an arena, 16 bytes each: [`Code::operands`] has exactly
 //!   `op.arity()` of them, lists are ranges of the same arena ([`Code::list`]). `functions` give name, arity, entry label and
 //!   instruction range; [`Labels::instr`] leads from a label to its instruction.
+//! * [`messages::analyse`] judges which constructions will be sent.
 //! * [`Code::error`] makes an error that names function, instruction and byte, for whoever cannot load an instruction.
 //!
 //! All counts are checked against the bytes that are there before anything is allocated for them, and nothing here panics,
@@ -50,6 +51,7 @@ mod error;
 mod functions;
 mod lines;
 mod literals;
+pub mod messages;
 mod operand;
 mod reader;
 mod tables;

@@ -27,7 +27,7 @@ mod check;
 mod effects;
 mod flow;
 mod frames;
-mod kinds;
+pub(crate) mod kinds;
 mod lists;
 mod state;
 mod tags;

@@ -1,0 +1,121 @@
+//! From function to function: what each does with its arguments, and whose results are sent, until nothing new is learnt.
+//!
+//! A function's summary says for each parameter what is sent of it, and what is returned of it; callers use the second half if
+//! they send the result. A function is visited again when what it needs of others has grown. All sets only grow, so that ends.
+
+use std::collections::VecDeque;
+
+use super::Messages;
+use super::graph::Graph;
+use super::sites::Sites;
+use super::want::{Labels, REGISTERS, State, Want};
+use crate::beam::BeamFile;
+
+/// A function is not visited more often; what is known then stands. Ours; OTP 27's own code needs 14 at most.
+const VISITS_MAX: u8 = 64;
+
+#[derive(Clone, Copy)]
+pub(super) struct Summary {
+    pub params: [Want; REGISTERS],
+    /// What callers send of its result.
+    pub demanded: Want,
+    queued: bool,
+    visits: u8,
+}
+
+pub(super) struct Flow<'a> {
+    pub beam: &'a BeamFile,
+    pub sites: &'a Sites,
+    pub graph: &'a Graph,
+    pub labels: Labels,
+    pub summaries: Vec<Summary>,
+    queue: VecDeque<u32>,
+    pub messages: Messages,
+    /// If this is set, only that instruction sends.
+    pub only: Option<u32>,
+    /// For each function the one on whose behalf it was first visited, if that is asked for.
+    pub causes: Option<Vec<Option<u32>>>,
+}
+
+impl<'a> Flow<'a> {
+    pub fn new(beam: &'a BeamFile, sites: &'a Sites, graph: &'a Graph, messages: Messages) -> Flow<'a> {
+        let unvisited = Summary { params: [Want::NOTHING; REGISTERS], demanded: Want::NOTHING, queued: false, visits: 0 };
+        Flow {
+            beam,
+            sites,
+            graph,
+            labels: Labels::new(beam.code.labels.limit()),
+            summaries: vec![unvisited; beam.code.functions.len()],
+            queue: VecDeque::new(),
+            messages,
+            only: None,
+            causes: None,
+        }
+    }
+
+    /// Visits these functions and all that they lead to, in turn: so who waits for several others is visited again once, not
+    /// after each of them.
+    pub fn run(&mut self, starts: impl Iterator<Item = u32>) {
+        for function in starts {
+            self.enqueue(function, function);
+        }
+        while let Some(function) = self.queue.pop_front() {
+            let summary = &mut self.summaries[function as usize];
+            summary.queued = false;
+            if summary.visits < VISITS_MAX {
+                summary.visits += 1;
+                self.visit(function);
+            }
+        }
+    }
+
+    fn enqueue(&mut self, function: u32, cause: u32) {
+        let summary = &mut self.summaries[function as usize];
+        if !std::mem::replace(&mut summary.queued, true) {
+            self.queue.push_back(function);
+        }
+        if let Some(causes) = &mut self.causes {
+            causes[function as usize].get_or_insert(cause);
+        }
+    }
+
+    /// The function `caller` sends this of the result of `callee`.
+    #[inline]
+    pub fn demand(&mut self, callee: u32, want: Want, caller: u32) {
+        let summary = &mut self.summaries[callee as usize];
+        if summary.demanded.news(want).is_nothing() {
+            return;
+        }
+        summary.demanded = summary.demanded.or(want);
+        self.enqueue(callee, caller);
+    }
+
+    /// A visit ended with these wants at the function's entry.
+    pub fn learn(&mut self, function: u32, entry: &State) {
+        let arity = self.beam.code.functions[function as usize].arity as usize;
+        let mut news = Want::NOTHING;
+        for (x, param) in self.summaries[function as usize].params.iter_mut().enumerate().take(arity) {
+            news = news.or(param.news(entry.x(x)));
+            *param = param.or(entry.x(x));
+        }
+        if news.is_nothing() {
+            return;
+        }
+        let graph = self.graph;
+        for &caller in graph.callers(function) {
+            // Who was not visited sends no result.
+            if news.is_sent() || self.summaries[caller as usize].visits > 0 {
+                self.enqueue(caller, function);
+            }
+        }
+    }
+
+    /// Of the argument `x` of a call of `callee`, if its result has the want `result`.
+    #[inline]
+    pub fn argument(&self, callee: u32, x: usize, result: Want) -> Want {
+        match self.summaries[callee as usize].params.get(x) {
+            Some(param) => param.of_argument(result),
+            None => Want::NOTHING,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Functions on data: what of their arguments is in their results.
+
+use super::Effect::*;
+use super::Row;
+
+pub(super) const LISTS: &[Row] = &[
+    ("map", 2, &[Collects(0)]),
+    ("reverse", 1, &[Copies(0)]),
+    ("reverse", 2, &[Copies(0), Shares(1)]),
+    ("append", 1, &[Picks(0)]),
+    ("append", 2, &[Copies(0), Shares(1)]),
+    ("subtract", 2, &[Copies(0)]),
+    ("filter", 2, &[Copies(1)]),
+    ("filtermap", 2, &[Copies(1)]),
+    ("foldl", 3, &[Returns(0), Shares(1)]),
+    ("foldr", 3, &[Returns(0), Shares(1)]),
+    ("sort", 1, &[Copies(0)]),
+    ("sort", 2, &[Copies(1)]),
+    ("usort", 1, &[Copies(0)]),
+    ("usort", 2, &[Copies(1)]),
+    ("keysort", 2, &[Copies(1)]),
+    ("ukeysort", 2, &[Copies(1)]),
+    ("merge", 2, &[Copies(0), Copies(1)]),
+    ("keymerge", 3, &[Copies(1), Copies(2)]),
+    ("delete", 2, &[Copies(1)]),
+    ("keydelete", 3, &[Copies(2)]),
+    ("keyfind", 3, &[Picks(2)]),
+    ("keyreplace", 4, &[Copies(2), Holds(3)]),
+    ("keystore", 4, &[Copies(2), Holds(3)]),
+    ("nth", 2, &[Picks(1)]),
+    ("nthtail", 2, &[Shares(1)]),
+    ("last", 1, &[Picks(0)]),
+    ("droplast", 1, &[Copies(0)]),
+    ("sublist", 2, &[Copies(0)]),
+    ("sublist", 3, &[Copies(0)]),
+    ("takewhile", 2, &[Copies(1)]),
+    ("dropwhile", 2, &[Shares(1)]),
+    ("duplicate", 2, &[Holds(1)]),
+    ("join", 2, &[Holds(0), Copies(1)]),
+    ("flatten", 1, &[Copies(0)]),
+    ("max", 1, &[Picks(0)]),
+    ("min", 1, &[Picks(0)]),
+];
+
+pub(super) const MAPS: &[Row] = &[
+    ("put", 3, &[Holds(0), Holds(1), Copies(2)]),
+    ("update", 3, &[Holds(0), Holds(1), Copies(2)]),
+    ("remove", 2, &[Copies(1)]),
+    ("merge", 2, &[Copies(0), Copies(1)]),
+    ("with", 2, &[Copies(1)]),
+    ("without", 2, &[Copies(1)]),
+    ("filter", 2, &[Copies(1)]),
+    ("map", 2, &[Collects(0)]),
+    ("values", 1, &[Copies(0)]),
+    ("keys", 1, &[Copies(0)]),
+    ("from_keys", 2, &[Copies(0), Holds(1)]),
+    ("fold", 3, &[Returns(0), Shares(1)]),
+];
