@@ -77,6 +77,7 @@ fn instance(name: Atom) -> Instance {
         nifs: Vec::new(),
         literals: Literals::default(),
         coverage: Default::default(),
+        message_sites: Vec::new(),
         beam_bytes: 0,
     }
 }

@@ -32,6 +32,8 @@ pub struct Instance {
     pub nifs: Vec<(Atom, u8)>,
     pub literals: Literals,
     pub coverage: crate::coverage::Coverage,
+    /// Ascending offsets of operations that build what is judged to be sent; empty if nobody asked for that.
+    pub message_sites: Vec<u32>,
     /// The file's own bytes were kept for this much code (for `code:all_loaded` style figures).
     pub beam_bytes: usize,
 }

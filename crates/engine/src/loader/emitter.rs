@@ -1,6 +1,7 @@
 //! The growing code of one module: cells, the places that wait for label addresses, line entries.
 
 use crate::ctx::{OpFn, encode_x, encode_y, reg_offset};
+use heddle_beamfile::messages::Messages;
 use heddle_beamfile::{Operand, Reg, Verified};
 use heddle_runtime::code::{Function, LineEntry};
 use heddle_term::{Atom, Export, FunEntry, Term};
@@ -34,6 +35,14 @@ pub struct Emitter<'a> {
     /// Memory of the literals: those of the file, and large integers in operands.
     pub areas: heddle_runtime::code::Literals,
     pub recorder: super::coverage::Recorder,
+    /// Which constructions will be sent, if that was asked for.
+    pub messages: Messages,
+    /// None of them stands before this instruction and is still to come; `usize::MAX`: there are no more.
+    pub next_message: usize,
+    /// Index of the instruction that is made into cells now.
+    pub at: usize,
+    /// Offsets of operations that build messages, see `Instance::message_sites`.
+    pub message_sites: Vec<u32>,
 }
 
 impl Emitter<'_> {
@@ -130,6 +139,22 @@ impl Emitter<'_> {
             _ => 0,
         }
     }
+
+    /// Whether the instruction that stands `ahead` of the one looked at (0: this one) is judged to build a message.
+    pub fn builds_message(&self, ahead: usize) -> bool {
+        self.messages.contains(self.at + ahead)
+    }
+
+    /// So many instructions became the operation at an offset.
+    #[cold]
+    pub fn note_message(&mut self, offset: u32, instrs: usize) {
+        let behind = self.at + instrs;
+        if self.messages.next(self.at).is_some_and(|instr| instr < behind) {
+            self.message_sites.push(offset);
+        }
+        self.next_message = self.messages.next(behind).unwrap_or(usize::MAX);
+    }
+
     pub fn offset(&self) -> u32 {
         self.cells.len() as u32
     }

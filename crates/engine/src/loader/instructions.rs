@@ -113,7 +113,13 @@ impl Emitter<'_> {
                 i += 1;
                 continue;
             }
-            i += self.instruction(module, function, &instrs[i..], zeal)?;
+            self.at = function.entry as usize + i;
+            let offset = self.offset();
+            let done = self.instruction(module, function, &instrs[i..], zeal)?;
+            if self.at + done > self.next_message {
+                self.note_message(offset, done);
+            }
+            i += done;
             if instrs[0].op == Op::Label && i == 1 {
                 self.count_function();
             }

@@ -16,12 +16,14 @@ mod maps;
 pub mod selects;
 
 use emitter::Emitter;
+use heddle_beamfile::messages::{self, Messages};
 use heddle_beamfile::{BeamError, Verified};
 use heddle_runtime::code::{Instance, Literals};
 use heddle_runtime::funs::{self, FunInfo};
 use heddle_runtime::{exports, zeal};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term, etf, literal};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
 pub enum LoadError {
@@ -62,8 +64,35 @@ fn decode_literal(heap: &mut Heap, areas: &mut Literals, bytes: &[u8], what: imp
     Ok(kept)
 }
 
+static ANALYSE_MESSAGES: AtomicBool = AtomicBool::new(false);
+
+/// How code is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Judge which constructions will be sent. Operations can then be chosen by [`Emitter::builds_message`], and the code
+    /// has [`Instance::message_sites`].
+    pub analyse_messages: bool,
+}
+
+impl Options {
+    /// Those of all code that is loaded from now on.
+    pub fn set(self) {
+        // Relaxed: set before any code is loaded.
+        ANALYSE_MESSAGES.store(self.analyse_messages, Ordering::Relaxed);
+    }
+
+    pub fn current() -> Options {
+        // Relaxed: as above.
+        Options { analyse_messages: ANALYSE_MESSAGES.load(Ordering::Relaxed) }
+    }
+}
+
 /// Makes code of the file's bytes. Code addresses are final, but no export points to them yet.
 pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
+    prepare_with(bytes, Options::current())
+}
+
+pub fn prepare_with(bytes: &[u8], options: Options) -> Result<Instance, LoadError> {
     let beam = Verified::load(bytes)?;
     let mut atoms = Vec::with_capacity(beam.atoms.count() as usize + 1);
     atoms.push(Atom::from_index(0));
@@ -100,6 +129,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
             })
         })
         .collect();
+    let messages = if options.analyse_messages { messages::analyse(&beam) } else { Messages::default() };
     let mut emitter = Emitter {
         beam: &beam,
         clear_frames: false,
@@ -116,9 +146,13 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         on_load: None,
         areas,
         recorder: coverage::Recorder::new(&beam),
+        next_message: messages.next(0).unwrap_or(usize::MAX),
+        messages,
+        at: 0,
+        message_sites: Vec::new(),
     };
     emitter.all(name, zeal::gc())?;
-    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, recorder, .. } = emitter;
+    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, recorder, message_sites, .. } = emitter;
     fuse::Code { cells: &mut cells, ops: &ops, fixups: &fixups, labels: &labels }.fuse();
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
@@ -152,6 +186,7 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
         nifs: Vec::new(),
         literals: areas,
         coverage: recorder.coverage,
+        message_sites,
         beam_bytes: bytes.len(),
     })
 }
