@@ -15,6 +15,8 @@ Commands:
   escript FILE [ARGS]     like escript: run a script
   natives [--missing] [--json]
                           which functions of the machine are there
+  messages [--json] FILE.beam|MODULE...
+                          which constructions of a module are judged to be sent, and why
   help [flags]            this text, or the table of emulator flags
 
 Options:

@@ -9,6 +9,7 @@ mod erl;
 mod front;
 mod help;
 mod inventory;
+mod messages;
 mod otp;
 mod run;
 
@@ -17,7 +18,7 @@ use std::ffi::OsString;
 #[global_allocator]
 static ALLOCATOR: heddle_memory::Allocator = heddle_memory::Allocator;
 
-const COMMANDS: [&str; 8] = ["run", "shell", "erl", "erlc", "escript", "natives", "help", "version"];
+const COMMANDS: [&str; 9] = ["run", "shell", "erl", "erlc", "escript", "natives", "messages", "help", "version"];
 
 /// Does what the program's arguments say. To be called before there is any other thread.
 pub fn main() {
@@ -54,6 +55,7 @@ pub fn main() {
         "erlc" => front::erlc(args, otp),
         "escript" => front::escript(args, otp),
         "natives" => inventory::main(args),
+        "messages" => messages::main(args, otp),
         "help" | "--help" | "-h" => help::print(args.first().and_then(|a| a.to_str())),
         "version" | "--version" => version(otp),
         other => unknown(other),
