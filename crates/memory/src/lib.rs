@@ -18,7 +18,7 @@ pub use blocks::{allocate, free, resize};
 pub use global::{Allocator, configure};
 pub use rows::{Counts, Row, keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;
-pub use system::{System, collect_and_purge, resident_bytes, system};
+pub use system::{System, collect_and_purge, leave_and_purge, resident_bytes, system};
 
 /// False only in the build that bench/accounting compares with: there nothing is counted.
 pub const COUNTED: bool = !cfg!(feature = "uncounted");

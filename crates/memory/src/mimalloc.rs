@@ -20,6 +20,8 @@ unsafe extern "C" {
     pub fn mi_theap_malloc(theap: *mut ThreadHeap, size: usize) -> *mut c_void;
     pub fn mi_theap_realloc(theap: *mut ThreadHeap, block: *mut c_void, size: usize) -> *mut c_void;
     pub fn mi_theap_collect(theap: *mut ThreadHeap, force: bool);
+    /// As at the end of the thread, which may go on all the same.
+    pub fn _mi_theap_collect_abandon(theap: *mut ThreadHeap);
 }
 
 static HEAPS: [AtomicPtr<mi_heap_t>; KINDS.len()] = [const { AtomicPtr::new(null_mut()) }; KINDS.len()];
