@@ -246,3 +246,57 @@ pub fn end() {
 }
 
 const LAST_LOOKS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    /// Looks of a thread that keeps nothing itself. (Threads of other tests may be online for a while.)
+    fn within_a_while(is_done: impl Fn() -> bool) -> bool {
+        let begin = Instant::now();
+        while !is_done() && begin.elapsed() < Duration::from_secs(20) {
+            online();
+            tidy();
+            offline();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        is_done()
+    }
+
+    #[test]
+    fn what_a_thread_retired_that_sleeps_now_is_freed_by_others() {
+        let freed = Arc::new(AtomicBool::new(false));
+        let sign = Arc::clone(&freed);
+        let (wake, sleep) = channel::<()>();
+        let sleeper = std::thread::spawn(move || {
+            let guard = guard();
+            retire(move || sign.store(true, Ordering::SeqCst));
+            drop(guard);
+            let _ = sleep.recv();
+        });
+        assert!(within_a_while(|| freed.load(Ordering::SeqCst)));
+        drop(wake);
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn who_is_about_to_sleep_frees_what_it_retired_and_what_was_left_and_keeps_no_room() {
+        static FREED: AtomicU64 = AtomicU64::new(0);
+        online();
+        (0..10_000).for_each(|_| retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst)));
+        let mut looks = 0;
+        while tidy() && looks < 20_000 {
+            looks += 1;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        offline();
+        assert_eq!(FREED.load(Ordering::SeqCst), 10_000);
+        let room = || LOCAL.with(|l| l.garbage.borrow().capacity());
+        assert!(room() >= 10_000);
+        shrink();
+        assert!(room() <= FEW, "{}", room());
+    }
+}
