@@ -121,7 +121,7 @@ pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
 fn collect(last: &Last, now: i64) {
     blocks::let_go();
     qsbr::shrink();
-    heddle_memory::collect_and_purge();
+    heddle_memory::leave_and_purge();
     looked(last, now);
 }
 
