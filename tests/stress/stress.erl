@@ -81,9 +81,10 @@ phases(N, Phases, #{slots := Slots, stop := Stop, base := Base, seed := Seed, ms
     atomics:put(Stop, 1, 1),
     all_stopped(Slots, Run),
     stress_disturb:stop(Disturbers),
-    {AtOnce, Memory} = stress_left:settled(),
+    AtOnce = stress_left:settle(),
     Wrong = stress_left:check(Base, maps:get(warm_memory, Run, none)),
     [io:format("FAILED after phase ~w: ~w: ~tp~n", [N, What, How]) || {What, How} <- Wrong],
+    Memory = stress_left:memory(),
     io:format("phase ~w/~w:~s, ~w MB resident at once, then ~s~n", [N, Phases, figures(), AtOnce div 1000000, stress_left:text(Memory)]),
     Next = case N =:= maps:get(warm, Run) of true -> Run#{warm_memory => Memory}; false -> Run end,
     phases(N + 1, Phases, Next, Failures + length(Wrong)).

@@ -1,6 +1,6 @@
 %% What a machine has, and what is left of a phase of the stress.
 -module(stress_left).
--export([have/0, with/2, spared/1, checks/0, check/2, memory/0, settled/0, text/1, report/2]).
+-export([have/0, with/2, spared/1, checks/0, check/2, memory/0, settle/0, text/1, report/2]).
 
 %% Memory may grow by so much from warm to the end, of resident (what the system says), of all that is counted, and of kinds of that: {Part, Megabytes}.
 -define(RESIDENT, {0.15, 30}).
@@ -75,18 +75,18 @@ timers() ->
         false -> 0
     end.
 
-%% After a phase: what nobody uses goes back when threads have slept for a while. {In use by the system at once, memory then}.
-settled() ->
+%% After a phase: what nobody uses goes back when threads have slept for a while. Gives what was resident at once.
+settle() ->
     AtOnce = t:resident(),
-    receive after 2500 -> ok end,
-    {AtOnce, settled(t:resident(), 6)}.
+    receive after 2500 -> settle(t:resident(), 6) end,
+    AtOnce.
 
-settled(_, 0) -> memory();
-settled(Before, Times) ->
+settle(_, 0) -> ok;
+settle(Before, Times) ->
     receive after 500 -> ok end,
     case t:resident() of
-        Now when Now < Before - 1000000 -> settled(Now, Times - 1);
-        _ -> memory()
+        Now when Now < Before - 1000000 -> settle(Now, Times - 1);
+        _ -> ok
     end.
 
 %% In bytes; atoms as many as there are.
