@@ -41,7 +41,7 @@ gone() ->
     [port_command(P, Data, [nosuspend]) || _ <- [1, 2]],
     S = spawn_link(fun() -> Failed = (catch port_command(P, Data)), receive stop -> exit(element(1, element(2, Failed))) end end),
     Before = status(S, suspended),
-    receive {'EXIT', P, epipe} -> ok end,
+    receive {'EXIT', P, _} -> ok end,
     After = status(S, waiting),
     S ! stop,
     {Before, After, receive {'EXIT', S, Why} -> Why end}.
