@@ -25,8 +25,11 @@ main([SecondsText, SeedText, SlotsText, SizeText, PatienceText, Only]) ->
                    Only =:= "all" orelse lists:member(atom_to_list(Name), string:lexemes(Only, ","))],
     Rounds =/= [] orelse halt("there is no such kind of round"),
     io:format("seed ~w, ~w kinds of rounds in ~w slots, ~w schedulers, ~w s~n", [Seed, length(Rounds), Slots, erlang:system_info(schedulers), Seconds]),
-    %% The machine starts some of its threads when they are first needed: for ports, and for what a process with a large table leaves.
+    %% The machine makes some things when they are first needed: threads for ports and for what a process with a large table leaves, a
+    %% place for timers on each scheduler.
     _ = os:cmd("true"),
+    Ready = [spawn_opt(fun() -> _ = erlang:cancel_timer(erlang:start_timer(60000, self(), x)) end, [monitor, {scheduler, I}]) || I <- lists:seq(1, erlang:system_info(schedulers))],
+    [receive {'DOWN', M, process, _, normal} -> ok end || {_, M} <- Ready],
     {_, Owner} = spawn_monitor(fun() -> ets:insert(ets:new(large, []), [{N} || N <- lists:seq(1, 5000)]) end),
     receive {'DOWN', Owner, process, _, normal} -> ok end,
     receive after 500 -> ok end,
@@ -78,10 +81,11 @@ phases(N, Phases, #{slots := Slots, stop := Stop, base := Base, seed := Seed, ms
     atomics:put(Stop, 1, 1),
     all_stopped(Slots, Run),
     stress_disturb:stop(Disturbers),
+    AtOnce = stress_left:settle(),
     Wrong = stress_left:check(Base, maps:get(warm_memory, Run, none)),
     [io:format("FAILED after phase ~w: ~w: ~tp~n", [N, What, How]) || {What, How} <- Wrong],
     Memory = stress_left:memory(),
-    io:format("phase ~w/~w:~s, ~s~n", [N, Phases, figures(), stress_left:text(Memory)]),
+    io:format("phase ~w/~w:~s, ~w MB resident at once, then ~s~n", [N, Phases, figures(), AtOnce div 1000000, stress_left:text(Memory)]),
     Next = case N =:= maps:get(warm, Run) of true -> Run#{warm_memory => Memory}; false -> Run end,
     phases(N + 1, Phases, Next, Failures + length(Wrong)).
 

@@ -1,9 +1,10 @@
 %% What a machine has, and what is left of a phase of the stress.
 -module(stress_left).
--export([have/0, with/2, spared/1, checks/0, check/2, memory/0, text/1, report/2]).
+-export([have/0, with/2, spared/1, checks/0, check/2, memory/0, settle/0, text/1, report/2]).
 
-%% Memory may grow by so much from warm to the end, of resident (what the system says; it may be the total) and of what is counted: {Part, Megabytes}.
--define(RESIDENT, {0.25, 80}).
+%% Memory may grow by so much from warm to the end, of resident (what the system says), of all that is counted, and of kinds of that: {Part, Megabytes}.
+-define(RESIDENT, {0.15, 30}).
+-define(TOTAL, {0.03, 2}).
 -define(COUNTED, {0.2, 10}).
 %% Atoms: those of messages that are printed, of modules that are first needed late.
 -define(ATOMS, 300).
@@ -61,7 +62,8 @@ wrong(memory, _, Warm) -> none([{What, {is, Is}, {was, Was}} || {What, Is} := {W
 together(Now, Warm) -> #{{What, Is} => {What, map_get(What, Warm)} || What := Is <- Now}.
 
 grown(atoms, Is, Was) -> Is > Was + ?ATOMS;
-grown(What, Is, Was) when What =:= resident; What =:= total -> more(Is, Was, ?RESIDENT);
+grown(resident, Is, Was) -> more(Is, Was, ?RESIDENT);
+grown(total, Is, Was) -> more(Is, Was, ?TOTAL);
 grown(_, Is, Was) -> more(Is, Was, ?COUNTED).
 
 more(Is, Was, {Part, Megabytes}) -> Is > Was * (1 + Part) + Megabytes * 1000000.
@@ -71,6 +73,20 @@ timers() ->
     case stress_round:is_heddle() of
         true -> [Bytes] = [Used || {instance, _, Figures} <- erlang:system_info({allocator_sizes, fix_alloc}), {fix_types, Types} <- Figures, {bif_timer, _, Used} <- Types], Bytes;
         false -> 0
+    end.
+
+%% After a phase: what nobody uses goes back when threads have slept for a while. Gives what was resident at once.
+settle() ->
+    AtOnce = t:resident(),
+    receive after 2500 -> settle(t:resident(), 6) end,
+    AtOnce.
+
+settle(_, 0) -> ok;
+settle(Before, Times) ->
+    receive after 500 -> ok end,
+    case t:resident() of
+        Now when Now < Before - 1000000 -> settle(Now, Times - 1);
+        _ -> ok
     end.
 
 %% In bytes; atoms as many as there are.

@@ -30,6 +30,8 @@ unsafe extern "C" {
         exclusive: bool,
         arena: *mut *mut c_void,
     ) -> bool;
+    /// As at the end of the thread, which may go on all the same.
+    pub fn _mi_theap_collect_abandon(theap: *mut ThreadHeap);
     fn mi_heap_new_in_arena(arena: *mut c_void) -> *mut mi_heap_t;
 }
 

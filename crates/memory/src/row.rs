@@ -212,6 +212,11 @@ impl Row {
         KINDS.iter().fold(0, |sum, &kind| sum.wrapping_add(self.freed.sum(kind)[1]))
     }
 
+    /// Bytes of all kinds.
+    pub fn allocated_bytes(&self) -> u64 {
+        KINDS.iter().fold(0, |sum, &kind| sum.wrapping_add(self.allocated.sum(kind)[1]))
+    }
+
     /// Bytes of one kind that were allocated and not freed, over all rows: it may be negative in one.
     pub(crate) fn live_bytes(&self, kind: Kind) -> u64 {
         self.allocated.sum(kind)[1].wrapping_sub(self.freed.sum(kind)[1])

@@ -55,10 +55,50 @@ pub fn collect_and_purge() {
     }
 }
 
+/// As `collect_and_purge`, and leaves the calling thread's areas to all: other threads allocate from them, and who frees the last
+/// block of one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
+pub fn leave_and_purge() {
+    for kind in KINDS {
+        let heap = mine().heap(kind);
+        // SAFETY: the calling thread's own pages; without any a heap of a thread is as it was at first.
+        unsafe { mimalloc::_mi_theap_collect_abandon(heap) };
+        // SAFETY: as above.
+        unsafe { mimalloc::mi_theap_collect(heap, true) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, allocate, free};
+    use crate::{Kind, allocate, areas, free};
+
+    /// While the thread sleeps that allocated it.
+    #[test]
+    fn what_a_sleeping_thread_left_is_given_up_by_who_frees_the_last_block() {
+        const BYTES: usize = 3000;
+        let found = || areas(Kind::Ets).iter().filter(|area| (BYTES..BYTES + 200).contains(&area.block_bytes)).count();
+        let take = || (0..200).map(|_| allocate(Kind::Ets, BYTES) as usize).collect::<Vec<_>>();
+        // SAFETY: blocks of that kind and size.
+        let give = |blocks: Vec<usize>| blocks.into_iter().for_each(|b| unsafe { free(Kind::Ets, b as *mut u8, BYTES) });
+        let (to_us, blocks) = std::sync::mpsc::channel();
+        let (wake, sleep) = std::sync::mpsc::channel();
+        let sleeper = std::thread::spawn(move || {
+            give(take());
+            to_us.send(take()).unwrap();
+            leave_and_purge();
+            to_us.send(Vec::new()).unwrap();
+            sleep.recv().unwrap();
+            // It goes on as before.
+            give(take());
+        });
+        let given = blocks.recv().unwrap();
+        blocks.recv().unwrap();
+        assert!(found() > 0);
+        give(given);
+        assert_eq!(found(), 0);
+        wake.send(()).unwrap();
+        sleeper.join().unwrap();
+    }
 
     #[test]
     fn what_was_freed_goes_back() {
@@ -76,7 +116,7 @@ mod tests {
         // SAFETY: blocks of that kind and size.
         blocks.into_iter().for_each(|b| unsafe { free(Kind::Heap, b, 50_000) });
         collect_and_purge();
-        assert!(resident_bytes() - before < 20_000_000, "{} {before}", resident_bytes());
+        assert!(resident_bytes().saturating_sub(before) < 20_000_000, "{} {before}", resident_bytes());
         assert!(system().purged - purged > 80_000_000, "{:?}", system());
         assert!(system().reserved > 100_000_000, "{:?}", system());
     }

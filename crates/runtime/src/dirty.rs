@@ -110,7 +110,7 @@ impl DirtyQueue {
                 Some(p) => return p,
                 None => {
                     drop(waiting);
-                    let limit = give_back::while_idle();
+                    let limit = give_back::while_idle(false);
                     waiting = Class::DirtyQueue.lock(&self.waiting);
                     if waiting.queues.iter().all(VecDeque::is_empty) {
                         waiting = match limit {
@@ -142,6 +142,8 @@ pub fn run(kind: usize, id: usize, number: usize) {
         // SAFETY: the scheduler handed it to us with DIRTY set, so we are its owner until it is let go.
         let local = unsafe { p.local() };
         sched::switch_out(p, local, outcome);
+        // It looks at nothing any more. What may not go yet is left to others with the guard.
+        qsbr::tidy();
         drop(guard);
         msacc::sleep(true);
         wall_time::set_busy(number, false);

@@ -3,18 +3,22 @@
 //! The allocator gives free areas back when threads allocate, so what an idle machine freed last would stay. Therefore a thread that
 //! is about to sleep takes in what others freed of its blocks and gives back what nobody uses: at most once a second, and if it freed
 //! something worth it. A thread that sleeps already does not hear of what others free of its blocks, so now and then, if much was
-//! freed, all schedulers are woken to do the same (`round`).
+//! freed, all schedulers are woken to do the same (`round`). Dirty and private threads may sleep for hours: they leave their areas to
+//! all, so who frees what they allocated gives it back.
 
-use crate::{blocks, sched, time};
+use crate::{blocks, huge_pages, qsbr, sched, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// What a thread freed before it looks: less is not worth a walk through its areas.
+/// What a thread freed (one that leaves its areas: allocated and freed) before it looks: less is not worth a walk through its areas.
 const STEP_BYTES: u64 = 256 << 10;
 const EVERY_MS: i64 = 1000;
 /// What all freed before all are woken.
 const ROUND_STEP_BYTES: u64 = 16 << 20;
 const ROUND_EVERY_MS: i64 = 2000;
+
+/// How long a thread sleeps at most while it keeps what others may still look at (`qsbr::tidy`).
+const GARBAGE_MS: u64 = 10;
 
 /// When the last round was, and what all had freed then.
 static ROUND_MS: AtomicI64 = AtomicI64::new(i64::MIN / 2);
@@ -25,6 +29,7 @@ static IS_WAITED_FOR: AtomicBool = AtomicBool::new(false);
 struct Last {
     ms: Cell<i64>,
     freed_bytes: Cell<u64>,
+    allocated_bytes: Cell<u64>,
     /// This thread waits for the next round.
     waits: Cell<bool>,
     round_ms: Cell<i64>,
@@ -32,7 +37,13 @@ struct Last {
 
 thread_local! {
     static LAST: Last = const {
-        Last { ms: Cell::new(i64::MIN / 2), freed_bytes: Cell::new(0), waits: Cell::new(false), round_ms: Cell::new(i64::MIN / 2) }
+        Last {
+            ms: Cell::new(i64::MIN / 2),
+            freed_bytes: Cell::new(0),
+            allocated_bytes: Cell::new(0),
+            waits: Cell::new(false),
+            round_ms: Cell::new(i64::MIN / 2),
+        }
     };
 }
 
@@ -40,8 +51,10 @@ fn freed_by_all() -> u64 {
     heddle_memory::rows().fold(0, |sum, row| sum.wrapping_add(row.freed_bytes()))
 }
 
-/// The calling thread is about to sleep for up to so many ms and holds no borrowed pointer. How long it may.
-pub(crate) fn before_sleep(wait_ms: u64) -> u64 {
+/// The calling thread is about to sleep for up to so many ms and holds no borrowed pointer. How long it may. `keeps_garbage`: what
+/// `qsbr::tidy` said.
+pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
+    let wait_ms = if keeps_garbage { wait_ms.min(GARBAGE_MS) } else { wait_ms };
     LAST.with(|last| {
         let now = time::ticks_ms() as i64;
         let mut wait = wait_ms as i64;
@@ -73,11 +86,14 @@ pub(crate) fn before_sleep(wait_ms: u64) -> u64 {
     })
 }
 
-/// Runs what is between two waits of a thread that sleeps where `before_sleep` is not asked: how long it may wait before it asks
-/// again, None for as long as it likes.
-pub(crate) fn while_idle() -> Option<u64> {
-    LAST.with(|last| {
-        if heddle_memory::mine().freed_bytes().wrapping_sub(last.freed_bytes.get()) < STEP_BYTES {
+/// What a thread does between two waits that sleeps where `before_sleep` is not asked: how long it may wait before it asks again,
+/// None for as long as it likes.
+pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
+    let wait = LAST.with(|last| {
+        let row = heddle_memory::mine();
+        let since = row.freed_bytes().wrapping_sub(last.freed_bytes.get());
+        let since = since.wrapping_add(row.allocated_bytes().wrapping_sub(last.allocated_bytes.get()));
+        if since < STEP_BYTES {
             return None;
         }
         let now = time::ticks_ms() as i64;
@@ -85,16 +101,27 @@ pub(crate) fn while_idle() -> Option<u64> {
         if due > 0 {
             return Some(due as u64);
         }
-        collect(last, now);
+        blocks::let_go();
+        qsbr::shrink();
+        heddle_memory::leave_and_purge();
+        looked(last, now);
         None
-    })
+    });
+    if keeps_garbage { Some(wait.unwrap_or(GARBAGE_MS).min(GARBAGE_MS)) } else { wait }
 }
 
 fn collect(last: &Last, now: i64) {
     blocks::let_go();
-    heddle_memory::collect_and_purge();
+    qsbr::shrink();
+    heddle_memory::leave_and_purge();
+    looked(last, now);
+}
+
+fn looked(last: &Last, now: i64) {
+    let row = heddle_memory::mine();
     last.ms.set(now);
-    last.freed_bytes.set(heddle_memory::mine().freed_bytes());
+    last.freed_bytes.set(row.freed_bytes());
+    last.allocated_bytes.set(row.allocated_bytes());
 }
 
 #[cold]
@@ -106,5 +133,6 @@ fn start_round(last: &Last, before: i64, now: i64) {
     FREED_AT_ROUND.store(freed_by_all(), Ordering::Relaxed);
     last.round_ms.set(now);
     collect(last, now);
+    huge_pages::look();
     sched::wake_all_to_look();
 }

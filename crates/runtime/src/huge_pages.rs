@@ -1,54 +1,67 @@
-//! Huge pages, from the moment they pay.
+//! Huge pages, from the moment they pay, until they do not.
 //!
 //! A machine that just started touches a quarter of many 2 MB pieces of memory: with huge pages it is four times as large.
-//! A machine that holds much touches all of it, and huge pages make that cheaper (a page costs 1.5 us here, and 512 of them
-//! at once far less). So the allocator's memory is left as it is until the machine is large: then its mappings are opened to
-//! huge pages, and again as it grows, for those that were made meanwhile. Two things tell: the sum of all heap blocks, whenever
-//! a thread allocated another megabyte of them, and what is resident, looked at now and then by the schedulers. Each thread has
-//! pieces of its own: with more than two schedulers a machine is large later.
+//! A machine that uses much touches all of it, and huge pages make that cheaper (a page costs 1.5 us here, and 512 of them
+//! at once far less). So the allocator's memory is left as it is until much is used: then its mappings are opened to huge pages,
+//! and again as it grows, for those that were made meanwhile. After a peak they are closed: what is still used lies scattered, and
+//! the system would fill the holes that were given back with huge pages again, piece by piece, though nobody asks for them. Two
+//! things tell: the sum of all heap blocks, whenever a thread allocated another megabyte of them, and the sum of everything, looked
+//! at now and then by the schedulers. What is resident does not tell: it is large where little is used, in many threads' pieces.
 
+use heddle_memory::{KINDS, Kind};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A machine that just started has 4 MB of heap blocks and is 35 MB large.
+/// A machine that just started uses 20 MB, of which 1 MB are heap blocks.
 const FIRST_BLOCK_BYTES: usize = 24 << 20;
-const FIRST_RESIDENT_BYTES: usize = 56 << 20;
-/// And so much for each scheduler from the third on.
+const FIRST_BYTES: usize = 40 << 20;
+/// And so much for each scheduler from the third on: each thread has pieces of its own.
 const SCHEDULER_BYTES: usize = 4 << 20;
 /// Less than the allocator adds at a time, 1 GB.
 const STEP_BYTES: usize = 256 << 20;
 /// What is smaller is a stack, what is larger the range reserved for literals.
 const MAPPING_BYTES: Range<usize> = 32 << 20..32 << 30;
-/// Process switches of one scheduler between two looks at what is resident: a look takes some microseconds.
+/// Process switches of one scheduler between two looks at what all use: a look takes some microseconds.
 pub const SWITCHES: u64 = 512;
 
+/// From when on mappings are opened (again). Relaxed everywhere: thresholds, which nothing depends on seeing at once.
 static NEXT_BLOCKS: AtomicUsize = AtomicUsize::new(FIRST_BLOCK_BYTES);
-static NEXT_RESIDENT: AtomicUsize = AtomicUsize::new(FIRST_RESIDENT_BYTES);
+static NEXT_BYTES: AtomicUsize = AtomicUsize::new(FIRST_BYTES);
+/// They are closed when less is used in all: three quarters of what opens them, or a quarter of the most that was seen meanwhile. 0
+/// while they are closed.
+static CLOSE_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// What `init` made of the first ones, for heap blocks and for all. Held while advice is given: one after the other.
+static FIRST: Mutex<(usize, usize)> = Mutex::new((FIRST_BLOCK_BYTES, FIRST_BYTES));
 
 /// Before schedulers start.
 pub(crate) fn init(schedulers: usize) {
     let more = schedulers.saturating_sub(2) * SCHEDULER_BYTES;
-    // Relaxed: no other thread is there yet.
+    *FIRST.lock().unwrap() = (FIRST_BLOCK_BYTES + more, FIRST_BYTES + more);
     NEXT_BLOCKS.store(FIRST_BLOCK_BYTES + more, Ordering::Relaxed);
-    NEXT_RESIDENT.store(FIRST_RESIDENT_BYTES + more, Ordering::Relaxed);
+    NEXT_BYTES.store(FIRST_BYTES + more, Ordering::Relaxed);
 }
 
 /// All heap blocks are this much now.
 #[inline(always)]
 pub fn blocks_are(bytes: usize) {
-    // Relaxed: a threshold, nothing depends on seeing it at once.
     if bytes >= NEXT_BLOCKS.load(Ordering::Relaxed) {
         passed(&NEXT_BLOCKS, bytes);
     }
 }
 
-/// Looks at what is resident.
+/// Looks at what is used.
 #[cold]
 pub fn look() {
-    let Ok(sizes) = std::fs::read_to_string("/proc/self/statm") else { return };
-    let resident = sizes.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096;
-    if resident >= NEXT_RESIDENT.load(Ordering::Relaxed) {
-        passed(&NEXT_RESIDENT, resident);
+    let used = KINDS.into_iter().map(heddle_memory::sum).sum::<usize>();
+    if used >= NEXT_BYTES.load(Ordering::Relaxed) {
+        passed(&NEXT_BYTES, used);
+    }
+    let close = CLOSE_BYTES.load(Ordering::Relaxed);
+    if used < close {
+        shut(used);
+    } else if close != 0 && used / 4 > close {
+        CLOSE_BYTES.fetch_max(used / 4, Ordering::Relaxed);
     }
 }
 
@@ -60,10 +73,28 @@ fn passed(threshold: &AtomicUsize, bytes: usize) {
     if bytes < seen || threshold.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }
+    let first = FIRST.lock().unwrap();
+    advise(libc::MADV_HUGEPAGE);
+    CLOSE_BYTES.fetch_max(first.1 / 4 * 3, Ordering::Relaxed);
+}
+
+#[cold]
+#[inline(never)]
+fn shut(used: usize) {
+    let first = FIRST.lock().unwrap();
+    if CLOSE_BYTES.swap(0, Ordering::Relaxed) == 0 {
+        return;
+    }
+    advise(libc::MADV_NOHUGEPAGE);
+    NEXT_BLOCKS.store(first.0.max(2 * heddle_memory::sum(Kind::Heap)), Ordering::Relaxed);
+    NEXT_BYTES.store(first.1.max(2 * used), Ordering::Relaxed);
+}
+
+fn advise(advice: libc::c_int) {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
     for range in maps.lines().filter_map(range).filter(|r| MAPPING_BYTES.contains(&r.len())) {
-        // SAFETY: advice changes no contents. It may be refused: then nothing changes.
-        unsafe { libc::madvise(range.start as *mut libc::c_void, range.len(), libc::MADV_HUGEPAGE) };
+        // SAFETY: such advice changes no contents of a mapping. It may be refused: then nothing changes.
+        unsafe { libc::madvise(range.start as *mut libc::c_void, range.len(), advice) };
     }
 }
 

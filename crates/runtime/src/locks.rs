@@ -34,6 +34,7 @@ pub enum Class {
     File,
     Environment,
     DirtyQueue,
+    OutsideTimers,
 }
 
 /// How `lcnt` shows a class: under the name that ERTS has for a lock with this purpose, if there is one.
@@ -47,7 +48,7 @@ const fn row(name: &'static str, kind: &'static str, category: &'static str) -> 
     Row { name, kind, category }
 }
 
-pub const CLASSES: [Row; 20] = [
+pub const CLASSES: [Row; 21] = [
     row("db_hash_slot", "rw_mutex", "db"),
     row("erl_db_catree_base_node", "rw_mutex", "db"),
     row("erl_db_catree_route_node", "mutex", "db"),
@@ -68,6 +69,7 @@ pub const CLASSES: [Row; 20] = [
     row("file", "mutex", "io"),
     row("environ", "rw_mutex", "generic"),
     row("dirty_run_queue", "mutex", "scheduler"),
+    row("timer_wheel", "mutex", "scheduler"),
 ];
 
 /// Of `lcnt_control(mask)`, in its order.
@@ -270,7 +272,7 @@ mod tests {
     #[test]
     fn classes_are_in_categories() {
         assert!(CLASSES.iter().all(|class| bit(class.category).is_some()));
-        assert_eq!(CLASSES.len(), Class::DirtyQueue as usize + 1);
+        assert_eq!(CLASSES.len(), Class::OutsideTimers as usize + 1);
         assert_eq!(CLASSES[Class::Port as usize].name, "port_lock");
         assert_eq!(set_counted(["db", "nonsense", "io"]), Err("nonsense"));
     }

@@ -206,9 +206,10 @@ fn run(index: usize) {
             break;
         }
         if entries.is_empty() {
+            let keeps_garbage = qsbr::tidy();
             qsbr::offline();
             // An `unpark` since the last sleep makes this return at once, so what came since `take` is found.
-            match give_back::while_idle() {
+            match give_back::while_idle(keeps_garbage) {
                 None => std::thread::park(),
                 Some(ms) => std::thread::park_timeout(Duration::from_millis(ms)),
             }

@@ -414,6 +414,8 @@ pub const FLAG_ASYNC_DIST: u32 = 32;
 pub const FLAG_TASK: u32 = 64;
 /// A signal that a task has just handled is its last: `exit_reason` is set.
 pub const FLAG_ENDS: u32 = 128;
+/// It waits for a busy port, or did and has not come to try again.
+pub const FLAG_AT_PORT: u32 = 256;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}

@@ -2,7 +2,11 @@
 //! point where it holds no borrowed pointer. Lookups write nothing shared.
 //!
 //! Each managed thread owns a slot with the global epoch it last saw, or OFFLINE while it sleeps or does not look at shared
-//! structures. In the sequential machine (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps garbage with the epoch after the current one; it is freed when all online slots have reached it.
+//! structures. In the sequential machine (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps
+//! garbage with the epoch after the current one; it is freed when all online slots have reached it.
+//!
+//! Who retired something frees it, at its quiescent points. A thread that is about to sleep, or has none of those, must not keep it
+//! meanwhile: it tidies up (`tidy`) and comes back soon for what others may still look at, or leaves that to others (`Guard`).
 
 use crate::process::{self, ProcRef};
 use heddle_sync::sequential::{self, Word};
@@ -57,15 +61,35 @@ struct Local {
     garbage: RefCell<std::collections::VecDeque<Garbage>>,
 }
 
+/// Entries that a thread has room for at all times.
+const FEW: usize = 64;
+
+impl Local {
+    fn has_garbage(&self) -> bool {
+        !self.garbage.borrow().is_empty()
+    }
+
+    /// The oldest that may go, now that every online thread was quiescent in `lowest`.
+    fn ready(&self, lowest: u64) -> Option<Unlinked> {
+        // (What is freed may retire more, so nothing stays borrowed.)
+        let (_, unlinked) = self.garbage.borrow_mut().pop_front_if(|(epoch, _)| *epoch <= lowest)?;
+        Some(unlinked)
+    }
+
+    #[cold]
+    fn leave_to_others(&self) {
+        let mut orphans = ORPHANS.lock().unwrap();
+        orphans.extend(self.garbage.borrow_mut().drain(..));
+        // Relaxed: looked at under the lock.
+        ANY_ORPHANS.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Local {
     fn drop(&mut self) {
         SLOT[self.slot.index()].0.store(OFFLINE, Ordering::Release);
-        let mut garbage = self.garbage.borrow_mut();
-        if !garbage.is_empty() {
-            let mut orphans = ORPHANS.lock().unwrap();
-            orphans.extend(garbage.drain(..));
-            // Relaxed: looked at under the lock.
-            ANY_ORPHANS.store(true, Ordering::Relaxed);
+        if self.has_garbage() {
+            self.leave_to_others();
         }
     }
 }
@@ -105,13 +129,35 @@ pub fn quiescent() {
     LOCAL.with(|l| {
         // Release: our reads of shared memory come before it.
         SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
-        if !l.garbage.borrow().is_empty() {
+        if l.has_garbage() {
             collect(l);
         }
     });
 }
 
-/// For threads that are not schedulers: protects what they look up until the guard goes.
+/// The calling thread is online, holds no borrowed pointer and is about to sleep: frees what may go, of what threads left to others
+/// as well. True if some of its own is left, which others may still look at.
+pub fn tidy() -> bool {
+    LOCAL.with(|l| {
+        if !l.has_garbage() && !ANY_ORPHANS.load(Ordering::Relaxed) {
+            return false;
+        }
+        // The first look moves the epoch on, the second finds that it passed if nobody else is online.
+        for _ in 0..2 {
+            SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
+            collect(l);
+        }
+        l.has_garbage()
+    })
+}
+
+/// Gives up room for garbage that the calling thread had once and has not now.
+pub fn shrink() {
+    LOCAL.with(|l| l.garbage.borrow_mut().shrink_to(FEW));
+}
+
+/// For threads that are not schedulers: protects what they look up until the guard goes. What they retired and is still there then
+/// is left to others.
 pub struct Guard(());
 
 pub fn guard() -> Guard {
@@ -133,6 +179,9 @@ impl Drop for Guard {
             let depth = l.depth.get() - 1;
             l.depth.set(depth);
             if depth == 0 {
+                if l.has_garbage() {
+                    l.leave_to_others();
+                }
                 SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
                 sequential::leave();
             }
@@ -197,26 +246,9 @@ fn advance() -> u64 {
 }
 
 fn collect(l: &Local) {
-    let first = match l.garbage.borrow().front() {
-        Some((epoch, _)) => *epoch,
-        None => return,
-    };
     let lowest = advance();
-    if lowest < first {
-        return;
-    }
-    loop {
-        let ready = {
-            let mut garbage = l.garbage.borrow_mut();
-            match garbage.front() {
-                Some((epoch, _)) if *epoch <= lowest => garbage.pop_front(),
-                _ => None,
-            }
-        };
-        match ready {
-            Some((_, unlinked)) => unlinked.free(),
-            None => break,
-        }
+    while let Some(unlinked) = l.ready(lowest) {
+        unlinked.free();
     }
     if ANY_ORPHANS.load(Ordering::Relaxed) {
         collect_orphans(lowest);
@@ -236,7 +268,7 @@ fn collect_orphans(lowest: u64) {
 pub fn end() {
     for _ in 0..LAST_LOOKS {
         quiescent();
-        if LOCAL.with(|l| l.garbage.borrow().is_empty()) {
+        if LOCAL.with(|l| !l.has_garbage()) {
             break;
         }
         while_others_go(|| std::thread::sleep(Duration::from_millis(1)));
@@ -245,3 +277,57 @@ pub fn end() {
 }
 
 const LAST_LOOKS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    /// Looks of a thread that keeps nothing itself. (Threads of other tests may be online for a while.)
+    fn within_a_while(is_done: impl Fn() -> bool) -> bool {
+        let begin = Instant::now();
+        while !is_done() && begin.elapsed() < Duration::from_secs(20) {
+            online();
+            tidy();
+            offline();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        is_done()
+    }
+
+    #[test]
+    fn what_a_thread_retired_that_sleeps_now_is_freed_by_others() {
+        let freed = Arc::new(AtomicBool::new(false));
+        let sign = Arc::clone(&freed);
+        let (wake, sleep) = channel::<()>();
+        let sleeper = std::thread::spawn(move || {
+            let guard = guard();
+            retire(move || sign.store(true, Ordering::SeqCst));
+            drop(guard);
+            let _ = sleep.recv();
+        });
+        assert!(within_a_while(|| freed.load(Ordering::SeqCst)));
+        drop(wake);
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn who_is_about_to_sleep_frees_what_it_retired_and_what_was_left_and_keeps_no_room() {
+        static FREED: AtomicU64 = AtomicU64::new(0);
+        online();
+        (0..10_000).for_each(|_| retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst)));
+        let mut looks = 0;
+        while tidy() && looks < 20_000 {
+            looks += 1;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        offline();
+        assert_eq!(FREED.load(Ordering::SeqCst), 10_000);
+        let room = || LOCAL.with(|l| l.garbage.borrow().capacity());
+        assert!(room() >= 10_000);
+        shrink();
+        assert!(room() <= FEW, "{}", room());
+    }
+}

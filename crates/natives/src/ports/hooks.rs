@@ -4,7 +4,7 @@ use super::body::Body;
 use super::port::Port;
 use super::{find, poll};
 use crate::trace::ports;
-use heddle_runtime::process::{Process, Thrown};
+use heddle_runtime::process::{FLAG_AT_PORT, Process, Thrown};
 use heddle_runtime::send::{PORTS, PortHooks, call_in, send_exit};
 use heddle_runtime::task::{self, Context, Next};
 use heddle_runtime::trace::flags;
@@ -41,6 +41,7 @@ fn parse(message: Term) -> Option<(Term, Request)> {
 
 /// `Port ! {Owner, {command, Data}}` and the like. Of anything wrong the owner hears, by a signal badsig, as in stock.
 fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
+    p.flags &= !FLAG_AT_PORT;
     let Some(port) = find(port) else { return true };
     if wait && port.gate.is_shut() && is_command(message) {
         return false;
@@ -104,6 +105,7 @@ impl Body {
 /// The native with these arguments sent to a busy port, and nothing happened: it is called again when that may have changed.
 pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
     system_monitor::waits_for_port(p, port.term());
+    p.flags |= FLAG_AT_PORT;
     port.gate.wait(p.pid());
     p.again(args);
     Thrown::WaitAgain

@@ -9,7 +9,7 @@ use super::port::Port;
 use crate::args;
 use heddle_runtime::links::Link;
 use heddle_runtime::locks::Class;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{FLAG_AT_PORT, NativeResult, Process};
 use heddle_runtime::task::{self, Context, Next};
 use heddle_runtime::trace::{events, flags};
 use heddle_runtime::{Package, proctab};
@@ -86,6 +86,7 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = task::answer(p, a) {
         return answer;
     }
+    p.flags &= !FLAG_AT_PORT;
     let Some(flags) = args::list(a[2]) else { return Ok(am::BADARG.into()) };
     let (mut force, mut suspends) = (false, true);
     for flag in flags {

@@ -33,7 +33,7 @@ impl Output {
 }
 
 impl Body {
-    /// A process commands. False when the port takes no output.
+    /// A process commands. False when the port takes no output any more.
     pub fn command_from(&mut self, from: Term, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
         let port = self.port.clone();
         ports::scheduled(port.term(), "command", || {
@@ -69,8 +69,12 @@ impl Body {
 
     /// Writes or queues.
     fn put(&mut self, data: Vec<u8>) -> (bool, Next) {
-        if self.output.fd.is_none() || self.closing.is_some() {
+        if self.closing.is_some() {
             return (false, Next::Wait);
+        }
+        if self.output.fd.is_none() {
+            // As in stock a port for input alone takes this, and ends.
+            return (true, Body::fail(&std::io::Error::from_raw_os_error(libc::EBADF)));
         }
         let Some(mut message) = frame::header(self.port.packet, data.len()) else {
             // As in stock the port ends, and the caller learns nothing else.

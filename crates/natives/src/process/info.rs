@@ -4,7 +4,7 @@
 use super::flags;
 use crate::args;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_TASK, NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, dirty, handle, proctab, stack, task};
@@ -290,6 +290,9 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
                 "waiting"
             } else if q.hibernating || q.saved.is_empty() && q.live != heddle_runtime::spawn::STARTING {
                 "waiting"
+            } else if q.flags & FLAG_AT_PORT != 0 {
+                // As stock says of who waits for a busy port.
+                "suspended"
             } else {
                 "runnable"
             })

@@ -4,7 +4,7 @@ use crate::args;
 use crate::ports::{self, hooks::wait_for};
 use heddle_runtime::gc::Kind;
 use heddle_runtime::long_gc;
-use heddle_runtime::process::{Class, Exception, NativeResult, Process, Thrown};
+use heddle_runtime::process::{Class, Exception, FLAG_AT_PORT, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, Sent};
 use heddle_term::{Term, am};
 
@@ -46,7 +46,10 @@ heddle_runtime::natives! { TABLE:
 fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
     match send::send(p, a[0], a[1]) {
         Sent::Ok | Sent::NoConnection => Ok(a[1]),
-        Sent::BadArg => Err(p.badarg()),
+        Sent::BadArg => {
+            p.flags &= !FLAG_AT_PORT;
+            Err(p.badarg())
+        }
         Sent::Busy => busy(p, a),
     }
 }
@@ -60,7 +63,10 @@ fn busy(p: &mut Process, a: &[Term]) -> NativeResult {
     Err(match ports::find(dest) {
         Some(port) => wait_for(p, a, &port),
         // It has just ended.
-        None => p.again(a),
+        None => {
+            p.flags &= !FLAG_AT_PORT;
+            p.again(a)
+        }
     })
 }
 
@@ -82,7 +88,10 @@ fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
         Sent::Ok => Ok(am::OK.into()),
         Sent::NoConnection if noconnect => Ok(heddle_term::Atom::new("noconnect").into()),
         Sent::NoConnection => Ok(am::OK.into()),
-        Sent::BadArg => Err(p.badarg()),
+        Sent::BadArg => {
+            p.flags &= !FLAG_AT_PORT;
+            Err(p.badarg())
+        }
         Sent::Busy if nosuspend => Ok(heddle_term::Atom::new("nosuspend").into()),
         Sent::Busy => busy(p, a),
     }

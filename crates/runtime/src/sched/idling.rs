@@ -138,12 +138,13 @@ pub(super) fn park(index: usize, wait_ms: u64) -> bool {
         || standstill::is_wanted();
     let mut is_needed = work;
     if !work {
+        let keeps_garbage = qsbr::tidy();
         qsbr::offline();
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
         let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
         let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
         let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
-        let ms = give_back::before_sleep(ms);
+        let ms = give_back::before_sleep(ms, keeps_garbage);
         let told = system_profile::on(system_profile::SCHEDULERS);
         if told {
             system_profile::scheduler(index + 1, false);

@@ -6,12 +6,13 @@
 //! begins with generations that were not there before, so that an old reference does not find a new timer.
 
 use super::node::{Node, NodeRef};
+use crate::locks::Class;
 use crate::{qsbr, refs};
 use heddle_sync::stack::Stack;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 pub const CHUNK_NODES: usize = 512;
 const PAGE_CHUNKS: usize = 1024;
@@ -187,65 +188,62 @@ impl Parting {
     }
 }
 
-/// A node of the slab of those who own none: any number of threads may take from it.
+/// The slab of those who own none: any number of threads take from it, and the owners of wheels give back.
 pub struct Outside {
     pub directory: Directory,
-    /// Given back by the owners of wheels.
-    pub free: Stack<NodeRef>,
-    /// How many were ever taken from the directory.
-    count: AtomicU32,
+    /// Who has this is the slab's owner for the moment.
+    slab: Mutex<Shared>,
+    /// Given back while another thread had the slab: for who has it next. An owner of a wheel does not wait.
+    free: Stack<NodeRef>,
 }
+
+struct Shared(Slab);
+
+// SAFETY: its chunks belong to nobody else, and only one thread at a time has it, by the lock.
+unsafe impl Send for Shared {}
 
 /// In the index of its nodes.
 pub const OUTSIDE: u32 = NODES as u32;
 
-/// What a thread took from `free` and does not need yet.
-struct Spare(RefCell<Vec<NodeRef>>);
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        for node in self.0.take() {
-            outside().free.push(node);
-        }
-    }
-}
-
-thread_local! {
-    static SPARE: Spare = const { Spare(RefCell::new(Vec::new())) };
-}
-
 pub fn outside() -> &'static Outside {
     static ALL: OnceLock<Outside> = OnceLock::new();
-    ALL.get_or_init(|| Outside { directory: Directory::new(OUTSIDE), free: Stack::default(), count: AtomicU32::new(0) })
+    ALL.get_or_init(Outside::new)
 }
 
 impl Outside {
+    fn new() -> Outside {
+        Outside { directory: Directory::new(OUTSIDE), slab: Mutex::new(Shared(Slab::new())), free: Stack::default() }
+    }
+
     /// A node for the caller alone. None if there are too many.
     pub fn take(&self) -> Option<*const Node> {
-        let spare = SPARE.with(|spare| {
-            let mut spare = spare.0.borrow_mut();
-            if spare.is_empty() {
-                *spare = self.free.take();
-            }
-            spare.pop()
-        });
-        if let Some(NodeRef(node)) = spare {
-            return Some(node);
-        }
-        let index = self.count.fetch_add(1, Ordering::Relaxed);
-        if index as usize >= NODES {
-            self.count.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        self.directory.chunk(index / CHUNK_NODES as u32);
-        self.directory.find(index).map(|node| node as *const Node)
+        let mut shared = Class::OutsideTimers.lock(&self.slab);
+        self.sort_in(&mut shared.0);
+        shared.0.take(&self.directory)
     }
 
     /// Its timer is over: any thread may have it next.
     pub fn give_back(&self, node: &Node) {
-        if node.claim.renew() {
-            self.free.push(NodeRef(node));
+        match self.slab.try_lock() {
+            Ok(mut shared) => {
+                self.sort_in(&mut shared.0);
+                shared.0.give_back(&self.directory, node);
+            }
+            Err(_) => self.free.push(NodeRef(node)),
         }
+    }
+
+    fn sort_in(&self, slab: &mut Slab) {
+        if !self.free.is_empty() {
+            self.free.take().into_iter().for_each(|NodeRef(node)| slab.give_back(&self.directory, node));
+        }
+    }
+
+    #[cfg(test)]
+    pub fn chunks(&self) -> usize {
+        let mut shared = Class::OutsideTimers.lock(&self.slab);
+        self.sort_in(&mut shared.0);
+        shared.0.chunks()
     }
 }
 
@@ -350,7 +348,7 @@ impl Slab {
                 next.prev.set(prev);
             }
         }
-        let number = chunk.nodes[0].index / CHUNK_NODES as u32;
+        let number = (chunk.nodes[0].index & !directory.mark) / CHUNK_NODES as u32;
         self.vacant.push(number);
         // SAFETY: none of its nodes is in use, and it is off our list.
         unsafe { directory.free(number) };

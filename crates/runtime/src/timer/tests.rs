@@ -1,7 +1,7 @@
 //! The wheel on a clock of its own, the slab, and timers of several threads.
 
 use super::node::Node;
-use super::slab::{CHUNK_NODES, Directory, Slab};
+use super::slab::{self, CHUNK_NODES, Directory, Slab};
 use super::wheel::Wheel;
 use super::{Action, Handle, Wheels, node};
 use crate::time::ticks_ms;
@@ -363,6 +363,32 @@ fn a_timer_from_outside_wakes_its_owner_and_may_be_cancelled_before_it_comes() {
     fire(wheels, &fired);
     assert_eq!(*fired.lock().unwrap(), [8]);
     assert!(!wheels.is_brought(0));
+    qsbr::offline();
+}
+
+#[test]
+fn timers_from_outside_leave_no_memory() {
+    const MANY: u64 = 50_000;
+    // Not those that another test looks for.
+    const FIRST: u64 = 1 << 39;
+    let wheels = leaked(1, |_| ());
+    let before = slab::outside().chunks();
+    let outsiders: Vec<_> = (0..4)
+        .map(|i| {
+            std::thread::spawn(move || {
+                let _guard = qsbr::guard();
+                (0..MANY).map(|n| set(wheels, ticks_ms() + 3_600_000, FIRST + i * MANY + n)).collect::<Vec<Handle>>()
+            })
+        })
+        .collect();
+    let handles: Vec<Handle> = outsiders.into_iter().flat_map(|outsider| outsider.join().unwrap()).collect();
+    assert!(slab::outside().chunks() >= 4 * MANY as usize / CHUNK_NODES);
+    qsbr::online();
+    wheels.own(0);
+    assert!(handles.into_iter().all(|handle| wheels.cancel_send(handle).is_some()));
+    wheels.look(10);
+    // Of other tests some may be there.
+    assert!(slab::outside().chunks() <= before + 20, "{} {before}", slab::outside().chunks());
     qsbr::offline();
 }
 

@@ -1,0 +1,47 @@
+%% Output that a port does not take: for input alone it ends with ebadf, while it is busy its sender is suspended.
+-module(port_refuses).
+-export([main/1]).
+
+main(_) ->
+    process_flag(trap_exit, true),
+    [t:p({Options, How}, input_only(Options, Command)) || Options <- [[], [binary], [{packet, 2}]], {How, Command} <- commands()],
+    t:p(busy, busy()),
+    t:p(gone, gone()).
+
+commands() ->
+    [{port_command, fun(P) -> port_command(P, "hello") end}, {empty, fun(P) -> port_command(P, "") end},
+     {message, fun(P) -> P ! {self(), {command, "hello"}}, sent end}].
+
+input_only(Options, Command) ->
+    P = open_port({spawn, "sleep 60"}, [in | Options]),
+    Returned = Command(P),
+    receive {'EXIT', P, Why} -> {Returned, Why, erlang:port_info(P, name)} after 5000 -> {Returned, nothing} end.
+
+%% Those that send to it, and what they are before and when it has taken all.
+busy() ->
+    P = open_port({spawn, "sh -c 'sleep 2; exec cat > /dev/null'"}, [out]),
+    true = register(port_refuses, P),
+    Data = binary:copy(<<7>>, 200000),
+    Owner = self(),
+    Ps = [spawn_link(fun() -> Send(), receive stop -> ok end end)
+          || Send <- [fun() -> port_command(P, Data), port_command(P, Data) end, fun() -> P ! {Owner, {command, Data}}, P ! {Owner, {command, Data}} end,
+                      fun() -> port_refuses ! {Owner, {command, Data}}, erlang:send(port_refuses, {Owner, {command, Data}}) end]],
+    Statuses = [status(S, Awaited) || Awaited <- [suspended, waiting], S <- Ps],
+    [S ! stop || S <- Ps],
+    Stopped = [receive {'EXIT', S, Why} -> Why end || S <- Ps],
+    true = port_close(P),
+    {Statuses, Stopped}.
+
+status(P, Awaited) -> t:wait_until(fun() -> process_info(P, status) =:= {status, Awaited} end), process_info(P, status).
+
+%% The port ends while somebody waits for it.
+gone() ->
+    P = open_port({spawn, "sleep 2"}, [out]),
+    Data = binary:copy(<<0>>, 300000),
+    [port_command(P, Data, [nosuspend]) || _ <- [1, 2]],
+    S = spawn_link(fun() -> Failed = (catch port_command(P, Data)), receive stop -> exit(element(1, element(2, Failed))) end end),
+    Before = status(S, suspended),
+    receive {'EXIT', P, _} -> ok end,
+    After = status(S, waiting),
+    S ! stop,
+    {Before, After, receive {'EXIT', S, Why} -> Why end}.
