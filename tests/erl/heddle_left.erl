@@ -12,8 +12,8 @@ main(_) ->
 
 kind(Kind) -> maps:get(Kind, maps:get(kinds, heddle_stats:memory())).
 
-%% Up to 5 s.
-until(IsRight, Look) -> until(IsRight, Look, 100).
+%% Up to 20 s: threads look once a second at most, and on a busy machine they come late.
+until(IsRight, Look) -> until(IsRight, Look, 400).
 
 until(IsRight, Look, Times) ->
     Seen = Look(),

@@ -15,7 +15,7 @@ main(_) ->
     io:format("~p ~p~n", [Calls, Words]),
     erlang:trace_pattern({?MODULE, born, 1}, true, [call_memory]),
     erlang:trace(Me, true, [call, set_on_spawn]),
-    {Q, Ref} = spawn_monitor(?MODULE, born, [lists:seq(1, 16)]),
+    {Q, Ref} = spawn_monitor(?MODULE, born, [lists:seq(1, 6)]),
     receive {'DOWN', Ref, process, Q, _} -> ok end,
     erlang:trace(Me, false, [all]),
     {call_memory, [{Q, 1, Born}]} = erlang:trace_info({?MODULE, born, 1}, call_memory),

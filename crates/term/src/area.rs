@@ -364,13 +364,18 @@ pub unsafe fn for_each_reference(head: *const u64, mut f: impl FnMut(*mut Region
     }
 }
 
-/// Regions that were met, each with what a collection wants to remember of it.
-#[derive(Default)]
+/// Regions that were met, each with what a collection wants to remember of it. The first few need no allocation.
 pub struct Seen {
     /// The last one that was met: neighbours are asked for together.
     last: std::ops::Range<usize>,
-    regions: HashMap<*mut Region, *mut u64, FixedState>,
+    near: [(*mut Region, *mut u64); NEAR],
+    count: usize,
+    /// All, once they are more.
+    far: HashMap<*mut Region, *mut u64, FixedState>,
 }
+
+/// Guessed: what most processes hold.
+const NEAR: usize = 8;
 
 impl Seen {
     /// Notes the region that a pointer into the area leads to.
@@ -392,7 +397,7 @@ impl Seen {
     /// Notes what the regions refer to that are noted: they must be held.
     pub fn close(&mut self) {
         let mut inner = Vec::new();
-        for &region in self.regions.keys() {
+        for region in self.regions() {
             // SAFETY: it is held; its list does not change any more.
             unsafe { for_each_reference((*region).off_heap.head, |region, _| inner.push(region)) };
         }
@@ -403,26 +408,46 @@ impl Seen {
 
     /// False if it was noted before.
     pub fn add(&mut self, region: *mut Region) -> bool {
-        let before = self.regions.len();
-        self.regions.entry(region).or_insert(null_mut());
-        self.regions.len() != before
+        if self.get(region).is_some() {
+            return false;
+        }
+        if self.count < NEAR {
+            self.near[self.count] = (region, null_mut());
+        } else {
+            if self.count == NEAR {
+                self.far.extend(self.near);
+            }
+            self.far.insert(region, null_mut());
+        }
+        self.count += 1;
+        true
     }
 
     pub fn is_empty(&self) -> bool {
-        self.regions.is_empty()
+        self.count == 0
     }
 
     pub fn len(&self) -> usize {
-        self.regions.len()
+        self.count
     }
 
     pub fn regions(&self) -> impl Iterator<Item = *mut Region> + '_ {
-        self.regions.keys().copied()
+        let near = if self.count <= NEAR { self.count } else { 0 };
+        self.near[..near].iter().map(|&(region, _)| region).chain(self.far.keys().copied())
     }
 
     /// What is remembered of a region that was noted (at first null); None if it was not.
     pub fn get(&mut self, region: *mut Region) -> Option<&mut *mut u64> {
-        self.regions.get_mut(&region)
+        if self.count > NEAR {
+            return self.far.get_mut(&region);
+        }
+        self.near[..self.count].iter_mut().find(|(near, _)| *near == region).map(|(_, what)| what)
+    }
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen { last: 0..0, near: [(null_mut(), null_mut()); NEAR], count: 0, far: HashMap::default() }
     }
 }
 

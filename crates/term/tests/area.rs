@@ -1,0 +1,109 @@
+//! The message area by itself. One test: there is one area a program, and it is wanted before the first literal.
+
+use heddle_memory::Kind as Memory;
+use heddle_term::area::{self, Region, Seen};
+use heddle_term::copy::HoldingCopy;
+use heddle_term::{Heap, Term, literal};
+
+fn bytes() -> usize {
+    heddle_memory::sum(Memory::Message)
+}
+
+fn list(heap: &mut Heap, n: i64) -> Term {
+    heap.small_list((0..n).collect::<Vec<_>>().into_iter())
+}
+
+#[test]
+fn regions_are_found_held_and_given_up() {
+    area::want();
+    let mut heap = Heap::new();
+    let text = heap.string("kept");
+    let text = literal::make_literal(text);
+    assert!(area::is_there() && !area::contains(text) && area::is_fixed(text));
+
+    // Of many sizes, each found from each of its cells.
+    let mut regions = Vec::new();
+    for n in (10..2000).step_by(37) {
+        let original = list(&mut heap, n);
+        let (copy, region) = HoldingCopy::of(original).to_region().unwrap();
+        regions.push((copy, region, n));
+    }
+    for &(copy, region, n) in &regions {
+        let (mut cell, mut seen) = (copy, 0);
+        while cell.is_cons() {
+            assert!(area::contains(cell) && area::is_fixed(cell));
+            // SAFETY: the region is held.
+            unsafe { assert_eq!(Region::of(cell), region) };
+            assert_eq!(cell.head(), Term::small(seen));
+            (cell, seen) = (cell.tail(), seen + 1);
+        }
+        assert_eq!(seen, n);
+    }
+
+    // What is in the area is not copied again; a message around it holds it, and what it holds.
+    let (inner, inner_region, _) = regions[0];
+    assert_eq!(HoldingCopy::of(inner).in_place(), Some(Some(inner_region)));
+    let around = heap.tuple(&[inner, text, Term::small(1)]);
+    let (middle, middle_region) = HoldingCopy::of(around).to_region().unwrap();
+    let around = heap.tuple(&[middle, middle]);
+    let (outer, outer_region) = HoldingCopy::of(around).to_region().unwrap();
+    let mut reached = Seen::default();
+    // SAFETY: they are held.
+    unsafe {
+        assert!(Region::has_literals(outer_region) && !Region::has_literals(inner_region));
+        Region::for_each(outer_region, &mut reached, |_| ());
+        assert_eq!(Region::words(outer_region), 3 + 2 * area::REFERENCE_WORDS);
+    }
+    assert_eq!(reached.len(), 3);
+    // SAFETY: each is given up by this one, who holds it; the outer one still holds two of them.
+    unsafe {
+        Region::release(middle_region, 1);
+        Region::release(inner_region, 1);
+    }
+    assert_eq!(outer.slot(0).slot(0).head(), Term::small(0));
+
+    // Heaps hold what can be reached, each once for the region that was taken twice.
+    let mut receiver = Heap::new();
+    // SAFETY: it is held; the second hold is made for it.
+    unsafe {
+        Region::hold(outer_region, 1);
+        receiver.hold(outer_region);
+        receiver.hold(outer_region);
+    }
+    let mut held = Vec::new();
+    // SAFETY: the list is whole.
+    unsafe { area::for_each_reference(receiver.off_heap.head, |region, times| held.push((region, times))) };
+    assert_eq!(held, [(outer_region, 2), (held[1].0, 1), (held[2].0, 1)]);
+    assert!(held[1..].iter().all(|&(region, _)| region == inner_region || region == middle_region));
+
+    // A message that would hold many regions is copied whole.
+    let parts: Vec<Term> = regions[1..].iter().map(|&(copy, ..)| copy).collect();
+    let all = heap.tuple(&parts);
+    let whole = HoldingCopy::of(all);
+    assert_eq!(whole.words(), heddle_term::copy::flat_size(all));
+    let few = heap.tuple(&parts[..3]);
+    assert_eq!(HoldingCopy::of(few).words(), 4 + 3 * area::REFERENCE_WORDS);
+
+    // Nothing is left when nobody holds anything.
+    assert!(bytes() > 0);
+    receiver.clear();
+    for &(_, region, _) in &regions[1..] {
+        // SAFETY: held by this one alone.
+        unsafe { Region::release(region, 1) };
+    }
+    assert_eq!(bytes(), 0);
+}
+
+#[test]
+fn what_was_seen_is_known_however_much_it_is() {
+    let mut seen = Seen::default();
+    // (Never looked at.)
+    let region = |n: usize| std::ptr::without_provenance_mut::<Region>(n * 64);
+    for n in 1..40 {
+        assert!(seen.get(region(n)).is_none());
+        assert!(seen.add(region(n)) && !seen.add(region(n)));
+        assert_eq!((seen.len(), seen.regions().count()), (n, n));
+        *seen.get(region(n)).unwrap() = std::ptr::without_provenance_mut(n);
+    }
+    assert!((1..40).all(|n| seen.get(region(n)).is_some_and(|what| what.addr() == n)));
+}
