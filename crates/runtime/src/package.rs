@@ -5,8 +5,9 @@
 
 use heddle_term::Term;
 use heddle_term::area::{self, Region};
-use heddle_term::copy::{HoldingCopy, Keep, copy_to_keeping, flat_size_keeping, relocate};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
+use heddle_term::holding::HoldingCopy;
 use heddle_term::literal::Leaving;
 use std::ptr::null_mut;
 
@@ -224,7 +225,7 @@ impl Drop for Package {
     fn drop(&mut self) {
         self.off_heap.release_all();
         if !self.fragment.is_null() {
-            // SAFETY: ours, and nothing points into it any more.
+            // SAFETY: it is ours, or the hold on it is, and nothing refers to it any more.
             unsafe {
                 match self.region() {
                     Some(region) => Region::release(region, 1),

@@ -150,6 +150,7 @@ impl Region {
     ///
     /// # Safety
     /// `term` points to an object of a region that somebody holds.
+    // SAFETY: the contract above.
     pub unsafe fn of(term: Term) -> *mut Region {
         // Relaxed: who has the term got it after the region's beginning was noted.
         let base = BASE.load(Ordering::Relaxed);
@@ -169,6 +170,7 @@ impl Region {
 
     /// # Safety
     /// The caller, or somebody for it, holds the region.
+    // SAFETY: the contract above.
     pub unsafe fn words(region: *const Region) -> usize {
         // SAFETY: by contract it is there, and it was closed before it was held.
         unsafe { (*region).used_words }
@@ -176,6 +178,7 @@ impl Region {
 
     /// # Safety
     /// As for `words`.
+    // SAFETY: the contract above.
     pub unsafe fn has_literals(region: *const Region) -> bool {
         // SAFETY: by contract.
         unsafe { (*region).has_literals }
@@ -185,6 +188,7 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
+    // SAFETY: the contract above.
     pub unsafe fn listed(region: *const Region) -> *const u64 {
         // SAFETY: by contract.
         unsafe { (*region).off_heap.head }
@@ -194,6 +198,7 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
+    // SAFETY: the contract above.
     pub unsafe fn hold(region: *const Region, times: usize) {
         // SAFETY: by contract. Relaxed: there is a holder already, who knows it.
         unsafe { (*region).holders.fetch_add(times, Ordering::Relaxed) };
@@ -203,6 +208,7 @@ impl Region {
     ///
     /// # Safety
     /// The holds are the caller's, who refers to it no more.
+    // SAFETY: the contract above.
     pub unsafe fn release(region: *mut Region, times: usize) {
         let mut dead = Vec::new();
         // SAFETY: by contract; what a region refers to it holds itself, so it is there until that is given up.
@@ -323,6 +329,7 @@ pub const REFERENCE_WORDS: usize = 4;
 ///
 /// # Safety
 /// `at` has room for `REFERENCE_WORDS` words on the heap that the list belongs to.
+// SAFETY: the contract above.
 pub unsafe fn refer(at: *mut u64, region: *mut Region, times: usize, off_heap: &mut OffHeap) {
     // SAFETY: by contract; the caller holds the region.
     unsafe {
@@ -339,6 +346,7 @@ pub unsafe fn refer(at: *mut u64, region: *mut Region, times: usize, off_heap: &
 /// # Safety
 /// `object` is the address of an off-heap object.
 #[inline(always)]
+// SAFETY: the contract above.
 pub unsafe fn reference(object: *const u64) -> Option<(*mut Region, usize)> {
     // SAFETY: by contract; layout as in the table of `boxed`.
     unsafe {
@@ -351,6 +359,7 @@ pub unsafe fn reference(object: *const u64) -> Option<(*mut Region, usize)> {
 ///
 /// # Safety
 /// The list is whole and does not change meanwhile.
+// SAFETY: the contract above.
 pub unsafe fn for_each_reference(head: *const u64, mut f: impl FnMut(*mut Region, usize)) {
     let mut object = head;
     while !object.is_null() {
@@ -383,6 +392,7 @@ impl Seen {
     /// # Safety
     /// As for `Region::of`.
     #[inline]
+    // SAFETY: the contract above.
     pub unsafe fn note(&mut self, term: Term) {
         if !self.last.contains(&(term.ptr() as usize)) {
             // SAFETY: by contract.

@@ -202,6 +202,7 @@ impl Heap {
     ///
     /// # Safety
     /// The caller holds the region.
+    // SAFETY: the contract above.
     pub unsafe fn hold(&mut self, region: *mut Region) {
         let newest = self.off_heap.head;
         // SAFETY: what is listed is whole, and ours; a region holds what it lists.

@@ -34,6 +34,7 @@ pub mod fun;
 mod hamt;
 pub mod hash;
 pub mod heap;
+pub mod holding;
 pub mod ident;
 pub mod list;
 pub mod literal;

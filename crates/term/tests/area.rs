@@ -2,7 +2,7 @@
 
 use heddle_memory::Kind as Memory;
 use heddle_term::area::{self, Region, Seen};
-use heddle_term::copy::HoldingCopy;
+use heddle_term::holding::HoldingCopy;
 use heddle_term::{Heap, Term, literal};
 
 fn bytes() -> usize {

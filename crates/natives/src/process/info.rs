@@ -451,7 +451,7 @@ fn binaries(q: &Process, heap: &mut Heap) -> Term {
                 let address = heap.unsigned(block as u64);
                 rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
             }
-            // SAFETY: off-heap objects keep their link in the word after the header.
+            // SAFETY: off-heap objects keep their link in the word after the header, in regions too.
             object = unsafe { *object.add(1) as *const u64 };
         }
     }

@@ -1,0 +1,89 @@
+//! A copy that leaves in the message area what is there: of messages, and of what new processes begin with.
+
+use crate::area::{self, NewRegion, Region, Seen};
+use crate::copy::{Keep, copy_to_keeping, size_and_kept};
+use crate::heap::OffHeap;
+use crate::term::Term;
+
+/// A copy to be, that refers to what is in the message area where it lies, and holds the regions of that.
+pub struct HoldingCopy {
+    term: Term,
+    keep: Keep,
+    data_words: usize,
+    regions: Seen,
+    has_literals: bool,
+}
+
+/// A copy that would have to hold more regions does without: receivers hold each of them, too.
+const MOST_REGIONS: usize = 16;
+
+impl HoldingCopy {
+    pub fn of(term: Term) -> HoldingCopy {
+        let mut copy = HoldingCopy { term, keep: Keep::shared(), data_words: 0, regions: Seen::default(), has_literals: false };
+        copy.measure();
+        if copy.data_words != 0 {
+            copy.regions.close();
+            if copy.regions.len() > MOST_REGIONS {
+                (copy.keep, copy.regions, copy.has_literals) = (Keep::live(), Seen::default(), false);
+                copy.measure();
+            }
+        }
+        copy
+    }
+
+    fn measure(&mut self) {
+        self.data_words = size_and_kept(self.term, self.keep, usize::MAX, |kept| {
+            if kept.is_immediate() {
+            } else if area::contains(kept) {
+                // SAFETY: who has the term holds its regions.
+                unsafe { self.regions.note(kept) };
+            } else {
+                self.has_literals = true;
+            }
+        });
+    }
+
+    /// Nothing is to be copied: the region that the term is in, if it is in one.
+    pub fn in_place(&self) -> Option<Option<*mut Region>> {
+        (self.data_words == 0).then(|| self.regions.regions().next())
+    }
+
+    /// Words that are copied.
+    pub fn data_words(&self) -> usize {
+        self.data_words
+    }
+
+    /// Words that it needs: the data, and what says which regions are held.
+    pub fn words(&self) -> usize {
+        self.data_words + if self.data_words == 0 { 0 } else { self.regions.len() * area::REFERENCE_WORDS }
+    }
+
+    /// The copy.
+    ///
+    /// # Safety
+    /// `at` has room for as many words as it needs, on the heap of the list.
+    // SAFETY: the contract above.
+    pub unsafe fn write(&self, at: *mut u64, off_heap: &mut OffHeap) -> Term {
+        // SAFETY: by contract; who has the term holds the regions meanwhile.
+        unsafe {
+            let copy = copy_to_keeping(self.term, at, off_heap, self.keep);
+            let mut reference = at.add(self.data_words);
+            for region in self.regions.regions() {
+                Region::hold(region, 1);
+                area::refer(reference, region, 1, off_heap);
+                reference = reference.add(area::REFERENCE_WORDS);
+            }
+            copy
+        }
+    }
+
+    /// The copy, in a region of its own that the caller holds once; None if the area is full.
+    pub fn to_region(&self) -> Option<(Term, *mut Region)> {
+        let mut new = NewRegion::new(self.words())?;
+        // SAFETY: it has the room.
+        let copy = unsafe { self.write(new.start(), new.off_heap()) };
+        // SAFETY: they are held.
+        let inner = self.regions.regions().any(|region| unsafe { Region::has_literals(region) });
+        Some((copy, new.close(self.words(), self.has_literals || inner)))
+    }
+}
