@@ -37,6 +37,11 @@ const _: () = assert!(PLACES.is_power_of_two() && REFERRED_WORDS < TALLIES);
 /// small one.
 const TIMED_ONE_IN: u64 = 64;
 
+/// A copy that took longer, in the unit of `cycles`, was not at work all the time: its thread lost the processor. As each counts
+/// for many, it is left out.
+const INTERRUPTED: u64 = 60_000;
+const INTERRUPTED_PER_WORD: u64 = 60;
+
 /// What a message costs.
 #[derive(Clone, Copy)]
 pub struct Cost {
@@ -64,9 +69,13 @@ impl Timed {
 #[cold]
 #[inline(never)]
 fn ended(began: u64, words: usize) {
+    let time = cycles::now().wrapping_sub(began);
+    if time > INTERRUPTED + words as u64 * INTERRUPTED_PER_WORD {
+        return;
+    }
     let row = own_row();
     row.tally(FIRST_TIMED + size(words), 1);
-    row.tally(FIRST_TIME + size(words), cycles::now().wrapping_sub(began));
+    row.tally(FIRST_TIME + size(words), time);
 }
 
 #[cold]
@@ -258,12 +267,17 @@ mod tests {
             let began = count(9, words);
             if began.0.is_some() {
                 timed += 1;
-                std::thread::sleep(std::time::Duration::from_millis(1));
+                std::thread::sleep(std::time::Duration::from_micros(100));
             }
             began.end(words);
         }
         assert_eq!(timed, 4);
         let ns = copying() - before;
-        assert!((200_000_000..2_000_000_000).contains(&ns), "{ns}");
+        assert!((20_000_000..2_000_000_000).contains(&ns), "{ns}");
+        // Nobody copies one word so long.
+        count(9, 1);
+        let before = copying();
+        Timed(Some(cycles::now().wrapping_sub(1 << 40))).end(1);
+        assert_eq!(copying(), before);
     }
 }
