@@ -13,7 +13,7 @@ const SMALL_BYTES: usize = 128;
 const SMALL: usize = SMALL_BYTES / 8 + 1;
 
 /// Figures of a row that belong to the crates above.
-pub const TALLIES: usize = 1024 + 128;
+pub const TALLIES: usize = 1024 + 256;
 
 /// Written by the row's thread.
 struct Figures {
@@ -59,11 +59,13 @@ pub struct Row {
     tallies: [AtomicU64; TALLIES],
 }
 
-/// By the row's thread.
+/// By the row's thread. Gives the sum.
 #[inline(always)]
-fn add(figure: &AtomicU64, more: u64) {
+fn add(figure: &AtomicU64, more: u64) -> u64 {
     // Relaxed: a statistic. No read-modify-write: nobody else writes it.
-    figure.store(figure.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+    let sum = figure.load(Ordering::Relaxed).wrapping_add(more);
+    figure.store(sum, Ordering::Relaxed);
+    sum
 }
 
 impl Blocks {
@@ -80,7 +82,8 @@ impl Blocks {
             return;
         }
         if kind == Kind::Rest && bytes <= SMALL_BYTES && bytes.is_multiple_of(8) {
-            return add(&self.small[bytes / 8], 1);
+            add(&self.small[bytes / 8], 1);
+            return;
         }
         let figures = &self.kinds[kind as usize];
         add(&figures.blocks, 1);
@@ -240,12 +243,10 @@ impl Row {
         self.thread.load(Ordering::Relaxed)
     }
 
-    /// By its thread; what it means is for the crate to say that counts.
+    /// By its thread; what it means is for the crate to say that counts. Gives the sum.
     #[inline(always)]
-    pub fn tally(&self, figure: usize, more: u64) {
-        if COUNTED {
-            add(&self.tallies[figure], more);
-        }
+    pub fn tally(&self, figure: usize, more: u64) -> u64 {
+        if COUNTED { add(&self.tallies[figure], more) } else { 0 }
     }
 
     pub fn tallied(&self, figure: usize) -> u64 {

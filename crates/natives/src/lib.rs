@@ -32,6 +32,7 @@ pub const TABLES: &[&[Native]] = &[
     system::dirty::TABLE,
     system::display::TABLE,
     system::halt::TABLE,
+    system::heap_figures::TABLE,
     system::heddle_stats::TABLE,
     system::lcnt::TABLE,
     system::info::TABLE,

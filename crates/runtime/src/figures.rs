@@ -5,6 +5,7 @@
 //! (the poller, who frees tables) are few and count rarely: they share one row under a lock.
 
 use crate::locks::{self, Waits};
+use crate::pauses::Pauses;
 use heddle_memory::COUNTED;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,11 @@ impl Figure {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 
+    /// By its thread.
+    pub fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -33,10 +39,17 @@ pub struct Figures {
     number: u16,
     pub minor_collections: Figure,
     pub major_collections: Figure,
-    pub words_copied: Figure,
+    /// What survived them.
+    pub minor_words: Figure,
+    pub major_words: Figure,
     pub words_reclaimed: Figure,
+    /// What the process that was collected last had then, old data included.
+    pub last_live_words: Figure,
     /// In the unit of `cycles`.
-    pub collecting: Figure,
+    pub minor_time: Figure,
+    pub major_time: Figure,
+    /// Of a thread that collected.
+    pauses: OnceLock<Box<Pauses>>,
     /// Processes that came here along migration paths or went away on them, by this scheduler's doing.
     pub migrations: Figure,
     /// How often others woke it, how often it went to sleep, how often it looked for work at others.
@@ -112,6 +125,16 @@ impl Figures {
 
     pub fn collections(&self) -> u64 {
         self.minor_collections.get() + self.major_collections.get()
+    }
+
+    /// By its thread.
+    pub fn collecting(&self) -> &Pauses {
+        self.pauses.get_or_init(Box::default)
+    }
+
+    /// None if it never collected.
+    pub fn pauses(&self) -> Option<&Pauses> {
+        self.pauses.get().map(|pauses| &**pauses)
     }
 
     pub fn lock_waits(&self) -> u64 {

@@ -37,13 +37,21 @@ use std::collections::HashMap;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-/// Counts a collection for the calling thread: `began` by `cycles`, words copied and reclaimed.
-fn count(minor: bool, began: u64, copied: usize, reclaimed: usize) {
+/// Counts a collection for the calling thread: `began` by `cycles`, words copied, reclaimed, and live when it was done.
+fn count(minor: bool, began: u64, copied: usize, reclaimed: usize, live: usize) {
     figures::count(|mine| {
-        (if minor { &mine.minor_collections } else { &mine.major_collections }).add(1);
-        mine.words_copied.add(copied as u64);
+        let time = cycles::now().wrapping_sub(began);
+        let (count, words, times, pauses) = if minor {
+            (&mine.minor_collections, &mine.minor_words, &mine.minor_time, &mine.collecting().minor)
+        } else {
+            (&mine.major_collections, &mine.major_words, &mine.major_time, &mine.collecting().major)
+        };
+        count.add(1);
+        words.add(copied as u64);
+        times.add(time);
+        pauses.add(cycles::to_rough_ns(time));
         mine.words_reclaimed.add(reclaimed as u64);
-        mine.collecting.add(cycles::now().wrapping_sub(began));
+        mine.last_live_words.set(live as u64);
     });
 }
 
@@ -134,7 +142,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
     }
     // A minor one copies all that is young now, and what it promoted.
-    count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after));
+    count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
     if metered {
         meters::pause(p, meters::What::Memory, true);
     }
@@ -159,7 +167,7 @@ pub fn hibernate(p: &mut Process, live: &mut [Term]) {
     p.stop = p.end;
     major(p, live, 0, Some(12), None);
     p.sync_limit();
-    count(false, start, p.used_words(), before.saturating_sub(p.used_words()));
+    count(false, start, p.used_words(), before.saturating_sub(p.used_words()), p.used_words());
 }
 
 /// A full collection that also copies the literals which are leaving. No X registers are live.
@@ -168,7 +176,7 @@ pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
     let start = cycles::now();
     major(p, &mut [], 0, None, Some(leaving));
     p.sync_limit();
-    count(false, start, p.used_words(), 0);
+    count(false, start, p.used_words(), 0, p.used_words());
     check_max_heap(p);
     p.shared().state.set_collecting(false);
 }

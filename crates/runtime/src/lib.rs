@@ -32,6 +32,7 @@ pub mod natives;
 pub mod package;
 mod parker;
 pub mod partner;
+pub mod pauses;
 pub mod placement;
 pub mod private;
 pub mod process;

@@ -4,6 +4,7 @@
 //!
 //! Counted is by where the receiver ran last. What that means for the sender is found when somebody asks.
 
+use crate::cycles;
 use crate::placement::MAX_SCHEDULERS;
 use crate::process::ProcRef;
 use heddle_memory::{COUNTED, Row, TALLIES, own_row};
@@ -21,32 +22,96 @@ const WORDS: usize = PLACES + 1;
 /// Of all messages that have words: by size.
 const FIRST_SIZE: usize = PLACES + 2;
 
-const _: () = assert!(PLACES.is_power_of_two() && FIRST_SIZE + SIZES <= TALLIES);
+/// Of those whose copies were timed, by size: how many, and the time in the unit of `cycles`.
+const FIRST_TIMED: usize = FIRST_SIZE + SIZES;
+const FIRST_TIME: usize = FIRST_TIMED + SIZES;
+/// Messages of which nothing was copied, and those of which some was, because it is in the message area; words of the regions of
+/// both.
+const REFERRED: usize = FIRST_TIME + SIZES;
+const PARTLY_REFERRED: usize = REFERRED + 1;
+const REFERRED_WORDS: usize = REFERRED + 2;
 
-/// A message of so many words is about to be sent to somebody else.
-#[inline(always)]
-pub fn to(receiver: ProcRef, words: usize) {
-    if COUNTED {
-        // There are no more: the remainder costs less than to tell the compiler.
-        count(receiver.last_scheduler.load(Ordering::Relaxed) as usize % PLACES, words);
+const _: () = assert!(PLACES.is_power_of_two() && REFERRED_WORDS < TALLIES);
+
+/// Of each size the copy of the first message is timed, and of one in so many: to read the clock twice costs as much as to copy a
+/// small one.
+const TIMED_ONE_IN: u64 = 64;
+
+/// A copy that took longer, in the unit of `cycles`, was not at work all the time: its thread lost the processor. As each counts
+/// for many, it is left out.
+const INTERRUPTED: u64 = 60_000;
+const INTERRUPTED_PER_WORD: u64 = 60;
+
+/// What a message costs.
+#[derive(Clone, Copy)]
+pub struct Cost {
+    /// Words to copy.
+    pub words: usize,
+    /// Words of the regions of the message area in which the rest is.
+    pub referred: usize,
+}
+
+/// When a copy began that is to be timed.
+pub struct Timed(Option<u64>);
+
+impl Timed {
+    pub const NO: Timed = Timed(None);
+
+    /// The copy, of so many words, is done.
+    #[inline(always)]
+    pub fn end(self, words: usize) {
+        if let Timed(Some(began)) = self {
+            ended(began, words);
+        }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn ended(began: u64, words: usize) {
+    let time = cycles::now().wrapping_sub(began);
+    if time > INTERRUPTED + words as u64 * INTERRUPTED_PER_WORD {
+        return;
+    }
+    let row = own_row();
+    row.tally(FIRST_TIMED + size(words), 1);
+    row.tally(FIRST_TIME + size(words), time);
+}
+
+#[cold]
+#[inline(never)]
+fn begin() -> Timed {
+    Timed(Some(cycles::now()))
+}
+
+/// A message is about to be copied and sent to somebody else.
+#[inline(always)]
+pub fn to(receiver: ProcRef, cost: Cost) -> Timed {
+    // There are no more: the remainder costs less than to tell the compiler.
+    if COUNTED { count(receiver.last_scheduler.load(Ordering::Relaxed) as usize % PLACES, cost) } else { Timed::NO }
 }
 
 /// A process is about to send itself a message.
 #[inline(always)]
-pub fn to_myself(words: usize) {
-    count(MYSELF, words);
+pub fn to_myself(cost: Cost) -> Timed {
+    if COUNTED { count(MYSELF, cost) } else { Timed::NO }
 }
 
 #[inline(always)]
-fn count(place: usize, words: usize) {
+fn count(place: usize, cost: Cost) -> Timed {
     let row = own_row();
     row.tally(place, 1);
-    // Who sends one without words knows that soon: then it is all.
-    if words != 0 {
-        row.tally(FIRST_SIZE + size(words), 1);
-        row.tally(WORDS, words as u64);
+    if cost.referred != 0 {
+        row.tally(if cost.words == 0 { REFERRED } else { PARTLY_REFERRED }, 1);
+        row.tally(REFERRED_WORDS, cost.referred as u64);
     }
+    // Who sends one without words knows that soon: then it is all.
+    if cost.words == 0 {
+        return Timed::NO;
+    }
+    row.tally(WORDS, cost.words as u64);
+    let of_the_size = row.tally(FIRST_SIZE + size(cost.words), 1);
+    if of_the_size % TIMED_ONE_IN == 1 { begin() } else { Timed::NO }
 }
 
 /// The class of a message of so many words.
@@ -65,6 +130,13 @@ pub struct Sent {
     /// That were copied.
     pub words: u64,
     pub sizes: [u64; SIZES],
+    /// What copying took, as far as can be told from those that were timed.
+    pub copying_ns: u64,
+    /// Of which nothing was copied, as all is in the message area; and of which some was.
+    pub by_reference: u64,
+    pub partly_by_reference: u64,
+    /// Words of the regions that both refer to.
+    pub words_by_reference: u64,
 }
 
 impl Sent {
@@ -78,7 +150,18 @@ impl Sent {
     }
 
     fn sum<'a>(rows: impl Iterator<Item = &'a Row>) -> Sent {
-        let mut sum = Sent { to_self: 0, to_same_scheduler: 0, to_other_scheduler: 0, words: 0, sizes: [0; SIZES] };
+        let mut sum = Sent {
+            to_self: 0,
+            to_same_scheduler: 0,
+            to_other_scheduler: 0,
+            words: 0,
+            sizes: [0; SIZES],
+            copying_ns: 0,
+            by_reference: 0,
+            partly_by_reference: 0,
+            words_by_reference: 0,
+        };
+        let (mut timed, mut time) = ([0; SIZES], [0; SIZES]);
         for row in rows {
             let to_others: u64 = (0..PLACES).map(|place| row.tallied(place)).sum();
             // Numbers from there on are dirty schedulers'.
@@ -89,7 +172,12 @@ impl Sent {
                 let more = row.tallied(FIRST_SIZE + size);
                 *count += more;
                 with_words += more;
+                timed[size] += row.tallied(FIRST_TIMED + size);
+                time[size] += row.tallied(FIRST_TIME + size);
             }
+            sum.by_reference += row.tallied(REFERRED);
+            sum.partly_by_reference += row.tallied(PARTLY_REFERRED);
+            sum.words_by_reference += row.tallied(REFERRED_WORDS);
             // Its thread may just send one.
             sum.sizes[0] += (to_others + to_self).saturating_sub(with_words);
             sum.to_self += to_self;
@@ -97,14 +185,24 @@ impl Sent {
             sum.to_other_scheduler += to_others.saturating_sub(same);
             sum.words += row.tallied(WORDS);
         }
+        sum.copying_ns = (1..SIZES).filter(|&size| timed[size] > 0).map(|size| mean(time[size], timed[size], sum.sizes[size])).sum();
         sum
     }
+}
+
+/// In ns, what `count` take if `timed` of them took so many `cycles`.
+fn mean(time: u64, timed: u64, count: u64) -> u64 {
+    (cycles::to_ns(time) as u128 * count as u128 / timed as u128) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use heddle_memory::mine;
+
+    fn count(place: usize, words: usize) -> Timed {
+        super::count(place, Cost { words, referred: 0 })
+    }
 
     #[test]
     fn sizes_are_powers_of_two() {
@@ -144,5 +242,42 @@ mod tests {
         count(MYSELF, 0);
         count(5, 0);
         assert_eq!(ways(&Sent::by_scheduler(MYSELF)), [before[0] + 1, before[1], before[2] + 1, before[3]]);
+    }
+
+    #[test]
+    fn what_lies_in_the_area_is_counted_apart() {
+        let figures = |sent: &Sent| [sent.by_reference, sent.partly_by_reference, sent.words_by_reference, sent.words, sent.sizes[0]];
+        let before = figures(&Sent::sum([mine()].into_iter()));
+        for (words, referred) in [(0, 100), (7, 30), (0, 0), (7, 0)] {
+            super::count(5, Cost { words, referred });
+        }
+        let now = figures(&Sent::sum([mine()].into_iter()));
+        assert_eq!(std::array::from_fn(|i| now[i] - before[i]), [1, 1, 130, 14, 2]);
+    }
+
+    /// Of a size that nobody else sends: the first, and one in 64, are timed; the others are taken to last as long.
+    #[test]
+    fn some_copies_are_timed() {
+        cycles::init();
+        let words = 1 << 50;
+        let copying = || Sent::sum([mine()].into_iter()).copying_ns;
+        let before = copying();
+        let mut timed = 0;
+        for _ in 0..200 {
+            let began = count(9, words);
+            if began.0.is_some() {
+                timed += 1;
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            }
+            began.end(words);
+        }
+        assert_eq!(timed, 4);
+        let ns = copying() - before;
+        assert!((20_000_000..2_000_000_000).contains(&ns), "{ns}");
+        // Nobody copies one word so long.
+        count(9, 1);
+        let before = copying();
+        Timed(Some(cycles::now().wrapping_sub(1 << 40))).end(1);
+        assert_eq!(copying(), before);
     }
 }

@@ -3,6 +3,7 @@
 //! With the hybrid heap a message is a region of the message area that the package holds, unless it is small: then it is copied, as
 //! with private heaps.
 
+use crate::messages::{Cost, Timed};
 use heddle_term::Term;
 use heddle_term::area::{self, Region};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
@@ -33,20 +34,21 @@ unsafe impl Send for Package {}
 impl Package {
     /// A flat copy of `term` that may be kept anywhere: it refers to no literals.
     pub fn new(term: Term) -> Package {
-        Package::keeping(term, Keep::NOTHING, |_| ())
+        Package::keeping(term, Keep::NOTHING, |_| Timed::NO)
     }
 
-    /// A flat copy of `term` for a process' message queue, where the collector of literals looks. `count` gets its words.
+    /// A flat copy of `term` for a process' message queue, where the collector of literals looks. `count` hears what it costs, and
+    /// says whether the copy is to be timed.
     #[inline(always)]
-    pub fn message(term: Term, count: impl FnOnce(usize)) -> Package {
+    pub fn message(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         if area::is_there() { Package::sharing(term, count) } else { Package::keeping(term, Keep::live(), count) }
     }
 
     /// Of the message area.
-    fn sharing(term: Term, count: impl FnOnce(usize)) -> Package {
+    fn sharing(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         let copy = HoldingCopy::of(term);
         let words = copy.words();
-        count(words);
+        let timed = count(Cost { words, referred: copy.referred_words() });
         if let Some(region) = copy.in_place() {
             return match region {
                 Some(region) => {
@@ -60,6 +62,7 @@ impl Package {
         if copy.data_words() > SHARE_ABOVE_WORDS
             && let Some((term, region)) = copy.to_region()
         {
+            timed.end(words);
             return Package::of_region(term, region);
         }
         let fragment = Fragment::new(words);
@@ -68,6 +71,7 @@ impl Package {
         unsafe {
             let term = copy.write(Fragment::start(fragment), &mut off_heap);
             (*fragment).used_words = words;
+            timed.end(words);
             Package { term, fragment, off_heap }
         }
     }
@@ -84,9 +88,9 @@ impl Package {
     }
 
     #[inline(always)]
-    fn keeping(term: Term, keep: Keep, count: impl FnOnce(usize)) -> Package {
+    fn keeping(term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
         let words = flat_size_keeping(term, keep);
-        count(words);
+        let timed = count(Cost { words, referred: 0 });
         if words == 0 {
             return Package::immediate(term);
         }
@@ -96,6 +100,7 @@ impl Package {
         unsafe {
             let copy = copy_to_keeping(term, Fragment::start(fragment), &mut off_heap, keep);
             (*fragment).used_words = words;
+            timed.end(words);
             Package { term: copy, fragment, off_heap }
         }
     }

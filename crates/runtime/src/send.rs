@@ -1,6 +1,7 @@
 //! Sending: from processes and from Rust threads. A sender writes to the receiver's inbox and wakes it, nothing else.
 
 use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
+use crate::messages::Cost;
 use crate::package::Package;
 use crate::process::{FLAG_TASK, Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
@@ -21,7 +22,8 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
     let _guard = crate::qsbr::guard();
     match proctab::lookup(pid) {
         Some(to) => {
-            messages::to(to, message.words());
+            // Who made it copied it.
+            let _ = messages::to(to, Cost { words: message.words(), referred: 0 });
             deliver(to, Signal::message(message)).is_ok()
         }
         None => false,
@@ -125,7 +127,7 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let package = Package::message(message, |words| messages::to(to, words));
+        let package = Package::message(message, |cost| messages::to(to, cost));
         let _ = deliver(to, Signal::message_with(from, package, token));
     }
 }
@@ -146,7 +148,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
     match dest.kind() {
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
-                let (from, data) = (p.pid_term(), Package::message(message, |words| messages::to(to, words)));
+                let (from, data) = (p.pid_term(), Package::message(message, |cost| messages::to(to, cost)));
                 let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data, token }));
             }
             Sent::Ok

@@ -58,6 +58,12 @@ impl HoldingCopy {
         self.data_words + if self.data_words == 0 { 0 } else { self.regions.len() * area::REFERENCE_WORDS }
     }
 
+    /// Words of the regions that it refers to.
+    pub fn referred_words(&self) -> usize {
+        // SAFETY: who has the term holds its regions.
+        self.regions.regions().map(|region| unsafe { Region::words(region) }).sum()
+    }
+
     /// The copy.
     ///
     /// # Safety

@@ -25,7 +25,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-fn figures_map(heap: &mut Heap, figures: &[(&str, u64)]) -> Term {
+pub fn figures_map(heap: &mut Heap, figures: &[(&str, u64)]) -> Term {
     let pairs: Vec<(Term, Term)> = figures.iter().map(|&(name, n)| (Atom::new(name).into(), heap.unsigned(n))).collect();
     map::from_pairs(heap, &pairs)
 }
@@ -59,7 +59,7 @@ fn schedulers(p: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 /// The row of the scheduler thread with this number, as in `statistics(scheduler_wall_time_all)`.
-fn row(p: &mut Process, id: Term) -> Result<&'static [Figures], heddle_runtime::Thrown> {
+pub fn row(p: &mut Process, id: Term) -> Result<&'static [Figures], heddle_runtime::Thrown> {
     let (all, Some(id)) = (figures::all(), id.as_small()) else { return Err(p.badarg()) };
     match usize::try_from(id) {
         Ok(id) if (1..all.len()).contains(&id) => Ok(&all[id - 1..id]),
@@ -81,12 +81,19 @@ fn gc_of(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn collections(p: &mut Process, rows: &[Figures]) -> Term {
+    let [minor_words, major_words] = [sum(rows, |f| f.minor_words.get()), sum(rows, |f| f.major_words.get())];
+    let [minor_ns, major_ns] = [sum(rows, |f| f.minor_time.get()), sum(rows, |f| f.major_time.get())].map(cycles::to_ns);
     let figures = [
         ("minor", sum(rows, |f| f.minor_collections.get())),
         ("major", sum(rows, |f| f.major_collections.get())),
-        ("words_copied", sum(rows, |f| f.words_copied.get())),
+        ("minor_words", minor_words),
+        ("major_words", major_words),
+        ("words_copied", minor_words + major_words),
         ("words_reclaimed", sum(rows, |f| f.words_reclaimed.get())),
-        ("time_ns", cycles::to_ns(sum(rows, |f| f.collecting.get()))),
+        ("last_live_words", sum(rows, |f| f.last_live_words.get())),
+        ("minor_ns", minor_ns),
+        ("major_ns", major_ns),
+        ("time_ns", minor_ns + major_ns),
     ];
     figures_map(&mut p.heap, &figures)
 }
@@ -112,6 +119,10 @@ fn sent(p: &mut Process, sent: &Sent) -> Term {
     let figures = [
         ("messages", sent.to_self + sent.to_same_scheduler + sent.to_other_scheduler),
         ("words", sent.words),
+        ("copying_ns", sent.copying_ns),
+        ("by_reference", sent.by_reference),
+        ("partly_by_reference", sent.partly_by_reference),
+        ("words_by_reference", sent.words_by_reference),
         ("to_self", sent.to_self),
         ("to_same_scheduler", sent.to_same_scheduler),
         ("to_other_scheduler", sent.to_other_scheduler),

@@ -9,6 +9,7 @@ pub mod crash_dump;
 pub mod dirty;
 pub mod display;
 pub mod halt;
+pub mod heap_figures;
 pub mod heddle_stats;
 pub mod info;
 pub mod instrument;

@@ -1,0 +1,93 @@
+"""The report of bench/heaps as one HTML page that needs nothing else: tables and inline SVG."""
+
+import html
+from pathlib import Path
+
+import heap_plot
+import verdict
+from heap_programs import GROUPS
+from page import number, percent
+
+PARTS = Path(__file__).parent
+
+HOW = """<details class="box" open><summary>How to read this</summary>
+<p><b>Time</b> is the median of the runs, of the program's own work inside the emulator, in ms; <b>spread</b> is (slowest - fastest) / median:
+above 20 % do not trust small differences. Dots in the bars are single runs. <b>CPU</b> is the emulator's over the same time.</p>
+<p><b>Copy</b> is what copying messages took, told from one copy in 64 of each size; <b>send</b>, without the copy, nobody measures: to read the
+clock at each send would cost more than many sends. <b>Minor</b> and <b>major</b> are collections: how many, their time over all threads, the
+longest one of all runs (with the runs' histogram below), and the words that survived them. Stock tells this only while it is traced: its
+figures are of one traced run, whose time is not used, and include the tracing.</p>
+<p><b>Used and allocated</b> are words of the heaps of all processes and of messages, at their most, as seen every 5 ms in a run of its own; a
+program that is done sooner has none. Hybrid: with the message area. <b>RSS</b> is the emulator's highest, code and all.
+A dash is what was not measured.</p></details>"""
+
+COLUMNS = (("median_ms", "time", 1), ("spread", "spread", None), ("cpu_ms", "CPU", 0), ("send_ms", "send", 1), ("copy_ms", "copy", 1),
+           ("minor_collections", "minor", 0), ("minor_ms", "ms", 1), ("longest_minor_ms", "longest, ms", 3), ("minor_live_words", "live", 0),
+           ("major_collections", "major", 0), ("major_ms", "ms", 1), ("longest_major_ms", "longest, ms", 3), ("major_live_words", "live", 0),
+           ("messages", "messages", 0), ("words_copied", "words copied", 0), ("by_reference", "by reference", 0), ("partly_by_reference", "partly", 0),
+           ("used_words", "used", 0), ("allocated_words", "allocated", 0), ("peak_rss_kb", "RSS, KB", 0))
+
+
+def page(report):
+    css = (PARTS.parent / "scaling.d" / "page.css").read_text() + (PARTS / "heap_page.css").read_text()
+    body = ["<h1>Memory architectures</h1>", head(report), HOW, "<h2>Which wins where</h2>"]
+    body += [f"<p>{html.escape(text)}</p>" for text in verdict.paragraphs(report)] + [summary(report)]
+    for group, (title, about) in GROUPS.items():
+        programs = [p for p in report["programs"] if p["group"] == group]
+        if programs:
+            body += [f"<h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>", *(program(report, p) for p in programs)]
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f'<title>Memory architectures</title><style>{css}</style><body>{"".join(body)}</body></html>\n')
+
+
+def head(report):
+    machine, settings = report["machine"], report["settings"]
+    rows = [("when", report["when"]), ("machine", f"{machine['cores']} cores, {machine['cpu']}, {machine['system']}"),
+            ("load before, after", f"{machine['load_before']:.2f}, {machine['load_after']:.2f} "
+             + ("(the machine was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
+            ("runs", f"{settings['runs']} of each, in turn; {', '.join(map(str, settings['hms']))} words at first; scale {settings['scale']:g}")]
+    rows += [(c["label"], f"{c['path']} {' '.join(c['flags'])}: {c['about']}") for c in report["columns"]]
+    rows += [(f"not {name}", why) for name, why in report["missing"].items()]
+    return "<dl>" + "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in rows) + "</dl>"
+
+
+def summary(report):
+    """Median times of all programs with the first initial heap size."""
+    size, names = str(report["settings"]["hms"][0]), [c["name"] for c in report["columns"]]
+    rows = []
+    for p in report["programs"]:
+        won = verdict.winner(p["sizes"][size], "median_ms")
+        cells = "".join(f'<td{" class=won" if won and name in won[0] else ""}>{number(p["sizes"][size][name]["median_ms"], 1)}</td>' for name in names)
+        rows.append(f'<tr><td><a href="#{anchor(p)}">{html.escape(p["name"])}</a></td>{cells}</tr>')
+    heads = "".join(f'<th class="{c["name"]}">{html.escape(c["label"])}</th>' for c in report["columns"])
+    return f'<h3>Time, ms, {size} words at first</h3><div class="wide"><table><tr><th>program</th>{heads}</tr>{"".join(rows)}</table></div>'
+
+
+def anchor(p):
+    return p["name"].replace(" ", "_")
+
+
+def program(report, p):
+    names, labels = [c["name"] for c in report["columns"]], {c["name"]: c["label"] for c in report["columns"]}
+    parts = [f'<h3 id="{anchor(p)}">{html.escape(p["name"])}</h3><p>{html.escape(p["what"])}</p>']
+    for hms, rows in p["sizes"].items():
+        parts += [f'<p class="bad">{labels[n]}, {hms} words: {html.escape(rows[n]["error"])}</p>' for n in names if rows[n]["error"]]
+    key = " ".join(f'<b class="{n}">■ {html.escape(labels[n])}</b>' for n in names)
+    times = [(hms, {n: (r["median_ms"], r["times_ms"]) for n, r in rows.items()}) for hms, rows in p["sizes"].items()]
+    memory = [(hms, {n: (r["allocated_words"] and r["allocated_words"] / 1e3, []) for n, r in rows.items()}) for hms, rows in p["sizes"].items()]
+    first = next(iter(p["sizes"].values()))
+    figures = [(heap_plot.bars(times, names, "ms"), f"time: {key}"), (heap_plot.bars(memory, names, "1,000 words"), "allocated for heaps, at its most")]
+    figures += [(heap_plot.pauses([(n, labels[n], first[n][f"{kind}_pauses"]) for n in names]), f"{kind} collections of at least so long") for kind in ("minor", "major")]
+    parts.append('<div class="plots">' + "".join(f"<figure>{plot}<figcaption>{text}</figcaption></figure>" for plot, text in figures if plot) + "</div>")
+    return "".join(parts) + table(p, names, labels)
+
+
+def table(p, names, labels):
+    heads = "".join(f"<th>{text}</th>" for _, text, _ in COLUMNS)
+    rows = []
+    for hms, of_size in p["sizes"].items():
+        for k, name in enumerate(names):
+            row = of_size[name]
+            cells = "".join(f"<td>{percent(row[key]) if digits is None else number(row[key], digits)}</td>" for key, _, digits in COLUMNS)
+            rows.append(f'<tr{" class=first" if k == 0 else ""}><td>{hms}</td><td class="{name}">{html.escape(labels[name])}</td>{cells}</tr>')
+    return f'<div class="wide"><table class="counted"><tr><th>words at first</th><th>heap</th>{heads}</tr>{"".join(rows)}</table></div>'

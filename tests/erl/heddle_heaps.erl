@@ -1,0 +1,195 @@
+%% What heddle_stats tells of heaps: how long collections took (pauses), what they found alive (gc), what copying messages takes and
+%% how much of them was sent by reference (messages), and what the heaps of all processes hold (heaps).
+-module(heddle_heaps).
+-export([main/1]).
+
+main(_) ->
+    [check(Name, F) || {Name, F} <- [{shapes, fun shapes/0}, {sums, fun sums/0}, {threads, fun threads/0}, {long, fun long/0},
+                                     {live, fun live/0}, {copying, fun copying/0}, {references, fun references/0},
+                                     {parts, fun parts/0}, {heaps, fun heaps/0}, {many, fun many/0}, {errors, fun errors/0}]].
+
+check(Name, F) ->
+    io:format("~p ~p~n", [Name, try F() catch C:R:S -> {C, R, S} end]).
+
+shapes() ->
+    #{minor := Minor, major := Major} = All = heddle_stats:pauses(),
+    [major, minor] = lists:sort(maps:keys(All)),
+    [begin
+         [count, histogram, max_ns, p50_ns, p90_ns, p999_ns, p99_ns] = lists:sort(maps:keys(Kind)),
+         #{count := N, histogram := H, max_ns := Max} = Kind,
+         N = lists:sum([C || {_, C} <- H]),
+         true = lists:ukeysort(1, H) =:= H andalso lists:all(fun({From, C}) -> From >= 0 andalso From =< Max andalso C > 0 end, H)
+     end || Kind <- [Minor, Major]],
+    [ordered(Kind) || #{count := N} = Kind <- [Minor, Major], N > 0],
+    Keys = [last_live_words, major, major_ns, major_words, minor, minor_ns, minor_words, time_ns, words_copied, words_reclaimed],
+    Keys = lists:sort(maps:keys(heddle_stats:gc())),
+    true.
+
+%% Each percentile is the end of the class in which it is, or the longest.
+ordered(#{p50_ns := P50, p90_ns := P90, p99_ns := P99, p999_ns := P999, max_ns := Max, count := N, histogram := H}) ->
+    true = P50 =< P90 andalso P90 =< P99 andalso P99 =< P999 andalso P999 =< Max,
+    [begin
+         Below = lists:sum([C || {From, C} <- H, From =< P]),
+         true = Below * 1000 >= Permille * N,
+         true = lists:sum([C || {From, C} <- H, From + From div 16 < P]) * 1000 =< Permille * N + 1000
+     end || {P, Permille} <- [{P50, 500}, {P90, 900}, {P99, 990}, {P999, 999}]].
+
+%% A collection is counted once there and once here, and took as long there as here, as far as classes tell.
+sums() ->
+    Before = heddle_stats:pauses(),
+    [erlang:garbage_collect() || _ <- lists:seq(1, 20)],
+    [erlang:garbage_collect(self(), [{type, minor}]) || _ <- lists:seq(1, 20)],
+    One = heddle_stats:pauses(),
+    Gc = heddle_stats:gc(),
+    Two = heddle_stats:pauses(),
+    #{time_ns := Time, minor_ns := MinorTime, major_ns := MajorTime, words_copied := Words, minor_words := MinorWords,
+      major_words := MajorWords} = Gc,
+    true = Words =:= MinorWords + MajorWords andalso Time =:= MinorTime + MajorTime,
+    [begin
+         #{Kind := #{count := C0}} = Before,
+         #{Kind := #{count := C1, histogram := H1}} = One,
+         #{Kind := #{count := C2, histogram := H2}} = Two,
+         Count = maps:get(Kind, Gc),
+         Ns = maps:get(TimeKey, Gc),
+         true = C1 - C0 >= 20 andalso C1 =< Count andalso Count =< C2,
+         true = lists:sum([From * C || {From, C} <- H1]) =< Ns + Ns div 100 + 1000,
+         true = lists:sum([(From + From div 16 + 1) * C || {From, C} <- H2]) >= Ns - Ns div 100 - 1000
+     end || {Kind, TimeKey} <- [{minor, minor_ns}, {major, major_ns}]],
+    true.
+
+%% The sum is that of the threads; others that are no schedulers hardly collect.
+threads() ->
+    Ids = lists:seq(1, erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers)
+                    + erlang:system_info(dirty_io_schedulers)),
+    #{minor := #{count := Minor1}} = heddle_stats:pauses(),
+    Each = [maps:get(count, maps:get(minor, heddle_stats:pauses(Id))) || Id <- Ids],
+    #{minor := #{count := Minor2}} = heddle_stats:pauses(),
+    Longest = lists:max([maps:get(max_ns, maps:get(minor, heddle_stats:pauses(Id))) || Id <- Ids]),
+    #{minor := #{max_ns := Max}} = heddle_stats:pauses(),
+    true = Max >= Longest,
+    lists:sum(Each) =< Minor2 andalso lists:sum(Each) >= Minor1 - Minor1 div 10 - 100.
+
+%% Two million words are not copied in a tenth of a millisecond, small heaps in less than one: it shows up where it belongs.
+long() ->
+    Bin = binary:copy(<<7>>, 1_000_000),
+    Long = fun() -> #{major := #{histogram := H}} = heddle_stats:pauses(), lists:sum([C || {From, C} <- H, From >= 900_000]) end,
+    Before = Long(),
+    {_, Ref} = spawn_monitor(fun() ->
+        List = binary_to_list(Bin),
+        [true = erlang:garbage_collect() || _ <- [1, 2, 3]],
+        exit({done, hd(List)})
+    end),
+    receive {'DOWN', Ref, _, _, {done, 7}} -> ok end,
+    #{major := #{max_ns := Max}} = heddle_stats:pauses(),
+    Long() - Before >= 3 andalso Max >= 900_000.
+
+%% What is alive is counted as copied, kind by kind, and told of the last one.
+live() ->
+    Me = self(),
+    #{major_words := M1} = heddle_stats:gc(),
+    Pid = spawn_link(fun() ->
+        List = binary_to_list(binary:copy(<<1>>, 20_000)),
+        [erlang:garbage_collect() || _ <- [1, 2, 3, 4, 5]],
+        Me ! {self(), heddle_stats:gc()},
+        receive stop -> length(List) end
+    end),
+    receive {Pid, #{major_words := M2, last_live_words := Live}} -> ok end,
+    Pid ! stop,
+    M2 - M1 >= 5 * 40_000 andalso Live >= 40_000.
+
+%% All sizes that were ever sent were timed once at least, so who sends much has a time.
+copying() ->
+    #{copying_ns := Ns1, words := W1} = heddle_stats:messages(),
+    List = binary_to_list(binary:copy(<<1>>, 5000)),
+    Start = erlang:monotonic_time(nanosecond),
+    [begin self() ! [N | List], receive [N | _] -> ok end end || N <- lists:seq(1, 130)],
+    Passed = erlang:monotonic_time(nanosecond) - Start,
+    #{copying_ns := Ns2, words := W2} = heddle_stats:messages(),
+    true = W2 - W1 >= case shares() of true -> 10_000; false -> 130 * 10_000 end,
+    Ns2 > Ns1 andalso Passed > 0.
+
+shares() -> erlang:system_info(heap_type) =/= private.
+
+by_reference() ->
+    #{by_reference := R, partly_by_reference := P, words_by_reference := W, words := Copied} = heddle_stats:messages(),
+    {R, P, W, Copied}.
+
+%% What a process got it passes on: nothing is copied where data is shared, and all of it elsewhere.
+references() ->
+    Forward = spawn_link(fun Loop() -> receive {To, List} -> To ! List, Loop() end end),
+    Forward ! {self(), lists:seq(1, 1000)},
+    List = receive [1 | _] = L -> L end,
+    {R1, _, W1, Copied1} = by_reference(),
+    [begin self() ! List, receive [1 | _] -> ok end end || _ <- lists:seq(1, 100)],
+    {R2, _, W2, Copied2} = by_reference(),
+    unlink(Forward),
+    exit(Forward, kill),
+    case shares() of
+        true -> R2 - R1 >= 100 andalso W2 - W1 >= 100 * 2000 andalso Copied2 - Copied1 < 100 * 2000;
+        false -> {R2, W2} =:= {0, 0} andalso Copied2 - Copied1 >= 100 * 2000
+    end.
+
+%% A new tuple around what is shared: the tuple is copied.
+parts() ->
+    self() ! lists:seq(1, 1000),
+    List = receive [1 | _] = L -> L end,
+    {_, P1, W1, _} = by_reference(),
+    [begin self() ! {N, List}, receive {N, _} -> ok end end || N <- lists:seq(1, 100)],
+    {_, P2, W2, _} = by_reference(),
+    case shares() of
+        true -> P2 - P1 >= 100 andalso W2 - W1 >= 100 * 2000;
+        false -> {P2, W2} =:= {0, 0}
+    end.
+
+%% One process with 40,000 words of data in a block of 100,000.
+heaps() ->
+    Keys = [allocated_words, fragment_words, live_words, message_words, processes, queued_words, stack_words, used_words],
+    Before = heddle_stats:heaps(),
+    Keys = lists:sort(maps:keys(Before)),
+    true = lists:all(fun(V) -> is_integer(V) andalso V >= 0 end, maps:values(Before)),
+    Me = self(),
+    Pid = spawn_opt(fun() ->
+        List = binary_to_list(binary:copy(<<1>>, 20_000)),
+        erlang:garbage_collect(),
+        Me ! {self(), ready},
+        deep(List, 5000)
+    end, [link, {min_heap_size, 100_000}]),
+    receive {Pid, ready} -> ok end,
+    %% This one looks at none of its messages, so they are in nobody's heap.
+    Deaf = spawn_link(fun() -> receive after infinity -> ok end end),
+    [Deaf ! {junk, N} || N <- lists:seq(1, 100)],
+    %% Its stack grows while we look.
+    Grown = fun Again(Tries) ->
+        Now = heddle_stats:heaps(),
+        case maps:get(stack_words, Now) - maps:get(stack_words, Before) >= 10_000 of
+            false when Tries > 0 -> timer:sleep(10), Again(Tries - 1);
+            _ -> #{K => maps:get(K, Now) - maps:get(K, Before) || K <- Keys}
+        end
+    end,
+    #{allocated_words := Allocated, used_words := Used, live_words := Live, stack_words := Stack, queued_words := Queued} = G = Grown(500),
+    Pid ! stop,
+    unlink(Deaf),
+    exit(Deaf, kill),
+    %% What others gave up meanwhile is not more than an eighth of it.
+    case Allocated >= 90_000 andalso Used >= 35_000 andalso Live >= 35_000 andalso Stack >= 10_000 andalso Queued >= 300 of
+        true -> true;
+        false -> G
+    end.
+
+deep(List, 0) -> receive stop -> length(List) end;
+deep(List, N) -> deep(List, N - 1) + N.
+
+%% Each is asked once, those that end meanwhile or wait too.
+many() ->
+    N = 500,
+    #{processes := P1} = heddle_stats:heaps(),
+    Pids = [spawn_link(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, N)],
+    Ending = [spawn(fun() -> ok end) || _ <- lists:seq(1, 50)],
+    #{processes := P2} = heddle_stats:heaps(),
+    [Pid ! stop || Pid <- Pids],
+    P2 - P1 >= N - 10 andalso P2 - P1 =< N + length(Ending) + 10.
+
+errors() ->
+    [{'EXIT', {badarg, _}} = (catch heddle_stats:pauses(Id)) || Id <- [0, 100_000, x]],
+    [{'EXIT', {undef, _}} = (catch heddle_stats:heaps(1))],
+    true.
