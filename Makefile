@@ -42,6 +42,7 @@ test: build
 	$(RUN) tests/shell_tmux.py $(ERL)
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
 	python3 bench/test_scaling.py
+	python3 bench/test_heaps.py
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

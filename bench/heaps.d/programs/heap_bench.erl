@@ -75,7 +75,8 @@ read(Own) ->
     end.
 
 differences({Before, Pauses0}, {After, Pauses1}) ->
-    [say("figure", [Name, maps:get(Name, After) - V]) || {Name, V} <- lists:sort(maps:to_list(Before))],
+    %% What copying takes is told from some messages: with hardly any the difference of two estimates may be below zero.
+    [say("figure", [Name, max(0, maps:get(Name, After) - V)]) || {Name, V} <- lists:sort(maps:to_list(Before))],
     [pauses(Kind, maps:get(Kind, Pauses0), maps:get(Kind, Pauses1)) || is_map(Pauses0), Kind <- [minor, major]],
     {ok, Status} = file:read_file("/proc/self/status"),
     [say("figure", [peak_rss_kb, binary_to_integer(Kb)])

@@ -57,6 +57,11 @@ pub struct Timed(Option<u64>);
 impl Timed {
     pub const NO: Timed = Timed(None);
 
+    #[inline(always)]
+    pub fn is_wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The copy, of so many words, is done.
     #[inline(always)]
     pub fn end(self, words: usize) {
@@ -275,9 +280,10 @@ mod tests {
         let ns = copying() - before;
         assert!((20_000_000..2_000_000_000).contains(&ns), "{ns}");
         // Nobody copies one word so long.
-        count(9, 1);
-        let before = copying();
+        let timed = || mine().tallied(FIRST_TIMED + size(1));
+        let before = timed();
+        Timed(Some(cycles::now())).end(1);
         Timed(Some(cycles::now().wrapping_sub(1 << 40))).end(1);
-        assert_eq!(copying(), before);
+        assert_eq!(timed(), before + 1);
     }
 }

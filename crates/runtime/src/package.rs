@@ -94,13 +94,26 @@ impl Package {
         if words == 0 {
             return Package::immediate(term);
         }
+        // Here and not behind the copy: the usual one does not ask again.
+        if timed.is_wanted() { Package::timed(term, keep, words, timed) } else { Package::copied(term, keep, words) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn timed(term: Term, keep: Keep, words: usize, timed: Timed) -> Package {
+        let package = Package::copied(term, keep, words);
+        timed.end(words);
+        package
+    }
+
+    #[inline(always)]
+    fn copied(term: Term, keep: Keep, words: usize) -> Package {
         let fragment = Fragment::new(words);
         let mut off_heap = OffHeap::new();
-        // SAFETY: the fragment has exactly as many words as were counted.
+        // SAFETY: the fragment has exactly as many words as the caller counted.
         unsafe {
             let copy = copy_to_keeping(term, Fragment::start(fragment), &mut off_heap, keep);
             (*fragment).used_words = words;
-            timed.end(words);
             Package { term: copy, fragment, off_heap }
         }
     }
