@@ -6,7 +6,7 @@ from pathlib import Path
 import heap_plot
 import verdict
 from heap_programs import GROUPS
-from page import number, percent
+from page import circumstances, document, number, percent
 
 PARTS = Path(__file__).parent
 
@@ -36,16 +36,11 @@ def page(report):
         programs = [p for p in report["programs"] if p["group"] == group]
         if programs:
             body += [f"<h2>{html.escape(title)}</h2><p>{html.escape(about)}</p>", *(program(report, p) for p in programs)]
-    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f'<title>Memory architectures</title><style>{css}</style><body>{"".join(body)}</body></html>\n')
+    return document("Memory architectures", css, body)
 
 
 def head(report):
-    machine, settings = report["machine"], report["settings"]
-    rows = [("when", report["when"]), ("machine", f"{machine['cores']} cores, {machine['cpu']}, {machine['system']}"),
-            ("load before, after", f"{machine['load_before']:.2f}, {machine['load_after']:.2f} "
-             + ("(the machine was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
-            ("runs", f"{settings['runs']} of each, in turn; {', '.join(map(str, settings['hms']))} words at first; scale {settings['scale']:g}")]
+    rows = circumstances(report, f"{', '.join(map(str, report['settings']['hms']))} words at first")
     rows += [(c["label"], f"{c['path']} {' '.join(c['flags'])}: {c['about']}") for c in report["columns"]]
     rows += [(f"not {name}", why) for name, why in report["missing"].items()]
     return "<dl>" + "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in rows) + "</dl>"

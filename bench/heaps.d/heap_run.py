@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from emulator import Emulator, Failed, last, lines
+from emulator import Emulator, Failed, checked, lines
 
 #: What the command line may call a heap; which of them an emulator has, it is asked.
 HEAP_TYPES = ("private", "shared", "hybrid")
@@ -38,13 +38,7 @@ def run(column, program, hms, scale, mode):
 
 def parse(output):
     """{heap_type, ms, hash, figures: {name: value}, pauses: {kind: [[from_ns, count]...]}}"""
-    said = lines(output)
-    if "failed" in said:
-        raise Failed(f"the program failed: {said['failed'][0][:200]}")
-    if "wrong" in said:
-        raise Failed(f"wrong result: {said['wrong'][0][:200]}")
-    if "ok" not in said or "time" not in said:
-        raise Failed(f"no time; {last(output)}")
+    said = checked(output)
     pauses = {"minor": [], "major": []}
     for line in said.get("pause", []):
         kind, begin, count = line.split()

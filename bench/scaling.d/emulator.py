@@ -82,8 +82,8 @@ def lines(output):
     return said
 
 
-def parse(output):
-    """{schedulers, ms, hash, reductions, main_reductions, counters: {name: None | [value...]}, samples, busy}"""
+def checked(output):
+    """Its lines, if the program ended well and said how long it took."""
     said = lines(output)
     if "failed" in said:
         raise Failed(f"the program failed: {said['failed'][0][:200]}")
@@ -91,6 +91,12 @@ def parse(output):
         raise Failed(f"wrong result: {said['wrong'][0][:200]}")
     if "ok" not in said or "time" not in said:
         raise Failed(f"no time; {last(output)}")
+    return said
+
+
+def parse(output):
+    """{schedulers, ms, hash, reductions, main_reductions, counters: {name: None | [value...]}, samples, busy}"""
+    said = checked(output)
     everything, main = map(int, said["reductions"][0].split())
     counters = {name: None for name in said.get("missing", [])}
     for line in said.get("counter", []):

@@ -33,16 +33,25 @@ def page(report):
         rows = [p for p in report["programs"] if p["group"] == group]
         if rows:
             body += [f"<h2>{title}</h2><p>{about}</p>", threads(report, rows), *(program(report, p) for p in rows)]
+    return document("Scaling over schedulers", css, body)
+
+
+def document(title, css, body):
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f'<title>Scaling over schedulers</title><style>{css}</style><body>{"".join(body)}</body></html>\n')
+            f'<title>{title}</title><style>{css}</style><body>{"".join(body)}</body></html>\n')
+
+
+def circumstances(report, about):
+    """Rows on when and where it ran; `about` says what is special in its settings."""
+    machine, settings = report["machine"], report["settings"]
+    return [("when", report["when"]), ("machine", f"{machine['cores']} cores, {machine['cpu']}, {machine['system']}"),
+            ("load before, after", f"{machine['load_before']:.2f}, {machine['load_after']:.2f} "
+             + ("(the machine was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
+            ("runs", f"{settings['runs']} of each, in turn; {about}; scale {settings['scale']:g}")]
 
 
 def head(report):
-    machine, settings = report["machine"], report["settings"]
-    rows = [("when", report["when"]), ("machine", f"{machine['cores']} cores, {machine['cpu']}, {machine['system']}"),
-            ("load before, after", f"{machine['load_before']:.2f}, {machine['load_after']:.2f} "
-             + ("(the machine was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
-            ("runs", f"{settings['runs']} of each, in turn; schedulers {', '.join(map(str, settings['schedulers']))}; scale {settings['scale']:g}")]
+    rows = circumstances(report, f"schedulers {', '.join(map(str, report['settings']['schedulers']))}")
     rows += [(LABELS[who], f"{e['path']}: {e['about']}; {e['sequential']}") for who, e in report["emulators"].items()]
     return "<dl>" + "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in rows) + "</dl>"
 

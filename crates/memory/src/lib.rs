@@ -23,7 +23,7 @@ pub use own_row::own_row;
 pub use row::{Counts, Row, TALLIES};
 pub use rows::{keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;
-pub use system::{System, collect_and_purge, leave_and_purge, resident_bytes, system};
+pub use system::{System, leave_and_purge, resident_bytes, system};
 
 /// False only in the build that bench/accounting compares with: there nothing is counted.
 pub const COUNTED: bool = !cfg!(feature = "uncounted");

@@ -46,17 +46,9 @@ fn parse(text: &str) -> System {
     System { reserved: number("reserved").unwrap_or(0), purged: number("purged").unwrap_or(0), purges: number("purge_calls").unwrap_or(0) }
 }
 
-/// Takes in what other threads freed of the calling thread's blocks, gives up areas in which nothing is used, and gives the system
-/// back what nobody uses.
-pub fn collect_and_purge() {
-    for kind in KINDS {
-        // SAFETY: the calling thread's own pages, made now if need be.
-        unsafe { mimalloc::mi_theap_collect(mine().heap(kind), true) };
-    }
-}
-
-/// As `collect_and_purge`, and leaves the calling thread's areas to all: other threads allocate from them, and who frees the last
-/// block of one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
+/// Takes in what other threads freed of the calling thread's blocks, gives up areas in which nothing is used, gives the system back
+/// what nobody uses, and leaves the calling thread's areas to all: other threads allocate from them, and who frees the last block of
+/// one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
 pub fn leave_and_purge() {
     for kind in KINDS {
         let heap = mine().heap(kind);
@@ -115,7 +107,7 @@ mod tests {
         assert!(peak - before > 95_000_000, "{peak} {before}");
         // SAFETY: blocks of that kind and size.
         blocks.into_iter().for_each(|b| unsafe { free(Kind::Heap, b, 50_000) });
-        collect_and_purge();
+        leave_and_purge();
         assert!(resident_bytes().saturating_sub(before) < 20_000_000, "{} {before}", resident_bytes());
         assert!(system().purged - purged > 80_000_000, "{:?}", system());
         assert!(system().reserved > 100_000_000, "{:?}", system());

@@ -3,14 +3,14 @@
 //! The allocator gives free areas back when threads allocate, so what an idle machine freed last would stay. Therefore a thread that
 //! is about to sleep takes in what others freed of its blocks and gives back what nobody uses: at most once a second, and if it freed
 //! something worth it. A thread that sleeps already does not hear of what others free of its blocks, so now and then, if much was
-//! freed, all schedulers are woken to do the same (`round`). Dirty and private threads may sleep for hours: they leave their areas to
-//! all, so who frees what they allocated gives it back.
+//! freed, all schedulers are woken to do the same (`round`). Dirty and private threads may sleep for hours; so whoever gives back
+//! leaves his areas to all, and who frees the last of what he allocated there gives that back, too.
 
 use crate::{blocks, huge_pages, qsbr, sched, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// What a thread freed (one that leaves its areas: allocated and freed) before it looks: less is not worth a walk through its areas.
+/// What a thread freed (one that sleeps for long: allocated and freed) before it looks: less is not worth a walk through its areas.
 const STEP_BYTES: u64 = 256 << 10;
 const EVERY_MS: i64 = 1000;
 /// What all freed before all are woken.
@@ -101,10 +101,7 @@ pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
         if due > 0 {
             return Some(due as u64);
         }
-        blocks::let_go();
-        qsbr::shrink();
-        heddle_memory::leave_and_purge();
-        looked(last, now);
+        collect(last, now);
         None
     });
     if keeps_garbage { Some(wait.unwrap_or(GARBAGE_MS).min(GARBAGE_MS)) } else { wait }
@@ -114,10 +111,6 @@ fn collect(last: &Last, now: i64) {
     blocks::let_go();
     qsbr::shrink();
     heddle_memory::leave_and_purge();
-    looked(last, now);
-}
-
-fn looked(last: &Last, now: i64) {
     let row = heddle_memory::mine();
     last.ms.set(now);
     last.freed_bytes.set(row.freed_bytes());

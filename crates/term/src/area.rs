@@ -235,15 +235,14 @@ impl Region {
     /// As for `words`.
     // SAFETY: the contract above.
     pub unsafe fn for_each(region: *const Region, seen: &mut Seen, mut f: impl FnMut(*const Region)) {
-        let mut pending = vec![region];
-        while let Some(region) = pending.pop() {
-            if !seen.add(region.cast_mut()) {
-                continue;
+        let mut meet = |region: *const Region| {
+            if seen.add(region.cast_mut()) {
+                f(region);
             }
-            f(region);
-            // SAFETY: a region's list does not change once it is closed.
-            unsafe { for_each_reference((*region).off_heap.head, |inner, _| pending.push(inner)) };
-        }
+        };
+        meet(region);
+        // SAFETY: by contract. Its list has all, and does not change once it is closed.
+        unsafe { for_each_reference((*region).off_heap.head, |inner, _| meet(inner)) };
     }
 
     /// Does it, or what it refers to, refer to literals that are leaving?

@@ -77,7 +77,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
         fence(Ordering::SeqCst);
         if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
             if n > cores() {
-                wake_another(vm)
+                wake_another(vm);
             } else {
                 wake_one();
             }

@@ -163,19 +163,17 @@ fn wake_one_of(vm: &Vm, looking: usize) -> bool {
     if looking != 0 && vm.schedulers.get(CURRENT.get()).is_none_or(|me| me.queue.len() < BURST * looking) {
         return true;
     }
+    wake_another(vm)
+}
+
+/// Wakes one that is parked, whoever looks: with fewer cores than schedulers that one may not run. Whether anybody comes.
+#[cold]
+pub(super) fn wake_another(vm: &Vm) -> bool {
     let woken = vm.idle.wake_any(balance::active());
     if let Some(index) = woken {
         unpark(index);
     }
     woken.is_some()
-}
-
-/// Wakes one that is parked, whoever looks: with fewer cores than schedulers that one may not run.
-#[cold]
-pub(super) fn wake_another(vm: &Vm) {
-    if let Some(index) = vm.idle.wake_any(balance::active()) {
-        unpark(index);
-    }
 }
 
 /// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
