@@ -10,8 +10,10 @@ use crate::{blocks, huge_pages, qsbr, sched, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// What a thread freed (one that sleeps for long: allocated and freed) before it looks: less is not worth a walk through its areas.
+/// What a thread freed before it looks: less is not worth a walk through its areas.
 const STEP_BYTES: u64 = 256 << 10;
+/// One that may sleep for hours, allocated and freed: it looks behind its work, and what it does not give up then stays as long.
+const IDLE_STEP_BYTES: u64 = 64 << 10;
 const EVERY_MS: i64 = 1000;
 /// What all freed before all are woken.
 const ROUND_STEP_BYTES: u64 = 16 << 20;
@@ -93,7 +95,7 @@ pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
         let row = heddle_memory::mine();
         let since = row.freed_bytes().wrapping_sub(last.freed_bytes.get());
         let since = since.wrapping_add(row.allocated_bytes().wrapping_sub(last.allocated_bytes.get()));
-        if since < STEP_BYTES {
+        if since < IDLE_STEP_BYTES {
             return None;
         }
         let now = time::ticks_ms() as i64;
