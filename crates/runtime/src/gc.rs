@@ -692,8 +692,12 @@ fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut Promo
     }
 }
 
-unsafe fn virtual_words(object: *mut u64) -> usize {
-    // SAFETY: the caller gives an off-heap object; layout as in `boxed`.
+/// Words that an object owns outside the heap.
+///
+/// # Safety
+/// It is an initialised off-heap object.
+pub(crate) unsafe fn virtual_words(object: *mut u64) -> usize {
+    // SAFETY: by contract; layout as in `boxed`.
     unsafe {
         match Header::from_raw(*object).kind() {
             heddle_term::Kind::BinRef => heddle_term::refbin::RefBin::capacity_bytes(*object.add(3) as *const _) / 8,

@@ -1,5 +1,6 @@
 //! What a process does with the signals it finds in its inbox. Runs in the receiver, so it may use everything of it.
 
+use crate::RefId;
 use crate::links::{AliasMode, Link, MonitorKind};
 use crate::package::Package;
 use crate::process::{FLAG_ENDS, Process};
@@ -59,16 +60,18 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
         Body::Message { .. } => append(p, signal),
         Body::AliasMessage { alias, from, data, token } => {
             let Some(inner) = p.relations.get_mut() else { return After::Continue };
-            let Some(mode) = inner.aliases.get(alias).copied() else { return After::Continue };
+            let alias = RefId::from_words(*alias);
+            let Some(mode) = inner.aliases.get(&alias).copied() else { return After::Continue };
             if matches!(mode, AliasMode::ReplyDemonitor | AliasMode::Reply) {
-                let alias = *alias;
                 inner.aliases.remove(&alias);
                 if mode == AliasMode::ReplyDemonitor {
                     crate::send::demonitor(p, alias);
                 }
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
-            append(p, Signal::message_with(*from, data, token.take()));
+            // From now on it is a message as others are.
+            signal.body = Body::message(*from, data, token.take());
+            append(p, signal);
         }
         Body::Exit { from, reason, linked, kill, token } => {
             let from_term = *from;

@@ -6,9 +6,8 @@
 //! `save` is the node that `loop_rec` looks at next. Receive markers remember the end of the queue at the time a reference was
 //! made: a `receive` that only matches messages with that reference may start there.
 
-use crate::package::Package;
 use crate::partner;
-use crate::signal::{Body, Neighbours, Signal};
+use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
 use heddle_term::literal::Leaving;
 use heddle_term::{Heap, Term};
@@ -138,12 +137,13 @@ impl InnerQueue {
     unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap) {
         // SAFETY: by contract.
         unsafe {
-            let Body::Message { data, adopted, .. } = &mut (*node).body else { return };
+            let Body::Message { data, before, .. } = &mut (*node).body else { return };
             data.settle(heap);
-            *adopted = Neighbours { before: null_mut(), after: self.adopted };
-            if let Some(next) = neighbours(self.adopted) {
-                next.before = node;
+            *before = null_mut();
+            if let Some(after) = data.queued() {
+                *after = self.adopted.cast();
             }
+            set_before(self.adopted, node);
             self.adopted = node;
         }
     }
@@ -250,17 +250,21 @@ impl InnerQueue {
     unsafe fn disown(&mut self, node: *mut Signal) {
         // SAFETY: by contract; its neighbours are in the queue as well.
         unsafe {
-            let Some(&mut Neighbours { before, after }) = neighbours(node) else { return };
+            let Body::Message { data, before, .. } = &mut (*node).body else { return };
+            // One whose data is not in the heap is not on the list.
+            let Some(after) = data.queued() else { return };
+            let (before, after) = (*before, after.cast());
             if self.adopted == node {
                 self.adopted = after;
-            } else if let Some(before) = neighbours(before) {
-                before.after = after;
+            } else if !before.is_null() {
+                let Body::Message { data, .. } = &mut (*before).body else { return };
+                if let Some(theirs) = data.queued() {
+                    *theirs = after.cast();
+                }
             } else {
                 return;
             }
-            if let Some(after) = neighbours(after) {
-                after.before = before;
-            }
+            set_before(after, before);
         }
     }
 
@@ -350,12 +354,9 @@ impl InnerQueue {
         let mut node = self.adopted;
         while !node.is_null() {
             // SAFETY: adopted messages are in the queue.
-            if let Body::Message { data, adopted, .. } = unsafe { &mut (*node).body } {
-                let mut term = data.term();
-                f(&mut term);
-                *data = Package::immediate(term);
-                node = adopted.after;
-            }
+            let Body::Message { data, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
+            f(data.bare_term());
+            node = data.queued().map_or(null_mut(), |after| after.cast());
         }
     }
 
@@ -449,18 +450,16 @@ impl Default for InnerQueue {
     }
 }
 
-/// A message's place in the list of adopted ones; None for null.
+/// In the list of adopted messages `before` comes before `node`, unless that is null.
 ///
 /// # Safety
-/// The message is in a queue, and nobody else refers to it.
-#[inline]
-unsafe fn neighbours<'a>(node: *mut Signal) -> Option<&'a mut Neighbours> {
-    if node.is_null() {
-        return None;
-    }
-    // SAFETY: by contract.
-    match unsafe { &mut (*node).body } {
-        Body::Message { adopted, .. } => Some(adopted),
-        _ => None,
+/// The node is in a queue, and nobody else refers to it.
+#[inline(always)]
+unsafe fn set_before(node: *mut Signal, before: *mut Signal) {
+    if !node.is_null()
+        // SAFETY: by contract.
+        && let Body::Message { before: theirs, .. } = unsafe { &mut (*node).body }
+    {
+        *theirs = before;
     }
 }

@@ -3,6 +3,7 @@
 //! With the hybrid heap a message is a region of the message area that the package holds, unless it is small: then it is copied, as
 //! with private heaps.
 
+use crate::gc;
 use crate::messages::{Cost, Timed};
 use heddle_term::Term;
 use heddle_term::area::{self, Region};
@@ -20,9 +21,11 @@ const SHARE_ABOVE_WORDS: usize = 16;
 
 pub struct Package {
     term: Term,
-    /// Its own memory; or, marked, a region.
+    /// Its own memory; or, marked, a region. Null: it is bare.
     fragment: *mut Fragment,
-    off_heap: OffHeap,
+    /// Of one that has memory: the first object in it that owns something elsewhere. Of a bare one that is a message in a queue: for
+    /// the queue's use. In one place, so that a message is a line of the processor's cache.
+    beside: *mut u64,
 }
 
 /// Marks the address of a region.
@@ -72,13 +75,13 @@ impl Package {
             let term = copy.write(Fragment::start(fragment), &mut off_heap);
             (*fragment).used_words = words;
             timed.end(words);
-            Package { term, fragment, off_heap }
+            Package { term, fragment, beside: off_heap.head }
         }
     }
 
     /// Takes over a hold of the caller's.
     fn of_region(term: Term, region: *mut Region) -> Package {
-        Package { term, fragment: region.map_addr(|address| address | REGION).cast(), off_heap: OffHeap::new() }
+        Package { term, fragment: region.map_addr(|address| address | REGION).cast(), beside: null_mut() }
     }
 
     /// The region, if it holds one.
@@ -114,14 +117,14 @@ impl Package {
         unsafe {
             let copy = copy_to_keeping(term, Fragment::start(fragment), &mut off_heap, keep);
             (*fragment).used_words = words;
-            Package { term: copy, fragment, off_heap }
+            Package { term: copy, fragment, beside: off_heap.head }
         }
     }
 
     /// A package of an immediate or literal.
     #[inline]
     pub const fn immediate(term: Term) -> Package {
-        Package { term, fragment: null_mut(), off_heap: OffHeap::new() }
+        Package { term, fragment: null_mut(), beside: null_mut() }
     }
 
     /// Builds the term in the package's own memory. `build` may use the heap freely.
@@ -190,10 +193,17 @@ impl Package {
         self.fragment.is_null()
     }
 
-    /// Whether there is nothing to free: it is bare, or was settled.
+    /// Of a bare one: what its queue keeps with it, null at first.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.fragment.is_null() && self.off_heap.head.is_null()
+    pub(crate) fn queued(&mut self) -> Option<&mut *mut u64> {
+        self.is_bare().then_some(&mut self.beside)
+    }
+
+    /// The term of a bare one, to be replaced where it moved to.
+    #[inline(always)]
+    pub(crate) fn bare_term(&mut self) -> &mut Term {
+        debug_assert!(self.is_bare());
+        &mut self.term
     }
 
     /// Moves the term into `heap`.
@@ -211,22 +221,22 @@ impl Package {
         }
         let region = self.region();
         let fragment = std::mem::replace(&mut self.fragment, null_mut());
+        let listed = std::mem::replace(&mut self.beside, null_mut());
         if let Some(region) = region {
             // SAFETY: the hold was the package's.
             return unsafe { heap.hold(region) };
         }
-        let mut off_heap = std::mem::take(&mut self.off_heap);
         // SAFETY: the fragment is ours, whole and closed; its off-heap objects are relinked below.
         unsafe {
             let words = (*fragment).used_words;
             if words > ADOPT_ABOVE_WORDS {
-                splice(&mut off_heap, &mut heap.off_heap, 0);
+                splice(listed, &mut heap.off_heap, 0);
                 heap.adopt(fragment);
                 return;
             }
             let to = heap.alloc(words);
             let delta = relocate(Fragment::start(fragment), words, to);
-            splice(&mut off_heap, &mut heap.off_heap, delta);
+            splice(listed, &mut heap.off_heap, delta);
             Fragment::free(fragment);
             self.term = Term::from_raw(self.term.raw().wrapping_add(delta));
         }
@@ -241,8 +251,8 @@ impl Clone for Package {
 
 impl Drop for Package {
     fn drop(&mut self) {
-        self.off_heap.release_all();
         if !self.fragment.is_null() {
+            OffHeap { head: self.beside, virtual_words: 0 }.release_all();
             // SAFETY: it is ours, or the hold on it is, and nothing refers to it any more.
             unsafe {
                 match self.region() {
@@ -254,15 +264,15 @@ impl Drop for Package {
     }
 }
 
-/// Appends list `from`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
-unsafe fn splice(from: &mut OffHeap, to: &mut OffHeap, delta: u64) {
-    let mut object = std::mem::replace(&mut from.head, null_mut());
-    to.virtual_words += std::mem::take(&mut from.virtual_words);
+/// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
+#[inline(always)]
+unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) {
     while !object.is_null() {
         // SAFETY: each object was copied whole to its address plus delta.
         unsafe {
             let moved = (object as u64).wrapping_add(delta) as *mut u64;
             let next = *moved.add(1) as *mut u64;
+            to.virtual_words += gc::virtual_words(moved);
             to.push(moved);
             object = next;
         }

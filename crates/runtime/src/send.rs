@@ -149,7 +149,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
                 let (from, data) = (p.pid_term(), Package::message(message, |cost| messages::to(to, cost)));
-                let _ = deliver(to, Signal::new(Body::AliasMessage { alias, from, data, token }));
+                let _ = deliver(to, Signal::new(Body::AliasMessage { alias: alias.words(), from, data, token }));
             }
             Sent::Ok
         }

@@ -24,17 +24,9 @@ impl RefId {
     pub fn words(self) -> [u32; 3] {
         [self.0 as u32, (self.0 >> 32) as u32, self.1 as u32]
     }
-}
-
-/// Of a list through messages in a queue; see `inner_queue`.
-#[derive(Clone, Copy)]
-pub struct Neighbours {
-    pub before: *mut Signal,
-    pub after: *mut Signal,
-}
-
-impl Neighbours {
-    pub const NONE: Neighbours = Neighbours { before: std::ptr::null_mut(), after: std::ptr::null_mut() };
+    pub fn from_words([low, middle, high]: [u32; 3]) -> RefId {
+        RefId(low as u64 | (middle as u64) << 32, high as u64)
+    }
 }
 
 pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
@@ -43,6 +35,9 @@ pub struct Signal {
     pub next: *mut Signal,
     pub body: Body,
 }
+
+/// A line of the processor's cache.
+const _: () = assert!(size_of::<Signal>() == 64);
 
 // SAFETY: a signal owns what it carries; `next` belongs to the queue it is on.
 unsafe impl Send for Signal {}
@@ -56,12 +51,13 @@ pub enum Body {
         token: Option<Box<Token>>,
         /// Without a token it takes away the one that its receiver has: what processes send does so.
         clears_token: bool,
-        /// Its neighbours among the messages whose data is in the heap.
-        adopted: Neighbours,
+        /// The one before it among the messages whose data is in the heap; the one behind it is kept with the data. See `inner_queue`.
+        before: *mut Signal,
     },
     /// A message to an alias: dropped unless the alias is active at the receiver.
     AliasMessage {
-        alias: RefId,
+        /// Words of the reference.
+        alias: [u32; 3],
         from: Term,
         data: Package,
         token: Option<Box<Token>>,
@@ -107,6 +103,14 @@ pub enum Body {
     Call(CallFn),
 }
 
+impl Body {
+    /// From a process.
+    #[inline(always)]
+    pub fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
+        Body::Message { from, data, token, clears_token: true, before: std::ptr::null_mut() }
+    }
+}
+
 impl Signal {
     pub fn new(body: Body) -> Box<Signal> {
         Box::new(Signal { next: std::ptr::null_mut(), body })
@@ -118,8 +122,7 @@ impl Signal {
     pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
         let mut signal = Box::<Signal>::new_uninit();
         // Written where it is to be: it is not small, and made for each message.
-        let body = Body::Message { from, data, token, clears_token: true, adopted: Neighbours::NONE };
-        signal.write(Signal { next: std::ptr::null_mut(), body });
+        signal.write(Signal { next: std::ptr::null_mut(), body: Body::message(from, data, token) });
         // SAFETY: just written.
         unsafe { signal.assume_init() }
     }
@@ -127,7 +130,7 @@ impl Signal {
     #[inline]
     pub fn discard(self: Box<Signal>) {
         match &self.body {
-            Body::Message { data, token: None, .. } if data.is_empty() => {
+            Body::Message { data, token: None, .. } if data.is_bare() => {
                 let place = Box::into_raw(self).cast::<MaybeUninit<Signal>>();
                 // SAFETY: from `into_raw`; none of its fields has anything to free, so the memory is all.
                 drop(unsafe { Box::from_raw(place) });
@@ -140,6 +143,6 @@ impl Signal {
         Signal::message_of(Term::NONE, data)
     }
     pub fn message_of(from: Term, data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { from, data, token: None, clears_token: false, adopted: Neighbours::NONE })
+        Signal::new(Body::Message { from, data, token: None, clears_token: false, before: std::ptr::null_mut() })
     }
 }

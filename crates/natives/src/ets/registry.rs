@@ -145,8 +145,7 @@ pub fn by_id(id: RefId) -> Option<Arc<Table>> {
 
 /// The live resource behind a reference's words, for references that came as text or bytes.
 pub fn find_magic(words: [u32; 3]) -> Option<Arc<dyn Resource>> {
-    let id = RefId(words[0] as u64 | (words[1] as u64) << 32, words[2] as u64);
-    by_id(id).map(|t| t as Arc<dyn Resource>)
+    by_id(RefId::from_words(words)).map(|t| t as Arc<dyn Resource>)
 }
 
 pub fn all() -> Vec<Arc<Table>> {

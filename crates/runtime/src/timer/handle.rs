@@ -68,7 +68,7 @@ mod tests {
                 for wheel in [0, 1, 1023] {
                     let handle = Handle { generation: NonZeroU64::new(generation).unwrap(), index, wheel };
                     let words = handle.reference().words();
-                    let read_back = RefId(words[0] as u64 | (words[1] as u64) << 32, words[2] as u64);
+                    let read_back = RefId::from_words(words);
                     assert_eq!(Handle::of(read_back), Some(handle));
                 }
             }

@@ -43,7 +43,7 @@ pub struct Node {
     load: UnsafeCell<Load>,
 }
 
-const _: () = assert!(size_of::<Node>() == 88);
+const _: () = assert!(size_of::<Node>() == 80);
 
 // SAFETY: what is not atomic is touched by one thread at a time, as described above.
 unsafe impl Sync for Node {}
