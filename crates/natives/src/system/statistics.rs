@@ -16,10 +16,7 @@ static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
 static LAST_EXACT: AtomicU64 = AtomicU64::new(0);
 
 fn cpu_ms() -> i64 {
-    let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a valid destination.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut ts) };
-    ts.tv_sec * 1000 + ts.tv_nsec / 1_000_000
+    time::cpu_ns() / 1_000_000
 }
 
 fn two(p: &mut Process, total: i64, since: i64) -> Term {

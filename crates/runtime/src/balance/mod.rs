@@ -14,6 +14,7 @@
 //! them takes to do as much is too long for the others (seed 000 §3.3.8).
 
 pub mod active;
+mod crowd;
 pub mod limits;
 pub mod paths;
 pub mod share;
@@ -57,8 +58,59 @@ pub fn active() -> usize {
     ACTIVE.load(Ordering::Relaxed).min(sched::online())
 }
 
+/// How many may be active: see `crowd`.
+pub fn most_active() -> usize {
+    crowd::most().min(sched::online())
+}
+
+/// On a machine with more schedulers than cores, by one that works: whether it is crowded.
+pub fn look_at_crowd(now_ms: u64) {
+    match crowd::look(now_ms, active()) {
+        crowd::Change::Begins => {
+            // With a check under way: at the next look.
+            let Ok(_one_at_a_time) = KNOWN.try_lock() else { return crowd_ends() };
+            let open = open();
+            set_active(&open, open.len());
+        }
+        crowd::Change::Ends => crowd_ends(),
+        crowd::Change::None => {}
+    }
+}
+
+/// As many are active as before it began. Nothing changes if there is none.
+pub fn crowd_ends() {
+    let were = crowd::ends();
+    if were != 0 {
+        ACTIVE.fetch_max(were, Ordering::Relaxed);
+        tell();
+    }
+}
+
+/// Online, and not kept for chosen processes.
+fn open() -> Vec<usize> {
+    (0..sched::online()).filter(|&scheduler| !placement::is_closed(scheduler)).collect()
+}
+
+/// The first `wanted` of `open` are to be active, or as many as may be. Whether those are all.
+fn set_active(open: &[usize], wanted: usize) -> bool {
+    let next = wanted.min(crowd::most());
+    let all = next == open.len();
+    ACTIVE.store(if all { sched::online() } else { open[next - 1] + 1 }, Ordering::Relaxed);
+    tell();
+    if !all {
+        compact(open, next);
+    }
+    all
+}
+
 /// An inactive scheduler was woken: it and those before it are active.
 pub fn activate(index: usize) {
+    if index >= crowd::most() {
+        if !crowd::is_settled() {
+            return;
+        }
+        crowd_ends();
+    }
     ACTIVE.fetch_max(index + 1, Ordering::Relaxed);
     tell();
 }
@@ -66,6 +118,7 @@ pub fn activate(index: usize) {
 /// The number of online schedulers changed, or scheduling was blocked: all are active until the next check.
 pub fn reset() {
     UNBLOCKED.store(true, Ordering::Relaxed);
+    crowd::ends();
     ACTIVE.store(usize::MAX, Ordering::Relaxed);
     tell();
     for scheduler in 0..sched::count() {
@@ -218,7 +271,7 @@ pub fn check(index: usize) {
     let period = period();
     let online = sched::online();
     // By their places in this list, from here on.
-    let open: Vec<usize> = (0..online).filter(|&scheduler| !placement::is_closed(scheduler)).collect();
+    let open = open();
     known.reductions.resize(sched::count(), [0; CLASSES]);
     known.history.resize_with(sched::count(), || History::new(period));
     let active = active();
@@ -251,13 +304,11 @@ pub fn check(index: usize) {
         unblocked: UNBLOCKED.swap(false, Ordering::Relaxed),
     };
     let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&seen, &mut known.rise) } else { open.len() };
-    known.active_then = next;
-    let all_active = next == open.len();
-    ACTIVE.store(if all_active { online } else { open[next - 1] + 1 }, Ordering::Relaxed);
-    tell();
-    if !all_active {
-        compact(&open, next);
-    } else if !by_utilisation() || queues.iter().all(|queue| !queue.waited) {
+    known.active_then = next.min(crowd::most());
+    if !set_active(&open, next) {
+        return;
+    }
+    if !by_utilisation() || queues.iter().all(|queue| !queue.waited) {
         even_out(&open, &queues);
     }
 }
@@ -299,7 +350,7 @@ pub fn check_utilisation() {
     known.looked_ns = now;
     known.worked_ns.resize(sched::count(), 0);
     known.pace.resize_with(sched::count(), Pace::default);
-    let open: Vec<usize> = (0..sched::online()).filter(|&scheduler| !placement::is_closed(scheduler)).collect();
+    let open = open();
     let part = |&scheduler: &usize| {
         let worked = sched::share(scheduler).work.ns(now);
         let before = std::mem::replace(&mut known.worked_ns[scheduler], worked);

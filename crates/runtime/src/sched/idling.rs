@@ -22,7 +22,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     let mut found = None;
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
     let mut lonely: Option<(usize, u64, Instant)> = None;
-    let crowded = n > cores();
+    let crowded = n > cores() && balance::active() > cores();
     let rounds = match SPIN_ROUNDS.load(Ordering::Relaxed) {
         _ if !spin => 1,
         rounds if crowded => rounds.min(CROWDED_ROUNDS),
@@ -149,6 +149,10 @@ pub(super) fn park(index: usize, wait_ms: u64) -> bool {
     if !work {
         let keeps_garbage = qsbr::tidy();
         qsbr::offline();
+        if vm.idle.count() == vm.schedulers.len() {
+            // Whatever comes next is to reach everybody at first.
+            balance::crowd_ends();
+        }
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
         let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
         let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));

@@ -252,6 +252,7 @@ fn scheduler_loop(index: usize) {
     let mut check = Check::default();
     let (mut busy, mut gives_way) = (false, 0);
     let mut spin = true;
+    let is_crowd = vm.schedulers.len() > cores();
     loop {
         qsbr::quiescent();
         if standstill::is_wanted() {
@@ -267,6 +268,9 @@ fn scheduler_loop(index: usize) {
             let now = time::ticks_ms();
             if now >= next_timer_look {
                 next_timer_look = now + timer::fire::due(&vm.wheels, 10).min(1);
+            }
+            if is_crowd {
+                balance::look_at_crowd(now);
             }
             if balance::by_utilisation() && now >= next_balance {
                 next_balance = now + balance::utilisation::PERIOD_MS;
@@ -296,7 +300,7 @@ fn scheduler_loop(index: usize) {
             busy = true;
             balance::set_busy(index, true);
             wall_time::set_busy(index, true);
-            if vm.schedulers.len() > cores() {
+            if is_crowd {
                 (gives_way, rounds) = (GIVES_WAY, u32::MAX);
                 let_others_come(vm);
             }

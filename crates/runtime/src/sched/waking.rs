@@ -179,10 +179,10 @@ pub(super) fn wake_another(vm: &Vm) -> bool {
 /// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
 const BURST: usize = 8;
 
-/// The active ones have enough to do: one more is.
+/// The active ones have enough to do: one more is, if as many may be.
 #[cold]
 pub(super) fn wake_inactive() {
-    if let Some(index) = vm().idle.wake_any(online()) {
+    if let Some(index) = vm().idle.wake_any(balance::most_active()) {
         balance::activate(index);
         unpark(index);
     }
