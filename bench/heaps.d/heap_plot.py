@@ -32,6 +32,8 @@ class Logarithmic(Frame):
     def __init__(self, width, height, x_min, x_max, y_max):
         super().__init__(width, height, x_max, y_max)
         self.x_min = x_min
+        # Half of the last time.
+        self.right = 24
 
     def x(self, value):
         return self.left + (self.width - self.left - self.right) * math.log(value / self.x_min) / math.log(self.x_max / self.x_min)

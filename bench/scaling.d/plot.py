@@ -9,7 +9,8 @@ class Frame:
 
     def __init__(self, width, height, x_max, y_max, log_x=False):
         self.width, self.height, self.log_x = width, height, log_x
-        self.left, self.right, self.top, self.bottom = 38, 12, 12, 30
+        # On the left: the name of the axis, and numbers of up to five digits.
+        self.left, self.right, self.top, self.bottom = 52, 12, 12, 30
         self.x_max, self.y_max = max(x_max, 1e-9), max(y_max, 1e-9)
 
     def x(self, value):
