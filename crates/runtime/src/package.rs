@@ -9,7 +9,7 @@ use heddle_term::Term;
 use heddle_term::area::{self, Region};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
-use heddle_term::holding::HoldingCopy;
+use heddle_term::holding::{self, HoldingCopy};
 use heddle_term::literal::Leaving;
 use std::ptr::null_mut;
 
@@ -48,20 +48,30 @@ impl Package {
     }
 
     /// Of the message area.
+    #[inline(always)]
     fn sharing(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+        match holding::in_place(term) {
+            Some(region) if region.is_null() => {
+                let _ = count(Cost { words: 0, referred: 0 });
+                Package::immediate(term)
+            }
+            Some(region) => {
+                // SAFETY: who has the term holds its region.
+                unsafe {
+                    let _ = count(Cost { words: 0, referred: Region::words(region) });
+                    Region::hold(region, 1);
+                }
+                Package::of_region(term, region)
+            }
+            None => Package::copied_to_share(term, count),
+        }
+    }
+
+    #[inline(never)]
+    fn copied_to_share(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         let copy = HoldingCopy::of(term);
         let words = copy.words();
         let timed = count(Cost { words, referred: copy.referred_words() });
-        if let Some(region) = copy.in_place() {
-            return match region {
-                Some(region) => {
-                    // SAFETY: who has the term holds its region.
-                    unsafe { Region::hold(region, 1) };
-                    Package::of_region(term, region)
-                }
-                None => Package::immediate(term),
-            };
-        }
         if copy.data_words() > SHARE_ABOVE_WORDS
             && let Some((term, region)) = copy.to_region()
         {

@@ -22,6 +22,7 @@ use crate::term::Term;
 use foldhash::fast::FixedState;
 use heddle_memory::{Kind as Memory, Stamp};
 use std::collections::HashMap;
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
@@ -376,7 +377,7 @@ pub unsafe fn for_each_reference(head: *const u64, mut f: impl FnMut(*mut Region
 pub struct Seen {
     /// The last one that was met: neighbours are asked for together.
     last: std::ops::Range<usize>,
-    near: [(*mut Region, *mut u64); NEAR],
+    near: [MaybeUninit<(*mut Region, *mut u64)>; NEAR],
     count: usize,
     /// All, once they are more.
     far: HashMap<*mut Region, *mut u64, FixedState>,
@@ -421,10 +422,11 @@ impl Seen {
             return false;
         }
         if self.count < NEAR {
-            self.near[self.count] = (region, null_mut());
+            self.near[self.count].write((region, null_mut()));
         } else {
             if self.count == NEAR {
-                self.far.extend(self.near);
+                let near: Vec<_> = self.near_ones().iter().copied().collect();
+                self.far.extend(near);
             }
             self.far.insert(region, null_mut());
         }
@@ -441,8 +443,14 @@ impl Seen {
     }
 
     pub fn regions(&self) -> impl Iterator<Item = *mut Region> + '_ {
-        let near = if self.count <= NEAR { self.count } else { 0 };
-        self.near[..near].iter().map(|&(region, _)| region).chain(self.far.keys().copied())
+        let near = if self.count <= NEAR { self.near_ones() } else { &[] };
+        near.iter().map(|&(region, _)| region).chain(self.far.keys().copied())
+    }
+
+    /// The first ones.
+    fn near_ones(&self) -> &[(*mut Region, *mut u64)] {
+        // SAFETY: so many were written.
+        unsafe { self.near[..self.count.min(NEAR)].assume_init_ref() }
     }
 
     /// What is remembered of a region that was noted (at first null); None if it was not.
@@ -450,13 +458,15 @@ impl Seen {
         if self.count > NEAR {
             return self.far.get_mut(&region);
         }
-        self.near[..self.count].iter_mut().find(|(near, _)| *near == region).map(|(_, what)| what)
+        // SAFETY: so many were written.
+        let near = unsafe { self.near[..self.count].assume_init_mut() };
+        near.iter_mut().find(|(near, _)| *near == region).map(|(_, what)| what)
     }
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Seen { last: 0..0, near: [(null_mut(), null_mut()); NEAR], count: 0, far: HashMap::default() }
+        Seen { last: 0..0, near: [const { MaybeUninit::uninit() }; NEAR], count: 0, far: HashMap::default() }
     }
 }
 

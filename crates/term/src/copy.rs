@@ -38,7 +38,7 @@ impl Keep {
     }
 
     #[inline(always)]
-    fn keeps(self, term: Term) -> bool {
+    pub(crate) fn keeps(self, term: Term) -> bool {
         (term.raw() as usize).wrapping_sub(self.base) < self.bytes && self.leaving.is_none_or(|leaving| self.stays(term, leaving))
     }
 

@@ -4,6 +4,7 @@ use crate::area::{self, NewRegion, Region, Seen};
 use crate::copy::{Keep, copy_to_keeping, size_and_kept};
 use crate::heap::OffHeap;
 use crate::term::Term;
+use std::ptr::null_mut;
 
 /// A copy to be, that refers to what is in the message area where it lies, and holds the regions of that.
 pub struct HoldingCopy {
@@ -16,6 +17,19 @@ pub struct HoldingCopy {
 
 /// A copy that would have to hold more regions does without: receivers hold each of them, too.
 const MOST_REGIONS: usize = 16;
+
+/// If nothing is to be copied, as of most messages: the region that the term is in, null if it is in none.
+#[inline(always)]
+pub fn in_place(term: Term) -> Option<*mut Region> {
+    if term.is_immediate() {
+        return Some(null_mut());
+    }
+    if !Keep::shared().keeps(term) {
+        return None;
+    }
+    // SAFETY: who has the term holds its region.
+    Some(if area::contains(term) { unsafe { Region::of(term) } } else { null_mut() })
+}
 
 impl HoldingCopy {
     pub fn of(term: Term) -> HoldingCopy {
@@ -41,11 +55,6 @@ impl HoldingCopy {
                 self.has_literals = true;
             }
         });
-    }
-
-    /// Nothing is to be copied: the region that the term is in, if it is in one.
-    pub fn in_place(&self) -> Option<Option<*mut Region>> {
-        (self.data_words == 0).then(|| self.regions.regions().next())
     }
 
     /// Words that are copied.

@@ -2,8 +2,9 @@
 
 use heddle_memory::Kind as Memory;
 use heddle_term::area::{self, Region, Seen};
-use heddle_term::holding::HoldingCopy;
+use heddle_term::holding::{HoldingCopy, in_place};
 use heddle_term::{Heap, Term, literal};
+use std::ptr::null_mut;
 
 fn bytes() -> usize {
     heddle_memory::sum(Memory::Message)
@@ -42,7 +43,8 @@ fn regions_are_found_held_and_given_up() {
 
     // What is in the area is not copied again; a message around it holds it, and what it holds.
     let (inner, inner_region, _) = regions[0];
-    assert_eq!(HoldingCopy::of(inner).in_place(), Some(Some(inner_region)));
+    assert_eq!([inner, text, Term::small(1)].map(in_place), [Some(inner_region), Some(null_mut()), Some(null_mut())]);
+    assert_eq!(in_place(heap.tuple(&[inner])), None);
     let around = heap.tuple(&[inner, text, Term::small(1)]);
     let (middle, middle_region) = HoldingCopy::of(around).to_region().unwrap();
     let around = heap.tuple(&[middle, middle]);
