@@ -144,6 +144,21 @@ impl Walk<'_, '_> {
             | Op::IsReference => {
                 self.is_not_built(operands[0], operands[1]);
             }
+            // Tests that tell nothing of what they look at.
+            Op::IsTuple
+            | Op::TestArity
+            | Op::IsTaggedTuple
+            | Op::IsList
+            | Op::IsMap
+            | Op::IsBinary
+            | Op::IsBitstr
+            | Op::IsFunction
+            | Op::IsFunction2
+            | Op::IsLt
+            | Op::IsGe
+            | Op::IsEq
+            | Op::IsNe
+            | Op::IsNeExact => self.branch(operands[0]),
             Op::IsNonemptyList => self.is_list_cell(operands[0], operands[1]),
             Op::IsEqExact if operands[2].reg().is_none() => self.is_not_built(operands[0], operands[1]),
             _ => self.plain(at, instr),
