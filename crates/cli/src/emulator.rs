@@ -2,6 +2,7 @@
 
 use crate::otp::Otp;
 use heddle_abi::flags::{self, Wrong};
+use heddle_engine::loader;
 use heddle_engine::{Interpreter, code_natives, own_modules};
 use heddle_natives::system::binding;
 use heddle_natives::system::signals::{self, Break};
@@ -9,7 +10,9 @@ use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
 use heddle_runtime::time_offset::{self, Warp};
 use heddle_runtime::{balance, partner, proctab, sched, sequential, spawn, time, zeal};
+use heddle_term::area;
 use heddle_term::code_cell::Mfa;
+use heddle_term::open::Direct;
 use heddle_term::{Atom, Heap, Term, atom};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -48,6 +51,8 @@ pub struct Config {
     pub dirty_cpu_online: Option<usize>,
     pub dirty_io: usize,
     pub process_limit: usize,
+    /// In bytes.
+    pub message_area: Option<usize>,
     pub atom_limit: usize,
     pub printable_unicode: bool,
     pub warning_map: &'static str,
@@ -67,6 +72,7 @@ impl Default for Config {
             dirty_cpu_online: None,
             dirty_io: 10,
             process_limit: proctab::DEFAULT_LIMIT,
+            message_area: None,
             atom_limit: atom::DEFAULT_LIMIT,
             printable_unicode: false,
             warning_map: "warning",
@@ -159,8 +165,18 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         },
         "hmem" => match value {
             "private" => {}
-            "hybrid" => heddle_term::area::want(),
+            "hybrid" => area::want(area::MOST_BYTES),
             _ => return Err(format!("+hmem {value}: private or hybrid (shared is not there yet)")),
+        },
+        "hmarea" => match number(name, value)? {
+            mib @ 64..=15_360 => config.message_area = Some(mib << 20),
+            _ => return Err(format!("+hmarea {value}: between 64 and 15360 MiB")),
+        },
+        "hdirect" => match value {
+            "never" => Direct::Never.set(),
+            "large" => Direct::Large.set(),
+            "always" => Direct::Always.set(),
+            _ => return Err(format!("+hdirect {value}: never, large or always")),
         },
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
@@ -298,6 +314,9 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     }
     time::init();
     atom::set_limit(config.atom_limit);
+    if let Some(bytes) = config.message_area.filter(|_| area::is_wanted()) {
+        area::want(bytes);
+    }
     proctab::init(config.process_limit);
     heddle_natives::io::names::set_utf8(config.utf8_names);
     heddle_natives::io::names::set_untranslatable(config.untranslatable_names);
@@ -347,6 +366,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         },
         Box::new(Interpreter),
     );
+    loader::Options { analyse_messages: area::is_wanted() && !Direct::Never.is() }.set();
     own_modules::load();
     let dir = otp.root.join(format!("lib/erts-{}/ebin", otp.erts_version));
     for module in PRELOADED {

@@ -116,6 +116,8 @@ pub fn leave(p: &mut Process) {
 fn tell_relations(p: &mut Process, reason: Term) {
     let me = p.pid_term();
     let Some(inner) = p.relations.take() else { return };
+    let shared = (inner.links.len() + inner.watchers.len() > 1).then(|| Package::for_several(reason));
+    let reason = shared.as_ref().map_or(reason, Package::term);
     for (other, link) in inner.links {
         if link.active {
             let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };

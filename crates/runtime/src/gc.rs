@@ -315,14 +315,14 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
         return false;
     }
     let stack = p.stack_words();
-    let bound = p.used_words() - mature_words + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS;
+    let bound = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p) + stack + need_words + STACK_SLACK_WORDS;
     let mut usual = p.heap_words();
     if p.grow {
         usual = sizes::next_above(usual);
         p.grow = false;
     }
     let mut size = if bound <= usual { usual } else { sizes::at_least(bound) };
-    let young_words = p.used_words() - mature_words + p.heap.fragment_words;
+    let young_words = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p);
     let in_block = if usual == p.heap_words() { room_in_block(p, young_words, need_words) } else { None };
     let to_start = match in_block {
         Some(to_start) => {
@@ -410,6 +410,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
         }
     }
     seen.close();
+    tell_open(p, &mut seen);
     let mut to = Survivors { top: to_top, list: OffHeap::new(), seen: &mut seen };
     let mut promoted = Promoted { mature, top: old_top, area: Area::new(p.old_start, p.old_end), list: &mut p.old_off_heap };
     sweep(&mut p.heap.off_heap, &mut to, Some(&mut promoted));
@@ -431,6 +432,20 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     }
     fit_vheap(p);
     true
+}
+
+/// Words of references to open regions that come to the heap with the collection.
+fn fresh_words(p: &Process) -> usize {
+    p.rare_if_any().map_or(0, |rare| rare.open.fresh_words())
+}
+
+/// The collection has met these regions. It moves the open one's reference to the heap: what refers to the region was made after
+/// that, so is promoted no earlier (`sweep_reference`).
+fn tell_open(p: &mut Process, seen: &mut Seen) {
+    // SAFETY: there is one if it is not null.
+    if let Some(open) = unsafe { p.open().as_mut() } {
+        open.collected(seen);
+    }
 }
 
 /// A stack of less is moved with the rest.
@@ -461,7 +476,8 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let stack = p.stack_words();
     let shared_words = leaving.map_or(0, |leaving| shared_words(p, leaving));
     let literals = leaving.map_or(0, Leaving::words) + shared_words;
-    let bound = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + stack + need_words + STACK_SLACK_WORDS + literals;
+    let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
+    let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
     let asked = p.min_heap_words > crate::spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
@@ -507,6 +523,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     }
     let seen = if leaving.is_some() { &mut copies.shared } else { &mut seen };
     seen.close();
+    tell_open(p, seen);
     let mut to = Survivors { top: to_top, list: OffHeap::new(), seen };
     sweep(&mut p.heap.off_heap, &mut to, None);
     sweep(&mut p.old_off_heap, &mut to, None);

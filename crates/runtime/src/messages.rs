@@ -30,8 +30,10 @@ const FIRST_TIME: usize = FIRST_TIMED + SIZES;
 const REFERRED: usize = FIRST_TIME + SIZES;
 const PARTLY_REFERRED: usize = REFERRED + 1;
 const REFERRED_WORDS: usize = REFERRED + 2;
+/// Of these and of the words that were copied, those of which it was foreseen.
+const FORESEEN_WORDS: usize = REFERRED + 3;
 
-const _: () = assert!(PLACES.is_power_of_two() && REFERRED_WORDS < TALLIES);
+const _: () = assert!(PLACES.is_power_of_two() && FORESEEN_WORDS < TALLIES);
 
 /// Of each size the copy of the first message is timed, and of one in so many: to read the clock twice costs as much as to copy a
 /// small one.
@@ -49,6 +51,17 @@ pub struct Cost {
     pub words: usize,
     /// Words of the regions of the message area in which the rest is.
     pub referred: usize,
+    /// Of both, words that were judged to be of a message when they were built.
+    pub foreseen: usize,
+}
+
+impl Cost {
+    pub const NOTHING: Cost = Cost::of_copy(0);
+
+    /// Of a message that is copied whole.
+    pub const fn of_copy(words: usize) -> Cost {
+        Cost { words, referred: 0, foreseen: 0 }
+    }
 }
 
 /// When a copy began that is to be timed.
@@ -110,6 +123,9 @@ fn count(place: usize, cost: Cost) -> Timed {
         row.tally(if cost.words == 0 { REFERRED } else { PARTLY_REFERRED }, 1);
         row.tally(REFERRED_WORDS, cost.referred as u64);
     }
+    if cost.foreseen != 0 {
+        row.tally(FORESEEN_WORDS, cost.foreseen as u64);
+    }
     // Who sends one without words knows that soon: then it is all.
     if cost.words == 0 {
         return Timed::NO;
@@ -142,6 +158,9 @@ pub struct Sent {
     pub partly_by_reference: u64,
     /// Words of the regions that both refer to.
     pub words_by_reference: u64,
+    /// Of these and of those copied: what was judged to be of a message when it was built. Of processes that send small messages alone
+    /// only known if all is built directly (`open::Direct::Always`).
+    pub words_foreseen: u64,
 }
 
 impl Sent {
@@ -165,6 +184,7 @@ impl Sent {
             by_reference: 0,
             partly_by_reference: 0,
             words_by_reference: 0,
+            words_foreseen: 0,
         };
         let (mut timed, mut time) = ([0; SIZES], [0; SIZES]);
         for row in rows {
@@ -183,6 +203,7 @@ impl Sent {
             sum.by_reference += row.tallied(REFERRED);
             sum.partly_by_reference += row.tallied(PARTLY_REFERRED);
             sum.words_by_reference += row.tallied(REFERRED_WORDS);
+            sum.words_foreseen += row.tallied(FORESEEN_WORDS);
             // Its thread may just send one.
             sum.sizes[0] += (to_others + to_self).saturating_sub(with_words);
             sum.to_self += to_self;
@@ -206,7 +227,7 @@ mod tests {
     use heddle_memory::mine;
 
     fn count(place: usize, words: usize) -> Timed {
-        super::count(place, Cost { words, referred: 0 })
+        super::count(place, Cost::of_copy(words))
     }
 
     #[test]
@@ -251,13 +272,15 @@ mod tests {
 
     #[test]
     fn what_lies_in_the_area_is_counted_apart() {
-        let figures = |sent: &Sent| [sent.by_reference, sent.partly_by_reference, sent.words_by_reference, sent.words, sent.sizes[0]];
+        let figures = |sent: &Sent| {
+            [sent.by_reference, sent.partly_by_reference, sent.words_by_reference, sent.words_foreseen, sent.words, sent.sizes[0]]
+        };
         let before = figures(&Sent::sum([mine()].into_iter()));
-        for (words, referred) in [(0, 100), (7, 30), (0, 0), (7, 0)] {
-            super::count(5, Cost { words, referred });
+        for (words, referred, foreseen) in [(0, 100, 0), (7, 30, 20), (0, 0, 0), (7, 0, 0)] {
+            super::count(5, Cost { words, referred, foreseen });
         }
         let now = figures(&Sent::sum([mine()].into_iter()));
-        assert_eq!(std::array::from_fn(|i| now[i] - before[i]), [1, 1, 130, 14, 2]);
+        assert_eq!(std::array::from_fn(|i| now[i] - before[i]), [1, 1, 130, 20, 14, 2]);
     }
 
     /// Of a size that nobody else sends: the first, and one in 64, are timed; the others are taken to last as long.

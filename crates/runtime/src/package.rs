@@ -5,8 +5,9 @@
 
 use crate::gc;
 use crate::messages::{Cost, Timed};
+use crate::process::Process;
 use heddle_term::Term;
-use heddle_term::area::{self, Region};
+use heddle_term::area::{self, NewRegion, Region};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
 use heddle_term::holding::{self, HoldingCopy};
@@ -35,45 +36,107 @@ const REGION: usize = 1;
 unsafe impl Send for Package {}
 
 impl Package {
-    /// A flat copy of `term` that may be kept anywhere: it refers to no literals.
+    /// A flat copy of `term` that may be kept anywhere: it refers to no literals. What is in the message area, and refers to none, is
+    /// shared.
     pub fn new(term: Term) -> Package {
-        Package::keeping(term, Keep::NOTHING, |_| Timed::NO)
+        match Package::lasting_region(term) {
+            Some(region) => {
+                // SAFETY: who has the term holds its region.
+                unsafe { Region::hold(region, 1) };
+                Package::of_region(term, region)
+            }
+            None => Package::keeping(term, Keep::NOTHING, |_| Timed::NO),
+        }
+    }
+
+    /// The region of a term, if it refers to no literals.
+    fn lasting_region(term: Term) -> Option<*mut Region> {
+        if !area::contains(term) {
+            return None;
+        }
+        // SAFETY: who has the term holds its region.
+        unsafe {
+            let region = Region::of(term);
+            (!Region::has_literals(region)).then_some(region)
+        }
+    }
+
+    /// The same, for several receivers: with the message area, `new` of the term in it copies no more, unless it is small.
+    pub fn for_several(term: Term) -> Package {
+        let is_shared = !area::is_there() || Package::lasting_region(term).is_some();
+        let words = if is_shared { 0 } else { flat_size_keeping(term, Keep::NOTHING) };
+        if words > SHARE_ABOVE_WORDS
+            && let Some(mut new) = NewRegion::new(words)
+        {
+            // SAFETY: the region has as many words as were counted.
+            let copy = unsafe { copy_to_keeping(term, new.start(), new.off_heap(), Keep::NOTHING) };
+            return Package::of_region(copy, new.close(words, false));
+        }
+        Package::new(term)
     }
 
     /// A flat copy of `term` for a process' message queue, where the collector of literals looks. `count` hears what it costs, and
     /// says whether the copy is to be timed.
     #[inline(always)]
-    pub fn message(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
-        if area::is_there() { Package::sharing(term, count) } else { Package::keeping(term, Keep::live(), count) }
+    pub fn message(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+        if area::is_there() { Package::sharing(p, term, count) } else { Package::keeping(term, Keep::live(), count) }
     }
 
-    /// Of the message area.
+    /// What `p` sends by way of the message area.
     #[inline(always)]
-    fn sharing(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+    fn sharing(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         match holding::in_place(term) {
             Some(region) if region.is_null() => {
-                let _ = count(Cost { words: 0, referred: 0 });
+                let _ = count(Cost::NOTHING);
                 Package::immediate(term)
             }
             Some(region) => {
-                // SAFETY: who has the term holds its region.
+                // SAFETY: who has the term holds its region. There is an open one if it is not null.
                 unsafe {
-                    let _ = count(Cost { words: 0, referred: Region::words(region) });
+                    let built = p.open().as_mut().and_then(|open| open.sends(region));
+                    let referred = built.unwrap_or_else(|| Region::words(region));
+                    let _ = count(Cost { words: 0, referred, foreseen: if Region::is_foreseen(region) { referred } else { 0 } });
                     Region::hold(region, 1);
                 }
                 Package::of_region(term, region)
             }
-            None => Package::copied_to_share(term, count),
+            None => Package::copied_of(p, term, count),
         }
     }
 
     #[inline(never)]
-    fn copied_to_share(term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+    fn copied_of(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+        let package = Package::copied_to_share(term, p.missed_words(), count);
+        if package.region().is_some() {
+            let words = package.words();
+            p.rare().open.copied(words);
+        // SAFETY: there is an open one if it is not null.
+        } else if let Some(open) = unsafe { p.open().as_mut() } {
+            open.copied(package.words());
+        }
+        package
+    }
+
+    /// What a new process begins with: shared as a message is.
+    pub fn for_new_process(parent: Option<&Process>, term: Term) -> Package {
+        match holding::in_place(term) {
+            Some(region) if region.is_null() => Package::immediate(term),
+            Some(region) => {
+                // SAFETY: who has the term holds its region.
+                unsafe { Region::hold(region, 1) };
+                Package::of_region(term, region)
+            }
+            None => Package::copied_to_share(term, parent.map_or(0, Process::missed_words), |_| Timed::NO),
+        }
+    }
+
+    /// `foreseen`: words that the sender built, and did not send yet, of which it was foreseen.
+    fn copied_to_share(term: Term, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let copy = HoldingCopy::of(term);
-        let words = copy.words();
-        let timed = count(Cost { words, referred: copy.referred_words() });
+        let (words, foreseen) = (copy.words(), copy.data_words().min(foreseen));
+        let timed = count(Cost { words, referred: copy.referred_words(), foreseen: foreseen + copy.foreseen_words() });
         if copy.data_words() > SHARE_ABOVE_WORDS
-            && let Some((term, region)) = copy.to_region()
+            && let Some((term, region)) = copy.to_region(foreseen)
         {
             timed.end(words);
             return Package::of_region(term, region);
@@ -103,7 +166,7 @@ impl Package {
     #[inline(always)]
     fn keeping(term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
         let words = flat_size_keeping(term, keep);
-        let timed = count(Cost { words, referred: 0 });
+        let timed = count(Cost::of_copy(words));
         if words == 0 {
             return Package::immediate(term);
         }

@@ -16,6 +16,7 @@ use crate::registers::Registers;
 use crate::state::ProcState;
 use heddle_term::area::{self, Region, Seen};
 use heddle_term::code_cell::Mfa;
+use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
@@ -286,6 +287,7 @@ impl Rare {
             task: None,
             last_words: None,
             answer: None,
+            open: Open::NONE,
         })
     }
 
@@ -326,6 +328,8 @@ pub struct Rare {
     pub last_words: Option<(u64, crate::Package)>,
     /// What a native of it that waits was answered (`task::ask`).
     pub answer: Option<crate::Package>,
+    /// Where it builds messages.
+    pub open: Open,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -502,6 +506,15 @@ impl Process {
 
     pub fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_with(|| Rare::new(MaxHeap::NONE, USUAL_MIN_VHEAP_WORDS))
+    }
+    /// Where it builds messages; null if that is nowhere.
+    #[inline(always)]
+    pub fn open(&mut self) -> *mut Open {
+        self.rare.as_mut().map_or(std::ptr::null_mut(), |rare| &raw mut rare.open)
+    }
+    /// Words that it built on its heap since it last sent a message, though they were judged to be of one: of those who send large ones.
+    pub fn missed_words(&self) -> usize {
+        self.rare.as_ref().map_or(0, |rare| rare.open.missed_words())
     }
     pub fn rare_if_any(&self) -> Option<&Rare> {
         self.rare.as_deref()

@@ -1,6 +1,5 @@
 //! New processes.
 
-use crate::messages::Timed;
 use crate::package::Package;
 use crate::placement::Place;
 use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
@@ -82,7 +81,7 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     let group_leader = parent.map_or(Term::local_pid(pid), |p| p.group_leader);
     let parent_pid = parent.map_or(pid, |p| p.pid());
     let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
-    let shared = area::is_there().then(|| Package::message(args, |_| Timed::NO));
+    let shared = area::is_there().then(|| Package::for_new_process(parent, args));
     let args_words = shared.as_ref().map_or_else(|| flat_size(args), Package::words_to_unpack);
     let leader_words = flat_size(group_leader);
     gc::init_block(&mut local, args_words + leader_words + 2);

@@ -48,5 +48,14 @@ pub fn heap(p: &mut Process, live: &mut [Term]) {
         // SAFETY: blocks are whole objects up to their tops.
         unsafe { for_each_slot(block.start as *mut u64, block.end as *mut u64, |slot| check(*slot, "an object")) };
     }
+    // SAFETY: there is an open region if it is not null; what is built in it is whole objects.
+    unsafe {
+        if let Some(open) = p.open().as_ref() {
+            let built = open.built();
+            for_each_slot(built.start, built.end, |slot| {
+                assert!(open.takes(*slot), "open region of {pid:?} refers to {:#x}, which is elsewhere", (*slot).raw());
+            });
+        }
+    }
     gc::for_each_young_root(p, live, &mut |slot: &mut Term| check(*slot, "a root"));
 }

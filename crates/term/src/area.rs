@@ -26,23 +26,29 @@ use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Whether there is to be an area: set before the first literal is made.
-static WANTED: AtomicBool = AtomicBool::new(false);
+/// Bytes of the area that is to be there; 0: none. Set before the first literal is made.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
 /// Where it begins, and its bytes; none: 0.
 static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// A bit for each granule of the area.
 static STARTS: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
-/// Sizes that are tried, in bytes. Address space only; the allocator has no larger ranges, and valgrind gives not even the first.
-/// When all is used, messages are copied as with private heaps.
-const SIZES: [usize; 3] = [15 << 30, 7 << 30, 3 << 30];
+/// The area's size in bytes, unless a smaller one is asked for: the allocator has no larger ranges. Address space only; half as much
+/// is tried where the system does not give it (valgrind). When all is used, messages are copied as with private heaps.
+pub const MOST_BYTES: usize = 15 << 30;
+/// With less the allocator does not work.
+pub const LEAST_BYTES: usize = 64 << 20;
 /// The allocator aligns what is as large as regions are to this many bytes.
 const GRANULE_BYTES: usize = 16;
 
-/// Asks for an area, before the first literal is made.
-pub fn want() {
-    WANTED.store(true, Ordering::Relaxed);
+/// Asks for an area of so many bytes, before the first literal is made.
+pub fn want(bytes: usize) {
+    WANTED.store(bytes.clamp(LEAST_BYTES, MOST_BYTES).next_multiple_of(LEAST_BYTES), Ordering::Relaxed);
+}
+
+pub fn is_wanted() -> bool {
+    WANTED.load(Ordering::Relaxed) != 0
 }
 
 /// Whether messages are shared.
@@ -71,11 +77,13 @@ pub(crate) fn reserve() -> usize {
         let ptr = unsafe { libc::mmap(null_mut(), bytes, rights, flags, -1, 0) };
         (ptr != libc::MAP_FAILED).then_some(ptr as usize)
     };
-    let sizes: &[usize] = if WANTED.load(Ordering::Relaxed) { &SIZES } else { &[] };
-    for &bytes in sizes {
+    let mut bytes = WANTED.load(Ordering::Relaxed);
+    while bytes >= LEAST_BYTES {
         let map_bytes = bytes / GRANULE_BYTES / 8;
-        let Some(start) = map(RESERVED_BYTES + bytes + ALIGNMENT) else { continue };
-        let Some(starts) = map(map_bytes) else { continue };
+        let (Some(start), Some(starts)) = (map(RESERVED_BYTES + bytes + ALIGNMENT), map(map_bytes)) else {
+            bytes /= 2;
+            continue;
+        };
         let base = (start + RESERVED_BYTES).next_multiple_of(ALIGNMENT);
         // SAFETY: the range was just mapped for it.
         let taken = unsafe { heddle_memory::message_area(base as *mut u8, bytes) };
@@ -85,7 +93,7 @@ pub(crate) fn reserve() -> usize {
         BYTES.store(bytes, Ordering::Relaxed);
         return base - RESERVED_BYTES;
     }
-    assert!(sizes.is_empty(), "cannot reserve address space for the message area: {}", std::io::Error::last_os_error());
+    assert!(!is_wanted(), "cannot reserve address space for the message area: {}", std::io::Error::last_os_error());
     map(RESERVED_BYTES).unwrap_or_else(|| panic!("cannot reserve address space for literals: {}", std::io::Error::last_os_error()))
 }
 
@@ -103,6 +111,10 @@ pub struct Region {
     off_heap: OffHeap,
     /// Whether it, or a region that it refers to, refers to literals.
     has_literals: bool,
+    /// Messages were built in it, and perhaps still are (`open`); else it is a copy.
+    is_built: bool,
+    /// It was foreseen that this would be sent.
+    is_foreseen: bool,
 }
 
 /// A region that is being filled, by whom it was made.
@@ -115,7 +127,15 @@ impl NewRegion {
         let region = heddle_memory::try_allocate(Memory::Message, bytes)?.cast::<Region>();
         mark_start(region as usize, bytes);
         let off_heap = OffHeap::new();
-        let new = Region { holders: AtomicUsize::new(1), capacity: Stamp::new(words), used_words: 0, off_heap, has_literals: false };
+        let new = Region {
+            holders: AtomicUsize::new(1),
+            capacity: Stamp::new(words),
+            used_words: 0,
+            off_heap,
+            has_literals: false,
+            is_built: false,
+            is_foreseen: false,
+        };
         // SAFETY: fresh memory of so many bytes, for nobody else to see.
         unsafe { region.write(new) };
         Some(NewRegion(region))
@@ -139,6 +159,21 @@ impl NewRegion {
             (*self.0).has_literals = has_literals;
         }
         self.0
+    }
+
+    /// Its owner will fill these words with whole objects, and shows others only what it does not write any more. It may refer to
+    /// literals, and refers to no other region. The caller holds it once.
+    pub fn close_to_build(self, words: usize) -> *mut Region {
+        let region = self.close(words, true);
+        // SAFETY: nobody else knows it yet.
+        unsafe { ((*region).is_built, (*region).is_foreseen) = (true, true) };
+        region
+    }
+
+    /// It was foreseen that this would be sent, though it was not built here.
+    pub fn was_foreseen(&mut self) {
+        // SAFETY: nobody else knows it yet.
+        unsafe { (*self.0).is_foreseen = true };
     }
 }
 
@@ -183,6 +218,16 @@ impl Region {
     pub unsafe fn has_literals(region: *const Region) -> bool {
         // SAFETY: by contract.
         unsafe { (*region).has_literals }
+    }
+
+    /// Whether it was foreseen that this would be sent: for figures.
+    ///
+    /// # Safety
+    /// As for `words`.
+    // SAFETY: the contract above.
+    pub unsafe fn is_foreseen(region: *const Region) -> bool {
+        // SAFETY: by contract.
+        unsafe { (*region).is_foreseen }
     }
 
     /// The first of the binaries and regions that it refers to, or null.
@@ -261,7 +306,8 @@ impl Region {
         unsafe {
             Region::for_each(region, &mut Seen::default(), |region| {
                 let start = region.add(1).cast::<u64>();
-                found |= leaving.is_in(start, start.add((*region).used_words));
+                // Somebody may be writing to one that is built in.
+                found |= (*region).is_built || leaving.is_in(start, start.add((*region).used_words));
             });
         }
         found

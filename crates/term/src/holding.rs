@@ -73,6 +73,14 @@ impl HoldingCopy {
         self.regions.regions().map(|region| unsafe { Region::words(region) }).sum()
     }
 
+    /// Of those, the words of which it was foreseen that they would be sent.
+    pub fn foreseen_words(&self) -> usize {
+        // SAFETY: who has the term holds its regions.
+        let foreseen = self.regions.regions().filter(|&region| unsafe { Region::is_foreseen(region) });
+        // SAFETY: as above.
+        foreseen.map(|region| unsafe { Region::words(region) }).sum()
+    }
+
     /// The copy.
     ///
     /// # Safety
@@ -92,9 +100,12 @@ impl HoldingCopy {
         }
     }
 
-    /// The copy, in a region of its own that the caller holds once; None if the area is full.
-    pub fn to_region(&self) -> Option<(Term, *mut Region)> {
+    /// The copy, in a region of its own that the caller holds once; None if the area is full. So many words of it were foreseen.
+    pub fn to_region(&self, foreseen: usize) -> Option<(Term, *mut Region)> {
         let mut new = NewRegion::new(self.words())?;
+        if foreseen > self.data_words / 2 {
+            new.was_foreseen();
+        }
         // SAFETY: it has the room.
         let copy = unsafe { self.write(new.start(), new.off_heap()) };
         // SAFETY: they are held.

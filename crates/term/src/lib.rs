@@ -41,6 +41,7 @@ pub mod literal;
 pub mod map;
 mod map_iter;
 pub mod node;
+pub mod open;
 pub mod order;
 mod phash;
 pub mod refbin;

@@ -16,7 +16,7 @@ fn list(heap: &mut Heap, n: i64) -> Term {
 
 #[test]
 fn regions_are_found_held_and_given_up() {
-    area::want();
+    area::want(area::MOST_BYTES);
     let mut heap = Heap::new();
     let text = heap.string("kept");
     let text = literal::make_literal(text);
@@ -26,7 +26,7 @@ fn regions_are_found_held_and_given_up() {
     let mut regions = Vec::new();
     for n in (10..2000).step_by(37) {
         let original = list(&mut heap, n);
-        let (copy, region) = HoldingCopy::of(original).to_region().unwrap();
+        let (copy, region) = HoldingCopy::of(original).to_region(0).unwrap();
         regions.push((copy, region, n));
     }
     for &(copy, region, n) in &regions {
@@ -46,9 +46,9 @@ fn regions_are_found_held_and_given_up() {
     assert_eq!([inner, text, Term::small(1)].map(in_place), [Some(inner_region), Some(null_mut()), Some(null_mut())]);
     assert_eq!(in_place(heap.tuple(&[inner])), None);
     let around = heap.tuple(&[inner, text, Term::small(1)]);
-    let (middle, middle_region) = HoldingCopy::of(around).to_region().unwrap();
+    let (middle, middle_region) = HoldingCopy::of(around).to_region(0).unwrap();
     let around = heap.tuple(&[middle, middle]);
-    let (outer, outer_region) = HoldingCopy::of(around).to_region().unwrap();
+    let (outer, outer_region) = HoldingCopy::of(around).to_region(0).unwrap();
     let mut reached = Seen::default();
     // SAFETY: they are held.
     unsafe {

@@ -1,7 +1,7 @@
 //! The table of fused operations, by family. A family has a line for every kind of register that compiled code uses often there.
 
 use crate::ctx::{COMPARE_CELLS, Dispatch, Either, K, OpFn, R, Then, X, Y, fused};
-use crate::ops::{arith::*, bifs::*, calls::*, data::*, floats::*, frames::*, funs::*, natives::call_native, tests::*};
+use crate::ops::{arith::*, bifs::*, calls::*, data::*, direct::*, floats::*, frames::*, funs::*, natives::call_native, tests::*};
 
 /// Operations that are one when they stand behind each other.
 pub struct Sequence {
@@ -43,7 +43,7 @@ fn cells(op: &str) -> &'static [usize] {
     match op {
         "get_element" => &[1, 3],
         "get_elements_2" => &[1, 3, 4],
-        "test_heap_put_list" => &[3, 4, 5],
+        "test_heap_put_list" | "test_heap_put_list_direct" => &[3, 4, 5],
         _ => &[1, 2, 3, 4],
     }
 }
@@ -335,6 +335,7 @@ fn building(t: &mut Vec<Sequence>) {
             fuse!(t;
                 [test_heap_put_list<H, T, X>, deallocate_return] [test_heap_put_list<H, T, X>, ret]
                 [test_heap_put_list<H, T, X>, call_only] [test_heap_put_list<H, T, X>, call_last]
+                [test_heap_put_list_direct<H, T, X>, call_only] [test_heap_put_list_direct<H, T, X>, move_call_only<X, X>]
                 [test_heap_put_list<H, T, X>, move_call_only<X, X>] [test_heap_put_list<H, T, X>, move_call_last<Y, X>]
                 [put_list<H, T, X>, ret] [put_list<H, T, X>, deallocate_return] [put_list<H, T, X>, call_only]
                 [put_list<H, T, X>, move_call_only<X, X>]

@@ -3,7 +3,7 @@
 
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, Place};
-use crate::ops::{calls, control, data, errors, floats, frames, funs, maps, receive, tests};
+use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, receive, tests};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
@@ -224,7 +224,11 @@ impl Emitter<'_> {
             Op::GetTl => self.unary(o[0], o[1], |s, d| register!(s, S => register!(d, D => data::get_tl::<S, D>))),
             Op::PutList => {
                 let (h, t, d) = (self.place(o[0]), self.place(o[1]), self.place(o[2]));
-                self.op(source!(h, H => source!(t, T => register!(d, D => data::put_list::<H, T, D>))));
+                if self.builds_message(0) {
+                    self.op(source!(h, H => source!(t, T => register!(d, D => direct::put_list_direct::<H, T, D>))));
+                } else {
+                    self.op(source!(h, H => source!(t, T => register!(d, D => data::put_list::<H, T, D>))));
+                }
                 self.places(&[h, t, d]);
             }
             Op::GetTupleElement => return Ok(self.get_elements(rest)),
@@ -239,7 +243,9 @@ impl Emitter<'_> {
                 let elements = code.list(list);
                 let d = self.place(o[0]);
                 let header = data::tuple_header(elements.len());
+                let is_direct = self.builds_message(0);
                 match elements.len() {
+                    _ if is_direct => self.op(register!(d, D => direct::put_tuple_direct::<D>)),
                     2 => self.op(register!(d, D => data::put_tuple_2::<D>)),
                     3 => self.op(register!(d, D => data::put_tuple_3::<D>)),
                     4 => self.op(register!(d, D => data::put_tuple_4::<D>)),
@@ -248,7 +254,7 @@ impl Emitter<'_> {
                 }
                 self.cell(d.cell());
                 self.cell(header);
-                if !(2..=5).contains(&elements.len()) {
+                if is_direct || !(2..=5).contains(&elements.len()) {
                     self.cell(elements.len() as u64);
                 }
                 for &element in elements {
@@ -305,7 +311,11 @@ impl Emitter<'_> {
                 {
                     let n = code.operands(next);
                     let (h, t, d) = (self.place(n[0]), self.place(n[1]), self.place(n[2]));
-                    self.op(source!(h, H => source!(t, T => register!(d, D => frames::test_heap_put_list::<H, T, D>))));
+                    if self.builds_message(1) {
+                        self.op(source!(h, H => source!(t, T => register!(d, D => direct::test_heap_put_list_direct::<H, T, D>))));
+                    } else {
+                        self.op(source!(h, H => source!(t, T => register!(d, D => frames::test_heap_put_list::<H, T, D>))));
+                    }
                     self.cell(Emitter::need(o[0]));
                     self.cell(Emitter::number(o[1]));
                     self.places(&[h, t, d]);

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod control;
 pub mod coverage;
 pub mod data;
+pub mod direct;
 pub mod errors;
 pub mod floats;
 pub mod frames;

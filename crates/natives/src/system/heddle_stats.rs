@@ -123,6 +123,7 @@ fn sent(p: &mut Process, sent: &Sent) -> Term {
         ("by_reference", sent.by_reference),
         ("partly_by_reference", sent.partly_by_reference),
         ("words_by_reference", sent.words_by_reference),
+        ("words_foreseen", sent.words_foreseen),
         ("to_self", sent.to_self),
         ("to_same_scheduler", sent.to_same_scheduler),
         ("to_other_scheduler", sent.to_other_scheduler),

@@ -1,0 +1,113 @@
+//! Building what will be sent: in the process' open region (`heddle_term::open`) if it can be, else on the heap, where the code has
+//! made room for it as usual. For constructions that are judged messages, with the hybrid heap.
+
+use crate::ctx::{Ctx, Dst, Src, any, bound, fits};
+use crate::ops::frames::collect_and_retry;
+use crate::{fusable, load, next, ops, save, then};
+use heddle_term::Term;
+use heddle_term::open::Direct;
+use std::ptr::null_mut;
+
+/// Where an object of so many words goes that has these parts: null, if to the heap.
+///
+/// # Safety
+/// The process runs in `c`; the object is written at once.
+#[inline(always)]
+// SAFETY: the contract above.
+unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) -> Term) -> *mut u64 {
+    // SAFETY: by contract.
+    unsafe {
+        let open = match (*(*c).p).open().as_mut() {
+            Some(open) => open,
+            None if Direct::Always.is() => &mut (*(*c).p).rare().open,
+            None => return null_mut(),
+        };
+        let mut i = 0;
+        while i < count {
+            if !open.takes(part(i)) {
+                open.missed(words);
+                return null_mut();
+            }
+            i += 1;
+        }
+        let at = open.room(words);
+        if !at.is_null() {
+            return at;
+        }
+        if (0..count).any(|i| open.contains(part(i))) {
+            open.missed(words);
+            return at;
+        }
+        begin(c, words)
+    }
+}
+
+#[cold]
+#[inline(never)]
+// SAFETY: callers keep the contract of `place`.
+unsafe fn begin(c: *mut Ctx, words: usize) -> *mut u64 {
+    // SAFETY: by contract. The list of off-heap objects is no register of the engine's.
+    unsafe {
+        let p = &mut *(*c).p;
+        let mut list = std::mem::take(&mut p.heap.off_heap);
+        let at = p.rare().open.begin(words, &mut list);
+        p.heap.off_heap = list;
+        at
+    }
+}
+
+fusable! {
+    // head, tail, dst
+    fn put_list_direct<H: Src, T: Src, D: Dst>(ip, c, h, s, r; N) {
+        let (head, tail) = (H::get(*ip.add(1), c, s), T::get(*ip.add(2), c, s));
+        let at = place(c, 2, 2, |i| if i == 0 { head } else { tail });
+        let to = if at.is_null() { h } else { at };
+        *to = head.raw();
+        *to.add(1) = tail.raw();
+        D::set(*ip.add(3), c, s, Term::cons(to));
+        h = if at.is_null() { h.add(2) } else { h };
+        then!(N, ip, c, h, s, r; 4)
+    }
+    // need, live, then head, tail, dst
+    fn test_heap_put_list_direct<H: Src, T: Src, D: Dst>(ip, c, h, s, r; N) {
+        if !fits(h, s, *ip.add(1) as usize) {
+            return test_heap_put_list_direct_slow::<H, T, D>(ip, c, h, s, r);
+        }
+        let (head, tail) = (H::get(*ip.add(3), c, s), T::get(*ip.add(4), c, s));
+        let at = place(c, 2, 2, |i| if i == 0 { head } else { tail });
+        let to = if at.is_null() { h } else { at };
+        *to = head.raw();
+        *to.add(1) = tail.raw();
+        D::set(*ip.add(5), c, s, Term::cons(to));
+        h = if at.is_null() { h.add(2) } else { h };
+        then!(N, ip, c, h, s, r; 6)
+    }
+    // dst, header, count, elements...
+    fn put_tuple_direct<D: Dst>(ip, c, h, s, r; N) {
+        let n = *ip.add(3) as usize;
+        let at = place(c, 1 + n, n, |i| any(*ip.add(4 + i), c, s));
+        let to = if at.is_null() { h } else { at };
+        *to = *ip.add(2);
+        let mut i = 0;
+        while i < bound(ip.add(3)) {
+            *to.add(1 + i) = any(*ip.add(4 + i), c, s).raw();
+            i += 1;
+        }
+        D::set(*ip.add(1), c, s, Term::boxed(to));
+        h = if at.is_null() { h.add(1 + n) } else { h };
+        then!(N, ip, c, h, s, r; 4 + n)
+    }
+}
+
+ops! {
+    #[cold]
+    fn test_heap_put_list_direct_slow<H: Src, T: Src, D: Dst>(ip, c, h, s, r) {
+        collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
+        let (head, tail) = (H::get(*ip.add(3), c, s), T::get(*ip.add(4), c, s));
+        *h = head.raw();
+        *h.add(1) = tail.raw();
+        D::set(*ip.add(5), c, s, Term::cons(h));
+        h = h.add(2);
+        next!(ip, c, h, s, r; 6)
+    }
+}

@@ -1,0 +1,217 @@
+//! An open region: where a process builds what it will send, so that sending copies nothing.
+//!
+//! Constructions that are judged messages (`beamfile::messages`) go here, if all their parts are immediate, literals, or here
+//! themselves; else to the heap, where the code has asked for room in any case. So what begins in an open region lies in it whole,
+//! and is sent by its address without a look at it. The owner goes on behind what was sent: nobody writes what others can see.
+//! What is not sent after all dies with the region.
+//!
+//! That pays for large messages only: small ones are copied for less than a region costs. So a process gets its first region when
+//! it has sent a large message, and as much room as what was judged of the last ones took. Large messages have a region each,
+//! smaller ones share one of 2 KB. A message that outgrows its region goes on on the heap; that part is copied when it is sent,
+//! and the next region is larger. Who fills a region and sends nothing of it was judged wrongly, and builds on its heap again.
+//!
+//! The owner's reference to the region lies in the region itself, as the heap may have no room when it is opened; the next
+//! collection moves it to the heap. Open regions count as if they referred to literals, whether they do or not.
+
+use crate::area::{self, NewRegion, REFERENCE_WORDS, Region, Seen};
+use crate::heap::OffHeap;
+use crate::literal::{self, RESERVED_BYTES, leaving};
+use crate::term::Term;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Which messages are built in open regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Direct {
+    /// None: each is copied when it is sent the first time.
+    Never,
+    /// Those of processes that send large ones.
+    Large,
+    /// All that can be: for figures of what was foreseen.
+    Always,
+}
+
+static DIRECT: AtomicU8 = AtomicU8::new(Direct::Large as u8);
+
+impl Direct {
+    /// Before code is loaded.
+    pub fn set(self) {
+        // Relaxed: there are no other threads yet.
+        DIRECT.store(self as u8, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub fn is(self) -> bool {
+        // Relaxed: as above.
+        DIRECT.load(Ordering::Relaxed) == self as u8
+    }
+}
+
+/// Messages of fewer words are built on the heap.
+const LARGE_WORDS: usize = 32;
+/// Messages of up to half as many words share regions with so much room. Who keeps one of them keeps its region, so not more.
+const SHARED_WORDS: usize = 256 - REFERENCE_WORDS - size_of::<Region>() / 8;
+/// What a process gets at most that has only sent one message: it is not known yet whether that would have been built here.
+const FIRST_WORDS: usize = 2048;
+
+pub struct Open {
+    /// Null: there is none now.
+    region: *mut Region,
+    /// Its words behind the owner's reference; up to where they were sent; and those that are free.
+    start: *mut u64,
+    sent: *mut u64,
+    top: *mut u64,
+    limit: *mut u64,
+    /// Words of the next message, as far as the last ones tell; 0: none that is worth it.
+    expected: usize,
+    /// Words that went to the heap since the last message was sent, though they were judged to be of one.
+    missed: usize,
+    /// Regions that were opened since the last collection.
+    fresh: usize,
+    /// Whether it has sent a message at all since this is here.
+    has_sent: bool,
+}
+
+impl Open {
+    pub const NONE: Open = Open {
+        region: null_mut(),
+        start: null_mut(),
+        sent: null_mut(),
+        top: null_mut(),
+        limit: null_mut(),
+        expected: 0,
+        missed: 0,
+        fresh: 0,
+        has_sent: false,
+    };
+
+    /// May an object in the region refer to this?
+    #[inline(always)]
+    pub fn takes(&self, part: Term) -> bool {
+        part.is_immediate() || self.contains(part) || (part.raw() as usize).wrapping_sub(literal::base()) < RESERVED_BYTES
+    }
+
+    #[inline(always)]
+    pub fn contains(&self, term: Term) -> bool {
+        (term.raw() as usize).wrapping_sub(self.start as usize) < self.limit as usize - self.start as usize
+    }
+
+    /// Room for an object of so many words that the caller initialises at once; null if there is none left.
+    #[inline(always)]
+    pub fn room(&mut self, words: usize) -> *mut u64 {
+        let at = self.top;
+        if self.limit as usize - at as usize >= words * 8 {
+            self.top = at.wrapping_add(words);
+            at
+        } else {
+            null_mut()
+        }
+    }
+
+    /// So many words go to the heap.
+    #[inline(always)]
+    pub fn missed(&mut self, words: usize) {
+        self.missed += words;
+    }
+
+    /// A new region if one is expected to be of use, with room for an object of so many words, which refers to nothing in the
+    /// region before it; else null, and the object goes to the heap.
+    #[cold]
+    #[inline(never)]
+    pub fn begin(&mut self, words: usize, off_heap: &mut OffHeap) -> *mut u64 {
+        let is_wasted = !self.region.is_null() && self.sent == self.start && !Direct::Always.is();
+        if is_wasted {
+            self.expected = 0;
+        }
+        self.region_ends();
+        let expected = if Direct::Always.is() { self.expected.max(SHARED_WORDS) } else { self.expected };
+        if expected < words.max(LARGE_WORDS) || leaving().is_some() {
+            self.missed += words;
+            return null_mut();
+        }
+        let room = if expected > SHARED_WORDS / 2 { expected } else { SHARED_WORDS };
+        let Some(new) = NewRegion::new(REFERENCE_WORDS + room) else {
+            self.missed += words;
+            return null_mut();
+        };
+        let reference = new.start();
+        self.region = new.close_to_build(REFERENCE_WORDS + room);
+        self.start = reference.wrapping_add(REFERENCE_WORDS);
+        self.limit = self.start.wrapping_add(room);
+        (self.sent, self.top) = (self.start, self.start);
+        self.fresh += 1;
+        // SAFETY: the region is new, and its first words are for this; the hold is that of who made it.
+        unsafe { area::refer(reference, self.region, 1, off_heap) };
+        self.room(words)
+    }
+
+    /// A term in this region is sent. Words of it that were not sent before; None if the region is another one.
+    #[inline]
+    pub fn sends(&mut self, region: *mut Region) -> Option<usize> {
+        if region != self.region {
+            return None;
+        }
+        let words = self.unsent_words();
+        if words > 0 {
+            self.was_sent(words);
+        }
+        Some(words)
+    }
+
+    /// A message was copied when it was sent: so many words of it were not here.
+    pub fn copied(&mut self, words: usize) {
+        if !self.has_sent {
+            (self.has_sent, self.missed) = (true, words.min(FIRST_WORDS));
+        }
+        self.was_sent(words.min(self.missed) + self.unsent_words());
+    }
+
+    /// Words of constructions that went to the heap since the last message was sent, though they were judged to be of one.
+    pub fn missed_words(&self) -> usize {
+        self.missed
+    }
+
+    fn was_sent(&mut self, words: usize) {
+        // The next one may be larger again.
+        self.expected = words.max(self.expected - self.expected / 4);
+        self.sent = self.top;
+        (self.missed, self.has_sent) = (0, true);
+        if self.free_words() < self.expected {
+            self.region_ends();
+        }
+    }
+
+    fn unsent_words(&self) -> usize {
+        (self.top as usize - self.sent as usize) / 8
+    }
+
+    pub fn free_words(&self) -> usize {
+        (self.limit as usize - self.top as usize) / 8
+    }
+
+    /// What is built from now on goes elsewhere. The owner holds the region as it holds others.
+    pub fn region_ends(&mut self) {
+        (self.region, self.start, self.sent, self.top, self.limit) = (null_mut(), null_mut(), null_mut(), null_mut(), null_mut());
+    }
+
+    /// Words that a collection needs for references that were not on the heap.
+    pub fn fresh_words(&self) -> usize {
+        self.fresh * REFERENCE_WORDS
+    }
+
+    /// A collection has met these regions. If this is one of them, something is being built; else the region ends, because a minor
+    /// one does not tell whether what is old refers to it.
+    pub fn collected(&mut self, seen: &mut Seen) {
+        self.fresh = 0;
+        if !self.region.is_null() && seen.get(self.region).is_none() {
+            self.missed += self.unsent_words();
+            self.region_ends();
+        }
+    }
+
+    /// What was built: whole objects.
+    pub fn built(&self) -> std::ops::Range<*mut u64> {
+        self.start..self.top
+    }
+}
