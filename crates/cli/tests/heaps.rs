@@ -59,8 +59,9 @@ fn beyond_the_area_messages_are_copied() {
         return;
     }
     let program = "Me = self(),
-        Keeper = spawn(fun Loop(Kept) -> receive {keep, [X]} -> Me ! kept, Loop([X | Kept]);
-                                                 back -> [Me ! {back, X} || X <- lists:reverse(Kept)] end end),
+        Loop = fun Loop(Kept) -> receive {keep, [X]} -> Me ! kept, Loop([X | Kept]);
+                                         back -> [Me ! {back, X} || X <- lists:reverse(Kept)] end end,
+        Keeper = spawn(fun() -> Loop([]) end),
         Keep = fun(N) -> Keeper ! {keep, [lists:seq(N, N + 99_999)]}, receive kept -> ok end end,
         lists:foreach(Keep, lists:seq(1, 100)),
         #{words := Before} = heddle_stats:messages(),
@@ -74,27 +75,4 @@ fn beyond_the_area_messages_are_copied() {
     assert!(large < 10_000, "{large}");
     assert!((10_000_000..20_010_000).contains(&small), "{small}");
     assert!(!erl(&["+hmem", "hybrid", "+hmarea", "63"], "halt().").status.success());
-}
-
-/// Fifty processes are told why one ended, which takes 200,000 words.
-#[test]
-fn a_reason_is_shared_by_all_who_are_told() {
-    if place::otp().is_none() {
-        return;
-    }
-    let program = "Me = self(),
-        Child = spawn(fun() -> receive go -> exit(lists:seq(1, 100_000)) end end),
-        Told = fun() -> process_flag(trap_exit, true), link(Child), Me ! linked,
-                        receive {'EXIT', Child, L} -> Me ! told, receive check -> Me ! {sum, lists:sum(L)} end end end,
-        Pids = [begin Pid = spawn(Told), receive linked -> Pid end end || _ <- lists:seq(1, 50)],
-        Before = erlang:memory(processes),
-        Child ! go,
-        [receive told -> ok end || _ <- Pids],
-        Grown = erlang:memory(processes) - Before,
-        [Pid ! check || Pid <- Pids],
-        [receive {sum, 5_000_050_000} -> ok end || _ <- Pids],
-        io:format(\"~p\", [Grown])";
-    let grown = |flags: &[&str]| says(flags, program).parse::<isize>().unwrap();
-    let (private, hybrid) = (grown(&[]), grown(&["+hmem", "hybrid"]));
-    assert!(private > 50 * 1_600_000 && hybrid < 4_000_000, "{private} {hybrid}");
 }
