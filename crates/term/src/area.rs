@@ -471,7 +471,7 @@ impl Seen {
             self.near[self.count].write((region, null_mut()));
         } else {
             if self.count == NEAR {
-                let near: Vec<_> = self.near_ones().iter().copied().collect();
+                let near = self.near_ones().to_vec();
                 self.far.extend(near);
             }
             self.far.insert(region, null_mut());
