@@ -14,8 +14,8 @@ use crate::beam::BeamFile;
 /// All visits together look at no more than so many of a module's instructions, each counted as often as it is looked at: then what
 /// is known stands, and the rest is local. Of OTP 27's modules few would need more, 1.8 at most.
 const EFFORT: f64 = 0.8;
-/// So many in any case: a few microseconds.
-const EFFORT_MIN: usize = 500;
+/// So many in any case, about 50 microseconds: small modules have helpers whose loops take further visits.
+const EFFORT_MIN: usize = 3000;
 
 #[derive(Clone, Copy)]
 pub(super) struct Summary {
