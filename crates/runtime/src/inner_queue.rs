@@ -353,8 +353,9 @@ impl InnerQueue {
         }
         let mut node = self.adopted;
         while !node.is_null() {
-            // SAFETY: adopted messages are in the queue.
-            let Body::Message { data, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
+            // SAFETY: adopted messages are in the queue, and live while the queue is borrowed.
+            let body = unsafe { &mut (*node).body };
+            let Body::Message { data, .. } = body else { unreachable!("only messages are queued") };
             f(data.bare_term());
             node = data.queued().map_or(null_mut(), |after| after.cast());
         }
@@ -455,6 +456,7 @@ impl Default for InnerQueue {
 /// # Safety
 /// The node is in a queue, and nobody else refers to it.
 #[inline(always)]
+// SAFETY: the contract above.
 unsafe fn set_before(node: *mut Signal, before: *mut Signal) {
     if !node.is_null()
         // SAFETY: by contract.

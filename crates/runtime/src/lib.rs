@@ -29,6 +29,7 @@ pub mod messages;
 pub mod msacc;
 pub mod names;
 pub mod natives;
+mod off_heap;
 pub mod package;
 mod parker;
 pub mod partner;

@@ -3,8 +3,8 @@
 //! With the hybrid heap a message is a region of the message area that the package holds, unless it is small: then it is copied, as
 //! with private heaps.
 
-use crate::gc;
 use crate::messages::{Cost, Timed};
+use crate::off_heap::virtual_words;
 use crate::process::Process;
 use heddle_term::Term;
 use heddle_term::area::{self, NewRegion, Region};
@@ -339,13 +339,14 @@ impl Drop for Package {
 
 /// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
 #[inline(always)]
+// SAFETY: callers give the list of a package's own objects, which were moved so.
 unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) {
     while !object.is_null() {
         // SAFETY: each object was copied whole to its address plus delta.
         unsafe {
             let moved = (object as u64).wrapping_add(delta) as *mut u64;
             let next = *moved.add(1) as *mut u64;
-            to.virtual_words += gc::virtual_words(moved);
+            to.virtual_words += virtual_words(moved);
             to.push(moved);
             object = next;
         }

@@ -1,0 +1,111 @@
+//! The off-heap objects of a process behind a collection: those that were copied go on the lists of their generation, what the others
+//! own is given up, and references to regions that were met are kept (see `area`).
+
+use heddle_term::area::{self, Region, Seen};
+use heddle_term::heap::release_object;
+use heddle_term::term::TAG_FORWARD;
+use heddle_term::{Header, OffHeap};
+use std::ptr::null_mut;
+
+/// A piece of memory: whether something is in it.
+pub struct Area {
+    from: usize,
+    bytes: usize,
+}
+
+impl Area {
+    pub fn new(from: *mut u64, to: *mut u64) -> Area {
+        Area { from: from as usize, bytes: to as usize - from as usize }
+    }
+    #[inline(always)]
+    pub fn contains(&self, ptr: *mut u64) -> bool {
+        (ptr as usize).wrapping_sub(self.from) < self.bytes
+    }
+}
+
+/// Where off-heap objects go that survive, and the regions that are still referred to.
+pub struct Survivors<'a> {
+    pub top: *mut u64,
+    pub list: OffHeap,
+    pub seen: &'a mut Seen,
+}
+
+/// Where those of them go that are promoted.
+pub struct Promoted<'a> {
+    pub mature: Area,
+    pub top: *mut u64,
+    pub area: Area,
+    pub list: &'a mut OffHeap,
+}
+
+/// What refers to a region is there as long as anything was met that is in the region, though no term leads to it. It is promoted as
+/// other objects are; so what is promoted, and refers to a region, has the reference beside it that was there before it.
+///
+/// # Safety
+/// `object` is such a reference in from-space; where it goes is room for all that was in from-space.
+// SAFETY: the contract above.
+unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Survivors, promoted: &mut Option<&mut Promoted>) {
+    let Some(survivor) = to.seen.get(region) else {
+        // SAFETY: a listed object, which is on no list from here on.
+        return unsafe { release_object(object) };
+    };
+    // SAFETY: by contract; the survivor is one that this function wrote.
+    unsafe {
+        let (top, list) = match promoted {
+            Some(promoted) if promoted.mature.contains(object) => (&mut promoted.top, &mut *promoted.list),
+            _ if survivor.is_null() => {
+                *survivor = to.top;
+                (&mut to.top, &mut to.list)
+            }
+            // One is enough.
+            _ => return *survivor.add(3) += *object.add(3),
+        };
+        std::ptr::copy_nonoverlapping(object, *top, area::REFERENCE_WORDS);
+        list.push(*top);
+        list.virtual_words += virtual_words(*top);
+        *top = top.add(area::REFERENCE_WORDS);
+    }
+}
+
+/// Moves what survived on `from` to the lists of survivors; releases the rest.
+pub fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut Promoted>) {
+    let mut object = std::mem::replace(&mut from.head, null_mut());
+    from.virtual_words = 0;
+    while !object.is_null() {
+        // SAFETY: objects on the list are whole; from-space is still there. The link word survives the move.
+        unsafe {
+            let next = *object.add(1) as *mut u64;
+            let first = *object;
+            if first & 7 == TAG_FORWARD {
+                let moved = (first & !7) as *mut u64;
+                let list: &mut OffHeap = match &mut promoted {
+                    Some(promoted) if promoted.area.contains(moved) => promoted.list,
+                    _ => &mut to.list,
+                };
+                list.push(moved);
+                list.virtual_words += virtual_words(moved);
+            } else if let Some((region, _)) = area::reference(object) {
+                sweep_reference(object, region, to, &mut promoted);
+            } else {
+                release_object(object);
+            }
+            object = next;
+        }
+    }
+}
+
+/// Words that an object owns outside the heap.
+///
+/// # Safety
+/// It is an initialised off-heap object.
+// SAFETY: the contract above.
+pub unsafe fn virtual_words(object: *mut u64) -> usize {
+    // SAFETY: by contract; layout as in `boxed`.
+    unsafe {
+        match Header::from_raw(*object).kind() {
+            heddle_term::Kind::BinRef => heddle_term::refbin::RefBin::capacity_bytes(*object.add(3) as *const _) / 8,
+            heddle_term::Kind::RegionRef => Region::words(*object.add(2) as *const Region),
+            _ => 0,
+        }
+    }
+}
