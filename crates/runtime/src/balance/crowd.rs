@@ -39,10 +39,12 @@ pub(super) enum Change {
 
 /// What follows from `used_ns` of the cores in `ns`.
 fn change(ns: u64, used_ns: u64, cores: usize, is_crowded: bool) -> Change {
+    if ns > 5 * EVERY_MS * 1_000_000 {
+        // Nobody looked for long, or never: it says nothing of now.
+        return Change::None;
+    }
     let part = used_ns * 100 / (ns * cores as u64).max(1);
     match is_crowded {
-        // Nobody looked for long: it says nothing of now.
-        _ if ns > 5 * EVERY_MS * 1_000_000 => Change::None,
         false if part >= FULL => Change::Begins,
         true if part < FREE => Change::Ends,
         _ => Change::None,
@@ -115,5 +117,6 @@ mod tests {
     fn an_old_look_tells_nothing() {
         assert_eq!(change(90 * MS, 180 * MS, 2, false), Change::None);
         assert_eq!(change(90 * MS, 0, 2, true), Change::None);
+        assert_eq!(change(u64::MAX, 0, 2, false), Change::None);
     }
 }
