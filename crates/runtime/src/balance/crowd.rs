@@ -21,13 +21,15 @@ const SETTLES_MS: u64 = 50;
 const FULL: u64 = 90;
 const FREE: u64 = 70;
 
-/// Schedulers that may be active. Relaxed everywhere, as `ACTIVE`: a number to go by.
+/// Schedulers that may be active. Relaxed everywhere, here and below, as `ACTIVE`: numbers to go by. Who sees an older one activates too
+/// few or too many until the next check of the balance.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// When the next look is due: whoever exchanges it has that look.
 static NEXT_MS: AtomicU64 = AtomicU64::new(0);
 /// When it began, and how many were active then.
 static BEGAN_MS: AtomicU64 = AtomicU64::new(0);
 static WERE: AtomicUsize = AtomicUsize::new(0);
-/// At the last look: clock and time of the cores, in ns.
+/// At the last look: clock and time of the cores, in ns. Nobody waits for it: with a look under way there is no second one.
 static LAST: Mutex<(u64, u64)> = Mutex::new((0, 0));
 
 #[derive(PartialEq, Eq, Debug)]
