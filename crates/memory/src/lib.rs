@@ -44,3 +44,15 @@ pub enum Kind {
 }
 
 pub const KINDS: [Kind; 5] = [Kind::Rest, Kind::Heap, Kind::Binary, Kind::Ets, Kind::Message];
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// For tests that look at figures of the whole machine: no other of them runs meanwhile, here nor where one has failed.
+    pub fn alone() -> MutexGuard<'static, ()> {
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

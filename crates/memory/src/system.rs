@@ -5,6 +5,7 @@ use crate::{KINDS, mimalloc};
 use libmimalloc_sys::{mi_free, mi_stats_get_json};
 use std::ffi::CStr;
 use std::ptr::null_mut;
+use std::sync::Mutex;
 
 /// Bytes of memory that the machine occupies now.
 pub fn resident_bytes() -> usize {
@@ -46,28 +47,51 @@ fn parse(text: &str) -> System {
     System { reserved: number("reserved").unwrap_or(0), purged: number("purged").unwrap_or(0), purges: number("purge_calls").unwrap_or(0) }
 }
 
+/// One at a time: mimalloc drops a wish to purge while another thread purges, and what was freed behind that one's back would stay
+/// until somebody allocates again, which on a machine that goes to sleep nobody does.
+static PURGING: Mutex<()> = Mutex::new(());
+
 /// Takes in what other threads freed of the calling thread's blocks, gives up areas in which nothing is used, gives the system back
 /// what nobody uses, and leaves the calling thread's areas to all: other threads allocate from them, and who frees the last block of
 /// one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
 pub fn leave_and_purge() {
     for kind in KINDS {
-        let heap = mine().heap(kind);
         // SAFETY: the calling thread's own pages; without any a heap of a thread is as it was at first.
-        unsafe { mimalloc::_mi_theap_collect_abandon(heap) };
-        // SAFETY: as above.
-        unsafe { mimalloc::mi_theap_collect(heap, true) };
+        unsafe { mimalloc::_mi_theap_collect_abandon(mine().heap(kind)) };
     }
+    let purging = PURGING.lock();
+    // SAFETY: as above. What it purges is the whole machine's, whatever heap it is asked for.
+    unsafe { mimalloc::mi_theap_collect(mine().heap(KINDS[0]), true) };
+    drop(purging);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::alone;
     use crate::{Kind, allocate, areas, free};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Writes to so many blocks of 50,000 bytes and frees them once `peak` was called.
+    fn fill_and_free(blocks: usize, peak: impl FnOnce()) {
+        let blocks: Vec<*mut u8> = (0..blocks)
+            .map(|_| {
+                let block = allocate(Kind::Heap, 50_000);
+                // SAFETY: so many bytes are ours.
+                unsafe { block.write_bytes(1, 50_000) };
+                block
+            })
+            .collect();
+        peak();
+        // SAFETY: blocks of that kind and size.
+        blocks.into_iter().for_each(|b| unsafe { free(Kind::Heap, b, 50_000) });
+    }
 
     /// While the thread sleeps that allocated it.
     #[test]
     fn what_a_sleeping_thread_left_is_given_up_by_who_frees_the_last_block() {
         const BYTES: usize = 3000;
+        let _alone = alone();
         let found = || areas(Kind::Ets).iter().filter(|area| (BYTES..BYTES + 200).contains(&area.block_bytes)).count();
         let take = || (0..200).map(|_| allocate(Kind::Ets, BYTES) as usize).collect::<Vec<_>>();
         // SAFETY: blocks of that kind and size.
@@ -94,22 +118,35 @@ mod tests {
 
     #[test]
     fn what_was_freed_goes_back() {
-        let before = resident_bytes();
-        let blocks: Vec<*mut u8> = (0..2000)
-            .map(|_| {
-                let block = allocate(Kind::Heap, 50_000);
-                // SAFETY: so many bytes are ours.
-                unsafe { block.write_bytes(1, 50_000) };
-                block
-            })
-            .collect();
-        let (peak, purged) = (resident_bytes(), system().purged);
-        assert!(peak - before > 95_000_000, "{peak} {before}");
-        // SAFETY: blocks of that kind and size.
-        blocks.into_iter().for_each(|b| unsafe { free(Kind::Heap, b, 50_000) });
+        let _alone = alone();
+        let (before, purged) = (resident_bytes(), system().purged);
+        fill_and_free(2000, || assert!(resident_bytes() - before > 95_000_000, "{before}"));
         leave_and_purge();
         assert!(resident_bytes().saturating_sub(before) < 20_000_000, "{} {before}", resident_bytes());
         assert!(system().purged - purged > 80_000_000, "{:?}", system());
         assert!(system().reserved > 100_000_000, "{:?}", system());
+    }
+
+    #[test]
+    fn what_was_freed_goes_back_while_others_give_back() {
+        let _alone = alone();
+        for round in 0..50 {
+            let (before, is_over) = (resident_bytes(), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        // Relaxed: it orders nothing.
+                        while !is_over.load(Ordering::Relaxed) {
+                            leave_and_purge();
+                        }
+                    });
+                }
+                fill_and_free(400, || ());
+                is_over.store(true, Ordering::Relaxed);
+                leave_and_purge();
+            });
+            let left = resident_bytes().saturating_sub(before);
+            assert!(left < 10_000_000, "{left} in round {round}");
+        }
     }
 }
