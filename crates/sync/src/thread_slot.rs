@@ -54,6 +54,7 @@ pub fn used() -> usize {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::Slot;
+    use std::collections::HashSet;
 
     #[test]
     fn threads_that_live_at_a_time_have_different_numbers_and_ended_ones_leave_theirs() {
@@ -69,7 +70,8 @@ mod tests {
         assert_eq!(Slot::mine().index(), mine);
         drop(end);
         other.join().unwrap();
-        // Other tests run beside this one: some thread gets the number that is free again.
-        assert!((0..100).any(|_| std::thread::spawn(|| Slot::mine().index()).join().unwrap() == others));
+        // Threads of other tests come and go meanwhile: which number comes next is not known, but no more are used than live at a time.
+        let numbers: HashSet<usize> = (0..200).map(|_| std::thread::spawn(|| Slot::mine().index()).join().unwrap()).collect();
+        assert!(numbers.len() < 50, "{numbers:?}");
     }
 }
