@@ -1,7 +1,7 @@
 //! A scheduler without work: the search at others', the sleep, and how who found some first lets others come.
 
 use super::run::counted;
-use super::waking::{wake_another, wake_one};
+use super::waking::{coming, wake_another, wake_one};
 use super::{Scheduler, Vm, online, share, vm};
 use crate::run_queue::Next;
 use crate::{balance, figures, give_back, msacc, placement, qsbr, record, standstill, system_profile, time};
@@ -53,6 +53,13 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
             match queue.len_for_others() {
                 0 => {}
                 _ if victim == index => {}
+                // Its owner runs another, if it has a core at all: that may take longer than the way of the process to here.
+                1 if crowded && std::env::var_os("HB_L").is_none() && queue.in_hand() != 0 => {
+                    found = take_from(index, victim);
+                    if found.is_some() {
+                        break 'spin;
+                    }
+                }
                 1 if lonely.is_none() => lonely = Some((victim, queue.taken.load(Ordering::Relaxed), Instant::now())),
                 1 => {}
                 _ => {
@@ -192,7 +199,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> bool {
 #[cold]
 pub(super) fn let_others_come(vm: &Vm) {
     for _ in 0..TURNS {
-        if vm.coming.load(Ordering::Relaxed) <= 0 && vm.spinning.load(Ordering::Relaxed) == 0 {
+        if coming(vm) == 0 && vm.spinning.load(Ordering::Relaxed) == 0 {
             return;
         }
         std::thread::yield_now();
@@ -207,7 +214,8 @@ pub(super) fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
         return 0;
     }
     let is_first = left == GIVES_WAY;
-    if is_first || (me.queue.len() >= 2 && vm.spinning.load(Ordering::Relaxed) != 0) {
+    let is_looked_for = me.queue.len() >= 2 && vm.spinning.load(Ordering::Relaxed) != 0;
+    if is_first || is_looked_for || coming(vm) != 0 {
         std::thread::yield_now();
     }
     left - 1

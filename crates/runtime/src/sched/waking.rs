@@ -1,5 +1,6 @@
 //! Where a process goes that has a reason to run, and who is woken for it.
 
+use super::idling::cores;
 use super::{CURRENT, Scheduler, Vm, online, vm};
 use crate::level::Level;
 use crate::partner::{self, Woken};
@@ -155,12 +156,25 @@ pub(super) fn wake_one() -> bool {
     // The push comes before the looks at who looks for work and who sleeps.
     barrier::light();
     let looking = vm.spinning.load(Ordering::Relaxed);
-    (looking != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking)
+    let coming = coming(vm);
+    (looking != 0 || coming != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking + coming)
 }
 
+/// Who was woken and did not come yet.
+#[inline]
+pub(super) fn coming(vm: &Vm) -> usize {
+    vm.coming.load(Ordering::Relaxed).max(0) as usize
+}
+
+/// `awake`: so many look for work, or come to do so.
 #[cold]
-fn wake_one_of(vm: &Vm, looking: usize) -> bool {
-    if looking != 0 && vm.schedulers.get(CURRENT.get()).is_none_or(|me| me.queue.len() < BURST * looking) {
+fn wake_one_of(vm: &Vm, awake: usize) -> bool {
+    if coming(vm) != 0 && vm.idle.count() == 0 && vm.schedulers.len() > cores() {
+        // Nobody sleeps, and some wait for a core: for this one, it may be, which they would get behind the caller's slice.
+        std::thread::yield_now();
+        return true;
+    }
+    if awake != 0 && vm.schedulers.get(CURRENT.get()).is_none_or(|me| me.queue.len() < ENOUGH * awake) {
         return true;
     }
     wake_another(vm)
@@ -176,7 +190,10 @@ pub(super) fn wake_another(vm: &Vm) -> bool {
     woken.is_some()
 }
 
-/// So many on a queue are more than one who looks for work may be left to find: with fewer cores than schedulers it may not run.
+/// So many on a queue for each who looks for work, or was woken to do so, are left to them: who comes finds work, and who makes it
+/// spends its time on that instead of on waking.
+const ENOUGH: usize = 4;
+/// So many on a queue are more than the active schedulers may be left with.
 const BURST: usize = 8;
 
 /// The active ones have enough to do: one more is, if as many may be.
