@@ -54,7 +54,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
                 0 => {}
                 _ if victim == index => {}
                 // Its owner runs another, if it has a core at all: that may take longer than the way of the process to here.
-                1 if crowded && std::env::var_os("HB_L").is_none() && queue.in_hand() != 0 => {
+                1 if crowded && queue.in_hand() != 0 => {
                     found = take_from(index, victim);
                     if found.is_some() {
                         break 'spin;
