@@ -46,33 +46,31 @@ pub fn areas(kind: Kind) -> Vec<Area> {
     found
 }
 
-/// Takes in what was freed in areas of others: until their threads do so, the blocks count as used.
-///
-/// # Safety
-/// Threads that `is_still` knows, among which the calling one may be, allocate and free nothing meanwhile.
-// SAFETY: the contract above.
-pub unsafe fn settle(kind: Kind, mut is_still: &dyn Fn(usize) -> bool) {
-    // SAFETY: the visitor gets the function back.
-    unsafe { mi_heap_visit_blocks(mimalloc::heap(kind), false, Some(take_in), (&raw mut is_still).cast()) };
-}
-
-// SAFETY: for `settle` alone, which passes what the visitor takes it for.
-unsafe extern "C" fn take_in(_: *const mi_heap_t, area: *const mi_heap_area_t, _: *mut c_void, _: usize, is_still: *mut c_void) -> bool {
-    // SAFETY: the argument given by `settle`, and a description that mimalloc made for this call.
-    let (is_still, area) = unsafe { (&*is_still.cast::<&dyn Fn(usize) -> bool>(), &*area) };
-    if area.full_block_size != 0 && is_still(owner(area)) {
-        // SAFETY: the page's owner, who alone may do this, does nothing with it meanwhile.
-        unsafe { mimalloc::_mi_page_free_collect(area.reserved1, false) };
-    }
-    true
-}
-
 /// The thread that allocates from it, or 0.
 fn owner(area: &mi_heap_area_t) -> usize {
     // SAFETY: mimalloc's description of the page, whose first word is the owner, with flags in the lowest bits. It stays mapped.
     let owner = unsafe { (*area.reserved1.cast::<AtomicUsize>()).load(Ordering::Relaxed) };
     // 4: abandoned, and to be found.
     if owner & !3 == 4 { 0 } else { owner & !3 }
+}
+
+/// Word of that description: the first block of the list of those that others than the owner freed, linked by their first words, which count
+/// as used until the owner takes them in; the lowest bit is a flag.
+const FREED_BY_OTHERS: usize = 4;
+
+/// How many are on that list. Who takes it in meanwhile may use the blocks for anything: what is read then is no address in the area,
+/// or a wrong one, and the count is one of no moment, as all figures here.
+fn freed_by_others(area: &mi_heap_area_t) -> usize {
+    let blocks = area.blocks.addr()..area.blocks.addr() + area.committed;
+    // SAFETY: mimalloc's description of the page (as of the version in Cargo.lock), which stays mapped.
+    let mut next = unsafe { (*area.reserved1.cast::<AtomicUsize>().add(FREED_BY_OTHERS)).load(Ordering::Acquire) & !1 };
+    let mut count = 0;
+    while blocks.contains(&next) && next.is_multiple_of(8) && count < area.used {
+        count += 1;
+        // SAFETY: in a page of mimalloc's, which stays mapped, and read as others may write it.
+        next = unsafe { (*(next as *const AtomicUsize)).load(Ordering::Relaxed) };
+    }
+    count
 }
 
 fn count(kind: Kind) -> usize {
@@ -98,7 +96,13 @@ unsafe extern "C" fn note(_: *const mi_heap_t, area: *const mi_heap_area_t, _: *
     }
     let blocks = area.committed / area.full_block_size;
     let is_single = area.reserved / area.full_block_size <= 1;
-    found.push(Area { thread: owner(area), block_bytes: area.full_block_size, blocks, is_single, used_blocks: area.used.min(blocks) });
+    found.push(Area {
+        thread: owner(area),
+        block_bytes: area.full_block_size,
+        blocks,
+        is_single,
+        used_blocks: (area.used - freed_by_others(area)).min(blocks),
+    });
     found.len() < found.capacity()
 }
 
@@ -130,19 +134,23 @@ mod tests {
         assert_eq!(used(&sized(768)), before);
     }
     #[test]
-    fn what_others_freed_is_no_longer_used_once_settled() {
+    fn what_others_freed_is_no_longer_used() {
         let used = || areas(Kind::Binary).iter().filter(|a| a.block_bytes == 1280).map(|a| a.used_blocks).sum::<usize>();
         let before = used();
-        let blocks: Vec<usize> = (0..30).map(|_| allocate(Kind::Binary, 1280) as usize).collect();
+        // Several areas: full ones and one with room.
+        let mut blocks: Vec<usize> = (0..300).map(|_| allocate(Kind::Binary, 1280) as usize).collect();
+        assert_eq!(used() - before, 300);
+        while !blocks.is_empty() {
+            let some = blocks.split_off(blocks.len() - 20);
+            // SAFETY: blocks of that kind and size.
+            std::thread::spawn(move || some.into_iter().for_each(|b| unsafe { free(Kind::Binary, b as *mut u8, 1280) })).join().unwrap();
+            assert_eq!(used() - before, blocks.len());
+        }
+        // All of them are there again.
+        let again: Vec<usize> = (0..300).map(|_| allocate(Kind::Binary, 1280) as usize).collect();
+        assert_eq!(used() - before, 300);
         // SAFETY: blocks of that kind and size.
-        std::thread::spawn(move || blocks.into_iter().for_each(|b| unsafe { free(Kind::Binary, b as *mut u8, 1280) })).join().unwrap();
-        let settle = |still: usize| {
-            // SAFETY: it is this thread alone, or none.
-            unsafe { settle(Kind::Binary, &|thread| thread == still) };
-        };
-        settle(1);
-        assert_eq!(used() - before, 30);
-        settle(thread_id());
+        again.into_iter().for_each(|b| unsafe { free(Kind::Binary, b as *mut u8, 1280) });
         assert_eq!(used(), before);
     }
 }

@@ -15,7 +15,7 @@ mod rows;
 mod stamp;
 mod system;
 
-pub use areas::{Area, areas, settle, thread_id};
+pub use areas::{Area, areas, thread_id};
 pub use blocks::{allocate, free, resize, try_allocate};
 pub use global::{Allocator, configure};
 pub use mimalloc::message_area;

@@ -32,8 +32,6 @@ unsafe extern "C" {
     ) -> bool;
     /// As at the end of the thread, which may go on all the same.
     pub fn _mi_theap_collect_abandon(theap: *mut ThreadHeap);
-    /// For the owner of the page.
-    pub fn _mi_page_free_collect(page: *mut c_void, force: bool);
     fn mi_heap_new_in_arena(arena: *mut c_void) -> *mut mi_heap_t;
 }
 

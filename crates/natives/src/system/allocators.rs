@@ -18,9 +18,9 @@
 use crate::args;
 use heddle_memory::{Area, Kind};
 use heddle_runtime::process::{NativeResult, ProcShared, Process};
-use heddle_runtime::{blocks, proctab, sched, send, standstill, timer_refs};
+use heddle_runtime::{blocks, proctab, sched, send, timer_refs};
 use heddle_term::{Atom, Heap, Term, am, literal};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 /// Names of stock's.
@@ -160,9 +160,6 @@ fn carriers(kind: Kind) -> Vec<[Carriers; PARTS.len()]> {
 /// A figure of a kind (as number) and an instance.
 type Figure = (usize, usize, Part, &'static str);
 
-/// A native that takes longer does not hold up who asks for figures.
-const LONGEST_STOP_MS: u64 = 100;
-
 /// The figures that were told last, and the highest that were ever.
 static TOLD: Mutex<Option<HashMap<Figure, [usize; 2]>>> = Mutex::new(None);
 
@@ -224,31 +221,12 @@ pub enum Question {
     All,
 }
 
-/// What a thread freed of another's blocks counts as used until that one takes it in. So schedulers stop for a moment, in which it is
-/// done for them: figures are the same before and after something that left nothing behind.
-fn settle() {
-    let Some(stopped) = standstill::stop_others_alone(LONGEST_STOP_MS) else { return };
-    if stopped {
-        let mine = heddle_memory::thread_id();
-        let schedulers: HashSet<usize> =
-            heddle_memory::rows().filter(|row| row.scheduler().is_some()).map(heddle_memory::Row::thread).collect();
-        for kind in heddle_memory::KINDS {
-            // SAFETY: this one does nothing else meanwhile, and the other schedulers stand still until they are released.
-            unsafe { heddle_memory::settle(kind, &|thread| thread == mine || (thread != 0 && schedulers.contains(&thread))) };
-        }
-    }
-    standstill::release_others();
-}
-
 /// One message per auxiliary thread but one. The first carries the figures, the others are empty.
 pub fn sizes(p: &mut Process, question: Question, reference: Term, allocators: Term) -> NativeResult {
     let Some(names) = args::list(allocators) else { return Err(p.badarg()) };
     let is_name = |name: &Term| name.as_atom().is_some_and(|n| is_known(n.name()));
     if !reference.is_reference() || !names.iter().all(is_name) {
         return Err(p.badarg());
-    }
-    if question != Question::Memory {
-        settle();
     }
     let mut rows = Vec::new();
     for &name in &names {
