@@ -8,6 +8,7 @@
 //! things tell: the sum of all heap blocks, whenever a thread allocated another megabyte of them, and the sum of everything, looked
 //! at now and then by the schedulers. What is resident does not tell: it is large where little is used, in many threads' pieces.
 
+use crate::balance;
 use heddle_memory::{KINDS, Kind};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A machine that just started uses 20 MB, of which 1 MB are heap blocks.
 const FIRST_BLOCK_BYTES: usize = 24 << 20;
 const FIRST_BYTES: usize = 40 << 20;
-/// And so much for each scheduler from the third on: each thread has pieces of its own.
+/// And so much for each active scheduler from the third on: each thread has pieces of its own.
 const SCHEDULER_BYTES: usize = 4 << 20;
 /// Less than the allocator adds at a time, 1 GB.
 const STEP_BYTES: usize = 256 << 20;
@@ -31,22 +32,19 @@ static NEXT_BYTES: AtomicUsize = AtomicUsize::new(FIRST_BYTES);
 /// They are closed when less is used in all: three quarters of what opens them, or a quarter of the most that was seen meanwhile. 0
 /// while they are closed.
 static CLOSE_BYTES: AtomicUsize = AtomicUsize::new(0);
-/// What `init` made of the first ones, for heap blocks and for all. Held while advice is given: one after the other.
-static FIRST: Mutex<(usize, usize)> = Mutex::new((FIRST_BLOCK_BYTES, FIRST_BYTES));
+/// Held while advice is given: one after the other.
+static ADVISING: Mutex<()> = Mutex::new(());
 
-/// Before schedulers start.
-pub(crate) fn init(schedulers: usize) {
-    let more = schedulers.saturating_sub(2) * SCHEDULER_BYTES;
-    *FIRST.lock().unwrap() = (FIRST_BLOCK_BYTES + more, FIRST_BYTES + more);
-    NEXT_BLOCKS.store(FIRST_BLOCK_BYTES + more, Ordering::Relaxed);
-    NEXT_BYTES.store(FIRST_BYTES + more, Ordering::Relaxed);
+/// What opens them now, where two schedulers' `first` does.
+fn with_active(first: usize) -> usize {
+    first + balance::active().saturating_sub(2) * SCHEDULER_BYTES
 }
 
 /// All heap blocks are this much now.
 #[inline(always)]
 pub fn blocks_are(bytes: usize) {
     if bytes >= NEXT_BLOCKS.load(Ordering::Relaxed) {
-        passed(&NEXT_BLOCKS, bytes);
+        passed(&NEXT_BLOCKS, FIRST_BLOCK_BYTES, bytes);
     }
 }
 
@@ -55,7 +53,7 @@ pub fn blocks_are(bytes: usize) {
 pub fn look() {
     let used = KINDS.into_iter().map(heddle_memory::sum).sum::<usize>();
     if used >= NEXT_BYTES.load(Ordering::Relaxed) {
-        passed(&NEXT_BYTES, used);
+        passed(&NEXT_BYTES, FIRST_BYTES, used);
     }
     let close = CLOSE_BYTES.load(Ordering::Relaxed);
     if used < close {
@@ -67,27 +65,29 @@ pub fn look() {
 
 #[cold]
 #[inline(never)]
-fn passed(threshold: &AtomicUsize, bytes: usize) {
+fn passed(threshold: &AtomicUsize, first: usize, bytes: usize) {
     let seen = threshold.load(Ordering::Relaxed);
-    let next = (bytes / STEP_BYTES + 1) * STEP_BYTES;
-    if bytes < seen || threshold.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+    // How many schedulers are active changes: looked at again soon.
+    let is_early = CLOSE_BYTES.load(Ordering::Relaxed) == 0 && bytes < with_active(first);
+    let next = if is_early { bytes + SCHEDULER_BYTES } else { (bytes / STEP_BYTES + 1) * STEP_BYTES };
+    if bytes < seen || threshold.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_err() || is_early {
         return;
     }
-    let first = FIRST.lock().unwrap();
+    let _one_at_a_time = ADVISING.lock().unwrap();
     advise(libc::MADV_HUGEPAGE);
-    CLOSE_BYTES.fetch_max(first.1 / 4 * 3, Ordering::Relaxed);
+    CLOSE_BYTES.fetch_max(with_active(FIRST_BYTES) / 4 * 3, Ordering::Relaxed);
 }
 
 #[cold]
 #[inline(never)]
 fn shut(used: usize) {
-    let first = FIRST.lock().unwrap();
+    let _one_at_a_time = ADVISING.lock().unwrap();
     if CLOSE_BYTES.swap(0, Ordering::Relaxed) == 0 {
         return;
     }
     advise(libc::MADV_NOHUGEPAGE);
-    NEXT_BLOCKS.store(first.0.max(2 * heddle_memory::sum(Kind::Heap)), Ordering::Relaxed);
-    NEXT_BYTES.store(first.1.max(2 * used), Ordering::Relaxed);
+    NEXT_BLOCKS.store(FIRST_BLOCK_BYTES.max(2 * heddle_memory::sum(Kind::Heap)), Ordering::Relaxed);
+    NEXT_BYTES.store(FIRST_BYTES.max(2 * used), Ordering::Relaxed);
 }
 
 fn advise(advice: libc::c_int) {

@@ -19,7 +19,7 @@ use crate::parker::Parker;
 use crate::process::{Outcome, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::timer::{self, Action, Wheels};
-use crate::{blocking, dirty, figures, huge_pages, placement, private, proctab, qsbr, standstill, time, wall_time};
+use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, standstill, time, wall_time};
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
 use idling::{GIVES_WAY, cores, find_work, give_way, let_others_come, park};
@@ -195,7 +195,6 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
         spinning: AtomicUsize::new(0),
         coming: AtomicIsize::new(0),
     };
-    huge_pages::init(n);
     let dirty_online = vm.options.dirty_cpu_online;
     let threads = vm.options.schedulers + vm.options.dirty_cpu + vm.options.dirty_io;
     wall_time::init(threads);
