@@ -25,7 +25,7 @@ Options:
 
 Environment:
   HEDDLE_OTP              Erlang/OTP libraries, if --otp is not given
-  HEDDLE_ZEAL             look for errors of the machine: gc (collect at every opportunity), yield
+  HEDDLE_ZEAL             look for errors of the machine: gc (collect at every opportunity), verify (a heap now and then), yield
                           (switch processes as often as possible); separated by commas
   HEDDLE_CRASH_DUMP       where a report on an internal error goes (heddle_crash.dump)
   ERL_FLAGS, ERL_AFLAGS, ERL_ZFLAGS, ERL_LIBS, ERL_CRASH_DUMP and so on, as for erl

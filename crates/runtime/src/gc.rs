@@ -153,7 +153,8 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     check_max_heap(p);
     p.shared().state.set_collecting(false);
     msacc::enter(state);
-    if crate::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY)) {
+    let is_checked = crate::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY));
+    if is_checked || crate::zeal::verifies() {
         crate::verify::heap(p, live);
     }
     debug_assert!(p.free_words() >= need_words as isize);

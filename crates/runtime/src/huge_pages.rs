@@ -8,7 +8,7 @@
 //! things tell: the sum of all heap blocks, whenever a thread allocated another megabyte of them, and the sum of everything, looked
 //! at now and then by the schedulers. What is resident does not tell: it is large where little is used, in many threads' pieces.
 
-use crate::balance;
+use crate::{balance, sched};
 use heddle_memory::{KINDS, Kind};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,8 +17,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A machine that just started uses 20 MB, of which 1 MB are heap blocks.
 const FIRST_BLOCK_BYTES: usize = 24 << 20;
 const FIRST_BYTES: usize = 40 << 20;
-/// And so much for each active scheduler from the third on: each thread has pieces of its own.
-const SCHEDULER_BYTES: usize = 4 << 20;
+/// And so much for each scheduler from the third on, which has pieces of its own and little in them, and for each active one.
+const SCHEDULER_BYTES: usize = 1 << 20;
+const ACTIVE_BYTES: usize = 3 << 20;
+/// What is allocated before it is looked at again whether it is much by now.
+const LOOK_BYTES: usize = 4 << 20;
 /// Less than the allocator adds at a time, 1 GB.
 const STEP_BYTES: usize = 256 << 20;
 /// What is smaller is a stack, what is larger the range reserved for literals.
@@ -37,7 +40,7 @@ static ADVISING: Mutex<()> = Mutex::new(());
 
 /// What opens them now, where two schedulers' `first` does.
 fn with_active(first: usize) -> usize {
-    first + balance::active().saturating_sub(2) * SCHEDULER_BYTES
+    first + sched::count().saturating_sub(2) * SCHEDULER_BYTES + balance::active().saturating_sub(2) * ACTIVE_BYTES
 }
 
 /// All heap blocks are this much now.
@@ -69,7 +72,7 @@ fn passed(threshold: &AtomicUsize, first: usize, bytes: usize) {
     let seen = threshold.load(Ordering::Relaxed);
     // How many schedulers are active changes: looked at again soon.
     let is_early = CLOSE_BYTES.load(Ordering::Relaxed) == 0 && bytes < with_active(first);
-    let next = if is_early { bytes + SCHEDULER_BYTES } else { (bytes / STEP_BYTES + 1) * STEP_BYTES };
+    let next = if is_early { bytes + LOOK_BYTES } else { (bytes / STEP_BYTES + 1) * STEP_BYTES };
     if bytes < seen || threshold.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_err() || is_early {
         return;
     }

@@ -1,6 +1,6 @@
 //! A look at a whole heap, between collections: does every pointer lead to where something lies?
 //!
-//! Not for every day: `HEDDLE_ZEAL=gc` asks for it behind collections, of large heaps now and then.
+//! Not for every day: `HEDDLE_ZEAL=gc` asks for it behind collections, of large heaps now and then; `HEDDLE_ZEAL=verify` behind one of 64.
 
 use crate::gc;
 use crate::process::Process;

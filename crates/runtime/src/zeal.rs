@@ -1,11 +1,18 @@
 //! Test modes that make rare bugs common, chosen at start-up by `HEDDLE_ZEAL` (read by `cli`).
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 static GC: AtomicBool = AtomicBool::new(false);
 static YIELD: AtomicBool = AtomicBool::new(false);
+static VERIFY: AtomicBool = AtomicBool::new(false);
+/// Collections so far, while heaps are to be verified now and then.
+static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// `gc`: collect at every point that may collect, poison from-space. `yield`: one reduction a slice. Comma separated.
+/// Of so many collections one is verified.
+const VERIFY_EVERY: u64 = 64;
+
+/// `gc`: collect at every point that may collect, poison from-space, verify heaps. `yield`: one reduction a slice. `verify`: verify a
+/// heap behind one of 64 collections, and nothing else: for long runs. Comma separated.
 pub fn set(modes: &str) -> Result<(), String> {
     for mode in modes.split(',').filter(|m| !m.is_empty()) {
         match mode {
@@ -14,7 +21,8 @@ pub fn set(modes: &str) -> Result<(), String> {
                 heddle_term::area::POISONS.store(true, Ordering::Relaxed);
             }
             "yield" => YIELD.store(true, Ordering::Relaxed),
-            other => return Err(format!("HEDDLE_ZEAL: unknown mode '{other}' (use gc, yield, or gc,yield)")),
+            "verify" => VERIFY.store(true, Ordering::Relaxed),
+            other => return Err(format!("HEDDLE_ZEAL: unknown mode '{other}' (use gc, yield, verify, or several with commas)")),
         }
     }
     Ok(())
@@ -32,7 +40,28 @@ pub fn yields() -> bool {
     YIELD.load(Ordering::Relaxed)
 }
 
+/// Behind a collection: whether the heap is to be verified although the mode is not `gc`.
+#[inline(always)]
+pub fn verifies() -> bool {
+    // Relaxed: as above, and a number to go by.
+    VERIFY.load(Ordering::Relaxed) && COLLECTIONS.fetch_add(1, Ordering::Relaxed).is_multiple_of(VERIFY_EVERY)
+}
+
 #[inline(always)]
 pub fn slice() -> i64 {
     if yields() { 1 } else { 4000 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_64_collections_is_verified_if_asked_for() {
+        assert!(!verifies());
+        set("verify").unwrap();
+        assert_eq!((0..640).filter(|_| verifies()).count(), 10);
+        VERIFY.store(false, Ordering::Relaxed);
+        assert!(set("verify,gcc").unwrap_err().contains("unknown mode 'gcc'"));
+    }
 }
