@@ -45,6 +45,8 @@ ops! {
     }
     // A message whose data is not in the heap, or the end of the queue.
     fn loop_rec_unseen(ip, c, h, s, r) {
+        // Signals may ask where the process stands: not where its slice began, which may be old code by now.
+        (*(*c).p).ip = ip;
         let code = peek(c, h, s);
         load!(c, h, s);
         match code {
