@@ -17,6 +17,7 @@ pub mod funs;
 pub mod gc;
 mod give_back;
 pub mod handle;
+pub mod held;
 pub mod huge_pages;
 pub mod inbox;
 pub mod inner_queue;
