@@ -9,6 +9,7 @@ main(_) ->
     io:format("copied ~p~n", [holds_little(fun(To) -> To ! {self(), L} end)]),
     io:format("builder ~p~n", [builder(40)]),
     io:format("kept ~p~n", [kept()]),
+    io:format("again ~p~n", [again()]),
     Collections = [forwarded(list(N, [])) || N <- [100, 20000]],
     io:format("forwarded ~p~n", [are_near(Collections)]).
 
@@ -68,6 +69,38 @@ keeper(All) ->
         {From, all} when is_pid(From) -> From ! {self(), All};
         Kept -> keeper([Kept | All])
     end.
+
+%% A list, and a tuple with one, that were just built on the heap and are sent many times: copied once. They stay as they were, also when
+%% they get old in their sender, and behind its end.
+again() ->
+    Me = self(),
+    P = spawn_link(fun() -> Me ! {self(), again(Me)} end),
+    receive {P, Kept} -> ok end,
+    Got = [receive {N, Term} -> Term end || N <- lists:seq(1, 100)],
+    erlang:garbage_collect(),
+    Numbers = list(3000, []),
+    {Kept =:= [Numbers, {Numbers, end_of}], lists:all(fun(T) -> T =:= Numbers orelse T =:= {Numbers, end_of} end, Got)}.
+
+again(To) ->
+    List = list(3000, []),
+    Tuple = {list(3000, []), end_of},
+    Copied = copied(fun() ->
+        [To ! {N, List} || N <- lists:seq(1, 50)],
+        [To ! {N, Tuple} || N <- lists:seq(51, 100)]
+    end),
+    [garbage(N) || N <- lists:seq(1, 100)],
+    case erlang:system_info(heap_type) =:= hybrid andalso os:getenv("HEDDLE_ZEAL", "") =:= "" of
+        true when Copied > 20000 -> {copied, Copied};
+        _ -> [List, Tuple]
+    end.
+
+garbage(N) -> length(lists:seq(1, N)).
+
+copied(F) ->
+    #{words := Before} = heddle_stats:messages(),
+    F(),
+    #{words := After} = heddle_stats:messages(),
+    After - Before.
 
 %% Collections of a process that forwards this.
 forwarded(List) ->

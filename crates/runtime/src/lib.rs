@@ -31,6 +31,7 @@ pub mod msacc;
 pub mod names;
 pub mod natives;
 mod off_heap;
+mod own_copy;
 pub mod package;
 mod parker;
 pub mod partner;

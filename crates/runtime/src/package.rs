@@ -5,6 +5,7 @@
 
 use crate::messages::{Cost, Timed};
 use crate::off_heap::virtual_words;
+use crate::own_copy;
 use crate::process::Process;
 use heddle_term::Term;
 use heddle_term::area::{self, NewRegion, Region};
@@ -124,6 +125,10 @@ impl Package {
             open.copied(package.words(), missed);
         } else if missed >= LARGE_WORDS && package.region().is_some() {
             p.rare().open.copied(package.words(), missed);
+        }
+        if let Some(region) = package.region() {
+            // SAFETY: the package holds the region, to which the term was copied.
+            unsafe { own_copy::goes_on_in(p, term, package.term, region, package.words()) };
         }
         package
     }

@@ -205,11 +205,22 @@ impl Heap {
     /// The caller holds the region.
     // SAFETY: the contract above.
     pub unsafe fn hold(&mut self, region: *mut Region) -> usize {
+        // SAFETY: by contract.
+        unsafe { self.hold_times(region, 1) }
+    }
+
+    /// The same, of so many holds.
+    ///
+    /// # Safety
+    /// The caller holds the region as often.
+    #[inline(always)]
+    // SAFETY: the contract above.
+    pub unsafe fn hold_times(&mut self, region: *mut Region, times: usize) -> usize {
         let newest = self.off_heap.head;
         // SAFETY: what is listed is whole, and ours; a region holds what it lists.
         unsafe {
             if !newest.is_null() && area::reference(newest).is_some_and(|(held, _)| held == region) {
-                *newest.add(3) += 1;
+                *newest.add(3) += times as u64;
                 return 0;
             }
             let mut words = Region::words(region);
@@ -220,7 +231,7 @@ impl Heap {
                 area::refer(at, inner, 1, &mut self.off_heap);
             });
             let at = self.alloc(area::REFERENCE_WORDS);
-            area::refer(at, region, 1, &mut self.off_heap);
+            area::refer(at, region, times, &mut self.off_heap);
             words
         }
     }
