@@ -98,6 +98,7 @@ class Verdict(unittest.TestCase):
         self.assertIn("Time: private is the lowest in 2", text)
         self.assertIn("hybrid takes between 2.99", text)
         self.assertNotIn("instead of 5,000", text)
+        self.assertIn("Why hybrid is slower than private: same 250 250 (233 words): the figures do not tell", text)
 
     def test_what_differs_by_less_than_its_spread_does_not_win(self):
         self.assertEqual(verdict.winner({"a": {"median_ms": 100, "spread": 0.4}, "b": {"median_ms": 115, "spread": 0.0}}, "median_ms")[0], ["a", "b"])

@@ -91,17 +91,38 @@ def initial(report):
 
 
 def reasons(report):
-    """Where an architecture is faster than private by more than the noise: what it copied and collected less."""
+    """Where an architecture is faster or slower than private by more than the noise: what it copied and collected less, or more."""
     texts = []
-    for name, rows in cases(report):
-        private = rows.get("private")
-        won = winner(rows, "median_ms")
-        if not private or not won or len(won[0]) != 1 or won[0][0] in ("private", "stock"):
+    for column in report["columns"]:
+        who = column["name"]
+        if who in ("private", "stock"):
             continue
-        mine, parts = rows[won[0][0]], []
-        for figure, what in (("words_copied", "words copied by sending"), ("minor_ms", "ms in minor collections"), ("major_ms", "ms in major collections")):
-            if private[figure] and mine[figure] is not None and mine[figure] < private[figure] * (1 - EQUAL):
-                parts.append(f"{mine[figure]:,.0f} instead of {private[figure]:,.0f} {what}" if figure == "words_copied"
-                             else f"{mine[figure]:,.1f} instead of {private[figure]:,.1f} {what}")
-        texts.append(f"{name}: {won[0][0]} has {', '.join(parts)}" if parts else f"{name}: the figures do not tell why {won[0][0]} wins")
-    return f"Why, against private: {'; '.join(texts)}." if texts else ""
+        faster, slower = [], []
+        for name, rows in cases(report):
+            mine, private = rows.get(who), rows.get("private")
+            if not mine or not private or not mine["median_ms"] or not private["median_ms"]:
+                continue
+            best = winner({who: mine, "private": private}, "median_ms")[0]
+            if len(best) == 1:
+                won = best == [who]
+                (faster if won else slower).append(f"{name}: {explanation(mine, private, won)}")
+        texts += [f"Why {who} is {how} than private: {'; '.join(found)}." for how, found in (("faster", faster), ("slower", slower)) if found]
+    return " ".join(texts)
+
+
+#: Collections that differ by less of the time that private takes explain nothing.
+EXPLAINS = 0.01
+
+
+def explanation(mine, private, won):
+    """What of the figures points the way that the time does."""
+    parts = []
+    for figure, what in (("words_copied", "words copied by sending"), ("minor_ms", "ms in minor collections"), ("major_ms", "ms in major collections")):
+        here, there = mine[figure], private[figure]
+        if here is None or there is None:
+            continue
+        low, high = (here, there) if won else (there, here)
+        least = 0 if figure == "words_copied" else private["median_ms"] * EXPLAINS
+        if low < high * (1 - EQUAL) and high - low >= least:
+            parts.append(f"{here:,.0f} instead of {there:,.0f} {what}" if figure == "words_copied" else f"{here:,.1f} instead of {there:,.1f} {what}")
+    return ", ".join(parts) or "the figures do not tell"

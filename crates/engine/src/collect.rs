@@ -3,8 +3,8 @@
 
 use crate::ctx::{Ctx, leave_at};
 use heddle_runtime::gc::{self, Kind};
-use heddle_runtime::long_gc;
 use heddle_runtime::process::{FLAG_FLOATS, Process};
+use heddle_runtime::{held, long_gc};
 use heddle_term::Term;
 
 /// Makes room for `need` words. The tops were saved; load them again afterwards.
@@ -51,7 +51,7 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
 #[cold]
 #[inline(never)]
 // SAFETY: callers keep the contract of `make_room`.
-unsafe fn tidy(c: *mut Ctx, live: usize) {
+pub unsafe fn tidy(c: *mut Ctx, live: usize) {
     // SAFETY: by contract.
     unsafe {
         let p = &mut *(*c).p;
@@ -66,7 +66,7 @@ unsafe fn tidy(c: *mut Ctx, live: usize) {
 
 /// At the end of a slice, all live terms in the process: collects what natives left beside the heap, now or on a dirty thread.
 pub fn tidy_saved(p: &mut Process) {
-    if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words {
+    if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words && !held::pays(p) {
         return;
     }
     if long_gc::is_long(p, Kind::Automatic) {

@@ -93,10 +93,9 @@ pub fn monitor_nodes(p: &mut Process, options: Term, value: Term) -> NativeResul
     if !(options.is_list() || options.is_map()) {
         return Err(p.badarg());
     }
-    // How often this process asked, in the upper half of its flags; the answer is the count before.
-    let old = p.flags >> 16;
-    let new = if on { old + 1 } else { 0 };
-    p.flags = (p.flags & 0xffff) | new << 16;
+    let asked = &mut p.rare().asked_for_nodes;
+    // The answer is the count before.
+    let old = std::mem::replace(asked, if on { *asked + 1 } else { 0 });
     Ok(Term::small(old as i64))
 }
 

@@ -430,7 +430,8 @@ fn fresh_words(p: &Process) -> usize {
 fn tell_open(p: &mut Process, seen: &mut Seen) {
     // SAFETY: there is one if it is not null.
     if let Some(open) = unsafe { p.open().as_mut() } {
-        open.collected(seen);
+        let unsent = open.collected(seen);
+        p.missed(unsent);
     }
 }
 
@@ -694,6 +695,7 @@ fn resize(p: &mut Process, live: &mut [Term], size: usize) {
 }
 
 fn fit_vheap(p: &mut Process) {
+    p.held_words = 0;
     let live = p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
     if p.old_off_heap.virtual_words > p.vheap_limit_words {
         // Only a full sweep can find dead binaries that were promoted.

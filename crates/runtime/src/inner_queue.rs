@@ -6,9 +6,9 @@
 //! `save` is the node that `loop_rec` looks at next. Receive markers remember the end of the queue at the time a reference was
 //! made: a `receive` that only matches messages with that reference may start there.
 
-use crate::partner;
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
+use crate::{held, partner};
 use heddle_term::literal::Leaving;
 use heddle_term::{Heap, Term};
 use std::ptr::null_mut;
@@ -111,9 +111,9 @@ impl InnerQueue {
         }
     }
 
-    /// The term at the save position, moved into `heap` on first sight; None at the end.
+    /// The term at the save position, moved into `heap` on first sight; None at the end. Adds what `heap` holds for it (see `held`).
     #[inline(always)]
-    pub fn peek(&mut self, heap: &mut Heap) -> Option<Term> {
+    pub fn peek(&mut self, heap: &mut Heap, held_words: &mut u32) -> Option<Term> {
         let node = self.save;
         if node.is_null() {
             return None;
@@ -121,7 +121,7 @@ impl InnerQueue {
         // SAFETY: list nodes are live.
         unsafe {
             match &(*node).body {
-                Body::Message { data, .. } if !data.is_bare() => self.adopt(node, heap),
+                Body::Message { data, .. } if !data.is_bare() => self.adopt(node, heap, held_words),
                 Body::Message { .. } => {}
                 _ => unreachable!("only messages are queued"),
             }
@@ -134,11 +134,11 @@ impl InnerQueue {
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
     #[inline(always)]
-    unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap) {
+    unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut u32) {
         // SAFETY: by contract.
         unsafe {
             let Body::Message { data, before, .. } = &mut (*node).body else { return };
-            data.settle(heap);
+            held::add(held_words, data.settle(heap));
             *before = null_mut();
             if let Some(after) = data.queued() {
                 *after = self.adopted.cast();
@@ -373,7 +373,8 @@ impl InnerQueue {
                 {
                     any = true;
                     self.disown(node);
-                    self.adopt(node, heap);
+                    // What leaves is collected for in any case.
+                    self.adopt(node, heap, &mut 0);
                 }
                 node = (*node).next;
             }

@@ -156,10 +156,10 @@ pub struct Sent {
     /// Of which nothing was copied, as all is in the message area; and of which some was.
     pub by_reference: u64,
     pub partly_by_reference: u64,
-    /// Words of the regions that both refer to.
+    /// Words of the regions that both refer to: of an open one, what was built since the last message; else of the whole region,
+    /// which small messages may share.
     pub words_by_reference: u64,
-    /// Of these and of those copied: what was judged to be of a message when it was built. Of processes that send small messages alone
-    /// only known if all is built directly (`open::Direct::Always`).
+    /// Of these and of those copied: what was judged to be of a message when it was built.
     pub words_foreseen: u64,
 }
 

@@ -5,13 +5,15 @@
 
 use crate::messages::{Cost, Timed};
 use crate::off_heap::virtual_words;
+use crate::own_copy;
 use crate::process::Process;
 use heddle_term::Term;
 use heddle_term::area::{self, NewRegion, Region};
-use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
 use heddle_term::holding::{self, HoldingCopy};
 use heddle_term::literal::Leaving;
+use heddle_term::open::LARGE_WORDS;
 use std::ptr::null_mut;
 
 /// Up to this size the receiver copies the data into its heap at once; larger fragments are adopted as they are.
@@ -93,7 +95,17 @@ impl Package {
             Some(region) => {
                 // SAFETY: who has the term holds its region. There is an open one if it is not null.
                 unsafe {
-                    let built = p.open().as_mut().and_then(|open| open.sends(region));
+                    let mut open = p.open().as_mut().filter(|open| open.is_in(region));
+                    if let Some(open) = &mut open
+                        && open.unsent_words() <= SHARE_ABOVE_WORDS
+                        && flat_size_to(term, Keep::live(), SHARE_ABOVE_WORDS) <= SHARE_ABOVE_WORDS
+                    {
+                        open.sends_copy();
+                        p.missed_words = 0;
+                        return Package::keeping(term, Keep::live(), |cost| count(Cost { foreseen: cost.words, ..cost }));
+                    }
+                    let built = open.map(|open| open.sends());
+                    p.missed_words = if built.is_some() { 0 } else { p.missed_words };
                     let referred = built.unwrap_or_else(|| Region::words(region));
                     let _ = count(Cost { words: 0, referred, foreseen: if Region::is_foreseen(region) { referred } else { 0 } });
                     Region::hold(region, 1);
@@ -106,13 +118,17 @@ impl Package {
 
     #[inline(never)]
     fn copied_of(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
-        let package = Package::copied_to_share(term, p.missed_words(), count);
-        if package.region().is_some() {
-            let words = package.words();
-            p.rare().open.copied(words);
+        let missed = std::mem::take(&mut p.missed_words) as usize;
+        let package = Package::copied_to_share(term, missed, count);
         // SAFETY: there is an open one if it is not null.
-        } else if let Some(open) = unsafe { p.open().as_mut() } {
-            open.copied(package.words());
+        if let Some(open) = unsafe { p.open().as_mut() } {
+            open.copied(package.words(), missed);
+        } else if missed >= LARGE_WORDS && package.region().is_some() {
+            p.rare().open.copied(package.words(), missed);
+        }
+        if let Some(region) = package.region() {
+            // SAFETY: the package holds the region, to which the term was copied.
+            unsafe { own_copy::goes_on_in(p, term, package.term, region, package.words()) };
         }
         package
     }
@@ -126,7 +142,7 @@ impl Package {
                 unsafe { Region::hold(region, 1) };
                 Package::of_region(term, region)
             }
-            None => Package::copied_to_share(term, parent.map_or(0, Process::missed_words), |_| Timed::NO),
+            None => Package::copied_to_share(term, parent.map_or(0, |parent| parent.missed_words as usize), |_| Timed::NO),
         }
     }
 
@@ -286,11 +302,12 @@ impl Package {
         self.term
     }
 
-    /// Moves the term into `heap` and goes on as a package of something without memory.
+    /// Moves the term into `heap` and goes on as a package of something without memory. Gives the words of the regions that `heap`
+    /// came to refer to (see `held`).
     #[inline]
-    pub fn settle(&mut self, heap: &mut Heap) {
+    pub fn settle(&mut self, heap: &mut Heap) -> usize {
         if self.fragment.is_null() {
-            return;
+            return 0;
         }
         let region = self.region();
         let fragment = std::mem::replace(&mut self.fragment, null_mut());
@@ -303,15 +320,16 @@ impl Package {
         unsafe {
             let words = (*fragment).used_words;
             if words > ADOPT_ABOVE_WORDS {
-                splice(listed, &mut heap.off_heap, 0);
+                let held_words = splice(listed, &mut heap.off_heap, 0);
                 heap.adopt(fragment);
-                return;
+                return held_words;
             }
             let to = heap.alloc(words);
             let delta = relocate(Fragment::start(fragment), words, to);
-            splice(listed, &mut heap.off_heap, delta);
+            let held_words = splice(listed, &mut heap.off_heap, delta);
             Fragment::free(fragment);
             self.term = Term::from_raw(self.term.raw().wrapping_add(delta));
+            held_words
         }
     }
 }
@@ -338,17 +356,22 @@ impl Drop for Package {
 }
 
 /// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
+/// Gives the words of the regions among them.
 #[inline(always)]
 // SAFETY: callers give the list of a package's own objects, which were moved so.
-unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) {
+unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) -> usize {
+    let mut held_words = 0;
     while !object.is_null() {
         // SAFETY: each object was copied whole to its address plus delta.
         unsafe {
             let moved = (object as u64).wrapping_add(delta) as *mut u64;
             let next = *moved.add(1) as *mut u64;
-            to.virtual_words += virtual_words(moved);
+            let words = virtual_words(moved);
+            to.virtual_words += words;
+            held_words += if area::reference(moved).is_some() { words } else { 0 };
             to.push(moved);
             object = next;
         }
     }
+    held_words
 }

@@ -288,6 +288,7 @@ impl Rare {
             last_words: None,
             answer: None,
             open: Open::NONE,
+            asked_for_nodes: 0,
         })
     }
 
@@ -330,6 +331,8 @@ pub struct Rare {
     pub answer: Option<crate::Package>,
     /// Where it builds messages.
     pub open: Open,
+    /// How often it asked to hear of nodes (`monitor_nodes`).
+    pub asked_for_nodes: usize,
 }
 
 /// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
@@ -347,7 +350,8 @@ pub struct Process {
     /// Reductions that natives used beyond one; the engine subtracts and clears it.
     pub extra_reductions: u32,
     /// Number of X registers saved in `saved`.
-    pub live: u32,
+    pub live: u16,
+    pub flags: u16,
     pub shared: *mut ProcShared,
     pub messages: InnerQueue,
     /// X registers while it does not run.
@@ -362,8 +366,10 @@ pub struct Process {
     pub min_heap_words: usize,
     /// Collect when off-heap data exceeds this.
     pub vheap_limit_words: usize,
-    pub fullsweep_after: u32,
-    pub minor_count: u32,
+    pub fullsweep_after: u16,
+    pub minor_count: u16,
+    /// Words of regions that it came to refer to since the last collection, or since it was looked whether one pays (see `held`).
+    pub held_words: u32,
     /// The next collection takes the next larger size.
     pub grow: bool,
     pub need_major: bool,
@@ -377,7 +383,8 @@ pub struct Process {
     pub off_heap_messages: bool,
     pub sensitive: bool,
     pub suspend_count: u32,
-    pub flags: u32,
+    /// Words that it built on its heap since it last sent a message that takes any, though they were judged to be of one (hybrid heap).
+    pub missed_words: u32,
     pub error_handler: Atom,
     pub initial_call: Mfa,
     /// The receive timer: deadline handle and whether it fired.
@@ -403,23 +410,23 @@ pub struct Process {
 const _: () = assert!(size_of::<ProcShared>() <= 448);
 
 /// `Process::flags` bit: owns ETS tables.
-pub const FLAG_ETS: u32 = 1;
+pub const FLAG_ETS: u16 = 1;
 /// Monitors node status.
-pub const FLAG_NODES: u32 = 2;
+pub const FLAG_NODES: u16 = 2;
 /// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
-pub const FLAG_DETACHED: u32 = 4;
+pub const FLAG_DETACHED: u16 = 4;
 /// A dirty thread is to collect it before it goes on.
-pub const FLAG_COLLECT: u32 = 8;
+pub const FLAG_COLLECT: u16 = 8;
 /// It stands where float registers may be in use.
-pub const FLAG_FLOATS: u32 = 16;
+pub const FLAG_FLOATS: u16 = 16;
 /// The process flag `async_dist`.
-pub const FLAG_ASYNC_DIST: u32 = 32;
+pub const FLAG_ASYNC_DIST: u16 = 32;
 /// It is a native task: see `task`.
-pub const FLAG_TASK: u32 = 64;
+pub const FLAG_TASK: u16 = 64;
 /// A signal that a task has just handled is its last: `exit_reason` is set.
-pub const FLAG_ENDS: u32 = 128;
+pub const FLAG_ENDS: u16 = 128;
 /// It waits for a busy port, or did and has not come to try again.
-pub const FLAG_AT_PORT: u32 = 256;
+pub const FLAG_AT_PORT: u16 = 256;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
@@ -512,9 +519,11 @@ impl Process {
     pub fn open(&mut self) -> *mut Open {
         self.rare.as_mut().map_or(std::ptr::null_mut(), |rare| &raw mut rare.open)
     }
-    /// Words that it built on its heap since it last sent a message, though they were judged to be of one: of those who send large ones.
-    pub fn missed_words(&self) -> usize {
-        self.rare.as_ref().map_or(0, |rare| rare.open.missed_words())
+    /// So many words go to the heap, though they were judged to be of a message.
+    #[inline(always)]
+    pub fn missed(&mut self, words: usize) {
+        // Who never sends may come around: then it is a figure that is wrong once.
+        self.missed_words = self.missed_words.wrapping_add(words as u32);
     }
     pub fn rare_if_any(&self) -> Option<&Rare> {
         self.rare.as_deref()
@@ -601,7 +610,7 @@ pub struct SpawnOptions {
     pub priority: Priority,
     pub min_heap_words: usize,
     pub min_vheap_words: usize,
-    pub fullsweep_after: u32,
+    pub fullsweep_after: u16,
     pub max_heap: MaxHeap,
     pub off_heap_messages: bool,
     pub async_dist: bool,
@@ -632,6 +641,8 @@ impl Process {
             vheap_limit_words: options.min_vheap_words,
             fullsweep_after: options.fullsweep_after,
             minor_count: 0,
+            held_words: 0,
+            missed_words: 0,
             grow: false,
             need_major: false,
             hibernating: false,

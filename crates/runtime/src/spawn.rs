@@ -18,12 +18,12 @@ pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
 pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 pub static MAX_HEAP_BINARIES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(65535);
+pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(u16::MAX as u64);
 pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
 /// `Process::live` of a process that never ran: nothing is saved, what `apply` wants is in `initial_call` and, on top of the
 /// stack, the argument list.
-pub const STARTING: u32 = u32::MAX;
+pub const STARTING: u16 = u16::MAX;
 
 /// Where a process starts and ends: code cells of the engine.
 pub struct EntryPoints {
@@ -47,7 +47,7 @@ impl Default for SpawnOptions {
             priority: Priority::Normal,
             min_heap_words: MIN_HEAP_WORDS.load(Ordering::Relaxed),
             min_vheap_words: MIN_VHEAP_WORDS.load(Ordering::Relaxed),
-            fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u32,
+            fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u16,
             max_heap: default_max_heap(),
             off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
             async_dist: false,

@@ -100,6 +100,9 @@ pub(crate) fn reserve() -> usize {
 /// Of the allocator's pages: the map's words are not shared between two of them.
 const ALIGNMENT: usize = 64 << 10;
 
+/// So many holds has who builds messages in a region: told from those of others, who are fewer.
+pub const BUILDER: usize = 1 << 32;
+
 /// Data that messages consist of: this header, then words.
 #[repr(C)]
 pub struct Region {
@@ -162,11 +165,14 @@ impl NewRegion {
     }
 
     /// Its owner will fill these words with whole objects, and shows others only what it does not write any more. It may refer to
-    /// literals, and refers to no other region. The caller holds it once.
+    /// literals, and refers to no other region. The caller holds it `BUILDER` times.
     pub fn close_to_build(self, words: usize) -> *mut Region {
         let region = self.close(words, true);
         // SAFETY: nobody else knows it yet.
-        unsafe { ((*region).is_built, (*region).is_foreseen) = (true, true) };
+        unsafe {
+            ((*region).is_built, (*region).is_foreseen) = (true, true);
+            (*region).holders = AtomicUsize::new(BUILDER);
+        }
         region
     }
 
@@ -248,6 +254,16 @@ impl Region {
     pub unsafe fn hold(region: *const Region, times: usize) {
         // SAFETY: by contract. Relaxed: there is a holder already, who knows it.
         unsafe { (*region).holders.fetch_add(times, Ordering::Relaxed) };
+    }
+
+    /// Whether `times` holds are all, but for that of who built messages in it: so it was not sent on.
+    ///
+    /// # Safety
+    /// The holds are the caller's.
+    // SAFETY: the contract above.
+    pub unsafe fn is_held_alone(region: *const Region, times: usize) -> bool {
+        // SAFETY: by contract. Relaxed: for a guess.
+        unsafe { (*region).holders.load(Ordering::Relaxed) % BUILDER == times % BUILDER }
     }
 
     /// Gives up `times` holds. With the last one it goes, and what it held alone, however deep that is nested.

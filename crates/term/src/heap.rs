@@ -199,25 +199,40 @@ impl Heap {
     }
 
     /// Refers to a region of the message area: takes over one of the caller's holds. What the region refers to is held as well.
+    /// Gives the words of them all, or 0 if it was the last that the heap came to refer to.
     ///
     /// # Safety
     /// The caller holds the region.
     // SAFETY: the contract above.
-    pub unsafe fn hold(&mut self, region: *mut Region) {
+    pub unsafe fn hold(&mut self, region: *mut Region) -> usize {
+        // SAFETY: by contract.
+        unsafe { self.hold_times(region, 1) }
+    }
+
+    /// The same, of so many holds.
+    ///
+    /// # Safety
+    /// The caller holds the region as often.
+    #[inline(always)]
+    // SAFETY: the contract above.
+    pub unsafe fn hold_times(&mut self, region: *mut Region, times: usize) -> usize {
         let newest = self.off_heap.head;
         // SAFETY: what is listed is whole, and ours; a region holds what it lists.
         unsafe {
             if !newest.is_null() && area::reference(newest).is_some_and(|(held, _)| held == region) {
-                *newest.add(3) += 1;
-                return;
+                *newest.add(3) += times as u64;
+                return 0;
             }
+            let mut words = Region::words(region);
             area::for_each_reference(Region::listed(region), |inner, _| {
+                words += Region::words(inner);
                 Region::hold(inner, 1);
                 let at = self.alloc(area::REFERENCE_WORDS);
                 area::refer(at, inner, 1, &mut self.off_heap);
             });
             let at = self.alloc(area::REFERENCE_WORDS);
-            area::refer(at, region, 1, &mut self.off_heap);
+            area::refer(at, region, times, &mut self.off_heap);
+            words
         }
     }
 

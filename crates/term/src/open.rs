@@ -6,14 +6,14 @@
 //! What is not sent after all dies with the region.
 //!
 //! That pays for large messages only: small ones are copied for less than a region costs. So a process gets its first region when
-//! it has sent a large message, and as much room as what was judged of the last ones took. Large messages have a region each,
+//! it has sent a large message that was judged, and as much room as what was judged of the last ones took. Large messages have a region each,
 //! smaller ones share one of 2 KB. A message that outgrows its region goes on on the heap; that part is copied when it is sent,
 //! and the next region is larger. Who fills a region and sends nothing of it was judged wrongly, and builds on its heap again.
 //!
 //! The owner's reference to the region lies in the region itself, as the heap may have no room when it is opened; the next
 //! collection moves it to the heap. Open regions count as if they referred to literals, whether they do or not.
 
-use crate::area::{self, NewRegion, REFERENCE_WORDS, Region, Seen};
+use crate::area::{self, BUILDER, NewRegion, REFERENCE_WORDS, Region, Seen};
 use crate::heap::OffHeap;
 use crate::literal::{self, RESERVED_BYTES, leaving};
 use crate::term::Term;
@@ -49,11 +49,11 @@ impl Direct {
 }
 
 /// Messages of fewer words are built on the heap.
-const LARGE_WORDS: usize = 32;
+pub const LARGE_WORDS: usize = 32;
 /// Messages of up to half as many words share regions with so much room. Who keeps one of them keeps its region, so not more.
 const SHARED_WORDS: usize = 256 - REFERENCE_WORDS - size_of::<Region>() / 8;
-/// What a process gets at most that has only sent one message: it is not known yet whether that would have been built here.
-const FIRST_WORDS: usize = 2048;
+/// Room in others beside a message, for small ones: those are copied when they are sent, as who keeps one would keep the region.
+const SPARE_WORDS: usize = 64;
 
 pub struct Open {
     /// Null: there is none now.
@@ -65,26 +65,13 @@ pub struct Open {
     limit: *mut u64,
     /// Words of the next message, as far as the last ones tell; 0: none that is worth it.
     expected: usize,
-    /// Words that went to the heap since the last message was sent, though they were judged to be of one.
-    missed: usize,
     /// Regions that were opened since the last collection.
     fresh: usize,
-    /// Whether it has sent a message at all since this is here.
-    has_sent: bool,
 }
 
 impl Open {
-    pub const NONE: Open = Open {
-        region: null_mut(),
-        start: null_mut(),
-        sent: null_mut(),
-        top: null_mut(),
-        limit: null_mut(),
-        expected: 0,
-        missed: 0,
-        fresh: 0,
-        has_sent: false,
-    };
+    pub const NONE: Open =
+        Open { region: null_mut(), start: null_mut(), sent: null_mut(), top: null_mut(), limit: null_mut(), expected: 0, fresh: 0 };
 
     /// May an object in the region refer to this?
     #[inline(always)]
@@ -109,12 +96,6 @@ impl Open {
         }
     }
 
-    /// So many words go to the heap.
-    #[inline(always)]
-    pub fn missed(&mut self, words: usize) {
-        self.missed += words;
-    }
-
     /// A new region if one is expected to be of use, with room for an object of so many words, which refers to nothing in the
     /// region before it; else null, and the object goes to the heap.
     #[cold]
@@ -127,12 +108,10 @@ impl Open {
         self.region_ends();
         let expected = if Direct::Always.is() { self.expected.max(SHARED_WORDS) } else { self.expected };
         if expected < words.max(LARGE_WORDS) || leaving().is_some() {
-            self.missed += words;
             return null_mut();
         }
-        let room = if expected > SHARED_WORDS / 2 { expected } else { SHARED_WORDS };
+        let room = if expected > SHARED_WORDS / 2 { expected + SPARE_WORDS } else { SHARED_WORDS };
         let Some(new) = NewRegion::new(REFERENCE_WORDS + room) else {
-            self.missed += words;
             return null_mut();
         };
         let reference = new.start();
@@ -141,48 +120,52 @@ impl Open {
         self.limit = self.start.wrapping_add(room);
         (self.sent, self.top) = (self.start, self.start);
         self.fresh += 1;
-        // SAFETY: the region is new, and its first words are for this; the hold is that of who made it.
-        unsafe { area::refer(reference, self.region, 1, off_heap) };
+        // SAFETY: the region is new, and its first words are for this; the holds are those of who made it.
+        unsafe { area::refer(reference, self.region, BUILDER, off_heap) };
         self.room(words)
     }
 
-    /// A term in this region is sent. Words of it that were not sent before; None if the region is another one.
+    #[inline(always)]
+    pub fn is_in(&self, region: *mut Region) -> bool {
+        region == self.region
+    }
+
+    /// A term in this region is sent. Words of it that were not sent before.
     #[inline]
-    pub fn sends(&mut self, region: *mut Region) -> Option<usize> {
-        if region != self.region {
-            return None;
-        }
+    pub fn sends(&mut self) -> usize {
         let words = self.unsent_words();
         if words > 0 {
             self.was_sent(words);
         }
-        Some(words)
+        words
     }
 
-    /// A message was copied when it was sent: so many words of it were not here.
-    pub fn copied(&mut self, words: usize) {
-        if !self.has_sent {
-            (self.has_sent, self.missed) = (true, words.min(FIRST_WORDS));
+    /// A copy of a small term in this region is sent: who gets that does not hold the region. If there are only such messages in the end,
+    /// none is built here any more.
+    pub fn sends_copy(&mut self) {
+        self.sent = self.top;
+        self.expected -= self.expected / 16;
+        if self.free_words() < self.expected {
+            self.region_ends();
         }
-        self.was_sent(words.min(self.missed) + self.unsent_words());
     }
 
-    /// Words of constructions that went to the heap since the last message was sent, though they were judged to be of one.
-    pub fn missed_words(&self) -> usize {
-        self.missed
+    /// A message of so many words was copied when it was sent; so many, that were judged to be of one, were built on the heap.
+    pub fn copied(&mut self, words: usize, missed: usize) {
+        self.was_sent(words.min(missed) + self.unsent_words());
     }
 
     fn was_sent(&mut self, words: usize) {
         // The next one may be larger again.
         self.expected = words.max(self.expected - self.expected / 4);
         self.sent = self.top;
-        (self.missed, self.has_sent) = (0, true);
         if self.free_words() < self.expected {
             self.region_ends();
         }
     }
 
-    fn unsent_words(&self) -> usize {
+    /// Words that were built since the last message was sent.
+    pub fn unsent_words(&self) -> usize {
         (self.top as usize - self.sent as usize) / 8
     }
 
@@ -201,13 +184,15 @@ impl Open {
     }
 
     /// A collection has met these regions. If this is one of them, something is being built; else the region ends, because a minor
-    /// one does not tell whether what is old refers to it.
-    pub fn collected(&mut self, seen: &mut Seen) {
+    /// one does not tell whether what is old refers to it. Gives the words of it that were not sent, and will not be.
+    pub fn collected(&mut self, seen: &mut Seen) -> usize {
         self.fresh = 0;
-        if !self.region.is_null() && seen.get(self.region).is_none() {
-            self.missed += self.unsent_words();
-            self.region_ends();
+        if self.region.is_null() || seen.get(self.region).is_some() {
+            return 0;
         }
+        let unsent = self.unsent_words();
+        self.region_ends();
+        unsent
     }
 
     /// What was built: whole objects.

@@ -4,6 +4,7 @@
 use crate::ctx::{Ctx, Dst, Src, any, bound, fits};
 use crate::ops::frames::collect_and_retry;
 use crate::{fusable, load, next, ops, save, then};
+use heddle_runtime::held;
 use heddle_term::Term;
 use heddle_term::open::Direct;
 use std::ptr::null_mut;
@@ -17,15 +18,19 @@ use std::ptr::null_mut;
 unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) -> Term) -> *mut u64 {
     // SAFETY: by contract.
     unsafe {
-        let open = match (*(*c).p).open().as_mut() {
+        let p = (*c).p;
+        let open = match (*p).open().as_mut() {
             Some(open) => open,
-            None if Direct::Always.is() => &mut (*(*c).p).rare().open,
-            None => return null_mut(),
+            None if Direct::Always.is() => &mut (*p).rare().open,
+            None => {
+                (*p).missed(words);
+                return null_mut();
+            }
         };
         let mut i = 0;
         while i < count {
             if !open.takes(part(i)) {
-                open.missed(words);
+                (*p).missed(words);
                 return null_mut();
             }
             i += 1;
@@ -35,10 +40,27 @@ unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) ->
             return at;
         }
         if (0..count).any(|i| open.contains(part(i))) {
-            open.missed(words);
+            (*p).missed(words);
             return at;
         }
         begin(c, words)
+    }
+}
+
+/// A list cell, where it can go. Gives the heap's top as well.
+///
+/// # Safety
+/// As `place`; the heap, whose top is `h`, has room for it.
+#[inline(always)]
+// SAFETY: the contract above.
+unsafe fn cell(c: *mut Ctx, h: *mut u64, head: Term, tail: Term) -> (Term, *mut u64) {
+    // SAFETY: by contract.
+    unsafe {
+        let at = place(c, 2, 2, |i| if i == 0 { head } else { tail });
+        let to = if at.is_null() { h } else { at };
+        *to = head.raw();
+        *to.add(1) = tail.raw();
+        (Term::cons(to), if at.is_null() { h.add(2) } else { h })
     }
 }
 
@@ -52,6 +74,12 @@ unsafe fn begin(c: *mut Ctx, words: usize) -> *mut u64 {
         let mut list = std::mem::take(&mut p.heap.off_heap);
         let at = p.rare().open.begin(words, &mut list);
         p.heap.off_heap = list;
+        if at.is_null() {
+            p.missed(words);
+        } else {
+            let words = p.rare().open.free_words();
+            held::more(p, words);
+        }
         at
     }
 }
@@ -60,12 +88,9 @@ fusable! {
     // head, tail, dst
     fn put_list_direct<H: Src, T: Src, D: Dst>(ip, c, h, s, r; N) {
         let (head, tail) = (H::get(*ip.add(1), c, s), T::get(*ip.add(2), c, s));
-        let at = place(c, 2, 2, |i| if i == 0 { head } else { tail });
-        let to = if at.is_null() { h } else { at };
-        *to = head.raw();
-        *to.add(1) = tail.raw();
-        D::set(*ip.add(3), c, s, Term::cons(to));
-        h = if at.is_null() { h.add(2) } else { h };
+        let cell = cell(c, h, head, tail);
+        D::set(*ip.add(3), c, s, cell.0);
+        h = cell.1;
         then!(N, ip, c, h, s, r; 4)
     }
     // need, live, then head, tail, dst
@@ -74,12 +99,9 @@ fusable! {
             return test_heap_put_list_direct_slow::<H, T, D>(ip, c, h, s, r);
         }
         let (head, tail) = (H::get(*ip.add(3), c, s), T::get(*ip.add(4), c, s));
-        let at = place(c, 2, 2, |i| if i == 0 { head } else { tail });
-        let to = if at.is_null() { h } else { at };
-        *to = head.raw();
-        *to.add(1) = tail.raw();
-        D::set(*ip.add(5), c, s, Term::cons(to));
-        h = if at.is_null() { h.add(2) } else { h };
+        let cell = cell(c, h, head, tail);
+        D::set(*ip.add(5), c, s, cell.0);
+        h = cell.1;
         then!(N, ip, c, h, s, r; 6)
     }
     // dst, header, count, elements...
@@ -104,10 +126,9 @@ ops! {
     fn test_heap_put_list_direct_slow<H: Src, T: Src, D: Dst>(ip, c, h, s, r) {
         collect_and_retry!(ip, c, h, s, r; *ip.add(1) as usize, *ip.add(2) as usize);
         let (head, tail) = (H::get(*ip.add(3), c, s), T::get(*ip.add(4), c, s));
-        *h = head.raw();
-        *h.add(1) = tail.raw();
-        D::set(*ip.add(5), c, s, Term::cons(h));
-        h = h.add(2);
+        let cell = cell(c, h, head, tail);
+        D::set(*ip.add(5), c, s, cell.0);
+        h = cell.1;
         next!(ip, c, h, s, r; 6)
     }
 }

@@ -3,14 +3,14 @@
 //! `loop_rec` looks at the message at the save position; at the end of the queue it handles what is in the inbox, and only if
 //! that brings nothing it goes to its label, where `wait` or `wait_timeout` stands.
 
-use crate::collect::after_native;
+use crate::collect::tidy;
 use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
-use heddle_runtime::{handle, sched, send, system_monitor};
+use heddle_runtime::{handle, held, sched, send, system_monitor};
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Export, Term, am};
 
@@ -212,7 +212,7 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         loop {
             let metered = meters::on(p);
             let before = if metered { p.heap.htop as usize / 8 + p.heap.fragment_words } else { 0 };
-            if let Some(message) = p.messages.peek(&mut p.heap) {
+            if let Some(message) = p.messages.peek(&mut p.heap, &mut p.held_words) {
                 if metered {
                     meters::message(p, p.heap.htop as usize / 8 + p.heap.fragment_words - before, false);
                 }
@@ -220,8 +220,9 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
                 if heddle_runtime::zeal::gc()
                     || p.heap.fragment_words > p.heap_words()
                     || p.heap.off_heap.virtual_words > p.vheap_limit_words
+                    || held::pays(p)
                 {
-                    after_native(c, 1);
+                    tidy(c, 1);
                 }
                 return PEEKED;
             }

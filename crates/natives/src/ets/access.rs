@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// `Process::flags` bit: `erts_internal:ets_super_user(true)`.
-pub const FLAG_SUPER_USER: u32 = 1 << 31;
+pub const FLAG_SUPER_USER: u16 = 1 << 15;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Right {

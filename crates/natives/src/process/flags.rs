@@ -99,7 +99,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "fullsweep_after" => {
             let Some(n) = args::count(value) else { return Err(p.badarg()) };
-            Term::small(std::mem::replace(&mut p.fullsweep_after, n.min(u32::MAX as usize) as u32) as i64)
+            Term::small(std::mem::replace(&mut p.fullsweep_after, n.min(65535) as u16) as i64)
         }
         "min_heap_size" => {
             let Some(n) = args::count(value) else { return Err(p.badarg()) };

@@ -199,7 +199,7 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
             "min_heap_size" => o.min_heap_words = heap_size(args::count(value)?),
             "min_bin_vheap_size" => o.min_vheap_words = heap_size(args::count(value)?),
             "max_heap_size" => o.max_heap = super::flags::max_heap(value, o.max_heap)?,
-            "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u32,
+            "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u16,
             "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
             "async_dist" => o.async_dist = args::boolean(value)?,
             "scheduler" => o.place = scheduler(value)?.map_or(Place::Anywhere, Place::Pinned),

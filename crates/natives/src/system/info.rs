@@ -387,7 +387,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         "min_heap_size" => swap(p, &spawn::MIN_HEAP_WORDS),
         "min_bin_vheap_size" => swap(p, &spawn::MIN_VHEAP_WORDS),
         "fullsweep_after" => match args::count(a[1]) {
-            Some(n) => Ok(small(spawn::FULLSWEEP_AFTER.swap(n as u64, Ordering::Relaxed) as usize)),
+            Some(n) => Ok(small(spawn::FULLSWEEP_AFTER.swap(n.min(65535) as u64, Ordering::Relaxed) as usize)),
             None => Err(p.badarg()),
         },
         "outstanding_system_requests_limit" => match args::count(a[1]) {
