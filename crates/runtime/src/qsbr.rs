@@ -9,6 +9,7 @@
 //! meanwhile: it tidies up (`tidy`) and comes back soon for what others may still look at, or leaves that to others (`Guard`).
 
 use crate::process::{self, ProcRef};
+use crate::shared;
 use heddle_sync::sequential::{self, Word};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::{Cell, RefCell};
@@ -111,10 +112,16 @@ pub fn online() {
         full_fence();
         l.depth.set(1);
     });
+    if shared::is_on() {
+        shared::world::enter();
+    }
 }
 
 /// The calling thread holds no borrowed pointer and will take none until `online`.
 pub fn offline() {
+    if shared::is_on() {
+        shared::world::leave();
+    }
     LOCAL.with(|l| {
         SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
         l.depth.set(0);

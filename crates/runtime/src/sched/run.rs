@@ -5,7 +5,7 @@ use super::{EngineThread, vm};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::{Put, Taken};
 use crate::trace::{events, flags, meters};
-use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, system_monitor, system_profile, time};
+use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, system_monitor, system_profile, time};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Does with a process from a queue what is to be done.
@@ -23,6 +23,9 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
 /// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
 #[inline(never)]
 pub(crate) fn handle_signals(p: ProcRef) {
+    if shared::is_on() {
+        shared::touch(&p);
+    }
     // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
     let local = unsafe { p.local() };
     let after = handle::drain(local);
@@ -94,6 +97,9 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
 /// Handles the signals of a process that was taken to be run at this place. What becomes of it, if that is not a slice.
 #[inline(always)]
 pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, place: usize) -> Option<Outcome> {
+    if shared::is_on() {
+        shared::touch(&p);
+    }
     if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
         Some(Outcome::Exit)
     } else if placement::is_elsewhere(&p, place) {

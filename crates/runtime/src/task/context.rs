@@ -10,7 +10,7 @@ use crate::process::Process;
 use crate::send::{self, Sent};
 use crate::signal::RefId;
 use crate::trace::{events, flags};
-use crate::{Package, exit, names, private, refs, sched};
+use crate::{Package, exit, names, private, refs, sched, shared};
 use heddle_term::{Atom, Term};
 use std::io;
 use std::os::fd::RawFd;
@@ -131,7 +131,11 @@ impl<'a> Context<'a> {
     /// `To ! Message`.
     pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
         let to = to.into().term();
-        machine(|| send::send(self.process, to, message.raw()))
+        machine(|| {
+            // It may lie in memory that goes before it is received.
+            let message = if shared::is_on() { self.process.heap.copy(message.raw()) } else { message.raw() };
+            send::send(self.process, to, message)
+        })
     }
     /// `To ! Message`, with a message made for it.
     pub fn tell<'m>(&mut self, to: impl Into<To<'m>>, build: impl for<'b> FnOnce(&'b Builder) -> Value<'b>) -> Sent {
