@@ -26,7 +26,7 @@ impl Spare {
         let (before, before_words) = self.block.replace((start, words));
         heddle_memory::keep(words * 8);
         if !before.is_null() {
-            // SAFETY: it was allocated with this size, and nobody else has it.
+            // SAFETY: it was allocated with this size, as memory of this kind, and nobody else has it.
             unsafe { heddle_memory::free(young::kind(), before.cast(), before_words * 8) };
         }
     }
@@ -88,7 +88,7 @@ pub(crate) fn free(start: *mut u64, end: *mut u64) {
     }
     let words = (end as usize - start as usize) / 8;
     if words > KEPT_WORDS && !crate::zeal::gc() || SPARE.try_with(|spare| spare.keep(start, words)).is_err() {
-        // SAFETY: allocated with this size.
+        // SAFETY: allocated with this size, as memory of this kind.
         unsafe { heddle_memory::free(young::kind(), start.cast(), words * 8) };
     }
 }

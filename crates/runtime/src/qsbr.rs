@@ -273,6 +273,10 @@ fn collect_orphans(lowest: u64) {
 
 /// The calling thread is about to end: waits a while until what it is to free may go. What may not is left to others.
 pub fn end() {
+    if shared::is_on() {
+        // It has no process any more; those that wait for a collection would wait for it, and it for them.
+        shared::world::leave();
+    }
     for _ in 0..LAST_LOOKS {
         quiescent();
         if LOCAL.with(|l| !l.has_garbage()) {

@@ -43,8 +43,8 @@ pub(super) const MOST_WORDS: usize = 8 * 1024;
 impl Process {
     /// It must have a block.
     pub(super) fn trailer<'a>(&self) -> &'a mut Trailer {
-        // SAFETY: behind each block of a process there is one (`allocate`), written when the process got the block; whoever has the
-        // process has it alone.
+        // Whoever has the process has it alone.
+        // SAFETY: behind each block of a process there is one (`allocate`), written when the process got the block.
         unsafe { &mut *self.end.cast::<Trailer>() }
     }
 }

@@ -27,7 +27,7 @@ pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
 /// Threads that copy at a time, at most (`+hgct`); 0: as many as there are processors.
 pub static MOST_THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// What others may help with, or null. Whoever helps has said so in `HELPERS` before.
+/// What others may help with, or null. Whoever helps has said so in `Work::helpers`, under this lock.
 static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
 
 /// With less to copy the others are not worth waking.
@@ -59,7 +59,7 @@ pub(super) fn run(is_major: bool) {
     let time = cycles::now().wrapping_sub(began);
     let pause_us = cycles::to_ns(time) as usize / 1000;
     idle::collected(&old, is_major, pause_us);
-    nursery::collected(!is_major, began, copied);
+    nursery::collected(!is_major, began, copied, old.words);
     gc::count(!is_major, began, copied, (before + young).saturating_sub(old.words), old.words);
 }
 
@@ -80,7 +80,7 @@ fn collect(old: &mut Old, is_major: bool, leaving: Option<&'static Leaving>) -> 
     }
     let work = Work::gather(moving, std::mem::take(&mut old.open), most);
     let mut copier = work.begin().expect("the first thread");
-    // SAFETY: nobody uses it when `HELPERS` is 0 again, which is waited for below, and from then on nobody finds it.
+    // SAFETY: nobody uses it when `helpers` is 0 again, which is waited for below, and from then on nobody finds it.
     let shared: &'static Work = unsafe { &*(&raw const work) };
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
@@ -207,8 +207,8 @@ impl Work {
     fn run(&self, copier: &mut Copier) {
         let is_major = self.moving.is_major;
         let next = |done: &AtomicUsize| self.processes.get(done.fetch_add(1, Ordering::Relaxed)).copied();
-        // SAFETY: the world stands still; each process, span and block is given to one thread; the second part begins when all
-        // have copied all.
+        // The second part begins when all have copied all.
+        // SAFETY: the world stands still; each process, span and block is given to one thread.
         unsafe {
             while let Some(p) = next(&self.visited) {
                 roots::visit(p, copier, &self.spans);

@@ -122,8 +122,9 @@ impl Copier {
     // SAFETY: as `visit`.
     unsafe fn evacuate(&mut self, term: Term) -> Term {
         let src = term.ptr();
-        // SAFETY: by contract it is a whole object, which only forwarding changes. The first word is read and written atomically where
-        // several threads may meet there; Acquire is not needed, as the copy is only looked at by who made it until all are done.
+        // The first word is read and written atomically where several threads may meet there. Relaxed: the copy is only looked at by
+        // who made it, or took it from him by `Spans`, until all are done.
+        // SAFETY: by contract it is a whole object, which only forwarding changes.
         unsafe {
             let claim = AtomicU64::from_ptr(src);
             let first = if self.moving.is_parallel { claim.load(Ordering::Relaxed) } else { *src };

@@ -20,6 +20,8 @@ pub static PAUSE_US: AtomicUsize = AtomicUsize::new(1000);
 const FIRST_WORDS: usize = 64 * 1024;
 const LEAST_WORDS: usize = 32 * 1024;
 const MOST_WORDS: usize = 4 * 1024 * 1024;
+/// And of the old generation one in so many words at most, unless that is less than at first.
+const PART: usize = 4;
 /// It grows while minor collections take more than one in so many parts of the time, and shrinks back while they take less than half of
 /// that: what is larger than the cache costs memory, and time as well.
 const WORTH_ONE_IN: u64 = 12;
@@ -52,8 +54,8 @@ pub fn limit_words() -> usize {
     LIMIT_WORDS.load(Ordering::Relaxed)
 }
 
-/// A collection is over, which began at `began` by `cycles`: a minor one, if `is_minor`, that copied so many words.
-pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize) {
+/// A collection is over, which began at `began` by `cycles`: a minor one, if `is_minor`, that copied so many words; so many are old now.
+pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_words: usize) {
     GIVEN_WORDS.store(0, Ordering::Relaxed);
     let now = cycles::now();
     let last = LAST.swap(now, Ordering::Relaxed);
@@ -64,6 +66,8 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize) {
     let limit = LIMIT_WORDS.load(Ordering::Relaxed);
     let (pause, since) = (cycles::to_ns(now.wrapping_sub(began)), cycles::to_ns(began.wrapping_sub(last)));
     let next = next_limit(limit, pause, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
+    // It stays small beside what lives: else it is most of the memory.
+    let next = next.min((old_words / PART).max(FIRST_WORDS));
     LIMIT_WORDS.store(next, Ordering::Relaxed);
 }
 
