@@ -3,7 +3,7 @@
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, gc, long_gc, send, shared};
+use heddle_runtime::{Package, gc, long_gc, sched, send, shared};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -79,7 +79,7 @@ impl Task {
             ("garbage_collect", Some(target)) => {
                 // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
                 let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Asked };
-                if long_gc::is_long(target, kind) {
+                if is_put_off(target, kind) {
                     return long_gc::put_off_task(target, move |target| self.run(target));
                 }
                 gc::collect(target, &mut [], 0, kind);
@@ -94,20 +94,19 @@ impl Task {
     }
 }
 
-/// Whether nothing of the process may move now: a native of it may use that, or, with a shared heap, who handles its signals in the
-/// middle of something else.
-fn must_wait(p: &Process) -> bool {
-    p.flags & FLAG_DETACHED != 0 || shared::is_on() && shared::world::is_held()
+/// Whether a dirty thread is to do it. With a shared heap always: who handles signals has taken messages that are no roots yet.
+fn is_put_off(p: &Process, kind: gc::Kind) -> bool {
+    long_gc::is_long(p, kind) || shared::is_on() && !sched::on_dirty_thread()
 }
 
-/// The process finds the request when its native is back, or in its next slice.
+/// Whether nothing of the process may move now: a native of it may use that.
+fn must_wait(p: &Process) -> bool {
+    p.flags & FLAG_DETACHED != 0
+}
+
+/// The process finds the request when its native is back.
 fn later(p: &mut Process, request: impl FnOnce(Option<&mut Process>) + Send + 'static) {
-    let again = Signal::new(Body::Call(Box::new(request)));
-    if p.flags & FLAG_DETACHED != 0 {
-        let _ = p.shared().inbox.push(again);
-    } else {
-        let _ = send::deliver(p.proc_ref(), again);
-    }
+    let _ = p.shared().inbox.push(Signal::new(Body::Call(Box::new(request))));
 }
 
 /// Processes on dirty threads are asked like others; they answer when they are back.
@@ -148,7 +147,7 @@ fn copy_off(me: u64, id: Package, other: Option<&mut Process>) {
         if must_wait(other) {
             return later(other, move |other| copy_off(me, id, other));
         }
-        if long_gc::is_long(other, gc::Kind::Major) {
+        if is_put_off(other, gc::Kind::Major) {
             return long_gc::put_off_task(other, move |other| copy_off(me, id, other));
         }
         literals::copy_off(other);

@@ -218,9 +218,14 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 send::call_in(a[1].payload(), |other| {
                     if let Some(other) = other
                         && other.flags & FLAG_DETACHED == 0
-                        && !shared::world::is_held()
                     {
-                        gc::collect(other, &mut [], 0, gc::Kind::Major);
+                        if shared::is_on() {
+                            // Behind its signals.
+                            other.need_major = true;
+                            other.request_collection();
+                        } else {
+                            gc::collect(other, &mut [], 0, gc::Kind::Major);
+                        }
                     }
                 });
             }

@@ -19,6 +19,8 @@ pub fn run(p: &mut Process, native: NativeFn, args: &mut [Term]) -> NativeResult
     if args.iter().any(|&term| flat_size_to(term, Keep::live(), MOST_WORDS) > MOST_WORDS) {
         return native(p, args);
     }
+    // The collector notes its mark there; the native may do as it likes with the rest.
+    p.rare();
     // What is left of an earlier one.
     p.exception = Exception::NONE;
     p.trap_args.clear();
