@@ -81,7 +81,7 @@ fn collect(old: &mut Old, is_major: bool, leaving: Option<&'static Leaving>) -> 
     let work = Work::gather(moving, std::mem::take(&mut old.open), most);
     let mut copier = work.begin().expect("the first thread");
     // SAFETY: nobody uses it when `helpers` is 0 again, which is waited for below, and from then on nobody finds it.
-    let shared: &'static Work = unsafe { &*(&raw const work) };
+    let shared: &'static Work = unsafe { &*std::ptr::from_ref(&work) };
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
         world::call_helpers();

@@ -443,7 +443,8 @@ mod tests {
         old.off_heap.release_all();
         old.full.into_iter().chain(old.open).for_each(Piece::free);
         there.off_heap = OffHeap::new();
-        (here.clear(), there.clear());
+        here.clear();
+        there.clear();
     }
 
     #[test]
