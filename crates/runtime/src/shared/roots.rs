@@ -34,11 +34,13 @@ pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
     } else {
         gc::for_each_young_root(local, &mut [], &mut f);
     }
+    // What is new is old from here on. Each once: in a major collection what a slot refers to when it was visited would move again.
     if is_major {
+        local.messages.for_each_new_root(|_| ());
         local.messages.for_each_bare(&mut f);
+    } else {
+        local.messages.for_each_new_root(&mut f);
     }
-    // What this visits is old from here on.
-    local.messages.for_each_new_root(&mut f);
     p.inbox.for_each_root(&mut f);
     stack::all_is_old(local);
     // SAFETY: by contract.
