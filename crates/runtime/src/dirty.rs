@@ -160,7 +160,6 @@ pub fn run(kind: usize, id: usize, number: usize) {
 pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, number: usize) -> Outcome {
     RUNNING[kind].fetch_add(1, Ordering::Relaxed);
     CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
-    shared::world::has_in_hand(Some(p));
     reattach(p);
     // SAFETY: by contract we are its owner.
     let local = unsafe { p.local() };
@@ -174,7 +173,6 @@ pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, numb
         engine.run_dirty(local)
     };
     CURRENT[number].store(0, Ordering::Relaxed);
-    shared::world::has_in_hand(None);
     RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
     // It may have been ended while its native blocked.
     if p.state.load().is_exiting() { Outcome::Exit } else { outcome }

@@ -81,7 +81,7 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     let group_leader = parent.map_or(Term::local_pid(pid), |p| p.group_leader);
     let parent_pid = parent.map_or(pid, |p| p.pid());
     let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
-    if let Some(parent) = parent.filter(|_| crate::shared::is_on()) {
+    if let Some(parent) = parent.filter(|parent| parent.heap.is_shared()) {
         gc::init_block(&mut local, 2);
         local.group_leader = parent.group_leader;
         return Some(begin(pid, local, args, options));

@@ -2,7 +2,8 @@
 
 use heddle_runtime::gc::{self, Kind};
 use heddle_runtime::process::{self, ProcRef, Process, SpawnOptions};
-use heddle_runtime::{proctab, qsbr, shared};
+use heddle_runtime::signal::Signal;
+use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Mfa, Term, list, literal, young};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,6 +122,75 @@ fn binaries_are_given_up_with_the_last_term_that_refers_to_them() {
     // SAFETY: our own hold, the last.
     unsafe { RefBin::release(block) };
     end(q);
+    qsbr::offline();
+}
+
+/// In a major collection all that a slot refers to moves, so a slot that is visited twice would leave a copy of a copy.
+#[test]
+fn a_message_that_came_since_the_last_collection_moves_once_in_a_major_one() {
+    let _guard = begin();
+    let (p, q) = (process(), process());
+    // SAFETY: this thread made them, and runs them alone.
+    let (from, to) = unsafe { (p.local(), q.local()) };
+    gc::collect(from, &mut [], 0, Kind::Major);
+    let before = shared::old_words().0;
+    let list = count_down(from, 1000);
+    // Two are in the queue; one is still to be taken from the inbox.
+    for n in 0..3 {
+        let message = from.heap.tuple(&[Term::small(n), list]);
+        let signal = Signal::message_from(Term::NONE, Package::of_process(from, message, messages::to_myself));
+        if n < 2 { to.messages.append(signal) } else { assert!(q.inbox.push(signal).is_ok()) }
+    }
+    gc::collect(from, &mut [], 0, Kind::Major);
+    assert_eq!(shared::old_words().0 - before, 2 * 1000 + 3 * 3);
+    assert!(handle::drain(to) == handle::After::Continue);
+    for n in 0..3 {
+        let message = to.messages.peek(&mut to.heap).unwrap();
+        assert!(message.slot(0) == Term::small(n) && is_list_to(message.slot(1), 1000));
+        to.messages.remove();
+    }
+    end(p);
+    end(q);
+    qsbr::offline();
+}
+
+/// A scheduler handles the signal that ends it, while a dirty thread has it or is to get it.
+#[test]
+fn who_left_the_table_before_its_native_ended_is_collected_like_others() {
+    let _guard = begin();
+    // (The end of process 0 is that of the machine.)
+    let (first, p, q) = (process(), process(), process());
+    // SAFETY: this thread made them, and runs them alone.
+    let (here, there) = unsafe { (p.local(), q.local()) };
+    let list = count_down(here, 1000);
+    let binary = here.heap.binary(&[1; 10_000]);
+    let block = binary.word(2) as *mut RefBin;
+    // SAFETY: the process holds it.
+    unsafe { RefBin::retain(block) };
+    // SAFETY: held above.
+    let holders = || unsafe { RefBin::refcount(block) };
+    here.dictionary.put(Atom::new("list").into(), list);
+    there.dictionary.put(Atom::new("b").into(), binary);
+    here.exit_reason = Atom::new("killed").into();
+    exit::depart(here);
+    assert!(proctab::lookup(p.pid).is_none());
+    for kind in [Kind::Asked, Kind::Major, Kind::Asked, Kind::Major] {
+        gc::collect(there, &mut [], 0, kind);
+        assert!(is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 1000));
+        assert_eq!(holders(), 2);
+    }
+    let live = shared::old_words().0;
+    exit::finish(here);
+    gc::collect(there, &mut [], 0, Kind::Major);
+    assert!(shared::old_words().0 + 2000 <= live);
+    assert_eq!(holders(), 2);
+    there.dictionary.clear();
+    gc::collect(there, &mut [], 0, Kind::Major);
+    assert_eq!(holders(), 1);
+    // SAFETY: our own hold, the last.
+    unsafe { RefBin::release(block) };
+    end(q);
+    end(first);
     qsbr::offline();
 }
 

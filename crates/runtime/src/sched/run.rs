@@ -31,7 +31,7 @@ pub(crate) fn handle_signals(p: ProcRef) {
     let after = handle::drain(local);
     if p.state.load().is_dirty() {
         if after == handle::After::Exit {
-            crate::exit::leave(local);
+            crate::exit::depart(local);
         }
         if p.state.stop_helping() == Put::Enqueue {
             enqueue(p);

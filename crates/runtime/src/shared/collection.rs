@@ -11,7 +11,7 @@
 use super::copier::{Copier, Moving};
 use super::pieces::{OLD, Old, Piece};
 use super::spans::Spans;
-use super::{chunk, idle, nursery, roots, touched, verify, world};
+use super::{chunk, departed, idle, nursery, roots, touched, verify, world};
 use crate::process::ProcRef;
 use crate::{affinity, cycles, gc, proctab, sched, zeal};
 use heddle_term::literal::Leaving;
@@ -161,17 +161,9 @@ impl Work {
         } else {
             touched::take(|p| processes.push(p));
         }
+        departed::for_each(|p| processes.push(p));
         let mut orphans: *mut chunk::Trailer = null_mut();
         for line in world::lines() {
-            let dirty = line.dirty.load(Ordering::Relaxed);
-            if !dirty.is_null() {
-                // SAFETY: the thread has it in hand until it says otherwise.
-                let p = unsafe { ProcRef::from_ptr(dirty) };
-                // One that ended for the others left the table.
-                if proctab::lookup(p.pid).is_none() {
-                    processes.push(p);
-                }
-            }
             let mut orphan = line.orphans.swap(null_mut(), Ordering::Relaxed);
             while !orphan.is_null() {
                 // SAFETY: listed blocks are the collector's now.

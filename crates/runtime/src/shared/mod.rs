@@ -36,6 +36,7 @@
 mod chunk;
 pub mod collection;
 mod copier;
+pub(crate) mod departed;
 pub(crate) mod idle;
 pub mod nursery;
 pub mod outside;

@@ -1,11 +1,12 @@
 //! A look at the whole shared heap behind a collection, in mode gc: nothing refers to the young generation, and each pointer leads
 //! into a piece of the old one, or to a literal.
 
+use super::departed;
 use super::pieces::Old;
-use super::world;
 use crate::process::ProcRef;
 use crate::{gc, proctab, stack};
 use heddle_term::boxed::for_each_slot;
+use heddle_term::term::{TAG_FORWARD, TAG_MASK};
 use heddle_term::{Term, literal};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,8 +32,15 @@ pub(super) fn all(old: &Old) {
         assert!(is_there, "shared heap: {} refers to {:#x}, which is nowhere", place(), term.raw());
     };
     for piece in old.pieces() {
+        let look = |slot: *mut Term| {
+            // SAFETY: a word of the piece.
+            let term = unsafe { *slot };
+            // Who moved that moved a thing twice.
+            assert!(term.raw() & TAG_MASK != TAG_FORWARD, "the old generation has a forwarding word at {slot:p}");
+            check(term, &|| format!("an object at {slot:p}"));
+        };
         // SAFETY: pieces are whole objects up to their tops, and the world stands still.
-        unsafe { for_each_slot(piece.start, piece.top, |slot| check(*slot, &|| format!("an object at {slot:p}"))) };
+        unsafe { for_each_slot(piece.start, piece.top, look) };
     }
     let mut look = |p: ProcRef| {
         // SAFETY: the world stands still.
@@ -55,11 +63,5 @@ pub(super) fn all(old: &Old) {
     };
     proctab::for_each(&mut look);
     proctab::for_each_port(&mut look);
-    for line in world::lines() {
-        let dirty = line.dirty.load(Ordering::Relaxed);
-        if !dirty.is_null() {
-            // SAFETY: the thread has it in hand until it says otherwise.
-            look(unsafe { ProcRef::from_ptr(dirty) });
-        }
-    }
+    departed::for_each(&mut look);
 }

@@ -10,7 +10,6 @@
 
 use super::chunk::Trailer;
 use super::collection;
-use crate::process::{ProcRef, ProcShared};
 use crate::{qsbr, standstill};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::Cell;
@@ -26,8 +25,6 @@ pub(super) struct Line {
     inside: AtomicBool,
     /// Blocks of processes that ended on this thread. By the thread while it is inside, by the collector while nobody is.
     pub(super) orphans: AtomicPtr<Trailer>,
-    /// The process that this thread has in hand though it may have left the process table: a dirty native of it runs.
-    pub(super) dirty: AtomicPtr<ProcShared>,
     /// Words given to processes that were not told yet. By the thread alone.
     pub(super) untold_words: AtomicUsize,
 }
@@ -36,7 +33,6 @@ static LINES: [Line; thread_slot::MOST] = [const {
     Line {
         inside: AtomicBool::new(false),
         orphans: AtomicPtr::new(null_mut()),
-        dirty: AtomicPtr::new(null_mut()),
         untold_words: AtomicUsize::new(0),
     }
 }; thread_slot::MOST];
@@ -114,12 +110,6 @@ pub fn leave() {
 pub(crate) fn come_in() {
     leave();
     enter();
-}
-
-/// The calling thread runs a dirty native of this process.
-pub(crate) fn has_in_hand(p: Option<ProcRef>) {
-    // Relaxed: looked at while this thread is not inside, or waits.
-    mine().dirty.store(p.map_or(null_mut(), ProcRef::as_ptr), Ordering::Relaxed);
 }
 
 fn is_anybody_inside() -> bool {

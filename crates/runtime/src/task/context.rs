@@ -11,7 +11,7 @@ use crate::send::{self, Sent};
 use crate::signal::RefId;
 use crate::trace::{events, flags};
 use crate::{Package, exit, names, private, refs, sched, shared};
-use heddle_term::{Atom, Term};
+use heddle_term::{Atom, Heap, Term};
 use std::io;
 use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -132,9 +132,13 @@ impl<'a> Context<'a> {
     pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
         let to = to.into().term();
         machine(|| {
-            // It may lie in memory that goes before it is received.
-            let message = if shared::is_on() { self.process.heap.copy(message.raw()) } else { message.raw() };
-            send::send(self.process, to, message)
+            // It may lie in memory that goes before it is received, so with a shared heap it is copied, too: to memory of its own.
+            let heap = shared::is_on().then(|| std::mem::replace(&mut self.process.heap, Heap::new()));
+            let sent = send::send(self.process, to, message.raw());
+            if let Some(heap) = heap {
+                std::mem::replace(&mut self.process.heap, heap).clear();
+            }
+            sent
         })
     }
     /// `To ! Message`, with a message made for it.
