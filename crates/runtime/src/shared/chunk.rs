@@ -37,8 +37,8 @@ pub(super) struct Trailer {
 
 const TRAILER_WORDS: usize = size_of::<Trailer>() / 8;
 
-/// A block grows to this size with use: what is larger is filled too seldom to matter, and what is smaller suits the cache.
-pub(super) const MOST_WORDS: usize = 8 * 1024;
+/// Who works gets blocks that are worth the call, however many others there are.
+const LEAST_REFILL_WORDS: usize = 256;
 
 impl Process {
     /// It must have a block.
@@ -115,7 +115,7 @@ pub(super) fn retire_fragments(p: &mut Process) {
 /// Gives the process another block with room for `need_words`. The full one is retired.
 pub(super) fn refill(p: &mut Process, need_words: usize) {
     let need = p.stack_words() + need_words + STACK_SLACK_WORDS;
-    let twice = (2 * p.heap_words()).min(MOST_WORDS);
+    let twice = (2 * p.heap_words()).min(nursery::share_words().max(LEAST_REFILL_WORDS));
     let words = sizes::at_least(twice.max(need + p.stack_words()));
     let (old, top) = (p.trailer() as *mut Trailer, p.heap.htop);
     let start = p.start;
@@ -153,7 +153,7 @@ fn exchange(p: &mut Process, words: usize) {
 /// After a collection, when nothing is left in the block: one that suits what the process used of late.
 pub(super) fn fit(p: &mut Process, used_words: usize) {
     let stack = p.stack_words();
-    let usual = (used_words + stack + STACK_SLACK_WORDS + SPARE_WORDS).min(MOST_WORDS);
+    let usual = (used_words + stack + STACK_SLACK_WORDS + SPARE_WORDS).min(nursery::share_words());
     let wanted = sizes::at_least(usual.max(asked_words(p)).max(2 * (stack + STACK_SLACK_WORDS)));
     if wanted * 2 <= p.heap_words() {
         let (start, end) = (p.start, p.end);

@@ -155,11 +155,14 @@ impl Work {
     fn gather(moving: Moving, open: Vec<Piece>, most_threads: usize) -> Work {
         let mut processes = Vec::new();
         if moving.is_major {
-            touched::take(|_| ());
+            let mut worked = 0;
+            touched::take(|_| worked += 1);
+            nursery::worked(worked);
             proctab::for_each(|p| processes.push(p));
             proctab::for_each_port(|p| processes.push(p));
         } else {
             touched::take(|p| processes.push(p));
+            nursery::worked(processes.len());
         }
         departed::for_each(|p| processes.push(p));
         let mut orphans: *mut chunk::Trailer = null_mut();

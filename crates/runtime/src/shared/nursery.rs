@@ -26,6 +26,23 @@ const PART: usize = 4;
 /// that: what is larger than the cache costs memory, and time as well.
 const WORTH_ONE_IN: u64 = 12;
 
+/// A process' block grows to this size with use: what is larger is filled too seldom to matter, and what is smaller suits the cache.
+const MOST_BLOCK_WORDS: usize = 8 * 1024;
+
+/// What each of those that worked since the last collection may keep of the limit.
+static SHARE_WORDS: AtomicUsize = AtomicUsize::new(MOST_BLOCK_WORDS);
+
+/// How large the block of a process should be at most, so that those of all that work are no more than the limit together.
+pub(super) fn share_words() -> usize {
+    SHARE_WORDS.load(Ordering::Relaxed)
+}
+
+/// The world stands still; so many processes worked since the last collection.
+pub(super) fn worked(processes: usize) {
+    let share = LIMIT_WORDS.load(Ordering::Relaxed) / processes.max(1);
+    SHARE_WORDS.store(share.min(MOST_BLOCK_WORDS), Ordering::Relaxed);
+}
+
 /// When the last collection was over, by `cycles`.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
