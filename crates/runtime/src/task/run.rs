@@ -127,8 +127,8 @@ impl Running {
             // While a call-back on a private thread blocks, the shared heap may be collected, and what it has is no root any more.
             let may_move = shared::is_on() && data.is_bare() && private::current().is_some();
             let kept = may_move.then(|| Package::new(data.term()));
-            // SAFETY: the data is in the signal's memory, in that of `kept`, or in the process' heap: none moves or goes before the
-            // call-back returned.
+            // In the signal's memory, in that of `kept`, or in the process' heap:
+            // SAFETY: where the data is nothing moves or goes before the call-back returned.
             let message = unsafe { Value::new(kept.as_ref().unwrap_or(data).term()) };
             return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
         }
