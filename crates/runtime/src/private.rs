@@ -257,7 +257,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: us
         out
     };
     let waits = matches!(outcome, Outcome::Yield | Outcome::Wait | Outcome::Suspended);
-    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) {
+    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) && !long_gc::is_done_here(local) {
         outcome = Outcome::DirtyCpu;
     }
     me.current.store(0, Ordering::Relaxed);

@@ -486,7 +486,10 @@ impl Process {
             ("mbuf_size", self.heap.fragment_words),
             ("recent_size", (self.high_water as usize - self.start as usize) / 8),
             ("stack_size", self.stack_words()),
-            ("old_heap_size", (self.old_top as usize - self.old_start as usize) / 8),
+            (
+                "old_heap_size",
+                if crate::shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 },
+            ),
             ("heap_size", self.used_words()),
             ("bin_vheap_size", self.heap.off_heap.virtual_words),
             ("bin_vheap_block_size", self.vheap_limit_words),

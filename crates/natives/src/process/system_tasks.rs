@@ -3,7 +3,7 @@
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, gc, long_gc, sched, send, shared};
+use heddle_runtime::{Package, gc, long_gc, send, shared};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -94,9 +94,9 @@ impl Task {
     }
 }
 
-/// Whether a dirty thread is to do it. With a shared heap always: who handles signals has taken messages that are no roots yet.
+/// Whether it is not to be done now. With a shared heap not among signals: who handles them has taken messages that are no roots yet.
 fn is_put_off(p: &Process, kind: gc::Kind) -> bool {
-    long_gc::is_long(p, kind) || shared::is_on() && !sched::on_dirty_thread()
+    long_gc::is_long(p, kind) || shared::is_on() && shared::world::is_held()
 }
 
 /// Whether nothing of the process may move now: a native of it may use that.

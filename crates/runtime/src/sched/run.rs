@@ -40,7 +40,7 @@ pub(crate) fn handle_signals(p: ProcRef) {
         let outcome = match after {
             handle::After::Exit => Outcome::Exit,
             // Who asked for it does not wait until those of its priority get their turn.
-            _ if long_gc::is_due(local) => Outcome::DirtyCpu,
+            _ if long_gc::is_due(local) && !long_gc::is_done_here(local) => Outcome::DirtyCpu,
             _ => Outcome::Yield,
         };
         switch_out(p, local, outcome);
@@ -74,7 +74,9 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         }
         match out {
             // Wherever it stands, all of it is in its roots.
-            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => Outcome::DirtyCpu,
+            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) && !long_gc::is_done_here(local) => {
+                Outcome::DirtyCpu
+            }
             out => out,
         }
     };
@@ -104,7 +106,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, place: usize) ->
         Some(Outcome::Exit)
     } else if placement::is_elsewhere(&p, place) {
         Some(Outcome::Yield)
-    } else if long_gc::is_due(local) {
+    } else if long_gc::is_due(local) && !long_gc::is_done_here(local) {
         // Even if it is suspended: others may wait for it.
         Some(Outcome::DirtyCpu)
     } else {

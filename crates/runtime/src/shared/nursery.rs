@@ -43,8 +43,18 @@ pub(super) fn worked(processes: usize) {
     SHARE_WORDS.store(share.min(MOST_BLOCK_WORDS), Ordering::Relaxed);
 }
 
-/// When the last collection was over, by `cycles`.
+/// Where most of what a collection costs is to wait for the threads to come in, as with many more of them than cores, the nursery may
+/// be this large whatever lives.
+const MOST_WAITED_FOR_WORDS: usize = 1024 * 1024;
+
+/// When the last collection was over, by `cycles`, and when one was asked for since.
 static LAST: AtomicU64 = AtomicU64::new(0);
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+/// The first who wants a collection asks for it now.
+pub(super) fn asked() {
+    ASKED.store(cycles::now(), Ordering::Relaxed);
+}
 
 /// A process got so many words.
 #[inline]
@@ -81,20 +91,21 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
     }
     COPIED_WORDS.store(copied_words, Ordering::Relaxed);
     let limit = LIMIT_WORDS.load(Ordering::Relaxed);
-    let (pause, since) = (cycles::to_ns(now.wrapping_sub(began)), cycles::to_ns(began.wrapping_sub(last)));
-    let next = next_limit(limit, pause, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
+    let asked = ASKED.load(Ordering::Relaxed);
+    let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(asked), asked.wrapping_sub(last)].map(cycles::to_ns);
+    let next = next_limit(limit, pause, cost, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
     // It stays small beside what lives: else it is most of the memory.
-    let next = next.min((old_words / PART).max(FIRST_WORDS));
-    LIMIT_WORDS.store(next, Ordering::Relaxed);
+    let most = (old_words / PART).max(if cost > 2 * pause { MOST_WAITED_FOR_WORDS } else { FIRST_WORDS });
+    LIMIT_WORDS.store(next.min(most), Ordering::Relaxed);
 }
 
-/// By how long the pause was, and the time since the one before, in one unit.
-fn next_limit(limit: usize, pause: u64, since: u64, target: u64) -> usize {
+/// By how long the pause was, what it cost with the time until all had come in, and the time since the one before, in one unit.
+fn next_limit(limit: usize, pause: u64, cost: u64, since: u64, target: u64) -> usize {
     let next = if pause > target {
         limit * 3 / 4
-    } else if pause * WORTH_ONE_IN > since && pause * 2 < target {
+    } else if cost * WORTH_ONE_IN > since && pause * 2 < target {
         limit * 5 / 4
-    } else if pause * WORTH_ONE_IN * 2 < since && limit > FIRST_WORDS {
+    } else if cost * WORTH_ONE_IN * 2 < since && limit > FIRST_WORDS {
         limit * 15 / 16
     } else {
         limit
@@ -108,15 +119,18 @@ mod tests {
 
     #[test]
     fn the_limit_follows_the_pause_target_and_does_not_grow_for_nothing() {
+        let next = |limit, pause, since| next_limit(limit, pause, pause, since, 1000);
         // Pauses of half the target, which take half the time: it may not grow, as it would come too near.
-        assert_eq!(next_limit(100_000, 500, 500, 1000), 100_000);
-        assert_eq!(next_limit(100_000, 1001, 1 << 40, 1000), 75_000);
-        assert_eq!(next_limit(100_000, 100, 1000, 1000), 125_000);
+        assert_eq!(next(100_000, 500, 500), 100_000);
+        assert_eq!(next(100_000, 1001, 1 << 40), 75_000);
+        assert_eq!(next(100_000, 100, 1000), 125_000);
         // Rare and short.
-        assert_eq!(next_limit(160_000, 100, 1 << 20, 1000), 150_000);
-        assert_eq!(next_limit(FIRST_WORDS, 100, 1 << 20, 1000), FIRST_WORDS);
+        assert_eq!(next(160_000, 100, 1 << 20), 150_000);
+        assert_eq!(next(FIRST_WORDS, 100, 1 << 20), FIRST_WORDS);
+        // Rare and short, but waited for.
+        assert_eq!(next_limit(160_000, 100, 100_000, 1 << 20, 1000), 200_000);
         // Whatever happens.
-        assert_eq!((0..100).fold(FIRST_WORDS, |limit, _| next_limit(limit, 2000, 2000, 1000)), LEAST_WORDS);
-        assert_eq!((0..100).fold(FIRST_WORDS, |limit, _| next_limit(limit, 10, 10, 1000)), MOST_WORDS);
+        assert_eq!((0..100).fold(FIRST_WORDS, |limit, _| next(limit, 2000, 2000)), LEAST_WORDS);
+        assert_eq!((0..100).fold(FIRST_WORDS, |limit, _| next(limit, 10, 10)), MOST_WORDS);
     }
 }

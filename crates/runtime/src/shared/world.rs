@@ -9,7 +9,7 @@
 //! inside, and the collector looks at the lines after `WANTED` was set: so one of the two sees the other.
 
 use super::chunk::Trailer;
-use super::collection;
+use super::{collection, nursery};
 use crate::{qsbr, standstill};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::Cell;
@@ -73,7 +73,9 @@ pub(crate) fn is_wanted() -> bool {
 /// From now on the threads come in.
 pub(super) fn ask(for_what: u8) {
     if WANTED.load(Ordering::Relaxed) & for_what != for_what {
-        WANTED.fetch_or(for_what, Ordering::SeqCst);
+        if WANTED.fetch_or(for_what, Ordering::SeqCst) == 0 {
+            nursery::asked();
+        }
         standstill::raise_alarm(standstill::COLLECTION);
     }
 }
