@@ -24,7 +24,13 @@
 //! Mode gc verifies this behind collections (`verify`).
 //!
 //! **World.** Collections run while no thread looks at a process (`world`). Natives on dirty threads run outside, on copies of
-//! their arguments (`outside`).
+//! their arguments (`outside`). A process that ends for the others meanwhile stays among the roots (`departed`). Each root is visited
+//! once: in a major collection all that is no literal moves, so what a slot refers to when it was visited would move again.
+//!
+//! Nothing is collected in the middle of a native, or while signals are handled (`world::hold`): messages that were taken and are in
+//! no queue yet are no roots. What is asked for then is noted as what is left to dirty threads is with private heaps (`long_gc`), but
+//! done by the thread that runs the process, before or behind its slice: all wait for a collection anyway, and a process that is asked
+//! again and again, each time before it got its turn, would never run.
 //!
 //! **What is not in the heap**: data under way that is nobody's yet (timers, ports, exit signals, answers) is copied to memory of its
 //! own, as with private heaps, and copied into the heap by who gets it. So no root leads there, and what is neither young nor a
