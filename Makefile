@@ -1,5 +1,5 @@
 # make demo   build, and run one example
-# make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential and hybrid, and a sample of OTP's own sources
+# make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
@@ -10,7 +10,7 @@
 
 ERL := bin/erl
 JOBS ?= 2
-MODES ?= normal,gc,yield,s64,sequential,hybrid,hybrid_gc
+MODES ?= normal,gc,yield,s64,sequential,hybrid,hybrid_gc,shared,shared_gc
 BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1

@@ -7,7 +7,7 @@ main(_) ->
     erts_debug:set_internal_state(available_internal_state, true),
     erts_debug:set_internal_state(heddle_task_probe, true),
     Tests = [start, errors, echo, order, link_task_ends, link_process_ends, link_by_task, unlink_by_task, trap, monitor, demonitor,
-             names, timeout, idle, info, listing, suspend, kill, exits, stops, collect, threads, levels, bound, placed, traced, many],
+             names, timeout, idle, info, listing, suspend, kill, exits, stops, collect, sends, threads, levels, bound, blocked, placed, traced, many],
     [run(Test) || Test <- Tests],
     settle(0),
     io:format("living: ~p~n", [living()]).
@@ -302,6 +302,21 @@ test(collect) ->
     {lists:usort(Same), element(2, process_info(T, total_heap_size)) < 1000, stop(T)};
 
 %% Messages from threads that are none of the machine's.
+%% What it sends leaves nothing in its heap.
+test(sends) ->
+    T = probe(),
+    Deaf = spawn_link(fun() -> receive stop -> ok end end),
+    Message = lists:seq(1, 1000),
+    ok = ask(T, echo, ok),
+    {_, Before} = process_info(T, total_heap_size),
+    T ! {fan, self(), [{Deaf, Message} || _ <- lists:seq(1, 100)]},
+    ok = ask(T, echo, ok),
+    {_, After} = process_info(T, total_heap_size),
+    {_, Sent} = process_info(Deaf, message_queue_len),
+    unlink(Deaf),
+    exit(Deaf, kill),
+    {Sent, After < Before + 50_000, stop(T)};
+
 test(threads) ->
     {ok, T} = heddle_task:start(probe, self()),
     [T ! {thread, self(), {sent, I}} || I <- lists:seq(1, 10)],
@@ -321,7 +336,7 @@ test(levels) ->
 test(bound) ->
     {ok, T} = heddle_task:start(probe_bound, none),
     {placement, #{place := {private, _}}} = process_info(T, placement),
-    T ! {block, self(), 1000},
+    T ! {block, self(), {1000, ok}},
     U = probe(),
     Rounds = [ask(U, echo, I) || I <- lists:seq(1, 100)],
     blocks = receive {block, _} -> over after 0 -> blocks end,
@@ -330,6 +345,16 @@ test(bound) ->
     {ok, V} = heddle_task:start(probe_bound, none, [{thread, shared}, {priority, 15}]),
     {placement, #{place := Place}} = process_info(V, placement),
     {length(Rounds), Levels, Place, stop(T), stop(U), stop(V)};
+
+%% What it was sent is there when it goes on, whatever the others collected meanwhile.
+test(blocked) ->
+    {ok, T} = heddle_task:start(probe_bound, none),
+    Same = [begin
+                T ! {block, self(), {50, {N, lists:seq(N, 5000), binary:copy(<<N>>, 1000)}}},
+                [begin lists:seq(1, 20_000), garbage_collect() end || _ <- lists:seq(1, 5)],
+                receive {block, Answer} -> Answer =:= {N, lists:seq(N, 5000), binary:copy(<<N>>, 1000)} end
+            end || N <- lists:seq(1, 5)],
+    {lists:usort(Same), stop(T)};
 
 %% It goes from scheduler to scheduler, to a thread of its own and back, and loses nothing.
 test(placed) ->

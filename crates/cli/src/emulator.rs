@@ -166,7 +166,8 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         "hmem" => match value {
             "private" => {}
             "hybrid" => area::want(area::MOST_BYTES),
-            _ => return Err(format!("+hmem {value}: private or hybrid (shared is not there yet)")),
+            "shared" => heddle_term::young::want(),
+            _ => return Err(format!("+hmem {value}: private, shared or hybrid")),
         },
         "hmarea" => match number(name, value)? {
             mib @ 64..=15_360 => config.message_area = Some(mib << 20),
@@ -178,6 +179,11 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             "always" => Direct::Always.set(),
             _ => return Err(format!("+hdirect {value}: never, large or always")),
         },
+        "hpause" => match number(name, value)? {
+            us @ 1.. => heddle_runtime::shared::nursery::PAUSE_US.store(us, Relaxed),
+            0 => return Err(format!("+hpause {value}: at least one microsecond")),
+        },
+        "hgct" => heddle_runtime::shared::collection::MOST_THREADS.store(number(name, value)?, Relaxed),
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),

@@ -26,10 +26,11 @@ fn the_architecture_is_told() {
     assert_eq!(says(&[], told), "private");
     assert_eq!(says(&["+hmem", "private"], told), "private");
     assert_eq!(says(&["+hmem", "hybrid"], told), "hybrid");
+    assert_eq!(says(&["+hmem", "shared"], told), "shared");
     let output = erl(&["+hmem", "large"], "halt().");
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("+hmem large: private or hybrid"), "{said}");
+    assert!(said.contains("+hmem large: private, shared or hybrid"), "{said}");
 }
 
 /// Words that are copied while a list of 10,000 elements goes to and fro a hundred times.

@@ -6,6 +6,7 @@
 
 use heddle_memory::Kind;
 use heddle_term::heap::POISON;
+use heddle_term::young;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
@@ -25,8 +26,8 @@ impl Spare {
         let (before, before_words) = self.block.replace((start, words));
         heddle_memory::keep(words * 8);
         if !before.is_null() {
-            // SAFETY: it was allocated with this size, and nobody else has it.
-            unsafe { heddle_memory::free(Kind::Heap, before.cast(), before_words * 8) };
+            // SAFETY: it was allocated with this size, as memory of this kind, and nobody else has it.
+            unsafe { heddle_memory::free(young::kind(), before.cast(), before_words * 8) };
         }
     }
 }
@@ -64,7 +65,7 @@ pub(crate) fn allocate(words: usize) -> *mut u64 {
     });
     match kept {
         Ok(start) if !start.is_null() => start,
-        _ => heddle_memory::allocate(Kind::Heap, words * 8).cast(),
+        _ => heddle_memory::allocate(young::kind(), words * 8).cast(),
     }
 }
 
@@ -87,8 +88,8 @@ pub(crate) fn free(start: *mut u64, end: *mut u64) {
     }
     let words = (end as usize - start as usize) / 8;
     if words > KEPT_WORDS && !crate::zeal::gc() || SPARE.try_with(|spare| spare.keep(start, words)).is_err() {
-        // SAFETY: allocated with this size.
-        unsafe { heddle_memory::free(Kind::Heap, start.cast(), words * 8) };
+        // SAFETY: allocated with this size, as memory of this kind.
+        unsafe { heddle_memory::free(young::kind(), start.cast(), words * 8) };
     }
 }
 

@@ -6,7 +6,7 @@ use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
 use crate::state::Put;
-use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, wall_time};
+use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, shared, wall_time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -138,10 +138,16 @@ pub fn run(kind: usize, id: usize, number: usize) {
         msacc::sleep(false);
         msacc::enter(State::Emulator);
         let guard = qsbr::guard();
+        if shared::is_on() {
+            shared::world::enter();
+        }
         let outcome = serve(engine.as_mut(), p, kind, number);
         // SAFETY: the scheduler handed it to us with DIRTY set, so we are its owner until it is let go.
         let local = unsafe { p.local() };
         sched::switch_out(p, local, outcome);
+        if shared::is_on() {
+            shared::world::leave();
+        }
         // It looks at nothing any more. What may not go yet is left to others with the guard.
         qsbr::tidy();
         drop(guard);
@@ -178,15 +184,22 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     if !sched::on_dirty_thread() {
         return private::out_of_sight(f);
     }
-    let shared = p.proc_ref();
+    let shared_part = p.proc_ref();
     p.flags |= FLAG_DETACHED;
-    if shared.state.detach() == Put::Enqueue {
-        sched::enqueue(shared);
+    if shared_part.state.detach() == Put::Enqueue {
+        sched::enqueue(shared_part);
+    }
+    if shared::is_on() && p.heap.is_shared() {
+        // Its arguments were too large to be copied (`shared::outside`): the world waits.
+        let result = f();
+        reattach(shared_part);
+        p.flags &= !FLAG_DETACHED;
+        return result;
     }
     qsbr::offline();
     let result = f();
     qsbr::online();
-    reattach(shared);
+    reattach(shared_part);
     p.flags &= !FLAG_DETACHED;
     result
 }

@@ -6,7 +6,7 @@ use crate::registers::Registers;
 use crate::send::{deliver, send_exit, send_exit_with};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, seq, tracees};
-use crate::{gc, names, proctab, qsbr, timer_refs};
+use crate::{gc, names, proctab, qsbr, shared as shared_heap, timer_refs};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -26,6 +26,8 @@ pub fn finish(p: &mut Process) {
     let shared = p.proc_ref();
     if !shared.state.load().is_exiting() {
         leave(p);
+    } else if shared_heap::is_on() {
+        shared_heap::departed::remove(shared);
     }
     crate::placement::change(p.shared(), crate::placement::Place::Anywhere);
     drop(p.take_rare());
@@ -38,8 +40,16 @@ pub fn finish(p: &mut Process) {
     }
 }
 
-/// The end as all others see it. What a native may still use, whose dirty thread blocks, stays for `finish`.
-pub fn leave(p: &mut Process) {
+/// The end of a process that a dirty thread has, or is to get, as all others see it: what a native may still use stays for `finish`.
+pub fn depart(p: &mut Process) {
+    leave(p);
+    if shared_heap::is_on() {
+        shared_heap::departed::add(p.proc_ref());
+    }
+}
+
+/// The end as all others see it.
+fn leave(p: &mut Process) {
     let shared = p.proc_ref();
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);

@@ -27,7 +27,7 @@ use crate::off_heap::{Area, Promoted, Survivors, sweep};
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{blocks, cycles, figures, stack, system_monitor, time};
+use crate::{blocks, cycles, figures, shared, stack, system_monitor, time};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::literal::Leaving;
@@ -38,7 +38,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 /// Counts a collection for the calling thread: `began` by `cycles`, words copied, reclaimed, and live when it was done.
-fn count(minor: bool, began: u64, copied: usize, reclaimed: usize, live: usize) {
+pub(crate) fn count(minor: bool, began: u64, copied: usize, reclaimed: usize, live: usize) {
     figures::count(|mine| {
         let time = cycles::now().wrapping_sub(began);
         let (count, words, times, pauses) = if minor {
@@ -57,6 +57,9 @@ fn count(minor: bool, began: u64, copied: usize, reclaimed: usize, live: usize) 
 
 /// Gives a new process its block.
 pub fn init_block(p: &mut Process, need_words: usize) {
+    if shared::is_on() {
+        return shared::init(p, need_words);
+    }
     let words = sizes::at_least((need_words + STACK_SLACK_WORDS + 2).max(p.min_heap_words));
     p.start = blocks::allocate(words);
     p.end = p.start.wrapping_add(words);
@@ -68,6 +71,9 @@ pub fn init_block(p: &mut Process, need_words: usize) {
 
 /// Frees everything a process holds in heaps.
 pub fn free_all(p: &mut Process) {
+    if shared::is_on() {
+        return shared::abandon(p);
+    }
     p.messages.clear();
     p.heap.clear();
     p.old_off_heap.release_all();
@@ -94,11 +100,17 @@ pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::Atom
 pub enum Kind {
     /// Minor unless something asks for more.
     Automatic,
+    /// The same, because a program asked: a shared heap is not collected for less.
+    Asked,
     Major,
 }
 
 /// How much a collection may have to look at, in words.
 pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
+    if shared::is_on() {
+        // It is all threads' work, and cannot be left to one.
+        return 0;
+    }
     let young = p.used_words() + p.heap.fragment_words;
     let full = kind == Kind::Major
         || p.need_major
@@ -110,6 +122,10 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
 /// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free.
 /// Returns the work done, in reductions.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
+    let is_shared = shared::is_on();
+    if is_shared && shared::has_room(p, need_words, kind) {
+        return 1;
+    }
     p.shared().state.set_collecting(true);
     let state = msacc::enter(State::Gc);
     let start = cycles::now();
@@ -120,7 +136,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
     if traced {
-        let minor = kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after;
+        let minor = kind != Kind::Major && !p.need_major && p.minor_count < p.fullsweep_after;
         events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
     }
     let began = system_monitor::watches_collections().then(|| (time::monotonic_ns(), LONG_SLEEP_MS.load(Ordering::Relaxed)));
@@ -129,11 +145,13 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     let mut done = false;
     let old_words = words(p.old_start, p.old_top);
-    if kind == Kind::Automatic && !p.need_major && p.minor_count < p.fullsweep_after {
+    if is_shared {
+        done = shared::collect(p, live, need_words, kind);
+    } else if kind != Kind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
         done = minor(p, live, need_words);
     }
     let minor = done;
-    if !done {
+    if !done && !is_shared {
         major(p, live, need_words, None, None);
     }
     p.sync_limit();
@@ -142,7 +160,9 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
     }
     // A minor one copies all that is young now, and what it promoted.
-    count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
+    if !is_shared {
+        count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
+    }
     if metered {
         meters::pause(p, meters::What::Memory, true);
     }
@@ -154,7 +174,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     p.shared().state.set_collecting(false);
     msacc::enter(state);
     let is_checked = crate::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY));
-    if is_checked || crate::zeal::verifies() {
+    if !is_shared && (is_checked || crate::zeal::verifies()) {
         crate::verify::heap(p, live);
     }
     debug_assert!(p.free_words() >= need_words as isize);
@@ -163,6 +183,9 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
 
 /// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.
 pub fn hibernate(p: &mut Process, live: &mut [Term]) {
+    if shared::is_on() {
+        return shared::hibernate(p);
+    }
     let start = cycles::now();
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     p.stop = p.end;
@@ -182,7 +205,7 @@ pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
     p.shared().state.set_collecting(false);
 }
 
-fn check_max_heap(p: &mut Process) {
+pub(crate) fn check_max_heap(p: &mut Process) {
     let max_heap = p.max_heap();
     let max = max_heap.size_words;
     if max == 0 {
@@ -190,7 +213,7 @@ fn check_max_heap(p: &mut Process) {
     }
     let mut total = p.total_heap_words();
     if max_heap.include_shared_binaries {
-        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words;
+        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words + shared::old_virtual_words_of(p);
     }
     if total > max {
         p.heap_limit_hit = true;
@@ -212,22 +235,12 @@ pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut im
     for x in live {
         f(x);
     }
-    let mut slot = p.stop;
-    let clean = p.end.wrapping_sub(stack::clean_words(p));
-    while slot < clean {
-        // SAFETY: the stack is initialised from `stop` to `end`; Term is transparent over u64.
-        unsafe {
-            f(&mut *slot.cast::<Term>());
-            slot = slot.add(1);
-        }
-    }
-    p.messages.for_each_root(&mut *f);
-    p.dictionary.for_each_root(&mut *f);
+    for_each_stack_root(p, f);
+    for_each_far_root(p, f);
     for term in p.trap_args.iter_mut().chain(p.saved.iter_mut()) {
         f(term);
     }
     for term in [
-        &mut p.group_leader,
         &mut p.exit_reason,
         &mut p.exception.reason,
         &mut p.exception.trace,
@@ -236,6 +249,40 @@ pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut im
         &mut p.exception.info,
     ] {
         f(term);
+    }
+}
+
+/// Those that natives do not write.
+fn for_each_far_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
+    if shared::is_on() {
+        // The messages themselves: see `shared::roots`.
+        p.messages.for_each_marker(&mut *f);
+    } else {
+        p.messages.for_each_root(&mut *f);
+    }
+    p.dictionary.for_each_root(&mut *f);
+    f(&mut p.group_leader);
+}
+
+/// The roots of a process of which a native runs that makes terms in memory of its own (`shared::outside`).
+pub(crate) fn for_each_root_outside(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
+    for_each_stack_root(p, f);
+    for_each_far_root(p, f);
+    for term in p.saved.iter_mut() {
+        f(term);
+    }
+}
+
+/// The part of the stack that is not clean.
+fn for_each_stack_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
+    let mut slot = p.stop;
+    let clean = p.end.wrapping_sub(stack::clean_words(p));
+    while slot < clean {
+        // SAFETY: the stack is initialised from `stop` to `end`; Term is transparent over u64.
+        unsafe {
+            f(&mut *slot.cast::<Term>());
+            slot = slot.add(1);
+        }
     }
 }
 

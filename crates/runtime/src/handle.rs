@@ -7,7 +7,7 @@ use crate::process::{FLAG_ENDS, Process};
 use crate::send::{PORTS, deliver, node_name};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, meters};
-use crate::{proctab, refs, system_monitor, task};
+use crate::{proctab, refs, shared, system_monitor, task};
 use heddle_term::{Term, am};
 
 #[must_use]
@@ -23,6 +23,8 @@ pub fn drain(p: &mut Process) -> After {
     if p.shared().inbox.is_empty() {
         return After::Continue;
     }
+    // Messages that are taken and not in the queue yet are no roots: nothing may move.
+    let _hold = shared::is_on().then(shared::world::hold);
     p.shared().begin_handling();
     let mut list = p.shared().inbox.take();
     while !list.is_null() {

@@ -3,6 +3,7 @@
 
 use crate::signal::{Body, Signal};
 use heddle_sync::sequential::Word;
+use heddle_term::Term;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -44,6 +45,21 @@ impl Inbox {
         // SeqCst: see ProcState::clear_active.
         let head = self.head.load(Ordering::SeqCst);
         head.is_null() || head == closed()
+    }
+
+    /// Calls `f` on each term of a message whose data is in the shared heap, while it stands still: others may push what is not.
+    pub(crate) fn for_each_root(&self, f: &mut impl FnMut(&mut Term)) {
+        // Acquire: pairs with the pushes.
+        let mut node = self.head.load(Ordering::Acquire);
+        while !node.is_null() && node != closed() {
+            // SAFETY: signals stay until the owner takes them, and nobody else looks at what is in them.
+            unsafe {
+                if let Body::Message { data, .. } | Body::AliasMessage { data, .. } = &mut (*node).body {
+                    data.for_root(f);
+                }
+                node = (*node).next;
+            }
+        }
     }
 
     /// Everything that arrived, oldest first.

@@ -8,7 +8,7 @@
 
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
-use crate::{held, partner};
+use crate::{held, partner, shared};
 use heddle_term::literal::Leaving;
 use heddle_term::{Heap, Term};
 use std::ptr::null_mut;
@@ -96,6 +96,28 @@ impl InnerQueue {
         }
         self.last = node;
         self.len += 1;
+        if shared::is_on() {
+            // SAFETY: it is in the queue now.
+            unsafe { self.note_shared(node) };
+        }
+    }
+
+    /// A message whose data is in the shared heap is a root.
+    ///
+    /// # Safety
+    /// The message is in the queue, and not among the adopted ones.
+    #[inline]
+    // SAFETY: the contract above.
+    unsafe fn note_shared(&mut self, node: *mut Signal) {
+        // SAFETY: by contract.
+        unsafe {
+            if let Body::Message { data, .. } = &(*node).body
+                && data.is_bare()
+                && data.term().is_pointer()
+            {
+                self.link(node);
+            }
+        }
     }
 
     /// The term at the save position, if it is in the heap or needs no heap: what `loop_rec` mostly finds when it skips messages.
@@ -137,8 +159,22 @@ impl InnerQueue {
     unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut u32) {
         // SAFETY: by contract.
         unsafe {
-            let Body::Message { data, before, .. } = &mut (*node).body else { return };
+            let Body::Message { data, .. } = &mut (*node).body else { return };
             held::add(held_words, data.settle(heap));
+            self.link(node);
+        }
+    }
+
+    /// Among the adopted ones.
+    ///
+    /// # Safety
+    /// The message is in the queue, bare, and not among them.
+    #[inline(always)]
+    // SAFETY: the contract above.
+    unsafe fn link(&mut self, node: *mut Signal) {
+        // SAFETY: by contract.
+        unsafe {
+            let Body::Message { data, before, .. } = &mut (*node).body else { return };
             *before = null_mut();
             if let Some(after) = data.queued() {
                 *after = self.adopted.cast();
@@ -344,13 +380,17 @@ impl InnerQueue {
         }
     }
 
-    /// Every adopted term and the markers' references: roots.
-    pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
+    pub(crate) fn for_each_marker(&mut self, mut f: impl FnMut(&mut Term)) {
         for marker in self.markers.iter_mut().flat_map(|m| &mut m.slots) {
             if !marker.reference.is_none() {
                 f(&mut marker.reference);
             }
         }
+    }
+
+    /// Every adopted term and the markers' references: roots.
+    pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
+        self.for_each_marker(&mut f);
         let mut node = self.adopted;
         while !node.is_null() {
             // SAFETY: adopted messages are in the queue, and live while the queue is borrowed.
@@ -358,6 +398,32 @@ impl InnerQueue {
             let Body::Message { data, .. } = body else { unreachable!("only messages are queued") };
             f(data.bare_term());
             node = data.queued().map_or(null_mut(), |after| after.cast());
+        }
+    }
+
+    /// The same with a shared heap: of what came, or was adopted, since the last call.
+    pub(crate) fn for_each_new_root(&mut self, mut f: impl FnMut(&mut Term)) {
+        let mut node = std::mem::replace(&mut self.adopted, null_mut());
+        while !node.is_null() {
+            // SAFETY: adopted messages are in the queue.
+            let Body::Message { data, before, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
+            f(data.bare_term());
+            *before = null_mut();
+            node = data.queued().map_or(null_mut(), |after| std::mem::replace(after, null_mut()).cast());
+        }
+    }
+
+    /// Every term that is in the heap, and needs no memory of its message's.
+    pub(crate) fn for_each_bare(&mut self, mut f: impl FnMut(&mut Term)) {
+        let mut node = self.first;
+        while !node.is_null() {
+            // SAFETY: list nodes are live.
+            unsafe {
+                if let Body::Message { data, .. } = &mut (*node).body {
+                    data.for_root(&mut f);
+                }
+                node = (*node).next;
+            }
         }
     }
 

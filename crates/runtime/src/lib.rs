@@ -47,6 +47,7 @@ pub mod registers;
 pub mod run_queue;
 pub mod sched;
 pub mod send;
+pub mod shared;
 pub mod signal;
 pub mod sizes;
 pub mod spawn;

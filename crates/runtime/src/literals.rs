@@ -10,12 +10,12 @@
 use crate::gc;
 use crate::locks::Class;
 use crate::process::Process;
-use crate::{Package, qsbr, send};
+use crate::{Package, qsbr, send, shared};
 use heddle_term::area::{self, Region};
 use heddle_term::literal::{Area, Leaving, announce, leaving};
 use heddle_term::{Atom, Term};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 enum Phase {
     Idle,
@@ -36,6 +36,9 @@ struct State {
 }
 
 static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Idle, waiting: Vec::new(), batch: Vec::new(), over: None });
+
+/// The shared heap left the batch, all of it: what processes are asked later only have it in messages that are not in the heap yet.
+static LEFT: AtomicBool = AtomicBool::new(false);
 
 /// Pid + 1 of the collector.
 pub static COLLECTOR: AtomicU64 = AtomicU64::new(0);
@@ -90,6 +93,7 @@ pub fn switch() -> Switched {
         return Switched::No;
     }
     state.batch = std::mem::take(&mut state.waiting);
+    LEFT.store(false, Ordering::Relaxed);
     announce(Some(Box::new(Leaving::of(&state.batch))));
     state.phase = Phase::Announced(qsbr::next());
     Switched::NotYet
@@ -112,6 +116,12 @@ fn finish_batch() -> Vec<Area> {
 pub fn copy_off(p: &mut Process) {
     let Some(leaving) = leaving() else { return };
     let in_messages = p.messages.adopt_referring(leaving, &mut p.heap);
+    if shared::is_on() {
+        if in_messages || !LEFT.swap(true, Ordering::Relaxed) {
+            shared::leave_literals(p);
+        }
+        return;
+    }
     if in_messages || refers_to(p, leaving) {
         gc::collect_off_literals(p, leaving);
     }

@@ -8,7 +8,7 @@
 
 use crate::gc::{self, Kind};
 use crate::process::{FLAG_COLLECT, Process};
-use crate::{sched, zeal};
+use crate::{sched, shared, zeal};
 
 /// Above this many words a collection may hold a scheduler for too long: copying a heap of 4 MiB takes 3 to 5 ms here. ERTS has
 /// 128 Ki words; on the way to the dirty thread and back some 50 microseconds pass, so heaps of that size are quicker done at once.
@@ -52,7 +52,18 @@ pub fn is_due(p: &Process) -> bool {
     p.flags & FLAG_COLLECT != 0
 }
 
-/// On a dirty thread that has the process: does what is due.
+/// With a shared heap all wait for a collection anyway, so no dirty thread is asked to do what is due, and the process goes on after
+/// it: who asks for one again and again does not keep it from running. Whether it was done. Where all that the process refers to is
+/// in its roots.
+pub(crate) fn is_done_here(p: &mut Process) -> bool {
+    let here = shared::is_on();
+    if here {
+        run(p);
+    }
+    here
+}
+
+/// By a thread that has the process: does what is due.
 pub fn run(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     let due = std::mem::take(&mut p.rare().due);

@@ -210,6 +210,25 @@ impl Package {
         }
     }
 
+    /// A message of a process to another one: with a shared heap, the term itself. `term` is of `from`'s heap.
+    #[inline(always)]
+    pub fn of_process(from: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+        if from.heap.is_shared() {
+            // Nobody looks how large it is.
+            let _ = count(Cost { words: 0, referred: term.is_pointer() as usize, foreseen: 0 });
+            return Package::immediate(term);
+        }
+        Package::message(from, term, count)
+    }
+
+    /// Calls `f` on the term if its data is in the shared heap.
+    #[inline]
+    pub(crate) fn for_root(&mut self, f: &mut impl FnMut(&mut Term)) {
+        if self.fragment.is_null() {
+            f(&mut self.term);
+        }
+    }
+
     /// A package of an immediate or literal.
     #[inline]
     pub const fn immediate(term: Term) -> Package {
@@ -319,7 +338,7 @@ impl Package {
         // SAFETY: the fragment is ours, whole and closed; its off-heap objects are relinked below.
         unsafe {
             let words = (*fragment).used_words;
-            if words > ADOPT_ABOVE_WORDS {
+            if words > ADOPT_ABOVE_WORDS && !heap.is_shared() {
                 let held_words = splice(listed, &mut heap.off_heap, 0);
                 heap.adopt(fragment);
                 return held_words;

@@ -13,7 +13,7 @@ use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
 use crate::sched::{self, EngineThread};
 use crate::state::{Put, Taken};
 use crate::trace::events;
-use crate::{affinity, dirty, give_back, long_gc, placement, qsbr, standstill};
+use crate::{affinity, dirty, give_back, long_gc, placement, qsbr, shared, standstill};
 use heddle_sync::stack::Stack;
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -197,6 +197,9 @@ fn run(index: usize) {
     let mut engine = sched::new_engine();
     loop {
         qsbr::quiescent();
+        if shared::world::is_wanted() {
+            shared::world::come_in();
+        }
         let entries = me.entries.take();
         for &p in &entries {
             take(engine.as_mut(), p, me, index);
@@ -254,7 +257,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: us
         out
     };
     let waits = matches!(outcome, Outcome::Yield | Outcome::Wait | Outcome::Suspended);
-    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) {
+    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) && !long_gc::is_done_here(local) {
         outcome = Outcome::DirtyCpu;
     }
     me.current.store(0, Ordering::Relaxed);

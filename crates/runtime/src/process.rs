@@ -428,6 +428,9 @@ pub const FLAG_ENDS: u16 = 128;
 /// It waits for a busy port, or did and has not come to try again.
 pub const FLAG_AT_PORT: u16 = 256;
 
+/// A program asked for a collection of the shared heap.
+pub const FLAG_ASKED: u16 = 512;
+
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
 
@@ -459,7 +462,9 @@ impl Process {
         self.start.wrapping_add(self.rare.as_ref().map_or(0, |rare| rare.gap_words))
     }
     pub fn used_words(&self) -> usize {
-        (self.heap.htop as usize - self.young_start() as usize) / 8
+        // None: its heap is put away while a native of it runs (`shared::outside`).
+        let top = if self.heap.htop.is_null() { crate::shared::top_of(self) } else { self.heap.htop };
+        (top as usize - self.young_start() as usize) / 8
     }
     /// Blocks, fragments, what it holds of the message area, and the messages in the queue unless they are to stay off the heap.
     pub fn total_heap_words(&self) -> usize {
@@ -488,7 +493,10 @@ impl Process {
             ("mbuf_size", self.heap.fragment_words),
             ("recent_size", (self.high_water as usize - self.start as usize) / 8),
             ("stack_size", self.stack_words()),
-            ("old_heap_size", (self.old_top as usize - self.old_start as usize) / 8),
+            (
+                "old_heap_size",
+                if crate::shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 },
+            ),
             ("heap_size", self.used_words()),
             ("bin_vheap_size", self.heap.off_heap.virtual_words),
             ("bin_vheap_block_size", self.vheap_limit_words),
@@ -497,6 +505,9 @@ impl Process {
         ]
     }
     pub fn old_words(&self) -> usize {
+        if crate::shared::is_on() {
+            return crate::shared::old_words_of(self);
+        }
         (self.old_end as usize - self.old_start as usize) / 8
     }
     /// Free words between heap and stack, less the slack.
@@ -675,7 +686,7 @@ impl Process {
     /// Asks the engine for a collection as soon as the running native has returned.
     pub fn request_collection(&mut self) {
         if self.heap.fragments.is_null() {
-            let fragment = heddle_term::Fragment::new(1);
+            let fragment = heddle_term::Fragment::in_heap(1);
             // SAFETY: a fresh fragment, empty.
             unsafe { self.heap.adopt(fragment) };
         }

@@ -3,6 +3,7 @@
 //! not reused until the table was gone through (as in ERTS).
 
 use crate::process::{ProcRef, ProcShared};
+use crate::shared;
 use heddle_sync::sequential::{Number, Word};
 use heddle_term::Term;
 use std::sync::OnceLock;
@@ -169,6 +170,10 @@ fn give_back_port(id: u64) {
 
 /// Makes the process visible under its identity.
 pub fn publish(p: ProcRef) {
+    if shared::is_on() {
+        // What it begins with may be its parent's, and new.
+        shared::touch(&p);
+    }
     let table = if p.is_port() { ports() } else { processes() };
     // Release: pairs with the Acquire in `lookup`.
     table.slot(p.pid).store(p.as_ptr(), Ordering::Release);
@@ -230,6 +235,14 @@ pub fn set_next(pid: u64) -> u64 {
 pub fn set_next_port(number: u64) -> u64 {
     PORT_NUMBERS.set_next(number);
     next_port()
+}
+
+/// The process, or port, in a slot.
+pub(crate) fn in_slot(slot: usize, is_port: bool) -> Option<ProcRef> {
+    let table = if is_port { ports() } else { processes() };
+    let ptr = table.slots[slot].load(Ordering::Acquire);
+    // SAFETY: as in `lookup`.
+    (ptr.addr() > 1).then(|| unsafe { ProcRef::from_ptr(ptr) })
 }
 
 /// All live processes, by rising slot. A snapshot in the sense that a process alive during the whole walk is seen.

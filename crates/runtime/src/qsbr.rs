@@ -9,6 +9,7 @@
 //! meanwhile: it tidies up (`tidy`) and comes back soon for what others may still look at, or leaves that to others (`Guard`).
 
 use crate::process::{self, ProcRef};
+use crate::shared;
 use heddle_sync::sequential::{self, Word};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::{Cell, RefCell};
@@ -111,10 +112,16 @@ pub fn online() {
         full_fence();
         l.depth.set(1);
     });
+    if shared::is_on() {
+        shared::world::enter();
+    }
 }
 
 /// The calling thread holds no borrowed pointer and will take none until `online`.
 pub fn offline() {
+    if shared::is_on() {
+        shared::world::leave();
+    }
     LOCAL.with(|l| {
         SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
         l.depth.set(0);
@@ -266,6 +273,10 @@ fn collect_orphans(lowest: u64) {
 
 /// The calling thread is about to end: waits a while until what it is to free may go. What may not is left to others.
 pub fn end() {
+    if shared::is_on() {
+        // It has no process any more; those that wait for a collection would wait for it, and it for them.
+        shared::world::leave();
+    }
     for _ in 0..LAST_LOOKS {
         quiescent();
         if LOCAL.with(|l| !l.has_garbage()) {

@@ -62,6 +62,14 @@ impl Registers {
         }
     }
 
+    /// Only the first `len` stay.
+    pub fn truncate(&mut self, len: usize) {
+        if let Some(block) = self.0 {
+            // SAFETY: our live block.
+            unsafe { (*block.as_ptr()).len = (*block.as_ptr()).len.min(len as u32) };
+        }
+    }
+
     pub fn push(&mut self, term: Term) {
         self.extend_from_slice(&[term]);
     }

@@ -122,12 +122,12 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
     let from = Term::local_pid(p.pid());
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let package = Package::message(p, message, messages::to_myself);
+        let package = Package::of_process(p, message, messages::to_myself);
         let _ = p.shared().inbox.push(Signal::message_with(from, package, token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let package = Package::message(p, message, |cost| messages::to(to, cost));
+        let package = Package::of_process(p, message, |cost| messages::to(to, cost));
         let _ = deliver(to, Signal::message_with(from, package, token));
     }
 }
@@ -148,7 +148,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
     match dest.kind() {
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
-                let (from, data) = (p.pid_term(), Package::message(p, message, |cost| messages::to(to, cost)));
+                let (from, data) = (p.pid_term(), Package::of_process(p, message, |cost| messages::to(to, cost)));
                 let _ = deliver(to, Signal::new(Body::AliasMessage { alias: alias.words(), from, data, token }));
             }
             Sent::Ok

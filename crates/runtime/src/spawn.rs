@@ -81,6 +81,11 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     let group_leader = parent.map_or(Term::local_pid(pid), |p| p.group_leader);
     let parent_pid = parent.map_or(pid, |p| p.pid());
     let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
+    if let Some(parent) = parent.filter(|parent| parent.heap.is_shared()) {
+        gc::init_block(&mut local, 2);
+        local.group_leader = parent.group_leader;
+        return Some(begin(pid, local, args, options));
+    }
     let shared = area::is_there().then(|| Package::for_new_process(parent, args));
     let args_words = shared.as_ref().map_or_else(|| flat_size(args), Package::words_to_unpack);
     let leader_words = flat_size(group_leader);
@@ -90,6 +95,11 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
         Some(package) => package.unpack(&mut local.heap),
         None => local.heap.copy(args),
     };
+    Some(begin(pid, local, args, options))
+}
+
+/// The process stands where it applies its function to `args`, which are of its heap.
+fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> ProcRef {
     let entry = ENTRY_POINTS.get().expect("engine started");
     local.ip = entry.apply;
     local.stop = local.stop.wrapping_sub(2);
@@ -102,7 +112,7 @@ pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOpt
     local.sync_limit();
     let p = process::allocate(pid, local);
     crate::placement::put(&p, options.place);
-    Some(p)
+    p
 }
 
 /// The export's code entry, for natives that start code.

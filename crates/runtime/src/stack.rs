@@ -90,6 +90,12 @@ pub fn before_major(p: &mut Process) {
     }
 }
 
+/// After a collection of the shared heap visited the stack: all that it refers to is old, so all below a new mark is clean.
+pub(crate) fn all_is_old(p: &mut Process) {
+    take_away(p);
+    set(p, DISTANCE_WORDS, u32::MAX);
+}
+
 /// The process returns through the mark, and to the address that is given; its stack's top is `s` now.
 pub fn returned_through(p: &mut Process, s: *mut u64) -> *const u64 {
     let Mark { clean, target, .. } = mark(p);

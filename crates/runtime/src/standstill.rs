@@ -1,22 +1,51 @@
 //! Stopping the world: for crash dumps, and for who wants to see all processes as they are. The others stop where they would take
 //! their next process, and go on once all who stopped them let them.
 
-use crate::{private, qsbr, sched, time};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::{private, qsbr, sched, shared, time};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// How many stopped the others.
 static STOPS: Mutex<usize> = Mutex::new(0);
 static LET_GO: Condvar = Condvar::new();
-/// Whether any did: what schedulers look at before each process. SeqCst with the set of the idle, see `sched::park`.
-static WANTED: AtomicBool = AtomicBool::new(false);
+/// Why schedulers are to come to a stop, as bits: what they look at before each process. SeqCst with the set of the idle, see
+/// `sched::park`.
+static ALARM: AtomicU8 = AtomicU8::new(0);
+/// Somebody stopped the others.
+const STOP: u8 = 1;
+/// The shared heap is to be collected (`shared::world`).
+pub(crate) const COLLECTION: u8 = 2;
 /// Schedulers that stand still.
 static STILL: AtomicUsize = AtomicUsize::new(0);
 
 #[inline(always)]
 pub(crate) fn is_wanted() -> bool {
-    WANTED.load(Ordering::SeqCst)
+    ALARM.load(Ordering::SeqCst) & STOP != 0
+}
+
+#[inline(always)]
+pub(crate) fn is_alarm() -> bool {
+    ALARM.load(Ordering::SeqCst) != 0
+}
+
+pub(crate) fn raise_alarm(why: u8) {
+    ALARM.fetch_or(why, Ordering::SeqCst);
+}
+
+pub(crate) fn end_alarm(why: u8) {
+    ALARM.fetch_and(!why, Ordering::SeqCst);
+}
+
+/// A scheduler, or private thread, between two processes does what the alarm is for.
+#[cold]
+pub(crate) fn heed() {
+    if shared::world::is_wanted() {
+        shared::world::come_in();
+    }
+    if is_wanted() {
+        stand();
+    }
 }
 
 /// Stops the other schedulers; false if some did not come to a stop in so many ms (nobody does who stops others himself). To be
@@ -38,7 +67,7 @@ pub fn stop_others_alone(limit_ms: u64) -> Option<bool> {
 }
 
 fn wait_for_others(limit_ms: u64) -> bool {
-    WANTED.store(true, Ordering::SeqCst);
+    raise_alarm(STOP);
     let (me, count) = (sched::current_index(), sched::count());
     let others = count - me.is_some() as usize;
     let end = time::monotonic_ns() + limit_ms as i64 * 1_000_000;
@@ -59,7 +88,7 @@ pub fn release_others() {
     let mut stops = STOPS.lock().unwrap();
     *stops -= 1;
     if *stops == 0 {
-        WANTED.store(false, Ordering::SeqCst);
+        end_alarm(STOP);
         LET_GO.notify_all();
     }
 }
@@ -78,8 +107,14 @@ pub(crate) fn wait_until_over() {
 
 /// A scheduler stands still as long as it is wanted.
 #[cold]
-pub(crate) fn stand() {
+fn stand() {
     qsbr::offline();
+    stand_outside();
+    qsbr::online();
+}
+
+/// The same for one that holds nothing already.
+pub(crate) fn stand_outside() {
     STILL.fetch_add(1, Ordering::SeqCst);
     let mut stops = STOPS.lock().unwrap();
     while *stops > 0 {
@@ -88,5 +123,4 @@ pub(crate) fn stand() {
     // Under the lock: who stops the others next must not count this one, which goes on.
     STILL.fetch_sub(1, Ordering::SeqCst);
     drop(stops);
-    qsbr::online();
 }

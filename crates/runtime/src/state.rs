@@ -29,6 +29,8 @@ const URGENCY_SHIFT: u32 = 12;
 const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
 const LEFT_BEHIND: u32 = 1 << 14;
 const AWAITS: u32 = 1 << 15;
+/// Ran, or was sent something, since the last collection of the shared heap: what it refers to may be young.
+const TOUCHED: u32 = 1 << 21;
 const LEVEL_SHIFT: u32 = 16;
 const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
 
@@ -264,6 +266,18 @@ impl ProcState {
     pub fn attach(&self) -> bool {
         let (_, new) = self.update(|s| if s & RUNNING != 0 { s } else { s & !DETACHED });
         new & DETACHED == 0
+    }
+
+    /// Notes that it runs, or is sent something. False if that was noted before (see `shared::touched`).
+    #[inline]
+    pub(crate) fn touch(&self) -> bool {
+        // Relaxed, both: looked at while the world stands still, and whoever stops it sees what was done before.
+        self.0.load(Ordering::Relaxed) & TOUCHED == 0 && self.0.fetch_or(TOUCHED, Ordering::Relaxed) & TOUCHED == 0
+    }
+    /// The shared heap was collected: all it refers to is old, until it is touched. One that a thread has goes on touching: false then.
+    pub(crate) fn was_collected(&self) -> bool {
+        let (_, new) = self.update(|s| if s & (RUNNING | DIRTY) == 0 { s & !TOUCHED } else { s | TOUCHED });
+        new & TOUCHED == 0
     }
 
     pub fn set_exiting(&self) {

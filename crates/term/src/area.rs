@@ -19,6 +19,7 @@ use crate::boxed::{Header, Kind};
 use crate::heap::{OffHeap, POISON, release_object};
 use crate::literal::{self, Leaving, RESERVED_BYTES};
 use crate::term::Term;
+use crate::young;
 use foldhash::fast::FixedState;
 use heddle_memory::{Kind as Memory, Stamp};
 use std::collections::HashMap;
@@ -71,13 +72,17 @@ pub fn contains(term: Term) -> bool {
 
 /// Maps the literals' range, with the area behind it if there is to be one. Gives its beginning.
 pub(crate) fn reserve() -> usize {
+    young::reserve();
+    if young::is_on() {
+        FIXED_BYTES.store(usize::MAX, Ordering::Relaxed);
+    }
     let map = |bytes: usize| {
         let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
         // SAFETY: an anonymous private mapping of fresh address space.
         let ptr = unsafe { libc::mmap(null_mut(), bytes, rights, flags, -1, 0) };
         (ptr != libc::MAP_FAILED).then_some(ptr as usize)
     };
-    let mut bytes = WANTED.load(Ordering::Relaxed);
+    let mut bytes = if young::is_on() { 0 } else { WANTED.load(Ordering::Relaxed) };
     while bytes >= LEAST_BYTES {
         let map_bytes = bytes / GRANULE_BYTES / 8;
         let (Some(start), Some(starts)) = (map(RESERVED_BYTES + bytes + ALIGNMENT), map(map_bytes)) else {
@@ -91,6 +96,7 @@ pub(crate) fn reserve() -> usize {
         STARTS.store(starts as *mut AtomicU64, Ordering::Relaxed);
         BASE.store(base, Ordering::Relaxed);
         BYTES.store(bytes, Ordering::Relaxed);
+        FIXED_BYTES.store(RESERVED_BYTES + bytes, Ordering::Relaxed);
         return base - RESERVED_BYTES;
     }
     assert!(!is_wanted(), "cannot reserve address space for the message area: {}", std::io::Error::last_os_error());
@@ -532,7 +538,11 @@ impl Default for Seen {
     }
 }
 
-/// Where objects lie that no collector of a heap moves: literals, and the message area behind them.
+/// Bytes from the first literal on in which nothing moves, or is a process' own.
+static FIXED_BYTES: AtomicUsize = AtomicUsize::new(RESERVED_BYTES);
+
+/// Where objects lie that no collector of a heap moves: literals, and the message area behind them. With a shared heap: everywhere,
+/// as no object is a process' own that it could change in place.
 #[derive(Clone, Copy)]
 pub struct Fixed {
     base: usize,
@@ -542,7 +552,7 @@ pub struct Fixed {
 impl Fixed {
     #[inline(always)]
     pub fn now() -> Fixed {
-        Fixed { base: literal::base(), bytes: RESERVED_BYTES + bytes() }
+        Fixed { base: literal::base(), bytes: FIXED_BYTES.load(Ordering::Relaxed) }
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ use crate::boxed::{Header, Kind};
 use crate::refbin::RefBin;
 use crate::resource;
 use crate::term::Term;
+use crate::young;
 use heddle_memory::Stamp;
 use std::ptr::null_mut;
 
@@ -28,8 +29,19 @@ impl Fragment {
         size_of::<Fragment>() + capacity_words * 8
     }
 
+    #[inline]
     pub fn new(capacity_words: usize) -> *mut Fragment {
-        let fragment = heddle_memory::allocate(heddle_memory::Kind::Heap, Fragment::bytes(capacity_words)).cast::<Fragment>();
+        Fragment::of(heddle_memory::Kind::Heap, capacity_words)
+    }
+
+    /// One for a process' heap.
+    pub fn in_heap(capacity_words: usize) -> *mut Fragment {
+        young::fragment(capacity_words)
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(kind: heddle_memory::Kind, capacity_words: usize) -> *mut Fragment {
+        let fragment = heddle_memory::allocate(kind, Fragment::bytes(capacity_words)).cast::<Fragment>();
         // SAFETY: fresh memory of so many bytes, for nobody else to see.
         unsafe { fragment.write(Fragment { next: null_mut(), capacity: Stamp::new(capacity_words), used_words: 0 }) };
         fragment
@@ -45,14 +57,40 @@ impl Fragment {
 
     /// # Safety
     /// `fragment` must be live and nothing may point into it any more.
+    #[inline]
     pub unsafe fn free(fragment: *mut Fragment) {
+        // SAFETY: by contract.
+        unsafe { Fragment::free_of(heddle_memory::Kind::Heap, fragment) }
+    }
+
+    /// A fragment of a process' heap, where the heap is shared.
+    ///
+    /// # Safety
+    /// As `free`; it is in the young generation.
+    // SAFETY: the contract above.
+    pub unsafe fn free_young(fragment: *mut Fragment) {
+        // SAFETY: by contract.
+        unsafe { Fragment::free_of(heddle_memory::Kind::Message, fragment) }
+    }
+
+    #[inline(always)]
+    // SAFETY: as `free`; of a fragment of that kind.
+    unsafe fn free_of(kind: heddle_memory::Kind, fragment: *mut Fragment) {
         // SAFETY: by contract it is live and ours; its capacity is what it was allocated with.
         unsafe {
             let capacity = (*fragment).capacity;
             let bytes = Fragment::bytes(capacity.size());
             capacity.leaves(bytes);
-            heddle_memory::free(heddle_memory::Kind::Heap, fragment.cast(), bytes);
+            heddle_memory::free(kind, fragment.cast(), bytes);
         }
+    }
+
+    /// # Safety
+    /// `fragment` must be live.
+    // SAFETY: the contract above.
+    pub unsafe fn capacity_words(fragment: *const Fragment) -> usize {
+        // SAFETY: by contract.
+        unsafe { (*fragment).capacity.size() }
     }
 }
 
@@ -147,6 +185,12 @@ impl Heap {
         Heap { htop: null_mut(), hlimit: null_mut(), fragments: null_mut(), fragment_words: 0, off_heap: OffHeap::new() }
     }
 
+    /// Whether it is a process' part of the shared heap. (Builders have no region, and memory of their own.)
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        young::is_on() && !self.hlimit.is_null()
+    }
+
     /// Room for `words` words that the caller initialises as whole objects before anything else happens.
     /// Never collects, never moves.
     #[inline(always)]
@@ -169,7 +213,7 @@ impl Heap {
             if fragment.is_null() || (*fragment).capacity.size() - (*fragment).used_words < words {
                 // Grow geometrically, so that a native that builds a long list opens few fragments.
                 let capacity = words.max(FRAGMENT_MIN_WORDS).max(self.fragment_words.min(1 << 16));
-                fragment = Fragment::new(capacity);
+                fragment = if self.is_shared() { young::fragment(capacity) } else { Fragment::new(capacity) };
                 (*fragment).next = self.fragments;
                 self.fragments = fragment;
             }

@@ -48,6 +48,7 @@ pub mod refbin;
 pub mod resource;
 pub mod term;
 pub mod text;
+pub mod young;
 
 pub use atom::Atom;
 pub use boxed::{Header, Kind};

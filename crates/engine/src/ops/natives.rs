@@ -7,6 +7,7 @@ use crate::ops::errors::{exit_now, raise};
 use crate::{fusable, goto, load, ops, save, then};
 use heddle_runtime::process::{NativeFn, Process, Thrown};
 use heddle_runtime::trace::breakpoints::NATIVES_TRACED;
+use heddle_runtime::{sched, shared};
 use heddle_term::Export;
 use std::sync::atomic::Ordering;
 
@@ -26,7 +27,13 @@ unsafe fn invoke<const IN_PLACE: bool>(ip: *const u64, run: u64, c: *mut Ctx, h:
         p.ip = ip;
         let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
         let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
-        match run(p, args) {
+        // On dirty threads it is a function of its own.
+        let result = if !IN_PLACE && shared::is_on() && sched::on_dirty_thread() {
+            shared::outside::run(p, run, &mut (&mut (*c).x)[..arity])
+        } else {
+            run(p, args)
+        };
+        match result {
             Ok(value) => {
                 (*c).x[0] = value;
                 after_native(c, 1);

@@ -430,8 +430,23 @@ fn max_heap_map(heap: &mut Heap, m: heddle_runtime::process::MaxHeap) -> Term {
 }
 
 /// `{Address, Bytes, References}` of the binaries outside the heap that the process refers to, each reference once.
-fn binaries(q: &Process, heap: &mut Heap) -> Term {
+fn binaries(q: &mut Process, heap: &mut Heap) -> Term {
     let mut rows = Vec::new();
+    let mut row = |heap: &mut Heap, object: Term| {
+        let block = object.word(2) as *const RefBin;
+        // SAFETY: the process holds a reference to it.
+        let (bytes, references) = unsafe { (RefBin::capacity_bytes(block), RefBin::refcount(block)) };
+        let address = heap.unsigned(block as u64);
+        rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
+    };
+    if heddle_runtime::shared::is_on() {
+        heddle_runtime::shared::for_each_object_of(q, |object| {
+            if object.is_kind(heddle_term::Kind::BinRef) {
+                row(heap, object);
+            }
+        });
+        return heap.list(&rows);
+    }
     let mut lists = vec![q.heap.off_heap.head.cast_const(), q.old_off_heap.head.cast_const()];
     // SAFETY: the process holds the regions on its lists, which do not change meanwhile; each region is looked at once.
     unsafe {
@@ -445,11 +460,7 @@ fn binaries(q: &Process, heap: &mut Heap) -> Term {
         while !object.is_null() {
             let term = Term::boxed(object.cast_mut());
             if term.is_kind(heddle_term::Kind::BinRef) {
-                let block = term.word(2) as *const RefBin;
-                // SAFETY: the process holds a reference to it.
-                let (bytes, references) = unsafe { (RefBin::capacity_bytes(block), RefBin::refcount(block)) };
-                let address = heap.unsigned(block as u64);
-                rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
+                row(heap, term);
             }
             // SAFETY: off-heap objects keep their link in the word after the header, in regions too.
             object = unsafe { *object.add(1) as *const u64 };

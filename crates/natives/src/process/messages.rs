@@ -4,7 +4,7 @@ use crate::args;
 use crate::ports::{self, hooks::wait_for};
 use heddle_runtime::gc::Kind;
 use heddle_runtime::long_gc;
-use heddle_runtime::process::{Class, Exception, FLAG_AT_PORT, NativeResult, Process, Thrown};
+use heddle_runtime::process::{Class, Exception, FLAG_ASKED, FLAG_AT_PORT, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, Sent};
 use heddle_term::{Term, am};
 
@@ -247,13 +247,14 @@ fn dirty_process_handle_signals(p: &mut Process, a: &[Term]) -> NativeResult {
 fn garbage_collect(p: &mut Process, a: &[Term]) -> NativeResult {
     let kind = match a[0].as_atom().map(|m| m.name()) {
         Some("major") => Kind::Major,
-        Some("minor") => Kind::Automatic,
+        Some("minor") => Kind::Asked,
         _ => return Err(p.badarg()),
     };
     if long_gc::is_long(p, kind) {
         return Err(Thrown::DirtyCpu);
     }
     p.need_major |= kind == Kind::Major;
+    p.flags |= FLAG_ASKED;
     p.request_collection();
     Ok(Term::bool(true))
 }

@@ -3,7 +3,7 @@
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, gc, long_gc, send};
+use heddle_runtime::{Package, gc, long_gc, send, shared};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -72,16 +72,14 @@ impl Task {
         let result = match (self.kind.name(), target) {
             (_, None) => Term::bool(false),
             ("system_task_test", _) => Term::bool(true),
-            ("garbage_collect", Some(target)) if target.flags & FLAG_DETACHED != 0 => {
-                // Its native may use what would move. It finds the request when the native is back.
-                let again = Body::Call(Box::new(move |target| self.run(target)));
-                let _ = target.shared().inbox.push(Signal::new(again));
+            ("garbage_collect", Some(target)) if must_wait(target) => {
+                later(target, move |target| self.run(target));
                 return;
             }
             ("garbage_collect", Some(target)) => {
                 // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
-                let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Automatic };
-                if long_gc::is_long(target, kind) {
+                let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Asked };
+                if is_put_off(target, kind) {
                     return long_gc::put_off_task(target, move |target| self.run(target));
                 }
                 gc::collect(target, &mut [], 0, kind);
@@ -94,6 +92,21 @@ impl Task {
             heap.tuple(&[self.kind.into(), id, result])
         });
     }
+}
+
+/// Whether it is not to be done now. With a shared heap not among signals: who handles them has taken messages that are no roots yet.
+fn is_put_off(p: &Process, kind: gc::Kind) -> bool {
+    long_gc::is_long(p, kind) || shared::is_on() && shared::world::is_held()
+}
+
+/// Whether nothing of the process may move now: a native of it may use that.
+fn must_wait(p: &Process) -> bool {
+    p.flags & FLAG_DETACHED != 0
+}
+
+/// The process finds the request when its native is back.
+fn later(p: &mut Process, request: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    let _ = p.shared().inbox.push(Signal::new(Body::Call(Box::new(request))));
 }
 
 /// Processes on dirty threads are asked like others; they answer when they are back.
@@ -131,13 +144,10 @@ fn copy_literals(me: u64, id: Package, priority: Priority, pid: u64) {
 
 fn copy_off(me: u64, id: Package, other: Option<&mut Process>) {
     if let Some(other) = other {
-        if other.flags & FLAG_DETACHED != 0 {
-            // Its native may use them. It finds the request when the native is back.
-            let again = Body::Call(Box::new(move |other| copy_off(me, id, other)));
-            let _ = other.shared().inbox.push(Signal::new(again));
-            return;
+        if must_wait(other) {
+            return later(other, move |other| copy_off(me, id, other));
         }
-        if long_gc::is_long(other, gc::Kind::Major) {
+        if is_put_off(other, gc::Kind::Major) {
             return long_gc::put_off_task(other, move |other| copy_off(me, id, other));
         }
         literals::copy_off(other);

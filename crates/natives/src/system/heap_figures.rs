@@ -7,7 +7,7 @@ use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::pauses::{Histogram, Pauses, Summary};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::signal::RefId;
-use heddle_runtime::{proctab, send};
+use heddle_runtime::{proctab, send, shared};
 use heddle_term::{Atom, Heap, Term, am, map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -120,11 +120,11 @@ impl Asked {
     fn answer(&self, process: Option<&mut Process>) {
         if let Some(q) = process {
             let words = |from: *mut u64, to: *mut u64| (to as usize - from as usize) / 8;
-            let old = words(q.old_start, q.old_top);
+            let old = if shared::is_on() { q.old_words() } else { words(q.old_start, q.old_top) };
             self.processes.add(1);
             self.used_words.add(q.used_words() + old + q.heap.fragment_words);
             self.allocated_words.add(q.heap_words() + q.old_words() + q.heap.fragment_words);
-            self.live_words.add(words(q.young_start(), q.high_water) + old);
+            self.live_words.add(if shared::is_on() { shared::live_words_of(q) } else { words(q.young_start(), q.high_water) + old });
             self.stack_words.add(q.stack_words());
             self.fragment_words.add(q.heap.fragment_words);
             self.queued_words.add(q.messages.words());

@@ -9,7 +9,7 @@ use crate::ets;
 use crate::process::info;
 use crate::tasks::probe;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
-use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
+use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, shared, timer_refs};
 use heddle_term::bits::BitsView;
 use heddle_term::ident::RefView;
 use heddle_term::refbin::RefBin;
@@ -219,7 +219,13 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                     if let Some(other) = other
                         && other.flags & FLAG_DETACHED == 0
                     {
-                        gc::collect(other, &mut [], 0, gc::Kind::Major);
+                        if shared::is_on() {
+                            // Behind its signals.
+                            other.need_major = true;
+                            other.request_collection();
+                        } else {
+                            gc::collect(other, &mut [], 0, gc::Kind::Major);
+                        }
                     }
                 });
             }

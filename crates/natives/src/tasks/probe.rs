@@ -117,10 +117,12 @@ impl Probe {
             "stop" => return Some(Next::Exit(argument.keep())),
             "register" => Owned::build(|b| b.boolean(context.register(argument.as_atom().unwrap_or(Atom::new("undefined"))))),
             "level" => Owned::build(|b| b.boolean(Level::new(number.unwrap_or(99) as usize).is_some_and(|level| context.set_level(level)))),
+            // {Milliseconds, Answer}
             "block" => {
-                let time = Duration::from_millis(number? as u64);
+                let Some(&[time, answer]) = argument.as_tuple() else { return None };
+                let time = Duration::from_millis(time.as_integer()? as u64);
                 context.blocking(|| std::thread::sleep(time));
-                Owned::atom(Atom::new("ok"))
+                answer.keep()
             }
             // To each its message, all before any of them can run here.
             "fan" => {

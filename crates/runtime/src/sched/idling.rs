@@ -151,7 +151,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> bool {
     let work = !me.queue.is_empty()
         || vm.wheels.is_brought(index)
         || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
-        || standstill::is_wanted();
+        || standstill::is_alarm();
     let mut is_needed = work;
     if !work {
         let keeps_garbage = qsbr::tidy();

@@ -19,7 +19,7 @@ use crate::parker::Parker;
 use crate::process::{Outcome, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::timer::{self, Action, Wheels};
-use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, standstill, time, wall_time};
+use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, shared, standstill, time, wall_time};
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
 use idling::{GIVES_WAY, cores, find_work, give_way, let_others_come, park};
@@ -254,8 +254,8 @@ fn scheduler_loop(index: usize) {
     let is_crowd = vm.schedulers.len() > cores();
     loop {
         qsbr::quiescent();
-        if standstill::is_wanted() {
-            standstill::stand();
+        if standstill::is_alarm() {
+            standstill::heed();
         }
         rounds = rounds.wrapping_add(1);
         // Timers: the clock is read every few rounds when busy.
@@ -322,7 +322,10 @@ fn scheduler_loop(index: usize) {
             }
             None => {
                 me.share.waits();
-                let wait = timer::fire::due(&vm.wheels, 3_600_000);
+                let mut wait = timer::fire::due(&vm.wheels, 3_600_000);
+                if shared::is_on() && wait > 0 && me.queue.is_empty() && busy_schedulers() <= 1 {
+                    wait = shared::idle::before_sleep(wait);
+                }
                 if wait > 0 && me.queue.is_empty() {
                     // Who only looks whether somebody needs help does not spin: that slows down those who work.
                     spin = park(index, wait);

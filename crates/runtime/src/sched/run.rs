@@ -5,7 +5,7 @@ use super::{EngineThread, vm};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::{Put, Taken};
 use crate::trace::{events, flags, meters};
-use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, system_monitor, system_profile, time};
+use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, system_monitor, system_profile, time};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Does with a process from a queue what is to be done.
@@ -23,12 +23,15 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
 /// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
 #[inline(never)]
 pub(crate) fn handle_signals(p: ProcRef) {
+    if shared::is_on() {
+        shared::touch(&p);
+    }
     // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
     let local = unsafe { p.local() };
     let after = handle::drain(local);
     if p.state.load().is_dirty() {
         if after == handle::After::Exit {
-            crate::exit::leave(local);
+            crate::exit::depart(local);
         }
         if p.state.stop_helping() == Put::Enqueue {
             enqueue(p);
@@ -37,7 +40,7 @@ pub(crate) fn handle_signals(p: ProcRef) {
         let outcome = match after {
             handle::After::Exit => Outcome::Exit,
             // Who asked for it does not wait until those of its priority get their turn.
-            _ if long_gc::is_due(local) => Outcome::DirtyCpu,
+            _ if long_gc::is_due(local) && !long_gc::is_done_here(local) => Outcome::DirtyCpu,
             _ => Outcome::Yield,
         };
         switch_out(p, local, outcome);
@@ -71,7 +74,9 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         }
         match out {
             // Wherever it stands, all of it is in its roots.
-            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => Outcome::DirtyCpu,
+            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) && !long_gc::is_done_here(local) => {
+                Outcome::DirtyCpu
+            }
             out => out,
         }
     };
@@ -94,11 +99,14 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
 /// Handles the signals of a process that was taken to be run at this place. What becomes of it, if that is not a slice.
 #[inline(always)]
 pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, place: usize) -> Option<Outcome> {
+    if shared::is_on() {
+        shared::touch(&p);
+    }
     if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
         Some(Outcome::Exit)
     } else if placement::is_elsewhere(&p, place) {
         Some(Outcome::Yield)
-    } else if long_gc::is_due(local) {
+    } else if long_gc::is_due(local) && !long_gc::is_done_here(local) {
         // Even if it is suspended: others may wait for it.
         Some(Outcome::DirtyCpu)
     } else {

@@ -6,13 +6,16 @@ use crate::level::Level;
 use crate::partner::{self, Woken};
 use crate::process::{Priority, ProcRef};
 use crate::state::Put;
-use crate::{balance, placement, private, record, system_profile};
+use crate::{balance, placement, private, record, shared, system_profile};
 use heddle_sync::barrier;
 use std::sync::atomic::Ordering;
 
 /// A process has a reason to run.
 #[inline]
 pub fn wake(p: ProcRef) {
+    if shared::is_on() {
+        shared::touch(&p);
+    }
     if p.state.wake() == Put::Enqueue {
         if system_profile::on(system_profile::PROCESSES) {
             // SAFETY: we made it runnable, and it is in no queue yet.
@@ -55,6 +58,9 @@ fn wake_partner(p: ProcRef) -> bool {
 
 /// A process has a reason to run, and somebody of this priority waits for it.
 pub fn wake_for(p: ProcRef, asker: Priority) {
+    if shared::is_on() {
+        shared::touch(&p);
+    }
     match p.state.wake_for(asker) {
         Put::Enqueue => enqueue(p),
         Put::Again => {

@@ -10,8 +10,8 @@ use crate::process::Process;
 use crate::send::{self, Sent};
 use crate::signal::RefId;
 use crate::trace::{events, flags};
-use crate::{Package, exit, names, private, refs, sched};
-use heddle_term::{Atom, Term};
+use crate::{Package, exit, names, private, refs, sched, shared};
+use heddle_term::{Atom, Heap, Term};
 use std::io;
 use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -131,7 +131,15 @@ impl<'a> Context<'a> {
     /// `To ! Message`.
     pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
         let to = to.into().term();
-        machine(|| send::send(self.process, to, message.raw()))
+        machine(|| {
+            // It may lie in memory that goes before it is received, so with a shared heap it is copied, too: to memory of its own.
+            let heap = shared::is_on().then(|| std::mem::replace(&mut self.process.heap, Heap::new()));
+            let sent = send::send(self.process, to, message.raw());
+            if let Some(heap) = heap {
+                std::mem::replace(&mut self.process.heap, heap).clear();
+            }
+            sent
+        })
     }
     /// `To ! Message`, with a message made for it.
     pub fn tell<'m>(&mut self, to: impl Into<To<'m>>, build: impl for<'b> FnOnce(&'b Builder) -> Value<'b>) -> Sent {

@@ -6,6 +6,7 @@ use super::value::Value;
 use super::{Next, Task};
 use crate::handle::{self, After};
 use crate::process::{FLAG_ENDS, Outcome, ProcRef, Process};
+use crate::shared::{self, world};
 use crate::{long_gc, msacc, sched};
 use heddle_term::Term;
 use std::any::Any;
@@ -51,6 +52,8 @@ pub struct Entered {
     task: ProcRef,
     /// What it was sent before ended it.
     has_ended: bool,
+    /// The caller is in the middle of a native: nothing of it may move.
+    _hold: world::Hold,
 }
 
 /// Takes a task that nobody has and that has nothing to do; what it was sent before is handled first. None: it is to be asked by a
@@ -61,8 +64,12 @@ pub fn try_now(task: ProcRef) -> Option<Entered> {
     }
     // SAFETY: nobody had it, and it is RUNNING now: this thread owns it.
     let local = unsafe { task.local() };
+    if shared::is_on() {
+        shared::touch(&task);
+    }
+    let hold = world::hold();
     let has_ended = handle::drain(local) == After::Exit;
-    Some(Entered { task, has_ended })
+    Some(Entered { task, has_ended, _hold: hold })
 }
 
 impl Entered {

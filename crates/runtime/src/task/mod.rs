@@ -3,7 +3,7 @@
 //! A task is a process (`Process`, with FLAG_TASK): it has a pid, an inbox, links, monitors and a name, waits in the same run queues and
 //! shows in every listing. Only the code cell at which it stands is another one: the engine's operation there calls `run::slice`,
 //! which calls back what the task's type defined, one call-back after the other, until the slice is used up or there is nothing to
-//! do. So no path of a process asks whether it is a task, but for its end (`exit::leave`).
+//! do. So no path of a process asks whether it is a task, but for its end (`exit::finish`).
 //!
 //! | seed 004 | here |
 //! |---|---|

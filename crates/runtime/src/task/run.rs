@@ -12,7 +12,7 @@ use crate::process::{Class, FLAG_ENDS, FLAG_TASK, Outcome, Process};
 use crate::signal::{Body, Signal};
 use crate::timer::Phase;
 use crate::trace::{events, flags, seq};
-use crate::{exit, sched, system_monitor};
+use crate::{Package, exit, private, sched, shared, system_monitor};
 use heddle_term::Atom;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
@@ -124,8 +124,12 @@ impl Running {
         }
         if let Some(signal) = next_message(p) {
             let Body::Message { data, .. } = &signal.body else { unreachable!("only messages are queued") };
-            // SAFETY: the data is in the signal's memory, or in the process' heap: neither moves or goes before the call-back returned.
-            let message = unsafe { Value::new(data.term()) };
+            // While a call-back on a private thread blocks, the shared heap may be collected, and what it has is no root any more.
+            let may_move = shared::is_on() && data.is_bare() && private::current().is_some();
+            let kept = may_move.then(|| Package::new(data.term()));
+            // In the signal's memory, in that of `kept`, or in the process' heap:
+            // SAFETY: where the data is nothing moves or goes before the call-back returned.
+            let message = unsafe { Value::new(kept.as_ref().unwrap_or(data).term()) };
             return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
         }
         if p.timer.phase == Phase::Fired {

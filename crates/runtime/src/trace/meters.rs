@@ -4,8 +4,8 @@
 //! a frame on the stack starts it again. All of that is the process' own; only the sums are shared.
 
 use crate::process::Process;
-use crate::time;
 use crate::trace::{events, flags};
+use crate::{shared, time};
 use heddle_term::code_cell::Mfa;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +52,7 @@ pub struct Current {
 
 /// Words that the process has allocated so far, up to a constant between collections.
 pub fn words(p: &Process) -> u64 {
-    (p.used_words() + p.heap.fragment_words) as u64
+    (p.used_words() + p.heap.fragment_words + shared::made_words_of(p)) as u64
 }
 
 fn reading(p: &Process, what: What) -> u64 {

@@ -1,0 +1,205 @@
+//! A process' part of the young generation: its block, as with private heaps, and what it filled before.
+//!
+//! Behind the end of each block (where the stack begins) stands a trailer: what the collector has to know of the process' blocks.
+//! A block that is full is retired: the process gets another one and its stack moves there; terms stay where they are. When a
+//! process ends, its block goes on the list of orphans of the calling thread, with all that hangs on it: one store, whatever it holds.
+
+use super::world;
+use super::{idle, nursery};
+use crate::process::{Process, STACK_SLACK_WORDS};
+use crate::{blocks, sizes, spawn};
+use heddle_term::Fragment;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+
+/// Behind the end of a block.
+#[repr(C)]
+pub(super) struct Trailer {
+    /// Of a list of blocks.
+    pub next: *mut Trailer,
+    pub start: *mut u64,
+    /// Where the heap ended when the process let go of the block, or of its heap for a while (`outside`).
+    pub top: *mut u64,
+    /// Off-heap objects that are on no list of the process any more.
+    pub off_heap: *mut u64,
+    /// Blocks that it filled before this one, since the last collection.
+    pub retired: *mut Trailer,
+    /// Fragments, likewise.
+    pub fragments: *mut Fragment,
+    /// Words in both.
+    pub retired_words: usize,
+    /// Words of the old generation that it was the first to refer to, and of binaries.
+    pub old_words: usize,
+    pub old_virtual_words: usize,
+    /// Words that it made until the last collection.
+    pub made_words: usize,
+}
+
+const TRAILER_WORDS: usize = size_of::<Trailer>() / 8;
+
+/// Who works gets blocks that are worth the call, however many others there are.
+const LEAST_REFILL_WORDS: usize = 256;
+
+impl Process {
+    /// It must have a block.
+    pub(super) fn trailer<'a>(&self) -> &'a mut Trailer {
+        // Whoever has the process has it alone.
+        // SAFETY: behind each block of a process there is one (`allocate`), written when the process got the block.
+        unsafe { &mut *self.end.cast::<Trailer>() }
+    }
+}
+
+/// A block of `words` with an empty trailer. Gives its start.
+fn allocate(words: usize) -> *mut u64 {
+    let start = blocks::allocate(words + TRAILER_WORDS);
+    let trailer = Trailer {
+        next: null_mut(),
+        start,
+        top: start,
+        off_heap: null_mut(),
+        retired: null_mut(),
+        fragments: null_mut(),
+        retired_words: 0,
+        old_words: 0,
+        old_virtual_words: 0,
+        made_words: 0,
+    };
+    // SAFETY: room for it was asked for.
+    unsafe { start.add(words).cast::<Trailer>().write(trailer) };
+    start
+}
+
+/// Gives back a block whose trailer stands at `end`; what hangs on it is somebody else's by now.
+pub(super) fn free(start: *mut u64, end: *mut u64) {
+    blocks::free(start, end.wrapping_add(TRAILER_WORDS));
+}
+
+/// What a block has room for at first beyond what is known to be needed: many processes need hardly any, and a refill costs little.
+const SPARE_WORDS: usize = 32;
+
+/// Who asked for a larger heap than usual has it. The usual smallest size is that of heaps which are copied when they are full.
+fn asked_words(p: &Process) -> usize {
+    if p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) { p.min_heap_words } else { 0 }
+}
+
+/// A new process' first block.
+pub fn init(p: &mut Process, need_words: usize) {
+    let words = sizes::at_least((need_words + STACK_SLACK_WORDS + SPARE_WORDS).max(asked_words(p)));
+    p.start = allocate(words);
+    p.end = p.start.wrapping_add(words);
+    p.heap.htop = p.start;
+    p.high_water = p.start;
+    p.stop = p.end;
+    p.sync_limit();
+    nursery::took(words);
+}
+
+/// What natives left beside the block is retired. Then the engine no longer asks for a collection after each native.
+pub(super) fn retire_fragments(p: &mut Process) {
+    let mut fragment = std::mem::replace(&mut p.heap.fragments, null_mut());
+    let words = std::mem::take(&mut p.heap.fragment_words);
+    let trailer = p.trailer();
+    trailer.retired_words += words;
+    while !fragment.is_null() {
+        // SAFETY: fragments on the process' list are live and its own.
+        unsafe {
+            let next = (*fragment).next;
+            (*fragment).next = trailer.fragments;
+            trailer.fragments = fragment;
+            nursery::took(Fragment::capacity_words(fragment));
+            fragment = next;
+        }
+    }
+}
+
+/// Gives the process another block with room for `need_words`. The full one is retired.
+pub(super) fn refill(p: &mut Process, need_words: usize) {
+    let need = p.stack_words() + need_words + STACK_SLACK_WORDS;
+    let twice = (2 * p.heap_words()).min(nursery::share_words().max(LEAST_REFILL_WORDS));
+    let words = sizes::at_least(twice.max(need + p.stack_words()));
+    let (old, top) = (p.trailer() as *mut Trailer, p.heap.htop);
+    let start = p.start;
+    exchange(p, words);
+    let trailer = p.trailer();
+    trailer.retired_words += (top as usize - start as usize) / 8;
+    // SAFETY: the old block's trailer is still there.
+    unsafe {
+        (*old).start = start;
+        (*old).top = top;
+        (*old).next = trailer.retired;
+    }
+    trailer.retired = old;
+    nursery::took(words);
+}
+
+/// Moves the stack to a new block of `words`, which has room for it, and what the trailer says. The old block stays as it is.
+fn exchange(p: &mut Process, words: usize) {
+    let stack = p.stack_words();
+    let start = allocate(words);
+    let end = start.wrapping_add(words);
+    let stop = end.wrapping_sub(stack);
+    // SAFETY: both stacks have `stack` words; behind both blocks there is a trailer.
+    unsafe {
+        std::ptr::copy_nonoverlapping(p.stop, stop, stack);
+        std::ptr::copy_nonoverlapping(p.end.cast::<Trailer>(), end.cast::<Trailer>(), 1);
+    }
+    (p.start, p.end, p.stop) = (start, end, stop);
+    p.heap.htop = start;
+    p.high_water = start;
+    p.sync_limit();
+    p.trailer().start = start;
+}
+
+/// After a collection, when nothing is left in the block: one that suits what the process used of late.
+pub(super) fn fit(p: &mut Process, used_words: usize) {
+    let stack = p.stack_words();
+    let usual = (used_words + stack + STACK_SLACK_WORDS + SPARE_WORDS).min(nursery::share_words());
+    let wanted = sizes::at_least(usual.max(asked_words(p)).max(2 * (stack + STACK_SLACK_WORDS)));
+    if wanted * 2 <= p.heap_words() {
+        let (start, end) = (p.start, p.end);
+        exchange(p, wanted);
+        free(start, end);
+    }
+}
+
+/// The process hibernates, without a stack: the smallest block. What it refers to stays where it is.
+pub(super) fn shrink(p: &mut Process) {
+    let (old, start, top) = (p.trailer() as *mut Trailer, p.start, p.heap.htop);
+    p.stop = p.end;
+    exchange(p, sizes::at_least(0));
+    let trailer = p.trailer();
+    trailer.retired_words += (top as usize - start as usize) / 8;
+    // SAFETY: the old block's trailer is still there.
+    unsafe {
+        (*old).start = start;
+        (*old).top = top;
+        (*old).next = trailer.retired;
+    }
+    trailer.retired = old;
+}
+
+/// The process ended: what it has is the collector's.
+pub fn abandon(p: &mut Process) {
+    p.messages.clear();
+    if p.start.is_null() {
+        return p.heap.clear();
+    }
+    retire_fragments(p);
+    let trailer = p.trailer();
+    idle::died(p.heap_words() + trailer.retired_words + trailer.old_words + trailer.old_virtual_words + p.heap.off_heap.virtual_words);
+    trailer.start = p.start;
+    trailer.top = p.heap.htop;
+    debug_assert!(trailer.off_heap.is_null());
+    trailer.off_heap = std::mem::replace(&mut p.heap.off_heap.head, null_mut());
+    p.heap.off_heap.virtual_words = 0;
+    let orphans = &world::mine().orphans;
+    // Relaxed, no read-modify-write: the list is the calling thread's while it is inside.
+    trailer.next = orphans.load(Ordering::Relaxed);
+    orphans.store(trailer, Ordering::Relaxed);
+    p.start = null_mut();
+    p.end = null_mut();
+    p.stop = null_mut();
+    p.heap.htop = null_mut();
+    p.heap.hlimit = null_mut();
+    p.high_water = null_mut();
+}

@@ -1,0 +1,234 @@
+//! A collection, while the world stands still.
+//!
+//! 1. What the processes refer to is copied to the old generation, with all that it leads to: of those that were touched since the
+//!    last one, or, in a major one, of all.
+//! 2. Off-heap objects that were not copied are given up; blocks are empty, or freed.
+//! 3. In a major one: what the old generation was made of before is freed.
+//!
+//! One thread runs it, and others that wait for its end help with the first two parts (`help`): they take processes, and spans of each
+//! other. A thread that takes part is done with the first part when all are.
+
+use super::copier::{Copier, Moving};
+use super::pieces::{OLD, Old, Piece};
+use super::spans::Spans;
+use super::{chunk, departed, idle, nursery, roots, touched, verify, world};
+use crate::process::ProcRef;
+use crate::{affinity, cycles, gc, proctab, sched, zeal};
+use heddle_term::literal::Leaving;
+use heddle_term::{OffHeap, literal};
+use std::ptr::null_mut;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// Collections so far.
+pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
+/// The next major one leaves the literals that are announced.
+pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
+/// Threads that copy at a time, at most (`+hgct`); 0: as many as there are processors.
+pub static MOST_THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// What others may help with, or null. Whoever helps has said so in `Work::helpers`, under this lock.
+static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
+
+/// With less to copy the others are not worth waking.
+const PARALLEL_WORDS: usize = 64 * 1024;
+
+fn most_threads() -> usize {
+    match MOST_THREADS.load(Ordering::Relaxed) {
+        0 => affinity::processors(),
+        most => most,
+    }
+}
+
+/// Runs a collection. Nobody is inside.
+pub(super) fn run(is_major: bool) {
+    let began = cycles::now();
+    let mut old = OLD.lock().unwrap();
+    let leaving = if LEAVES_LITERALS.swap(false, Ordering::Relaxed) { literal::leaving() } else { None };
+    let is_major = is_major || leaving.is_some() || old.is_due();
+    let before = old.words;
+    let (copied, young) = collect(&mut old, is_major, leaving);
+    if is_major {
+        old.words_at_major = old.words;
+        old.virtual_words_at_major = old.off_heap.virtual_words;
+    }
+    COUNT.fetch_add(1, Ordering::Relaxed);
+    if zeal::gc() || zeal::verifies() {
+        verify::all(&old);
+    }
+    let time = cycles::now().wrapping_sub(began);
+    let pause_us = cycles::to_ns(time) as usize / 1000;
+    idle::collected(&old, is_major, pause_us);
+    nursery::collected(!is_major, began, copied, old.words);
+    gc::count(!is_major, began, copied, (before + young).saturating_sub(old.words), old.words);
+}
+
+/// Words copied, and words that the young generation had.
+fn collect(old: &mut Old, is_major: bool, leaving: Option<&'static Leaving>) -> (usize, usize) {
+    let expected = if is_major { old.words } else { nursery::copied_last() };
+    let most = if leaving.is_none() && expected >= PARALLEL_WORDS { most_threads() } else { 1 };
+    let moving = match leaving {
+        Some(leaving) => Moving::off(leaving),
+        None => Moving::new(is_major, most > 1),
+    };
+    let (mut from, mut off_heap) = (Vec::new(), null_mut());
+    if is_major {
+        from.append(&mut old.full);
+        from.append(&mut old.open);
+        off_heap = std::mem::replace(&mut old.off_heap, OffHeap::new()).head;
+        old.words = 0;
+    }
+    let work = Work::gather(moving, std::mem::take(&mut old.open), most);
+    let mut copier = work.begin().expect("the first thread");
+    // SAFETY: nobody uses it when `helpers` is 0 again, which is waited for below, and from then on nobody finds it.
+    let shared: &'static Work = unsafe { &*std::ptr::from_ref(&work) };
+    if most > 1 {
+        *WORK.lock().unwrap() = Some(shared);
+        world::call_helpers();
+        if is_major {
+            (0..sched::count().min(most)).for_each(|index| _ = sched::wake_scheduler(index));
+        }
+    }
+    work.run(&mut copier);
+    if most > 1 {
+        *WORK.lock().unwrap() = None;
+        while work.helpers.load(Ordering::Acquire) != 0 {
+            std::thread::yield_now();
+        }
+    }
+    // SAFETY: the list was the old generation's, and all was copied.
+    unsafe { copier.sweep(off_heap) };
+    from.into_iter().for_each(Piece::free);
+    let mut words = (copier.copied_words, copier.young_words);
+    copier.hand_over(old);
+    old.open.append(&mut work.open.into_inner().unwrap());
+    for helper in work.results.into_inner().unwrap() {
+        words = (words.0 + helper.copied_words, words.1 + helper.young_words);
+        helper.hand_over(old);
+    }
+    words
+}
+
+/// A thread that waits for the end of a collection helps, if that is wanted. False if there was nothing to do for it.
+pub(super) fn help() -> bool {
+    let work = {
+        let work = WORK.lock().unwrap();
+        let Some(work) = *work else { return false };
+        if work.helpers.load(Ordering::Relaxed) + 1 >= work.most_threads {
+            return false;
+        }
+        // Under the lock: who takes the work back sees it.
+        work.helpers.fetch_add(1, Ordering::Relaxed);
+        work
+    };
+    let copier = work.begin();
+    let helped = copier.is_some();
+    if let Some(mut copier) = copier {
+        work.run(&mut copier);
+        work.results.lock().unwrap().push(copier);
+    }
+    // Release: what was done is seen by who waits for the helpers.
+    work.helpers.fetch_sub(1, Ordering::Release);
+    helped
+}
+
+/// What is to be visited, and how far the threads are.
+struct Work {
+    moving: Moving,
+    processes: Vec<ProcRef>,
+    visited: AtomicUsize,
+    settled: AtomicUsize,
+    orphans: Mutex<*mut chunk::Trailer>,
+    spans: Spans,
+    /// Pieces that have room.
+    open: Mutex<Vec<Piece>>,
+    most_threads: usize,
+    helpers: AtomicUsize,
+    results: Mutex<Vec<Copier>>,
+}
+
+// SAFETY: the blocks that it lists are taken under its lock, one by one.
+unsafe impl Sync for Work {}
+
+impl Work {
+    /// In the world as it stands: all processes, or those that were touched since the last collection.
+    fn gather(moving: Moving, open: Vec<Piece>, most_threads: usize) -> Work {
+        let mut processes = Vec::new();
+        if moving.is_major {
+            let mut worked = 0;
+            touched::take(|_| worked += 1);
+            nursery::worked(worked);
+            proctab::for_each(|p| processes.push(p));
+            proctab::for_each_port(|p| processes.push(p));
+        } else {
+            touched::take(|p| processes.push(p));
+            nursery::worked(processes.len());
+        }
+        departed::for_each(|p| processes.push(p));
+        let mut orphans: *mut chunk::Trailer = null_mut();
+        for line in world::lines() {
+            let mut orphan = line.orphans.swap(null_mut(), Ordering::Relaxed);
+            while !orphan.is_null() {
+                // SAFETY: listed blocks are the collector's now.
+                unsafe {
+                    let next = (*orphan).next;
+                    (*orphan).next = orphans;
+                    orphans = orphan;
+                    orphan = next;
+                }
+            }
+            line.untold_words.store(0, Ordering::Relaxed);
+        }
+        Work {
+            moving,
+            processes,
+            visited: AtomicUsize::new(0),
+            settled: AtomicUsize::new(0),
+            orphans: Mutex::new(orphans),
+            spans: Spans::default(),
+            open: Mutex::new(open),
+            most_threads,
+            helpers: AtomicUsize::new(0),
+            results: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The calling thread takes part; None: it is too late.
+    fn begin(&self) -> Option<Copier> {
+        self.spans.join().then(|| Copier::new(self.moving, self.open.lock().unwrap().pop()))
+    }
+
+    /// The calling thread's part.
+    fn run(&self, copier: &mut Copier) {
+        let is_major = self.moving.is_major;
+        let next = |done: &AtomicUsize| self.processes.get(done.fetch_add(1, Ordering::Relaxed)).copied();
+        // The second part begins when all have copied all.
+        // SAFETY: the world stands still; each process, span and block is given to one thread.
+        unsafe {
+            while let Some(p) = next(&self.visited) {
+                roots::visit(p, copier, &self.spans);
+            }
+            while let Some(span) = self.spans.take() {
+                copier.scan(span, &self.spans);
+                copier.drain(&self.spans);
+            }
+            while let Some(p) = next(&self.settled) {
+                roots::settle(p, is_major, copier);
+            }
+            while let Some(orphan) = self.next_orphan() {
+                roots::settle_orphan(orphan, copier);
+            }
+        }
+    }
+
+    fn next_orphan(&self) -> Option<*mut chunk::Trailer> {
+        let mut orphans = self.orphans.lock().unwrap();
+        let orphan = *orphans;
+        if orphan.is_null() {
+            return None;
+        }
+        // SAFETY: as in `gather`.
+        *orphans = unsafe { (*orphan).next };
+        Some(orphan)
+    }
+}

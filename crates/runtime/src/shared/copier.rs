@@ -1,0 +1,476 @@
+//! One thread's part in copying: takes what moves to the old generation, and scans what it copied, after Cheney.
+//!
+//! Several may copy at a time. An object is copied first and claimed then, by a compare-and-swap of its first word for the
+//! forwarding word; who comes second takes back his copy, which is the newest thing that he made. So nobody ever waits for anybody.
+
+use super::pieces::{LARGE_WORDS, Old, PIECE_WORDS, Piece};
+use super::spans::{Span, Spans};
+use heddle_term::copy::share_off_heap;
+use heddle_term::literal::{self, Leaving, RESERVED_BYTES};
+use heddle_term::term::TAG_FORWARD;
+use heddle_term::young::Range;
+use heddle_term::{Header, Kind, OffHeap, Term};
+use std::collections::HashMap;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A thread scans so many words before it looks whether others have nothing to do.
+const SHARED_WORDS: usize = 512;
+
+/// What a collection moves: all that is young, or all but literals.
+#[derive(Clone, Copy)]
+pub(super) struct Moving {
+    pub is_major: bool,
+    young: Range,
+    literals: usize,
+    /// Literals that are to be left.
+    leaving: Option<&'static Leaving>,
+    /// Several threads copy.
+    pub is_parallel: bool,
+}
+
+impl Moving {
+    pub fn new(is_major: bool, is_parallel: bool) -> Moving {
+        Moving { is_major, young: Range::now(), literals: literal::base(), leaving: None, is_parallel }
+    }
+
+    /// All that refers to these literals refers to copies afterwards.
+    pub fn off(leaving: &'static Leaving) -> Moving {
+        Moving { leaving: Some(leaving), ..Moving::new(true, false) }
+    }
+
+    /// Of a pointer.
+    #[inline(always)]
+    fn moves(self, term: Term) -> bool {
+        if self.is_major { (term.raw() as usize).wrapping_sub(self.literals) >= RESERVED_BYTES } else { self.young.contains(term) }
+    }
+}
+
+pub(super) struct Copier {
+    moving: Moving,
+    /// Where it copies to; what lies behind `scanned` was not scanned yet.
+    piece: Option<Piece>,
+    scanned: *mut u64,
+    /// Filled pieces.
+    done: Vec<Piece>,
+    /// What is to be scanned besides the piece.
+    todo: Vec<Span>,
+    /// Off-heap objects that survived.
+    pub off_heap: OffHeap,
+    last_off_heap: *mut u64,
+    /// Copies of literals that are to be left.
+    literals: HashMap<u64, Term>,
+    pub copied_words: usize,
+    /// Of binaries that those refer to.
+    pub virtual_words: usize,
+    /// What there was of the young generation where this thread made it empty.
+    pub young_words: usize,
+}
+
+/// The first word of an object that refers to a binary outside of the heap.
+const BINARY: u64 = Header::new(Kind::BinRef, 3).raw();
+
+// SAFETY: what it lists is the old generation's; it is one thread's at a time.
+unsafe impl Send for Copier {}
+
+impl Copier {
+    /// `piece`: one to go on with.
+    pub fn new(moving: Moving, piece: Option<Piece>) -> Copier {
+        let scanned = piece.as_ref().map_or(null_mut(), |piece| piece.top);
+        Copier {
+            moving,
+            piece,
+            scanned,
+            done: Vec::new(),
+            todo: Vec::new(),
+            off_heap: OffHeap::new(),
+            last_off_heap: null_mut(),
+            literals: HashMap::new(),
+            copied_words: 0,
+            virtual_words: 0,
+            young_words: 0,
+        }
+    }
+
+    pub fn is_major(&self) -> bool {
+        self.moving.is_major
+    }
+
+    /// Moves what a slot refers to, if it is to be moved.
+    ///
+    /// # Safety
+    /// The slot holds a word that no other thread writes; what it refers to is a whole object.
+    #[inline(always)]
+    // SAFETY: the contract above.
+    pub unsafe fn visit(&mut self, slot: *mut Term) {
+        // SAFETY: by contract.
+        unsafe {
+            let term = *slot;
+            if term.is_pointer() {
+                if self.moving.moves(term) {
+                    *slot = self.evacuate(term);
+                } else if let Some(leaving) = self.moving.leaving
+                    && leaving.contains(term.raw())
+                {
+                    *slot = self.copy_literal(term);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    // SAFETY: as `visit`.
+    unsafe fn evacuate(&mut self, term: Term) -> Term {
+        let src = term.ptr();
+        // The first word is read and written atomically where several threads may meet there. Relaxed: the copy is only looked at by
+        // who made it, or took it from him by `Spans`, until all are done.
+        // SAFETY: by contract it is a whole object, which only forwarding changes.
+        unsafe {
+            let claim = AtomicU64::from_ptr(src);
+            let first = if self.moving.is_parallel { claim.load(Ordering::Relaxed) } else { *src };
+            if first & 7 == TAG_FORWARD {
+                return Term::from_raw((first & !7) | term.tag());
+            }
+            let words = if term.is_cons() { 2 } else { Header::from_raw(first).words() };
+            let dst = self.room(words);
+            *dst = first;
+            *dst.add(1) = *src.add(1);
+            for i in 2..words {
+                *dst.add(i) = *src.add(i);
+            }
+            let forward = dst as u64 | TAG_FORWARD;
+            if self.moving.is_parallel {
+                if let Err(other) = claim.compare_exchange(first, forward, Ordering::Relaxed, Ordering::Relaxed) {
+                    self.take_back(dst, words);
+                    return Term::from_raw((other & !7) | term.tag());
+                }
+            } else {
+                *src = forward;
+            }
+            self.copied_words += words;
+            if words > LARGE_WORDS {
+                self.todo.push(Span { from: dst, to: dst.add(words) });
+            }
+            if first == BINARY {
+                self.virtual_words += crate::off_heap::virtual_words(dst);
+            }
+            Term::from_raw(dst as u64 | term.tag())
+        }
+    }
+
+    /// Literals stay as they are, so what was copied is noted beside them.
+    #[cold]
+    // SAFETY: `term` is a literal, a whole object.
+    unsafe fn copy_literal(&mut self, term: Term) -> Term {
+        if let Some(&copy) = self.literals.get(&term.raw()) {
+            return copy;
+        }
+        // SAFETY: by contract; a literal is a whole object.
+        let copy = unsafe {
+            let src = term.ptr();
+            let words = if term.is_cons() { 2 } else { Header::from_raw(*src).words() };
+            let dst = self.room(words);
+            std::ptr::copy_nonoverlapping(src, dst, words);
+            if !term.is_cons() && Header::from_raw(*dst).kind().is_off_heap() {
+                if self.off_heap.head.is_null() {
+                    self.last_off_heap = dst;
+                }
+                share_off_heap(dst, &mut self.off_heap);
+            }
+            self.copied_words += words;
+            if words > LARGE_WORDS {
+                self.todo.push(Span { from: dst, to: dst.add(words) });
+            }
+            Term::from_raw(dst as u64 | term.tag())
+        };
+        self.literals.insert(term.raw(), copy);
+        copy
+    }
+
+    #[inline(always)]
+    fn room(&mut self, words: usize) -> *mut u64 {
+        if let Some(piece) = &mut self.piece
+            && (piece.end as usize - piece.top as usize) / 8 >= words
+            && words <= LARGE_WORDS
+        {
+            let at = piece.top;
+            piece.top = at.wrapping_add(words);
+            return at;
+        }
+        self.more_room(words)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn more_room(&mut self, words: usize) -> *mut u64 {
+        if words > LARGE_WORDS {
+            let mut piece = Piece::new(words);
+            piece.top = piece.end;
+            let at = piece.start;
+            self.done.push(piece);
+            return at;
+        }
+        self.close();
+        let mut piece = Piece::new(PIECE_WORDS);
+        let at = piece.start;
+        self.scanned = at;
+        piece.top = at.wrapping_add(words);
+        self.piece = Some(piece);
+        at
+    }
+
+    /// Another thread was faster.
+    #[cold]
+    fn take_back(&mut self, at: *mut u64, words: usize) {
+        if words > LARGE_WORDS {
+            if let Some(piece) = self.done.pop() {
+                debug_assert!(piece.start == at);
+                piece.free();
+            }
+        } else if let Some(piece) = &mut self.piece {
+            debug_assert!(piece.top == at.wrapping_add(words));
+            piece.top = at;
+        }
+    }
+
+    /// The piece is full: what was not scanned in it is noted.
+    fn close(&mut self) {
+        if let Some(piece) = self.piece.take() {
+            if self.scanned < piece.top {
+                self.todo.push(Span { from: self.scanned, to: piece.top });
+            }
+            self.done.push(piece);
+        }
+    }
+
+    /// Something to scan that this thread has.
+    fn next(&mut self) -> Option<Span> {
+        if let Some(piece) = &self.piece
+            && self.scanned < piece.top
+        {
+            let from = std::mem::replace(&mut self.scanned, piece.top);
+            return Some(Span { from, to: piece.top });
+        }
+        self.todo.pop()
+    }
+
+    /// Scans until nothing is left that this thread copied, or took from others.
+    ///
+    /// # Safety
+    /// The world stands still, and what was copied are whole objects.
+    // SAFETY: the contract above.
+    pub unsafe fn drain(&mut self, others: &Spans) {
+        while let Some(span) = self.next() {
+            if self.moving.is_parallel && others.are_hungry() && !self.todo.is_empty() {
+                others.give(self.todo.swap_remove(0));
+            }
+            // SAFETY: by contract.
+            unsafe { self.scan(span, others) };
+        }
+    }
+
+    /// One span, or, if others have nothing to do, its beginning.
+    ///
+    /// # Safety
+    /// As `drain`.
+    // SAFETY: the contract above.
+    pub unsafe fn scan(&mut self, mut span: Span, others: &Spans) {
+        if self.moving.is_parallel {
+            while (span.to as usize - span.from as usize) / 8 > SHARED_WORDS {
+                // SAFETY: by contract.
+                span.from = unsafe { self.scan_to(span.from, span.from.add(SHARED_WORDS)) };
+                if others.are_hungry() {
+                    return others.give(span);
+                }
+            }
+        }
+        // SAFETY: by contract.
+        unsafe { self.scan_to(span.from, span.to) };
+    }
+
+    /// Scans whole objects from `from` on until one ends at `to` or behind it: there.
+    #[inline(always)]
+    // SAFETY: as `drain`.
+    unsafe fn scan_to(&mut self, mut from: *mut u64, to: *mut u64) -> *mut u64 {
+        while from < to {
+            // SAFETY: the span is whole objects, which this thread alone scans.
+            unsafe {
+                let word = *from;
+                if Term::from_raw(word).is_header() {
+                    from = from.add(1 + Header::from_raw(word).raw_words());
+                    continue;
+                }
+                self.visit(from.cast::<Term>());
+                from = from.add(1);
+            }
+        }
+        from
+    }
+
+    /// What survived of a list of off-heap objects that moved goes on this one's list; the rest is given up.
+    ///
+    /// # Safety
+    /// The list is whole, its objects lie where they were, and everything that lives was copied.
+    // SAFETY: the contract above.
+    pub unsafe fn sweep(&mut self, mut object: *mut u64) {
+        while !object.is_null() {
+            // SAFETY: by contract. The link word survives the move.
+            unsafe {
+                let next = *object.add(1) as *mut u64;
+                let first = *object;
+                if first & 7 == TAG_FORWARD {
+                    let moved = (first & !7) as *mut u64;
+                    if self.off_heap.head.is_null() {
+                        self.last_off_heap = moved;
+                    }
+                    self.off_heap.push(moved);
+                    self.off_heap.virtual_words += crate::off_heap::virtual_words(moved);
+                } else {
+                    heddle_term::heap::release_object(object);
+                }
+                object = next;
+            }
+        }
+    }
+
+    /// All is done: what was made is part of the old generation.
+    pub fn hand_over(mut self, old: &mut Old) {
+        old.words += self.copied_words;
+        old.full.append(&mut self.done);
+        old.open.extend(self.piece.take());
+        if !self.off_heap.head.is_null() {
+            // SAFETY: the last object of the list, whose link is null.
+            unsafe { *self.last_off_heap.add(1) = old.off_heap.head as u64 };
+            old.off_heap.head = self.off_heap.head;
+            old.off_heap.virtual_words += self.off_heap.virtual_words;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_term::order::exact_eq;
+    use heddle_term::refbin::RefBin;
+    use heddle_term::{Heap, map};
+
+    /// A tree of tuples of `width` with `depth` levels, in which each second leaf is one shared list; and a large tuple.
+    fn tree(heap: &mut Heap, width: usize, depth: usize, shared: Term) -> Term {
+        if depth == 0 {
+            return shared;
+        }
+        let children: Vec<Term> = (0..width)
+            .map(|i| if i % 2 == 0 { tree(heap, width, depth - 1, shared) } else { heap.float(i as f64 + depth as f64) })
+            .collect();
+        heap.tuple(&children)
+    }
+
+    fn term(heap: &mut Heap) -> Term {
+        let binary = heap.binary(&[7; 1000]);
+        let list = heap.list(&[Term::small(1), binary, binary]);
+        let tree = tree(heap, 6, 7, list);
+        let large = heap.tuple(&vec![list; 2 * LARGE_WORDS]);
+        let pairs: Vec<(Term, Term)> = (0..100).map(|n| (Term::small(n), tree)).collect();
+        let map = map::from_pairs(heap, &pairs);
+        heap.tuple(&[tree, large, map, list])
+    }
+
+    /// Words of all objects that a term leads to, each once.
+    fn words(term: Term) -> usize {
+        let (mut todo, mut seen, mut words) = (vec![term], std::collections::HashSet::new(), 0);
+        while let Some(term) = todo.pop() {
+            if !term.is_pointer() || !seen.insert(term.raw()) {
+                continue;
+            }
+            if term.is_cons() {
+                words += 2;
+                todo.extend([term.head(), term.tail()]);
+            } else {
+                let header = term.header();
+                words += header.words();
+                todo.extend((header.raw_words()..header.arity()).map(|i| term.slot(i)));
+            }
+        }
+        words
+    }
+
+    /// Copied by so many threads, which are given the same roots: all of them get the same copy, which has each object once.
+    fn copied_by(threads: usize) {
+        let (mut here, mut there) = (Heap::new(), Heap::new());
+        let (original, moved) = (term(&mut here), term(&mut there));
+        let (expected, list) = (words(moved), there.off_heap.head as usize);
+        let spans = Spans::default();
+        let moving = Moving::new(true, threads > 1);
+        let copiers: Vec<(Term, Copier)> = std::thread::scope(|scope| {
+            let work = || {
+                let mut copier = Copier::new(moving, None);
+                assert!(spans.join());
+                let mut root = moved;
+                // SAFETY: whole objects, which nobody changes but the copiers.
+                unsafe {
+                    copier.visit(&mut root);
+                    copier.drain(&spans);
+                    while let Some(span) = spans.take() {
+                        copier.scan(span, &spans);
+                        copier.drain(&spans);
+                    }
+                }
+                (root, copier)
+            };
+            // The first is there before the others may find that all is done.
+            spans.join();
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(spans.take().is_none());
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let mut old = Old { full: vec![], open: vec![], off_heap: OffHeap::new(), words: 0, words_at_major: 0, virtual_words_at_major: 0 };
+        for (n, (root, mut copier)) in copiers.into_iter().enumerate() {
+            assert!(exact_eq(root, original));
+            assert_eq!(words(root), expected);
+            if n == 0 {
+                // SAFETY: the list is whole; its only object was copied.
+                unsafe { copier.sweep(list as *mut u64) };
+            }
+            copier.hand_over(&mut old);
+        }
+        assert_eq!(old.words, expected);
+        let binary = old.off_heap.head;
+        // SAFETY: a list of one object, a reference to the binary.
+        unsafe {
+            assert_eq!((*binary.add(1), RefBin::refcount(*binary.add(3) as *const RefBin)), (0, 1));
+        }
+        old.off_heap.release_all();
+        old.full.into_iter().chain(old.open).for_each(Piece::free);
+        there.off_heap = OffHeap::new();
+        here.clear();
+        there.clear();
+    }
+
+    #[test]
+    fn one_thread_copies_each_object_once() {
+        copied_by(1);
+    }
+
+    #[test]
+    fn several_threads_copy_each_object_once() {
+        (0..20).for_each(|_| copied_by(3));
+    }
+
+    #[test]
+    fn what_was_not_copied_is_given_up() {
+        let mut heap = Heap::new();
+        heap.binary(&[1; 100]);
+        let block = Term::boxed(heap.off_heap.head).word(2) as *mut RefBin;
+        // SAFETY: the heap holds it; the list is whole.
+        unsafe {
+            RefBin::retain(block);
+            let mut copier = Copier::new(Moving::new(true, false), None);
+            copier.sweep(std::mem::replace(&mut heap.off_heap, OffHeap::new()).head);
+            assert!(copier.off_heap.head.is_null());
+            assert_eq!(RefBin::refcount(block), 1);
+            RefBin::release(block);
+        }
+        heap.clear();
+    }
+}

@@ -1,0 +1,195 @@
+//! The shared heap (`+hmem shared`): one heap for all processes (seed 001 §4).
+//!
+//! **Young generation.** Each process allocates in a block of its own, with its stack at the other end, as with private heaps: the
+//! engine does not know the difference (`chunk`). All blocks lie in one range of addresses (`heddle_term::young`). A message is a
+//! pointer, and so are the arguments of a new process; who sent it may go on with other things, or end.
+//!
+//! **Old generation.** Pieces that only the collector fills (`pieces`). What a minor collection finds alive goes there at once:
+//! then no block holds anything that lives, and what a process did not touch since refers to nothing young. So a minor collection
+//! looks at the processes that ran, or were sent something, since the last one (`touched`; §4.4 of the seed), and at
+//! the part of their stacks that changed (`stack`; §8). A major one copies all but literals.
+//!
+//! **Old objects never refer to young ones.** Terms are immutable, and what a native writes while it builds is all young, as nothing is
+//! collected before it returned. What could break that:
+//! - appending to a binary in place: the words that change are no pointers (the bytes' address, a size). But several processes may
+//!   have the binary, so the fast way, which takes it for the process' own, is closed (`area::is_fixed` says yes of everything), and
+//!   the slow one claims the room behind the bytes with a compare-and-swap and never moves them;
+//! - `map::merge` lets a map take a literal for its keys: to be left alone for the same reason;
+//! - match contexts move their position, which is no pointer, and no other process has them;
+//! - magic references and off-heap lists: their links lead from object to object of one generation, and are no terms;
+//! - `update_record` and `set_tuple_element` write a tuple that the operation, or the one before, has just made;
+//! - fragments, funs, maps under construction: filled before anybody could collect;
+//! - the dictionary, message queues, registers, named fields: roots, which are looked at.
+//!
+//! Mode gc verifies this behind collections (`verify`).
+//!
+//! **World.** Collections run while no thread looks at a process (`world`). Natives on dirty threads run outside, on copies of
+//! their arguments (`outside`). A process that ends for the others meanwhile stays among the roots (`departed`). Each root is visited
+//! once: in a major collection all that is no literal moves, so what a slot refers to when it was visited would move again.
+//!
+//! Nothing is collected in the middle of a native, or while signals are handled (`world::hold`): messages that were taken and are in
+//! no queue yet are no roots. What is asked for then is noted as what is left to dirty threads is with private heaps (`long_gc`), but
+//! done by the thread that runs the process, before or behind its slice: all wait for a collection anyway, and a process that is asked
+//! again and again, each time before it got its turn, would never run.
+//!
+//! **What is not in the heap**: data under way that is nobody's yet (timers, ports, exit signals, answers) is copied to memory of its
+//! own, as with private heaps, and copied into the heap by who gets it. So no root leads there, and what is neither young nor a
+//! literal is old.
+//!
+//! Mode gc collects at each eighth door of all processes, and all that lives at each 1024th. (At every door it would take an hour
+//! for the test programs: all schedulers stand still for it.)
+
+mod chunk;
+pub mod collection;
+mod copier;
+pub(crate) mod departed;
+pub(crate) mod idle;
+pub mod nursery;
+pub mod outside;
+mod pieces;
+mod roots;
+mod spans;
+mod touched;
+mod verify;
+pub mod world;
+
+pub use chunk::{abandon, init};
+pub(crate) use touched::touch;
+
+use crate::gc::Kind;
+use crate::process::{FLAG_ASKED, Process};
+use crate::zeal;
+use collection::COUNT;
+use heddle_term::literal::is_literal;
+use heddle_term::{Term, young};
+use pieces::OLD;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[inline(always)]
+pub fn is_on() -> bool {
+    young::is_on()
+}
+
+/// Words of the old generation: in use, and in its pieces.
+pub fn old_words() -> (usize, usize) {
+    let old = OLD.lock().unwrap();
+    (old.words, old.pieces().map(pieces::Piece::words).sum())
+}
+
+/// Words that the process has besides its block: what it filled before, and what it was the first to refer to of the old generation.
+pub fn old_words_of(p: &Process) -> usize {
+    if p.start.is_null() {
+        return 0;
+    }
+    let trailer = p.trailer();
+    trailer.retired_words + trailer.old_words
+}
+
+/// Of the live data of the old generation, what the process was the first to refer to.
+pub fn live_words_of(p: &Process) -> usize {
+    if p.start.is_null() { 0 } else { p.trailer().old_words }
+}
+
+/// Where the heap ends in the block of a process that has put its heap away.
+pub(crate) fn top_of(p: &Process) -> *mut u64 {
+    if is_on() && !p.start.is_null() { p.trailer().top } else { p.start }
+}
+
+/// Words of binaries that it was the first to refer to of the old generation.
+pub fn old_virtual_words_of(p: &Process) -> usize {
+    if is_on() && !p.start.is_null() { p.trailer().old_virtual_words } else { 0 }
+}
+
+/// Words that it made so far, but for what is in its block and fragments.
+pub fn made_words_of(p: &Process) -> usize {
+    if is_on() && !p.start.is_null() { p.trailer().made_words + p.trailer().retired_words } else { 0 }
+}
+
+/// In mode gc: at one of so many doors there is a collection, at one of so many a major one.
+const ZEAL_MINOR: u64 = 8;
+const ZEAL_MAJOR: u64 = 1024;
+static DOORS: AtomicU64 = AtomicU64::new(0);
+
+/// What a process that stands at a door wants of the world.
+fn wanted(p: &Process, kind: Kind) -> u8 {
+    if kind == Kind::Major || p.need_major {
+        return world::MAJOR;
+    }
+    if zeal::gc() {
+        let door = DOORS.fetch_add(1, Ordering::Relaxed);
+        if door.is_multiple_of(ZEAL_MINOR) {
+            return if door.is_multiple_of(ZEAL_MAJOR) { world::MAJOR } else { world::MINOR };
+        }
+    }
+    let is_due = kind == Kind::Asked || p.flags & FLAG_ASKED != 0 || p.heap.off_heap.virtual_words > p.vheap_limit_words;
+    if is_due { world::MINOR } else { 0 }
+}
+
+/// Whether the process only needs room, which it has now: nothing is to be collected.
+pub fn has_room(p: &mut Process, need_words: usize, kind: Kind) -> bool {
+    if !world::is_held() && (wanted(p, kind) != 0 || world::is_wanted()) {
+        return false;
+    }
+    make_room(p, need_words);
+    true
+}
+
+fn make_room(p: &mut Process, need_words: usize) {
+    chunk::retire_fragments(p);
+    if p.free_words() < need_words as isize {
+        chunk::refill(p, need_words);
+    }
+}
+
+/// At a door: the world collects, and there is room afterwards. `live` are the X registers in use. True if it was a minor collection.
+pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> bool {
+    let is_major = kind == Kind::Major || p.need_major;
+    p.flags &= !FLAG_ASKED;
+    let at = p.saved.len();
+    p.saved.extend_from_slice(live);
+    world::ask(if is_major { world::MAJOR } else { world::MINOR });
+    world::come_in();
+    live.copy_from_slice(&p.saved[at..]);
+    p.saved.truncate(at);
+    make_room(p, need_words);
+    !is_major
+}
+
+/// Calls `f` on each boxed object that the process refers to, literals apart, once.
+pub fn for_each_object_of(p: &mut Process, mut f: impl FnMut(Term)) {
+    let mut todo = Vec::new();
+    let mut note = |slot: &mut Term| todo.push(*slot);
+    crate::stack::words(p).for_each(|(_, mut word)| note(&mut word));
+    crate::gc::for_each_young_root(p, &mut [], &mut note);
+    p.messages.for_each_bare(&mut note);
+    let mut seen = std::collections::HashSet::new();
+    while let Some(term) = todo.pop() {
+        if !term.is_pointer() || is_literal(term) || !seen.insert(term.raw()) {
+            continue;
+        }
+        if term.is_cons() {
+            todo.extend([term.head(), term.tail()]);
+            continue;
+        }
+        let header = term.header();
+        todo.extend((header.raw_words()..header.arity()).map(|i| term.slot(i)));
+        f(term);
+    }
+}
+
+/// `hibernate/3`: all that is left of the process' part is a small block without a stack.
+pub fn hibernate(p: &mut Process) {
+    chunk::retire_fragments(p);
+    chunk::shrink(p);
+}
+
+/// The process, at a door, leaves the literals that are announced, and so do all others.
+pub fn leave_literals(p: &mut Process) {
+    collection::LEAVES_LITERALS.store(true, Ordering::Relaxed);
+    collect(p, &mut [], 0, Kind::Major);
+}
+
+/// Collections so far: what refers to literals that were announced before can be left once (`literals`).
+pub fn collections() -> u64 {
+    COUNT.load(Ordering::Relaxed)
+}

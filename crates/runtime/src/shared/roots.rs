@@ -1,0 +1,144 @@
+//! What a process refers to, and what becomes of its part of the young generation when that was copied.
+
+use super::chunk;
+use super::copier::Copier;
+use super::spans::Spans;
+use super::touched;
+use crate::process::{ProcRef, Process};
+use crate::{blocks, gc, stack};
+use heddle_term::{Fragment, Term};
+use std::ptr::null_mut;
+
+/// Copies what the process refers to, and all that leads to. Afterwards its stack is clean below a new mark.
+///
+/// # Safety
+/// The world stands still, and the calling thread alone visits the process.
+// SAFETY: the contract above.
+pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
+    let is_major = copier.is_major();
+    // SAFETY: by contract.
+    let local = unsafe { p.local() };
+    if local.start.is_null() {
+        return;
+    }
+    let (before, virtual_before) = (copier.copied_words, copier.virtual_words);
+    if is_major {
+        stack::before_major(local);
+    } else {
+        stack::before_minor(local);
+    }
+    // SAFETY: root slots are the process', and what they refer to are whole objects.
+    let mut f = |slot: &mut Term| unsafe { copier.visit(slot) };
+    if local.is_outside() {
+        gc::for_each_root_outside(local, &mut f);
+    } else {
+        gc::for_each_young_root(local, &mut [], &mut f);
+    }
+    // What is new is old from here on. Each once: in a major collection what a slot refers to when it was visited would move again.
+    if is_major {
+        local.messages.for_each_new_root(|_| ());
+        local.messages.for_each_bare(&mut f);
+    } else {
+        local.messages.for_each_new_root(&mut f);
+    }
+    p.inbox.for_each_root(&mut f);
+    stack::all_is_old(local);
+    // SAFETY: by contract.
+    unsafe { copier.drain(others) };
+    let trailer = local.trailer();
+    if is_major {
+        (trailer.old_words, trailer.old_virtual_words) = (0, 0);
+    }
+    trailer.old_words += copier.copied_words - before;
+    trailer.old_virtual_words += copier.virtual_words - virtual_before;
+}
+
+/// All that lives was copied: off-heap objects that died are given up, and the process' part of the young generation is empty.
+///
+/// # Safety
+/// As `visit`, for the second part of a collection.
+// SAFETY: the contract above.
+pub(super) unsafe fn settle(p: ProcRef, is_major: bool, copier: &mut Copier) {
+    // SAFETY: by contract.
+    let local = unsafe { p.local() };
+    if local.start.is_null() {
+        return;
+    }
+    let is_outside = local.is_outside();
+    let (start, top) = (local.start, if is_outside { local.trailer().top } else { local.heap.htop });
+    let mut used = (top as usize - start as usize) / 8;
+    // SAFETY: the lists and blocks are the process' own, and nothing refers to them any more.
+    unsafe {
+        copier.sweep(std::mem::replace(&mut local.trailer().off_heap, null_mut()));
+        if !is_outside {
+            copier.sweep(std::mem::replace(&mut local.heap.off_heap.head, null_mut()));
+            local.heap.off_heap.virtual_words = 0;
+            chunk::retire_fragments(local);
+        }
+        used += local.trailer().retired_words;
+        free_retired(local.trailer());
+    }
+    local.trailer().made_words += used;
+    copier.young_words += used;
+    blocks::poison(start, top);
+    if is_outside {
+        local.trailer().top = start;
+    } else {
+        local.heap.htop = start;
+        chunk::fit(local, used);
+    }
+    local.minor_count = if is_major { 0 } else { local.minor_count + 1 };
+    local.need_major &= !is_major;
+    gc::check_max_heap(local);
+    touched::collected(p);
+}
+
+/// # Safety
+/// Nothing refers to the blocks and fragments that the trailer lists.
+// SAFETY: the contract above.
+unsafe fn free_retired(trailer: &mut chunk::Trailer) {
+    trailer.retired_words = 0;
+    let mut retired = std::mem::replace(&mut trailer.retired, null_mut());
+    while !retired.is_null() {
+        // SAFETY: a retired block's trailer stands behind it, and says where it begins.
+        unsafe {
+            let next = (*retired).next;
+            blocks::poison((*retired).start, (*retired).top);
+            chunk::free((*retired).start, retired.cast());
+            retired = next;
+        }
+    }
+    let mut fragment = std::mem::replace(&mut trailer.fragments, null_mut());
+    while !fragment.is_null() {
+        // SAFETY: fragments on the list are live, and in the young generation.
+        unsafe {
+            let next = (*fragment).next;
+            blocks::poison(Fragment::start(fragment), Fragment::start(fragment).add((*fragment).used_words));
+            Fragment::free_young(fragment);
+            fragment = next;
+        }
+    }
+}
+
+/// The same for a process that ended: with its block.
+///
+/// # Safety
+/// As `settle`; the block is on no list any more.
+// SAFETY: the contract above.
+pub(super) unsafe fn settle_orphan(orphan: *mut chunk::Trailer, copier: &mut Copier) {
+    // SAFETY: by contract.
+    unsafe {
+        copier.young_words += (*orphan).retired_words + ((*orphan).top as usize - (*orphan).start as usize) / 8;
+        copier.sweep(std::mem::replace(&mut (*orphan).off_heap, null_mut()));
+        free_retired(&mut *orphan);
+        blocks::poison((*orphan).start, (*orphan).top);
+        chunk::free((*orphan).start, orphan.cast());
+    }
+}
+
+impl Process {
+    /// Whether a native of it runs that the world does not wait for (`outside`).
+    pub(super) fn is_outside(&self) -> bool {
+        self.heap.hlimit.is_null()
+    }
+}

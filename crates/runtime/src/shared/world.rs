@@ -1,0 +1,181 @@
+//! When a collection of the shared heap may run: while no thread looks at a process.
+//!
+//! A thread that has a process, or may take one, is *inside*. It says so in a line of its own. It leaves to sleep, to wait for
+//! others, and while a native of it blocks (`qsbr::offline`, `outside`); it comes in at a *door*: between two processes, and where a
+//! process needs room (`shared::collect`), when all that the process refers to is in its roots.
+//!
+//! Who wants a collection sets `WANTED`; that is the alarm that schedulers look at between two processes. Who comes in leaves,
+//! and waits until it is over. Whoever finds nobody inside runs it. Who wants to enter looks at `WANTED` after it said that it is
+//! inside, and the collector looks at the lines after `WANTED` was set: so one of the two sees the other.
+
+use super::chunk::Trailer;
+use super::{collection, nursery};
+use crate::{qsbr, standstill};
+use heddle_sync::thread_slot::{self, Slot};
+use std::cell::Cell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+/// What a thread has for the collector to see.
+#[repr(align(128))]
+pub(super) struct Line {
+    /// SeqCst with `WANTED`, see the top.
+    inside: AtomicBool,
+    /// Blocks of processes that ended on this thread. By the thread while it is inside, by the collector while nobody is.
+    pub(super) orphans: AtomicPtr<Trailer>,
+    /// Words given to processes that were not told yet. By the thread alone.
+    pub(super) untold_words: AtomicUsize,
+}
+
+static LINES: [Line; thread_slot::MOST] =
+    [const { Line { inside: AtomicBool::new(false), orphans: AtomicPtr::new(null_mut()), untold_words: AtomicUsize::new(0) } };
+        thread_slot::MOST];
+
+thread_local! {
+    static SLOT: Slot = Slot::mine();
+    /// How often the calling thread looks at a process in the middle of another one's native: nothing may move then.
+    static HOLDS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The calling thread's.
+pub(super) fn mine() -> &'static Line {
+    &LINES[SLOT.with(Slot::index)]
+}
+
+/// Of all threads that there ever were.
+pub(super) fn lines() -> impl Iterator<Item = &'static Line> {
+    LINES[..thread_slot::used()].iter()
+}
+
+/// Bits: a collection is wanted; a major one.
+static WANTED: AtomicU8 = AtomicU8::new(0);
+pub(super) const MINOR: u8 = 1;
+pub(super) const MAJOR: u8 = 3;
+
+struct State {
+    is_running: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { is_running: false });
+/// A thread left, or a collection is over.
+static CHANGED: Condvar = Condvar::new();
+
+/// How long who waits does not look again, if nobody wakes it: no thread depends on it.
+const LOOK: Duration = Duration::from_millis(1);
+
+#[inline]
+pub(crate) fn is_wanted() -> bool {
+    WANTED.load(Ordering::SeqCst) != 0
+}
+
+/// From now on the threads come in.
+pub(super) fn ask(for_what: u8) {
+    if WANTED.load(Ordering::Relaxed) & for_what != for_what {
+        if WANTED.fetch_or(for_what, Ordering::SeqCst) == 0 {
+            nursery::asked();
+        }
+        standstill::raise_alarm(standstill::COLLECTION);
+    }
+}
+
+/// The calling thread is inside from here on, as soon as no collection runs.
+pub fn enter() {
+    let line = mine();
+    loop {
+        line.inside.store(true, Ordering::SeqCst);
+        if !is_wanted() {
+            return;
+        }
+        line.inside.store(false, Ordering::SeqCst);
+        wait_until_over();
+    }
+}
+
+/// It is not any more.
+pub fn leave() {
+    mine().inside.store(false, Ordering::SeqCst);
+    if is_wanted() {
+        // Under the lock: who waits has looked at our line before, or will be woken.
+        let _state = STATE.lock().unwrap();
+        CHANGED.notify_all();
+    }
+}
+
+/// At a door, if a collection is wanted: it runs, here or elsewhere, before this returns.
+#[cold]
+pub(crate) fn come_in() {
+    leave();
+    enter();
+}
+
+fn is_anybody_inside() -> bool {
+    lines().any(|line| line.inside.load(Ordering::SeqCst))
+}
+
+fn wait_until_over() {
+    let mut state = STATE.lock().unwrap();
+    while is_wanted() {
+        if standstill::is_wanted() && !state.is_running {
+            // Somebody inside waits for this thread to stand still.
+            drop(state);
+            standstill::stand_outside();
+            state = STATE.lock().unwrap();
+            continue;
+        }
+        if !state.is_running && !is_anybody_inside() {
+            state.is_running = true;
+            drop(state);
+            // What is asked for while it runs, by threads that wait for it, is what it does.
+            collection::run(WANTED.load(Ordering::SeqCst) & 2 != 0);
+            state = STATE.lock().unwrap();
+            state.is_running = false;
+            standstill::end_alarm(standstill::COLLECTION);
+            WANTED.store(0, Ordering::SeqCst);
+            CHANGED.notify_all();
+            break;
+        }
+        if state.is_running {
+            drop(state);
+            let helped = collection::help();
+            state = STATE.lock().unwrap();
+            if helped {
+                continue;
+            }
+        }
+        if heddle_sync::sequential::is_on() {
+            // Who is inside may need the turn to come in.
+            drop(state);
+            qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(50)));
+            state = STATE.lock().unwrap();
+        } else {
+            state = CHANGED.wait_timeout(state, LOOK).unwrap().0;
+        }
+    }
+}
+
+/// The threads that wait are to look whether they can help.
+pub(super) fn call_helpers() {
+    let _state = STATE.lock().unwrap();
+    CHANGED.notify_all();
+}
+
+/// While it is there nothing moves that the calling thread looks at: it is no door.
+pub struct Hold(());
+
+pub fn hold() -> Hold {
+    HOLDS.set(HOLDS.get() + 1);
+    Hold(())
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        HOLDS.set(HOLDS.get() - 1);
+    }
+}
+
+/// Whether the calling thread stands at a door when it asks for a collection.
+pub fn is_held() -> bool {
+    HOLDS.get() != 0
+}
