@@ -7,7 +7,7 @@
 //! handled as for any process on its way to a dirty thread.
 
 use crate::gc::{self, Kind};
-use crate::process::{FLAG_COLLECT, Process};
+use crate::process::{FLAG_COLLECT, Outcome, Process};
 use crate::{sched, shared, zeal};
 
 /// Above this many words a collection may hold a scheduler for too long: copying a heap of 4 MiB takes 3 to 5 ms here. ERTS has
@@ -61,6 +61,11 @@ pub(crate) fn is_done_here(p: &mut Process) -> bool {
         run(p);
     }
     here
+}
+
+/// How a slice ends behind which something is due. What is done here may end the process (`max_heap_size`), so it does not wait yet.
+pub(crate) fn behind_slice(p: &mut Process) -> Outcome {
+    if is_done_here(p) { Outcome::Yield } else { Outcome::DirtyCpu }
 }
 
 /// By a thread that has the process: does what is due.

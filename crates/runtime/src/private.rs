@@ -257,8 +257,8 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: us
         out
     };
     let waits = matches!(outcome, Outcome::Yield | Outcome::Wait | Outcome::Suspended);
-    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) && !long_gc::is_done_here(local) {
-        outcome = Outcome::DirtyCpu;
+    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) {
+        outcome = long_gc::behind_slice(local);
     }
     me.current.store(0, Ordering::Relaxed);
     if events::on(&p, sched::SWITCHES) {

@@ -74,9 +74,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
         }
         match out {
             // Wherever it stands, all of it is in its roots.
-            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) && !long_gc::is_done_here(local) => {
-                Outcome::DirtyCpu
-            }
+            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => long_gc::behind_slice(local),
             out => out,
         }
     };

@@ -46,6 +46,8 @@ pub(super) fn worked(processes: usize) {
 /// Where most of what a collection costs is to wait for the threads to come in, as with many more of them than cores, the nursery may
 /// be this large whatever lives.
 const MOST_WAITED_FOR_WORDS: usize = 1024 * 1024;
+/// So long at least: two schedulers that have a core each come in within a slice.
+const WAITED_NS: u64 = 500_000;
 
 /// When the last collection was over, by `cycles`, and when one was asked for since.
 static LAST: AtomicU64 = AtomicU64::new(0);
@@ -95,7 +97,8 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
     let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(asked), asked.wrapping_sub(last)].map(cycles::to_ns);
     let next = next_limit(limit, pause, cost, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
     // It stays small beside what lives: else it is most of the memory.
-    let most = (old_words / PART).max(if cost > 2 * pause { MOST_WAITED_FOR_WORDS } else { FIRST_WORDS });
+    let is_waited_for = cost > 2 * pause && cost > WAITED_NS;
+    let most = (old_words / PART).max(if is_waited_for { MOST_WAITED_FOR_WORDS } else { FIRST_WORDS });
     LIMIT_WORDS.store(next.min(most), Ordering::Relaxed);
 }
 
