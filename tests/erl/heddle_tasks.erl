@@ -301,7 +301,6 @@ test(collect) ->
     true = erlang:garbage_collect(T),
     {lists:usort(Same), element(2, process_info(T, total_heap_size)) < 1000, stop(T)};
 
-%% Messages from threads that are none of the machine's.
 %% What it sends leaves nothing in its heap.
 test(sends) ->
     T = probe(),
@@ -317,6 +316,7 @@ test(sends) ->
     exit(Deaf, kill),
     {Sent, After < Before + 50_000, stop(T)};
 
+%% Messages from threads that are none of the machine's.
 test(threads) ->
     {ok, T} = heddle_task:start(probe, self()),
     [T ! {thread, self(), {sent, I}} || I <- lists:seq(1, 10)],

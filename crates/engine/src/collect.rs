@@ -50,7 +50,7 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
 /// Collects now, or after the slice, which is over soon, if it may take long. Nothing needs room.
 #[cold]
 #[inline(never)]
-// SAFETY: callers keep the contract of `make_room`.
+// SAFETY: callers keep what `make_room` asks for.
 pub unsafe fn tidy(c: *mut Ctx, live: usize) {
     // SAFETY: by contract.
     unsafe {

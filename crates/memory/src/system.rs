@@ -56,7 +56,7 @@ static PURGING: Mutex<()> = Mutex::new(());
 /// one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
 pub fn leave_and_purge() {
     for kind in KINDS {
-        // SAFETY: the calling thread's own pages; without any a heap of a thread is as it was at first.
+        // SAFETY: pages of the calling thread; without any its heap is as it was at first.
         unsafe { mimalloc::_mi_theap_collect_abandon(mine().heap(kind)) };
     }
     let purging = PURGING.lock();

@@ -156,6 +156,7 @@ impl InnerQueue {
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
     #[inline(always)]
+    // SAFETY: the contract above, of messages of this queue.
     unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut u32) {
         // SAFETY: by contract.
         unsafe {
@@ -405,7 +406,7 @@ impl InnerQueue {
     pub(crate) fn for_each_new_root(&mut self, mut f: impl FnMut(&mut Term)) {
         let mut node = std::mem::replace(&mut self.adopted, null_mut());
         while !node.is_null() {
-            // SAFETY: adopted messages are in the queue.
+            // SAFETY: what was adopted is in the queue, and live.
             let Body::Message { data, before, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
             f(data.bare_term());
             *before = null_mut();

@@ -120,7 +120,7 @@ impl Package {
     fn copied_of(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         let missed = std::mem::take(&mut p.missed_words) as usize;
         let package = Package::copied_to_share(term, missed, count);
-        // SAFETY: there is an open one if it is not null.
+        // SAFETY: an open one is there if the pointer is not null.
         if let Some(open) = unsafe { p.open().as_mut() } {
             open.copied(package.words(), missed);
         } else if missed >= LARGE_WORDS && package.region().is_some() {
@@ -377,7 +377,7 @@ impl Drop for Package {
 /// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
 /// Gives the words of the regions among them.
 #[inline(always)]
-// SAFETY: callers give the list of a package's own objects, which were moved so.
+// SAFETY: callers give the list of the objects of a package, which were moved so.
 unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) -> usize {
     let mut held_words = 0;
     while !object.is_null() {

@@ -174,7 +174,7 @@ impl NewRegion {
     /// literals, and refers to no other region. The caller holds it `BUILDER` times.
     pub fn close_to_build(self, words: usize) -> *mut Region {
         let region = self.close(words, true);
-        // SAFETY: nobody else knows it yet.
+        // SAFETY: nobody else knows of it yet.
         unsafe {
             ((*region).is_built, (*region).is_foreseen) = (true, true);
             (*region).holders = AtomicUsize::new(BUILDER);

@@ -247,7 +247,7 @@ impl Heap {
     ///
     /// # Safety
     /// The caller holds the region.
-    // SAFETY: the contract above.
+    // SAFETY: the contract above: one hold goes over to the list.
     pub unsafe fn hold(&mut self, region: *mut Region) -> usize {
         // SAFETY: by contract.
         unsafe { self.hold_times(region, 1) }
@@ -258,7 +258,7 @@ impl Heap {
     /// # Safety
     /// The caller holds the region as often.
     #[inline(always)]
-    // SAFETY: the contract above.
+    // SAFETY: the contract above: so many holds go over to the list.
     pub unsafe fn hold_times(&mut self, region: *mut Region, times: usize) -> usize {
         let newest = self.off_heap.head;
         // SAFETY: what is listed is whole, and ours; a region holds what it lists.

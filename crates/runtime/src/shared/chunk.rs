@@ -120,16 +120,20 @@ pub(super) fn refill(p: &mut Process, need_words: usize) {
     let (old, top) = (p.trailer() as *mut Trailer, p.heap.htop);
     let start = p.start;
     exchange(p, words);
-    let trailer = p.trailer();
+    retire(p.trailer(), old, start, top);
+    nursery::took(words);
+}
+
+/// The block of which `old` was the trailer, filled from `start` to `top`, is one that nobody allocates in any more.
+fn retire(trailer: &mut Trailer, old: *mut Trailer, start: *mut u64, top: *mut u64) {
     trailer.retired_words += (top as usize - start as usize) / 8;
-    // SAFETY: the old block's trailer is still there.
+    // SAFETY: the old block is still there with its trailer.
     unsafe {
         (*old).start = start;
         (*old).top = top;
         (*old).next = trailer.retired;
     }
     trailer.retired = old;
-    nursery::took(words);
 }
 
 /// Moves the stack to a new block of `words`, which has room for it, and what the trailer says. The old block stays as it is.
@@ -167,15 +171,7 @@ pub(super) fn shrink(p: &mut Process) {
     let (old, start, top) = (p.trailer() as *mut Trailer, p.start, p.heap.htop);
     p.stop = p.end;
     exchange(p, sizes::at_least(0));
-    let trailer = p.trailer();
-    trailer.retired_words += (top as usize - start as usize) / 8;
-    // SAFETY: the old block's trailer is still there.
-    unsafe {
-        (*old).start = start;
-        (*old).top = top;
-        (*old).next = trailer.retired;
-    }
-    trailer.retired = old;
+    retire(p.trailer(), old, start, top);
 }
 
 /// The process ended: what it has is the collector's.
