@@ -69,6 +69,16 @@ pub fn init_block(p: &mut Process, need_words: usize) {
     p.sync_limit();
 }
 
+/// The process has no block from here on.
+pub(crate) fn forget_block(p: &mut Process) {
+    p.start = null_mut();
+    p.end = null_mut();
+    p.stop = null_mut();
+    p.heap.htop = null_mut();
+    p.heap.hlimit = null_mut();
+    p.high_water = null_mut();
+}
+
 /// Frees everything a process holds in heaps.
 pub fn free_all(p: &mut Process) {
     if shared::is_on() {
@@ -82,12 +92,7 @@ pub fn free_all(p: &mut Process) {
     blocks::poison(p.old_start, p.old_top);
     blocks::free(p.start, p.end);
     blocks::free(p.old_start, p.old_end);
-    p.start = null_mut();
-    p.end = null_mut();
-    p.stop = null_mut();
-    p.heap.htop = null_mut();
-    p.heap.hlimit = null_mut();
-    p.high_water = null_mut();
+    forget_block(p);
     p.old_start = null_mut();
     p.old_top = null_mut();
     p.old_end = null_mut();

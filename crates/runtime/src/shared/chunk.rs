@@ -7,7 +7,7 @@
 use super::world;
 use super::{idle, nursery};
 use crate::process::{Process, STACK_SLACK_WORDS};
-use crate::{blocks, sizes, spawn};
+use crate::{blocks, gc, sizes, spawn};
 use heddle_term::Fragment;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
@@ -192,10 +192,5 @@ pub fn abandon(p: &mut Process) {
     // Relaxed, no read-modify-write: the list is the calling thread's while it is inside.
     trailer.next = orphans.load(Ordering::Relaxed);
     orphans.store(trailer, Ordering::Relaxed);
-    p.start = null_mut();
-    p.end = null_mut();
-    p.stop = null_mut();
-    p.heap.htop = null_mut();
-    p.heap.hlimit = null_mut();
-    p.high_water = null_mut();
+    gc::forget_block(p);
 }
