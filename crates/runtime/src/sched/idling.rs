@@ -1,7 +1,7 @@
 //! A scheduler without work: the search at others', the sleep, and how who found some first lets others come.
 
 use super::run::counted;
-use super::waking::{coming, wake_another, wake_one};
+use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
 use super::{Scheduler, Vm, online, share, vm};
 use crate::run_queue::Next;
 use crate::{balance, figures, give_back, msacc, placement, qsbr, record, standstill, system_profile, time};
@@ -88,11 +88,12 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     if found.is_some() {
         // There may be more where that came from.
         fence(Ordering::SeqCst);
-        if vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2) {
-            if crowded {
-                wake_another(vm);
-            } else {
-                wake_one();
+        let most = vm.schedulers.iter().map(|s| s.queue.len_for_others()).max().unwrap_or(0);
+        if most >= 2 {
+            let comes = if crowded { wake_another(vm) } else { wake_one() };
+            // All active ones are awake, and so much is left for them: as where it is pushed, but who pushes may have no core now.
+            if !comes && most >= BURST {
+                wake_inactive();
             }
         }
     }
@@ -138,8 +139,8 @@ pub(crate) fn takes_work(index: usize) -> bool {
     share(index).takes_work()
 }
 
-/// Sleeps until there is something to do. Whether there is, as far as this one knows.
-pub(super) fn park(index: usize, wait_ms: u64) -> bool {
+/// Sleeps until there is something to do. Whether there is, as far as this one knows; and whether it was woken, and counts as coming.
+pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     let vm = vm();
     let me = &vm.schedulers[index];
     me.parker.belongs_to_me();
@@ -188,11 +189,15 @@ pub(super) fn park(index: usize, wait_ms: u64) -> bool {
         qsbr::online();
     }
     let is_woken = vm.idle.leave(index);
-    if is_woken {
+    figures::of(index).wake_ups.add(is_woken as u64);
+    (is_woken || is_needed, is_woken)
+}
+
+/// Who was woken, if `comes`, works now, or found nothing to do.
+pub(super) fn came(vm: &Vm, comes: bool) {
+    if comes {
         vm.coming.fetch_sub(1, Ordering::Relaxed);
     }
-    figures::of(index).wake_ups.add(is_woken as u64);
-    is_woken || is_needed
 }
 
 /// With more schedulers than cores: who was woken comes before the caller runs what it found, so that a burst reaches all soon.
@@ -206,8 +211,8 @@ pub(super) fn let_others_come(vm: &Vm) {
     }
 }
 
-/// A scheduler found work and ran a process of it. Who was woken or looks has no core yet: so that a burst reaches all soon, here
-/// is one. After how many processes more it does so again.
+/// A scheduler found work and ran a process of it. Who looks has no core, it may be: so that a burst reaches all soon, here is one.
+/// After how many processes more it does so again.
 #[cold]
 pub(super) fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
     if me.queue.is_empty() {
@@ -215,7 +220,7 @@ pub(super) fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
     }
     let is_first = left == GIVES_WAY;
     let is_looked_for = me.queue.len() >= 2 && vm.spinning.load(Ordering::Relaxed) != 0;
-    if is_first || is_looked_for || coming(vm) != 0 {
+    if is_first || is_looked_for {
         std::thread::yield_now();
     }
     left - 1

@@ -22,13 +22,14 @@ use crate::timer::{self, Action, Wheels};
 use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, shared, standstill, time, wall_time};
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
-use idling::{GIVES_WAY, cores, find_work, give_way, let_others_come, park};
+use idling::{GIVES_WAY, came, cores, find_work, give_way, let_others_come, park};
 pub use idling::{SPIN_ROUNDS, USUAL_SPIN_ROUNDS};
 use run::take;
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering};
+use waking::coming;
 pub use waking::{enqueue, wake, wake_for};
 pub(crate) use waking::{enqueue_at, have_look, wake_all_to_look, wake_scheduler};
 
@@ -74,7 +75,8 @@ struct Vm {
     options: Options,
     idle: IdleSet,
     spinning: AtomicUsize,
-    /// Woken, and not through `park` yet: they may have no core. Below 0 for a moment where one is there before it is counted.
+    /// Woken, and neither at work nor back to sleep yet: they may have no core. Below 0 for a moment where one is there before it is
+    /// counted.
     coming: AtomicIsize,
 }
 
@@ -250,6 +252,8 @@ fn scheduler_loop(index: usize) {
     let mut rounds = 0u32;
     let mut check = Check::default();
     let (mut busy, mut gives_way) = (false, 0);
+    // It was woken, and neither works nor sleeps yet.
+    let mut comes = false;
     let mut spin = true;
     let is_crowd = vm.schedulers.len() > cores();
     loop {
@@ -258,6 +262,10 @@ fn scheduler_loop(index: usize) {
             standstill::heed();
         }
         rounds = rounds.wrapping_add(1);
+        // Also by who has been at work for long, as the one that makes a burst: who comes may wait for this very core.
+        if is_crowd && coming(vm) != 0 && !me.queue.is_empty() {
+            std::thread::yield_now();
+        }
         // Timers: the clock is read every few rounds when busy.
         if rounds & 7 == 0 || me.queue.is_empty() {
             if gives_way != 0 {
@@ -299,6 +307,7 @@ fn scheduler_loop(index: usize) {
             busy = true;
             balance::set_busy(index, true);
             wall_time::set_busy(index, true);
+            came(vm, std::mem::take(&mut comes));
             if is_crowd {
                 (gives_way, rounds) = (GIVES_WAY, u32::MAX);
                 let_others_come(vm);
@@ -322,13 +331,14 @@ fn scheduler_loop(index: usize) {
             }
             None => {
                 me.share.waits();
+                came(vm, std::mem::take(&mut comes));
                 let mut wait = timer::fire::due(&vm.wheels, 3_600_000);
                 if shared::is_on() && wait > 0 && me.queue.is_empty() && busy_schedulers() <= 1 {
                     wait = shared::idle::before_sleep(wait);
                 }
                 if wait > 0 && me.queue.is_empty() {
                     // Who only looks whether somebody needs help does not spin: that slows down those who work.
-                    spin = park(index, wait);
+                    (spin, comes) = park(index, wait);
                 }
                 next_timer_look = 0;
             }

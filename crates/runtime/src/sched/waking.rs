@@ -163,7 +163,7 @@ pub(super) fn wake_one() -> bool {
     barrier::light();
     let looking = vm.spinning.load(Ordering::Relaxed);
     let coming = coming(vm);
-    (looking != 0 || coming != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking + coming)
+    (looking != 0 || coming != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking.max(coming))
 }
 
 /// Who was woken and did not come yet.
@@ -200,7 +200,7 @@ pub(super) fn wake_another(vm: &Vm) -> bool {
 /// spends its time on that instead of on waking.
 const ENOUGH: usize = 4;
 /// So many on a queue are more than the active schedulers may be left with.
-const BURST: usize = 8;
+pub(super) const BURST: usize = 8;
 
 /// The active ones have enough to do: one more is, if as many may be.
 #[cold]
