@@ -9,6 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 BASELINE = HERE / "baseline.tsv"
 GAPS = HERE / "known-gaps.txt"
+ARCHITECTURES = ("hybrid", "shared")
 LEFT_OUT = HERE / "left-out.tsv"
 CONFIGURATION = ("init_per_suite", "end_per_suite", "init_per_group", "end_per_group")
 
@@ -40,17 +41,20 @@ def load_left_out():
     return {(app, suite): reason for app, suite, reason in rows}
 
 
-def load_gaps():
-    """[(app, suite, group/case with *, reason)]"""
-    gaps = []
-    for number, line in enumerate(GAPS.read_text().splitlines() if GAPS.exists() else [], 1):
+def load_gaps(hmem="private"):
+    """[(app, suite, group/case with *, reason)]: those of a memory architecture first."""
+    files = [GAPS] if hmem == "private" else [GAPS.with_stem(f"{GAPS.stem}-{hmem}"), GAPS]
+    return [gap for file in files if file.exists() for gap in gaps_of(file)]
+
+
+def gaps_of(file):
+    for number, line in enumerate(file.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = line.split(None, 3)
         if len(fields) < 4:
-            raise SystemExit(f"{GAPS}:{number}: a gap is APP SUITE CASE REASON")
-        gaps.append(tuple(fields))
-    return gaps
+            raise SystemExit(f"{file}:{number}: a gap is APP SUITE CASE REASON")
+        yield tuple(fields)
 
 
 def gap_of(key, gaps):
@@ -62,8 +66,8 @@ def gap_of(key, gaps):
 class Comparison:
     """What an emulator's cases say against the baseline, suite by suite for the suites that ran."""
 
-    def __init__(self, cases, ran):
-        base, gaps = load_cases(BASELINE), load_gaps()
+    def __init__(self, cases, ran, hmem="private"):
+        base, gaps = load_cases(BASELINE), load_gaps(hmem)
         self.ran = ran  # {(app, suite): (status, seconds)}
         self.regressions, self.known, self.repaired = [], [], []
         self.rows = {suite: Counter() for suite in ran}
