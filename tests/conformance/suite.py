@@ -6,8 +6,9 @@ that it started.
 
 Appends a line a finished case to the file CASES (app, suite, group, case, result, milliseconds, reason; tab separated) and
 prints one for the suite: app, suite, cases, passed, failed, skipped, seconds, status. Status is ok, timeout, crash:CODE, or
-none when no case ran. CONF_CASE_SECONDS in the environment ends a plain case that takes longer. The test folders must have been
-prepared. `run` calls this as a process of its own, because it adopts (and in the end kills) whatever the suite leaves running."""
+none when no case ran. CONF_CASE_SECONDS in the environment ends a plain case that takes longer; CONF_PATIENCE multiplies what
+Common Test lets a case take. The test folders must have been prepared. `run` calls this as a process of its own, because it
+adopts (and in the end kills) whatever the suite leaves running."""
 
 import ctypes
 import fcntl
@@ -59,7 +60,8 @@ def common_test(cache, tests, work, events, app, suite, seconds, which):
     (work / "args").write_text(
         f"[{{dir,{string(tests)}}},{{logdir,{string(work / 'ct')}}},{{events,{string(events)}}},"
         f"{{crash_dump,{string(work / 'erl_crash.dump')}}},{{config,[{configs}]}},"
-        f"{{what,{selection(tests, work, app, suite, which)}}},{{extra,[]}}].\n")
+        f"{{what,{selection(tests, work, app, suite, which)}}},"
+        f"{{extra,[{{multiply_timetraps,{os.environ.get('CONF_PATIENCE', 1)}}}]}}].\n")
     return ["-boot", "start_sasl", "-sasl", "errlog_type", "error", "-pz", str(driver), "-pz", str(tests), "-enable-feature",
             "maybe_expr", "-ct_test_vars", '{net_dir,""}', "-s", "conf_run", "main", str(work / "args")]
 
