@@ -13,6 +13,8 @@ sys.path[:0] = [str(BENCH / "heaps.d"), str(BENCH / "scaling.d"), str(BENCH)]
 
 import heap_plot  # noqa: E402
 import verdict  # noqa: E402
+from delay_figures import parse as parse_delays  # noqa: E402
+from delay_figures import table as table_of_delays  # noqa: E402
 from emulator import Failed  # noqa: E402
 from heap_figures import Measured, merged, percentile  # noqa: E402
 from heap_page import page  # noqa: E402
@@ -89,16 +91,16 @@ class Figures(unittest.TestCase):
 class Verdict(unittest.TestCase):
     def test_says_who_wins_and_why(self):
         text = "\n".join(verdict.paragraphs(report()))
-        self.assertIn("Time: hybrid is the lowest in 2 (same 250 250 (233 words), same 250 250 (1597 words)).", text)
+        self.assertIn("Time, 233 words at first: hybrid is the lowest in 1 (same 250 250). With 1597 words: hybrid in 1.", text)
         self.assertIn("hybrid takes between 0.50 (same 250 250) and 0.50", text)
-        self.assertIn("10 instead of 5,000 words copied by sending", text)
+        self.assertIn("Why hybrid is faster than private in 1: fewer words copied by sending in 1 (same 250 250), by the largest factor in same 250 250 (10 instead of 5,000).", text)
 
     def test_follows_the_figures(self):
         text = "\n".join(verdict.paragraphs(report(hybrid=(300, 310, 305))))
-        self.assertIn("Time: private is the lowest in 2", text)
+        self.assertIn("Time, 233 words at first: private is the lowest in 1", text)
         self.assertIn("hybrid takes between 2.99", text)
         self.assertNotIn("instead of 5,000", text)
-        self.assertIn("Why hybrid is slower than private: same 250 250 (233 words): the figures do not tell", text)
+        self.assertIn("Why hybrid is slower than private in 1: the figures do not tell in 1 (same 250 250).", text)
 
     def test_what_differs_by_less_than_its_spread_does_not_win(self):
         self.assertEqual(verdict.winner({"a": {"median_ms": 100, "spread": 0.4}, "b": {"median_ms": 115, "spread": 0.0}}, "median_ms")[0], ["a", "b"])
@@ -147,6 +149,24 @@ class Output(unittest.TestCase):
         for ending, said in (("@wrong {1,2}", "wrong result: {1,2}"), ("@failed badarg", "the program failed: badarg"), ("", "no time")):
             with self.assertRaisesRegex(Failed, re.escape(said)):
                 parse(self.GOOD.replace("@ok", ending))
+
+
+class Delays(unittest.TestCase):
+    SAID = ("@heap_type private\n@slice 10000\n@delay alone 1000 99\n@delay alone 20000 1\n@longest alone 21500\n@delay collects 4000 10\n@longest collects 4100\n"
+            "@pause major 90000 2\n@collected 4 8000\n@time 1\n@ok\n")
+
+    def test_says_what_is_longer_than_a_slice(self):
+        row = parse_delays(self.SAID)
+        self.assertEqual((row["slice_ns"], row["collections"], row["collecting_ms"], row["pauses"]), (10000, 4, 8.0, {"minor": [], "major": [[90000, 2]]}))
+        lines = [line.split() for line in table_of_delays("private", row)]
+        self.assertEqual(lines[0], ["private", "alone", "100", "1.0", "1.0", "1.0", "20.0", "21.5", "1.00%"])
+        self.assertEqual(lines[1], ["one", "computes", "0", "–", "–", "–", "–", "0.0"])
+        self.assertEqual(lines[2], ["one", "collects", "10", "4.0", "4.0", "4.0", "4.0", "4.1", "0.00%"])
+        self.assertIn("2.0 ms each", " ".join(lines[3]))
+
+    def test_an_unfinished_run_is_none(self):
+        with self.assertRaises(Failed):
+            parse_delays(self.SAID.replace("@ok", ""))
 
 
 if __name__ == "__main__":

@@ -21,11 +21,15 @@ figures are of one traced run, whose time is not used, and include the tracing.<
 program that is done sooner has none. Hybrid: with the message area. <b>RSS</b> is the emulator's highest, code and all.
 A dash is what was not measured.</p></details>"""
 
-COLUMNS = (("median_ms", "time", 1), ("spread", "spread", None), ("cpu_ms", "CPU", 0), ("send_ms", "send", 1), ("copy_ms", "copy", 1),
-           ("minor_collections", "minor", 0), ("minor_ms", "ms", 1), ("longest_minor_ms", "longest, ms", 3), ("minor_live_words", "live", 0),
-           ("major_collections", "major", 0), ("major_ms", "ms", 1), ("longest_major_ms", "longest, ms", 3), ("major_live_words", "live", 0),
-           ("messages", "messages", 0), ("words_copied", "words copied", 0), ("by_reference", "by reference", 0), ("partly_by_reference", "partly", 0),
-           ("used_words", "used", 0), ("allocated_words", "allocated", 0), ("peak_rss_kb", "RSS, KB", 0))
+#: Groups of figures, each with the key in a row, what it is called, and digits (None: a percentage).
+FIGURES = ((("runs", "runs", 0), ("median_ms", "time, ms", 1), ("spread", "spread", None), ("cpu_ms", "CPU, ms", 0)),
+           (("send_ms", "send, ms", 1), ("copy_ms", "copy, ms", 1), ("messages", "messages", 0), ("words_copied", "words copied", 0),
+            ("by_reference", "by reference", 0), ("partly_by_reference", "partly by reference", 0)),
+           (("minor_collections", "minor collections", 0), ("minor_ms", "minor, ms", 1), ("longest_minor_ms", "longest minor, ms", 3),
+            ("minor_live_words", "words that survived minor", 0)),
+           (("major_collections", "major collections", 0), ("major_ms", "major, ms", 1), ("longest_major_ms", "longest major, ms", 3),
+            ("major_live_words", "words that survived major", 0)),
+           (("used_words", "used, words", 0), ("allocated_words", "allocated, words", 0), ("peak_rss_kb", "RSS, KB", 0)))
 
 
 def page(report):
@@ -78,11 +82,23 @@ def program(report, p):
 
 
 def table(p, names, labels):
-    heads = "".join(f"<th>{text}</th>" for _, text, _ in COLUMNS)
-    rows = []
-    for hms, of_size in p["sizes"].items():
+    """Figures downwards; across, the columns at each initial heap size."""
+    sizes = "".join(f'<th class="edge" colspan="{len(names)}">{hms} words at first</th>' for hms in p["sizes"])
+    heads = "".join(f'<th class="{edge(k)}{name}">{html.escape(labels[name])}</th>' for _ in p["sizes"] for k, name in enumerate(names))
+    rows = [line(p, names, figure, "first" if k == 0 else "") for group in FIGURES for k, figure in enumerate(group)]
+    return f'<div class="wide"><table class="figures"><tr><th></th>{sizes}</tr><tr><th></th>{heads}</tr>{"".join(rows)}</table></div>'
+
+
+def edge(k):
+    return "edge " if k == 0 else ""
+
+
+def line(p, names, figure, css):
+    key, label, digits = figure
+    cells = []
+    for rows in p["sizes"].values():
+        won = verdict.winner(rows, key) if key == "median_ms" else None
         for k, name in enumerate(names):
-            row = of_size[name]
-            cells = "".join(f"<td>{percent(row[key]) if digits is None else number(row[key], digits)}</td>" for key, _, digits in COLUMNS)
-            rows.append(f'<tr{" class=first" if k == 0 else ""}><td>{hms}</td><td class="{name}">{html.escape(labels[name])}</td>{cells}</tr>')
-    return f'<div class="wide"><table class="counted"><tr><th>words at first</th><th>heap</th>{heads}</tr>{"".join(rows)}</table></div>'
+            text = percent(rows[name][key]) if digits is None else number(rows[name][key], digits)
+            cells.append(f'<td class="{edge(k)}{"won" if won and name in won[0] else ""}">{text}</td>')
+    return f'<tr class="{css}"><td>{label}</td>{"".join(cells)}</tr>'

@@ -19,23 +19,41 @@ def winner(rows, figure, equal=EQUAL):
 
 
 def paragraphs(report):
-    """Texts: one on time, one on memory, one on pauses, one on the initial heap size, one on what the figures explain."""
+    """Texts: one on time, one on memory, one on pauses, one on the initial heap size, and on what the figures explain."""
     return [text for text in (wins(report, "median_ms", "Time"), wins(report, "allocated_words", "Memory allocated for heaps, at its most"),
                               wins(report, "longest_minor_ms", "Longest minor collection"), wins(report, "longest_major_ms", "Longest major collection"),
-                              against(report), initial(report), reasons(report)) if text]
+                              against(report), initial(report), *reasons(report)) if text]
 
 
-def cases(report):
-    """(what it is called, {column: row}) of each program and initial heap size."""
-    several = len(report["settings"]["hms"]) > 1
-    for program in report["programs"]:
-        for hms, rows in program["sizes"].items():
-            yield program["name"] + (f" ({hms} words)" if several else ""), rows
+def cases(report, hms):
+    """(name, {column: row}) of each program at an initial heap size."""
+    return [(program["name"], program["sizes"][str(hms)]) for program in report["programs"]]
 
 
 def wins(report, figure, heading):
+    """At the smallest initial heap by name, at the others how often."""
+    first, *others = report["settings"]["hms"]
+    alone, together, without = sort(report, figure, first)
+    if not alone and not together:
+        return ""
+    parts = [f"{who} is the lowest in {len(names)} ({', '.join(names)})" for who, names in alone]
+    if together:
+        named = "; ".join(f"{name}: {', '.join(best)}" for name, best in together)
+        parts.append(f"no single one in {len(together)} ({named})")
+    if without:
+        parts.append(f"not to be compared in {len(without)}")
+    text = f"{heading}{f', {first} words at first' if others else ''}: {'; '.join(parts)}."
+    for hms in others:
+        alone, together, _ = sort(report, figure, hms)
+        counts = [f"{who} in {len(names)}" for who, names in alone] + ([f"no single one in {len(together)}"] if together else [])
+        text += f" With {hms} words: {', '.join(counts)}." if counts else ""
+    return text
+
+
+def sort(report, figure, hms):
+    """([(the only winner, [program...])...], [(program, [winner...])...], [program that cannot be compared...])"""
     alone, together, without = {}, [], []
-    for name, rows in cases(report):
+    for name, rows in cases(report, hms):
         won = winner(rows, figure)
         if won is None or len([r for r in rows.values() if r[figure] is not None]) < 2:
             without.append(name)
@@ -43,15 +61,7 @@ def wins(report, figure, heading):
             alone.setdefault(won[0][0], []).append(name)
         else:
             together.append((name, won[0]))
-    if not alone and not together:
-        return ""
-    parts = [f"{who} is the lowest in {len(names)} ({', '.join(names)})" for who, names in sorted(alone.items(), key=lambda a: -len(a[1]))]
-    if together:
-        named = "; ".join(f"{name}: {', '.join(best)}" for name, best in together)
-        parts.append(f"no single one in {len(together)} ({named})")
-    if without:
-        parts.append(f"not to be compared in {len(without)}")
-    return f"{heading}: {'; '.join(parts)}."
+    return sorted(alone.items(), key=lambda a: -len(a[1])), together, without
 
 
 def against(report):
@@ -91,38 +101,53 @@ def initial(report):
 
 
 def reasons(report):
-    """Where an architecture is faster or slower than private by more than the noise: what it copied and collected less, or more."""
-    texts = []
+    """Where an architecture is faster or slower than private by more than the noise, at the smallest initial heap: what it copied and
+    collected less, or more. A text for each column and way."""
+    hms, texts = report["settings"]["hms"][0], []
     for column in report["columns"]:
         who = column["name"]
         if who in ("private", "stock"):
             continue
-        faster, slower = [], []
-        for name, rows in cases(report):
+        found = {True: [], False: []}
+        for name, rows in cases(report, hms):
             mine, private = rows.get(who), rows.get("private")
             if not mine or not private or not mine["median_ms"] or not private["median_ms"]:
                 continue
             best = winner({who: mine, "private": private}, "median_ms")[0]
             if len(best) == 1:
-                won = best == [who]
-                (faster if won else slower).append(f"{name}: {explanation(mine, private, won)}")
-        texts += [f"Why {who} is {how} than private: {'; '.join(found)}." for how, found in (("faster", faster), ("slower", slower)) if found]
-    return " ".join(texts)
+                found[best == [who]].append((name, mine, private))
+        texts += [because(who, won, programs) for won, programs in found.items() if programs]
+    return texts
 
 
 #: Collections that differ by less of the time that private takes explain nothing.
 EXPLAINS = 0.01
 
+#: The figure, what more and less of it is, and its unit.
+CAUSES = (("words_copied", "{} words copied by sending", ""), ("minor_ms", "{} time in minor collections", " ms"), ("major_ms", "{} time in major collections", " ms"))
 
-def explanation(mine, private, won):
-    """What of the figures points the way that the time does."""
-    parts = []
-    for figure, what in (("words_copied", "words copied by sending"), ("minor_ms", "ms in minor collections"), ("major_ms", "ms in major collections")):
-        here, there = mine[figure], private[figure]
-        if here is None or there is None:
-            continue
-        low, high = (here, there) if won else (there, here)
-        least = 0 if figure == "words_copied" else private["median_ms"] * EXPLAINS
-        if low < high * (1 - EQUAL) and high - low >= least:
-            parts.append(f"{here:,.0f} instead of {there:,.0f} {what}" if figure == "words_copied" else f"{here:,.1f} instead of {there:,.1f} {what}")
-    return ", ".join(parts) or "the figures do not tell"
+
+def because(who, won, programs):
+    parts, explained = [], set()
+    for figure, what, unit in CAUSES:
+        led = [(ratio, name, mine[figure], private[figure]) for name, mine, private in programs if (ratio := points(mine, private, figure, won))]
+        if led:
+            explained |= {name for _, name, _, _ in led}
+            _, name, here, there = max(led)
+            names = ", ".join(name for _, name, _, _ in led)
+            most = f"{here:,.0f} instead of {there:,.0f}" if not unit else f"{here:,.1f} instead of {there:,.1f}{unit}"
+            parts.append(f"{what.format('fewer' if not unit and won else 'less' if won else 'more')} in {len(led)} ({names}), by the largest factor in {name} ({most})")
+    unexplained = [name for name, _, _ in programs if name not in explained]
+    if unexplained:
+        parts.append(f"the figures do not tell in {len(unexplained)} ({', '.join(unexplained)})")
+    return f"Why {who} is {'faster' if won else 'slower'} than private in {len(programs)}: {'; '.join(parts)}."
+
+
+def points(mine, private, figure, won):
+    """By which factor the figure differs, if it points the way that the time does; else None."""
+    here, there = mine[figure], private[figure]
+    if here is None or there is None:
+        return None
+    low, high = (here, there) if won else (there, here)
+    least = 0 if figure == "words_copied" else private["median_ms"] * EXPLAINS
+    return high / max(low, 1e-9) if low < high * (1 - EQUAL) and high - low >= least else None
