@@ -10,7 +10,7 @@
 
 ERL := bin/erl
 JOBS ?= 2
-MODES ?= normal,gc,yield,s64,sequential,hybrid,hybrid_gc,shared,shared_gc
+MODES ?= normal,gc,yield,s64,sequential,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
 BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1

@@ -84,7 +84,7 @@ fn collect(old: &mut Old, is_major: bool, leaving: Option<&'static Leaving>) -> 
     let shared: &'static Work = unsafe { &*std::ptr::from_ref(&work) };
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
-        world::call_helpers();
+        world::call_helpers(most - 1);
         if is_major {
             (0..sched::count().min(most)).for_each(|index| _ = sched::wake_scheduler(index));
         }

@@ -56,14 +56,20 @@ pub(super) const MAJOR: u8 = 3;
 
 struct State {
     is_running: bool,
+    /// Somebody waits for the last thread to leave. The others sleep until the collection is over: with many more threads than cores
+    /// they would keep those inside from a core, on which these are to come to a door.
+    is_watched: bool,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { is_running: false });
-/// A thread left, or a collection is over.
-static CHANGED: Condvar = Condvar::new();
+static STATE: Mutex<State> = Mutex::new(State { is_running: false, is_watched: false });
+/// The last thread left.
+static LEFT: Condvar = Condvar::new();
+/// A collection is over, or some are to help with it.
+static OVER: Condvar = Condvar::new();
 
-/// How long who waits does not look again, if nobody wakes it: no thread depends on it.
+/// How long who waits does not look again, if nobody wakes it: who watches, and the others. No collection depends on it.
 const LOOK: Duration = Duration::from_millis(1);
+const SELDOM_LOOK: Duration = Duration::from_millis(10);
 
 #[inline]
 pub(crate) fn is_wanted() -> bool {
@@ -96,10 +102,11 @@ pub fn enter() {
 /// It is not any more.
 pub fn leave() {
     mine().inside.store(false, Ordering::SeqCst);
-    if is_wanted() {
+    // Of several that leave at once the last sees that. Who says that it is inside and takes it back looks itself.
+    if is_wanted() && !is_anybody_inside() {
         // Under the lock: who waits has looked at our line before, or will be woken.
         let _state = STATE.lock().unwrap();
-        CHANGED.notify_all();
+        LEFT.notify_one();
     }
 }
 
@@ -133,7 +140,8 @@ fn wait_until_over() {
             state.is_running = false;
             standstill::end_alarm(standstill::COLLECTION);
             WANTED.store(0, Ordering::SeqCst);
-            CHANGED.notify_all();
+            OVER.notify_all();
+            LEFT.notify_one();
             break;
         }
         if state.is_running {
@@ -149,16 +157,22 @@ fn wait_until_over() {
             drop(state);
             qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(50)));
             state = STATE.lock().unwrap();
+        } else if state.is_running || state.is_watched {
+            state = OVER.wait_timeout(state, SELDOM_LOOK).unwrap().0;
         } else {
-            state = CHANGED.wait_timeout(state, LOOK).unwrap().0;
+            state.is_watched = true;
+            state = LEFT.wait_timeout(state, LOOK).unwrap().0;
+            state.is_watched = false;
         }
     }
 }
 
-/// The threads that wait are to look whether they can help.
-pub(super) fn call_helpers() {
+/// So many of the threads that wait are to look whether they can help.
+pub(super) fn call_helpers(most: usize) {
     let _state = STATE.lock().unwrap();
-    CHANGED.notify_all();
+    // One more: who is awake already, and comes too late, may be one of them.
+    (0..=most).for_each(|_| OVER.notify_one());
+    LEFT.notify_one();
 }
 
 /// While it is there nothing moves that the calling thread looks at: it is no door.
