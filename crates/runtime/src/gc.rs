@@ -125,7 +125,7 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
 }
 
 /// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free.
-/// Returns the work done, in reductions.
+/// Returns the work done, in reductions: that of all processes, where they share a heap.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     let is_shared = shared::is_on();
     if is_shared && shared::has_room(p, need_words, kind) {
@@ -183,7 +183,8 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         crate::verify::heap(p, live);
     }
     debug_assert!(p.free_words() >= need_words as isize);
-    10 + after / 100
+    // With a shared heap the process waited for what was copied of all: it cost its slice that, and who waits behind it.
+    10 + if is_shared { shared::copied_words() } else { after } / 100
 }
 
 /// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.

@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Collections so far.
 pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
+/// Words that the last one copied. Written by who ran it, read by those that waited for it: the lock of `world` is between them.
+pub(super) static COPIED_WORDS: AtomicUsize = AtomicUsize::new(0);
 /// The next major one leaves the literals that are announced.
 pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
 /// Threads that copy at a time, at most (`+hgct`); 0: as many as there are processors.
@@ -53,6 +55,7 @@ pub(super) fn run(is_major: bool) {
         old.virtual_words_at_major = old.off_heap.virtual_words;
     }
     COUNT.fetch_add(1, Ordering::Relaxed);
+    COPIED_WORDS.store(copied, Ordering::Relaxed);
     if zeal::gc() || zeal::verifies() {
         verify::all(&old);
     }

@@ -189,6 +189,11 @@ pub fn leave_literals(p: &mut Process) {
     collect(p, &mut [], 0, Kind::Major);
 }
 
+/// Words that the last collection copied, for which the caller has just waited.
+pub(crate) fn copied_words() -> usize {
+    collection::COPIED_WORDS.load(Ordering::Relaxed)
+}
+
 /// Collections so far: what refers to literals that were announced before can be left once (`literals`).
 pub fn collections() -> u64 {
     COUNT.load(Ordering::Relaxed)
