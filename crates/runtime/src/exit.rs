@@ -264,6 +264,9 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
 
 /// `max_heap_size` was exceeded: reports as asked; true if the process is to be killed.
 pub fn max_heap_reached(p: &mut Process) -> bool {
+    if shared_heap::is_on() && !shared_heap::reach::is_over_limit(p) {
+        return false;
+    }
     let max = p.max_heap();
     if max.error_logger {
         let format = "     Process:            ~p ~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n";

@@ -47,6 +47,7 @@ pub(crate) mod idle;
 pub mod nursery;
 pub mod outside;
 mod pieces;
+pub mod reach;
 mod roots;
 mod spans;
 mod touched;
@@ -60,7 +61,6 @@ use crate::gc::Kind;
 use crate::process::{FLAG_ASKED, Process};
 use crate::zeal;
 use collection::COUNT;
-use heddle_term::literal::is_literal;
 use heddle_term::{Term, young};
 use pieces::OLD;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,28 +153,6 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     p.saved.truncate(at);
     make_room(p, need_words);
     !is_major
-}
-
-/// Calls `f` on each boxed object that the process refers to, literals apart, once.
-pub fn for_each_object_of(p: &mut Process, mut f: impl FnMut(Term)) {
-    let mut todo = Vec::new();
-    let mut note = |slot: &mut Term| todo.push(*slot);
-    crate::stack::words(p).for_each(|(_, mut word)| note(&mut word));
-    crate::gc::for_each_young_root(p, &mut [], &mut note);
-    p.messages.for_each_bare(&mut note);
-    let mut seen = std::collections::HashSet::new();
-    while let Some(term) = todo.pop() {
-        if !term.is_pointer() || is_literal(term) || !seen.insert(term.raw()) {
-            continue;
-        }
-        if term.is_cons() {
-            todo.extend([term.head(), term.tail()]);
-            continue;
-        }
-        let header = term.header();
-        todo.extend((header.raw_words()..header.arity()).map(|i| term.slot(i)));
-        f(term);
-    }
 }
 
 /// `hibernate/3`: all that is left of the process' part is a small block without a stack.
