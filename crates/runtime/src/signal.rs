@@ -51,6 +51,8 @@ pub enum Body {
         token: Option<Box<Token>>,
         /// Without a token it takes away the one that its receiver has: what processes send does so.
         clears_token: bool,
+        /// With a shared heap: in the inbox, and so is what it refers to, since an earlier collection. Those below it are as well.
+        is_old: bool,
         /// The one before it among the messages whose data is in the heap; the one behind it is kept with the data. See `inner_queue`.
         before: *mut Signal,
     },
@@ -107,7 +109,7 @@ impl Body {
     /// From a process.
     #[inline(always)]
     pub fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
-        Body::Message { from, data, token, clears_token: true, before: std::ptr::null_mut() }
+        Body::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
     }
 }
 
@@ -143,6 +145,6 @@ impl Signal {
         Signal::message_of(Term::NONE, data)
     }
     pub fn message_of(from: Term, data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { from, data, token: None, clears_token: false, before: std::ptr::null_mut() })
+        Signal::new(Body::Message { from, data, token: None, clears_token: false, is_old: false, before: std::ptr::null_mut() })
     }
 }

@@ -38,10 +38,11 @@ pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
     if is_major {
         local.messages.for_each_new_root(|_| ());
         local.messages.for_each_bare(&mut f);
+        p.inbox.for_each_root(&mut f);
     } else {
         local.messages.for_each_new_root(&mut f);
+        p.inbox.for_each_new_root(&mut f);
     }
-    p.inbox.for_each_root(&mut f);
     stack::all_is_old(local);
     // SAFETY: by contract.
     unsafe { copier.drain(others) };
