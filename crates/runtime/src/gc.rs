@@ -27,7 +27,7 @@ use crate::off_heap::{Area, Promoted, Survivors, sweep};
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{blocks, cycles, figures, shared, stack, system_monitor, time};
+use crate::{blocks, cycles, figures, held, shared, stack, system_monitor, time};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::literal::Leaving;
@@ -354,6 +354,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
         return false;
     }
     let stack = p.stack_words();
+    let was_full = p.free_words() < need_words as isize;
     let bound = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p) + stack + need_words + STACK_SLACK_WORDS;
     let mut usual = p.heap_words();
     if p.grow {
@@ -466,7 +467,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
     if size > usual && used * 4 <= usual * 3 {
         resize(p, live, usual);
-    } else if used * 4 > p.heap_words() * 3 {
+    } else if used * 4 > p.heap_words() * 3 || was_full && held::room(p) > p.heap_words() {
         p.grow = true;
     }
     fit_vheap(p);
@@ -514,6 +515,7 @@ fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
 
 fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
     let stack = p.stack_words();
+    let (was_full, had) = (p.free_words() < need_words as isize, p.heap_words());
     let shared_words = leaving.map_or(0, |leaving| shared_words(p, leaving));
     let literals = leaving.map_or(0, Leaving::words) + shared_words;
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
@@ -583,7 +585,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let wanted = match exact_min {
         Some(min) => used.max(min),
         // At most three quarters full after a full sweep (ERTS).
-        None => sizes::at_least((used + used / 3).max(p.min_heap_words)),
+        None => sizes::at_least((used + used / 3).max(p.min_heap_words)).max(if was_full { had.min(held::room(p)) } else { 0 }),
     };
     if wanted < p.heap_words() {
         resize(p, live, wanted);

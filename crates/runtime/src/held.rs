@@ -6,6 +6,7 @@
 //! builders, who are in the same case. So who forwards a large message is not collected for it.
 
 use crate::process::Process;
+use crate::sizes;
 use heddle_term::area::{self, Region};
 
 /// A process may hold regions of so many words together until its heap is full. To look at a small heap costs less than to fill them.
@@ -13,6 +14,9 @@ const MOST_WORDS: u32 = 2048;
 
 /// Off-heap objects that are looked at.
 const MOST_OBJECTS: usize = 64;
+
+/// A heap grows to so many words for what its process holds. With more the time between two collections is long enough for what they cost.
+const MOST_ROOM_WORDS: usize = 4185;
 
 /// The heap of `p` refers to a region of so many words from now on.
 pub fn more(p: &mut Process, words: usize) {
@@ -60,4 +64,30 @@ fn look(p: &mut Process) -> bool {
         p.held_words = 0;
     }
     pays
+}
+
+/// So large a heap may be that little lives on: with private heaps it would be larger, because what the process holds would be in it. A
+/// smaller one is full all the time, if who holds large messages or arguments allocates as much as they let it.
+#[inline(always)]
+pub(crate) fn room(p: &Process) -> usize {
+    if area::is_there() { held_room(p) } else { 0 }
+}
+
+#[inline(never)]
+fn held_room(p: &Process) -> usize {
+    let mut words = 0;
+    for list in [&p.heap.off_heap, &p.old_off_heap] {
+        let mut object = list.head.cast_const();
+        for _ in 0..MOST_OBJECTS {
+            if object.is_null() || words >= MOST_ROOM_WORDS {
+                break;
+            }
+            // SAFETY: the list is whole, and the regions on it are held.
+            unsafe {
+                words += area::reference(object).map_or(0, |(region, _)| Region::words(region));
+                object = *object.add(1) as *const u64;
+            }
+        }
+    }
+    sizes::at_least(words.min(MOST_ROOM_WORDS))
 }

@@ -13,7 +13,7 @@
 //!
 //! The area lies behind the literals in one reserved range, so "may this object be moved?" stays one subtraction and one comparison.
 //! Which region an address is in tells a map with a bit for each 16 bytes: the nearest bit at or below it marks where the region
-//! begins. Only the thread that owns a page of the allocator begins regions in it, so nobody else writes the map's words for it.
+//! begins. Words of the map that a large region fills say how far back that is. Only the thread that owns a page of the allocator begins regions in it, so nobody else writes the map's words for it.
 
 use crate::boxed::{Header, Kind};
 use crate::heap::{OffHeap, POISON, release_object};
@@ -207,9 +207,14 @@ impl Region {
         let mut word = granule / 64;
         // SAFETY: the map has a bit for each granule of the area; where the region begins there is one, at or before this place.
         unsafe {
-            let mut bits = (*starts.add(word)).load(Ordering::Relaxed) & (u64::MAX >> (63 - granule % 64));
-            while bits == 0 {
+            let here = (*starts.add(word)).load(Ordering::Relaxed);
+            let mut bits = if is_back(here) { here } else { here & (u64::MAX >> (63 - granule % 64)) };
+            if bits == 0 {
                 word -= 1;
+                bits = (*starts.add(word)).load(Ordering::Relaxed);
+            }
+            if is_back(bits) {
+                word -= (bits >> BACK_SHIFT) as usize;
                 bits = (*starts.add(word)).load(Ordering::Relaxed);
             }
             (base + (word * 64 + 63 - bits.leading_zeros() as usize) * GRANULE_BYTES) as *mut Region
@@ -368,25 +373,44 @@ unsafe fn free(region: *mut Region) {
 /// Whether what is freed is overwritten, so that who still refers to it is found (`HEDDLE_ZEAL`).
 pub static POISONS: AtomicBool = AtomicBool::new(false);
 
+/// In a word of the map that one region fills: this, and from `BACK_SHIFT` on how many words before it the region begins. No two regions
+/// begin side by side, as each has its header.
+const BACK: u64 = 0b11;
+const BACK_SHIFT: u32 = 2;
+const _: () = assert!(size_of::<Region>() > GRANULE_BYTES);
+
+#[inline(always)]
+fn is_back(word: u64) -> bool {
+    word & BACK == BACK
+}
+
 /// Notes where a region begins, and that none does further on in it.
 fn mark_start(address: usize, bytes: usize) {
     let starts = STARTS.load(Ordering::Relaxed);
-    let first = (address - BASE.load(Ordering::Relaxed)) / GRANULE_BYTES;
-    let last = first + (bytes - 1) / GRANULE_BYTES;
-    for word in first / 64..=last / 64 {
-        let mut bits = u64::MAX;
-        if word == first / 64 {
-            bits &= u64::MAX << (first % 64);
-        }
-        if word == last / 64 {
-            bits &= u64::MAX >> (63 - last % 64);
-        }
-        let start = if word == first / 64 { 1 << (first % 64) } else { 0 };
+    let begin = (address - BASE.load(Ordering::Relaxed)) / GRANULE_BYTES;
+    let end = begin + (bytes - 1) / GRANULE_BYTES;
+    let (first, last) = (begin / 64, end / 64);
+    for word in first..=last {
         // SAFETY: the map has a bit for each granule of the area.
         let map = unsafe { &*starts.add(word) };
         // Relaxed, no read-modify-write: the word belongs to the page, the page to the calling thread; who gets a pointer into the
         // region gets it later.
-        map.store(map.load(Ordering::Relaxed) & !bits | start, Ordering::Relaxed);
+        if word != first && word != last {
+            map.store(((word - first) as u64) << BACK_SHIFT | BACK, Ordering::Relaxed);
+            continue;
+        }
+        let mut bits = u64::MAX;
+        if word == first {
+            // And what one that is gone left before it: that would look like `BACK`.
+            bits &= u64::MAX << (begin % 64).saturating_sub(1);
+        }
+        if word == last {
+            bits &= u64::MAX >> (63 - end % 64);
+        }
+        let start = if word == first { 1 << (begin % 64) } else { 0 };
+        // One that is gone may have filled it.
+        let others = map.load(Ordering::Relaxed);
+        map.store(if is_back(others) { start } else { others & !bits | start }, Ordering::Relaxed);
     }
 }
 

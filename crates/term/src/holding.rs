@@ -31,6 +31,14 @@ pub fn in_place(term: Term) -> Option<*mut Region> {
     Some(if area::contains(term) { unsafe { Region::of(term) } } else { null_mut() })
 }
 
+/// The words that a copy needs, if they are no more than `limit` and it would refer to no region.
+#[inline(always)]
+pub fn small_copy(term: Term, limit: usize) -> Option<usize> {
+    let mut refers = false;
+    let words = size_and_kept(term, Keep::shared(), limit, |kept| refers |= area::contains(kept));
+    (words <= limit && !refers).then_some(words)
+}
+
 impl HoldingCopy {
     pub fn of(term: Term) -> HoldingCopy {
         let mut copy = HoldingCopy { term, keep: Keep::shared(), data_words: 0, regions: Seen::default(), has_literals: false };

@@ -94,6 +94,49 @@ fn regions_are_found_held_and_given_up() {
         unsafe { Region::release(region, 1) };
     }
     assert_eq!(bytes(), 0);
+
+    places_are_used_again(&mut heap);
+}
+
+/// Regions of all sizes come and go where others were: each is found from each of its cells all the same.
+fn places_are_used_again(heap: &mut Heap) {
+    let mut random = 1u64;
+    let mut next = |below: u64| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % below
+    };
+    let longest = list(heap, 70_000);
+    let mut cells = vec![longest];
+    while let Some(cell) = cells.last().map(|cell| cell.tail()).filter(|cell| cell.is_cons()) {
+        cells.push(cell);
+    }
+    let mut held: Vec<(Term, *mut Region)> = Vec::new();
+    for round in 0..3000 {
+        let cells_wanted = match next(20) {
+            0 => next(70_000),
+            1..4 => next(3000),
+            _ => next(60),
+        };
+        let original = cells[cells.len() - 1 - cells_wanted as usize];
+        held.push(HoldingCopy::of(original).to_region(0).unwrap());
+        let keeps = if round % 500 < 250 { 150 } else { 20 };
+        while held.len() > keeps {
+            let (_, region) = held.swap_remove(next(held.len() as u64) as usize);
+            // SAFETY: held by this one alone.
+            unsafe { Region::release(region, 1) };
+        }
+        let (mut cell, region) = held[next(held.len() as u64) as usize];
+        while cell.is_cons() {
+            // SAFETY: the region is held.
+            unsafe { assert_eq!(Region::of(cell), region, "round {round}") };
+            cell = cell.tail();
+        }
+    }
+    for (_, region) in held {
+        // SAFETY: held by this one alone.
+        unsafe { Region::release(region, 1) };
+    }
+    assert_eq!(bytes(), 0);
 }
 
 #[test]
