@@ -20,6 +20,8 @@ const EFFORT_MIN: usize = 3000;
 #[derive(Clone, Copy)]
 pub(super) struct Summary {
     pub params: [Want; REGISTERS],
+    /// Whether any of them is sent, whatever becomes of the result.
+    sends: bool,
     /// What callers send of its result.
     pub demanded: Want,
     queued: bool,
@@ -45,14 +47,15 @@ pub(super) struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     pub fn new(beam: &'a BeamFile, sites: &'a Sites, graph: &'a Graph, messages: Messages) -> Flow<'a> {
-        let unvisited = Summary { params: [Want::NOTHING; REGISTERS], demanded: Want::NOTHING, queued: false, visited: false };
+        let unvisited =
+            Summary { params: [Want::NOTHING; REGISTERS], sends: false, demanded: Want::NOTHING, queued: false, visited: false };
         Flow {
             beam,
             sites,
             graph,
             labels: Labels::new(beam.code.labels.limit()),
             summaries: vec![unvisited; beam.code.functions.len()],
-            queue: BinaryHeap::new(),
+            queue: BinaryHeap::with_capacity(sites.senders.len() * 2),
             left: ((beam.code.instrs.len() as f64 * EFFORT) as usize).max(EFFORT_MIN),
             messages,
             only: None,
@@ -107,6 +110,7 @@ impl<'a> Flow<'a> {
         if news.is_nothing() {
             return;
         }
+        self.summaries[function as usize].sends |= news.is_sent();
         let graph = self.graph;
         for &caller in graph.callers(function) {
             // Who was not visited sends no result.
@@ -114,6 +118,12 @@ impl<'a> Flow<'a> {
                 self.enqueue(caller, function);
             }
         }
+    }
+
+    /// Whether a call of `callee` wants nothing of its arguments, if its result has the want `result`.
+    #[inline]
+    pub fn wants_nothing(&self, callee: u32, result: Want) -> bool {
+        result.is_nothing() && !self.summaries[callee as usize].sends
     }
 
     /// Of the argument `x` of a call of `callee`, if its result has the want `result`.

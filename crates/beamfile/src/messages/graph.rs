@@ -25,7 +25,7 @@ impl Graph {
         }
         let mut graph = Graph { entries, starts: vec![0; functions.len() + 1], callers: Vec::new() };
         // Calls, callee first. `latest` keeps out most of those that repeat.
-        let mut calls: Vec<(u32, u32)> = Vec::new();
+        let mut calls: Vec<(u32, u32)> = Vec::with_capacity(sites.calls.len());
         let mut latest = vec![u32::MAX; functions.len()];
         for site in &sites.calls {
             let callee = graph.callee(beam, sites, &beam.code.instrs[site.instr as usize]);

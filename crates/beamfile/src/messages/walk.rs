@@ -275,6 +275,9 @@ impl Walk<'_, '_> {
 
     #[inline]
     fn local(&mut self, callee: u32, arity: Operand, result: Want) {
+        if self.flow.wants_nothing(callee, result) {
+            return;
+        }
         for x in 0..arity.number().unwrap_or(0) as usize {
             self.state.give_x(x, self.flow.argument(callee, x, result));
         }

@@ -236,7 +236,7 @@ const FIRST: u32 = 2;
 
 impl Labels {
     pub fn new(limit: u32) -> Labels {
-        Labels { slots: vec![UNMET; limit as usize], wants: Vec::new(), behind: Vec::new() }
+        Labels { slots: vec![UNMET; limit as usize], wants: Vec::with_capacity(limit as usize / 4), behind: Vec::with_capacity(16) }
     }
 
     /// Control may go to the label from here.
