@@ -1,6 +1,6 @@
 %% A limit of more words than are walked through (1,048,576) in a shared heap: a major collection measures what lives. With private
 %% heaps, blocks of twice what lives count as well, so this process would be ended there.
--module(heddle_limit).
+-module(big_heap_limit).
 -export([main/1]).
 
 main(_) ->
