@@ -184,7 +184,8 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     debug_assert!(p.free_words() >= need_words as isize);
     // With a shared heap the process waited for what was copied of all: it cost its slice that, and who waits behind it.
-    10 + if is_shared { shared::copied_words() } else { after } / 100
+    let words = if is_shared { shared::copied_words() } else { after };
+    10 + words / 100
 }
 
 /// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.

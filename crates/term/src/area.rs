@@ -13,7 +13,8 @@
 //!
 //! The area lies behind the literals in one reserved range, so "may this object be moved?" stays one subtraction and one comparison.
 //! Which region an address is in tells a map with a bit for each 16 bytes: the nearest bit at or below it marks where the region
-//! begins. Words of the map that a large region fills say how far back that is. Only the thread that owns a page of the allocator begins regions in it, so nobody else writes the map's words for it.
+//! begins. Words of the map that a large region fills say how far back that is. Only the thread that owns a page of the allocator
+//! begins regions in it, so nobody else writes the map's words for it.
 
 use crate::boxed::{Header, Kind};
 use crate::heap::{OffHeap, POISON, release_object};
