@@ -98,11 +98,12 @@ impl Package {
                     let mut open = p.open().as_mut().filter(|open| open.is_in(region));
                     if let Some(open) = &mut open
                         && open.unsent_words() <= SHARE_ABOVE_WORDS
-                        && let words @ ..=SHARE_ABOVE_WORDS = flat_size_to(term, Keep::live(), SHARE_ABOVE_WORDS)
+                        && let keep = Keep::live()
+                        && let words @ ..=SHARE_ABOVE_WORDS = flat_size_to(term, keep, SHARE_ABOVE_WORDS)
                     {
                         open.sends_copy();
                         p.missed_words = 0;
-                        return Package::small(term, words, words, count);
+                        return Package::small(term, keep, words, words, count);
                     }
                     let built = open.map(|open| open.sends());
                     p.missed_words = if built.is_some() { 0 } else { p.missed_words };
@@ -113,7 +114,7 @@ impl Package {
                 Package::of_region(term, region)
             }
             None => match holding::small_copy(term, SHARE_ABOVE_WORDS) {
-                Some(words) => Package::small_of(p, term, words, count),
+                Some((words, keep)) => Package::small_of(p, term, keep, words, count),
                 None => Package::copied_of(p, term, count),
             },
         }
@@ -121,20 +122,21 @@ impl Package {
 
     /// A small message that `p` has on its heap.
     #[inline(always)]
-    fn small_of(p: &mut Process, term: Term, words: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
+    fn small_of(p: &mut Process, term: Term, keep: Keep, words: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let missed = std::mem::take(&mut p.missed_words) as usize;
         // SAFETY: an open one is there if the pointer is not null.
         if let Some(open) = unsafe { p.open().as_mut() } {
             open.copied(words, missed);
         }
-        Package::small(term, words, missed.min(words), count)
+        Package::small(term, keep, words, missed.min(words), count)
     }
 
-    /// What costs less to copy whole than to hold. Of its words so many were foreseen.
+    /// What costs less to copy whole than to hold: so many words with this `keep`, which may be another one by now. Of them so many were
+    /// foreseen.
     #[inline(never)]
-    fn small(term: Term, words: usize, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
+    fn small(term: Term, keep: Keep, words: usize, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let timed = count(Cost { words, referred: 0, foreseen });
-        if timed.is_wanted() { Package::timed(term, Keep::live(), words, timed) } else { Package::copied(term, Keep::live(), words) }
+        if timed.is_wanted() { Package::timed(term, keep, words, timed) } else { Package::copied(term, keep, words) }
     }
 
     #[inline(never)]

@@ -31,12 +31,13 @@ pub fn in_place(term: Term) -> Option<*mut Region> {
     Some(if area::contains(term) { unsafe { Region::of(term) } } else { null_mut() })
 }
 
-/// The words that a copy needs, if they are no more than `limit` and it would refer to no region.
+/// The words that a copy needs which keeps what it is told to, if they are no more than `limit` and it would refer to no region.
 #[inline(always)]
-pub fn small_copy(term: Term, limit: usize) -> Option<usize> {
+pub fn small_copy(term: Term, limit: usize) -> Option<(usize, Keep)> {
+    let keep = Keep::shared();
     let mut refers = false;
-    let words = size_and_kept(term, Keep::shared(), limit, |kept| refers |= area::contains(kept));
-    (words <= limit && !refers).then_some(words)
+    let words = size_and_kept(term, keep, limit, |kept| refers |= area::contains(kept));
+    (words <= limit && !refers).then_some((words, keep))
 }
 
 impl HoldingCopy {
