@@ -87,7 +87,8 @@ impl Package {
     /// What `p` sends by way of the message area.
     #[inline(always)]
     fn sharing(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
-        match holding::in_place(term) {
+        let keep = Keep::shared();
+        match holding::in_place(term, keep) {
             Some(region) if region.is_null() => {
                 let _ = count(Cost::NOTHING);
                 Package::immediate(term)
@@ -98,12 +99,11 @@ impl Package {
                     let mut open = p.open().as_mut().filter(|open| open.is_in(region));
                     if let Some(open) = &mut open
                         && open.unsent_words() <= SHARE_ABOVE_WORDS
-                        && let keep = Keep::live()
-                        && let words @ ..=SHARE_ABOVE_WORDS = flat_size_to(term, keep, SHARE_ABOVE_WORDS)
+                        && let words @ ..=SHARE_ABOVE_WORDS = flat_size_to(term, keep.literals(), SHARE_ABOVE_WORDS)
                     {
                         open.sends_copy();
                         p.missed_words = 0;
-                        return Package::small(term, keep, words, words, count);
+                        return Package::small(term, keep.literals(), words, words, count);
                     }
                     let built = open.map(|open| open.sends());
                     p.missed_words = if built.is_some() { 0 } else { p.missed_words };
@@ -113,9 +113,9 @@ impl Package {
                 }
                 Package::of_region(term, region)
             }
-            None => match holding::small_copy(term, SHARE_ABOVE_WORDS) {
-                Some((words, keep)) => Package::small_of(p, term, keep, words, count),
-                None => Package::copied_of(p, term, count),
+            None => match holding::small_copy(term, keep, SHARE_ABOVE_WORDS) {
+                Some(words) => Package::small_of(p, term, keep, words, count),
+                None => Package::copied_of(p, term, keep, count),
             },
         }
     }
@@ -131,8 +131,7 @@ impl Package {
         Package::small(term, keep, words, missed.min(words), count)
     }
 
-    /// What costs less to copy whole than to hold: so many words with this `keep`, which may be another one by now. Of them so many were
-    /// foreseen.
+    /// What costs less to copy whole than to hold: so many words with this `keep`. Of them so many were foreseen.
     #[inline(never)]
     fn small(term: Term, keep: Keep, words: usize, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let timed = count(Cost { words, referred: 0, foreseen });
@@ -140,9 +139,9 @@ impl Package {
     }
 
     #[inline(never)]
-    fn copied_of(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+    fn copied_of(p: &mut Process, term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
         let missed = std::mem::take(&mut p.missed_words) as usize;
-        let package = Package::copied_to_share(term, missed, count);
+        let package = Package::copied_to_share(term, keep, missed, count);
         // SAFETY: an open one is there if the pointer is not null.
         if let Some(open) = unsafe { p.open().as_mut() } {
             open.copied(package.words(), missed);
@@ -158,20 +157,21 @@ impl Package {
 
     /// What a new process begins with: shared as a message is.
     pub fn for_new_process(parent: Option<&Process>, term: Term) -> Package {
-        match holding::in_place(term) {
+        let keep = Keep::shared();
+        match holding::in_place(term, keep) {
             Some(region) if region.is_null() => Package::immediate(term),
             Some(region) => {
                 // SAFETY: who has the term holds its region.
                 unsafe { Region::hold(region, 1) };
                 Package::of_region(term, region)
             }
-            None => Package::copied_to_share(term, parent.map_or(0, |parent| parent.missed_words as usize), |_| Timed::NO),
+            None => Package::copied_to_share(term, keep, parent.map_or(0, |parent| parent.missed_words as usize), |_| Timed::NO),
         }
     }
 
-    /// `foreseen`: words that the sender built, and did not send yet, of which it was foreseen.
-    fn copied_to_share(term: Term, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
-        let copy = HoldingCopy::of(term);
+    /// `foreseen`: words that the sender built, and did not send yet, of which it was foreseen. The term is not in place.
+    fn copied_to_share(term: Term, keep: Keep, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
+        let copy = HoldingCopy::of(term, keep);
         let (words, foreseen) = (copy.words(), copy.data_words().min(foreseen));
         let timed = count(Cost { words, referred: copy.referred_words(), foreseen: foreseen + copy.foreseen_words() });
         if copy.data_words() > SHARE_ABOVE_WORDS

@@ -33,8 +33,15 @@ impl Keep {
     }
 
     /// As `live`, and what is in the message area: for those who hold its regions (`HoldingCopy`).
-    pub(crate) fn shared() -> Keep {
+    #[inline(always)]
+    pub fn shared() -> Keep {
         Keep { bytes: RESERVED_BYTES + area::bytes(), ..Keep::live() }
+    }
+
+    /// The same literals, and nothing of the message area.
+    #[inline(always)]
+    pub fn literals(self) -> Keep {
+        Keep { bytes: self.bytes.min(RESERVED_BYTES), ..self }
     }
 
     #[inline(always)]

@@ -1,4 +1,7 @@
 //! A copy that leaves in the message area what is there: of messages, and of what new processes begin with.
+//!
+//! Literals begin to leave, and are gone, at any time. All that is asked about one message is asked with the same `Keep::shared`: what
+//! is to be copied by one answer, and is not by the next, has no room.
 
 use crate::area::{self, NewRegion, Region, Seen};
 use crate::copy::{Keep, copy_to_keeping, size_and_kept};
@@ -20,34 +23,34 @@ const MOST_REGIONS: usize = 16;
 
 /// If nothing is to be copied, as of most messages: the region that the term is in, null if it is in none.
 #[inline(always)]
-pub fn in_place(term: Term) -> Option<*mut Region> {
+pub fn in_place(term: Term, keep: Keep) -> Option<*mut Region> {
     if term.is_immediate() {
         return Some(null_mut());
     }
-    if !Keep::shared().keeps(term) {
+    if !keep.keeps(term) {
         return None;
     }
     // SAFETY: who has the term holds its region.
     Some(if area::contains(term) { unsafe { Region::of(term) } } else { null_mut() })
 }
 
-/// The words that a copy needs which keeps what it is told to, if they are no more than `limit` and it would refer to no region.
+/// The words that a copy needs of what is not in place, if they are no more than `limit` and it would refer to no region.
 #[inline(always)]
-pub fn small_copy(term: Term, limit: usize) -> Option<(usize, Keep)> {
-    let keep = Keep::shared();
+pub fn small_copy(term: Term, keep: Keep, limit: usize) -> Option<usize> {
     let mut refers = false;
     let words = size_and_kept(term, keep, limit, |kept| refers |= area::contains(kept));
-    (words <= limit && !refers).then_some((words, keep))
+    (words <= limit && !refers).then_some(words)
 }
 
 impl HoldingCopy {
-    pub fn of(term: Term) -> HoldingCopy {
-        let mut copy = HoldingCopy { term, keep: Keep::shared(), data_words: 0, regions: Seen::default(), has_literals: false };
+    /// Of what is not in place with this `keep`.
+    pub fn of(term: Term, keep: Keep) -> HoldingCopy {
+        let mut copy = HoldingCopy { term, keep, data_words: 0, regions: Seen::default(), has_literals: false };
         copy.measure();
         if copy.data_words != 0 {
             copy.regions.close();
             if copy.regions.len() > MOST_REGIONS {
-                (copy.keep, copy.regions, copy.has_literals) = (Keep::live(), Seen::default(), false);
+                (copy.keep, copy.regions, copy.has_literals) = (keep.literals(), Seen::default(), false);
                 copy.measure();
             }
         }
@@ -96,6 +99,7 @@ impl HoldingCopy {
     /// `at` has room for as many words as it needs, on the heap of the list.
     // SAFETY: the contract above.
     pub unsafe fn write(&self, at: *mut u64, off_heap: &mut OffHeap) -> Term {
+        debug_assert!(self.data_words != 0);
         // SAFETY: by contract; who has the term holds the regions meanwhile.
         unsafe {
             let copy = copy_to_keeping(self.term, at, off_heap, self.keep);

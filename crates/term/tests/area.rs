@@ -2,6 +2,7 @@
 
 use heddle_memory::Kind as Memory;
 use heddle_term::area::{self, Region, Seen};
+use heddle_term::copy::Keep;
 use heddle_term::holding::{HoldingCopy, in_place};
 use heddle_term::{Heap, Term, literal};
 use std::ptr::null_mut;
@@ -26,7 +27,7 @@ fn regions_are_found_held_and_given_up() {
     let mut regions = Vec::new();
     for n in (10..2000).step_by(37) {
         let original = list(&mut heap, n);
-        let (copy, region) = HoldingCopy::of(original).to_region(0).unwrap();
+        let (copy, region) = HoldingCopy::of(original, Keep::shared()).to_region(0).unwrap();
         regions.push((copy, region, n));
     }
     for &(copy, region, n) in &regions {
@@ -43,12 +44,15 @@ fn regions_are_found_held_and_given_up() {
 
     // What is in the area is not copied again; a message around it holds it, and what it holds.
     let (inner, inner_region, _) = regions[0];
-    assert_eq!([inner, text, Term::small(1)].map(in_place), [Some(inner_region), Some(null_mut()), Some(null_mut())]);
-    assert_eq!(in_place(heap.tuple(&[inner])), None);
+    assert_eq!(
+        [inner, text, Term::small(1)].map(|term| in_place(term, Keep::shared())),
+        [Some(inner_region), Some(null_mut()), Some(null_mut())]
+    );
+    assert_eq!(in_place(heap.tuple(&[inner]), Keep::shared()), None);
     let around = heap.tuple(&[inner, text, Term::small(1)]);
-    let (middle, middle_region) = HoldingCopy::of(around).to_region(0).unwrap();
+    let (middle, middle_region) = HoldingCopy::of(around, Keep::shared()).to_region(0).unwrap();
     let around = heap.tuple(&[middle, middle]);
-    let (outer, outer_region) = HoldingCopy::of(around).to_region(0).unwrap();
+    let (outer, outer_region) = HoldingCopy::of(around, Keep::shared()).to_region(0).unwrap();
     let mut reached = Seen::default();
     // SAFETY: they are held.
     unsafe {
@@ -81,10 +85,10 @@ fn regions_are_found_held_and_given_up() {
     // A message that would hold many regions is copied whole.
     let parts: Vec<Term> = regions[1..].iter().map(|&(copy, ..)| copy).collect();
     let all = heap.tuple(&parts);
-    let whole = HoldingCopy::of(all);
+    let whole = HoldingCopy::of(all, Keep::shared());
     assert_eq!(whole.words(), heddle_term::copy::flat_size(all));
     let few = heap.tuple(&parts[..3]);
-    assert_eq!(HoldingCopy::of(few).words(), 4 + 3 * area::REFERENCE_WORDS);
+    assert_eq!(HoldingCopy::of(few, Keep::shared()).words(), 4 + 3 * area::REFERENCE_WORDS);
 
     // Nothing is left when nobody holds anything.
     assert!(bytes() > 0);
@@ -118,7 +122,7 @@ fn places_are_used_again(heap: &mut Heap) {
             _ => next(60),
         };
         let original = cells[cells.len() - 1 - cells_wanted as usize];
-        held.push(HoldingCopy::of(original).to_region(0).unwrap());
+        held.push(HoldingCopy::of(original, Keep::shared()).to_region(0).unwrap());
         let keeps = if round % 500 < 250 { 150 } else { 20 };
         while held.len() > keeps {
             let (_, region) = held.swap_remove(next(held.len() as u64) as usize);
