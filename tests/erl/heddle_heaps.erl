@@ -6,21 +6,21 @@
 main(_) ->
     [check(Name, F) || {Name, F} <- [{shapes, fun shapes/0}, {sums, fun sums/0}, {threads, fun threads/0}, {long, fun long/0},
                                      {live, fun live/0}, {copying, fun copying/0}, {references, fun references/0},
-                                     {parts, fun parts/0}, {heaps, fun heaps/0}, {many, fun many/0}, {errors, fun errors/0}]].
+                                     {parts, fun parts/0}, {own, fun own/0}, {heaps, fun heaps/0}, {many, fun many/0}, {errors, fun errors/0}]].
 
 check(Name, F) ->
     io:format("~p ~p~n", [Name, try F() catch C:R:S -> {C, R, S} end]).
 
 shapes() ->
-    #{minor := Minor, major := Major} = All = heddle_stats:pauses(),
-    [major, minor] = lists:sort(maps:keys(All)),
+    #{minor := Minor, major := Major, own := Own, stopping := Stopping} = All = heddle_stats:pauses(),
+    [major, minor, own, stopping] = lists:sort(maps:keys(All)),
     [begin
          [count, histogram, max_ns, p50_ns, p90_ns, p999_ns, p99_ns] = lists:sort(maps:keys(Kind)),
          #{count := N, histogram := H, max_ns := Max} = Kind,
          N = lists:sum([C || {_, C} <- H]),
          true = lists:ukeysort(1, H) =:= H andalso lists:all(fun({From, C}) -> From >= 0 andalso From =< Max andalso C > 0 end, H)
-     end || Kind <- [Minor, Major]],
-    [ordered(Kind) || #{count := N} = Kind <- [Minor, Major], N > 0],
+     end || Kind <- [Minor, Major, Own, Stopping]],
+    [ordered(Kind) || #{count := N} = Kind <- [Minor, Major, Own, Stopping], N > 0],
     Keys = [last_live_words, major, major_ns, major_words, minor, minor_ns, minor_words, time_ns, words_copied, words_reclaimed],
     Keys = lists:sort(maps:keys(heddle_stats:gc())),
     true.
@@ -33,6 +33,23 @@ ordered(#{p50_ns := P50, p90_ns := P90, p99_ns := P99, p999_ns := P999, max_ns :
          true = Below * 1000 >= Permille * N,
          true = lists:sum([C || {From, C} <- H, From + From div 16 < P]) * 1000 =< Permille * N + 1000
      end || {P, Permille} <- [{P50, 500}, {P90, 900}, {P99, 990}, {P999, 999}]].
+
+%% With a shared heap, and only there, who sends nothing is collected alone, and all stand still before other collections. (Those of
+%% others come between: each begins when all stand still, and is counted when it is over.)
+own() ->
+    Before = heddle_stats:pauses(),
+    erlang:garbage_collect(),
+    true = floats(200_000, 1.0) > 1.0,
+    [Own, Stopping, Minor, Major] =
+        [begin #{Kind := #{count := N0}} = Before, #{Kind := #{count := N1}} = heddle_stats:pauses(), N1 - N0 end
+         || Kind <- [own, stopping, minor, major]],
+    case heap() of
+        shared -> Own > 0 andalso Stopping > 0 andalso Stopping =< Minor + Major;
+        _ -> Own =:= 0 andalso Stopping =:= 0
+    end.
+
+floats(0, X) -> X;
+floats(N, X) -> floats(N - 1, X + 1.0e-6).
 
 %% A collection is counted once there and once here, and took as long there as here, as far as classes tell.
 sums() ->
@@ -151,7 +168,7 @@ parts() ->
 
 %% One process with 40,000 words of data in a block of 100,000.
 heaps() ->
-    Keys = [allocated_words, fragment_words, live_words, message_words, processes, queued_words, stack_words, used_words],
+    Keys = [allocated_words, block_words, fragment_words, live_words, message_words, processes, queued_words, stack_words, used_words],
     erlang:garbage_collect(),
     Before = heddle_stats:heaps(),
     Keys = lists:sort(maps:keys(Before)),

@@ -102,12 +102,13 @@ sample(Own, Most) ->
         sample(Own, maps:merge_with(fun(_, A, B) -> max(A, B) end, Most, now_held(Own)))
     end.
 
-%% What is on its way or in a queue: in the message area, or in memory of its own.
+%% Used: with what is on its way or in a queue: in the message area, or in memory of its own. Allocated: all blocks and messages
+%% as the allocator counts them, in one moment and the same for each architecture.
 now_held(true) ->
-    #{used_words := Used, allocated_words := Allocated, queued_words := Queued, message_words := Area, processes := N}
+    #{used_words := Used, block_words := Blocks, queued_words := Queued, message_words := Area, processes := N}
         = heddle_stats:heaps(),
     Messages = if Area > 0 -> Area; true -> Queued end,
-    #{used_words => Used + Messages, allocated_words => Allocated + Messages, processes => N};
+    #{used_words => Used + Messages, allocated_words => Blocks, processes => N};
 now_held(false) ->
     Held = [Info || P <- processes(), Info <- [process_info(P, [total_heap_size, garbage_collection_info])], is_list(Info)],
     lists:foldl(fun([{_, Total}, {_, Gc}], #{used_words := U, allocated_words := A, processes := N}) ->

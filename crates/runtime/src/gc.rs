@@ -128,7 +128,7 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
 /// Returns the work done, in reductions: that of all processes, where they share a heap.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     let is_shared = shared::is_on();
-    if is_shared && shared::has_room(p, need_words, kind) {
+    if is_shared && shared::has_room(p, live, need_words, kind) {
         return 1;
     }
     p.shared().state.set_collecting(true);
@@ -298,7 +298,8 @@ fn for_each_stack_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
 /// # Safety
 /// `term` points to a whole object in from-space; `*top` has room.
 #[inline(always)]
-unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
+// SAFETY: the contract above.
+pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
     let src = term.ptr();
     // SAFETY: by contract.
     unsafe {

@@ -6,7 +6,7 @@
 //! freed, all schedulers are woken to do the same (`round`). Dirty and private threads may sleep for hours; so whoever gives back
 //! leaves his areas to all, and who frees the last of what he allocated there gives that back, too.
 
-use crate::{blocks, huge_pages, qsbr, sched, time};
+use crate::{blocks, huge_pages, qsbr, sched, shared, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -111,6 +111,7 @@ pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
 
 fn collect(last: &Last, now: i64) {
     blocks::let_go();
+    shared::let_go();
     qsbr::shrink();
     heddle_memory::leave_and_purge();
     let row = heddle_memory::mine();

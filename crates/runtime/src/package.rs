@@ -7,6 +7,7 @@ use crate::messages::{Cost, Timed};
 use crate::off_heap::virtual_words;
 use crate::own_copy;
 use crate::process::Process;
+use crate::shared;
 use heddle_term::Term;
 use heddle_term::area::{self, NewRegion, Region};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
@@ -237,8 +238,12 @@ impl Package {
     #[inline(always)]
     pub fn of_process(from: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         if from.heap.is_shared() {
+            let refers = term.is_pointer();
+            if refers {
+                shared::publish(from);
+            }
             // Nobody looks how large it is.
-            let _ = count(Cost { words: 0, referred: term.is_pointer() as usize, foreseen: 0 });
+            let _ = count(Cost { words: 0, referred: refers as usize, foreseen: 0 });
             return Package::immediate(term);
         }
         Package::message(from, term, count)

@@ -21,6 +21,10 @@ pub struct Histogram {
 pub struct Pauses {
     pub minor: Histogram,
     pub major: Histogram,
+    /// With a shared heap: of one process' block, for which nobody else waits.
+    pub own: Histogram,
+    /// With a shared heap: from when a collection is asked for until all threads stand still, and it begins.
+    pub stopping: Histogram,
 }
 
 impl Default for Histogram {

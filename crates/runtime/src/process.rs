@@ -430,6 +430,8 @@ pub const FLAG_AT_PORT: u16 = 256;
 
 /// A program asked for a collection of the shared heap.
 pub const FLAG_ASKED: u16 = 512;
+/// Others may refer into its block of the shared heap (`shared::own`).
+pub const FLAG_PUBLISHED: u16 = 1024;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
@@ -493,16 +495,17 @@ impl Process {
             ("mbuf_size", self.heap.fragment_words),
             ("recent_size", (self.high_water as usize - self.start as usize) / 8),
             ("stack_size", self.stack_words()),
-            (
-                "old_heap_size",
-                if crate::shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 },
-            ),
+            ("old_heap_size", self.old_used_words()),
             ("heap_size", self.used_words()),
             ("bin_vheap_size", self.heap.off_heap.virtual_words),
             ("bin_vheap_block_size", self.vheap_limit_words),
             ("bin_old_vheap_size", self.old_off_heap.virtual_words),
             ("bin_old_vheap_block_size", self.min_vheap_words()),
         ]
+    }
+    /// Of the old generation, in use.
+    pub fn old_used_words(&self) -> usize {
+        if crate::shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 }
     }
     pub fn old_words(&self) -> usize {
         if crate::shared::is_on() {

@@ -3,7 +3,7 @@
 use crate::package::Package;
 use crate::placement::Place;
 use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
-use crate::{gc, proctab, sched};
+use crate::{gc, proctab, sched, shared};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::copy::flat_size;
@@ -76,17 +76,20 @@ pub fn set_default_max_heap(max: MaxHeap) {
 
 /// A process that will apply M:F to `args` (a proper list), not yet visible: the caller sets up links and monitors on it and
 /// then calls `sched::start_process`. None when the process table is full.
-pub fn create(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOptions) -> Option<ProcRef> {
+pub fn create(mfa: Mfa, args: Term, mut parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
     let pid = proctab::reserve()?;
-    let group_leader = parent.map_or(Term::local_pid(pid), |p| p.group_leader);
-    let parent_pid = parent.map_or(pid, |p| p.pid());
+    let group_leader = parent.as_ref().map_or(Term::local_pid(pid), |p| p.group_leader);
+    let parent_pid = parent.as_ref().map_or(pid, |p| p.pid());
     let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
-    if let Some(parent) = parent.filter(|parent| parent.heap.is_shared()) {
+    if let Some(parent) = parent.as_mut()
+        && parent.heap.is_shared()
+    {
         gc::init_block(&mut local, 2);
         local.group_leader = parent.group_leader;
+        shared::publish(parent);
         return Some(begin(pid, local, args, options));
     }
-    let shared = area::is_there().then(|| Package::for_new_process(parent, args));
+    let shared = area::is_there().then(|| Package::for_new_process(parent.as_deref(), args));
     let args_words = shared.as_ref().map_or_else(|| flat_size(args), Package::words_to_unpack);
     let leader_words = flat_size(group_leader);
     gc::init_block(&mut local, args_words + leader_words + 2);
@@ -122,7 +125,7 @@ pub fn entry_of(export: &Export) -> *const u64 {
 }
 
 /// Creates and starts in one go.
-pub fn spawn(mfa: Mfa, args: Term, parent: Option<&Process>, options: &SpawnOptions) -> Option<ProcRef> {
+pub fn spawn(mfa: Mfa, args: Term, parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
     let p = create(mfa, args, parent, options)?;
     sched::start_process(p);
     Some(p)

@@ -106,7 +106,7 @@ fn sizes(p: &Process, heap: &mut Heap, timeout: Option<u64>) -> Term {
         ("heap_block_size", p.heap_words()),
         ("mbuf_size", p.heap.fragment_words),
         ("stack_size", p.stack_words()),
-        ("old_heap_size", (p.old_top as usize - p.old_start as usize) / 8),
+        ("old_heap_size", p.old_used_words()),
         ("heap_size", p.used_words()),
     ];
     let first = timeout.map(|ms| ("timeout", ms as usize));

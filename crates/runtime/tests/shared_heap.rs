@@ -1,9 +1,9 @@
-//! The shared heap without an engine: processes that allocate, retire blocks, end, and are collected by one thread or two.
+//! The shared heap without an engine: processes that allocate, retire blocks, end, and are collected by one thread or two, or alone.
 
 use heddle_runtime::gc::{self, Kind};
-use heddle_runtime::process::{self, ProcRef, Process, SpawnOptions};
+use heddle_runtime::process::{self, NativeFn, ProcRef, Process, SpawnOptions};
 use heddle_runtime::signal::Signal;
-use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared};
+use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared, spawn};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Mfa, Term, list, literal, young};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -190,6 +190,211 @@ fn who_left_the_table_before_its_native_ended_is_collected_like_others() {
     // SAFETY: our own hold, the last.
     unsafe { RefBin::release(block) };
     end(q);
+    end(first);
+    qsbr::offline();
+}
+
+/// Makes what dies at once.
+fn churn(p: &mut Process, kept: &mut [Term], conses: i64) {
+    for i in 0..conses {
+        if p.free_words() < 2 {
+            gc::collect(p, kept, 2, Kind::Automatic);
+        }
+        p.heap.cons(Term::small(i), Term::NIL);
+        p.sync_limit();
+    }
+}
+
+/// Words that the process has besides its block.
+fn retired(p: &Process) -> usize {
+    shared::retired_words_of(p)
+}
+
+#[test]
+fn who_sends_nothing_is_collected_alone() {
+    let _guard = begin();
+    let p = process();
+    // SAFETY: this thread made it, and runs it alone.
+    let here = unsafe { p.local() };
+    gc::collect(here, &mut [], 0, Kind::Major);
+    let before = shared::collections();
+    // What survives many collections, in a register, in the dictionary, and a binary.
+    let mut kept = [Term::NIL];
+    (1..=100).for_each(|i| cons(here, &mut kept, i));
+    here.dictionary.put(Atom::new("list").into(), kept[0]);
+    churn(here, &mut kept, 10_000);
+    // In the block.
+    gc::collect(here, &mut kept, 20, Kind::Automatic);
+    let retired_before = retired(here);
+    let [live, dead] = [3, 7].map(|byte| here.heap.binary(&[byte; 1000]).word(2) as *mut RefBin);
+    // SAFETY: the process holds both.
+    unsafe { [live, dead].into_iter().for_each(|block| RefBin::retain(block)) };
+    let binary = here.heap.off_heap.head;
+    // The first that was made is the last of the list.
+    // SAFETY: a list of two.
+    let first = Term::boxed(unsafe { *binary.add(1) } as *mut u64);
+    assert_eq!(first.word(2) as *mut RefBin, live);
+    here.dictionary.put(Atom::new("binary").into(), first);
+    assert!(here.heap.fragments.is_null());
+    churn(here, &mut kept, 100_000);
+    assert_eq!(shared::collections(), before);
+    assert_eq!(retired(here), retired_before);
+    assert!(here.heap_words() <= 2000, "{}", here.heap_words());
+    assert!(is_list_to(kept[0], 100) && is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 100));
+    // SAFETY: held above.
+    unsafe {
+        assert_eq!([live, dead].map(|block| RefBin::refcount(block)), [2, 1]);
+        [live, dead].into_iter().for_each(|block| RefBin::release(block));
+    }
+    end(p);
+    qsbr::offline();
+}
+
+/// A message is the sender's own term, in its block.
+#[test]
+fn who_sent_something_leaves_its_block_to_the_world() {
+    let _guard = begin();
+    let (p, q) = (process(), process());
+    // SAFETY: this thread made them, and runs them alone.
+    let (from, to) = unsafe { (p.local(), q.local()) };
+    // In a block of some size, behind the small ones.
+    churn(from, &mut [], 1000);
+    let list = count_down(from, 20);
+    let signal = Signal::message_from(Term::NONE, Package::of_process(from, list, messages::to_myself));
+    assert!(q.inbox.push(signal).is_ok());
+    let before = retired(from);
+    let sent_in = from.heap_words();
+    // Several blocks full.
+    churn(from, &mut [], 10_000);
+    // That block was retired, and what came behind it collected alone.
+    assert!((before + 20..=before + 2 * sent_in + 100).contains(&retired(from)), "{before} {sent_in} {}", retired(from));
+    assert!(handle::drain(to) == handle::After::Continue);
+    let message = to.messages.peek(&mut to.heap, &mut to.held_words).unwrap();
+    assert!(is_list_to(message, 20));
+    to.messages.remove();
+    end(p);
+    end(q);
+    qsbr::offline();
+}
+
+/// Where a block is full natives build in fragments, and refer from there into the block.
+#[test]
+fn who_has_fragments_leaves_its_block_to_the_world() {
+    let _guard = begin();
+    let p = process();
+    // SAFETY: this thread made it, and runs it alone.
+    let here = unsafe { p.local() };
+    churn(here, &mut [], 1000);
+    let list = count_down(here, 20);
+    let beside = here.heap.tuple(&vec![list; 10_000]);
+    assert!(!here.heap.fragments.is_null());
+    here.dictionary.put(Atom::new("beside").into(), beside);
+    for kind in [Kind::Automatic, Kind::Asked, Kind::Automatic] {
+        churn(here, &mut [], 10_000);
+        gc::collect(here, &mut [], 0, kind);
+        let beside = here.dictionary.get(Atom::new("beside").into()).unwrap();
+        assert!((0..10_000).all(|i| beside.slot(i) == beside.slot(0)) && is_list_to(beside.slot(0), 20));
+    }
+    end(p);
+    qsbr::offline();
+}
+
+#[test]
+fn who_ran_since_the_last_major_collection_does_not_rest() {
+    let _guard = begin();
+    let p = process();
+    // SAFETY: this thread made it, and runs it alone.
+    let here = unsafe { p.local() };
+    assert!(!shared::rests_since_major(here));
+    gc::collect(here, &mut [], 0, Kind::Major);
+    assert!(shared::rests_since_major(here));
+    gc::collect(here, &mut [], 0, Kind::Asked);
+    assert!(shared::rests_since_major(here));
+    here.reductions += 1;
+    assert!(!shared::rests_since_major(here));
+    gc::collect(here, &mut [], 0, Kind::Asked);
+    assert!(!shared::rests_since_major(here));
+    gc::collect(here, &mut [], 0, Kind::Major);
+    assert!(shared::rests_since_major(here));
+    end(p);
+    qsbr::offline();
+}
+
+#[test]
+fn old_heap_size_is_what_the_process_was_the_first_to_refer_to() {
+    let _guard = begin();
+    let p = process();
+    // SAFETY: this thread made it, and runs it alone.
+    let here = unsafe { p.local() };
+    let list = count_down(here, 1000);
+    here.dictionary.put(Atom::new("list").into(), list);
+    gc::collect(here, &mut [], 0, Kind::Asked);
+    let figure = |p: &Process, name| p.heap_figures().into_iter().find(|figure| figure.0 == name).unwrap().1;
+    assert_eq!((figure(here, "old_heap_size"), figure(here, "heap_size")), (2000, 0));
+    end(p);
+    qsbr::offline();
+}
+
+/// Together the blocks of those that work are no more than the nursery, however many they are.
+#[test]
+fn with_many_that_work_blocks_stay_small() {
+    let _guard = begin();
+    let all: Vec<ProcRef> = (0..500).map(|_| process()).collect();
+    // SAFETY: this thread made them, and runs them alone.
+    let locals: Vec<&mut Process> = all.iter().map(|p| unsafe { p.local() }).collect();
+    let most = |locals: &[&mut Process]| locals.iter().map(|p| p.heap_words()).max().unwrap();
+    let mut locals = locals;
+    for _ in 0..3 {
+        for local in &mut locals {
+            // What lives fills the blocks, so they grow.
+            let _ = count_down(local, 400);
+        }
+        gc::collect(locals[0], &mut [], 0, Kind::Asked);
+    }
+    let _ = count_down(locals[0], 400);
+    assert!(most(&locals) <= 400, "{}", most(&locals));
+    all.iter().skip(1).for_each(|&p| end(p));
+    gc::collect(locals[0], &mut [], 0, Kind::Asked);
+    gc::collect(locals[0], &mut [], 0, Kind::Asked);
+    let _ = count_down(locals[0], 20_000);
+    assert!(locals[0].heap_words() >= 1000, "{}", locals[0].heap_words());
+    end(all[0]);
+    qsbr::offline();
+}
+
+/// A native on a dirty thread has its arguments, and what it makes, in memory of its own, which is gone when it is back.
+#[test]
+fn who_is_spawned_by_a_native_outside_has_copies_of_its_arguments() {
+    let _guard = begin();
+    let word = Box::leak(Box::new(0u64)) as *const u64;
+    let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: word, exit: word, task: word });
+    let (first, p) = (process(), process());
+    // SAFETY: this thread made it, and runs it alone.
+    let here = unsafe { p.local() };
+    static CHILD: Mutex<Option<ProcRef>> = Mutex::new(None);
+    let native: NativeFn = |p, args| {
+        let made = p.heap.list(&[args[0], Term::small(1)]);
+        let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 2 };
+        *CHILD.lock().unwrap() = spawn::create(mfa, made, Some(p), &SpawnOptions::default());
+        Ok(made)
+    };
+    let mut args = [count_down(here, 100)];
+    let result = shared::outside::run(here, native, &mut args).unwrap();
+    let child = CHILD.lock().unwrap().take().unwrap();
+    proctab::publish(child);
+    let _ = child.state.wake();
+    let _ = child.state.start_running();
+    for kind in [Kind::Asked, Kind::Major] {
+        let mut kept = [result, args[0]];
+        gc::collect(here, &mut kept, 0, kind);
+        args[0] = kept[1];
+        // SAFETY: nobody runs it; its arguments are on its stack.
+        let arguments = unsafe { Term::from_raw(*child.local().stop) };
+        assert!(is_list_to(list::to_vec(arguments).unwrap()[0], 100));
+        assert!(is_list_to(args[0], 100));
+    }
+    end(child);
+    end(p);
     end(first);
     qsbr::offline();
 }

@@ -108,7 +108,7 @@ pub fn start_made(
     request: &Request,
     asked: Option<Term>,
     reference: Option<RefId>,
-    make: impl FnOnce(&Process) -> Option<ProcRef>,
+    make: impl FnOnce(&mut Process) -> Option<ProcRef>,
 ) -> Option<Created> {
     let thread = if request.private { Some(private::start().ok()?) } else { None };
     let child = make(p);

@@ -82,7 +82,9 @@ impl Task {
                 if is_put_off(target, kind) {
                     return long_gc::put_off_task(target, move |target| self.run(target));
                 }
-                gc::collect(target, &mut [], 0, kind);
+                if !shared::rests_since_major(target) {
+                    gc::collect(target, &mut [], 0, kind);
+                }
                 Term::bool(true)
             }
             (_, Some(target)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(target, self.argument))),

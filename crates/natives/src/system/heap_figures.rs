@@ -7,7 +7,7 @@ use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::pauses::{Histogram, Pauses, Summary};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::signal::RefId;
-use heddle_runtime::{proctab, send, shared};
+use heddle_runtime::{blocks, proctab, send, shared};
 use heddle_term::{Atom, Heap, Term, am, map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,21 +21,26 @@ heddle_runtime::natives! { TABLE:
 }
 
 fn pauses(p: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(both_kinds(p, figures::all()))
+    Ok(all_kinds(p, figures::all()))
 }
 
 fn pauses_of(p: &mut Process, a: &[Term]) -> NativeResult {
     let rows = row(p, a[0])?;
-    Ok(both_kinds(p, rows))
+    Ok(all_kinds(p, rows))
 }
 
-fn both_kinds(p: &mut Process, rows: &[Figures]) -> Term {
+fn all_kinds(p: &mut Process, rows: &[Figures]) -> Term {
     let mut kind = |name: &str, which: fn(&Pauses) -> &Histogram| {
         let sum = Summary::of(rows.iter().filter_map(Figures::pauses).map(which));
         p.bump(rows.len());
         (Atom::new(name).into(), summary(&mut p.heap, &sum))
     };
-    let pairs = [kind("minor", |pauses| &pauses.minor), kind("major", |pauses| &pauses.major)];
+    let pairs = [
+        kind("minor", |pauses| &pauses.minor),
+        kind("major", |pauses| &pauses.major),
+        kind("own", |pauses| &pauses.own),
+        kind("stopping", |pauses| &pauses.stopping),
+    ];
     map::from_pairs(&mut p.heap, &pairs)
 }
 
@@ -120,11 +125,12 @@ impl Asked {
     fn answer(&self, process: Option<&mut Process>) {
         if let Some(q) = process {
             let words = |from: *mut u64, to: *mut u64| (to as usize - from as usize) / 8;
-            let old = if shared::is_on() { q.old_words() } else { words(q.old_start, q.old_top) };
+            // A shared old generation is nobody's: `map` adds it.
+            let old = if shared::is_on() { shared::retired_words_of(q) } else { words(q.old_start, q.old_top) };
             self.processes.add(1);
             self.used_words.add(q.used_words() + old + q.heap.fragment_words);
-            self.allocated_words.add(q.heap_words() + q.old_words() + q.heap.fragment_words);
-            self.live_words.add(if shared::is_on() { shared::live_words_of(q) } else { words(q.young_start(), q.high_water) + old });
+            self.allocated_words.add(q.heap_words() + if shared::is_on() { old } else { q.old_words() } + q.heap.fragment_words);
+            self.live_words.add(if shared::is_on() { 0 } else { words(q.young_start(), q.high_water) + old });
             self.stack_words.add(q.stack_words());
             self.fragment_words.add(q.heap.fragment_words);
             self.queued_words.add(q.messages.words());
@@ -140,6 +146,12 @@ impl Asked {
     }
 
     fn map(&self, heap: &mut Heap) -> Term {
+        if shared::is_on() {
+            let (used, allocated) = shared::old_words();
+            self.used_words.add(used);
+            self.live_words.add(used);
+            self.allocated_words.add(allocated);
+        }
         let figures = [
             ("processes", &self.processes),
             ("used_words", &self.used_words),
@@ -149,8 +161,10 @@ impl Asked {
             ("fragment_words", &self.fragment_words),
             ("queued_words", &self.queued_words),
         ];
-        let messages = heddle_memory::sum(Kind::Message) as u64 / 8;
+        // With a shared heap that kind of memory is the young generation, which the processes told of.
+        let messages = if shared::is_on() { 0 } else { heddle_memory::sum(Kind::Message) as u64 / 8 };
         let told = figures.iter().map(|&(name, figure)| (name, figure.0.load(Ordering::Relaxed)));
-        figures_map(heap, &told.chain([("message_words", messages)]).collect::<Vec<_>>())
+        let blocks = blocks::used_bytes() as u64 / 8;
+        figures_map(heap, &told.chain([("message_words", messages), ("block_words", blocks)]).collect::<Vec<_>>())
     }
 }

@@ -5,8 +5,8 @@
 //! process ends, its block goes on the list of orphans of the calling thread, with all that hangs on it: one store, whatever it holds.
 
 use super::world;
-use super::{idle, nursery};
-use crate::process::{Process, STACK_SLACK_WORDS};
+use super::{idle, nursery, own};
+use crate::process::{FLAG_PUBLISHED, Process, STACK_SLACK_WORDS};
 use crate::{blocks, gc, sizes, spawn};
 use heddle_term::Fragment;
 use std::ptr::null_mut;
@@ -33,12 +33,19 @@ pub(super) struct Trailer {
     pub old_virtual_words: usize,
     /// Words that it made until the last collection.
     pub made_words: usize,
+    /// What it made between the last two collections between which it made anything: its first block after one has room for that.
+    pub expected_words: usize,
+    /// Of its own collections (`own`): how many blocks are to be retired before the next one, and how many were when that was said.
+    pub skipped: u8,
+    pub skips: u8,
+    /// Its reductions at the last major collection, see `rests_since_major`.
+    pub reductions: u64,
 }
 
 const TRAILER_WORDS: usize = size_of::<Trailer>() / 8;
 
 /// Who works gets blocks that are worth the call, however many others there are.
-const LEAST_REFILL_WORDS: usize = 256;
+pub(super) const LEAST_REFILL_WORDS: usize = 256;
 
 impl Process {
     /// It must have a block.
@@ -50,7 +57,7 @@ impl Process {
 }
 
 /// A block of `words` with an empty trailer. Gives its start.
-fn allocate(words: usize) -> *mut u64 {
+pub(super) fn allocate(words: usize) -> *mut u64 {
     let start = blocks::allocate(words + TRAILER_WORDS);
     let trailer = Trailer {
         next: null_mut(),
@@ -63,6 +70,10 @@ fn allocate(words: usize) -> *mut u64 {
         old_words: 0,
         old_virtual_words: 0,
         made_words: 0,
+        expected_words: 0,
+        skipped: 0,
+        skips: 0,
+        reductions: u64::MAX,
     };
     // SAFETY: room for it was asked for.
     unsafe { start.add(words).cast::<Trailer>().write(trailer) };
@@ -98,6 +109,9 @@ pub fn init(p: &mut Process, need_words: usize) {
 pub(super) fn retire_fragments(p: &mut Process) {
     let mut fragment = std::mem::replace(&mut p.heap.fragments, null_mut());
     let words = std::mem::take(&mut p.heap.fragment_words);
+    if !fragment.is_null() {
+        own::publish(p);
+    }
     let trailer = p.trailer();
     trailer.retired_words += words;
     while !fragment.is_null() {
@@ -115,8 +129,8 @@ pub(super) fn retire_fragments(p: &mut Process) {
 /// Gives the process another block with room for `need_words`. The full one is retired.
 pub(super) fn refill(p: &mut Process, need_words: usize) {
     let need = p.stack_words() + need_words + STACK_SLACK_WORDS;
-    let twice = (2 * p.heap_words()).min(nursery::share_words().max(LEAST_REFILL_WORDS));
-    let words = sizes::at_least(twice.max(need + p.stack_words()));
+    let usual = (2 * p.heap_words()).max(p.trailer().expected_words + need);
+    let words = sizes::at_least(usual.min(nursery::share_words().max(LEAST_REFILL_WORDS)).max(need + p.stack_words()));
     let (old, top) = (p.trailer() as *mut Trailer, p.heap.htop);
     let start = p.start;
     exchange(p, words);
@@ -139,7 +153,11 @@ fn retire(trailer: &mut Trailer, old: *mut Trailer, start: *mut u64, top: *mut u
 /// Moves the stack to a new block of `words`, which has room for it, and what the trailer says. The old block stays as it is.
 fn exchange(p: &mut Process, words: usize) {
     let stack = p.stack_words();
-    let start = allocate(words);
+    take(p, allocate(words), words, stack);
+}
+
+/// The same with a block that is allocated.
+pub(super) fn take(p: &mut Process, start: *mut u64, words: usize, stack: usize) {
     let end = start.wrapping_add(words);
     let stop = end.wrapping_sub(stack);
     // SAFETY: both stacks have `stack` words; behind both blocks there is a trailer.
@@ -150,15 +168,20 @@ fn exchange(p: &mut Process, words: usize) {
     (p.start, p.end, p.stop) = (start, end, stop);
     p.heap.htop = start;
     p.high_water = start;
+    p.flags &= !FLAG_PUBLISHED;
     p.sync_limit();
     p.trailer().start = start;
 }
 
-/// After a collection, when nothing is left in the block: one that suits what the process used of late.
-pub(super) fn fit(p: &mut Process, used_words: usize) {
-    let stack = p.stack_words();
-    let usual = (used_words + stack + STACK_SLACK_WORDS + SPARE_WORDS).min(nursery::share_words());
-    let wanted = sizes::at_least(usual.max(asked_words(p)).max(2 * (stack + STACK_SLACK_WORDS)));
+/// After a collection, when nothing is left in the block: one that suits what the process used of late. Who waits gives back all but
+/// its stack: it may wait for long, and what it will need is known when it goes on.
+pub(super) fn fit(p: &mut Process, used_words: usize, waits: bool) {
+    let stack = p.stack_words() + STACK_SLACK_WORDS;
+    if used_words > 0 {
+        p.trailer().expected_words = used_words;
+    }
+    let usual = if waits { stack } else { (used_words + stack + SPARE_WORDS).min(nursery::share_words()).max(2 * stack) };
+    let wanted = sizes::at_least(usual.max(asked_words(p)));
     if wanted * 2 <= p.heap_words() {
         let (start, end) = (p.start, p.end);
         exchange(p, wanted);

@@ -3,17 +3,18 @@
 //! 1. What the processes refer to is copied to the old generation, with all that it leads to: of those that were touched since the
 //!    last one, or, in a major one, of all.
 //! 2. Off-heap objects that were not copied are given up; blocks are empty, or freed.
-//! 3. In a major one: what the old generation was made of before is freed.
+//! 3. In a major one: what the old generation was made of before is kept for what is promoted next, and the rest freed, when the
+//!    world goes on.
 //!
 //! One thread runs it, and others that wait for its end help with the first two parts (`help`): they take processes, and spans of each
 //! other. A thread that takes part is done with the first part when all are.
 
 use super::copier::{Copier, Moving};
-use super::pieces::{OLD, Old, Piece};
+use super::pieces::{self, OLD, Old, Piece};
 use super::spans::Spans;
 use super::{chunk, departed, idle, nursery, roots, touched, verify, world};
 use crate::process::ProcRef;
-use crate::{affinity, cycles, gc, proctab, sched, zeal};
+use crate::{affinity, cycles, figures, gc, proctab, sched, zeal};
 use heddle_term::literal::Leaving;
 use heddle_term::{OffHeap, literal};
 use std::ptr::null_mut;
@@ -42,17 +43,20 @@ fn most_threads() -> usize {
     }
 }
 
-/// Runs a collection. Nobody is inside.
-pub(super) fn run(is_major: bool) {
+/// Runs a collection. Nobody is inside. What it gives is to be freed when the world goes on.
+pub(super) fn run(is_major: bool) -> Vec<Piece> {
     let began = cycles::now();
+    figures::count(|mine| mine.collecting().stopping.add(cycles::to_rough_ns(nursery::since_asked(began))));
     let mut old = OLD.lock().unwrap();
     let leaving = if LEAVES_LITERALS.swap(false, Ordering::Relaxed) { literal::leaving() } else { None };
     let is_major = is_major || leaving.is_some() || old.is_due();
     let before = old.words;
-    let (copied, young) = collect(&mut old, is_major, leaving);
+    let mut from = Vec::new();
+    let (copied, young) = collect(&mut old, &mut from, is_major, leaving);
     if is_major {
         old.words_at_major = old.words;
         old.virtual_words_at_major = old.off_heap.virtual_words;
+        from = pieces::keep_some(from, old.growth_words());
     }
     COUNT.fetch_add(1, Ordering::Relaxed);
     COPIED_WORDS.store(copied, Ordering::Relaxed);
@@ -64,17 +68,18 @@ pub(super) fn run(is_major: bool) {
     idle::collected(&old, is_major, pause_us);
     nursery::collected(!is_major, began, copied, old.words);
     gc::count(!is_major, began, copied, (before + young).saturating_sub(old.words), old.words);
+    from
 }
 
-/// Words copied, and words that the young generation had.
-fn collect(old: &mut Old, is_major: bool, leaving: Option<&'static Leaving>) -> (usize, usize) {
+/// Words copied, and words that the young generation had. `from`: where pieces go that nothing refers to any more.
+fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option<&'static Leaving>) -> (usize, usize) {
     let expected = if is_major { old.words } else { nursery::copied_last() };
     let most = if leaving.is_none() && expected >= PARALLEL_WORDS { most_threads() } else { 1 };
     let moving = match leaving {
         Some(leaving) => Moving::off(leaving),
         None => Moving::new(is_major, most > 1),
     };
-    let (mut from, mut off_heap) = (Vec::new(), null_mut());
+    let mut off_heap = null_mut();
     if is_major {
         from.append(&mut old.full);
         from.append(&mut old.open);
@@ -101,7 +106,6 @@ fn collect(old: &mut Old, is_major: bool, leaving: Option<&'static Leaving>) -> 
     }
     // SAFETY: the list was the old generation's, and all was copied.
     unsafe { copier.sweep(off_heap) };
-    from.into_iter().for_each(Piece::free);
     let mut words = (copier.copied_words, copier.young_words);
     copier.hand_over(old);
     old.open.append(&mut work.open.into_inner().unwrap());

@@ -23,6 +23,9 @@
 //!
 //! Mode gc verifies this behind collections (`verify`).
 //!
+//! **Own collections.** A block that nothing else refers into is collected by its process, alone (`own`). What survives stays in the young
+//! generation.
+//!
 //! **World.** Collections run while no thread looks at a process (`world`). Natives on dirty threads run outside, on copies of
 //! their arguments (`outside`). A process that ends for the others meanwhile stays among the roots (`departed`). Each root is visited
 //! once: in a major collection all that is no literal moves, so what a slot refers to when it was visited would move again.
@@ -46,6 +49,7 @@ pub(crate) mod departed;
 pub(crate) mod idle;
 pub mod nursery;
 pub mod outside;
+mod own;
 mod pieces;
 pub mod reach;
 mod roots;
@@ -55,6 +59,8 @@ mod verify;
 pub mod world;
 
 pub use chunk::{abandon, init};
+pub(crate) use own::publish;
+pub(crate) use pieces::let_go;
 pub(crate) use touched::touch;
 
 use crate::gc::Kind;
@@ -85,9 +91,17 @@ pub fn old_words_of(p: &Process) -> usize {
     trailer.retired_words + trailer.old_words
 }
 
-/// Of the live data of the old generation, what the process was the first to refer to.
-pub fn live_words_of(p: &Process) -> usize {
-    if p.start.is_null() { 0 } else { p.trailer().old_words }
+/// Words that the process filled since the last collection, besides its block.
+pub fn retired_words_of(p: &Process) -> usize {
+    if p.start.is_null() { 0 } else { p.trailer().retired_words }
+}
+
+/// Whether nothing of the process can have died since the last major collection, as it ran no code: who asks for one of its heap finds
+/// that done. (Programs collect all processes one by one.) Not while it is traced: who does that wants to see one. Between two slices of
+/// it, as reductions are counted behind each.
+pub fn rests_since_major(p: &Process) -> bool {
+    let is_traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
+    is_on() && !p.start.is_null() && p.trailer().reductions == p.reductions && !p.need_major && !is_traced
 }
 
 /// Where the heap ends in the block of a process that has put its heap away.
@@ -125,10 +139,14 @@ fn wanted(p: &Process, kind: Kind) -> u8 {
     if is_due { world::MINOR } else { 0 }
 }
 
-/// Whether the process only needs room, which it has now: nothing is to be collected.
-pub fn has_room(p: &mut Process, need_words: usize, kind: Kind) -> bool {
+/// Whether the process only needs room, which it has now: nothing of others is to be collected. `live` are the X registers in use.
+pub fn has_room(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> bool {
     if !world::is_held() && (wanted(p, kind) != 0 || world::is_wanted()) {
         return false;
+    }
+    chunk::retire_fragments(p);
+    if (p.free_words() < need_words as isize || zeal::gc()) && own::may_collect(p) {
+        own::collect(p, live);
     }
     make_room(p, need_words);
     true

@@ -58,6 +58,11 @@ pub(super) fn asked() {
     ASKED.store(cycles::now(), Ordering::Relaxed);
 }
 
+/// Time until `now` since then, both by `cycles`.
+pub(super) fn since_asked(now: u64) -> u64 {
+    now.wrapping_sub(ASKED.load(Ordering::Relaxed))
+}
+
 /// A process got so many words.
 #[inline]
 pub(super) fn took(words: usize) {
@@ -96,10 +101,13 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
     let asked = ASKED.load(Ordering::Relaxed);
     let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(asked), asked.wrapping_sub(last)].map(cycles::to_ns);
     let next = next_limit(limit, pause, cost, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
-    // It stays small beside what lives: else it is most of the memory.
+    LIMIT_WORDS.store(next.min(most_words(old_words, pause, cost)), Ordering::Relaxed);
+}
+
+/// It stays small beside what lives, else it is most of the memory; unless mostly the threads are waited for. Times in ns.
+fn most_words(old_words: usize, pause: u64, cost: u64) -> usize {
     let is_waited_for = cost > 2 * pause && cost > WAITED_NS;
-    let most = (old_words / PART).max(if is_waited_for { MOST_WAITED_FOR_WORDS } else { FIRST_WORDS });
-    LIMIT_WORDS.store(next.min(most), Ordering::Relaxed);
+    (old_words / PART).max(if is_waited_for { MOST_WAITED_FOR_WORDS } else { FIRST_WORDS })
 }
 
 /// By how long the pause was, what it cost with the time until all had come in, and the time since the one before, in one unit.
@@ -119,6 +127,16 @@ fn next_limit(limit: usize, pause: u64, cost: u64, since: u64, target: u64) -> u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nursery_is_large_beside_little_that_lives_only_where_threads_are_waited_for() {
+        assert_eq!(most_words(0, 200_000, 250_000), FIRST_WORDS);
+        assert_eq!(most_words(100 * FIRST_WORDS, 200_000, 250_000), 100 * FIRST_WORDS / PART);
+        // All but a fifth of it is waiting; a part of a slice is nobody's fault.
+        assert_eq!(most_words(0, 200_000, 1_000_000), MOST_WAITED_FOR_WORDS);
+        assert_eq!(most_words(0, 20_000, WAITED_NS), FIRST_WORDS);
+        assert_eq!(most_words(0, 600_000, 1_000_000), FIRST_WORDS);
+    }
 
     #[test]
     fn the_limit_follows_the_pause_target_and_does_not_grow_for_nothing() {

@@ -19,8 +19,17 @@ pub(super) struct Piece {
 // SAFETY: memory that only the collector touches as such.
 unsafe impl Send for Piece {}
 
+/// Pieces of the usual size that major collections emptied: for what is promoted until the next one. They are there, so no page has
+/// to be got from the system in a pause, nor is any given back in one.
+static SPARE: Mutex<Vec<Piece>> = Mutex::new(Vec::new());
+
 impl Piece {
     pub fn new(words: usize) -> Piece {
+        if words == PIECE_WORDS
+            && let Some(piece) = SPARE.lock().unwrap().pop()
+        {
+            return piece;
+        }
         let start = heddle_memory::allocate(Kind::Heap, words * 8).cast::<u64>();
         Piece { start, top: start, end: start.wrapping_add(words) }
     }
@@ -30,11 +39,34 @@ impl Piece {
     }
 
     /// Nothing in it is referred to any more.
-    pub fn free(self) {
+    pub fn empty(&mut self) {
         crate::blocks::poison(self.start, self.top);
+        self.top = self.start;
+    }
+
+    /// Nothing in it is referred to any more.
+    pub fn free(mut self) {
+        self.empty();
         // SAFETY: allocated by `new` with this size, and nobody uses it, by contract.
         unsafe { heddle_memory::free(Kind::Heap, self.start.cast(), self.words() * 8) };
     }
+}
+
+/// Empties pieces and keeps as many of them as the old generation may grow by. Gives the others, to be freed.
+pub(super) fn keep_some(mut pieces: Vec<Piece>, growth_words: usize) -> Vec<Piece> {
+    pieces.iter_mut().for_each(Piece::empty);
+    let mut spare = SPARE.lock().unwrap();
+    pieces.append(&mut spare);
+    let (mut usual, mut rest): (Vec<Piece>, Vec<Piece>) = pieces.into_iter().partition(|piece| piece.words() == PIECE_WORDS);
+    rest.extend(usual.drain(growth_words.div_ceil(PIECE_WORDS).min(usual.len())..));
+    *spare = usual;
+    rest
+}
+
+/// The machine is about to sleep.
+pub(crate) fn let_go() {
+    let spare = std::mem::take(&mut *SPARE.lock().unwrap());
+    spare.into_iter().for_each(Piece::free);
 }
 
 /// The old generation. Its lock is taken by collections, one at a time, and by who asks how large it is.
@@ -68,12 +100,21 @@ const LEAST_MAJOR_VIRTUAL_WORDS: usize = 4 * 1024 * 1024;
 /// It is due when so many eighths of what lived were added: as heaps of processes grow, by about 1.6.
 const GROWTH_EIGHTHS: usize = 5;
 
+fn growth(then: usize, least: usize) -> usize {
+    (then / 8 * GROWTH_EIGHTHS).max(least)
+}
+
 impl Old {
     /// Whether it has grown so much since the last major collection that another one is due.
     pub fn is_due(&self) -> bool {
-        let has_grown = |now: usize, then: usize, least: usize| now > then + (then / 8 * GROWTH_EIGHTHS).max(least);
+        let has_grown = |now: usize, then: usize, least: usize| now > then + growth(then, least);
         has_grown(self.words, self.words_at_major, LEAST_MAJOR_WORDS)
             || has_grown(self.off_heap.virtual_words, self.virtual_words_at_major, LEAST_MAJOR_VIRTUAL_WORDS)
+    }
+
+    /// How much it may grow by from one major collection to the next.
+    pub fn growth_words(&self) -> usize {
+        growth(self.words_at_major, LEAST_MAJOR_WORDS)
     }
 
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {

@@ -4,7 +4,7 @@ use super::chunk;
 use super::copier::Copier;
 use super::spans::Spans;
 use super::touched;
-use crate::process::{ProcRef, Process};
+use crate::process::{FLAG_PUBLISHED, ProcRef, Process};
 use crate::{blocks, gc, stack};
 use heddle_term::{Fragment, Term};
 use std::ptr::null_mut;
@@ -49,6 +49,7 @@ pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
     let trailer = local.trailer();
     if is_major {
         (trailer.old_words, trailer.old_virtual_words) = (0, 0);
+        trailer.reductions = local.reductions;
     }
     trailer.old_words += copier.copied_words - before;
     trailer.old_virtual_words += copier.virtual_words - virtual_before;
@@ -86,7 +87,9 @@ pub(super) unsafe fn settle(p: ProcRef, is_major: bool, copier: &mut Copier) {
         local.trailer().top = start;
     } else {
         local.heap.htop = start;
-        chunk::fit(local, used);
+        local.flags &= !FLAG_PUBLISHED;
+        let state = p.state.load();
+        chunk::fit(local, used, !state.is_running() && !state.is_active());
     }
     local.minor_count = if is_major { 0 } else { local.minor_count + 1 };
     local.need_major &= !is_major;

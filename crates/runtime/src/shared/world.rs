@@ -9,6 +9,7 @@
 //! inside, and the collector looks at the lines after `WANTED` was set: so one of the two sees the other.
 
 use super::chunk::Trailer;
+use super::pieces::Piece;
 use super::{collection, nursery};
 use crate::{qsbr, standstill};
 use heddle_sync::thread_slot::{self, Slot};
@@ -135,14 +136,15 @@ fn wait_until_over() {
             state.is_running = true;
             drop(state);
             // What is asked for while it runs, by threads that wait for it, is what it does.
-            collection::run(WANTED.load(Ordering::SeqCst) & 2 != 0);
+            let rest = collection::run(WANTED.load(Ordering::SeqCst) & 2 != 0);
             state = STATE.lock().unwrap();
             state.is_running = false;
             standstill::end_alarm(standstill::COLLECTION);
             WANTED.store(0, Ordering::SeqCst);
             OVER.notify_all();
             LEFT.notify_one();
-            break;
+            drop(state);
+            return rest.into_iter().for_each(Piece::free);
         }
         if state.is_running {
             drop(state);
