@@ -277,6 +277,32 @@ fn who_sent_something_leaves_its_block_to_the_world() {
     qsbr::offline();
 }
 
+/// What comes with memory of its own (from ports, timers) is copied to the receiver's block when it is looked at, and stays in the queue.
+#[test]
+fn who_has_messages_in_its_block_leaves_that_to_the_world() {
+    let _guard = begin();
+    let p = process();
+    // SAFETY: this thread made it, and runs it alone.
+    let here = unsafe { p.local() };
+    churn(here, &mut [], 1000);
+    gc::collect(here, &mut [], 60, Kind::Automatic);
+    here.messages.append(Signal::message_from(
+        Term::NONE,
+        Package::build(|heap| {
+            let all: Vec<Term> = (1..=20).rev().map(Term::small).collect();
+            heap.list(&all)
+        }),
+    ));
+    let message = here.messages.peek(&mut here.heap, &mut here.held_words).unwrap();
+    assert!(is_list_to(message, 20) && here.heap.fragments.is_null());
+    churn(here, &mut [], 10_000);
+    let message = here.messages.peek(&mut here.heap, &mut here.held_words).unwrap();
+    assert!(is_list_to(message, 20));
+    here.messages.remove();
+    end(p);
+    qsbr::offline();
+}
+
 /// Where a block is full natives build in fragments, and refer from there into the block.
 #[test]
 fn who_has_fragments_leaves_its_block_to_the_world() {

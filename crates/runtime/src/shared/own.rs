@@ -2,7 +2,7 @@
 //! as with private heaps, in a block that stays in the cache.
 //!
 //! Who may refer into a block? The process' roots; the old generation does not, and blocks that it retired are older than all that
-//! is in this one. Others come to it by what the process sends, and new processes by their arguments: both say so (`publish`), and so
+//! is in this one. Messages in its queue may, so there must be none. Others come to it by what the process sends, and new processes by their arguments: both say so (`publish`), and so
 //! do fragments, in which natives go on building what they began in the block. From then on the block is left to the
 //! world's collection; the next one is the process' own again.
 //!
@@ -37,6 +37,10 @@ pub(crate) fn publish(p: &mut Process) {
 pub(super) fn may_collect(p: &mut Process) -> bool {
     let is_small = p.heap_words() < LEAST_BLOCK_WORDS && !zeal::gc();
     if is_small || p.flags & (FLAG_PUBLISHED | FLAG_TASK) != 0 || world::is_held() || !p.heap.fragments.is_null() || p.is_outside() {
+        return false;
+    }
+    // What came with memory of its own is copied to the block when it is looked at, and may stay in the queue.
+    if !p.messages.is_empty() {
         return false;
     }
     stack::before_minor(p);
