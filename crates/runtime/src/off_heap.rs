@@ -67,17 +67,28 @@ unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Surviv
     }
 }
 
+/// Calls `f` on each object of a list, and on where it was moved to, if it was. `f` may put it on another list, or release it.
+///
+/// # Safety
+/// The objects on the list are whole; those that were moved are still there, too.
+#[inline(always)]
+// SAFETY: the contract above.
+pub unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, Option<*mut u64>)) {
+    while !object.is_null() {
+        // SAFETY: by contract. The link word survives the move.
+        let (next, first) = unsafe { (*object.add(1) as *mut u64, *object) };
+        f(object, (first & 7 == TAG_FORWARD).then_some((first & !7) as *mut u64));
+        object = next;
+    }
+}
+
 /// Moves what survived on `from` to the lists of survivors; releases the rest.
 pub fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut Promoted>) {
-    let mut object = std::mem::replace(&mut from.head, null_mut());
     from.virtual_words = 0;
-    while !object.is_null() {
-        // SAFETY: objects on the list are whole; from-space is still there. The link word survives the move.
+    let sweep = |object: *mut u64, moved: Option<*mut u64>| {
+        // SAFETY: the object was not moved, or was moved whole.
         unsafe {
-            let next = *object.add(1) as *mut u64;
-            let first = *object;
-            if first & 7 == TAG_FORWARD {
-                let moved = (first & !7) as *mut u64;
+            if let Some(moved) = moved {
                 let list: &mut OffHeap = match &mut promoted {
                     Some(promoted) if promoted.area.contains(moved) => promoted.list,
                     _ => &mut to.list,
@@ -89,9 +100,10 @@ pub fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut P
             } else {
                 release_object(object);
             }
-            object = next;
         }
-    }
+    };
+    // SAFETY: objects on the list are whole; from-space is still there.
+    unsafe { for_each_moved(std::mem::replace(&mut from.head, null_mut()), sweep) };
 }
 
 /// Words that an object owns outside the heap.

@@ -5,6 +5,7 @@
 
 use super::pieces::{LARGE_WORDS, Old, PIECE_WORDS, Piece};
 use super::spans::{Span, Spans};
+use crate::off_heap::for_each_moved;
 use heddle_term::copy::share_off_heap;
 use heddle_term::literal::{self, Leaving, RESERVED_BYTES};
 use heddle_term::term::TAG_FORWARD;
@@ -312,25 +313,23 @@ impl Copier {
     /// # Safety
     /// The list is whole, its objects lie where they were, and everything that lives was copied.
     // SAFETY: the contract above.
-    pub unsafe fn sweep(&mut self, mut object: *mut u64) {
-        while !object.is_null() {
-            // SAFETY: by contract. The link word survives the move.
-            unsafe {
-                let next = *object.add(1) as *mut u64;
-                let first = *object;
-                if first & 7 == TAG_FORWARD {
-                    let moved = (first & !7) as *mut u64;
-                    if self.off_heap.head.is_null() {
-                        self.last_off_heap = moved;
-                    }
-                    self.off_heap.push(moved);
-                    self.off_heap.virtual_words += crate::off_heap::virtual_words(moved);
-                } else {
-                    heddle_term::heap::release_object(object);
-                }
-                object = next;
+    pub unsafe fn sweep(&mut self, list: *mut u64) {
+        let sweep = |object: *mut u64, moved: Option<*mut u64>| {
+            let Some(moved) = moved else {
+                // SAFETY: it was not moved, and is on no list from here on.
+                return unsafe { heddle_term::heap::release_object(object) };
+            };
+            if self.off_heap.head.is_null() {
+                self.last_off_heap = moved;
             }
-        }
+            // SAFETY: it was moved whole.
+            unsafe {
+                self.off_heap.push(moved);
+                self.off_heap.virtual_words += crate::off_heap::virtual_words(moved);
+            }
+        };
+        // SAFETY: by contract.
+        unsafe { for_each_moved(list, sweep) };
     }
 
     /// All is done: what was made is part of the old generation.

@@ -2,21 +2,19 @@
 //! as with private heaps, in a block that stays in the cache.
 //!
 //! Who may refer into a block? The process' roots; the old generation does not, and blocks that it retired are older than all that
-//! is in this one. Messages in its queue may, so there must be none. Others come to it by what the process sends, and new processes by their arguments: both say so (`publish`), and so
-//! do fragments, in which natives go on building what they began in the block. From then on the block is left to the
-//! world's collection; the next one is the process' own again.
+//! is in this one. Messages in its queue may, so there must be none. Others come to it by what the process sends, and new processes by
+//! their arguments: both say so (`publish`), and so do fragments, in which natives go on building what they began in the block. From
+//! then on the block is left to the world's collection; the next one is the process' own again.
 //!
 //! What survives stays young, and in the block. If that is more than half of it, it is a block that fills with what lives: then it is
 //! retired when it is full, and so are so many of the next ones, twice as many each time, up to a bound.
 
 use super::{chunk, nursery, world};
-use crate::off_heap::{Area, virtual_words};
+use crate::off_heap::{Area, for_each_moved, virtual_words};
 use crate::process::{FLAG_PUBLISHED, FLAG_TASK, Process};
 use crate::{blocks, cycles, figures, gc, stack, zeal};
 use heddle_term::heap::release_object;
-use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap, Term};
-use std::ptr::null_mut;
 
 /// With more of the stack to look at, a collection costs more than it gives back.
 const MOST_STACK_WORDS: usize = 512;
@@ -126,26 +124,19 @@ unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
 // SAFETY: the contract above.
 unsafe fn sweep(list: OffHeap, from: &Area) -> OffHeap {
     let mut left = OffHeap::new();
-    let mut object = list.head;
-    while !object.is_null() {
-        // SAFETY: by contract; the link word survives the move.
+    let sweep = |object: *mut u64, moved: Option<*mut u64>| {
+        // SAFETY: by contract: it stays as it is, or was moved whole, or is on no list from here on.
         unsafe {
-            let next = *object.add(1) as *mut u64;
-            let first = *object;
-            let stays = if !from.contains(object) {
-                object
-            } else if first & 7 == TAG_FORWARD {
-                (first & !7) as *mut u64
-            } else {
-                release_object(object);
-                null_mut()
-            };
-            if !stays.is_null() {
-                left.push(stays);
-                left.virtual_words += virtual_words(stays);
+            match moved.or((!from.contains(object)).then_some(object)) {
+                None => release_object(object),
+                Some(stays) => {
+                    left.push(stays);
+                    left.virtual_words += virtual_words(stays);
+                }
             }
-            object = next;
         }
-    }
+    };
+    // SAFETY: by contract.
+    unsafe { for_each_moved(list.head, sweep) };
     left
 }
