@@ -312,7 +312,7 @@ impl Copier {
     ///
     /// # Safety
     /// The list is whole, its objects lie where they were, and everything that lives was copied.
-    // SAFETY: the contract above.
+    // SAFETY: the contract above, which is that of `for_each_moved` and more.
     pub unsafe fn sweep(&mut self, list: *mut u64) {
         let sweep = |object: *mut u64, moved: Option<*mut u64>| {
             let Some(moved) = moved else {
