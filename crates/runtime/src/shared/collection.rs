@@ -34,7 +34,7 @@ pub static MOST_THREADS: AtomicUsize = AtomicUsize::new(0);
 static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
 
 /// With less to copy the others are not worth waking.
-const PARALLEL_WORDS: usize = 64 * 1024;
+const PARALLEL_WORDS: usize = 16 * 1024;
 
 fn most_threads() -> usize {
     match MOST_THREADS.load(Ordering::Relaxed) {
