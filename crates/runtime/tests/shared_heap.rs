@@ -48,6 +48,16 @@ fn end(p: ProcRef) {
     }
 }
 
+/// With one process that this thread runs.
+fn alone(test: impl FnOnce(&mut Process)) {
+    let _guard = begin();
+    let p = process();
+    // SAFETY: this thread made it, and runs it alone.
+    test(unsafe { p.local() });
+    end(p);
+    qsbr::offline();
+}
+
 /// As compiled code does: room first, then the words. `kept` is what is live in registers.
 fn cons(p: &mut Process, kept: &mut [Term], head: i64) {
     if p.free_words() < 2 {
@@ -212,42 +222,38 @@ fn retired(p: &Process) -> usize {
 
 #[test]
 fn who_sends_nothing_is_collected_alone() {
-    let _guard = begin();
-    let p = process();
-    // SAFETY: this thread made it, and runs it alone.
-    let here = unsafe { p.local() };
-    gc::collect(here, &mut [], 0, Kind::Major);
-    let before = shared::collections();
-    // What survives many collections, in a register, in the dictionary, and a binary.
-    let mut kept = [Term::NIL];
-    (1..=100).for_each(|i| cons(here, &mut kept, i));
-    here.dictionary.put(Atom::new("list").into(), kept[0]);
-    churn(here, &mut kept, 10_000);
-    // In the block.
-    gc::collect(here, &mut kept, 20, Kind::Automatic);
-    let retired_before = retired(here);
-    let [live, dead] = [3, 7].map(|byte| here.heap.binary(&[byte; 1000]).word(2) as *mut RefBin);
-    // SAFETY: the process holds both.
-    unsafe { [live, dead].into_iter().for_each(|block| RefBin::retain(block)) };
-    let binary = here.heap.off_heap.head;
-    // The first that was made is the last of the list.
-    // SAFETY: a list of two.
-    let first = Term::boxed(unsafe { *binary.add(1) } as *mut u64);
-    assert_eq!(first.word(2) as *mut RefBin, live);
-    here.dictionary.put(Atom::new("binary").into(), first);
-    assert!(here.heap.fragments.is_null());
-    churn(here, &mut kept, 100_000);
-    assert_eq!(shared::collections(), before);
-    assert_eq!(retired(here), retired_before);
-    assert!(here.heap_words() <= 2000, "{}", here.heap_words());
-    assert!(is_list_to(kept[0], 100) && is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 100));
-    // SAFETY: held above.
-    unsafe {
-        assert_eq!([live, dead].map(|block| RefBin::refcount(block)), [2, 1]);
-        [live, dead].into_iter().for_each(|block| RefBin::release(block));
-    }
-    end(p);
-    qsbr::offline();
+    alone(|here| {
+        gc::collect(here, &mut [], 0, Kind::Major);
+        let before = shared::collections();
+        // What survives many collections, in a register, in the dictionary, and a binary.
+        let mut kept = [Term::NIL];
+        (1..=100).for_each(|i| cons(here, &mut kept, i));
+        here.dictionary.put(Atom::new("list").into(), kept[0]);
+        churn(here, &mut kept, 10_000);
+        // In the block.
+        gc::collect(here, &mut kept, 20, Kind::Automatic);
+        let retired_before = retired(here);
+        let [live, dead] = [3, 7].map(|byte| here.heap.binary(&[byte; 1000]).word(2) as *mut RefBin);
+        // SAFETY: the process holds both.
+        unsafe { [live, dead].into_iter().for_each(|block| RefBin::retain(block)) };
+        let binary = here.heap.off_heap.head;
+        // The first that was made is the last of the list.
+        // SAFETY: a list of two.
+        let first = Term::boxed(unsafe { *binary.add(1) } as *mut u64);
+        assert_eq!(first.word(2) as *mut RefBin, live);
+        here.dictionary.put(Atom::new("binary").into(), first);
+        assert!(here.heap.fragments.is_null());
+        churn(here, &mut kept, 100_000);
+        assert_eq!(shared::collections(), before);
+        assert_eq!(retired(here), retired_before);
+        assert!(here.heap_words() <= 2000, "{}", here.heap_words());
+        assert!(is_list_to(kept[0], 100) && is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 100));
+        // SAFETY: held above.
+        unsafe {
+            assert_eq!([live, dead].map(|block| RefBin::refcount(block)), [2, 1]);
+            [live, dead].into_iter().for_each(|block| RefBin::release(block));
+        }
+    });
 }
 
 /// A message is the sender's own term, in its block.
@@ -280,85 +286,69 @@ fn who_sent_something_leaves_its_block_to_the_world() {
 /// What comes with memory of its own (from ports, timers) is copied to the receiver's block when it is looked at, and stays in the queue.
 #[test]
 fn who_has_messages_in_its_block_leaves_that_to_the_world() {
-    let _guard = begin();
-    let p = process();
-    // SAFETY: this thread made it, and runs it alone.
-    let here = unsafe { p.local() };
-    churn(here, &mut [], 1000);
-    gc::collect(here, &mut [], 60, Kind::Automatic);
-    here.messages.append(Signal::message_from(
-        Term::NONE,
-        Package::build(|heap| {
-            let all: Vec<Term> = (1..=20).rev().map(Term::small).collect();
-            heap.list(&all)
-        }),
-    ));
-    let message = here.messages.peek(&mut here.heap, &mut here.held_words).unwrap();
-    assert!(is_list_to(message, 20) && here.heap.fragments.is_null());
-    churn(here, &mut [], 10_000);
-    let message = here.messages.peek(&mut here.heap, &mut here.held_words).unwrap();
-    assert!(is_list_to(message, 20));
-    here.messages.remove();
-    end(p);
-    qsbr::offline();
+    alone(|here| {
+        churn(here, &mut [], 1000);
+        gc::collect(here, &mut [], 60, Kind::Automatic);
+        here.messages.append(Signal::message_from(
+            Term::NONE,
+            Package::build(|heap| {
+                let all: Vec<Term> = (1..=20).rev().map(Term::small).collect();
+                heap.list(&all)
+            }),
+        ));
+        let message = here.messages.peek(&mut here.heap, &mut here.held_words).unwrap();
+        assert!(is_list_to(message, 20) && here.heap.fragments.is_null());
+        churn(here, &mut [], 10_000);
+        let message = here.messages.peek(&mut here.heap, &mut here.held_words).unwrap();
+        assert!(is_list_to(message, 20));
+        here.messages.remove();
+    });
 }
 
 /// Where a block is full natives build in fragments, and refer from there into the block.
 #[test]
 fn who_has_fragments_leaves_its_block_to_the_world() {
-    let _guard = begin();
-    let p = process();
-    // SAFETY: this thread made it, and runs it alone.
-    let here = unsafe { p.local() };
-    churn(here, &mut [], 1000);
-    let list = count_down(here, 20);
-    let beside = here.heap.tuple(&vec![list; 10_000]);
-    assert!(!here.heap.fragments.is_null());
-    here.dictionary.put(Atom::new("beside").into(), beside);
-    for kind in [Kind::Automatic, Kind::Asked, Kind::Automatic] {
-        churn(here, &mut [], 10_000);
-        gc::collect(here, &mut [], 0, kind);
-        let beside = here.dictionary.get(Atom::new("beside").into()).unwrap();
-        assert!((0..10_000).all(|i| beside.slot(i) == beside.slot(0)) && is_list_to(beside.slot(0), 20));
-    }
-    end(p);
-    qsbr::offline();
+    alone(|here| {
+        churn(here, &mut [], 1000);
+        let list = count_down(here, 20);
+        let beside = here.heap.tuple(&vec![list; 10_000]);
+        assert!(!here.heap.fragments.is_null());
+        here.dictionary.put(Atom::new("beside").into(), beside);
+        for kind in [Kind::Automatic, Kind::Asked, Kind::Automatic] {
+            churn(here, &mut [], 10_000);
+            gc::collect(here, &mut [], 0, kind);
+            let beside = here.dictionary.get(Atom::new("beside").into()).unwrap();
+            assert!((0..10_000).all(|i| beside.slot(i) == beside.slot(0)) && is_list_to(beside.slot(0), 20));
+        }
+    });
 }
 
 #[test]
 fn who_ran_since_the_last_major_collection_does_not_rest() {
-    let _guard = begin();
-    let p = process();
-    // SAFETY: this thread made it, and runs it alone.
-    let here = unsafe { p.local() };
-    assert!(!shared::rests_since_major(here));
-    gc::collect(here, &mut [], 0, Kind::Major);
-    assert!(shared::rests_since_major(here));
-    gc::collect(here, &mut [], 0, Kind::Asked);
-    assert!(shared::rests_since_major(here));
-    here.reductions += 1;
-    assert!(!shared::rests_since_major(here));
-    gc::collect(here, &mut [], 0, Kind::Asked);
-    assert!(!shared::rests_since_major(here));
-    gc::collect(here, &mut [], 0, Kind::Major);
-    assert!(shared::rests_since_major(here));
-    end(p);
-    qsbr::offline();
+    alone(|here| {
+        assert!(!shared::rests_since_major(here));
+        gc::collect(here, &mut [], 0, Kind::Major);
+        assert!(shared::rests_since_major(here));
+        gc::collect(here, &mut [], 0, Kind::Asked);
+        assert!(shared::rests_since_major(here));
+        here.reductions += 1;
+        assert!(!shared::rests_since_major(here));
+        gc::collect(here, &mut [], 0, Kind::Asked);
+        assert!(!shared::rests_since_major(here));
+        gc::collect(here, &mut [], 0, Kind::Major);
+        assert!(shared::rests_since_major(here));
+    });
 }
 
 #[test]
 fn old_heap_size_is_what_the_process_was_the_first_to_refer_to() {
-    let _guard = begin();
-    let p = process();
-    // SAFETY: this thread made it, and runs it alone.
-    let here = unsafe { p.local() };
-    let list = count_down(here, 1000);
-    here.dictionary.put(Atom::new("list").into(), list);
-    gc::collect(here, &mut [], 0, Kind::Asked);
-    let figure = |p: &Process, name| p.heap_figures().into_iter().find(|figure| figure.0 == name).unwrap().1;
-    assert_eq!((figure(here, "old_heap_size"), figure(here, "heap_size")), (2000, 0));
-    end(p);
-    qsbr::offline();
+    alone(|here| {
+        let list = count_down(here, 1000);
+        here.dictionary.put(Atom::new("list").into(), list);
+        gc::collect(here, &mut [], 0, Kind::Asked);
+        let figure = |p: &Process, name| p.heap_figures().into_iter().find(|figure| figure.0 == name).unwrap().1;
+        assert_eq!((figure(here, "old_heap_size"), figure(here, "heap_size")), (2000, 0));
+    });
 }
 
 /// Together the blocks of those that work are no more than the nursery, however many they are.
