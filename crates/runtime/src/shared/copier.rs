@@ -135,7 +135,10 @@ impl Copier {
             let words = if term.is_cons() { 2 } else { Header::from_raw(first).words() };
             let dst = self.room(words);
             *dst = first;
-            *dst.add(1) = *src.add(1);
+            // Not so of `{}`, behind which a piece may end.
+            if words > 1 {
+                *dst.add(1) = *src.add(1);
+            }
             for i in 2..words {
                 *dst.add(i) = *src.add(i);
             }
@@ -372,6 +375,24 @@ mod tests {
         let pairs: Vec<(Term, Term)> = (0..100).map(|n| (Term::small(n), tree)).collect();
         let map = map::from_pairs(heap, &pairs);
         heap.tuple(&[tree, large, map, list])
+    }
+
+    /// `{}` is one word: it may be the last one of a piece.
+    #[test]
+    fn nothing_is_written_behind_the_end_of_a_piece() {
+        let mut from = Heap::new();
+        let mut slot = from.tuple(&[]);
+        let behind = from.cons(Term::small(111), Term::NIL);
+        let mut memory = [77u64; 3];
+        let start = memory.as_mut_ptr();
+        let piece = Piece { start, top: start.wrapping_add(1), end: start.wrapping_add(2) };
+        let mut copier = Copier::new(Moving::new(true, false), Some(piece));
+        // SAFETY: a whole object, which nobody else looks at.
+        unsafe { copier.visit(&mut slot) };
+        assert_eq!(slot.ptr(), start.wrapping_add(1));
+        assert_eq!(slot.as_tuple().map(<[Term]>::len), Some(0));
+        assert_eq!((memory[2], behind.head()), (77, Term::small(111)));
+        from.clear();
     }
 
     /// Words of all objects that a term leads to, each once.
