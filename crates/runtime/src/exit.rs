@@ -121,22 +121,25 @@ fn leave(p: &mut Process) {
     }
 }
 
-/// Links and monitors fire, and are none any more.
+/// Links and monitors fire, and are none any more. The reason is in the process' heap.
 #[inline]
 fn tell_relations(p: &mut Process, reason: Term) {
     let me = p.pid_term();
     let Some(inner) = p.relations.take() else { return };
-    let shared = (inner.links.len() + inner.watchers.len() > 1).then(|| Package::for_several(reason));
+    let are_several = inner.links.len() + inner.watchers.len() > 1;
+    let shared = (are_several && !p.heap.is_shared()).then(|| Package::for_several(reason));
     let reason = shared.as_ref().map_or(reason, Package::term);
     for (other, link) in inner.links {
         if link.active {
             let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
-            send_exit_with(me, other, reason, true, token);
+            // A port may take it anywhere.
+            let package = if other.is_local_pid() { Package::of_reason(p, reason) } else { Package::new(reason) };
+            send_exit_with(me, other, package, true, token);
         }
     }
     for (reference, watcher) in inner.watchers {
         if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
-            let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::new(reason) }));
+            let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::of_reason(p, reason) }));
         }
     }
     for (reference, m) in inner.monitoring {
@@ -154,6 +157,8 @@ pub fn part(p: &mut Process, reason: Term) {
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(p.pid_term()));
     }
+    // It may be anywhere.
+    let reason = if p.heap.is_shared() { p.heap.copy(reason) } else { reason };
     tell_relations(p, reason);
 }
 

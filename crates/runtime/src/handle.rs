@@ -3,12 +3,12 @@
 use crate::RefId;
 use crate::links::{AliasMode, Link, MonitorKind};
 use crate::package::Package;
-use crate::process::{FLAG_ENDS, Process};
+use crate::process::{FLAG_ENDS, FLAG_TASK, Process};
 use crate::send::{PORTS, deliver, node_name};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, meters};
 use crate::{proctab, refs, shared, system_monitor, task};
-use heddle_term::{Term, am};
+use heddle_term::{Heap, Term, am};
 
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,8 +103,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 return After::Exit;
             }
             if p.trap_exit {
-                let message = Package::build(|heap| {
-                    let reason = heap.copy(reason.term());
+                let message = with_reason(p, reason, |heap, reason| {
                     let from = heap.copy(from_term);
                     heap.tuple(&[am::EXIT_UPPER.into(), from, reason])
                 });
@@ -116,12 +115,11 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 return After::Continue;
             }
             let reason = std::mem::replace(reason, Package::immediate(Term::NIL));
-            let before = meters::words(p);
-            p.exit_reason = reason.unpack(&mut p.heap);
-            if meters::on(p) {
-                // No function of its own made that.
-                meters::message(p, (meters::words(p) - before) as usize, false);
-            }
+            p.exit_reason = in_heap(p, |heap| match reason.shared_term() {
+                // A native has put the heap away for memory of its own, where nobody looks for what is elsewhere.
+                Some(reason) if !heap.is_shared() => heap.copy(reason),
+                _ => reason.unpack(heap),
+            });
             return After::Exit;
         }
         Body::Link { from } => {
@@ -179,7 +177,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 inner.aliases.remove(&reference);
             }
             let pid = p.pid();
-            let message = Package::build(|heap| {
+            let message = with_reason(p, reason, |heap, reason| {
                 let tag = m.tag.as_ref().map_or(am::DOWN_UPPER.into(), |t| heap.copy(t.term()));
                 let reference = match m.alias {
                     AliasMode::None => heap.reference(reference.words()),
@@ -192,9 +190,8 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 };
                 let object = match m.name {
                     Some(name) => heap.tuple(&[name.into(), node_name().into()]),
-                    None => m.target,
+                    None => heap.copy(m.target),
                 };
-                let reason = heap.copy(reason.term());
                 heap.tuple(&[tag, reference, kind.into(), object, reason])
             });
             append(p, Signal::message(message));
@@ -210,6 +207,28 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
         }
     }
     After::Continue
+}
+
+/// A message about an end: in the heap, if the reason is in the shared one, else in memory of its own, with a copy.
+fn with_reason(p: &mut Process, reason: &Package, build: impl FnOnce(&mut Heap, Term) -> Term) -> Package {
+    match reason.shared_term() {
+        // Not for a native task, which may have it on a thread that the collector does not wait for.
+        Some(reason) if p.heap.is_shared() && p.flags & FLAG_TASK == 0 => Package::immediate(in_heap(p, |heap| build(heap, reason))),
+        _ => Package::build(|heap| {
+            let reason = heap.copy(reason.term());
+            build(heap, reason)
+        }),
+    }
+}
+
+/// Makes something on the heap that no function of the process' own made.
+fn in_heap(p: &mut Process, make: impl FnOnce(&mut Heap) -> Term) -> Term {
+    let before = meters::words(p);
+    let made = make(&mut p.heap);
+    if meters::on(p) {
+        meters::message(p, (meters::words(p) - before) as usize, false);
+    }
+    made
 }
 
 /// What an exit signal does to a port, the port says. A link that carried one is gone.

@@ -49,9 +49,9 @@ impl Inbox {
         head.is_null() || head == closed()
     }
 
-    /// Calls `f` on each term of a message whose data is in the shared heap, while it stands still: others may push what is not.
+    /// Calls `f` on each term of a signal whose data is in the shared heap, while it stands still: others may push what is not.
     pub(crate) fn for_each_root(&self, f: &mut impl FnMut(&mut Term)) {
-        self.for_each_message(|data, _| {
+        self.for_each_package(|data, _| {
             data.for_root(f);
             true
         });
@@ -59,7 +59,7 @@ impl Inbox {
 
     /// The same, of what came since the last call: else each collection would go through all that waits for a process that is busy.
     pub(crate) fn for_each_new_root(&self, f: &mut impl FnMut(&mut Term)) {
-        self.for_each_message(|data, is_old| {
+        self.for_each_package(|data, is_old| {
             let Some(is_old) = is_old else {
                 data.for_root(f);
                 return true;
@@ -72,8 +72,8 @@ impl Inbox {
         });
     }
 
-    /// The newest first, until `f` says false. With where a message says that it was seen; one to an alias does not.
-    fn for_each_message(&self, mut f: impl FnMut(&mut Package, Option<&mut bool>) -> bool) {
+    /// The newest first, until `f` says false. With where a message says that it was seen; one to an alias does not, nor do reasons.
+    fn for_each_package(&self, mut f: impl FnMut(&mut Package, Option<&mut bool>) -> bool) {
         // Acquire: pairs with the pushes.
         let mut node = self.head.load(Ordering::Acquire);
         while !node.is_null() && node != closed() {
@@ -81,7 +81,7 @@ impl Inbox {
             unsafe {
                 let goes_on = match &mut (*node).body {
                     Body::Message { data, is_old, .. } => f(data, Some(is_old)),
-                    Body::AliasMessage { data, .. } => f(data, None),
+                    Body::AliasMessage { data, .. } | Body::Exit { reason: data, .. } | Body::Down { reason: data, .. } => f(data, None),
                     _ => true,
                 };
                 if !goes_on {

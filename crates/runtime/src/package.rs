@@ -249,6 +249,21 @@ impl Package {
         Package::message(from, term, count)
     }
 
+    /// Why `from` ends, for a process that is linked to it or watches it: with a shared heap, the term itself.
+    pub fn of_reason(from: &mut Process, reason: Term) -> Package {
+        if !from.heap.is_shared() {
+            return Package::new(reason);
+        }
+        // Usually it ends with its block; but not always.
+        shared::publish(from);
+        Package::immediate(reason)
+    }
+
+    /// The term, if its data is in the shared heap.
+    pub(crate) fn shared_term(&self) -> Option<Term> {
+        (shared::is_on() && self.is_bare() && self.term.is_pointer()).then_some(self.term)
+    }
+
     /// Calls `f` on the term if its data is in the shared heap.
     #[inline]
     pub(crate) fn for_root(&mut self, f: &mut impl FnMut(&mut Term)) {

@@ -1,6 +1,7 @@
 //! The shared heap without an engine: processes that allocate, retire blocks, end, and are collected by one thread or two, or alone.
 
 use heddle_runtime::gc::{self, Kind};
+use heddle_runtime::links::Link;
 use heddle_runtime::process::{self, NativeFn, ProcRef, Process, SpawnOptions};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared, spawn};
@@ -375,6 +376,41 @@ fn with_many_that_work_blocks_stay_small() {
     let _ = count_down(locals[0], 20_000);
     assert!(locals[0].heap_words() >= 1000, "{}", locals[0].heap_words());
     end(all[0]);
+    qsbr::offline();
+}
+
+/// Who hears of an end has the very term, wherever the collector put it meanwhile; and it outlives the block of who ended.
+#[test]
+fn the_reason_of_an_end_is_not_copied() {
+    let _guard = begin();
+    for collects_before in [None, Some(Kind::Asked), Some(Kind::Major)] {
+        // In this order: the machine does not outlive the first process of all.
+        let (q, p) = (process(), process());
+        // SAFETY: this thread made them, and runs them alone.
+        let (from, to) = unsafe { (p.local(), q.local()) };
+        to.trap_exit = true;
+        for (one, other) in [(&mut *from, to.pid_term()), (&mut *to, p.pid_term())] {
+            one.relations.make().links.insert(other, Link { active: true, unlinking: 0 });
+        }
+        let reason = count_down(from, 20);
+        from.exit_reason = reason;
+        exit::finish(from);
+        if let Some(kind) = collects_before {
+            gc::collect(to, &mut [], 0, kind);
+        }
+        assert!(handle::drain(to) == handle::After::Continue);
+        let message = to.messages.peek(&mut to.heap, &mut to.held_words).unwrap();
+        assert_eq!(message.slot(0), Atom::new("EXIT").into());
+        assert!(is_list_to(message.slot(2), 20));
+        assert_eq!(message.slot(2) == reason, collects_before.is_none(), "a copy, or not moved");
+        for kind in [Kind::Asked, Kind::Major] {
+            gc::collect(to, &mut [], 0, kind);
+            let message = to.messages.peek(&mut to.heap, &mut to.held_words).unwrap();
+            assert!(is_list_to(message.slot(2), 20));
+        }
+        to.messages.remove();
+        end(q);
+    }
     qsbr::offline();
 }
 

@@ -35,9 +35,9 @@
 //! done by the thread that runs the process, before or behind its slice: all wait for a collection anyway, and a process that is asked
 //! again and again, each time before it got its turn, would never run.
 //!
-//! **What is not in the heap**: data under way that is nobody's yet (timers, ports, exit signals, answers) is copied to memory of its
+//! **What is not in the heap**: data under way that is nobody's yet (timers, ports, `exit/2`, answers) is copied to memory of its
 //! own, as with private heaps, and copied into the heap by who gets it. So no root leads there, and what is neither young nor a
-//! literal is old.
+//! literal is old. What a process ends with is in its heap: signals refer to it, and the inbox they are in is visited.
 //!
 //! Mode gc collects at each eighth door of all processes, and all that lives at each 1024th. (At every door it would take an hour
 //! for the test programs: all schedulers stand still for it.)
