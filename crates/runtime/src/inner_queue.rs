@@ -279,6 +279,12 @@ impl InnerQueue {
         self.before = null_mut();
     }
 
+    /// Goes to the end: the next receive sees only what has not come yet.
+    pub fn pass_all(&mut self) {
+        self.save = null_mut();
+        self.before = self.last;
+    }
+
     /// Takes a message out of the list of adopted ones, if it is there.
     ///
     /// # Safety

@@ -606,6 +606,12 @@ impl Process {
         let export = crate::exports::get(Mfa { module, function, arity: args.len() as u8 });
         self.trap(export, args)
     }
+    /// The native's result is what comes as `{reference, result}`, in answer to a signal of this native's. No message in the queue can
+    /// be that, so none is looked at.
+    pub fn await_result(&mut self, reference: Term) -> Thrown {
+        self.messages.pass_all();
+        self.trap_to(am::ERTS_INTERNAL, Atom::new("await_result"), &[reference])
+    }
     /// Yield, then run this native again with other arguments (same arity).
     pub fn again(&mut self, args: &[Term]) -> Thrown {
         self.trap_args.clear();

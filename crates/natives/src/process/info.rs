@@ -197,7 +197,7 @@ fn ask_any(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeRe
             heap.tuple(&[reference, answer])
         });
     });
-    Err(p.trap_to(am::ERTS_INTERNAL, Atom::new("await_result"), &[reference]))
+    Err(p.await_result(reference))
 }
 
 fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {

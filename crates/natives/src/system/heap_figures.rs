@@ -102,7 +102,7 @@ fn heaps(p: &mut Process, _: &[Term]) -> NativeResult {
         send::ask(p, pid, move |other| asked.answer(other));
     }
     asked.answer(Some(p));
-    Err(p.trap_to(am::ERTS_INTERNAL, Atom::new("await_result"), &[term]))
+    Err(p.await_result(term))
 }
 
 impl Asked {

@@ -77,7 +77,7 @@ pub fn relations(p: &mut Process, links: bool, of: Term) -> NativeResult {
             heap.tuple(&[reference, rows])
         });
     });
-    Err(p.trap_to(am::ERTS_INTERNAL, Atom::new("await_result"), &[reference]))
+    Err(p.await_result(reference))
 }
 
 fn link(heap: &mut Heap, kind: &str, other: Term, active: bool) -> Term {
