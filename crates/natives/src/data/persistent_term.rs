@@ -30,6 +30,8 @@ heddle_runtime::natives! { TABLE:
 const FREE: u64 = 0;
 const ERASED: u64 = Term::NONE.raw();
 const FIRST_SIZE: usize = 256;
+/// Who asks for all pays for the table: at most every other slot has a term.
+const SLOTS_PER_REDUCTION: usize = 16;
 
 struct Table {
     slots: Box<[AtomicU64]>,
@@ -174,6 +176,7 @@ fn get_2(_: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn get_0(p: &mut Process, _: &[Term]) -> NativeResult {
+    p.bump(slots() / SLOTS_PER_REDUCTION);
     let all: Vec<Term> = table().into_iter().flat_map(Table::words).filter(|&w| entry(w).is_some()).map(Term::from_raw).collect();
     Ok(p.heap.list(&all))
 }
