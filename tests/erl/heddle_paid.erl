@@ -8,14 +8,13 @@ main(_) ->
     receive {'DOWN', Ref, _, _, Paid} -> io:format("~p~n", [Paid]) end.
 
 paid() ->
-    [persistent_term:put({?MODULE, N}, N) || N <- lists:seq(1, 10_000)],
+    [put(N, N) || N <- lists:seq(1, 10_000)],
     Reductions = reductions(),
     #{words_copied := Before} = heddle_stats:gc(),
     work(200, []),
     #{words_copied := After} = heddle_stats:gc(),
     Copied = After - Before,
     Paid = reductions() - Reductions,
-    [persistent_term:erase({?MODULE, N}) || N <- lists:seq(1, 10_000)],
     %% A reduction for 100 words; what others' collections copied meanwhile is little. Where each slice is one call, the shared heap is
     %% collected between slices, by the thread: there is no slice to be shortened.
     IsBetween = os:getenv("HEDDLE_ZEAL") =:= "yield" andalso erlang:system_info(heap_type) =:= shared,
@@ -27,7 +26,7 @@ paid() ->
 %% A native that makes 20,000 words for one reduction; the results before are still there.
 work(0, _) -> ok;
 work(N, Kept) ->
-    All = persistent_term:get(),
+    All = get_keys(),
     [_, _ | _] = All,
     work(N - 1, [All | lists:sublist(Kept, 4)]).
 
