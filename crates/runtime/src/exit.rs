@@ -133,8 +133,8 @@ fn tell_relations(p: &mut Process, reason: Term) {
         if link.active {
             let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
             // A port may take it anywhere.
-            let package = if other.is_local_pid() { Package::of_reason(p, reason) } else { Package::new(reason) };
-            send_exit_with(me, other, package, true, token);
+            let pack = |reason| if other.is_local_pid() { Package::of_reason(p, reason) } else { Package::new(reason) };
+            send_exit_with(me, other, reason, true, token, pack);
         }
     }
     for (reference, watcher) in inner.watchers {

@@ -290,17 +290,18 @@ pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
 pub fn exit_signal(p: &mut Process, to: Term, reason: Term) {
     let from = p.pid_term();
     let token = if seq::has_token(p) { seq::exiting(p, to, reason) } else { None };
-    send_exit_with(from, to, Package::new(reason), false, token);
+    send_exit_with(from, to, reason, false, token, Package::new);
 }
 
 pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
-    send_exit_with(from, to, Package::new(reason), linked, None);
+    send_exit_with(from, to, reason, linked, None, Package::new);
 }
 
-pub fn send_exit_with(from: Term, to: Term, reason: Package, linked: bool, token: Option<Box<Token>>) {
-    let kill = !linked && reason.term().is_atom_of(am::KILL);
+/// `pack` makes of the reason what is sent; it is not asked if nobody is there.
+pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: Option<Box<Token>>, pack: impl FnOnce(Term) -> Package) {
+    let kill = !linked && reason.is_atom_of(am::KILL);
     if let Some(to) = proctab::find(to) {
-        let _ = deliver(to, Signal::new(Body::Exit { from, reason, linked, kill, token }));
+        let _ = deliver(to, Signal::new(Body::Exit { from, reason: pack(reason), linked, kill, token }));
     }
 }
 

@@ -47,12 +47,10 @@ impl HoldingCopy {
     pub fn of(term: Term, keep: Keep) -> HoldingCopy {
         let mut copy = HoldingCopy { term, keep, data_words: 0, regions: Seen::default(), has_literals: false };
         copy.measure();
-        if copy.data_words != 0 {
-            copy.regions.close();
-            if copy.regions.len() > MOST_REGIONS {
-                (copy.keep, copy.regions, copy.has_literals) = (keep.literals(), Seen::default(), false);
-                copy.measure();
-            }
+        copy.regions.close();
+        if copy.regions.len() > MOST_REGIONS {
+            (copy.keep, copy.regions, copy.has_literals) = (keep.literals(), Seen::default(), false);
+            copy.measure();
         }
         copy
     }
@@ -76,7 +74,7 @@ impl HoldingCopy {
 
     /// Words that it needs: the data, and what says which regions are held.
     pub fn words(&self) -> usize {
-        self.data_words + if self.data_words == 0 { 0 } else { self.regions.len() * area::REFERENCE_WORDS }
+        self.data_words + self.regions.len() * area::REFERENCE_WORDS
     }
 
     /// Words of the regions that it refers to.

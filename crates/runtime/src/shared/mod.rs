@@ -144,7 +144,6 @@ pub fn has_room(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kin
     if !world::is_held() && (wanted(p, kind) != 0 || world::is_wanted()) {
         return false;
     }
-    chunk::retire_fragments(p);
     if (p.free_words() < need_words as isize || zeal::gc()) && own::may_collect(p) {
         own::collect(p, live);
     }
