@@ -4,7 +4,7 @@ use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_
 use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
 use crate::ops::tasks::run_task;
-use heddle_runtime::process::{FLAG_FLOATS, Outcome, Process};
+use heddle_runtime::process::{FLAG_FLOATS, FLAG_HIBERNATES, FLAG_OVER_LIMIT, Outcome, Process};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
 use heddle_term::Term;
@@ -61,18 +61,18 @@ impl EngineThread for Thread {
             (*c).fault = std::ptr::null();
             (*c).fault_args = Term::NONE;
             p.sync_limit();
-            if p.heap_limit_hit {
-                p.heap_limit_hit = false;
+            if p.flags & FLAG_OVER_LIMIT != 0 {
+                p.flags &= !FLAG_OVER_LIMIT;
                 if heddle_runtime::exit::max_heap_reached(p) {
                     return (Outcome::Exit, reductions);
                 }
             }
-            if p.hibernating
-                && let Some(outcome) = still_hibernating(p)
-            {
-                return (outcome, reductions);
+            if p.flags & FLAG_HIBERNATES != 0 {
+                if let Some(outcome) = still_hibernating(p) {
+                    return (outcome, reductions);
+                }
+                p.flags &= !FLAG_HIBERNATES;
             }
-            p.hibernating = false;
             if p.live == spawn::STARTING {
                 (*c).x[0] = p.initial_call.module.into();
                 (*c).x[1] = p.initial_call.function.into();
@@ -95,7 +95,7 @@ impl EngineThread for Thread {
             let out = (*(ip as *const OpFn))(ip, c, p.heap.htop, p.stop, reductions);
             let outcome = match out {
                 // Somebody asked for a collection while it was about to wait: the next run, now, ends it.
-                OUT_WAIT if p.heap_limit_hit => Outcome::Yield,
+                OUT_WAIT if p.flags & FLAG_OVER_LIMIT != 0 => Outcome::Yield,
                 OUT_WAIT => Outcome::Wait,
                 OUT_EXIT => Outcome::Exit,
                 OUT_DIRTY_CPU => Outcome::DirtyCpu,

@@ -24,10 +24,10 @@
 
 use crate::msacc::{self, State};
 use crate::off_heap::{Area, Promoted, Survivors, sweep};
-use crate::process::{Process, STACK_SLACK_WORDS};
+use crate::process::{FLAG_OVER_LIMIT, Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{blocks, cycles, figures, held, shared, stack, system_monitor, time};
+use crate::{blocks, busy, cycles, figures, held, shared, stack, system_monitor, time};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::literal::Leaving;
@@ -107,6 +107,8 @@ pub enum Kind {
     Automatic,
     /// The same, because a program asked: a shared heap is not collected for less.
     Asked,
+    /// The same, of a process that was busy and waits: its block gets the size that it has otherwise (`busy`).
+    Rest,
     Major,
 }
 
@@ -153,7 +155,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     if is_shared {
         done = shared::collect(p, live, need_words, kind);
     } else if kind != Kind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
-        done = minor(p, live, need_words);
+        done = minor(p, live, need_words, kind == Kind::Rest);
     }
     let minor = done;
     if !done && !is_shared {
@@ -223,7 +225,7 @@ pub(crate) fn check_max_heap(p: &mut Process) {
         total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words + shared::old_virtual_words_of(p);
     }
     if total > max {
-        p.heap_limit_hit = true;
+        p.flags |= FLAG_OVER_LIMIT;
     }
 }
 
@@ -343,11 +345,12 @@ fn check_clean(p: &Process, old: &Area) {
 }
 
 /// False if a major collection is needed instead.
-fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
+fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
     let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
         // When it is full, all of the stack is visited: it is not small where that is large.
-        let size = sizes::at_least(p.used_words().max(p.min_heap_words).max(p.stack_words() / 8));
+        let young = if busy::is_busy(p) { mature_words.max(busy::usual_words(p)) } else { p.used_words() };
+        let size = sizes::at_least(young.max(p.min_heap_words).max(p.stack_words() / 8));
         p.old_start = blocks::allocate(size);
         p.old_top = p.old_start;
         p.old_end = p.old_start.wrapping_add(size);
@@ -358,10 +361,9 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
     let stack = p.stack_words();
     let was_full = p.free_words() < need_words as isize;
     let bound = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p) + stack + need_words + STACK_SLACK_WORDS;
-    let mut usual = p.heap_words();
-    if p.grow {
+    let mut usual = if rests { busy::usual_words(p) } else { p.heap_words() };
+    if std::mem::take(&mut p.grow) && !rests {
         usual = sizes::next_above(usual);
-        p.grow = false;
     }
     let mut size = if bound <= usual { usual } else { sizes::at_least(bound) };
     let young_words = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p);
@@ -467,10 +469,17 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize) -> bool {
 
     // Fit the block: see the essay, phase 6.
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
+    if rests {
+        usual = usual.max(sizes::at_least(used + used / 3));
+        busy::forget(p);
+    }
     if size > usual && used * 4 <= usual * 3 {
         resize(p, live, usual);
     } else if used * 4 > p.heap_words() * 3 || was_full && held::room(p) > p.heap_words() {
         p.grow = true;
+    }
+    if was_full {
+        busy::filled(p);
     }
     fit_vheap(p);
     true
@@ -582,6 +591,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     install(p, to_start, to_top, size, stack);
     p.minor_count = 0;
     p.need_major = false;
+    busy::forget(p);
 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
     let wanted = match exact_min {

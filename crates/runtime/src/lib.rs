@@ -5,6 +5,7 @@ pub mod affinity;
 pub mod balance;
 pub mod blocking;
 pub mod blocks;
+pub mod busy;
 pub mod code;
 pub mod coverage;
 pub mod cycles;

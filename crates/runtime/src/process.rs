@@ -373,9 +373,7 @@ pub struct Process {
     /// The next collection takes the next larger size.
     pub grow: bool,
     pub need_major: bool,
-    pub hibernating: bool,
-    /// `max_heap_size` was exceeded at the last collection: exit at the next safe point.
-    pub heap_limit_hit: bool,
+    pub busy: crate::busy::Busy,
 
     // --- settings, small ---
     pub priority: Priority,
@@ -432,6 +430,10 @@ pub const FLAG_AT_PORT: u16 = 256;
 pub const FLAG_ASKED: u16 = 512;
 /// Others may refer into its block of the shared heap (`shared::own`).
 pub const FLAG_PUBLISHED: u16 = 1024;
+/// It waits in `hibernate/3`.
+pub const FLAG_HIBERNATES: u16 = 2048;
+/// `max_heap_size` was exceeded at the last collection: it exits at the next safe point.
+pub const FLAG_OVER_LIMIT: u16 = 4096;
 
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
@@ -665,8 +667,7 @@ impl Process {
             missed_words: 0,
             grow: false,
             need_major: false,
-            hibernating: false,
-            heap_limit_hit: false,
+            busy: Default::default(),
             saved: Registers::new(),
             exception: Exception::NONE,
             trap_export: null(),

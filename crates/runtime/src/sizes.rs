@@ -24,10 +24,14 @@ pub fn all() -> &'static [usize] {
     &SIZES
 }
 
+/// Which is the smallest step that holds `words`.
+pub fn step(words: usize) -> usize {
+    SIZES.partition_point(|&s| s < words)
+}
+
 /// The smallest step that holds `words`.
 pub fn at_least(words: usize) -> usize {
-    let i = SIZES.partition_point(|&s| s < words);
-    SIZES[i]
+    SIZES[step(words)]
 }
 
 /// The step after the one that holds `words`.

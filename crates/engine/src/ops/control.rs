@@ -3,7 +3,7 @@
 use crate::ctx::{OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
-use heddle_runtime::process::{Class, Exception, Outcome, Process};
+use heddle_runtime::process::{Class, Exception, FLAG_HIBERNATES, Outcome, Process};
 use heddle_runtime::{code, gc, handle, long_gc, spawn};
 use heddle_term::{Term, am};
 
@@ -31,8 +31,9 @@ ops! {
         p.shared().state.clear_active();
         (*c).left = r;
         // Signals under way are looked at when it goes on: only a message among them wakes it.
-        p.hibernating = p.messages.is_empty();
-        if !p.hibernating || !p.shared().inbox.is_empty() { crate::ctx::OUT_YIELD } else { OUT_WAIT }
+        let hibernates = p.messages.is_empty();
+        p.flags |= if hibernates { FLAG_HIBERNATES } else { 0 };
+        if !hibernates || !p.shared().inbox.is_empty() { crate::ctx::OUT_YIELD } else { OUT_WAIT }
     }
 
     // erlang:raise(X0, X1, X2); wrong arguments give badarg as value.

@@ -10,7 +10,7 @@ use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
-use heddle_runtime::{handle, held, sched, send, system_monitor};
+use heddle_runtime::{busy, handle, held, sched, send, system_monitor};
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Export, Term, am};
 
@@ -102,6 +102,9 @@ ops! {
     #[cold]
     fn switch_waiting(ip, c, h, s, r) {
         let p = &mut *(*c).p;
+        if busy::is_busy(p) {
+            busy::rest(p);
+        }
         crate::collect::tidy_saved(p);
         (*c).left = r;
         OUT_WAIT

@@ -4,7 +4,7 @@
 use super::flags;
 use crate::args;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_TASK, NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, code, dirty, handle, proctab, stack, task};
@@ -259,7 +259,7 @@ fn native_at(q: &Process) -> Option<heddle_term::Mfa> {
 fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
-        "current_function" if q.hibernating && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
+        "current_function" if q.flags & FLAG_HIBERNATES != 0 && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
             // It never ran: it is about to. Or it is a task, which has no functions.
@@ -285,10 +285,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
                 "suspended"
             } else if let Some(waits) = task::is_waiting(q) {
                 if waits { "waiting" } else { "runnable" }
-            } else if q.live == 0 && !q.hibernating && state.is_running() {
+            } else if q.live == 0 && q.flags & FLAG_HIBERNATES == 0 && state.is_running() {
                 // It answers from its own receive, or before it goes on with a slice.
                 "waiting"
-            } else if q.hibernating || q.saved.is_empty() && q.live != heddle_runtime::spawn::STARTING {
+            } else if q.flags & FLAG_HIBERNATES != 0 || q.saved.is_empty() && q.live != heddle_runtime::spawn::STARTING {
                 "waiting"
             } else if q.flags & FLAG_AT_PORT != 0 {
                 // As stock says of who waits for a busy port.

@@ -115,6 +115,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, place: usize) ->
 /// How it ended, and the reductions used.
 #[inline(always)]
 pub(crate) fn run_slice(engine: &mut dyn EngineThread, local: &mut Process) -> (Outcome, u64) {
+    local.busy.begin_slice();
     let slice = crate::zeal::slice();
     let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
     let used = (slice - left).max(0) as u64;
