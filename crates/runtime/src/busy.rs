@@ -7,12 +7,12 @@
 
 use crate::gc::{self, Kind};
 use crate::process::Process;
-use crate::sizes;
+use crate::{long_gc, sizes};
 
 /// So many times in a slice (4,000 reductions; a collection of a small heap costs what some 30 reductions do) is too often.
-const OFTEN: u8 = 4;
+const OFTEN: u8 = 3;
 
-/// Sizes from here on are not exceeded: the block and the one that it is copied to, 32 KiB each, stay in the nearer caches.
+/// A block does not grow beyond this size: it and the one that it is copied to, 33 KB each, stay in the nearer caches.
 const MOST_WORDS: usize = 4185;
 
 /// What is known of a process.
@@ -68,8 +68,8 @@ pub(crate) fn forget(p: &mut Process) {
 /// It is about to wait; all that lives is in its roots.
 #[cold]
 pub fn rest(p: &mut Process) {
-    if p.heap_words() > 2 * MOST_WORDS {
-        // What lives made it so large meanwhile.
+    // What lives made it large meanwhile, or the old generation is due as well and takes long: it is not worth that.
+    if p.heap_words() > 2 * MOST_WORDS || long_gc::is_long(p, Kind::Automatic) {
         forget(p);
     } else {
         gc::collect(p, &mut [], 0, Kind::Rest);

@@ -259,7 +259,9 @@ fn native_at(q: &Process) -> Option<heddle_term::Mfa> {
 fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     let small = |n: usize| Term::small(n as i64);
     match name {
-        "current_function" if q.flags & FLAG_HIBERNATES != 0 && !own => heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)]),
+        "current_function" if q.flags & FLAG_HIBERNATES != 0 && !own => {
+            heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)])
+        }
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
             // It never ran: it is about to. Or it is a task, which has no functions.
