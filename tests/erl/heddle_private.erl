@@ -52,8 +52,16 @@ another() ->
     [{P, #{place := {private, A}}}] = [E || {X, _} = E <- heddle_sched:list(), X =:= P],
     ok = heddle_sched:shared(P),
     ok = heddle_sched:pin(Q, 1),
+    %% Whoever of them still runs, behind its last answer, ends that slice where it is.
+    [wait_for_slice(X) || X <- [P, Q]],
     io:format("another: ~p~n", [{ask(P, id) =< normal(), ask(Q, id)}]),
     [exit(X, kill) || X <- [P, Q]].
+
+wait_for_slice(P) ->
+    case process_info(P, status) of
+        {status, waiting} -> ok;
+        _ -> erlang:yield(), wait_for_slice(P)
+    end.
 
 %% Timeouts, timers, suspension, collections small and long, links, monitors, tables, children.
 works() ->
