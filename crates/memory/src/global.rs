@@ -6,6 +6,7 @@
 
 use crate::mimalloc::mi_theap_malloc;
 use crate::own_row::own_row;
+use crate::recent;
 use crate::rows;
 use crate::{COUNTED, Kind};
 use libmimalloc_sys::{
@@ -59,6 +60,12 @@ unsafe impl GlobalAlloc for Allocator {
         // `mi_malloc` would look for them as well.
         let Some(heap) = row.ready(Kind::Rest) else { return allocate_first(size, align) };
         row.allocated(Kind::Rest, size);
+        if size == recent::BYTES
+            && is_natural(size, align)
+            && let Some(block) = row.recent.take()
+        {
+            return block;
+        }
         // SAFETY: any size may be asked for; the alignment is a power of two. The pages are the calling thread's own.
         unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }
     }
@@ -75,9 +82,14 @@ unsafe impl GlobalAlloc for Allocator {
     #[inline]
     // SAFETY: the contract is the trait's.
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        own_row().freed(Kind::Rest, layout.size());
-        // SAFETY: by the caller's contract it is a block of ours.
-        unsafe { mi_free(ptr.cast()) }
+        let row = own_row();
+        row.freed(Kind::Rest, layout.size());
+        // SAFETY: by the caller's contract it is a block of ours with so many bytes, which nobody uses any more.
+        unsafe {
+            if layout.size() != recent::BYTES || !row.recent.keep(ptr) {
+                mi_free(ptr.cast())
+            }
+        }
     }
     #[inline]
     // SAFETY: the contract is the trait's.

@@ -10,6 +10,7 @@ mod blocks;
 mod global;
 mod mimalloc;
 mod own_row;
+mod recent;
 mod row;
 mod rows;
 mod stamp;

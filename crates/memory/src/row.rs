@@ -2,6 +2,7 @@
 //! line; who wants to know adds up all rows (`rows`).
 
 use crate::mimalloc::{self, ThreadHeap};
+use crate::recent::Recent;
 use crate::rows::{self, SHARED};
 use crate::{COUNTED, KINDS, Kind};
 use std::ptr::null_mut;
@@ -43,6 +44,7 @@ pub struct Row {
     /// The thread's pages: here, because who allocates counts. None is there without a row of its own, so that a thread has none
     /// yet is found where it has no pages yet.
     heaps: [AtomicPtr<ThreadHeap>; KINDS.len()],
+    pub(crate) recent: Recent,
     allocated: Blocks,
     freed: Blocks,
     /// Of binaries and messages, which know who allocated them: what this thread freed for others.
@@ -108,6 +110,7 @@ impl Row {
     pub(crate) const fn new(number: usize) -> Row {
         Row {
             heaps: [const { AtomicPtr::new(null_mut()) }; KINDS.len()],
+            recent: Recent::new(),
             allocated: Blocks::new(),
             freed: Blocks::new(),
             foreign_blocks: AtomicU64::new(0),
@@ -149,12 +152,27 @@ impl Row {
     /// The next thread with this row has pages of its own.
     pub(crate) fn begins(&self) {
         self.thread.store(crate::thread_id(), Ordering::Relaxed);
+        self.open_recent();
     }
 
     pub(crate) fn ends(&self) {
+        self.let_go_of_recent();
         self.heaps.iter().for_each(|heap| heap.store(null_mut(), Ordering::Relaxed));
         self.owner.store(0, Ordering::Relaxed);
         self.thread.store(0, Ordering::Relaxed);
+    }
+
+    /// Gives back what it keeps, and keeps nothing until it `begins`.
+    pub(crate) fn let_go_of_recent(&self) {
+        // SAFETY: blocks of the allocator's that nobody uses.
+        self.recent.close(|block| unsafe { libmimalloc_sys::mi_free(block.cast()) });
+    }
+
+    /// It keeps again what its thread frees.
+    pub(crate) fn open_recent(&self) {
+        if !self.is_shared() {
+            self.recent.open();
+        }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
