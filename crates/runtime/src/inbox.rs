@@ -1,7 +1,6 @@
 //! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
-use crate::package::Package;
 use crate::signal::{Body, Signal};
 use heddle_sync::sequential::Word;
 use heddle_term::Term;
@@ -49,43 +48,25 @@ impl Inbox {
         head.is_null() || head == closed()
     }
 
+    /// The newest signal, while the world stands still: others may push what refers to nothing in the shared heap.
+    pub(crate) fn latest(&self) -> *mut Signal {
+        // Acquire: pairs with the pushes.
+        let head = self.head.load(Ordering::Acquire);
+        if head == closed() { null_mut() } else { head }
+    }
+
     /// Calls `f` on each term of a signal whose data is in the shared heap, while it stands still: others may push what is not.
     pub(crate) fn for_each_root(&self, f: &mut impl FnMut(&mut Term)) {
-        self.for_each_package(|data, _| {
-            data.for_root(f);
-            true
-        });
-    }
-
-    /// The same, of what came since the last call: else each collection would go through all that waits for a process that is busy.
-    pub(crate) fn for_each_new_root(&self, f: &mut impl FnMut(&mut Term)) {
-        self.for_each_package(|data, is_old| {
-            let Some(is_old) = is_old else {
-                data.for_root(f);
-                return true;
-            };
-            let is_new = !std::mem::replace(is_old, true);
-            if is_new {
-                data.for_root(f);
-            }
-            is_new
-        });
-    }
-
-    /// The newest first, until `f` says false. With where a message says that it was seen; one to an alias does not, nor do reasons.
-    fn for_each_package(&self, mut f: impl FnMut(&mut Package, Option<&mut bool>) -> bool) {
-        // Acquire: pairs with the pushes.
-        let mut node = self.head.load(Ordering::Acquire);
-        while !node.is_null() && node != closed() {
+        let mut node = self.latest();
+        while !node.is_null() {
             // SAFETY: signals stay until the owner takes them, and nobody else looks at what is in them.
             unsafe {
-                let goes_on = match &mut (*node).body {
-                    Body::Message { data, is_old, .. } => f(data, Some(is_old)),
-                    Body::AliasMessage { data, .. } | Body::Exit { reason: data, .. } | Body::Down { reason: data, .. } => f(data, None),
-                    _ => true,
-                };
-                if !goes_on {
-                    return;
+                match &mut (*node).body {
+                    Body::Message { data, .. }
+                    | Body::AliasMessage { data, .. }
+                    | Body::Exit { reason: data, .. }
+                    | Body::Down { reason: data, .. } => data.for_root(f),
+                    _ => {}
                 }
                 node = (*node).next;
             }
@@ -130,38 +111,4 @@ fn reverse(mut list: *mut Signal) -> *mut Signal {
         }
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_message_is_new_once() {
-        let inbox = Inbox::new();
-        let push = |n: i64| {
-            let data = Package::immediate(Term::small(n));
-            assert!(inbox.push(Signal::message(data)).is_ok());
-        };
-        let new = || {
-            let mut seen = Vec::new();
-            inbox.for_each_new_root(&mut |slot: &mut Term| seen.push(slot.as_small()));
-            seen
-        };
-        (1..=3).for_each(push);
-        assert!(inbox.push(Signal::new(Body::Nudge)).is_ok());
-        assert_eq!(new(), [3, 2, 1].map(Some));
-        assert_eq!(new(), []);
-        (4..=5).for_each(push);
-        assert_eq!(new(), [5, 4].map(Some));
-        let mut all = 0;
-        inbox.for_each_root(&mut |_| all += 1);
-        assert_eq!(all, 5);
-        let mut taken = inbox.take();
-        while !taken.is_null() {
-            // SAFETY: taken off the inbox, a list of signals that nobody else has.
-            let signal = unsafe { Box::from_raw(taken) };
-            taken = signal.next;
-        }
-    }
 }

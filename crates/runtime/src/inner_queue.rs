@@ -77,6 +77,10 @@ impl InnerQueue {
         self.len == 0
     }
 
+    pub(crate) fn first(&self) -> *mut Signal {
+        self.first
+    }
+
     /// Appends a message signal.
     #[inline]
     pub fn append(&mut self, signal: Box<Signal>) {
@@ -102,7 +106,7 @@ impl InnerQueue {
         }
     }
 
-    /// A message whose data is in the shared heap is a root.
+    /// A message whose data is in the shared heap is a root; of minor collections only if it came since the last one.
     ///
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
@@ -111,9 +115,10 @@ impl InnerQueue {
     unsafe fn note_shared(&mut self, node: *mut Signal) {
         // SAFETY: by contract.
         unsafe {
-            if let Body::Message { data, .. } = &(*node).body
+            if let Body::Message { data, is_old, .. } = &(*node).body
                 && data.is_bare()
                 && data.term().is_pointer()
+                && !is_old
             {
                 self.link(node);
             }

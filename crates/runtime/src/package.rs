@@ -331,10 +331,16 @@ impl Package {
     /// Its memory will be read soon.
     #[inline(always)]
     pub fn prefetch(&self) {
+        // Without a fragment it refers to an object of the shared heap, if to any.
+        let memory = match self.is_bare() {
+            true if self.term.is_pointer() => self.term.ptr().cast(),
+            true => return,
+            false => self.fragment,
+        };
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the instruction takes any address, and reads nothing that a program can see.
         unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(self.fragment.cast())
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(memory.cast())
         };
     }
 

@@ -32,9 +32,17 @@ pub static MOST_THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// What others may help with, or null. Whoever helps has said so in `Work::helpers`, under this lock.
 static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
+/// Whether there is something there. Relaxed: a hint for who waits.
+pub(super) static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// With less to copy the others are not worth waking.
 const PARALLEL_WORDS: usize = 16 * 1024;
+/// The same of those that are awake.
+const PARALLEL_AT_ONCE_WORDS: usize = 4 * 1024;
+/// A thread takes so many processes at a time: their queues are walked along together (`walk`).
+const PROCESSES: usize = 8;
+/// How often who ran a collection looks whether the others are done before he lets them have his core.
+const LOOKS: usize = 200;
 
 fn most_threads() -> usize {
     match MOST_THREADS.load(Ordering::Relaxed) {
@@ -54,8 +62,7 @@ pub(super) fn run(is_major: bool) -> Vec<Piece> {
     let mut from = Vec::new();
     let (copied, young) = collect(&mut old, &mut from, is_major, leaving);
     if is_major {
-        old.words_at_major = old.words;
-        old.virtual_words_at_major = old.off_heap.virtual_words;
+        old.was_collected(before + young);
         from = pieces::keep_some(from, old.growth_words());
     }
     COUNT.fetch_add(1, Ordering::Relaxed);
@@ -74,7 +81,8 @@ pub(super) fn run(is_major: bool) -> Vec<Piece> {
 /// Words copied, and words that the young generation had. `from`: where pieces go that nothing refers to any more.
 fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option<&'static Leaving>) -> (usize, usize) {
     let expected = if is_major { old.words } else { nursery::copied_last() };
-    let most = if leaving.is_none() && expected >= PARALLEL_WORDS { most_threads() } else { 1 };
+    let is_worth_it = expected >= PARALLEL_WORDS || expected >= PARALLEL_AT_ONCE_WORDS && world::does_anybody_look();
+    let most = if leaving.is_none() && is_worth_it { most_threads() } else { 1 };
     let moving = match leaving {
         Some(leaving) => Moving::off(leaving),
         None => Moving::new(is_major, most > 1),
@@ -92,6 +100,7 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
     let shared: &'static Work = unsafe { &*std::ptr::from_ref(&work) };
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
+        IS_OPEN.store(true, Ordering::Relaxed);
         world::call_helpers(most - 1);
         if is_major {
             (0..sched::count().min(most)).for_each(|index| _ = sched::wake_scheduler(index));
@@ -99,9 +108,16 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
     }
     work.run(&mut copier);
     if most > 1 {
+        IS_OPEN.store(false, Ordering::Relaxed);
         *WORK.lock().unwrap() = None;
+        let mut looks = 0;
         while work.helpers.load(Ordering::Acquire) != 0 {
-            std::thread::yield_now();
+            looks += 1;
+            if looks < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
         }
     }
     // SAFETY: the list was the old generation's, and all was copied.
@@ -139,12 +155,42 @@ pub(super) fn help() -> bool {
     helped
 }
 
+/// Processes that ran on schedulers of one thread's: what they made is in the cache of its core, and their blocks are the allocator's pages
+/// of that thread. So it begins with these.
+struct Part {
+    processes: Vec<ProcRef>,
+    visited: Next,
+    settled: Next,
+}
+
+/// How far the threads are, in a line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Next(AtomicUsize);
+
+impl Next {
+    /// Some of those that nobody took.
+    fn take<'a>(&self, processes: &'a [ProcRef]) -> Option<&'a [ProcRef]> {
+        // Relaxed: each number is given once. What is in the processes was written before the world stood still.
+        let from = self.0.fetch_add(PROCESSES, Ordering::Relaxed);
+        processes.get(from..).filter(|left| !left.is_empty()).map(|left| &left[..left.len().min(PROCESSES)])
+    }
+}
+
+fn divide(processes: Vec<ProcRef>, parts: usize) -> Vec<Part> {
+    let part = |processes| Part { processes, visited: Next::default(), settled: Next::default() };
+    if parts == 1 {
+        return vec![part(processes)];
+    }
+    let mut lists = vec![Vec::new(); parts];
+    processes.into_iter().for_each(|p| lists[p.last_scheduler.load(Ordering::Relaxed) as usize % parts].push(p));
+    lists.into_iter().map(part).collect()
+}
+
 /// What is to be visited, and how far the threads are.
 struct Work {
     moving: Moving,
-    processes: Vec<ProcRef>,
-    visited: AtomicUsize,
-    settled: AtomicUsize,
+    parts: Vec<Part>,
     orphans: Mutex<*mut chunk::Trailer>,
     spans: Spans,
     /// Pieces that have room.
@@ -188,9 +234,7 @@ impl Work {
         }
         Work {
             moving,
-            processes,
-            visited: AtomicUsize::new(0),
-            settled: AtomicUsize::new(0),
+            parts: divide(processes, most_threads),
             orphans: Mutex::new(orphans),
             spans: Spans::default(),
             open: Mutex::new(open),
@@ -208,19 +252,24 @@ impl Work {
     /// The calling thread's part.
     fn run(&self, copier: &mut Copier) {
         let is_major = self.moving.is_major;
-        let next = |done: &AtomicUsize| self.processes.get(done.fetch_add(1, Ordering::Relaxed)).copied();
+        let (theirs, mine) = self.parts.split_at(sched::current_index().unwrap_or(0) % self.parts.len());
+        let parts = || mine.iter().chain(theirs);
         // The second part begins when all have copied all.
         // SAFETY: the world stands still; each process, span and block is given to one thread.
         unsafe {
-            while let Some(p) = next(&self.visited) {
-                roots::visit(p, copier, &self.spans);
+            for part in parts() {
+                while let Some(some) = part.visited.take(&part.processes) {
+                    roots::visit(some, copier, &self.spans);
+                }
             }
             while let Some(span) = self.spans.take() {
                 copier.scan(span, &self.spans);
                 copier.drain(&self.spans);
             }
-            while let Some(p) = next(&self.settled) {
-                roots::settle(p, is_major, copier);
+            for part in parts() {
+                while let Some(some) = part.settled.take(&part.processes) {
+                    some.iter().for_each(|&p| roots::settle(p, is_major, copier));
+                }
             }
             while let Some(orphan) = self.next_orphan() {
                 roots::settle_orphan(orphan, copier);

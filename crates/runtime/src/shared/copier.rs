@@ -444,7 +444,7 @@ mod tests {
             assert!(spans.take().is_none());
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        let mut old = Old { full: vec![], open: vec![], off_heap: OffHeap::new(), words: 0, words_at_major: 0, virtual_words_at_major: 0 };
+        let mut old = Old::new();
         for (n, (root, mut copier)) in copiers.into_iter().enumerate() {
             assert!(exact_eq(root, original));
             assert_eq!(words(root), expected);

@@ -56,6 +56,7 @@ mod roots;
 mod spans;
 mod touched;
 mod verify;
+mod walk;
 pub mod world;
 
 pub use chunk::{abandon, init};

@@ -4,24 +4,92 @@ use super::chunk;
 use super::copier::Copier;
 use super::spans::Spans;
 use super::touched;
+use super::walk::{self, WALKS, Walk};
 use crate::process::{FLAG_PUBLISHED, ProcRef, Process};
 use crate::{blocks, gc, stack};
 use heddle_term::{Fragment, Term};
 use std::ptr::null_mut;
 
-/// Copies what the process refers to, and all that leads to. Afterwards its stack is clean below a new mark.
+/// In a major collection both queues of a process are walked along.
+const QUEUES: usize = 2;
+
+/// Copies what the processes refer to, and all that leads to. Afterwards their stacks are clean below a new mark.
 ///
 /// # Safety
-/// The world stands still, and the calling thread alone visits the process.
+/// The world stands still, and the calling thread alone visits the processes.
 // SAFETY: the contract above.
-pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
+pub(super) unsafe fn visit(processes: &[ProcRef], copier: &mut Copier, others: &Spans) {
+    let is_major = copier.is_major();
+    for group in processes.chunks(WALKS / QUEUES) {
+        let mut walks = [(group[0], Walk::NOWHERE); WALKS];
+        let mut count = 0;
+        for &p in group {
+            // SAFETY: by contract.
+            unsafe {
+                visit_one(p, copier, others);
+                let local = p.local();
+                if local.start.is_null() {
+                    continue;
+                }
+                let inner = if is_major { local.messages.first() } else { null_mut() };
+                for walk in [Walk::along(inner, None), Walk::along(p.inbox.latest(), Some(!is_major))] {
+                    if !walk.is_over() {
+                        walks[count] = (p, walk);
+                        count += 1;
+                    }
+                }
+            }
+        }
+        // SAFETY: by contract.
+        unsafe { visit_queues(&mut walks[..count], copier, others) };
+    }
+}
+
+/// # Safety
+/// As `visit`, of the processes that the queues belong to.
+// SAFETY: the contract above.
+unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, others: &Spans) {
+    while !walks.is_empty() {
+        // SAFETY: by contract.
+        unsafe {
+            walk::read_ahead(walks);
+            for (p, walk) in walks.iter_mut() {
+                let before = (copier.copied_words, copier.virtual_words);
+                walk.visit(|slot| copier.visit(slot));
+                copier.drain(others);
+                charge(p.local().trailer(), copier, before);
+            }
+        }
+        let mut left = 0;
+        for at in 0..walks.len() {
+            if !walks[at].1.is_over() {
+                walks.swap(left, at);
+                left += 1;
+            }
+        }
+        walks = &mut walks[..left];
+    }
+}
+
+/// What was copied since then counts for the process.
+fn charge(trailer: &mut chunk::Trailer, copier: &Copier, before: (usize, usize)) {
+    trailer.old_words += copier.copied_words - before.0;
+    trailer.old_virtual_words += copier.virtual_words - before.1;
+}
+
+/// All but messages and signals in its queues.
+///
+/// # Safety
+/// As `visit`.
+// SAFETY: the contract above.
+unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     let is_major = copier.is_major();
     // SAFETY: by contract.
     let local = unsafe { p.local() };
     if local.start.is_null() {
         return;
     }
-    let (before, virtual_before) = (copier.copied_words, copier.virtual_words);
+    let before = (copier.copied_words, copier.virtual_words);
     if is_major {
         stack::before_major(local);
     } else {
@@ -37,11 +105,8 @@ pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
     // What is new is old from here on. Each once: in a major collection what a slot refers to when it was visited would move again.
     if is_major {
         local.messages.for_each_new_root(|_| ());
-        local.messages.for_each_bare(&mut f);
-        p.inbox.for_each_root(&mut f);
     } else {
         local.messages.for_each_new_root(&mut f);
-        p.inbox.for_each_new_root(&mut f);
     }
     stack::all_is_old(local);
     // SAFETY: by contract.
@@ -51,8 +116,7 @@ pub(super) unsafe fn visit(p: ProcRef, copier: &mut Copier, others: &Spans) {
         (trailer.old_words, trailer.old_virtual_words) = (0, 0);
         trailer.reductions = local.reductions;
     }
-    trailer.old_words += copier.copied_words - before;
-    trailer.old_virtual_words += copier.virtual_words - virtual_before;
+    charge(trailer, copier, before);
 }
 
 /// All that lives was copied: off-heap objects that died are given up, and the process' part of the young generation is empty.

@@ -11,7 +11,7 @@
 use super::chunk::Trailer;
 use super::pieces::Piece;
 use super::{collection, nursery};
-use crate::{qsbr, standstill};
+use crate::{affinity, cycles, qsbr, sched, standstill};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -60,14 +60,29 @@ struct State {
     /// Somebody waits for the last thread to leave. The others sleep until the collection is over: with many more threads than cores
     /// they would keep those inside from a core, on which these are to come to a door.
     is_watched: bool,
+    /// Threads that sleep until it is over.
+    sleepers: usize,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { is_running: false, is_watched: false });
+/// Threads that wait awake. Relaxed: who asks only decides by it whether work is worth sharing.
+static LOOKING: AtomicUsize = AtomicUsize::new(0);
+/// As `State::is_running`, for those. Relaxed: they ask again under the lock.
+static RUNS: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn does_anybody_look() -> bool {
+    LOOKING.load(Ordering::Relaxed) > 0
+}
+
+static STATE: Mutex<State> = Mutex::new(State { is_running: false, is_watched: false, sleepers: 0 });
 /// The last thread left.
 static LEFT: Condvar = Condvar::new();
 /// A collection is over, or some are to help with it.
 static OVER: Condvar = Condvar::new();
 
+/// Who waits does so awake first: so often, and so long each time. To be woken takes longer than much of what is waited for (life on two
+/// schedulers: a minor collection takes 0.1 ms), and who is awake helps at once.
+const LOOKS: usize = 10;
+const LOOK_NS: u64 = 20_000;
 /// How long who waits does not look again, if nobody wakes it: who watches, and the others. No collection depends on it.
 const LOOK: Duration = Duration::from_millis(1);
 const SELDOM_LOOK: Duration = Duration::from_millis(10);
@@ -106,8 +121,10 @@ pub fn leave() {
     // Of several that leave at once the last sees that. Who says that it is inside and takes it back looks itself.
     if is_wanted() && !is_anybody_inside() {
         // Under the lock: who waits has looked at our line before, or will be woken.
-        let _state = STATE.lock().unwrap();
-        LEFT.notify_one();
+        let state = STATE.lock().unwrap();
+        if state.is_watched {
+            LEFT.notify_one();
+        }
     }
 }
 
@@ -123,6 +140,7 @@ fn is_anybody_inside() -> bool {
 }
 
 fn wait_until_over() {
+    let mut looks = if may_look() { LOOKS } else { 0 };
     let mut state = STATE.lock().unwrap();
     while is_wanted() {
         if standstill::is_wanted() && !state.is_running {
@@ -134,15 +152,21 @@ fn wait_until_over() {
         }
         if !state.is_running && !is_anybody_inside() {
             state.is_running = true;
+            RUNS.store(true, Ordering::Relaxed);
             drop(state);
             // What is asked for while it runs, by threads that wait for it, is what it does.
             let rest = collection::run(WANTED.load(Ordering::SeqCst) & 2 != 0);
             state = STATE.lock().unwrap();
             state.is_running = false;
+            RUNS.store(false, Ordering::Relaxed);
             standstill::end_alarm(standstill::COLLECTION);
             WANTED.store(0, Ordering::SeqCst);
-            OVER.notify_all();
-            LEFT.notify_one();
+            if state.sleepers > 0 {
+                OVER.notify_all();
+            }
+            if state.is_watched {
+                LEFT.notify_one();
+            }
             drop(state);
             return rest.into_iter().for_each(Piece::free);
         }
@@ -159,8 +183,15 @@ fn wait_until_over() {
             drop(state);
             qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(50)));
             state = STATE.lock().unwrap();
+        } else if looks > 0 {
+            drop(state);
+            looks -= 1;
+            look();
+            state = STATE.lock().unwrap();
         } else if state.is_running || state.is_watched {
+            state.sleepers += 1;
             state = OVER.wait_timeout(state, SELDOM_LOOK).unwrap().0;
+            state.sleepers -= 1;
         } else {
             state.is_watched = true;
             state = LEFT.wait_timeout(state, LOOK).unwrap().0;
@@ -169,12 +200,33 @@ fn wait_until_over() {
     }
 }
 
+/// Whether who waits may do so awake: all have a core, and the program did not ask for sleep (`+sbwt`).
+fn may_look() -> bool {
+    sched::count() <= affinity::processors() && sched::SPIN_ROUNDS.load(Ordering::Relaxed) > 1
+}
+
+/// Waits awake for something to do, or the end, but not for long.
+fn look() {
+    LOOKING.fetch_add(1, Ordering::Relaxed);
+    let began = cycles::now();
+    while cycles::to_rough_ns(cycles::now().wrapping_sub(began)) < LOOK_NS {
+        let is_to_run = !RUNS.load(Ordering::Relaxed) && !is_anybody_inside();
+        if is_to_run || !is_wanted() || collection::IS_OPEN.load(Ordering::Relaxed) || standstill::is_wanted() {
+            break;
+        }
+        std::hint::spin_loop();
+    }
+    LOOKING.fetch_sub(1, Ordering::Relaxed);
+}
+
 /// So many of the threads that wait are to look whether they can help.
 pub(super) fn call_helpers(most: usize) {
-    let _state = STATE.lock().unwrap();
+    let state = STATE.lock().unwrap();
     // One more: who is awake already, and comes too late, may be one of them.
-    (0..=most).for_each(|_| OVER.notify_one());
-    LEFT.notify_one();
+    (0..=most.min(state.sleepers)).for_each(|_| OVER.notify_one());
+    if state.is_watched {
+        LEFT.notify_one();
+    }
 }
 
 /// While it is there nothing moves that the calling thread looks at: it is no door.

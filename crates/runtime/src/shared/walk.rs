@@ -1,0 +1,185 @@
+//! Walks along queues of signals, several at a time. The nodes of a queue lie anywhere, each in a line of its own, so who follows one queue
+//! waits for the memory at each node. Of several queues those waits overlap: some nodes of each are read ahead, with the first lines of
+//! what they refer to, and visited then, queue by queue.
+
+use crate::signal::{Body, Signal};
+use heddle_term::Term;
+use std::ptr::null_mut;
+
+/// So many queues at a time.
+pub(super) const WALKS: usize = 16;
+/// So many nodes of each are read ahead: with what they refer to they stay in a core's nearer caches.
+const AHEAD: usize = 16;
+
+/// Where a walk is, and where its reader.
+#[derive(Clone, Copy)]
+pub(super) struct Walk {
+    at: *mut Signal,
+    ahead: *mut Signal,
+    /// Messages are noted to be old; None: those of an inbox are not. True: it ends at the first one that was.
+    marks: Option<bool>,
+}
+
+impl Walk {
+    pub const NOWHERE: Walk = Walk { at: null_mut(), ahead: null_mut(), marks: None };
+
+    pub fn along(first: *mut Signal, marks: Option<bool>) -> Walk {
+        Walk { at: first, ahead: first, marks }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.at.is_null()
+    }
+
+    /// Reads a node; false: there is none.
+    ///
+    /// # Safety
+    /// The queue stays as it is while the walk is under way.
+    #[inline(always)]
+    // SAFETY: the contract above.
+    unsafe fn read_ahead(&mut self) -> bool {
+        if self.ahead.is_null() {
+            return false;
+        }
+        // SAFETY: by contract.
+        unsafe {
+            if let Body::Message { data, .. } = &(*self.ahead).body
+                && data.is_bare()
+            {
+                prefetch(data.term());
+            }
+            self.ahead = (*self.ahead).next;
+        }
+        true
+    }
+
+    /// Visits the nodes that were read ahead.
+    ///
+    /// # Safety
+    /// As `read_ahead`, and nobody else looks at what is in the nodes.
+    // SAFETY: the contract above.
+    pub unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) {
+        // SAFETY: by contract.
+        unsafe {
+            while self.at != self.ahead {
+                let node = self.at;
+                self.at = (*node).next;
+                match &mut (*node).body {
+                    Body::Message { data, is_old, .. } => {
+                        if let Some(only_new) = self.marks
+                            && std::mem::replace(is_old, true)
+                            && only_new
+                        {
+                            *self = Walk::NOWHERE;
+                            return;
+                        }
+                        data.for_root(&mut f);
+                    }
+                    Body::AliasMessage { data, .. } | Body::Exit { reason: data, .. } | Body::Down { reason: data, .. } => {
+                        data.for_root(&mut f)
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Reads some nodes of each.
+///
+/// # Safety
+/// As `Walk::read_ahead`.
+// SAFETY: the contract above.
+pub(super) unsafe fn read_ahead<T>(walks: &mut [(T, Walk)]) {
+    for _ in 0..AHEAD {
+        let mut any = false;
+        for (_, walk) in walks.iter_mut() {
+            // SAFETY: by contract.
+            any |= unsafe { walk.read_ahead() };
+        }
+        if !any {
+            return;
+        }
+    }
+}
+
+#[inline(always)]
+fn prefetch(term: Term) {
+    #[cfg(target_arch = "x86_64")]
+    if term.is_pointer() {
+        // SAFETY: the instruction takes any address, and reads nothing that a program can see.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(term.ptr().cast()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbox::Inbox;
+    use crate::package::Package;
+
+    fn push(inbox: &Inbox, n: i64) {
+        assert!(inbox.push(Signal::message(Package::immediate(Term::small(n)))).is_ok());
+    }
+
+    /// What is visited along the queues, each with its number.
+    fn visited(queues: &[(&Inbox, Option<bool>)]) -> Vec<(usize, i64)> {
+        let mut walks: Vec<(usize, Walk)> =
+            queues.iter().enumerate().map(|(n, (inbox, marks))| (n, Walk::along(inbox.latest(), *marks))).collect();
+        let mut seen = Vec::new();
+        while walks.iter().any(|(_, walk)| !walk.is_over()) {
+            // SAFETY: nobody else has the queues.
+            unsafe {
+                read_ahead(&mut walks);
+                for (n, walk) in &mut walks {
+                    walk.visit(|term| seen.push((*n, term.as_small().unwrap())));
+                }
+            }
+        }
+        seen
+    }
+
+    fn empty(inbox: &Inbox) {
+        let mut taken = inbox.take();
+        while !taken.is_null() {
+            // SAFETY: taken off the inbox, a list of signals that nobody else has.
+            let signal = unsafe { Box::from_raw(taken) };
+            taken = signal.next;
+        }
+    }
+
+    #[test]
+    fn each_message_is_new_once() {
+        let inbox = Inbox::new();
+        let new = || visited(&[(&inbox, Some(true))]).into_iter().map(|(_, n)| n).collect::<Vec<_>>();
+        (1..=3).for_each(|n| push(&inbox, n));
+        assert!(inbox.push(Signal::new(Body::Nudge)).is_ok());
+        assert_eq!(new(), [3, 2, 1]);
+        assert_eq!(new(), []);
+        (4..=5).for_each(|n| push(&inbox, n));
+        assert_eq!(new(), [5, 4]);
+        (6..=40).for_each(|n| push(&inbox, n));
+        // A major collection visits all, which are old then.
+        let all = visited(&[(&inbox, Some(false))]);
+        assert_eq!(all, (1..=40).rev().map(|n| (0, n)).collect::<Vec<_>>());
+        assert_eq!(new(), []);
+        empty(&inbox);
+    }
+
+    #[test]
+    fn each_node_of_each_queue_is_visited_once_and_in_order() {
+        let inboxes: [Inbox; 4] = std::array::from_fn(|_| Inbox::new());
+        let lengths = [AHEAD as i64, 0, 1, 5 * AHEAD as i64 + 3];
+        for (inbox, length) in inboxes.iter().zip(lengths) {
+            (0..length).for_each(|n| push(inbox, n));
+        }
+        let seen = visited(&inboxes.each_ref().map(|inbox| (inbox, None)));
+        for (which, length) in lengths.into_iter().enumerate() {
+            let of_it: Vec<i64> = seen.iter().filter(|(n, _)| *n == which).map(|(_, message)| *message).collect();
+            assert_eq!(of_it, (0..length).rev().collect::<Vec<_>>());
+        }
+        // Nothing was marked.
+        assert_eq!(visited(&[(&inboxes[2], Some(true))]), [(0, 0)]);
+        inboxes.iter().for_each(empty);
+    }
+}
