@@ -46,7 +46,7 @@ impl Walk {
             if let Body::Message { data, .. } = &(*self.ahead).body
                 && data.is_bare()
             {
-                prefetch(data.term());
+                data.prefetch();
             }
             self.ahead = (*self.ahead).next;
         }
@@ -100,15 +100,6 @@ pub(super) unsafe fn read_ahead<T>(walks: &mut [(T, Walk)]) {
         if !any {
             return;
         }
-    }
-}
-
-#[inline(always)]
-fn prefetch(term: Term) {
-    #[cfg(target_arch = "x86_64")]
-    if term.is_pointer() {
-        // SAFETY: the instruction takes any address, and reads nothing that a program can see.
-        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(term.ptr().cast()) };
     }
 }
 
