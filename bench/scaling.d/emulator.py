@@ -15,8 +15,8 @@ class Failed(Exception):
 
 
 class Emulator:
-    def __init__(self, who, path, sequential_flags, beams, timeout):
-        self.who, self.path, self.sequential_flags, self.beams, self.timeout = who, path, sequential_flags, beams, timeout
+    def __init__(self, who, path, flags, sequential_flags, beams, timeout):
+        self.who, self.path, self.flags, self.sequential_flags, self.beams, self.timeout = who, path, flags, sequential_flags, beams, timeout
         self.about, sequential, private = self.probe([])
         self.no_private = "" if private else NO_PRIVATE
         #: Why there is no sequential mode that can be measured; empty if there is one.
@@ -53,7 +53,7 @@ class Emulator:
         return figures
 
     def start(self, flags, what):
-        command = [self.path, *flags, "-noshell", "-noinput", "-pa", str(self.beams), *what, "-s", "erlang", "halt"]
+        command = [self.path, *self.flags, *flags, "-noshell", "-noinput", "-pa", str(self.beams), *what, "-s", "erlang", "halt"]
         started = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=self.timeout,

@@ -2,7 +2,9 @@
 //! line; who wants to know adds up all rows (`rows`).
 
 use crate::mimalloc::{self, ThreadHeap};
+use crate::recent::{RECENT_BYTES, Recent};
 use crate::rows::{self, SHARED};
+use crate::trails::Trails;
 use crate::{COUNTED, KINDS, Kind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -43,6 +45,7 @@ pub struct Row {
     /// The thread's pages: here, because who allocates counts. None is there without a row of its own, so that a thread has none
     /// yet is found where it has no pages yet.
     heaps: [AtomicPtr<ThreadHeap>; KINDS.len()],
+    pub recent: Recent,
     allocated: Blocks,
     freed: Blocks,
     /// Of binaries and messages, which know who allocated them: what this thread freed for others.
@@ -57,6 +60,7 @@ pub struct Row {
     /// What `areas` knows the thread by.
     thread: AtomicUsize,
     tallies: [AtomicU64; TALLIES],
+    pub trails: Trails,
 }
 
 /// By the row's thread. Gives the sum.
@@ -108,6 +112,7 @@ impl Row {
     pub(crate) const fn new(number: usize) -> Row {
         Row {
             heaps: [const { AtomicPtr::new(null_mut()) }; KINDS.len()],
+            recent: Recent::new(),
             allocated: Blocks::new(),
             freed: Blocks::new(),
             foreign_blocks: AtomicU64::new(0),
@@ -117,6 +122,7 @@ impl Row {
             owner: AtomicUsize::new(0),
             thread: AtomicUsize::new(0),
             tallies: [const { AtomicU64::new(0) }; TALLIES],
+            trails: Trails::new(),
         }
     }
 
@@ -152,9 +158,27 @@ impl Row {
     }
 
     pub(crate) fn ends(&self) {
+        self.let_go_of_recent();
+        self.recent.close();
         self.heaps.iter().for_each(|heap| heap.store(null_mut(), Ordering::Relaxed));
         self.owner.store(0, Ordering::Relaxed);
         self.thread.store(0, Ordering::Relaxed);
+    }
+
+    /// By its thread.
+    pub(crate) fn let_go_of_recent(&self) {
+        self.recent.let_go(|block| {
+            self.freed(Kind::Rest, RECENT_BYTES);
+            // SAFETY: a block of the allocator's that nobody uses.
+            unsafe { libmimalloc_sys::mi_free(block.cast()) };
+        });
+    }
+
+    /// From now on its thread keeps what it frees of signals.
+    pub fn open_recent(&self) {
+        if !self.is_shared() {
+            self.recent.open();
+        }
     }
 
     pub(crate) fn is_shared(&self) -> bool {

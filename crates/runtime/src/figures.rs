@@ -75,7 +75,9 @@ pub fn init(threads: usize) {
 /// The calling thread is scheduler thread `number`.
 pub fn register(number: usize) {
     MINE.set(ALL.get().and_then(|all| all.get(number)));
-    heddle_memory::mine().is_of_scheduler(number);
+    let row = heddle_memory::mine();
+    row.is_of_scheduler(number);
+    row.open_recent();
 }
 
 /// Normal schedulers, dirty ones for CPU and for I/O, and last the row of all other threads.

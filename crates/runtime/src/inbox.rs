@@ -1,7 +1,9 @@
 //! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
 //! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
 
+use crate::package::prefetch;
 use crate::signal::{Body, Signal};
+use heddle_memory::own_row;
 use heddle_sync::sequential::Word;
 use heddle_term::Term;
 use std::ptr::null_mut;
@@ -25,11 +27,17 @@ impl Inbox {
     pub fn push(&self, signal: Box<Signal>) -> Result<(), Box<Signal>> {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. }));
         let ptr = Box::into_raw(signal);
+        // SAFETY: still ours alone.
+        if let Body::Message { before, .. } = unsafe { &mut (*ptr).body } {
+            *before = own_row().trails.step(std::ptr::from_ref(self).addr(), ptr.cast()).cast();
+        }
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             if head == closed() {
                 // SAFETY: it was never published.
-                return Err(unsafe { Box::from_raw(ptr) });
+                let mut signal = unsafe { Box::from_raw(ptr) };
+                forget_trail(&mut signal.body);
+                return Err(signal);
             }
             // SAFETY: still ours alone.
             unsafe { (*ptr).next = head };
@@ -95,13 +103,24 @@ impl Default for Inbox {
     }
 }
 
-/// The walk waits for each signal in turn if they are not in the cache; what they carry comes meanwhile.
+/// A message that is in an inbox no more has nothing before it. Gives what it had.
+#[inline(always)]
+fn forget_trail(body: &mut Body) -> *mut Signal {
+    match body {
+        Body::Message { before, .. } => std::mem::replace(before, null_mut()),
+        _ => null_mut(),
+    }
+}
+
+/// The walk waits for each signal in turn if they are not in the cache. What they carry comes meanwhile, and what is some steps on
+/// (`heddle_memory::Row::trails`).
 fn reverse(mut list: *mut Signal) -> *mut Signal {
     let mut out = null_mut();
     while !list.is_null() {
         // SAFETY: the list was taken whole; every node is ours.
         unsafe {
             let next = (*list).next;
+            prefetch(forget_trail(&mut (*list).body).cast());
             if let Body::Message { data, .. } = &(*list).body {
                 data.prefetch();
             }

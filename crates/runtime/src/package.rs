@@ -38,6 +38,16 @@ const REGION: usize = 1;
 // SAFETY: a package owns its memory alone.
 unsafe impl Send for Package {}
 
+/// The line there, if it is anywhere, is wanted in the cache.
+#[inline(always)]
+pub fn prefetch(place: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction takes any address, and reads nothing that a program can see.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast())
+    };
+}
+
 impl Package {
     /// A flat copy of `term` that may be kept anywhere: it refers to no literals. What is in the message area, and refers to none, is
     /// shared.
@@ -332,16 +342,11 @@ impl Package {
     #[inline(always)]
     pub fn prefetch(&self) {
         // Without a fragment it refers to an object of the shared heap, if to any.
-        let memory = match self.is_bare() {
-            true if self.term.is_pointer() => self.term.ptr().cast(),
-            true => return,
-            false => self.fragment,
-        };
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the instruction takes any address, and reads nothing that a program can see.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(memory.cast())
-        };
+        match self.is_bare() {
+            true if self.term.is_pointer() => prefetch(self.term.ptr().cast()),
+            true => {}
+            false => prefetch(self.fragment.cast()),
+        }
     }
 
     /// Whether the term needs no memory of the package.

@@ -4,6 +4,7 @@ use crate::package::Package;
 use crate::process::Process;
 use crate::timer::Handle;
 use crate::trace::seq::Token;
+use heddle_memory::{RECENT_BYTES, own_row};
 use heddle_term::{Atom, Term};
 use std::mem::MaybeUninit;
 
@@ -54,6 +55,7 @@ pub enum Body {
         /// With a shared heap: in the inbox, and so is what it refers to, since an earlier collection. Those below it are as well.
         is_old: bool,
         /// The one before it among the messages whose data is in the heap; the one behind it is kept with the data. See `inner_queue`.
+        /// In an inbox: where an earlier one may be, for prefetching alone.
         before: *mut Signal,
     },
     /// A message to an alias: dropped unless the alias is active at the receiver.
@@ -113,6 +115,9 @@ impl Body {
     }
 }
 
+// What a thread's list of freed blocks takes and gives.
+const _: () = assert!(size_of::<Signal>() == RECENT_BYTES && align_of::<Signal>() == 8);
+
 impl Signal {
     pub fn new(body: Body) -> Box<Signal> {
         Box::new(Signal { next: std::ptr::null_mut(), body })
@@ -122,7 +127,11 @@ impl Signal {
     }
     #[inline]
     pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
-        let mut signal = Box::<Signal>::new_uninit();
+        let mut signal = match own_row().recent.take() {
+            // SAFETY: `discard` kept it: a box's memory for a signal.
+            Some(place) => unsafe { Box::from_raw(place.cast::<MaybeUninit<Signal>>()) },
+            None => Box::new_uninit(),
+        };
         // Written where it is to be: it is not small, and made for each message.
         signal.write(Signal { next: std::ptr::null_mut(), body: Body::message(from, data, token) });
         // SAFETY: just written.
@@ -134,8 +143,12 @@ impl Signal {
         match &self.body {
             Body::Message { data, token: None, .. } if data.is_bare() => {
                 let place = Box::into_raw(self).cast::<MaybeUninit<Signal>>();
-                // SAFETY: from `into_raw`; none of its fields has anything to free, so the memory is all.
-                drop(unsafe { Box::from_raw(place) });
+                // SAFETY: from `into_raw`; none of its fields has anything to free, so the memory is all. Its size is as asserted above.
+                unsafe {
+                    if !own_row().recent.keep(place.cast()) {
+                        drop(Box::from_raw(place));
+                    }
+                }
             }
             _ => drop(self),
         }
