@@ -3,8 +3,8 @@
 
 use crate::ctx::{Ctx, leave_at};
 use heddle_runtime::gc::{self, Kind};
-use heddle_runtime::process::{FLAG_FLOATS, Process};
-use heddle_runtime::{held, long_gc};
+use heddle_runtime::process::{FLAG_FLOATS, FLAG_OVER_LIMIT, Process};
+use heddle_runtime::{held, long_gc, zeal};
 use heddle_term::Term;
 
 /// Makes room for `need` words. The tops were saved; load them again afterwards.
@@ -19,7 +19,20 @@ pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
         let p = &mut *(*c).p;
         let cost = gc::collect(p, &mut (&mut (*c).x)[..live], need, Kind::Automatic);
         p.bump(cost);
+        if p.flags & FLAG_OVER_LIMIT != 0 {
+            p.bump(zeal::slice() as usize);
+        }
     }
+}
+
+/// Who has more than his `max_heap_size` ends where his next slice begins: that is soon. Gives the reductions that are left.
+///
+/// # Safety
+/// The context is that of a running process.
+// SAFETY: the contract above.
+pub unsafe fn left_over_limit(c: *mut Ctx, r: i64) -> i64 {
+    // SAFETY: by contract.
+    unsafe { if (*(*c).p).flags & FLAG_OVER_LIMIT != 0 { 0 } else { r } }
 }
 
 /// Before `make_room` at an operation that can run again: leaves a collection that may take long to a dirty thread. If true, the
@@ -57,7 +70,7 @@ pub unsafe fn tidy(c: *mut Ctx, live: usize) {
         let p = &mut *(*c).p;
         if p.heap.fragment_words <= p.heap_words() && long_gc::is_long(p, Kind::Automatic) {
             long_gc::put_off(p, 0, Kind::Automatic);
-            p.bump(heddle_runtime::zeal::slice() as usize);
+            p.bump(zeal::slice() as usize);
         } else {
             make_room(c, 0, live);
         }
@@ -85,7 +98,7 @@ pub unsafe fn after_native(c: *mut Ctx, live: usize) {
     // SAFETY: by contract.
     unsafe {
         let p = &mut *(*c).p;
-        if !p.heap.fragments.is_null() || p.heap.off_heap.virtual_words > p.vheap_limit_words || heddle_runtime::zeal::gc() {
+        if !p.heap.fragments.is_null() || p.heap.off_heap.virtual_words > p.vheap_limit_words || zeal::gc() {
             tidy(c, live);
         }
     }

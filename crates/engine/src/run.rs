@@ -52,6 +52,16 @@ impl Engine for Interpreter {
     }
 }
 
+/// Whether a collection since the last look found more than `max_heap_size`, and the process is to end of it: then its exit reason
+/// says so, whatever it wanted to end of.
+#[inline(always)]
+pub(crate) fn ended_by_limit(p: &mut Process) -> bool {
+    p.flags & FLAG_OVER_LIMIT != 0 && {
+        p.flags &= !FLAG_OVER_LIMIT;
+        heddle_runtime::exit::max_heap_reached(p)
+    }
+}
+
 impl EngineThread for Thread {
     fn run(&mut self, p: &mut Process, reductions: i64) -> (Outcome, i64) {
         let c: *mut Ctx = &mut *self.ctx;
@@ -61,11 +71,8 @@ impl EngineThread for Thread {
             (*c).fault = std::ptr::null();
             (*c).fault_args = Term::NONE;
             p.sync_limit();
-            if p.flags & FLAG_OVER_LIMIT != 0 {
-                p.flags &= !FLAG_OVER_LIMIT;
-                if heddle_runtime::exit::max_heap_reached(p) {
-                    return (Outcome::Exit, reductions);
-                }
+            if ended_by_limit(p) {
+                return (Outcome::Exit, reductions);
             }
             if p.flags & FLAG_HIBERNATES != 0 {
                 if let Some(outcome) = still_hibernating(p) {

@@ -69,12 +69,8 @@ impl Inbox {
         while !node.is_null() {
             // SAFETY: signals stay until the owner takes them, and nobody else looks at what is in them.
             unsafe {
-                match &mut (*node).body {
-                    Body::Message { data, .. }
-                    | Body::AliasMessage { data, .. }
-                    | Body::Exit { reason: data, .. }
-                    | Body::Down { reason: data, .. } => data.for_root(f),
-                    _ => {}
+                if let Some(data) = (*node).body.carried() {
+                    data.for_root(f);
                 }
                 node = (*node).next;
             }

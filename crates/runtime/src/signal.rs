@@ -113,6 +113,18 @@ impl Body {
     pub fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
         Body::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
     }
+
+    /// The term that goes with it, if one may lie in a heap.
+    #[inline(always)]
+    pub(crate) fn carried(&mut self) -> Option<&mut Package> {
+        match self {
+            Body::Message { data, .. }
+            | Body::AliasMessage { data, .. }
+            | Body::Exit { reason: data, .. }
+            | Body::Down { reason: data, .. } => Some(data),
+            _ => None,
+        }
+    }
 }
 
 // What a thread's list of freed blocks takes and gives.

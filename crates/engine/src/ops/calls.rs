@@ -274,7 +274,9 @@ ops! {
     #[cold]
     fn process_end(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        p.exit_reason = am::NORMAL.into();
+        if !crate::run::ended_by_limit(p) {
+            p.exit_reason = am::NORMAL.into();
+        }
         (*c).x[0] = Term::NIL;
         (*c).left = r;
         crate::ctx::OUT_EXIT

@@ -6,6 +6,7 @@
 
 use crate::ctx::{Ctx, OUT_EXIT, any, put};
 use crate::ops::tracing;
+use crate::run::ended_by_limit;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::{Class, Exception, Process};
 use heddle_runtime::trace::frames;
@@ -30,6 +31,10 @@ ops! {
     #[cold]
     fn uncaught(ip, c, h, s, r) {
         let p = save!(c, h, s);
+        if ended_by_limit(p) {
+            (*c).left = r;
+            return OUT_EXIT;
+        }
         let class = p.exception.class;
         let reason = p.exception.reason;
         let trace = if class == Class::Exit { Term::NIL } else { build_trace(&mut p.heap, p.exception.trace) };

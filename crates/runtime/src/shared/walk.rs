@@ -64,21 +64,16 @@ impl Walk {
             while self.at != self.ahead {
                 let node = self.at;
                 self.at = (*node).next;
-                match &mut (*node).body {
-                    Body::Message { data, is_old, .. } => {
-                        if let Some(only_new) = self.marks
-                            && std::mem::replace(is_old, true)
-                            && only_new
-                        {
-                            *self = Walk::NOWHERE;
-                            return;
-                        }
-                        data.for_root(&mut f);
-                    }
-                    Body::AliasMessage { data, .. } | Body::Exit { reason: data, .. } | Body::Down { reason: data, .. } => {
-                        data.for_root(&mut f)
-                    }
-                    _ => {}
+                if let Body::Message { is_old, .. } = &mut (*node).body
+                    && let Some(only_new) = self.marks
+                    && std::mem::replace(is_old, true)
+                    && only_new
+                {
+                    *self = Walk::NOWHERE;
+                    return;
+                }
+                if let Some(data) = (*node).body.carried() {
+                    data.for_root(&mut f);
                 }
             }
         }
