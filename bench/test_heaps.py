@@ -4,6 +4,7 @@
 import json
 import re
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from delay_figures import table as table_of_delays  # noqa: E402
 from emulator import Failed  # noqa: E402
 from heap_figures import Measured, merged, percentile  # noqa: E402
 from heap_page import page  # noqa: E402
-from heap_run import parse  # noqa: E402
+from heap_run import columns, parse  # noqa: E402
 from test_scaling import Nesting  # noqa: E402
 
 NAMES = ("private", "hybrid", "stock")
@@ -149,6 +150,24 @@ class Output(unittest.TestCase):
         for ending, said in (("@wrong {1,2}", "wrong result: {1,2}"), ("@failed badarg", "the program failed: badarg"), ("", "no time")):
             with self.assertRaisesRegex(Failed, re.escape(said)):
                 parse(self.GOOD.replace("@ok", ending))
+
+
+#: Says what it is, has a private and a shared heap, and takes no other flag.
+EMULATOR = """#!/bin/sh
+echo "@about an emulator"; echo "@sequential false"
+case "$1 $2" in "+hmem private") echo "@heap_type private";; "+hmem shared") echo "@heap_type shared";; "+hmem hybrid") exit 1;; esac
+"""
+
+
+class Columns(unittest.TestCase):
+    def test_an_emulator_is_asked_what_it_has(self):
+        with tempfile.TemporaryDirectory() as folder:
+            erl = Path(folder, "erl")
+            erl.write_text(EMULATOR)
+            erl.chmod(0o755)
+            found, missing = columns(str(erl), str(erl), folder, 10)
+        self.assertEqual([(c.name, c.flags) for c in found], [("private", ["+hmem", "private"]), ("shared", ["+hmem", "shared"]), ("stock", [])])
+        self.assertEqual(list(missing), ["hybrid"])
 
 
 class Delays(unittest.TestCase):

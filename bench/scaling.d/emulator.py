@@ -15,7 +15,8 @@ class Failed(Exception):
 
 
 class Emulator:
-    def __init__(self, who, path, flags, sequential_flags, beams, timeout):
+    def __init__(self, who, path, sequential_flags, beams, timeout, flags=()):
+        """`flags` are those of all its runs."""
         self.who, self.path, self.flags, self.sequential_flags, self.beams, self.timeout = who, path, flags, sequential_flags, beams, timeout
         self.about, sequential, private = self.probe([])
         self.no_private = "" if private else NO_PRIVATE
