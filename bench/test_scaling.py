@@ -48,7 +48,7 @@ def program():
 
 
 def report():
-    emulator = {"path": "/erl", "about": "BEAM", "sequential_flags": [], "sequential": NO_SEQUENTIAL}
+    emulator = {"path": "/erl", "about": "BEAM", "flags": ["+hmem", "shared"], "sequential_flags": [], "sequential": NO_SEQUENTIAL}
     return {"when": "now", "machine": {"cores": 2, "cpu": "a cpu", "system": "Linux", "load_before": 0.1, "load_after": 1.0},
             "settings": {"runs": 3, "schedulers": COUNTS, "scale": 1.0, "filter": "*", "sample_ms": 10},
             "emulators": {"heddle": emulator, "stock": emulator}, "programs": [program()]}

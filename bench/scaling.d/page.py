@@ -52,7 +52,7 @@ def circumstances(report, about):
 
 def head(report):
     rows = circumstances(report, f"schedulers {', '.join(map(str, report['settings']['schedulers']))}")
-    rows += [(LABELS[who], f"{e['path']}: {e['about']}; {e['sequential']}") for who, e in report["emulators"].items()]
+    rows += [(LABELS[who], f"{' '.join([e['path'], *e['flags']])}: {e['about']}; {e['sequential']}") for who, e in report["emulators"].items()]
     return "<dl>" + "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in rows) + "</dl>"
 
 

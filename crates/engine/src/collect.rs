@@ -26,13 +26,8 @@ pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
 }
 
 /// Who has more than his `max_heap_size` ends where his next slice begins: that is soon. Gives the reductions that are left.
-///
-/// # Safety
-/// The context is that of a running process.
-// SAFETY: the contract above.
-pub unsafe fn left_over_limit(c: *mut Ctx, r: i64) -> i64 {
-    // SAFETY: by contract.
-    unsafe { if (*(*c).p).flags & FLAG_OVER_LIMIT != 0 { 0 } else { r } }
+pub fn left_over_limit(p: &Process, r: i64) -> i64 {
+    if p.flags & FLAG_OVER_LIMIT != 0 { 0 } else { r }
 }
 
 /// Before `make_room` at an operation that can run again: leaves a collection that may take long to a dirty thread. If true, the

@@ -34,7 +34,7 @@ impl Inbox {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             if head == closed() {
-                // SAFETY: it was never published.
+                // SAFETY: from `into_raw` above, and never published: still ours alone.
                 let mut signal = unsafe { Box::from_raw(ptr) };
                 forget_trail(&mut signal.body);
                 return Err(signal);

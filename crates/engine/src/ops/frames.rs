@@ -17,7 +17,7 @@ macro_rules! collect_and_retry {
         }
         crate::collect::make_room($c, need, live);
         load!($c, $h, $s);
-        $r = crate::collect::left_over_limit($c, $r);
+        $r = crate::collect::left_over_limit(&*(*$c).p, $r);
     }};
 }
 pub(crate) use collect_and_retry;
