@@ -186,6 +186,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     }
     let shared_part = p.proc_ref();
     p.flags |= FLAG_DETACHED;
+    shared_part.begin_handling();
     if shared_part.state.detach() == Put::Enqueue {
         sched::enqueue(shared_part);
     }

@@ -93,7 +93,7 @@ fn leave(p: &mut Process) {
     proctab::remove(shared);
     let reason = p.exit_reason;
     // Signals that came before the end still count: a link or monitor among them is answered like the others.
-    let mut list = shared.inbox.close();
+    let mut list = shared.state.close();
     tell_relations(p, reason);
     while !list.is_null() {
         // SAFETY: the list was taken whole.

@@ -1,6 +1,7 @@
 //! What a process does with the signals it finds in its inbox. Runs in the receiver, so it may use everything of it.
 
 use crate::RefId;
+use crate::inbox::Arrived;
 use crate::links::{AliasMode, Link, MonitorKind};
 use crate::package::Package;
 use crate::process::{FLAG_ENDS, FLAG_TASK, Process};
@@ -18,15 +19,22 @@ pub enum After {
     Exit,
 }
 
-/// Handles everything in the inbox; messages go to the inner queue.
+/// Handles everything that arrived; messages go to the inner queue.
 pub fn drain(p: &mut Process) -> After {
-    if p.shared().inbox.is_empty() {
+    if !p.shared().state.has_signals() {
         return After::Continue;
     }
+    p.shared().begin_handling();
+    let arrived = p.shared().state.take_signals();
+    receive(p, arrived)
+}
+
+/// The same with what the caller took. Until then nothing of the process may move.
+#[inline(never)]
+pub fn receive(p: &mut Process, arrived: Arrived) -> After {
     // Messages that are taken and not in the queue yet are no roots: nothing may move.
     let _hold = shared::is_on().then(shared::world::hold);
-    p.shared().begin_handling();
-    let mut list = p.shared().inbox.take();
+    let mut list = arrived.in_order();
     while !list.is_null() {
         // SAFETY: the list was taken whole; each node is unlinked before use.
         let signal = unsafe {

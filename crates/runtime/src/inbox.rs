@@ -1,66 +1,84 @@
-//! The outer signal queue: any thread pushes, the owner takes everything. A stack of signals that the owner reverses, so the
-//! order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, no lock.
+//! The outer signal queue, in the state word of a process: any thread pushes, the owner takes everything. A stack of signals that the owner
+//! reverses, so the order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, which wakes its receiver
+//! as well, and no lock.
 
 use crate::package::prefetch;
+use crate::process::Priority;
 use crate::signal::{Body, Signal};
+use crate::state::{self, ProcState, Put};
 use heddle_memory::own_row;
-use heddle_sync::sequential::Word;
+use heddle_sync::flagged_stack::{Change, Node};
 use heddle_term::Term;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
-pub struct Inbox {
-    head: AtomicPtr<Signal>,
+// SAFETY: `Signal` is aligned so, and `next` is the queue's that it is on.
+unsafe impl Node for Signal {
+    #[inline(always)]
+    // SAFETY: by contract the caller's alone.
+    unsafe fn set_next(signal: *mut Signal, next: *mut Signal) {
+        // SAFETY: as above.
+        unsafe { (*signal).next = next };
+    }
 }
 
-/// Stands in `head` once the process takes no more signals.
-fn closed() -> *mut Signal {
-    std::ptr::without_provenance_mut(1)
-}
+/// What the owner took, newest first: to be handled (`handle::receive`).
+#[must_use]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Arrived(pub(crate) *mut Signal);
 
-impl Inbox {
-    pub const fn new() -> Inbox {
-        Inbox { head: AtomicPtr::new(null_mut()) }
+impl Arrived {
+    pub fn is_empty(self) -> bool {
+        self.0.is_null()
     }
 
-    /// Gives the signal back if the process takes no more.
-    pub fn push(&self, signal: Box<Signal>) -> Result<(), Box<Signal>> {
+    /// Oldest first.
+    pub(crate) fn in_order(self) -> *mut Signal {
+        reverse(self.0)
+    }
+}
+
+impl ProcState {
+    /// Wakes the process as well. Gives the signal back if it takes no more.
+    #[inline]
+    pub fn push(&self, signal: Box<Signal>) -> Result<Put, Box<Signal>> {
+        self.put_there(signal, state::awake).map(state::put)
+    }
+
+    /// The same, where somebody of this priority waits for an answer.
+    pub fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<Put, Box<Signal>> {
+        self.put_there(signal, state::awake_for(asker)).map(state::put_for)
+    }
+
+    /// From itself while it runs, so nobody is to be woken. It takes it as long as it runs.
+    pub fn push_to_itself(&self, signal: Box<Signal>) {
+        let _ = self.put_there(signal, |flags| flags);
+    }
+
+    #[inline(always)]
+    fn put_there(&self, signal: Box<Signal>, change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. }));
         let ptr = Box::into_raw(signal);
         // SAFETY: still ours alone.
         if let Body::Message { before, .. } = unsafe { &mut (*ptr).body } {
             *before = own_row().trails.step(std::ptr::from_ref(self).addr(), ptr.cast()).cast();
         }
-        let mut head = self.head.load(Ordering::Relaxed);
-        loop {
-            if head == closed() {
-                // SAFETY: from `into_raw` above, and never published: still ours alone.
-                let mut signal = unsafe { Box::from_raw(ptr) };
-                forget_trail(&mut signal.body);
-                return Err(signal);
-            }
-            // SAFETY: still ours alone.
-            unsafe { (*ptr).next = head };
-            // SeqCst: comes before the ACTIVE flag that the pusher sets next (see ProcState::clear_active). Publishes the signal.
-            match self.head.exchange(head, ptr, Ordering::SeqCst, Ordering::Relaxed) {
-                Ok(_) => return Ok(()),
-                Err(seen) => head = seen,
-            }
-        }
+        // SAFETY: from `into_raw`; whoever takes it makes a box of it again.
+        unsafe { self.0.push(ptr, change) }.ok_or_else(|| {
+            // SAFETY: from `into_raw` above, and never published: still ours alone.
+            let mut signal = unsafe { Box::from_raw(ptr) };
+            forget_trail(&mut signal.body);
+            signal
+        })
     }
 
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        // SeqCst: see ProcState::clear_active.
-        let head = self.head.load(Ordering::SeqCst);
-        head.is_null() || head == closed()
+    #[inline(always)]
+    pub fn has_signals(&self) -> bool {
+        !self.0.load().1.is_null()
     }
 
     /// The newest signal, while the world stands still: others may push what refers to nothing in the shared heap.
     pub(crate) fn latest(&self) -> *mut Signal {
-        // Acquire: pairs with the pushes.
-        let head = self.head.load(Ordering::Acquire);
-        if head == closed() { null_mut() } else { head }
+        self.0.load().1
     }
 
     /// Calls `f` on each term of a signal whose data is in the shared heap, while it stands still: others may push what is not.
@@ -77,25 +95,9 @@ impl Inbox {
         }
     }
 
-    /// Everything that arrived, oldest first.
-    pub fn take(&self) -> *mut Signal {
-        if self.is_empty() {
-            return null_mut();
-        }
-        // Acquire: pairs with the pushes.
-        reverse(self.head.replace(null_mut(), Ordering::AcqRel))
-    }
-
-    /// Takes the rest and refuses what comes later.
+    /// Takes the rest and refuses what comes later. Oldest first.
     pub fn close(&self) -> *mut Signal {
-        let head = self.head.replace(closed(), Ordering::AcqRel);
-        if head == closed() { null_mut() } else { reverse(head) }
-    }
-}
-
-impl Default for Inbox {
-    fn default() -> Self {
-        Inbox::new()
+        reverse(self.0.close())
     }
 }
 

@@ -9,6 +9,7 @@
 //! `Thread`s are found by place. Who looks one up is in a window of `qsbr`, as it holds a process; so one that ended is freed, and its
 //! place given to another, when nobody can still bring anything to it.
 
+use crate::inbox::Arrived;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
 use crate::sched::{self, EngineThread};
 use crate::state::{Put, Taken};
@@ -232,8 +233,8 @@ fn run(index: usize) {
 fn take(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
     come_in_sight(me);
     match p.state.start_running() {
-        Taken::Run => run_process(engine, p, me, index),
-        Taken::Signals => sched::handle_signals(p),
+        Taken::Run(arrived) => run_process(engine, p, arrived, me, index),
+        Taken::Signals(arrived) => sched::handle_signals(p, arrived),
         Taken::Nothing => {}
         // SAFETY: it left the process table, and this was the last entry on any run queue: nobody else retires it.
         Taken::Free => unsafe { qsbr::retire_process(p) },
@@ -241,7 +242,7 @@ fn take(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
     me.runs.store(false, Ordering::SeqCst);
 }
 
-fn run_process(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
+fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, me: &Thread, index: usize) {
     SWITCHES.fetch_add(1, Ordering::Relaxed);
     me.current.store(p.pid + 1, Ordering::Relaxed);
     // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
@@ -249,7 +250,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: us
     if events::on(&p, sched::SWITCHES) {
         sched::switched_in(local);
     }
-    let mut outcome = if let Some(outcome) = sched::instead_of_slice(p, local, index) {
+    let mut outcome = if let Some(outcome) = sched::instead_of_slice(p, local, arrived, index) {
         outcome
     } else {
         let (out, used) = sched::run_slice(engine, local);
@@ -275,6 +276,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: us
 fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize, kind: usize) -> Outcome {
     // SAFETY: we still are its owner: RUNNING.
     unsafe { p.local() }.flags |= FLAG_DETACHED;
+    p.begin_handling();
     if p.state.go_dirty() == Put::Enqueue {
         sched::enqueue(p);
     }

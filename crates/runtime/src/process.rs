@@ -1,12 +1,11 @@
 //! A process: what its own scheduler may touch (`Process`) and what everybody may (`ProcShared`).
 //!
 //! One allocation, `ProcShared` first. Access contract:
-//! - `ProcShared::state`, `inbox`, `name`: any thread, atomically.
+//! - `ProcShared::state`, with the signals that arrived, and `name`: any thread, atomically.
 //! - `Process` (behind `local`): only the thread that holds RUNNING or DIRTY_RUNNING in `state` (see `state.rs`), which is
 //!   the thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
 //! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
 
-use crate::inbox::Inbox;
 use crate::inner_queue::InnerQueue;
 use crate::level::Level;
 use crate::links::Relations;
@@ -32,12 +31,11 @@ pub struct ProcShared {
     pub state: ProcState,
     /// Atom index + 1 of the registered name, or 0.
     pub name: AtomicU32,
-    pub inbox: Inbox,
     /// 58-bit identity: payload of the pid term. Of a port: its number, with the bit `proctab::PORT`.
     pub pid: u64,
     /// Run queue the process was last on, and is put on when its waker has none.
     pub last_scheduler: AtomicU16,
-    /// Written by the owner alone, read by all: `placed`, ONCE and HANDLING. One half-word, as the block has no room for two.
+    /// Written by the owner alone, read by all: `placed`, ONCE and HANDLED.
     owner: AtomicU16,
     /// All that anybody traces of it (`trace::flags`): 0 for most.
     pub trace: AtomicU32,
@@ -95,8 +93,8 @@ impl ProcRef {
     }
 }
 
-/// `ProcShared::owner` bit: the owner took signals from the inbox and has not handled them all.
-const HANDLING: u16 = 1 << 15;
+/// `ProcShared::owner` bit: if the owner took signals (`state`: IN_HAND), he has handled them all.
+const HANDLED: u16 = 1 << 15;
 /// `ProcShared::owner` bit: where it is placed it is to get once, and is free then.
 const ONCE: u16 = 1 << 14;
 
@@ -109,7 +107,7 @@ impl ProcShared {
     #[inline(always)]
     pub fn placed(&self) -> usize {
         // Relaxed: who goes by an older value brings it where it was to run a moment ago, and it goes on from there.
-        (self.owner.load(Ordering::Relaxed) & !(HANDLING | ONCE)) as usize
+        (self.owner.load(Ordering::Relaxed) & !(HANDLED | ONCE)) as usize
     }
     /// Whether it is free once it got there.
     pub fn is_placed_once(&self) -> bool {
@@ -119,25 +117,30 @@ impl ProcShared {
     pub(crate) fn place(&self, number: usize, once: bool) {
         assert!(number < ONCE as usize);
         let old = self.owner.load(Ordering::Relaxed);
-        self.owner.store((old & HANDLING) | if once { ONCE } else { 0 } | number as u16, Ordering::Relaxed);
+        // Release: HANDLED may be there as before.
+        self.owner.store((old & HANDLED) | if once { ONCE } else { 0 } | number as u16, Ordering::Release);
     }
-    /// The owner, before it takes from the inbox.
+    /// The owner, before it takes signals, and before it lets the process go: a scheduler that takes it takes signals at once.
     #[inline]
     pub(crate) fn begin_handling(&self) {
-        // Relaxed: the swap that takes the signals publishes it.
-        self.owner.store(self.owner.load(Ordering::Relaxed) | HANDLING, Ordering::Relaxed);
+        // Relaxed: the change of the state word that follows publishes it.
+        self.owner.store(self.owner.load(Ordering::Relaxed) & !HANDLED, Ordering::Relaxed);
     }
     /// The owner, when all it took is handled. One that a signal ended never says so.
     #[inline]
     pub(crate) fn end_handling(&self) {
         // Release: what the signals did is seen by who finds them handled.
-        self.owner.store(self.owner.load(Ordering::Relaxed) & !HANDLING, Ordering::Release);
+        self.owner.store(self.owner.load(Ordering::Relaxed) | HANDLED, Ordering::Release);
     }
     /// No signal that the caller knows to be sent is unhandled, and none of them has ended the process. So what the caller sees of
     /// it is what it would be told if it asked.
     pub fn has_heard_all(&self) -> bool {
-        // In this order: who finds an inbox that was emptied of its signal finds the mark that was made before as well.
-        self.inbox.is_empty() && self.owner.load(Ordering::Acquire) & HANDLING == 0 && !self.state.load().is_exiting()
+        if self.state.has_signals() {
+            return false;
+        }
+        // In this order: who finds a word that was emptied of its signal finds what the owner wrote before.
+        let state = self.state.load();
+        !state.is_exiting() && (!state.is_in_hand() || self.owner.load(Ordering::Acquire) & HANDLED != 0)
     }
 }
 
@@ -146,7 +149,6 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
         state: ProcState::new(Level::of(local.priority)),
         name: AtomicU32::new(0),
         trace: AtomicU32::new(0),
-        inbox: Inbox::new(),
         pid,
         last_scheduler: AtomicU16::new(0),
         owner: AtomicU16::new(0),
@@ -710,8 +712,7 @@ impl Process {
         if self.suspend_count == 0 {
             self.shared().state.set_suspended(false);
             // It may have had a reason to run all along.
-            let _ = self.shared().inbox.push(crate::signal::Signal::new(crate::signal::Body::Nudge));
-            crate::sched::wake(self.proc_ref());
+            let _ = crate::send::deliver(self.proc_ref(), crate::signal::Signal::new(crate::signal::Body::Nudge));
         }
     }
 }

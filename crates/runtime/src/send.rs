@@ -10,10 +10,10 @@ use crate::trace::{events, flags, tracees};
 use crate::{messages, names, proctab, refs, sched};
 use heddle_term::{Atom, Kind, Term, am};
 
-/// Puts a signal in the inbox and wakes the receiver. Gives the body back if it takes no more.
+/// Puts a signal in the inbox, which wakes the receiver. Gives it back if it takes no more.
 pub fn deliver(to: ProcRef, signal: Box<Signal>) -> Result<(), Box<Signal>> {
-    to.inbox.push(signal)?;
-    sched::wake(to);
+    let put = to.state.push(signal)?;
+    sched::is_woken(to, put);
     Ok(())
 }
 
@@ -123,7 +123,7 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
         let package = Package::of_process(p, message, messages::to_myself);
-        let _ = p.shared().inbox.push(Signal::message_with(from, package, token));
+        p.shared().state.push_to_itself(Signal::message_with(from, package, token));
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
@@ -199,7 +199,7 @@ pub fn link(p: &mut Process, other: Term) {
     let exists = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok());
     if !exists {
         // As if the other had ended before the link reached it.
-        let _ = p.shared().inbox.push(Signal::new(Body::Exit {
+        p.shared().state.push_to_itself(Signal::new(Body::Exit {
             from: other,
             reason: Package::immediate(am::NOPROC.into()),
             linked: true,
@@ -267,7 +267,7 @@ pub fn monitor(
     let to = if target.is_none() { None } else { proctab::find(target) };
     let exists = to.is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok());
     if !exists {
-        let _ = p.shared().inbox.push(Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
+        p.shared().state.push_to_itself(Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
     }
 }
 
@@ -313,8 +313,8 @@ pub fn ask(asker: &Process, pid: u64, f: impl FnOnce(Option<&mut Process>) + Sen
 
 pub fn ask_as(priority: Priority, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     let Some(to) = proctab::lookup(pid) else { return f(None) };
-    match to.inbox.push(Signal::new(Body::Call(Box::new(f)))) {
-        Ok(()) => sched::wake_for(to, priority),
+    match to.state.push_for(Signal::new(Body::Call(Box::new(f))), priority) {
+        Ok(put) => sched::is_woken_for(to, put, priority),
         Err(signal) => {
             if let Body::Call(f) = signal.body {
                 f(None);

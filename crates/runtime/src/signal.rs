@@ -5,6 +5,7 @@ use crate::process::Process;
 use crate::timer::Handle;
 use crate::trace::seq::Token;
 use heddle_memory::{RECENT_BYTES, own_row};
+use heddle_sync::flagged_stack::NODE_ALIGN;
 use heddle_term::{Atom, Term};
 use std::mem::MaybeUninit;
 
@@ -32,6 +33,8 @@ impl RefId {
 
 pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 
+/// Aligned as the state word wants it (`inbox`).
+#[repr(align(16))]
 pub struct Signal {
     pub next: *mut Signal,
     pub body: Body,
@@ -128,7 +131,7 @@ impl Body {
 }
 
 // What a thread's list of freed blocks takes and gives.
-const _: () = assert!(size_of::<Signal>() == RECENT_BYTES && align_of::<Signal>() == 8);
+const _: () = assert!(size_of::<Signal>() == RECENT_BYTES && align_of::<Signal>() == NODE_ALIGN);
 
 impl Signal {
     pub fn new(body: Body) -> Box<Signal> {

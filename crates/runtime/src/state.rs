@@ -1,4 +1,6 @@
-//! The one word that says what may happen to a process, and its transitions. Nobody else does a compare-and-swap on it.
+//! The one word that says what may happen to a process, and its transitions. Nobody else does a compare-and-swap on it. The signals that
+//! arrived are in it as well (`inbox`): who sends something and wakes the process does one compare-and-swap for both, and so does the
+//! scheduler that begins to run it and takes what is there.
 //!
 //! - QUEUED: on some run queue (at most one). RUNNING: a scheduler runs it. DIRTY: a dirty thread has it (or its queue).
 //! - ACTIVE: there is a reason to run: a signal arrived, or the slice ended. Set by wakers at any time.
@@ -9,11 +11,14 @@
 //! - LEFT_BEHIND: it was taken out of its turn, so its entry on some run queue means nothing. Whoever meets the entry drops it;
 //!   becoming runnable makes it good again. The memory stays as long.
 //! - AWAITS: it waits, for an answer as it seems (`partner`).
+//! - IN_HAND: its owner took signals, and has handled them all if he says so (`ProcShared::has_heard_all`).
 
+use crate::inbox::Arrived;
 use crate::level::Level;
 use crate::process::Priority;
-use heddle_sync::sequential::{Number, Word};
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::signal::Signal;
+use heddle_sync::flagged_stack::{Change, FLAG_BITS, FlaggedStack};
+use std::sync::atomic::Ordering;
 
 const QUEUED: u32 = 1;
 const RUNNING: u32 = 2;
@@ -23,18 +28,20 @@ const EXITING: u32 = 16;
 const FREE: u32 = 32;
 const SUSPENDED: u32 = 64;
 const GC: u32 = 128;
-const DETACHED: u32 = 1 << 10;
-const URGENT: u32 = 1 << 11;
-const URGENCY_SHIFT: u32 = 12;
+const IN_HAND: u32 = 1 << 8;
+const DETACHED: u32 = 1 << 9;
+const URGENT: u32 = 1 << 10;
+const URGENCY_SHIFT: u32 = 11;
 const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
-const LEFT_BEHIND: u32 = 1 << 14;
-const AWAITS: u32 = 1 << 15;
+const LEFT_BEHIND: u32 = 1 << 13;
+const AWAITS: u32 = 1 << 14;
 /// Ran, or was sent something, since the last collection of the shared heap: what it refers to may be young.
-const TOUCHED: u32 = 1 << 21;
+const TOUCHED: u32 = 1 << 15;
 const LEVEL_SHIFT: u32 = 16;
 const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
+const _: () = assert!(LEVEL_MASK >> FLAG_BITS == 0);
 
-pub struct ProcState(AtomicU32);
+pub struct ProcState(pub(crate) FlaggedStack<Signal>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot(u32);
@@ -60,6 +67,9 @@ impl Snapshot {
     }
     pub fn awaits(self) -> bool {
         self.0 & AWAITS != 0
+    }
+    pub fn is_in_hand(self) -> bool {
+        self.0 & IN_HAND != 0
     }
     pub fn is_collecting(self) -> bool {
         self.0 & GC != 0
@@ -106,8 +116,39 @@ fn queue(s: u32) -> u32 {
     if s & LEFT_BEHIND != 0 { (s | QUEUED) & !LEFT_BEHIND } else { s | QUEUED }
 }
 
-fn put(old: u32, new: u32) -> Put {
+/// Something arrived.
+#[inline(always)]
+pub(crate) fn awake(s: u32) -> u32 {
+    match s {
+        _ if s & FREE != 0 => s,
+        _ if is_free_to_queue(s) => queue(s | ACTIVE),
+        _ => s | ACTIVE,
+    }
+}
+
+/// Something arrived for which somebody of this priority waits.
+pub(crate) fn awake_for(asker: Priority) -> impl Fn(u32) -> u32 {
+    move |s| {
+        let s = awake(s);
+        if s & FREE == 0 && (Level::of(asker).number() as u32) < queue_level(s) {
+            (s & !URGENCY_MASK) | URGENT | (asker as u32) << URGENCY_SHIFT
+        } else {
+            s
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn put((old, new): Change) -> Put {
     if old & (QUEUED | LEFT_BEHIND) == 0 && new & QUEUED != 0 { Put::Enqueue } else { Put::Nothing }
+}
+
+/// Behind `awake_for`.
+pub(crate) fn put_for((old, new): Change) -> Put {
+    match put((old, new)) {
+        Put::Nothing if new & QUEUED != 0 && queue_level(new) < queue_level(old) => Put::Again,
+        put => put,
+    }
 }
 
 #[must_use]
@@ -125,9 +166,9 @@ pub enum Put {
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum Taken {
     /// Run it; it is RUNNING now.
-    Run,
+    Run(Arrived),
     /// Handle its signals only: somebody of a higher priority waits for them, or its dirty thread has it.
-    Signals,
+    Signals(Arrived),
     /// It was taken before.
     Nothing,
     /// As `Nothing`, and this was the last that knew of it: free its memory.
@@ -136,61 +177,33 @@ pub enum Taken {
 
 impl ProcState {
     pub fn new(level: Level) -> ProcState {
-        ProcState(AtomicU32::new((level.number() as u32) << LEVEL_SHIFT))
+        ProcState(FlaggedStack::new((level.number() as u32) << LEVEL_SHIFT))
     }
 
     pub fn load(&self) -> Snapshot {
         // Acquire: pairs with the AcqRel transitions, so that a reader that sees a state sees what led to it.
-        Snapshot(self.0.load(Ordering::Acquire))
+        Snapshot(self.0.flags(Ordering::Acquire))
     }
 
-    fn update(&self, mut f: impl FnMut(u32) -> u32) -> (u32, u32) {
-        let mut old = self.0.load(Ordering::Relaxed);
-        loop {
-            let new = f(old);
-            if new == old {
-                return (old, new);
-            }
-            // AcqRel: what was done before the transition is visible to whoever sees it, and the other way round.
-            match self.0.exchange(old, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return (old, new),
-                Err(seen) => old = seen,
-            }
-        }
+    #[inline(always)]
+    fn update(&self, f: impl FnMut(u32) -> u32) -> Change {
+        self.0.change(f)
     }
 
-    /// Something arrived for the process.
+    /// It has a reason to run.
+    #[inline]
     pub fn wake(&self) -> Put {
-        let (old, new) = self.update(|s| match s {
-            _ if s & FREE != 0 => s,
-            _ if is_free_to_queue(s) => queue(s | ACTIVE),
-            _ => s | ACTIVE,
-        });
-        put(old, new)
+        put(self.update(awake))
     }
 
-    /// Something arrived for which somebody of this priority waits.
-    pub fn wake_for(&self, asker: Priority) -> Put {
-        let (old, new) = self.update(|s| {
-            if s & FREE != 0 {
-                return s;
-            }
-            let s = if is_free_to_queue(s) { queue(s | ACTIVE) } else { s | ACTIVE };
-            if (Level::of(asker).number() as u32) < queue_level(s) {
-                (s & !URGENCY_MASK) | URGENT | (asker as u32) << URGENCY_SHIFT
-            } else {
-                s
-            }
-        });
-        match put(old, new) {
-            Put::Nothing if new & QUEUED != 0 && queue_level(new) < queue_level(old) => Put::Again,
-            put => put,
-        }
+    /// What arrived so far, by the owner.
+    pub(crate) fn take_signals(&self) -> Arrived {
+        Arrived(self.0.take(|s, any| (if any { s | IN_HAND } else { s }, any)).1)
     }
 
-    /// A scheduler took it from its queue.
+    /// A scheduler took it from its queue. It takes what arrived as well.
     pub fn start_running(&self) -> Taken {
-        let (old, new) = self.update(|s| {
+        self.start(|s| {
             if s & QUEUED == 0 {
                 s & !LEFT_BEHIND
             } else if s & DIRTY != 0 && s & DETACHED == 0 {
@@ -199,20 +212,31 @@ impl ProcState {
             } else {
                 (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING
             }
+        })
+    }
+
+    #[inline(always)]
+    fn start(&self, mut f: impl FnMut(u32) -> u32) -> Taken {
+        let ((old, new), signals) = self.0.take(|s, is_something_there| {
+            let new = f(s);
+            // It runs elsewhere if it was not queued.
+            let takes = s & QUEUED != 0 && new & RUNNING != 0 && is_something_there;
+            (if takes { new | IN_HAND } else { new }, takes)
         });
-        taken(old, new)
+        taken(old, new, Arrived(signals))
     }
 
     /// A scheduler met its identity on a queue: takes it although its entry is elsewhere.
     pub fn start_out_of_turn(&self) -> Taken {
-        let (old, new) = self.update(|s| {
+        let taken = self.start(|s| {
             if s & (QUEUED | URGENT) != QUEUED | URGENT || (s & DIRTY != 0 && s & DETACHED == 0) {
                 s
             } else {
                 (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING | LEFT_BEHIND
             }
         });
-        if old == new { Taken::Nothing } else { taken(old, new) }
+        // An identity keeps no memory.
+        if taken == Taken::Free { Taken::Nothing } else { taken }
     }
 
     /// Takes it, on whatever thread, if nobody has it and it has no reason to run. `stop_running` must follow.
@@ -223,22 +247,20 @@ impl ProcState {
         old != new
     }
 
-    /// The owner is about to wait: forgets wake-ups whose cause it has seen. Must be followed by one more look at the inbox.
+    /// The owner is about to wait: forgets wake-ups whose cause it has seen. Must be followed by one more look at what arrived: that
+    /// finds what came before, with which ACTIVE was set, and what comes later sets it again.
     pub fn clear_active(&self) {
-        if self.0.load(Ordering::Relaxed) & ACTIVE != 0 {
-            // SeqCst with the look at the inbox that follows: a waker pushes first and sets ACTIVE second, so either that look
-            // finds the signal or ACTIVE is set again after this.
-            self.0.and(!ACTIVE, Ordering::SeqCst);
+        if self.0.flags(Ordering::Relaxed) & ACTIVE != 0 {
+            self.update(|s| s & !ACTIVE);
         }
     }
 
     /// The owner gives it up; `more` when it wants to run again, `awaits` when it waits for an answer.
     pub fn stop_running(&self, more: bool, awaits: bool) -> Put {
-        let (old, new) = self.update(|s| {
-            let s = (s & !(RUNNING | DIRTY | DETACHED)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
+        put(self.update(|s| {
+            let s = (s & !(RUNNING | DIRTY | DETACHED | IN_HAND)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
             if s & ACTIVE != 0 && is_free_to_queue(s) { queue(s) } else { s }
-        });
-        put(old, new)
+        }))
     }
 
     /// From a scheduler to the dirty threads. Until one takes it, others handle its signals.
@@ -254,12 +276,11 @@ impl ProcState {
         self.detach_from(RUNNING)
     }
     fn detach_from(&self, less: u32) -> Put {
-        let (old, new) = self.update(|s| {
+        put(self.update(|s| {
             // Who helps may find that the dirty thread waits for it: DETACHED stays until `attach`.
-            let s = (s & !less) | DIRTY | DETACHED;
+            let s = (s & !(less | IN_HAND)) | DIRTY | DETACHED;
             if s & ACTIVE != 0 && s & EXITING == 0 && is_free_to_queue(s) { queue(s) } else { s }
-        });
-        put(old, new)
+        }))
     }
     /// The dirty thread wants it back. False while somebody handles its signals.
     #[must_use]
@@ -271,8 +292,8 @@ impl ProcState {
     /// Notes that it runs, or is sent something. False if that was noted before (see `shared::touched`).
     #[inline]
     pub(crate) fn touch(&self) -> bool {
-        // Relaxed, both: looked at while the world stands still, and whoever stops it sees what was done before.
-        self.0.load(Ordering::Relaxed) & TOUCHED == 0 && self.0.fetch_or(TOUCHED, Ordering::Relaxed) & TOUCHED == 0
+        // Relaxed: looked at while the world stands still, and whoever stops it sees what was done before.
+        self.0.flags(Ordering::Relaxed) & TOUCHED == 0 && self.update(|s| s | TOUCHED).0 & TOUCHED == 0
     }
     /// The shared heap was collected: all it refers to is old, until it is touched. One that a thread has goes on touching: false then.
     pub(crate) fn was_collected(&self) -> bool {
@@ -301,18 +322,15 @@ impl ProcState {
     pub fn set_level(&self, level: Level) {
         self.update(|s| (s & !LEVEL_MASK) | (level.number() as u32) << LEVEL_SHIFT);
     }
-    pub fn has_active(&self) -> bool {
-        self.0.load(Ordering::SeqCst) & ACTIVE != 0
-    }
 }
 
-fn taken(old: u32, new: u32) -> Taken {
+fn taken(old: u32, new: u32, arrived: Arrived) -> Taken {
     // A process is never QUEUED and RUNNING: one that runs now was only met again.
     if old & QUEUED == 0 || new & RUNNING == 0 {
         return if old & FREE != 0 { Taken::Free } else { Taken::Nothing };
     }
     let lifted = old & URGENT != 0 && queue_level(old) < queue_level(old & !URGENT);
-    if lifted || old & DIRTY != 0 { Taken::Signals } else { Taken::Run }
+    if lifted || old & DIRTY != 0 { Taken::Signals(arrived) } else { Taken::Run(arrived) }
 }
 
 #[cfg(test)]
@@ -327,7 +345,7 @@ mod tests {
         assert!(state.wake() == Put::Nothing);
         assert!(state.stop_running(false, false) == Put::Enqueue);
         assert!(!state.start_idle());
-        assert!(state.start_running() == Taken::Run);
+        assert!(matches!(state.start_running(), Taken::Run(arrived) if arrived.is_empty()));
         assert!(!state.start_idle());
         assert!(state.stop_running(false, true) == Put::Nothing);
         assert!(state.start_idle());

@@ -150,7 +150,7 @@ fn a_message_that_came_since_the_last_collection_moves_once_in_a_major_one() {
     for n in 0..3 {
         let message = from.heap.tuple(&[Term::small(n), list]);
         let signal = Signal::message_from(Term::NONE, Package::of_process(from, message, messages::to_myself));
-        if n < 2 { to.messages.append(signal) } else { assert!(q.inbox.push(signal).is_ok()) }
+        if n < 2 { to.messages.append(signal) } else { assert!(q.state.push(signal).is_ok()) }
     }
     gc::collect(from, &mut [], 0, Kind::Major);
     assert_eq!(shared::old_words().0 - before, 2 * 1000 + 3 * 3);
@@ -268,7 +268,7 @@ fn who_sent_something_leaves_its_block_to_the_world() {
     churn(from, &mut [], 1000);
     let list = count_down(from, 20);
     let signal = Signal::message_from(Term::NONE, Package::of_process(from, list, messages::to_myself));
-    assert!(q.inbox.push(signal).is_ok());
+    assert!(q.state.push(signal).is_ok());
     let before = retired(from);
     let sent_in = from.heap_words();
     // Several blocks full.

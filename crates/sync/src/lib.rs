@@ -3,6 +3,7 @@
 
 pub mod barrier;
 pub mod claim;
+pub mod flagged_stack;
 pub mod idle;
 pub mod pile;
 pub mod reader_lock;

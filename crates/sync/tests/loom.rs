@@ -2,6 +2,7 @@
 #![cfg(loom)]
 
 use heddle_sync::claim::Claim;
+use heddle_sync::flagged_stack::{FlaggedStack, Node};
 use heddle_sync::idle::IdleSet;
 use heddle_sync::pile::Pile;
 use heddle_sync::reader_lock::Bias;
@@ -295,5 +296,116 @@ fn who_looks_is_not_disturbed() {
             place.claim.let_go();
         }
         assert_eq!(other.join().unwrap(), Some(100));
+    });
+}
+
+/// The state of who is sent something: on a queue, running, to run again.
+const QUEUED: u32 = 1;
+const RUNNING: u32 = 2;
+const AGAIN: u32 = 4;
+
+#[derive(Default)]
+#[repr(align(16))]
+struct Letter {
+    text: u64,
+    next: UnsafeCell<Option<usize>>,
+}
+
+// SAFETY: aligned so; `next` is as it was set last.
+unsafe impl Node for Letter {
+    // SAFETY: by contract the caller's alone.
+    unsafe fn set_next(letter: *mut Letter, next: *mut Letter) {
+        // SAFETY: as above.
+        unsafe { (*letter).next.with_mut(|field| *field = (!next.is_null()).then_some(next.expose_provenance())) };
+    }
+}
+
+struct Mailbox {
+    letters: FlaggedStack<Letter>,
+    /// Entries on the run queue.
+    entries: AtomicUsize,
+}
+
+impl Mailbox {
+    fn send(&self, text: u64) {
+        let letter = Box::into_raw(Box::new(Letter { text, ..Letter::default() }));
+        // SAFETY: just made.
+        let change = unsafe { self.letters.push(letter, |f| if f & (QUEUED | RUNNING) == 0 { f | QUEUED } else { f | AGAIN }) };
+        let (old, new) = change.expect("it is not closed");
+        self.entries.fetch_add((new & !old & QUEUED) as usize, Ordering::Relaxed);
+    }
+
+    /// Runs it if it is queued: what it is sent meanwhile is for the next time.
+    fn run(&self, heard: &mut Vec<u64>) {
+        if self.entries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_err() {
+            return;
+        }
+        let ((old, _), mut first) = self.letters.take(|f, any| (f & !(QUEUED | AGAIN) | RUNNING, any));
+        assert_eq!(old & (QUEUED | RUNNING), QUEUED);
+        let mut letters = Vec::new();
+        while !first.is_null() {
+            // SAFETY: it was taken, so it is ours.
+            let letter = unsafe { Box::from_raw(first) };
+            letters.push(letter.text);
+            // SAFETY: as above.
+            first = letter.next.with(|next| unsafe { *next }).map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut);
+        }
+        heard.extend(letters.into_iter().rev());
+        let (_, new) = self.letters.change(|f| if f & AGAIN != 0 { QUEUED } else { 0 });
+        self.entries.fetch_add((new & QUEUED) as usize, Ordering::Relaxed);
+    }
+}
+
+/// Two send to one who runs meanwhile: each letter comes, those of one sender in order, and nobody waits beside a letter.
+#[test]
+fn who_is_sent_something_hears_it_and_is_queued_once() {
+    model(|| {
+        let mailbox = Arc::new(Mailbox { letters: FlaggedStack::new(0), entries: AtomicUsize::new(0) });
+        let senders = [vec![10, 11], vec![20]].map(|texts| {
+            let mailbox = mailbox.clone();
+            thread::spawn(move || texts.into_iter().for_each(|text| mailbox.send(text)))
+        });
+        let mut heard = Vec::new();
+        mailbox.run(&mut heard);
+        mailbox.run(&mut heard);
+        for sender in senders {
+            sender.join().unwrap();
+        }
+        while mailbox.entries.load(Ordering::Relaxed) > 0 {
+            assert_eq!(mailbox.entries.load(Ordering::Relaxed), 1, "it is queued twice");
+            mailbox.run(&mut heard);
+        }
+        assert_eq!(mailbox.letters.flags(Ordering::Relaxed), 0);
+        assert!(heard.iter().position(|&v| v == 10) < heard.iter().position(|&v| v == 11));
+        heard.sort();
+        assert_eq!(heard, [10, 11, 20]);
+    });
+}
+
+/// Who ends takes what came before, and what comes later is its sender's.
+#[test]
+fn each_letter_to_who_ends_is_had_by_one() {
+    model(|| {
+        let letters = Arc::new(FlaggedStack::new(RUNNING));
+        let sender = {
+            let letters = letters.clone();
+            thread::spawn(move || {
+                let letter = Box::into_raw(Box::new(Letter::default()));
+                // SAFETY: just made.
+                let change = unsafe { letters.push(letter, |f| f | AGAIN) };
+                if change.is_none() {
+                    // SAFETY: it is ours as before.
+                    drop(unsafe { Box::from_raw(letter) });
+                }
+                change.is_some()
+            })
+        };
+        letters.change(|f| f & !AGAIN);
+        let last: *mut Letter = letters.close();
+        assert_eq!(sender.join().unwrap(), !last.is_null());
+        if !last.is_null() {
+            // SAFETY: it was taken, so it is ours.
+            drop(unsafe { Box::from_raw(last) });
+        }
     });
 }

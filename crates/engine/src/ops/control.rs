@@ -33,7 +33,7 @@ ops! {
         // Signals under way are looked at when it goes on: only a message among them wakes it.
         let hibernates = p.messages.is_empty();
         p.flags |= if hibernates { FLAG_HIBERNATES } else { 0 };
-        if !hibernates || !p.shared().inbox.is_empty() { crate::ctx::OUT_YIELD } else { OUT_WAIT }
+        if !hibernates || p.shared().state.has_signals() { crate::ctx::OUT_YIELD } else { OUT_WAIT }
     }
 
     // erlang:raise(X0, X1, X2); wrong arguments give badarg as value.
@@ -177,7 +177,7 @@ pub(crate) fn still_hibernating(p: &mut Process) -> Option<Outcome> {
             lie_down(p, &mut mfa);
         }
         p.shared().state.clear_active();
-        if p.shared().inbox.is_empty() {
+        if !p.shared().state.has_signals() {
             return Some(Outcome::Wait);
         }
         if handle::drain(p) == handle::After::Exit {

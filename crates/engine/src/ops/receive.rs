@@ -88,7 +88,7 @@ ops! {
         p.saved.clear();
         p.live = 0;
         p.shared().state.clear_active();
-        if p.shared().inbox.is_empty() {
+        if !p.shared().state.has_signals() {
             return switch_waiting(ip, c, h, s, r);
         }
         let code = drain(c);
@@ -229,13 +229,13 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
                 }
                 return PEEKED;
             }
-            if p.shared().inbox.is_empty() {
+            if !p.shared().state.has_signals() {
                 return EMPTY;
             }
             if handle::drain(p) == handle::After::Exit {
                 return ENDED;
             }
-            if p.messages.is_empty() && p.shared().inbox.is_empty() {
+            if p.messages.is_empty() && !p.shared().state.has_signals() {
                 return EMPTY;
             }
         }

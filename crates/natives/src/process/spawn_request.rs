@@ -66,7 +66,7 @@ fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
     let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
     if reply.error {
         let message = p.heap.tuple(&[reply.tag, reference, am::ERROR.into(), Atom::new(why).into()]);
-        let _ = p.shared().inbox.push(Signal::message(Package::new(message)));
+        p.shared().state.push_to_itself(Signal::message(Package::new(message)));
     }
     reference
 }
@@ -102,7 +102,7 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Signal::message(data),
         };
-        let _ = p.shared().inbox.push(signal);
+        p.shared().state.push_to_itself(signal);
     }
     Ok(reference)
 }

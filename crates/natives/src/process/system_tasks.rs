@@ -108,7 +108,7 @@ fn must_wait(p: &Process) -> bool {
 
 /// The process finds the request when its native is back.
 fn later(p: &mut Process, request: impl FnOnce(Option<&mut Process>) + Send + 'static) {
-    let _ = p.shared().inbox.push(Signal::new(Body::Call(Box::new(request))));
+    p.shared().state.push_to_itself(Signal::new(Body::Call(Box::new(request))));
 }
 
 /// Processes on dirty threads are asked like others; they answer when they are back.

@@ -30,7 +30,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering};
 use waking::coming;
-pub use waking::{enqueue, wake, wake_for};
+pub use waking::{enqueue, is_woken, is_woken_for, wake};
 pub(crate) use waking::{enqueue_at, have_look, wake_all_to_look, wake_scheduler};
 
 /// What runs processes. Implemented by the engine.

@@ -2,6 +2,7 @@
 
 use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
 use super::{EngineThread, vm};
+use crate::inbox::Arrived;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::{Put, Taken};
 use crate::trace::{events, flags, meters};
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[inline(always)]
 pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, index: usize) {
     match taken {
-        Taken::Run => run_process(engine, p, index),
-        Taken::Signals => handle_signals(p),
+        Taken::Run(arrived) => run_process(engine, p, arrived, index),
+        Taken::Signals(arrived) => handle_signals(p, arrived),
         Taken::Nothing => {}
         // SAFETY: it left the process table, and this was the last entry on any run queue: nobody else retires it.
         Taken::Free => unsafe { qsbr::retire_process(p) },
@@ -22,17 +23,18 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
 
 /// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
 #[inline(never)]
-pub(crate) fn handle_signals(p: ProcRef) {
+pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
     if shared::is_on() {
         shared::touch(&p);
     }
     // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
     let local = unsafe { p.local() };
-    let after = handle::drain(local);
+    let after = handle::receive(local, arrived);
     if p.state.load().is_dirty() {
         if after == handle::After::Exit {
             crate::exit::depart(local);
         }
+        p.begin_handling();
         if p.state.stop_helping() == Put::Enqueue {
             enqueue(p);
         }
@@ -48,7 +50,7 @@ pub(crate) fn handle_signals(p: ProcRef) {
 }
 
 #[inline(always)]
-fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
+fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, index: usize) {
     let vm = vm();
     let me = &vm.schedulers[index];
     p.last_scheduler.store(index as u16, Ordering::Relaxed);
@@ -62,7 +64,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     if events::on(&p, SWITCHES) {
         switched_in(local);
     }
-    let outcome = if let Some(outcome) = instead_of_slice(p, local, index) {
+    let outcome = if let Some(outcome) = instead_of_slice(p, local, arrived, index) {
         outcome
     } else {
         let (out, used) = run_slice(engine, local);
@@ -94,13 +96,13 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, index: usize) {
     }
 }
 
-/// Handles the signals of a process that was taken to be run at this place. What becomes of it, if that is not a slice.
+/// Handles what arrived for a process that was taken to be run at this place. What becomes of it, if that is not a slice.
 #[inline(always)]
-pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, place: usize) -> Option<Outcome> {
+pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived, place: usize) -> Option<Outcome> {
     if shared::is_on() {
         shared::touch(&p);
     }
-    if !p.inbox.is_empty() && handle::drain(local) == handle::After::Exit {
+    if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
         Some(Outcome::Exit)
     } else if placement::is_elsewhere(&p, place) {
         Some(Outcome::Yield)
@@ -137,6 +139,8 @@ pub(crate) const SWITCHES: u32 = flags::RUNNING | flags::RUNNING_PROCS | flags::
 #[cold]
 #[inline(never)]
 pub(crate) fn switched_in(local: &mut Process) {
+    // What arrived for it is in the caller's hand.
+    let _hold = shared::is_on().then(shared::world::hold);
     if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
         events::scheduled(local, "in");
     }
@@ -167,6 +171,7 @@ fn run_watched(engine: &mut dyn EngineThread, local: &mut Process, slice: i64) -
 }
 
 pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
+    p.begin_handling();
     match outcome {
         Outcome::Exit => {
             if system_profile::on(system_profile::PROCESSES) {

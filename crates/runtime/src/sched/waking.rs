@@ -11,12 +11,17 @@ use heddle_sync::barrier;
 use std::sync::atomic::Ordering;
 
 /// A process has a reason to run.
-#[inline]
 pub fn wake(p: ProcRef) {
+    is_woken(p, p.state.wake());
+}
+
+/// Something arrived for a process, whose state says so already.
+#[inline]
+pub fn is_woken(p: ProcRef, put: Put) {
     if shared::is_on() {
         shared::touch(&p);
     }
-    if p.state.wake() == Put::Enqueue {
+    if put == Put::Enqueue {
         if system_profile::on(system_profile::PROCESSES) {
             // SAFETY: we made it runnable, and it is in no queue yet.
             unsafe { system_profile::process(p, true) };
@@ -56,12 +61,12 @@ fn wake_partner(p: ProcRef) -> bool {
     false
 }
 
-/// A process has a reason to run, and somebody of this priority waits for it.
-pub fn wake_for(p: ProcRef, asker: Priority) {
+/// The same where somebody of this priority waits for an answer.
+pub fn is_woken_for(p: ProcRef, put: Put, asker: Priority) {
     if shared::is_on() {
         shared::touch(&p);
     }
-    match p.state.wake_for(asker) {
+    match put {
         Put::Enqueue => enqueue(p),
         Put::Again => {
             let index = queue_for(p);

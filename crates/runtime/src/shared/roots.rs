@@ -32,7 +32,7 @@ pub(super) unsafe fn visit(processes: &[ProcRef], copier: &mut Copier, others: &
                     continue;
                 }
                 let inner = if is_major { local.messages.first() } else { null_mut() };
-                for walk in [Walk::along(inner, None), Walk::along(p.inbox.latest(), Some(!is_major))] {
+                for walk in [Walk::along(inner, None), Walk::along(p.state.latest(), Some(!is_major))] {
                     if !walk.is_over() {
                         walks[count] = (p, walk);
                         count += 1;

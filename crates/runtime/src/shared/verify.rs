@@ -59,7 +59,7 @@ pub(super) fn all(old: &Old) {
             gc::for_each_young_root(local, &mut [], &mut f);
         }
         local.messages.for_each_bare(&mut f);
-        p.inbox.for_each_root(&mut |slot: &mut Term| check(*slot, &|| format!("a signal to {pid:?}")));
+        p.state.for_each_root(&mut |slot: &mut Term| check(*slot, &|| format!("a signal to {pid:?}")));
     };
     proctab::for_each(&mut look);
     proctab::for_each_port(&mut look);

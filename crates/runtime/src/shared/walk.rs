@@ -101,15 +101,16 @@ pub(super) unsafe fn read_ahead<T>(walks: &mut [(T, Walk)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inbox::Inbox;
+    use crate::level::Level;
     use crate::package::Package;
+    use crate::state::ProcState;
 
-    fn push(inbox: &Inbox, n: i64) {
+    fn push(inbox: &ProcState, n: i64) {
         assert!(inbox.push(Signal::message(Package::immediate(Term::small(n)))).is_ok());
     }
 
     /// What is visited along the queues, each with its number.
-    fn visited(queues: &[(&Inbox, Option<bool>)]) -> Vec<(usize, i64)> {
+    fn visited(queues: &[(&ProcState, Option<bool>)]) -> Vec<(usize, i64)> {
         let mut walks: Vec<(usize, Walk)> =
             queues.iter().enumerate().map(|(n, (inbox, marks))| (n, Walk::along(inbox.latest(), *marks))).collect();
         let mut seen = Vec::new();
@@ -125,8 +126,8 @@ mod tests {
         seen
     }
 
-    fn empty(inbox: &Inbox) {
-        let mut taken = inbox.take();
+    fn empty(inbox: &ProcState) {
+        let mut taken = inbox.take_signals().in_order();
         while !taken.is_null() {
             // SAFETY: taken off the inbox, a list of signals that nobody else has.
             let signal = unsafe { Box::from_raw(taken) };
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn each_message_is_new_once() {
-        let inbox = Inbox::new();
+        let inbox = ProcState::new(Level::NORMAL);
         let new = || visited(&[(&inbox, Some(true))]).into_iter().map(|(_, n)| n).collect::<Vec<_>>();
         (1..=3).for_each(|n| push(&inbox, n));
         assert!(inbox.push(Signal::new(Body::Nudge)).is_ok());
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn each_node_of_each_queue_is_visited_once_and_in_order() {
-        let inboxes: [Inbox; 4] = std::array::from_fn(|_| Inbox::new());
+        let inboxes: [ProcState; 4] = std::array::from_fn(|_| ProcState::new(Level::NORMAL));
         let lengths = [AHEAD as i64, 0, 1, 5 * AHEAD as i64 + 3];
         for (inbox, length) in inboxes.iter().zip(lengths) {
             (0..length).for_each(|n| push(inbox, n));

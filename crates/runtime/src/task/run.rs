@@ -165,7 +165,7 @@ fn next_message(p: &mut Process) -> Option<Box<Signal>> {
 pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
     let mut left = reductions;
     loop {
-        if !p.shared().inbox.is_empty() && handle::drain(p) == After::Exit {
+        if p.shared().state.has_signals() && handle::drain(p) == After::Exit {
             return (Outcome::Exit, left);
         }
         left -= std::mem::take(&mut p.extra_reductions) as i64;
@@ -187,7 +187,7 @@ pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
             }
             None => {
                 p.shared().state.clear_active();
-                if p.shared().inbox.is_empty() {
+                if !p.shared().state.has_signals() {
                     return (Outcome::Wait, left);
                 }
             }
