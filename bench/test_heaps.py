@@ -14,6 +14,7 @@ sys.path[:0] = [str(BENCH / "heaps.d"), str(BENCH / "scaling.d"), str(BENCH)]
 
 import heap_plot  # noqa: E402
 import verdict  # noqa: E402
+from delay_figures import major_line, majors  # noqa: E402
 from delay_figures import parse as parse_delays  # noqa: E402
 from delay_figures import table as table_of_delays  # noqa: E402
 from emulator import Failed  # noqa: E402
@@ -186,6 +187,11 @@ class Delays(unittest.TestCase):
     def test_an_unfinished_run_is_none(self):
         with self.assertRaises(Failed):
             parse_delays(self.SAID.replace("@ok", ""))
+
+    def test_major_collections_are_compared_with_those_of_one_thread(self):
+        self.assertEqual(majors("@collection 1500\n@collection 2000\n@time 1\n@ok\n"), [1.5, 2.0])
+        self.assertIn("8 processes: 10.0 ms by several threads, 20.0 by one (0.50)", major_line(8, {"several": 10, "one": 20}))
+        self.assertIn("one list", major_line(1, {"several": 10, "one": 20}))
 
 
 if __name__ == "__main__":

@@ -39,5 +39,15 @@ def table(label, row):
             yield f"{'':10} {kind} collections meanwhile: {sum(count for _, count in histogram)}; µs: {counts}"
 
 
+def majors(output):
+    """What collections took, in ms (bench/programs/heaps/majors.erl)."""
+    return [int(micros) / 1000 for micros in checked(output)["collection"]]
+
+
+def major_line(processes, times):
+    held = "one list" if processes == 1 else f"{processes} processes"
+    return f"{'':10} major collections of {held}: {times['several']:.1f} ms by several threads, {times['one']:.1f} by one ({times['several'] / times['one']:.2f})"
+
+
 def us(ns):
     return "–" if ns is None else f"{ns / 1000:,.1f}"

@@ -262,7 +262,7 @@ impl Work {
                     roots::visit(some, copier, &self.spans);
                 }
             }
-            while let Some(span) = self.spans.take() {
+            while let Some(span) = copier.take(&self.spans) {
                 copier.scan(span, &self.spans);
                 copier.drain(&self.spans);
             }

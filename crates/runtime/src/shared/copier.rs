@@ -17,6 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A thread scans so many words before it looks whether others have nothing to do.
 const SHARED_WORDS: usize = 512;
+/// Who gives a smaller span away and has nothing left before he has copied so much himself gave away all that he had: of one long list only
+/// one cell is known at a time. He copies more than this before he does that again, and twice as much each time.
+const KEPT_WORDS: usize = 4 * 1024;
+/// So many spans are scanned between two looks whether all others have nothing to do.
+const LOOK_SPANS: usize = 64;
 
 /// What a collection moves: all that is young, or all but literals.
 #[derive(Clone, Copy)]
@@ -56,6 +61,13 @@ pub(super) struct Copier {
     done: Vec<Piece>,
     /// What is to be scanned besides the piece.
     todo: Vec<Span>,
+    /// Others may meet this thread at an object, so objects are claimed.
+    claims: bool,
+    /// Spans that were scanned, up to `LOOK_SPANS`.
+    spans: usize,
+    /// `copied_words` when a small span was given away, and what is to be copied since before the next one is.
+    gave_at: usize,
+    keeps: usize,
     /// Off-heap objects that survived.
     pub off_heap: OffHeap,
     last_off_heap: *mut u64,
@@ -84,6 +96,10 @@ impl Copier {
             scanned,
             done: Vec::new(),
             todo: Vec::new(),
+            claims: moving.is_parallel,
+            spans: 0,
+            gave_at: 0,
+            keeps: SHARED_WORDS,
             off_heap: OffHeap::new(),
             last_off_heap: null_mut(),
             literals: HashMap::new(),
@@ -128,7 +144,7 @@ impl Copier {
         // SAFETY: by contract it is a whole object, which only forwarding changes.
         unsafe {
             let claim = AtomicU64::from_ptr(src);
-            let first = if self.moving.is_parallel { claim.load(Ordering::Relaxed) } else { *src };
+            let first = if self.claims { claim.load(Ordering::Relaxed) } else { *src };
             if first & 7 == TAG_FORWARD {
                 return Term::from_raw((first & !7) | term.tag());
             }
@@ -143,7 +159,7 @@ impl Copier {
                 *dst.add(i) = *src.add(i);
             }
             let forward = dst as u64 | TAG_FORWARD;
-            if self.moving.is_parallel {
+            if self.claims {
                 if let Err(other) = claim.compare_exchange(first, forward, Ordering::Relaxed, Ordering::Relaxed) {
                     self.take_back(dst, words);
                     return Term::from_raw((other & !7) | term.tag());
@@ -265,8 +281,12 @@ impl Copier {
     // SAFETY: the contract above.
     pub unsafe fn drain(&mut self, others: &Spans) {
         while let Some(span) = self.next() {
-            if self.moving.is_parallel && others.are_hungry() && !self.todo.is_empty() {
-                others.give(self.todo.swap_remove(0));
+            if self.moving.is_parallel && others.are_hungry() {
+                self.look(others);
+                if self.todo.first().is_some_and(|first| self.gives(first)) {
+                    let first = self.todo.swap_remove(0);
+                    self.give(first, others);
+                }
             }
             // SAFETY: by contract.
             unsafe { self.scan(span, others) };
@@ -279,17 +299,52 @@ impl Copier {
     /// As `drain`.
     // SAFETY: the contract above.
     pub unsafe fn scan(&mut self, mut span: Span, others: &Spans) {
-        if self.moving.is_parallel {
-            while (span.to as usize - span.from as usize) / 8 > SHARED_WORDS {
-                // SAFETY: by contract.
-                span.from = unsafe { self.scan_to(span.from, span.from.add(SHARED_WORDS)) };
-                if others.are_hungry() {
-                    return others.give(span);
-                }
+        while self.moving.is_parallel && span.words() > 1 {
+            let is_small = span.words() <= SHARED_WORDS;
+            if is_small && !(others.are_hungry() && self.gives(&span)) {
+                break;
+            }
+            let some = if is_small { span.words() / 2 } else { SHARED_WORDS };
+            // SAFETY: by contract.
+            span.from = unsafe { self.scan_to(span.from, span.from.add(some)) };
+            if span.from < span.to && others.are_hungry() && self.gives(&span) {
+                return self.give(span, others);
             }
         }
         // SAFETY: by contract.
         unsafe { self.scan_to(span.from, span.to) };
+    }
+
+    /// Whether it is worth it.
+    fn gives(&self, span: &Span) -> bool {
+        span.words() > SHARED_WORDS || self.copied_words - self.gave_at >= self.keeps
+    }
+
+    fn give(&mut self, span: Span, others: &Spans) {
+        self.gave_at = self.copied_words;
+        // From here on somebody else copies as well.
+        self.claims = true;
+        others.give(span);
+    }
+
+    /// Others have nothing to do: if that is so of all of them, nobody is met until something is given to them.
+    fn look(&mut self, others: &Spans) {
+        self.spans += 1;
+        if self.claims && self.spans >= LOOK_SPANS {
+            self.spans = 0;
+            self.claims = !others.is_alone();
+        }
+    }
+
+    /// Something of others, when nothing is left of its own; None when nobody has anything.
+    pub fn take(&mut self, others: &Spans) -> Option<Span> {
+        let copied = self.copied_words - self.gave_at;
+        self.keeps =
+            if copied < self.keeps.max(KEPT_WORDS) { (2 * self.keeps).max(KEPT_WORDS) } else { (self.keeps / 2).max(SHARED_WORDS) };
+        self.claims = self.moving.is_parallel;
+        let span = others.take();
+        self.gave_at = self.copied_words;
+        span
     }
 
     /// Scans whole objects from `from` on until one ends at `to` or behind it: there.
@@ -355,6 +410,7 @@ mod tests {
     use heddle_term::order::exact_eq;
     use heddle_term::refbin::RefBin;
     use heddle_term::{Heap, map};
+    use std::sync::Barrier;
 
     /// A tree of tuples of `width` with `depth` levels, in which each second leaf is one shared list; and a large tuple.
     fn tree(heap: &mut Heap, width: usize, depth: usize, shared: Term) -> Term {
@@ -421,6 +477,8 @@ mod tests {
         let (expected, list) = (words(moved), there.off_heap.head as usize);
         let spans = Spans::default();
         let moving = Moving::new(true, threads > 1);
+        // All are there before one may find that all is done.
+        let have_roots = Barrier::new(threads);
         let copiers: Vec<(Term, Copier)> = std::thread::scope(|scope| {
             let work = || {
                 let mut copier = Copier::new(moving, None);
@@ -429,19 +487,17 @@ mod tests {
                 // SAFETY: whole objects, which nobody changes but the copiers.
                 unsafe {
                     copier.visit(&mut root);
+                    have_roots.wait();
                     copier.drain(&spans);
-                    while let Some(span) = spans.take() {
+                    while let Some(span) = copier.take(&spans) {
                         copier.scan(span, &spans);
                         copier.drain(&spans);
                     }
                 }
                 (root, copier)
             };
-            // The first is there before the others may find that all is done.
-            spans.join();
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            assert!(spans.take().is_none());
+
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         let mut old = Old::new();
@@ -475,6 +531,49 @@ mod tests {
     #[test]
     fn several_threads_copy_each_object_once() {
         (0..20).for_each(|_| copied_by(3));
+    }
+
+    /// Of a list only one cell is known at a time: it stays with one thread, nearly always.
+    #[test]
+    fn a_long_list_is_not_passed_to_and_fro() {
+        let mut heap = Heap::new();
+        let mut list = Term::NIL;
+        for n in 0..400_000 {
+            let pair = heap.tuple(&[Term::small(n), Term::small(n)]);
+            list = heap.cons(pair, list);
+        }
+        let (spans, passed) = (Spans::default(), AtomicU64::new(0));
+        let have_roots = Barrier::new(2);
+        let work = |root: Option<&mut Term>| {
+            let mut copier = Copier::new(Moving::new(true, true), None);
+            assert!(spans.join());
+            // SAFETY: whole objects, which nobody changes but the copiers.
+            unsafe {
+                if let Some(root) = root {
+                    copier.visit(root);
+                }
+                have_roots.wait();
+                copier.drain(&spans);
+                while let Some(span) = copier.take(&spans) {
+                    passed.fetch_add(1, Ordering::Relaxed);
+                    copier.scan(span, &spans);
+                    copier.drain(&spans);
+                }
+            }
+            copier
+        };
+        let copiers = std::thread::scope(|scope| {
+            let other = scope.spawn(|| work(None));
+            [work(Some(&mut list)), other.join().unwrap()]
+        });
+        assert_eq!(copiers.iter().map(|copier| copier.copied_words).sum::<usize>(), 400_000 * 5);
+        assert_eq!(heddle_term::list::length(list), Some(400_000));
+        let passed = passed.into_inner();
+        assert!(passed < 40, "{passed} times");
+        let mut old = Old::new();
+        copiers.into_iter().for_each(|copier| copier.hand_over(&mut old));
+        old.full.into_iter().chain(old.open).for_each(Piece::free);
+        heap.clear();
     }
 
     #[test]

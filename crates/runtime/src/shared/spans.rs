@@ -9,6 +9,12 @@ pub(super) struct Span {
     pub to: *mut u64,
 }
 
+impl Span {
+    pub fn words(&self) -> usize {
+        (self.to as usize - self.from as usize) / 8
+    }
+}
+
 // SAFETY: it is one thread's at a time, which scans it.
 unsafe impl Send for Span {}
 
@@ -41,6 +47,13 @@ impl Spans {
     pub fn are_hungry(&self) -> bool {
         // Relaxed: a hint.
         self.hungry.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether all but the calling thread, and at least one, have nothing to do. So it stays until it gives them something: who has
+    /// nothing to do has found that all roots are taken, and so will who comes later.
+    pub fn is_alone(&self) -> bool {
+        let state = self.state.lock().unwrap();
+        state.hungry > 0 && state.hungry + 1 == state.threads && state.list.is_empty()
     }
 
     pub fn give(&self, span: Span) {
