@@ -4,7 +4,7 @@ use super::run::counted;
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
 use super::{Scheduler, Vm, online, share, vm};
 use crate::run_queue::Next;
-use crate::{balance, figures, give_back, msacc, placement, qsbr, record, standstill, system_profile, time};
+use crate::{balance, dirty, figures, give_back, msacc, placement, qsbr, record, standstill, system_profile, time};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
@@ -23,9 +23,11 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
     let mut lonely: Option<(usize, u64, Instant)> = None;
     let crowded = n > cores() && balance::active() > cores();
+    // Dirty threads compute: as many as there are want cores as well.
+    let gives_core = crowded || is_beside_dirty();
     let rounds = match SPIN_ROUNDS.load(Ordering::Relaxed) {
         _ if !spin => 1,
-        rounds if crowded => rounds.min(CROWDED_ROUNDS),
+        rounds if gives_core => rounds.min(CROWDED_ROUNDS),
         rounds => rounds,
     };
     'spin: for round in 0..rounds {
@@ -70,7 +72,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
                 }
             }
         }
-        if crowded {
+        if gives_core {
             // Waiting here only takes time from those with work.
             std::thread::yield_now();
         } else {
@@ -100,9 +102,15 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     found
 }
 
+/// Whether schedulers and busy dirty threads for CPU are more than there are cores.
+fn is_beside_dirty() -> bool {
+    let dirty = dirty::running()[0];
+    dirty != 0 && dirty + balance::active() > cores()
+}
+
 /// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
 pub const USUAL_SPIN_ROUNDS: usize = 60;
-/// With more schedulers than cores: then each gives its core away in every round, and who looks for long costs those who have work
+/// With more threads that work than cores: then each gives its core away in every round, and who looks for long costs those who have work
 /// (bang on 64 schedulers: half the context switches, 5 % less time of processors).
 const CROWDED_ROUNDS: usize = 10;
 /// `+sbwt`. At least one: a thief looks at all queues once.
