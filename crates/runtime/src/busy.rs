@@ -14,6 +14,8 @@ const OFTEN: u8 = 3;
 
 /// A block does not grow beyond this size: it and the one that it is copied to, 33 KB each, stay in the nearer caches.
 const MOST_WORDS: usize = 4185;
+/// Unless more than an eighth of it lives, so that much is copied each time: then up to this one.
+const MOST_WORDS_WITH_MUCH: usize = 10958;
 
 /// What is known of a process.
 #[derive(Default)]
@@ -46,8 +48,9 @@ pub(crate) fn filled(p: &mut Process) {
     }
     p.busy.filled = 0;
     let words = p.heap_words();
+    let has_much = 8 * (p.used_words() + p.stack_words()) > words;
     // Who has a limit has it for what it needs itself.
-    if words < MOST_WORDS && p.max_heap().size_words == 0 {
+    if words < if has_much { MOST_WORDS_WITH_MUCH } else { MOST_WORDS } && p.max_heap().size_words == 0 {
         p.grow = true;
         if !is_busy(p) {
             p.busy.usual_step = sizes::step(words) as u8 + 1;
@@ -69,7 +72,7 @@ pub(crate) fn forget(p: &mut Process) {
 #[cold]
 pub fn rest(p: &mut Process) {
     // What lives made it large meanwhile, or the old generation is due as well and takes long: it is not worth that.
-    if p.heap_words() > 2 * MOST_WORDS || long_gc::is_long(p, Kind::Automatic) {
+    if p.heap_words() > 2 * MOST_WORDS_WITH_MUCH || long_gc::is_long(p, Kind::Automatic) {
         forget(p);
     } else {
         gc::collect(p, &mut [], 0, Kind::Rest);

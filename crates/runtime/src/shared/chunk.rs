@@ -4,6 +4,7 @@
 //! A block that is full is retired: the process gets another one and its stack moves there; terms stay where they are. When a
 //! process ends, its block goes on the list of orphans of the calling thread, with all that hangs on it: one store, whatever it holds.
 
+use super::charged::Charged;
 use super::world;
 use super::{idle, nursery, own};
 use crate::process::{FLAG_PUBLISHED, Process, STACK_SLACK_WORDS};
@@ -29,8 +30,7 @@ pub(super) struct Trailer {
     /// Words in both.
     pub retired_words: usize,
     /// Words of the old generation that it was the first to refer to, and of binaries.
-    pub old_words: usize,
-    pub old_virtual_words: usize,
+    pub old: Charged,
     /// Words that it made until the last collection.
     pub made_words: usize,
     /// What it made between the last two collections between which it made anything: its first block after one has room for that.
@@ -67,8 +67,7 @@ pub(super) fn allocate(words: usize) -> *mut u64 {
         retired: null_mut(),
         fragments: null_mut(),
         retired_words: 0,
-        old_words: 0,
-        old_virtual_words: 0,
+        old: Charged::default(),
         made_words: 0,
         expected_words: 0,
         skipped: 0,
@@ -205,7 +204,7 @@ pub fn abandon(p: &mut Process) {
     }
     retire_fragments(p);
     let trailer = p.trailer();
-    idle::died(p.heap_words() + trailer.retired_words + trailer.old_words + trailer.old_virtual_words + p.heap.off_heap.virtual_words);
+    idle::died(p.heap_words() + trailer.retired_words + trailer.old.words() + trailer.old.virtual_words() + p.heap.off_heap.virtual_words);
     trailer.start = p.start;
     trailer.top = p.heap.htop;
     debug_assert!(trailer.off_heap.is_null());

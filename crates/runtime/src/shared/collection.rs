@@ -263,8 +263,7 @@ impl Work {
                 }
             }
             while let Some(span) = copier.take(&self.spans) {
-                copier.scan(span, &self.spans);
-                copier.drain(&self.spans);
+                copier.help_with(span, &self.spans);
             }
             for part in parts() {
                 while let Some(some) = part.settled.take(&part.processes) {

@@ -3,6 +3,7 @@
 //! Several may copy at a time. An object is copied first and claimed then, by a compare-and-swap of its first word for the
 //! forwarding word; who comes second takes back his copy, which is the newest thing that he made. So nobody ever waits for anybody.
 
+use super::charged::Charged;
 use super::pieces::{LARGE_WORDS, Old, PIECE_WORDS, Piece};
 use super::spans::{Span, Spans};
 use crate::off_heap::for_each_moved;
@@ -12,7 +13,7 @@ use heddle_term::term::TAG_FORWARD;
 use heddle_term::young::Range;
 use heddle_term::{Header, Kind, OffHeap, Term};
 use std::collections::HashMap;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A thread scans so many words before it looks whether others have nothing to do.
@@ -61,6 +62,9 @@ pub(super) struct Copier {
     done: Vec<Piece>,
     /// What is to be scanned besides the piece.
     todo: Vec<Span>,
+    /// Who is charged with what is copied now, and `copied_words` and `virtual_words` since when.
+    charged: *const Charged,
+    since: (usize, usize),
     /// Others may meet this thread at an object, so objects are claimed.
     claims: bool,
     /// Spans that were scanned, up to `LOOK_SPANS`.
@@ -96,6 +100,8 @@ impl Copier {
             scanned,
             done: Vec::new(),
             todo: Vec::new(),
+            charged: null(),
+            since: (0, 0),
             claims: moving.is_parallel,
             spans: 0,
             gave_at: 0,
@@ -169,7 +175,7 @@ impl Copier {
             }
             self.copied_words += words;
             if words > LARGE_WORDS {
-                self.todo.push(Span { from: dst, to: dst.add(words) });
+                self.todo.push(Span { from: dst, to: dst.add(words), charged: self.charged });
             }
             if first == BINARY {
                 self.virtual_words += crate::off_heap::virtual_words(dst);
@@ -199,7 +205,7 @@ impl Copier {
             }
             self.copied_words += words;
             if words > LARGE_WORDS {
-                self.todo.push(Span { from: dst, to: dst.add(words) });
+                self.todo.push(Span { from: dst, to: dst.add(words), charged: self.charged });
             }
             Term::from_raw(dst as u64 | term.tag())
         };
@@ -257,7 +263,7 @@ impl Copier {
     fn close(&mut self) {
         if let Some(piece) = self.piece.take() {
             if self.scanned < piece.top {
-                self.todo.push(Span { from: self.scanned, to: piece.top });
+                self.todo.push(Span { from: self.scanned, to: piece.top, charged: self.charged });
             }
             self.done.push(piece);
         }
@@ -269,7 +275,7 @@ impl Copier {
             && self.scanned < piece.top
         {
             let from = std::mem::replace(&mut self.scanned, piece.top);
-            return Some(Span { from, to: piece.top });
+            return Some(Span { from, to: piece.top, charged: self.charged });
         }
         self.todo.pop()
     }
@@ -334,6 +340,33 @@ impl Copier {
             self.spans = 0;
             self.claims = !others.is_alone();
         }
+    }
+
+    /// What is copied from here on, until the next call, is found by who has this. It stays where it is until all is copied.
+    pub fn charge(&mut self, charged: *const Charged) {
+        let (words, virtual_words) = (self.copied_words - self.since.0, self.virtual_words - self.since.1);
+        // SAFETY: it stays, and all may add to it.
+        if words != 0
+            && let Some(charged) = unsafe { self.charged.as_ref() }
+        {
+            charged.add(words, virtual_words);
+        }
+        (self.charged, self.since) = (charged, (self.copied_words, self.virtual_words));
+    }
+
+    /// Scans something of others, and what that leads to.
+    ///
+    /// # Safety
+    /// As `drain`.
+    // SAFETY: the contract above.
+    pub unsafe fn help_with(&mut self, span: Span, others: &Spans) {
+        self.charge(span.charged);
+        // SAFETY: by contract.
+        unsafe {
+            self.scan(span, others);
+            self.drain(others);
+        }
+        self.charge(null());
     }
 
     /// Something of others, when nothing is left of its own; None when nobody has anything.
@@ -479,19 +512,21 @@ mod tests {
         let moving = Moving::new(true, threads > 1);
         // All are there before one may find that all is done.
         let have_roots = Barrier::new(threads);
+        let charged = Charged::default();
         let copiers: Vec<(Term, Copier)> = std::thread::scope(|scope| {
             let work = || {
                 let mut copier = Copier::new(moving, None);
                 assert!(spans.join());
                 let mut root = moved;
+                copier.charge(&charged);
                 // SAFETY: whole objects, which nobody changes but the copiers.
                 unsafe {
                     copier.visit(&mut root);
                     have_roots.wait();
                     copier.drain(&spans);
+                    copier.charge(null());
                     while let Some(span) = copier.take(&spans) {
-                        copier.scan(span, &spans);
-                        copier.drain(&spans);
+                        copier.help_with(span, &spans);
                     }
                 }
                 (root, copier)
@@ -511,6 +546,8 @@ mod tests {
             copier.hand_over(&mut old);
         }
         assert_eq!(old.words, expected);
+        // Whoever copied it.
+        assert_eq!(charged.words(), expected);
         let binary = old.off_heap.head;
         // SAFETY: a list of one object, a reference to the binary.
         unsafe {
@@ -556,8 +593,7 @@ mod tests {
                 copier.drain(&spans);
                 while let Some(span) = copier.take(&spans) {
                     passed.fetch_add(1, Ordering::Relaxed);
-                    copier.scan(span, &spans);
-                    copier.drain(&spans);
+                    copier.help_with(span, &spans);
                 }
             }
             copier

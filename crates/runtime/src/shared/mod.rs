@@ -42,6 +42,7 @@
 //! Mode gc collects at each eighth door of all processes, and all that lives at each 1024th. (At every door it would take an hour
 //! for the test programs: all schedulers stand still for it.)
 
+mod charged;
 mod chunk;
 pub mod collection;
 mod copier;
@@ -89,7 +90,7 @@ pub fn old_words_of(p: &Process) -> usize {
         return 0;
     }
     let trailer = p.trailer();
-    trailer.retired_words + trailer.old_words
+    trailer.retired_words + trailer.old.words()
 }
 
 /// Words that the process filled since the last collection, besides its block.
@@ -112,7 +113,7 @@ pub(crate) fn top_of(p: &Process) -> *mut u64 {
 
 /// Words of binaries that it was the first to refer to of the old generation.
 pub fn old_virtual_words_of(p: &Process) -> usize {
-    if is_on() && !p.start.is_null() { p.trailer().old_virtual_words } else { 0 }
+    if is_on() && !p.start.is_null() { p.trailer().old.virtual_words() } else { 0 }
 }
 
 /// Words that it made so far, but for what is in its block and fragments.

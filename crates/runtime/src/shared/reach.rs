@@ -75,7 +75,6 @@ pub(crate) fn is_over_limit(p: &mut Process) -> bool {
         return true;
     }
     let trailer = p.trailer();
-    trailer.old_words = trailer.old_words.min(words);
-    trailer.old_virtual_words = trailer.old_virtual_words.min(virtual_words);
+    trailer.old.set(trailer.old.words().min(words), trailer.old.virtual_words().min(virtual_words));
     false
 }

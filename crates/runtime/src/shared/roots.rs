@@ -8,7 +8,7 @@ use super::walk::{self, WALKS, Walk};
 use crate::process::{FLAG_PUBLISHED, ProcRef, Process};
 use crate::{blocks, gc, stack};
 use heddle_term::{Fragment, Term};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 /// In a major collection both queues of a process are walked along.
 const QUEUES: usize = 2;
@@ -54,10 +54,10 @@ unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, o
         unsafe {
             walk::read_ahead(walks);
             for (p, walk) in walks.iter_mut() {
-                let before = (copier.copied_words, copier.virtual_words);
+                copier.charge(&p.local().trailer().old);
                 walk.visit(|slot| copier.visit(slot));
                 copier.drain(others);
-                charge(p.local().trailer(), copier, before);
+                copier.charge(null());
             }
         }
         let mut left = 0;
@@ -69,12 +69,6 @@ unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, o
         }
         walks = &mut walks[..left];
     }
-}
-
-/// What was copied since then counts for the process.
-fn charge(trailer: &mut chunk::Trailer, copier: &Copier, before: (usize, usize)) {
-    trailer.old_words += copier.copied_words - before.0;
-    trailer.old_virtual_words += copier.virtual_words - before.1;
 }
 
 /// All but messages and signals in its queues.
@@ -89,7 +83,12 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     if local.start.is_null() {
         return;
     }
-    let before = (copier.copied_words, copier.virtual_words);
+    let trailer = local.trailer();
+    if is_major {
+        trailer.old.set(0, 0);
+        trailer.reductions = local.reductions;
+    }
+    copier.charge(&trailer.old);
     if is_major {
         stack::before_major(local);
     } else {
@@ -111,12 +110,7 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     stack::all_is_old(local);
     // SAFETY: by contract.
     unsafe { copier.drain(others) };
-    let trailer = local.trailer();
-    if is_major {
-        (trailer.old_words, trailer.old_virtual_words) = (0, 0);
-        trailer.reductions = local.reductions;
-    }
-    charge(trailer, copier, before);
+    copier.charge(null());
 }
 
 /// All that lives was copied: off-heap objects that died are given up, and the process' part of the young generation is empty.

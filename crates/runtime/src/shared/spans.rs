@@ -1,5 +1,6 @@
 //! What collector threads leave to each other: parts of pieces that are to be scanned.
 
+use super::charged::Charged;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Span {
     pub from: *mut u64,
     pub to: *mut u64,
+    /// Who is charged with what it leads to. It stays where it is until all is copied. Null: nobody.
+    pub charged: *const Charged,
 }
 
 impl Span {
@@ -92,7 +95,7 @@ mod tests {
     fn all_that_is_given_is_taken_and_then_all_end() {
         let spans = Spans::default();
         let taken = AtomicUsize::new(0);
-        let span = |n: usize| Span { from: std::ptr::null_mut(), to: std::ptr::without_provenance_mut(n) };
+        let span = |n: usize| Span { from: std::ptr::null_mut(), to: std::ptr::without_provenance_mut(n), charged: std::ptr::null() };
         assert!(spans.join());
         spans.give(span(100_000));
         let work = || {

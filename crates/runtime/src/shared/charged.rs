@@ -1,0 +1,33 @@
+//! What a process is charged with of the old generation: what was copied because it was the first to refer to it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Words, and those of binaries outside of the heap. Relaxed everywhere: collector threads add to it at the same time, as one helps with
+/// what another found; all else is done when they are through, and by one thread.
+#[derive(Default)]
+pub(super) struct Charged {
+    words: AtomicUsize,
+    virtual_words: AtomicUsize,
+}
+
+impl Charged {
+    pub fn words(&self) -> usize {
+        self.words.load(Ordering::Relaxed)
+    }
+
+    pub fn virtual_words(&self) -> usize {
+        self.virtual_words.load(Ordering::Relaxed)
+    }
+
+    pub fn add(&self, words: usize, virtual_words: usize) {
+        self.words.fetch_add(words, Ordering::Relaxed);
+        if virtual_words != 0 {
+            self.virtual_words.fetch_add(virtual_words, Ordering::Relaxed);
+        }
+    }
+
+    pub fn set(&self, words: usize, virtual_words: usize) {
+        self.words.store(words, Ordering::Relaxed);
+        self.virtual_words.store(virtual_words, Ordering::Relaxed);
+    }
+}
