@@ -345,11 +345,9 @@ impl Copier {
     /// What is copied from here on, until the next call, is found by who has this. It stays where it is until all is copied.
     pub fn charge(&mut self, charged: *const Charged) {
         let (words, virtual_words) = (self.copied_words - self.since.0, self.virtual_words - self.since.1);
-        // SAFETY: it stays, and all may add to it.
-        if words != 0
-            && let Some(charged) = unsafe { self.charged.as_ref() }
-        {
-            charged.add(words, virtual_words);
+        if words != 0 && !self.charged.is_null() {
+            // SAFETY: it stays where it is, and all may add to it.
+            unsafe { &*self.charged }.add(words, virtual_words);
         }
         (self.charged, self.since) = (charged, (self.copied_words, self.virtual_words));
     }
