@@ -57,9 +57,10 @@ another() ->
     io:format("another: ~p~n", [{ask(P, id) =< normal(), ask(Q, id)}]),
     [exit(X, kill) || X <- [P, Q]].
 
+%% (`process_info` says that it waits as soon as it answers from its `receive`, in that slice still.)
 wait_for_slice(P) ->
-    case process_info(P, status) of
-        {status, waiting} -> ok;
+    case erts_debug:get_internal_state({process_status, P}) of
+        waiting -> ok;
         _ -> erlang:yield(), wait_for_slice(P)
     end.
 
