@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The size of each block, in bytes: a signal's.
 pub const RECENT_BYTES: usize = 64;
-/// A slice receives or sends some hundreds; 32 KiB a thread is what the machine pays.
-const MOST: usize = 512;
+/// A slice sends or receives some hundreds, and processes that do the same follow each other: many who send, then many who receive. 1 MiB a
+/// thread is what the machine pays, until it has nothing to do.
+const MOST: usize = 16_384;
 
 /// A thread's. By that thread alone, so all is Relaxed; who has no row of his own shares one that has no room.
 pub struct Recent {

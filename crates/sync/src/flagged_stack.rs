@@ -22,10 +22,12 @@ const CLOSED: u64 = 1 << FLAG_BITS;
 /// What can be put there.
 ///
 /// # Safety
-/// Nodes are aligned to `NODE_ALIGN` at least, and what `next` gives was set last by `set_next`, if nobody else changes it.
+/// Nodes are aligned to `NODE_ALIGN` at least, and `set_next` writes to nothing but its node.
+// SAFETY: the contract above.
 pub unsafe trait Node {
     /// # Safety
     /// The node is the caller's alone.
+    // SAFETY: the contract above.
     unsafe fn set_next(node: *mut Self, next: *mut Self);
 }
 
