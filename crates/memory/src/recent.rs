@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// The size of each block, in bytes: a signal's.
 pub const RECENT_BYTES: usize = 64;
 /// A slice sends or receives some hundreds, and processes that do the same follow each other: many who send, then many who receive. 1 MiB a
-/// thread is what the machine pays, until it has nothing to do.
+/// thread is what the machine pays, until it has nothing to do (`give_back` counts them).
 const MOST: usize = 16_384;
 
 /// A thread's. By that thread alone, so all is Relaxed; who has no row of his own shares one that has no room.
@@ -65,6 +65,12 @@ impl Recent {
         true
     }
 
+    /// What is kept.
+    pub fn bytes(&self) -> usize {
+        // (Without blocks the list may not be open.)
+        if self.first.load(Ordering::Relaxed).is_null() { 0 } else { (MOST - self.room.load(Ordering::Relaxed)) * RECENT_BYTES }
+    }
+
     /// Calls `free` on each block; there is room for as many again.
     pub(crate) fn let_go(&self, free: impl Fn(*mut u8)) {
         while let Some(block) = self.take() {
@@ -92,9 +98,11 @@ mod tests {
         // SAFETY: memory of this test, each at most once on the list.
         let keep = |n: usize| unsafe { recent.keep(blocks[n]) };
         assert!(!keep(0));
-        assert_eq!(recent.take(), None);
+        assert_eq!((recent.take(), recent.bytes()), (None, 0));
         recent.open();
+        assert_eq!(recent.bytes(), 0);
         assert!((0..MOST).all(keep));
+        assert_eq!(recent.bytes(), MOST * RECENT_BYTES);
         assert!(!keep(MOST));
         assert_eq!([recent.take(), recent.take()], [Some(blocks[MOST - 1]), Some(blocks[MOST - 2])]);
         assert!(keep(MOST));
@@ -102,7 +110,7 @@ mod tests {
         recent.let_go(|block| freed.borrow_mut().push(block));
         assert_eq!(freed.borrow().len(), MOST - 1);
         assert_eq!(freed.borrow()[..2], [blocks[MOST], blocks[MOST - 3]]);
-        assert_eq!(recent.take(), None);
+        assert_eq!((recent.take(), recent.bytes()), (None, 0));
         assert!((0..MOST).all(keep));
         recent.let_go(|_| ());
         recent.close();

@@ -53,6 +53,12 @@ fn freed_by_all() -> u64 {
     heddle_memory::rows().fold(0, |sum, row| sum.wrapping_add(row.freed_bytes()))
 }
 
+/// What the calling thread freed since it gave back last, with the signals that it keeps (`memory::recent`).
+fn freed_since(last: &Last) -> u64 {
+    let row = heddle_memory::mine();
+    row.freed_bytes().wrapping_sub(last.freed_bytes.get()).wrapping_add(row.recent.bytes() as u64)
+}
+
 /// The calling thread is about to sleep for up to so many ms and holds no borrowed pointer. How long it may. `keeps_garbage`: what
 /// `qsbr::tidy` said.
 pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
@@ -64,7 +70,7 @@ pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
         if last.round_ms.replace(round) != round {
             collect(last, now);
         }
-        if heddle_memory::mine().freed_bytes().wrapping_sub(last.freed_bytes.get()) >= STEP_BYTES {
+        if freed_since(last) >= STEP_BYTES {
             let due = last.ms.get() + EVERY_MS - now;
             if due > 0 {
                 wait = wait.min(due);
@@ -92,10 +98,8 @@ pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
 /// None for as long as it likes.
 pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
     let wait = LAST.with(|last| {
-        let row = heddle_memory::mine();
-        let since = row.freed_bytes().wrapping_sub(last.freed_bytes.get());
-        let since = since.wrapping_add(row.allocated_bytes().wrapping_sub(last.allocated_bytes.get()));
-        if since < IDLE_STEP_BYTES {
+        let allocated = heddle_memory::mine().allocated_bytes().wrapping_sub(last.allocated_bytes.get());
+        if freed_since(last).wrapping_add(allocated) < IDLE_STEP_BYTES {
             return None;
         }
         let now = time::ticks_ms() as i64;
