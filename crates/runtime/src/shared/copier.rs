@@ -19,8 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A thread scans so many words before it looks whether others have nothing to do.
 const SHARED_WORDS: usize = 512;
 /// Who gives a smaller span away and has nothing left before he has copied so much himself gave away all that he had: of one long list only
-/// one cell is known at a time. He copies more than this before he does that again, and twice as much each time.
+/// one cell is known at a time. He copies more than this before he does that again, and twice as much each time, up to the most.
 const KEPT_WORDS: usize = 4 * 1024;
+const MOST_KEPT_WORDS: usize = 1 << 24;
 /// So many spans are scanned between two looks whether all others have nothing to do.
 const LOOK_SPANS: usize = 64;
 
@@ -369,9 +370,7 @@ impl Copier {
 
     /// Something of others, when nothing is left of its own; None when nobody has anything.
     pub fn take(&mut self, others: &Spans) -> Option<Span> {
-        let copied = self.copied_words - self.gave_at;
-        self.keeps =
-            if copied < self.keeps.max(KEPT_WORDS) { (2 * self.keeps).max(KEPT_WORDS) } else { (self.keeps / 2).max(SHARED_WORDS) };
+        self.keeps = keeps_next(self.keeps, self.copied_words - self.gave_at);
         self.claims = self.moving.is_parallel;
         let span = others.take();
         self.gave_at = self.copied_words;
@@ -435,6 +434,11 @@ impl Copier {
     }
 }
 
+/// What is to be copied before a small span is given away again, by who has nothing left and copied so much since.
+fn keeps_next(keeps: usize, copied: usize) -> usize {
+    if copied < keeps.max(KEPT_WORDS) { (2 * keeps).clamp(KEPT_WORDS, MOST_KEPT_WORDS) } else { (keeps / 2).max(SHARED_WORDS) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -442,6 +446,20 @@ mod tests {
     use heddle_term::refbin::RefBin;
     use heddle_term::{Heap, map};
     use std::sync::Barrier;
+
+    #[test]
+    fn who_gives_in_vain_keeps_more_up_to_a_limit_and_less_when_it_was_worth_it() {
+        let mut keeps = SHARED_WORDS;
+        for _ in 0..100 {
+            let more = keeps_next(keeps, 0);
+            assert!(more > keeps || more == MOST_KEPT_WORDS);
+            keeps = more;
+        }
+        for _ in 0..100 {
+            keeps = keeps_next(keeps, keeps.max(KEPT_WORDS));
+        }
+        assert_eq!(keeps, SHARED_WORDS);
+    }
 
     /// A tree of tuples of `width` with `depth` levels, in which each second leaf is one shared list; and a large tuple.
     fn tree(heap: &mut Heap, width: usize, depth: usize, shared: Term) -> Term {
