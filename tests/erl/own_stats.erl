@@ -33,7 +33,7 @@ schedulers() ->
     Maps = heddle_stats:schedulers(),
     N = length(Maps),
     N = erlang:system_info(schedulers),
-    Keys = lists:sort([id, run_queue, context_switches, reductions, steals, migrations, wake_ups, parks, searches, lock_waits,
+    Keys = lists:sort([id, run_queue, context_switches, reductions, steals, migrations, wake_ups, parks, searches, claims, lock_waits,
                        lock_wait_ns]),
     [Keys] = lists:usort([lists:sort(maps:keys(M)) || M <- Maps]),
     true = lists:seq(1, N) =:= [Id || #{id := Id} <- Maps],

@@ -122,6 +122,13 @@ pub const FLAGS: &[Flag] = &[
     flag("R", Value, Ignored, "N", "compatibility release"),
     flag("r", Nothing, Ignored, "", "always move"),
     flag("rg", Value, Ignored, "N", "reader groups"),
+    flag(
+        "sal",
+        Value,
+        Honoured,
+        "BOOL",
+        "a scheduler that is alone at work changes what is shared without atomic instructions (Heddle's own; default true)",
+    ),
     flag("sbt", Value, Honoured, "u|ns|ts|ps|s|nnts|nnps|tnnps|db", "binding of schedulers to processors (default u: none)"),
     flag("sbwt", Value, Honoured, "none|very_short|short|medium|long|very_long", "how long schedulers look for work before they sleep"),
     flag("sbwtdcpu", Value, Ignored, "HOW", "busy wait of SDcpu threads"),

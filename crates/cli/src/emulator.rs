@@ -9,7 +9,7 @@ use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
 use heddle_runtime::time_offset::{self, Warp};
-use heddle_runtime::{balance, partner, proctab, sched, sequential, spawn, time, zeal};
+use heddle_runtime::{alone, balance, partner, proctab, sched, sequential, spawn, time, zeal};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Direct;
@@ -194,6 +194,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             "on_heap" | "off_heap" => spawn::OFF_HEAP_MESSAGES.store(value == "off_heap", Relaxed),
             _ => return Err(format!("Invalid message_queue_data flag: {value}")),
         },
+        "sal" => alone::MAY_BE.store(boolean(value, &format!("bad value '{value}' for being alone"))?, Relaxed),
         "swc" => partner::IS_ON.store(boolean(value, &format!("bad scheduler worker cache value '{value}'"))?, Relaxed),
         "scl" => {
             let on = boolean(value, &format!("bad scheduler compact load value '{value}'"))?;

@@ -56,6 +56,8 @@ pub struct Figures {
     pub wake_ups: Figure,
     pub parks: Figure,
     pub searches: Figure,
+    /// How often it began to be alone (`heddle_sync::alone`).
+    pub claims: Figure,
     pub locks: [Waits; locks::CLASSES.len()],
 }
 

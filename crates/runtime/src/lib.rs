@@ -68,7 +68,7 @@ pub mod wall_time;
 pub mod way_out;
 pub mod zeal;
 
-pub use heddle_sync::sequential;
+pub use heddle_sync::{alone, sequential};
 pub use package::Package;
 pub use process::{Class, NativeFn, NativeResult, Outcome, Priority, ProcRef, Process, Thrown};
 pub use signal::RefId;

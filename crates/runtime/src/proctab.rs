@@ -4,7 +4,7 @@
 
 use crate::process::{ProcRef, ProcShared};
 use crate::shared;
-use heddle_sync::sequential::{Number, Word};
+use heddle_sync::word::{Number, Word};
 use heddle_term::Term;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};

@@ -10,8 +10,10 @@
 
 use crate::process::{self, ProcRef};
 use crate::shared;
-use heddle_sync::sequential::{self, Word};
+use heddle_sync::alone;
+use heddle_sync::sequential;
 use heddle_sync::thread_slot::{self, Slot};
+use heddle_sync::word::Word;
 use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
@@ -106,6 +108,7 @@ thread_local! {
 /// The calling thread goes online (a scheduler at start and after sleep): it may hold borrowed pointers from now on.
 pub fn online() {
     sequential::enter();
+    alone::set_online(true);
     LOCAL.with(|l| {
         SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
         // Pairs with the fence in `advance`: either it sees us online, or we see what was unlinked before.
@@ -119,6 +122,8 @@ pub fn online() {
 
 /// The calling thread holds no borrowed pointer and will take none until `online`.
 pub fn offline() {
+    // Others come in the cheap way then.
+    alone::give_up();
     if shared::is_on() {
         shared::world::leave();
     }
@@ -126,6 +131,7 @@ pub fn offline() {
         SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
         l.depth.set(0);
     });
+    alone::set_online(false);
     sequential::leave();
 }
 
@@ -172,6 +178,7 @@ pub fn guard() -> Guard {
         let depth = l.depth.get();
         if depth == 0 {
             sequential::enter();
+            alone::set_online(true);
             SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
             full_fence();
         }
@@ -190,6 +197,7 @@ impl Drop for Guard {
                     l.leave_to_others();
                 }
                 SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
+                alone::set_online(false);
                 sequential::leave();
             }
         });
@@ -206,6 +214,18 @@ pub fn while_others_go(f: impl FnOnce()) {
     if has_turn {
         sequential::enter();
     }
+}
+
+/// By a thread that is online and at no shared word: whether it is the only one, so that its changes of these need not be atomic until
+/// another comes online (`heddle_sync::alone`).
+pub fn claim() -> bool {
+    LOCAL.with(|l| {
+        let mine = l.slot.index();
+        // Acquire: what the others did before they went offline is seen. (Who comes behind `used` has a fence between that and its first word.)
+        let is_away = |(index, slot): (usize, &Seen)| index == mine || slot.0.load(Ordering::Acquire) == OFFLINE;
+        let are_away = || SLOT[..thread_slot::used()].iter().enumerate().all(is_away);
+        are_away() && alone::claim(are_away)
+    })
 }
 
 /// Frees something when no thread can still hold a pointer to it. It must have been unlinked before.

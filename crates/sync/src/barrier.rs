@@ -18,7 +18,7 @@ mod imp {
     }
 
     /// Decided once, by the first who asks: both sides must mean the same.
-    fn is_asymmetric() -> bool {
+    pub fn is_asymmetric() -> bool {
         static ASYMMETRIC: OnceLock<bool> = OnceLock::new();
         *ASYMMETRIC.get_or_init(|| membarrier(REGISTER_PRIVATE_EXPEDITED))
     }
@@ -26,6 +26,11 @@ mod imp {
     #[inline(always)]
     pub fn light() {
         if is_asymmetric() { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
+    }
+
+    #[inline(always)]
+    pub fn none() {
+        compiler_fence(Ordering::SeqCst);
     }
 
     pub fn heavy() {
@@ -37,6 +42,12 @@ mod imp {
 
 #[cfg(loom)]
 mod imp {
+    pub fn is_asymmetric() -> bool {
+        true
+    }
+    pub fn none() {
+        light();
+    }
     pub fn light() {
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
     }
@@ -49,6 +60,17 @@ mod imp {
 #[inline(always)]
 pub fn light() {
     imp::light();
+}
+
+/// Whether `light` costs nothing.
+pub fn is_asymmetric() -> bool {
+    imp::is_asymmetric()
+}
+
+/// As `light`, by who knows that it costs nothing.
+#[inline(always)]
+pub fn none() {
+    imp::none();
 }
 
 /// The same for the side that does it seldom: takes microseconds.

@@ -6,7 +6,7 @@
 //! own on top of what is there.
 
 use crate::atomic::{AtomicU64, Ordering};
-use crate::sequential::Word;
+use crate::word::Word;
 use std::marker::PhantomData;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
@@ -71,23 +71,9 @@ impl<N: Node> FlaggedStack<N> {
         (flags(word), node(word))
     }
 
-    /// By one compare-and-swap, unless `f` gives None: the word before and after.
-    #[inline(always)]
-    fn exchange(&self, mut f: impl FnMut(u64) -> Option<u64>) -> (u64, u64) {
-        let mut old = self.word.load(Ordering::Relaxed);
-        loop {
-            let Some(new) = f(old) else { return (old, old) };
-            // AcqRel: what was done before a change is seen by whoever sees it, and the other way round.
-            match self.word.exchange(old, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return (old, new),
-                Err(seen) => old = seen,
-            }
-        }
-    }
-
     #[inline(always)]
     pub fn change(&self, mut f: impl FnMut(u32) -> u32) -> Change {
-        let (old, new) = self.exchange(|word| {
+        let (old, new) = self.word.change(|word| {
             let new = word & !FLAGS | f(flags(word)) as u64 & FLAGS;
             (new != word).then_some(new)
         });
@@ -104,7 +90,7 @@ impl<N: Node> FlaggedStack<N> {
         debug_assert!(new.addr().is_multiple_of(NODE_ALIGN) && new.addr() << SHIFT >> SHIFT == new.addr());
         let address = (new.expose_provenance() as u64) << SHIFT;
         let mut is_closed = false;
-        let (old, new) = self.exchange(|word| {
+        let (old, new) = self.word.change(|word| {
             is_closed = word & !FLAGS == CLOSED;
             // SAFETY: by contract; it is on no stack as long as this goes round.
             unsafe { N::set_next(new, node(word)) };
@@ -118,7 +104,7 @@ impl<N: Node> FlaggedStack<N> {
     #[inline(always)]
     pub fn take(&self, mut f: impl FnMut(u32, bool) -> (u32, bool)) -> (Change, *mut N) {
         let mut takes = false;
-        let (old, new) = self.exchange(|word| {
+        let (old, new) = self.word.change(|word| {
             let new;
             (new, takes) = f(flags(word), !node::<N>(word).is_null());
             // It stays closed.
@@ -131,7 +117,7 @@ impl<N: Node> FlaggedStack<N> {
 
     /// Takes all nodes; nobody can put any there from now on.
     pub fn close(&self) -> *mut N {
-        node(self.exchange(|word| Some(word & FLAGS | CLOSED)).0)
+        node(self.word.change(|word| Some(word & FLAGS | CLOSED)).0)
     }
 }
 

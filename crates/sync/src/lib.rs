@@ -1,6 +1,7 @@
 //! What threads share without locks: the structures under the schedulers, small enough to be checked by a model of the machine's
 //! memory (loom, see `tests/` and `make loom`). Nothing here knows of processes.
 
+pub mod alone;
 pub mod barrier;
 pub mod claim;
 pub mod flagged_stack;
@@ -12,6 +13,7 @@ pub mod sequential;
 pub mod stack;
 pub mod thread_slot;
 pub mod turn;
+pub mod word;
 
 /// Atomics: the machine's, or those of the model.
 pub(crate) mod atomic {

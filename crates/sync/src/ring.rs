@@ -9,7 +9,7 @@
 //! compare-and-swap fails.
 
 use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
-use crate::sequential::Word;
+use crate::word::Word;
 use std::ptr::null_mut;
 
 /// Entries of the first buffer.
@@ -105,8 +105,18 @@ impl Ring {
     /// The oldest entry, for the owner.
     #[inline]
     pub fn pop(&self) -> Option<u64> {
-        let mut entry = [0];
-        (self.take(1, 1, &mut entry) == 1).then_some(entry[0])
+        loop {
+            let head = self.head.load(Ordering::Acquire);
+            if self.tail.load(Ordering::Acquire) == head {
+                return None;
+            }
+            // SAFETY: as in `take`.
+            let entry = unsafe { &*self.buffer.load(Ordering::Acquire) }.slot(head).load(Ordering::Relaxed);
+            // AcqRel: as there.
+            if self.head.exchange(head, head + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                return Some(entry);
+            }
+        }
     }
 
     /// Takes up to `most` of the oldest, and no more than one of `share` (1: all, 2: half, rounded up). How many; they are in `out`.

@@ -1,6 +1,7 @@
 //! The structures in all interleavings that the memory model allows, up to a number of preemptions: `make loom`.
 #![cfg(loom)]
 
+use heddle_sync::alone::{Alone, Number};
 use heddle_sync::claim::Claim;
 use heddle_sync::flagged_stack::{FlaggedStack, Node};
 use heddle_sync::idle::IdleSet;
@@ -10,7 +11,7 @@ use heddle_sync::ring::Ring;
 use heddle_sync::stack::Stack;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use loom::thread;
 
 fn model(f: impl Fn() + Send + Sync + 'static) {
@@ -407,5 +408,126 @@ fn each_letter_to_who_ends_is_had_by_one() {
             // SAFETY: it was taken, so it is ours.
             drop(unsafe { Box::from_raw(last) });
         }
+    });
+}
+
+/// Threads that come online to change a word, and may find themselves alone.
+struct Sum {
+    alone: Alone,
+    online: Vec<AtomicBool>,
+    sum: AtomicU64,
+}
+
+impl Sum {
+    fn new(threads: usize) -> Arc<Sum> {
+        let online = (0..threads).map(|_| AtomicBool::new(false)).collect();
+        Arc::new(Sum { alone: Alone::new(), online, sum: AtomicU64::new(0) })
+    }
+
+    /// As `runtime::qsbr`.
+    fn come(&self, me: usize) {
+        self.online[me].store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
+    fn go(&self, me: usize, gives_up: bool) {
+        if gives_up {
+            self.alone.give_up(Number::of(me));
+        }
+        self.online[me].store(false, Ordering::Release);
+    }
+
+    fn claim(&self, me: usize) -> bool {
+        let is_away = |(other, is_online): (usize, &AtomicBool)| other == me || !is_online.load(Ordering::Acquire);
+        self.alone.claim(Number::of(me), || self.online.iter().enumerate().all(is_away))
+    }
+
+    /// As `word`.
+    fn add(&self, me: usize) {
+        if self.alone.enter(Number::of(me)) {
+            self.sum.store(self.sum.load(Ordering::Relaxed) + 1, Ordering::Release);
+            self.alone.leave();
+        } else {
+            self.sum.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// One is alone while another comes in, twice: they change the same, and nothing is lost.
+#[test]
+fn what_one_changes_alone_and_another_who_comes_in_adds_up() {
+    model(|| {
+        let sum = Sum::new(2);
+        let other = {
+            let sum = sum.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    sum.come(1);
+                    sum.add(1);
+                    sum.go(1, false);
+                }
+            })
+        };
+        sum.come(0);
+        sum.claim(0);
+        sum.add(0);
+        sum.claim(0);
+        sum.add(0);
+        other.join().unwrap();
+        assert_eq!(sum.sum.load(Ordering::Relaxed), 4);
+    });
+}
+
+/// Two come in where one is alone, who changed something and is about to change it again. (He does not do so in this model, as it does
+/// not let two wait for one for ever.)
+#[test]
+fn of_two_who_come_in_neither_is_too_early() {
+    model(|| {
+        let sum = Sum::new(3);
+        sum.come(0);
+        assert!(sum.claim(0));
+        sum.add(0);
+        let others = [1, 2].map(|me| {
+            let sum = sum.clone();
+            thread::spawn(move || {
+                sum.come(me);
+                sum.add(me);
+                sum.go(me, true);
+            })
+        });
+        sum.claim(0);
+        for other in others {
+            other.join().unwrap();
+        }
+        sum.claim(0);
+        sum.add(0);
+        assert_eq!(sum.sum.load(Ordering::Relaxed), 4);
+    });
+}
+
+/// Two claim at the same time, and one after the other.
+#[test]
+fn of_two_that_claim_one_at_most_is_alone() {
+    model(|| {
+        let sum = Sum::new(2);
+        let other = {
+            let sum = sum.clone();
+            thread::spawn(move || {
+                sum.come(1);
+                sum.claim(1);
+                sum.add(1);
+                sum.go(1, true);
+            })
+        };
+        sum.come(0);
+        sum.claim(0);
+        sum.add(0);
+        // Who comes back need not claim again.
+        sum.go(0, false);
+        sum.come(0);
+        sum.add(0);
+        other.join().unwrap();
+        assert_eq!(sum.sum.load(Ordering::Relaxed), 3);
+        assert!(sum.claim(0) || !sum.alone.enter(Number::of(1)));
     });
 }

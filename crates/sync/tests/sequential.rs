@@ -1,7 +1,8 @@
 //! The sequential machine, in a process of its own: the mode is chosen once.
 #![cfg(not(loom))]
 
-use heddle_sync::sequential::{self, Number, Word};
+use heddle_sync::sequential;
+use heddle_sync::word::{Number, Word};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -12,13 +13,13 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 
 fn work(times: u64) {
     for _ in 0..times {
-        assert_eq!(INSIDE.replace(1, Ordering::Relaxed), 0, "two have the turn");
+        assert_eq!(INSIDE.add(1, Ordering::Relaxed), 0, "two have the turn");
         SUM.add(1, Ordering::Relaxed);
         let seen = SUM.load(Ordering::Relaxed);
         assert_eq!(SUM.exchange(seen, seen + 2, Ordering::Relaxed, Ordering::Relaxed), Ok(seen));
         assert_eq!(SUM.exchange(seen, seen, Ordering::Relaxed, Ordering::Relaxed), Err(seen + 2));
         SUM.sub(2, Ordering::Relaxed);
-        assert_eq!(INSIDE.replace(0, Ordering::Relaxed), 1);
+        assert_eq!(INSIDE.sub(1, Ordering::Relaxed), 1);
     }
 }
 

@@ -49,6 +49,7 @@ fn schedulers(p: &mut Process, _: &[Term]) -> NativeResult {
                 ("wake_ups", f.wake_ups.get()),
                 ("parks", f.parks.get()),
                 ("searches", f.searches.get()),
+                ("claims", f.claims.get()),
                 ("lock_waits", f.lock_waits()),
                 ("lock_wait_ns", f.lock_wait_ns()),
             ];

@@ -7,6 +7,7 @@ use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::{Put, Taken};
 use crate::trace::{events, flags, meters};
 use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, system_monitor, system_profile, time};
+use heddle_sync::alone;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Does with a process from a queue what is to be done.
@@ -181,6 +182,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
         }
         Outcome::DirtyCpu | Outcome::DirtyIo => {
             local.flags |= FLAG_DETACHED;
+            alone::give_up();
             // A dirty thread may have it at once, but not before it gets it from the queue: nothing of `local` is used after this.
             if p.state.go_dirty() == Put::Enqueue {
                 enqueue(p);

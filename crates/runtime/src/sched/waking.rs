@@ -7,7 +7,7 @@ use crate::partner::{self, Woken};
 use crate::process::{Priority, ProcRef};
 use crate::state::Put;
 use crate::{balance, placement, private, record, shared, system_profile};
-use heddle_sync::barrier;
+use heddle_sync::{alone, barrier};
 use std::sync::atomic::Ordering;
 
 /// A process has a reason to run.
@@ -219,6 +219,7 @@ pub(super) fn wake_inactive() {
 /// Wakes who was taken out of the set of the idle.
 pub(super) fn unpark(index: usize) {
     record::event(record::Event::WakeUp(index));
+    alone::give_up();
     // Relaxed, here and where it is read: a number to go by.
     vm().coming.fetch_add(1, Ordering::Relaxed);
     vm().schedulers[index].parker.unpark();
