@@ -3,6 +3,7 @@
 use crate::Kind;
 use crate::mimalloc::{mi_theap_malloc, mi_theap_realloc};
 use crate::own_row::own_row;
+use crate::recent::RECENT_BYTES;
 use crate::rows;
 use libmimalloc_sys::mi_free;
 use std::alloc::{Layout, handle_alloc_error};
@@ -46,6 +47,35 @@ pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
     own_row().freed(kind, bytes);
     // SAFETY: by contract it is a block of ours.
     unsafe { mi_free(block.cast()) }
+}
+
+/// A block of `RECENT_BYTES` for a heap, with what the thread freed of these before (`recent`).
+#[inline(always)]
+pub fn allocate_recent() -> *mut u8 {
+    let row = own_row();
+    match row.recent_data.take() {
+        Some(block) => {
+            row.allocated(Kind::Heap, RECENT_BYTES);
+            block
+        }
+        None => allocate(Kind::Heap, RECENT_BYTES),
+    }
+}
+
+/// # Safety
+/// As `free`; the block came from `allocate_recent`.
+#[inline(always)]
+// SAFETY: the contract above.
+pub unsafe fn free_recent(block: *mut u8) {
+    let row = own_row();
+    // SAFETY: by contract; blocks are aligned to a word at least.
+    unsafe {
+        if row.recent_data.keep(block) {
+            row.freed(Kind::Heap, RECENT_BYTES);
+        } else {
+            free(Kind::Heap, block, RECENT_BYTES);
+        }
+    }
 }
 
 /// The block with another size, perhaps elsewhere.

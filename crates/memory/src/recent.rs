@@ -1,19 +1,20 @@
 //! Blocks of one size that a thread freed, kept for what it allocates next.
 //!
-//! A signal is allocated by who sends it and freed by who receives it. Where these are two threads the allocator takes it back by a list
-//! that both write to, and the owner collects it later, block by block, from the other one's cache. But most threads receive about
-//! as many as they send: who keeps what he freed has memory for his next signal, which is in his cache already.
+//! A signal, and the fragment with what it carries, is allocated by who sends it and freed by who receives it. Where these are two threads
+//! the allocator takes it back by a list that both write to, and the owner collects it later, block by block, from the other one's
+//! cache. But most threads receive about as many as they send: who keeps what he freed has memory for his next message, which is in
+//! his cache already.
 //!
-//! What is kept counts as allocated. Who looks here for memory and who leaves it here is the crate's above; a thread keeps nothing
-//! before it opened its list.
+//! What is kept of signals counts as allocated, of fragments as freed (`allocate_recent`): theirs are memory of processes. A thread keeps
+//! nothing before it opened its lists.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The size of each block, in bytes: a signal's.
+/// The size of each block, in bytes: a signal's, or a fragment's with a few words.
 pub const RECENT_BYTES: usize = 64;
 /// A slice sends or receives some hundreds, and processes that do the same follow each other: many who send, then many who receive. 1 MiB a
-/// thread is what the machine pays, until it has nothing to do (`give_back` counts them).
+/// thread is what the machine pays, for each of the two, until it has nothing to do (`give_back` counts them).
 const MOST: usize = 16_384;
 
 /// A thread's. By that thread alone, so all is Relaxed; who has no row of his own shares one that has no room.
@@ -50,7 +51,7 @@ impl Recent {
     /// Whether the block is on the list now.
     ///
     /// # Safety
-    /// It has `RECENT_BYTES` from Rust's allocator, is aligned to a word, and nobody uses it.
+    /// It has `RECENT_BYTES` of the kind that this list is for, is aligned to a word, and nobody uses it.
     #[inline(always)]
     // SAFETY: the contract above.
     pub unsafe fn keep(&self, block: *mut u8) -> bool {

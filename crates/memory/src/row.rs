@@ -45,7 +45,9 @@ pub struct Row {
     /// The thread's pages: here, because who allocates counts. None is there without a row of its own, so that a thread has none
     /// yet is found where it has no pages yet.
     heaps: [AtomicPtr<ThreadHeap>; KINDS.len()],
+    /// Signals, and fragments in which messages travel.
     pub recent: Recent,
+    pub recent_data: Recent,
     allocated: Blocks,
     freed: Blocks,
     /// Of binaries and messages, which know who allocated them: what this thread freed for others.
@@ -113,6 +115,7 @@ impl Row {
         Row {
             heaps: [const { AtomicPtr::new(null_mut()) }; KINDS.len()],
             recent: Recent::new(),
+            recent_data: Recent::new(),
             allocated: Blocks::new(),
             freed: Blocks::new(),
             foreign_blocks: AtomicU64::new(0),
@@ -160,6 +163,7 @@ impl Row {
     pub(crate) fn ends(&self) {
         self.let_go_of_recent();
         self.recent.close();
+        self.recent_data.close();
         self.heaps.iter().for_each(|heap| heap.store(null_mut(), Ordering::Relaxed));
         self.owner.store(0, Ordering::Relaxed);
         self.thread.store(0, Ordering::Relaxed);
@@ -172,12 +176,15 @@ impl Row {
             // SAFETY: a block of the allocator's that nobody uses.
             unsafe { libmimalloc_sys::mi_free(block.cast()) };
         });
+        // SAFETY: as above. They are counted as freed.
+        self.recent_data.let_go(|block| unsafe { libmimalloc_sys::mi_free(block.cast()) });
     }
 
     /// From now on its thread keeps what it frees of signals.
     pub fn open_recent(&self) {
         if !self.is_shared() {
             self.recent.open();
+            self.recent_data.open();
         }
     }
 

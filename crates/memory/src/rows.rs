@@ -152,7 +152,7 @@ pub fn kept_bytes() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{allocate, free};
+    use crate::{RECENT_BYTES, allocate, allocate_recent, free, free_recent};
     use std::collections::HashSet;
 
     fn live(kind: Kind) -> usize {
@@ -168,6 +168,33 @@ mod tests {
         // SAFETY: blocks of that kind and size.
         std::thread::spawn(move || blocks.into_iter().for_each(|b| unsafe { free(Kind::Ets, b as *mut u8, 1000) })).join().unwrap();
         assert_eq!(live(Kind::Ets), before);
+    }
+
+    #[test]
+    fn what_is_kept_for_the_next_message_is_nobodys_until_then() {
+        let _alone = crate::tests::alone();
+        let kept = || mine().recent_data.bytes();
+        let other = std::thread::spawn(move || {
+            mine().open_recent();
+            let before = live(Kind::Heap);
+            let blocks = [allocate_recent(), allocate_recent()];
+            assert_eq!(live(Kind::Heap) - before, 2 * RECENT_BYTES);
+            // SAFETY: blocks of `allocate_recent`.
+            blocks.iter().for_each(|b| unsafe { free_recent(*b) });
+            assert_eq!((live(Kind::Heap) - before, kept()), (0, 2 * RECENT_BYTES));
+            // The last one comes first.
+            assert_eq!([allocate_recent(), allocate_recent()], [blocks[1], blocks[0]]);
+            assert_eq!((live(Kind::Heap) - before, kept()), (2 * RECENT_BYTES, 0));
+            // SAFETY: as above.
+            blocks.iter().for_each(|b| unsafe { free_recent(*b) });
+            crate::leave_and_purge();
+            assert_eq!((live(Kind::Heap) - before, kept()), (0, 0));
+            // Left as it ends.
+            // SAFETY: as above.
+            unsafe { free_recent(allocate_recent()) };
+            before
+        });
+        assert_eq!(live(Kind::Heap), other.join().unwrap());
     }
 
     #[test]

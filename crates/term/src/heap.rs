@@ -9,7 +9,7 @@ use crate::refbin::RefBin;
 use crate::resource;
 use crate::term::Term;
 use crate::young;
-use heddle_memory::Stamp;
+use heddle_memory::{RECENT_BYTES, Stamp};
 use std::ptr::null_mut;
 
 /// What freed memory of terms is overwritten with in the mode that looks for stale terms.
@@ -24,6 +24,9 @@ pub struct Fragment {
     pub used_words: usize,
 }
 
+/// Fragments of so many words, as most messages need no more, are kept by who freed them (`heddle_memory::free_recent`).
+const RECENT_WORDS: usize = (RECENT_BYTES - size_of::<Fragment>()) / 8;
+
 impl Fragment {
     fn bytes(capacity_words: usize) -> usize {
         size_of::<Fragment>() + capacity_words * 8
@@ -31,7 +34,10 @@ impl Fragment {
 
     #[inline]
     pub fn new(capacity_words: usize) -> *mut Fragment {
-        Fragment::of(heddle_memory::Kind::Heap, capacity_words)
+        if capacity_words > RECENT_WORDS {
+            return Fragment::of(heddle_memory::Kind::Heap, capacity_words);
+        }
+        Fragment::at(heddle_memory::allocate_recent(), RECENT_WORDS)
     }
 
     /// One for a process' heap.
@@ -41,8 +47,14 @@ impl Fragment {
 
     #[inline(always)]
     pub(crate) fn of(kind: heddle_memory::Kind, capacity_words: usize) -> *mut Fragment {
-        let fragment = heddle_memory::allocate(kind, Fragment::bytes(capacity_words)).cast::<Fragment>();
-        // SAFETY: fresh memory of so many bytes, for nobody else to see.
+        Fragment::at(heddle_memory::allocate(kind, Fragment::bytes(capacity_words)), capacity_words)
+    }
+
+    /// In fresh memory for so many words.
+    #[inline(always)]
+    fn at(memory: *mut u8, capacity_words: usize) -> *mut Fragment {
+        let fragment = memory.cast::<Fragment>();
+        // SAFETY: callers just allocated it, for nobody else to see, with room for the header.
         unsafe { fragment.write(Fragment { next: null_mut(), capacity: Stamp::new(capacity_words), used_words: 0 }) };
         fragment
     }
@@ -59,8 +71,14 @@ impl Fragment {
     /// `fragment` must be live and nothing may point into it any more.
     #[inline]
     pub unsafe fn free(fragment: *mut Fragment) {
-        // SAFETY: by contract.
-        unsafe { Fragment::free_of(heddle_memory::Kind::Heap, fragment) }
+        // SAFETY: by contract; who has as many words has such a block, wherever it was allocated.
+        unsafe {
+            if Fragment::capacity_words(fragment) != RECENT_WORDS {
+                return Fragment::free_of(heddle_memory::Kind::Heap, fragment);
+            }
+            (*fragment).capacity.leaves(RECENT_BYTES);
+            heddle_memory::free_recent(fragment.cast());
+        }
     }
 
     /// A fragment of a process' heap, where the heap is shared.
