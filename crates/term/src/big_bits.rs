@@ -1,6 +1,6 @@
 //! Bit operations on integers as if they were two's complement of endless width.
 
-use crate::big::{ArithError, Int, MAX_DIGITS, checked, from_digits};
+use crate::big::{ArithError, Int, MAX_DIGITS, checked, from_digits, from_i128};
 use crate::heap::Heap;
 use crate::term::Term;
 
@@ -91,15 +91,33 @@ fn from_complement(heap: &mut Heap, mut digits: Vec<u64>) -> Result<Term, ArithE
 #[inline(never)]
 fn bitwise(heap: &mut Heap, a: Term, b: Term, op: fn(u64, u64) -> u64) -> Result<Term, ArithError> {
     let (Some(a), Some(b)) = (Int::of(a), Int::of(b)) else { return Err(ArithError::Badarith) };
+    if let (Some(a), Some(b)) = (narrow(&a), narrow(&b)) {
+        let (low, high) = (op(a as u64, b as u64), op((a >> 64) as u64, (b >> 64) as u64));
+        return Ok(from_i128(heap, (high as i128) << 64 | low as i128));
+    }
+    wide(heap, &a, &b, op)
+}
+
+/// One of a digit at most, as is what programs hash and draw random numbers with.
+fn narrow(int: &Int) -> Option<i128> {
+    match *int.digits() {
+        [] => Some(0),
+        [digit] if int.negative => Some(-(digit as i128)),
+        [digit] => Some(digit as i128),
+        _ => None,
+    }
+}
+
+fn wide(heap: &mut Heap, a: &Int, b: &Int, op: fn(u64, u64) -> u64) -> Result<Term, ArithError> {
     // One digit more than the longer one holds the sign.
     let len = a.digits().len().max(b.digits().len()) + 1;
-    let out = complement(&a, len).iter().zip(complement(&b, len)).map(|(&x, y)| op(x, y)).collect();
+    let out = complement(a, len).iter().zip(complement(b, len)).map(|(&x, y)| op(x, y)).collect();
     from_complement(heap, out)
 }
 
 pub fn bsl(heap: &mut Heap, a: Term, count: Term) -> Result<Term, ArithError> {
     if let (Some(value), Some(n @ 0..64)) = (a.as_small(), count.as_small()) {
-        return Ok(crate::big::from_i128(heap, (value as i128) << n));
+        return Ok(from_i128(heap, (value as i128) << n));
     }
     shift(heap, a, count, true)
 }
@@ -125,6 +143,15 @@ fn shift(heap: &mut Heap, a: Term, count: Term, left: bool) -> Result<Term, Arit
         _ if left => return Err(ArithError::SystemLimit),
         _ => return Ok(Term::small(if int.negative { -1 } else { 0 })),
     };
+    match narrow(&int) {
+        // 64 bits and a sign become 127.
+        Some(value) if left && bits < 63 => Ok(from_i128(heap, value << bits)),
+        Some(value) if !left => Ok(from_i128(heap, value >> bits.min(127))),
+        _ => shift_wide(heap, &int, bits, left),
+    }
+}
+
+fn shift_wide(heap: &mut Heap, int: &Int, bits: u64, left: bool) -> Result<Term, ArithError> {
     let (words, rest) = ((bits / 64) as usize, (bits % 64) as u32);
     if left {
         let mut out = vec![0; words];
@@ -152,4 +179,37 @@ fn shift(heap: &mut Heap, a: Term, count: Term, left: bool) -> Result<Term, Arit
         increment(&mut out);
     }
     Ok(from_digits(heap, int.negative, &out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::exact_eq;
+
+    /// Integers of a digit take a short way; that of longer ones gives the same.
+    #[test]
+    fn both_ways_agree() {
+        let mut heap = Heap::new();
+        let edges = [0, 1, 2, 5, (1 << 59) - 1, 1 << 59, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+        let all: Vec<Term> = edges.iter().flat_map(|&e| [e as i128, -(e as i128)]).map(|i| from_i128(&mut heap, i)).collect();
+        for &a in &all {
+            for &b in &all {
+                for op in [|x: u64, y: u64| x & y, |x, y| x | y, |x, y| x ^ y] {
+                    let (short, long) = (bitwise(&mut heap, a, b, op).unwrap(), wide_of(&mut heap, a, b, op));
+                    assert!(exact_eq(short, long), "{a:?} {b:?}: {short:?} {long:?}");
+                }
+            }
+            for bits in [1, 3, 4, 31, 61, 62, 63, 64, 65, 126, 127, 128, 200] {
+                for left in [true, false].into_iter().filter(|_| a != Term::small(0)) {
+                    let short = shift(&mut heap, a, Term::small(bits), left).unwrap();
+                    let long = shift_wide(&mut heap, &Int::of(a).unwrap(), bits as u64, left).unwrap();
+                    assert!(exact_eq(short, long), "{a:?} by {bits}: {short:?} {long:?}");
+                }
+            }
+        }
+    }
+
+    fn wide_of(heap: &mut Heap, a: Term, b: Term, op: fn(u64, u64) -> u64) -> Term {
+        wide(heap, &Int::of(a).unwrap(), &Int::of(b).unwrap(), op).unwrap()
+    }
 }

@@ -89,7 +89,6 @@ enum Frame {
     Sort(Box<MapSort>),
 }
 
-#[cold]
 #[inline(never)]
 fn compare(a: Term, b: Term, exact: bool) -> Ordering {
     let mut stack: Vec<Frame> = Vec::new();
@@ -165,7 +164,9 @@ fn step(a: &mut Term, b: &mut Term, exact: bool, stack: &mut Vec<Frame>, sorts: 
             if p == q {
                 (*a, *b) = (x.tail(), y.tail());
             } else {
-                stack.push(Frame::One(x.tail(), y.tail(), exact));
+                if !differ(p, q) {
+                    stack.push(Frame::One(x.tail(), y.tail(), exact));
+                }
                 (*a, *b) = (p, q);
             }
             continue;
@@ -184,17 +185,41 @@ fn step(a: &mut Term, b: &mut Term, exact: bool, stack: &mut Vec<Frame>, sorts: 
             7 => {
                 let n = x.header().arity();
                 let order = n.cmp(&y.header().arity());
-                if order == Ordering::Equal {
-                    stack.push(Frame::Run(x.ptr().wrapping_add(1).cast(), y.ptr().wrapping_add(1).cast(), n, exact));
-                    return None;
+                if order != Ordering::Equal {
+                    return Some(order);
                 }
-                Some(order)
+                let (p, q, left) = unlike_rest(x.ptr().wrapping_add(1).cast(), y.ptr().wrapping_add(1).cast(), n);
+                if left == 0 {
+                    return Some(Ordering::Equal);
+                }
+                // SAFETY: there are terms left on both sides.
+                (*a, *b) = unsafe { (*p, *q) };
+                if left > 1 && !differ(*a, *b) {
+                    stack.push(Frame::Run(p.wrapping_add(1), q.wrapping_add(1), left - 1, exact));
+                }
+                continue;
             }
             8 => maps(x, y, exact, stack, sorts),
             4 => funs(x, y, exact, stack),
             _ => Some(leaf(ra, x, y, exact)),
         };
     }
+}
+
+/// Whether what comes behind these two words, which are not the same, matters no more.
+#[inline(always)]
+pub(crate) fn differ(a: Term, b: Term) -> bool {
+    a.is_immediate() && b.is_immediate()
+}
+
+/// Two runs of `n` terms without what they have in common at the beginning, word by word.
+#[inline(always)]
+pub(crate) fn unlike_rest(mut a: *const Term, mut b: *const Term, mut n: usize) -> (*const Term, *const Term, usize) {
+    // SAFETY: there are `n` terms on both sides.
+    while n > 0 && unsafe { *a == *b } {
+        (a, b, n) = (a.wrapping_add(1), b.wrapping_add(1), n - 1);
+    }
+    (a, b, n)
 }
 
 fn leaf(rank: u8, a: Term, b: Term, exact: bool) -> Ordering {

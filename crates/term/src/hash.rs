@@ -96,8 +96,15 @@ fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
     match kind {
         // Maps come in their stored order, which is the same for equal maps.
         Kind::Tuple | Kind::FlatMap | Kind::HashMap | Kind::HashNode => {
-            stack.push(Pending::Run(slot_address(0), header.arity()));
-            mix(hash, header.raw())
+            let (mut hash, mut at) = (mix(hash, header.raw()), 0);
+            while at < header.arity() && term.slot(at).is_immediate() {
+                hash = mix(hash, term.slot(at).raw());
+                at += 1;
+            }
+            if at < header.arity() {
+                stack.push(Pending::Run(slot_address(at), header.arity() - at));
+            }
+            hash
         }
         Kind::Fun => {
             let entry = fun::entry(term);

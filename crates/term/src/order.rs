@@ -5,8 +5,8 @@
 
 use crate::bits::BitsView;
 use crate::boxed::Kind;
-use crate::compare::cmp_int_float;
 pub use crate::compare::{cmp, cmp_exact, cmp_map_keys};
+use crate::compare::{cmp_int_float, differ, unlike_rest};
 use crate::fun;
 use crate::ident::{PidView, PortView, RefView};
 use crate::term::Term;
@@ -35,7 +35,6 @@ fn slots(term: Term, from: usize) -> *const Term {
     term.ptr().wrapping_add(1 + from) as *const Term
 }
 
-#[cold]
 #[inline(never)]
 fn equal(a: Term, b: Term, exact: bool) -> bool {
     let mut stack: Vec<Pending> = Vec::new();
@@ -74,7 +73,18 @@ fn equal(a: Term, b: Term, exact: bool) -> bool {
                     if n != b.header().arity() {
                         return false;
                     }
-                    stack.push(Pending::Run(slots(a, 0), slots(b, 0), n, exact));
+                    let (x, y, left) = unlike_rest(slots(a, 0), slots(b, 0), n);
+                    if left > 0 {
+                        // SAFETY: there are terms left on both sides.
+                        (a, b) = unsafe { (*x, *y) };
+                        if differ(a, b) {
+                            return false;
+                        }
+                        if left > 1 {
+                            stack.push(Pending::Run(x.wrapping_add(1), y.wrapping_add(1), left - 1, exact));
+                        }
+                        continue;
+                    }
                     true
                 }
                 (Kind::FlatMap, Kind::FlatMap) => {
