@@ -90,8 +90,9 @@ pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) ->
     if block.is_null() { out_of_memory(bytes) } else { block.cast() }
 }
 
+/// Ends everything, as a block does that there is no memory for.
 #[cold]
 #[inline(never)]
-fn out_of_memory(bytes: usize) -> ! {
+pub fn out_of_memory(bytes: usize) -> ! {
     handle_alloc_error(Layout::from_size_align(bytes, 8).expect("size of a block"))
 }

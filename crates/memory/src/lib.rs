@@ -18,7 +18,7 @@ mod system;
 mod trails;
 
 pub use areas::{Area, areas, thread_id};
-pub use blocks::{allocate, allocate_recent, free, free_recent, resize, try_allocate};
+pub use blocks::{allocate, allocate_recent, free, free_recent, out_of_memory, resize, try_allocate};
 pub use global::{Allocator, configure};
 pub use mimalloc::message_area;
 pub use own_row::own_row;

@@ -2,12 +2,12 @@
 //! reverses, so the order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, which wakes its receiver
 //! as well, and no lock.
 
-use crate::package::prefetch;
 use crate::process::Priority;
 use crate::signal::{Body, Signal};
 use crate::state::{self, ProcState, Put};
 use heddle_memory::own_row;
 use heddle_sync::flagged_stack::{Change, Node};
+use heddle_sync::prefetch;
 use heddle_term::Term;
 use std::ptr::null_mut;
 
@@ -118,7 +118,7 @@ fn reverse(mut list: *mut Signal) -> *mut Signal {
         // SAFETY: the list was taken whole; every node is ours.
         unsafe {
             let next = (*list).next;
-            prefetch(forget_trail(&mut (*list).body).cast());
+            prefetch::to_read(forget_trail(&mut (*list).body).cast());
             if let Body::Message { data, .. } = &(*list).body {
                 data.prefetch();
             }

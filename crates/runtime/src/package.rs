@@ -8,6 +8,7 @@ use crate::off_heap::virtual_words;
 use crate::own_copy;
 use crate::process::Process;
 use crate::shared;
+use heddle_sync::prefetch;
 use heddle_term::Term;
 use heddle_term::area::{self, NewRegion, Region};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
@@ -37,16 +38,6 @@ const REGION: usize = 1;
 
 // SAFETY: a package owns its memory alone.
 unsafe impl Send for Package {}
-
-/// The line there, if it is anywhere, is wanted in the cache.
-#[inline(always)]
-pub fn prefetch(place: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction takes any address, and reads nothing that a program can see.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast())
-    };
-}
 
 impl Package {
     /// A flat copy of `term` that may be kept anywhere: it refers to no literals. What is in the message area, and refers to none, is
@@ -343,9 +334,9 @@ impl Package {
     pub fn prefetch(&self) {
         // Without a fragment it refers to an object of the shared heap, if to any.
         match self.is_bare() {
-            true if self.term.is_pointer() => prefetch(self.term.ptr().cast()),
+            true if self.term.is_pointer() => prefetch::to_read(self.term.ptr().cast()),
             true => {}
-            false => prefetch(self.fragment.cast()),
+            false => prefetch::to_read(self.fragment.cast()),
         }
     }
 

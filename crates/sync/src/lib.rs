@@ -7,6 +7,7 @@ pub mod claim;
 pub mod flagged_stack;
 pub mod idle;
 pub mod pile;
+pub mod prefetch;
 pub mod reader_lock;
 pub mod ring;
 pub mod sequential;

@@ -86,18 +86,18 @@ pub use lock::{ReadGuard, ReaderLock, WriteGuard};
 #[cfg(not(loom))]
 mod lock {
     use super::*;
-    use crate::atomic::AtomicUsize;
     use crate::thread_slot::{self, Slot};
     use std::cell::UnsafeCell;
     use std::marker::PhantomData;
     use std::ops::{Deref, DerefMut};
+    use std::sync::atomic::AtomicU16;
     use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
     /// Locks that a thread can read at a time without taking them; further ones it takes.
     const AT_A_TIME: usize = 3;
 
     /// Reads in a row that give the bias: they cost some 10 ns each, taking the bias away some 5,000 ns.
-    const PATIENCE: usize = 1000;
+    const PATIENCE: u16 = 1000;
 
     #[repr(align(64))]
     struct Lines([AtomicPtr<()>; AT_A_TIME]);
@@ -115,7 +115,7 @@ mod lock {
     pub struct ReaderLock<T> {
         bias: Bias,
         /// Reads that are still to come before the bias. Counted down by readers one over the other: about right is enough.
-        patience: AtomicUsize,
+        patience: AtomicU16,
         lock: RwLock<()>,
         value: UnsafeCell<T>,
     }
@@ -145,7 +145,7 @@ mod lock {
     impl<T> ReaderLock<T> {
         pub const fn new(value: T) -> ReaderLock<T> {
             let bias = Bias(AtomicBool::new(false));
-            ReaderLock { bias, patience: AtomicUsize::new(PATIENCE), lock: RwLock::new(()), value: UnsafeCell::new(value) }
+            ReaderLock { bias, patience: AtomicU16::new(PATIENCE), lock: RwLock::new(()), value: UnsafeCell::new(value) }
         }
 
         #[inline]
@@ -306,7 +306,7 @@ mod lock {
                 std::hint::spin_loop();
                 guard.1 = n;
                 drop(guard);
-                lock.patience.store(n as usize % 5, Ordering::Relaxed);
+                lock.patience.store(n as u16 % 5, Ordering::Relaxed);
                 std::thread::yield_now();
             }
             assert!(readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>() > 0, "nobody passed the lock by");

@@ -18,11 +18,21 @@ pub fn place_of(key: Term) -> u64 {
 
 pub(super) struct Chains {
     /// A power of two many, or none.
-    pub heads: Vec<*mut Object>,
-    bits: u32,
-    shard_bits: u32,
+    pub heads: Box<[*mut Object]>,
     /// Objects that were deleted while the table was fixed.
-    pub kept: Kept,
+    pub kept: Option<Box<Kept>>,
+    bits: u8,
+    shard_bits: u8,
+}
+
+/// Which of `1 << bits` buckets of its shard, of which there are `1 << shard_bits`, a place is in.
+#[inline(always)]
+pub(super) fn bucket(place: u64, shard_bits: u32, bits: u32) -> usize {
+    (((place << shard_bits) & (PLACE_END - 1)) >> (PLACE_BITS - bits)) as usize
+}
+
+fn empty_heads(bits: u32) -> Box<[*mut Object]> {
+    vec![null_mut(); 1 << bits].into_boxed_slice()
 }
 
 /// Deleted objects that are not freed yet.
@@ -89,11 +99,20 @@ pub(super) const FIRST_BITS: u32 = 3;
 impl Chains {
     /// Chains of a shard among `1 << shard_bits`, empty.
     pub(super) fn new(shard_bits: u32) -> Chains {
-        Chains { heads: Vec::new(), bits: 0, shard_bits, kept: Kept::default() }
+        Chains { heads: Box::default(), kept: None, bits: 0, shard_bits: shard_bits as u8 }
+    }
+
+    fn bits(&self) -> u32 {
+        self.bits as u32
     }
 
     pub(super) fn bucket(&self, place: u64) -> usize {
-        (((place << self.shard_bits) & (PLACE_END - 1)) >> (PLACE_BITS - self.bits)) as usize
+        bucket(place, self.shard_bits as u32, self.bits())
+    }
+
+    /// What `bucket` needs, for who has no lock and only wants to know where the head may lie.
+    pub(super) fn outline(&self) -> (*mut *mut Object, u8) {
+        (if self.heads.is_empty() { null_mut() } else { self.heads.as_ptr().cast_mut() }, self.bits)
     }
 
     /// The link to the first object that is not before (place, key), and whether it has that key.
@@ -155,26 +174,34 @@ impl Chains {
         }
     }
 
-    /// Makes room for `count` objects: splits every chain at its middle place.
-    pub(super) fn grow_for(&mut self, count: usize) {
+    /// Makes room for `count` objects: splits every chain at its middle place. True if that changed the outline.
+    pub(super) fn grow_for(&mut self, count: usize) -> bool {
+        let full = |chains: &Chains| 2 * count > chains.heads.len() && chains.bits() + (chains.shard_bits as u32) < 40;
+        if !self.heads.is_empty() && !full(self) {
+            return false;
+        }
         if self.heads.is_empty() {
-            self.bits = FIRST_BITS;
-            self.heads = vec![null_mut(); 1 << FIRST_BITS];
+            self.bits = FIRST_BITS as u8;
+            self.heads = empty_heads(FIRST_BITS);
         }
-        while count > self.heads.len() && self.bits + self.shard_bits < 40 {
-            self.set_bits(self.bits + 1);
+        while full(self) {
+            self.set_bits(self.bits() + 1);
         }
+        true
     }
 
-    pub(super) fn shrink_for(&mut self, count: usize) {
-        while self.bits > FIRST_BITS && count < self.heads.len() / 8 {
-            self.set_bits(self.bits - 1);
+    /// The other way round; true if that changed the outline.
+    pub(super) fn shrink_for(&mut self, count: usize) -> bool {
+        let before = self.bits;
+        while self.bits() > FIRST_BITS && count < self.heads.len() / 8 {
+            self.set_bits(self.bits() - 1);
         }
+        self.bits != before
     }
 
     fn set_bits(&mut self, bits: u32) {
-        let old = std::mem::replace(&mut self.heads, vec![null_mut(); 1 << bits]);
-        self.bits = bits;
+        let old = std::mem::replace(&mut self.heads, empty_heads(bits));
+        self.bits = bits as u8;
         // Objects come in order, so each is the last of its new chain.
         let mut last: (usize, *mut Object) = (usize::MAX, null_mut());
         for head in old {
@@ -198,7 +225,12 @@ impl Chains {
 
     pub(super) fn take_all(&mut self) -> Vec<*mut Object> {
         self.bits = 0;
-        std::mem::take(&mut self.heads)
+        std::mem::take(&mut self.heads).into_vec()
+    }
+
+    /// Where deleted objects go while the table is fixed.
+    pub(super) fn keep(&mut self) -> &mut Kept {
+        self.kept.get_or_insert_default()
     }
 }
 

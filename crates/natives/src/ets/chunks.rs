@@ -109,7 +109,7 @@ impl Chunks {
         let (limit, reverse, ordered) = (self.limit, self.reverse, self.ordered);
         let (mut found, mut count) = (self.found, self.count);
         self.position = piece(p, table, range, self.position, ordered && reverse, |p, object| {
-            if let Some(result) = program.run(p, &mut env, object.tuple) {
+            if let Some(result) = program.run(p, &mut env, object.tuple()) {
                 found = p.heap.cons(result, found);
                 count += 1;
             }
@@ -126,7 +126,7 @@ impl Chunks {
             let mut env = Env::default();
             for key in keys {
                 table.with_key(key, |object| {
-                    if let Some(result) = program.run(p, &mut env, object.tuple) {
+                    if let Some(result) = program.run(p, &mut env, object.tuple()) {
                         self.found = p.heap.cons(result, self.found);
                         self.count += 1;
                     }

@@ -8,10 +8,13 @@
 use super::chains::{Chains, FIRST_BITS, Group, Kept, PLACE_BITS};
 pub use super::chains::{PLACE_END, place_of};
 use super::object::{Change, Object, Owned, Verdict};
+use super::outlines::Outlines;
 use heddle_runtime::locks::Class;
+use heddle_sync::prefetch;
 use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use heddle_term::Term;
 use heddle_term::order::exact_eq;
+use smallvec::SmallVec;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -26,18 +29,25 @@ pub enum Copies {
 
 pub struct HashStore {
     shards: Box<[Shard]>,
+    outlines: Outlines,
     shard_bits: u32,
     copies: Copies,
     /// The table is fixed: deleted objects are kept, and it does not shrink.
     keeping: AtomicBool,
 }
 
+/// One line of the cache: who takes the lock has the rest too.
 #[repr(align(128))]
 struct Shard {
     chains: ReaderLock<Chains>,
     count: AtomicUsize,
     words: AtomicUsize,
 }
+
+const _: () = assert!(size_of::<ReaderLock<Chains>>() + 2 * size_of::<AtomicUsize>() <= 64);
+
+/// Objects that one change unlinked: mostly one.
+type Gone = SmallVec<[Owned; 1]>;
 
 /// Objects that left a table; freed when it is dropped, or piece by piece.
 pub struct Removed(Vec<Kept>);
@@ -82,9 +92,8 @@ impl Shard {
         self.words.store(self.words.load(Relaxed) - object.words(), Relaxed);
     }
 
-    /// Puts an object in, in place of the one of its key when only one is allowed.
+    /// Puts an object in, in place of the one of its key when only one is allowed. There is room for it.
     fn put(&self, chains: &mut Chains, object: Owned, copies: Copies) {
-        chains.grow_for(self.count.load(Relaxed) + 1);
         let (link, found) = chains.seek(object.hash, object.key);
         // SAFETY: we hold the write lock; `link` is a link of our chains.
         unsafe {
@@ -95,7 +104,7 @@ impl Shard {
             if found && copies == Copies::Distinct {
                 let mut other = *link;
                 while !other.is_null() && (*other).hash == object.hash && exact_eq((*other).key, object.key) {
-                    if exact_eq((*other).tuple, object.tuple) {
+                    if exact_eq((*other).tuple(), object.tuple()) {
                         return;
                     }
                     other = (*other).next;
@@ -140,7 +149,7 @@ impl HashStore {
         let shards = (0..1usize << shard_bits)
             .map(|_| Shard { chains: ReaderLock::new(Chains::new(shard_bits)), count: AtomicUsize::new(0), words: AtomicUsize::new(0) })
             .collect();
-        HashStore { shards, shard_bits, copies, keeping: AtomicBool::new(false) }
+        HashStore { shards, outlines: Outlines::new(1 << shard_bits), shard_bits, copies, keeping: AtomicBool::new(false) }
     }
 
     fn shard_index(&self, place: u64) -> usize {
@@ -148,6 +157,29 @@ impl HashStore {
     }
     fn shard(&self, place: u64) -> &Shard {
         &self.shards[self.shard_index(place)]
+    }
+
+    /// The chain of `place` is going to be changed, the shard's lock to be taken.
+    #[inline]
+    pub fn expect_change(&self, place: u64) {
+        let index = self.shard_index(place);
+        prefetch::to_write(std::ptr::from_ref(&self.shards[index]).cast());
+        prefetch::to_write(self.outlines.head(index, place, self.shard_bits));
+    }
+
+    /// It is going to be looked at.
+    #[inline]
+    fn expect_look(&self, index: usize, place: u64) {
+        prefetch::to_read(self.outlines.head(index, place, self.shard_bits));
+    }
+
+    /// Puts an object into a shard, which grows if it must.
+    fn put(&self, index: usize, chains: &mut Chains, object: Owned, copies: Copies) {
+        let shard = &self.shards[index];
+        if chains.grow_for(shard.count.load(Relaxed) + 1) {
+            self.outlines.note(index, chains);
+        }
+        shard.put(chains, object, copies);
     }
 
     pub fn size(&self) -> usize {
@@ -158,7 +190,7 @@ impl HashStore {
     }
     /// Without the objects.
     pub fn own_words(&self) -> usize {
-        let own = (size_of::<Shard>() / 8) * self.shards.len();
+        let own = (size_of::<Shard>() / 8) * self.shards.len() + self.outlines.words();
         // The first chains count from the start, so that a table that is empty again is as large as a new one.
         own + self.shards.iter().map(|s| s.read().heads.len().max(1 << FIRST_BITS)).sum::<usize>()
     }
@@ -173,31 +205,40 @@ impl HashStore {
         self.keeping.store(true, Relaxed);
     }
     pub fn kept(&self) -> usize {
-        self.shards.iter().map(|s| s.read().kept.count).sum()
+        self.shards.iter().filter_map(|s| s.read().kept.as_ref().map(|kept| kept.count)).sum()
     }
     /// Ends what `keep_deleted` began; the result is what was deleted meanwhile.
     pub fn give_up_kept(&self) -> Removed {
         self.keeping.store(false, Relaxed);
-        let take = |shard: &Shard| {
+        let take = |index: usize| {
+            let shard = &self.shards[index];
             let mut chains = shard.write();
-            let kept = std::mem::take(&mut chains.kept);
-            shard.words.store(shard.words.load(Relaxed) - kept.words, Relaxed);
-            chains.shrink_for(shard.count.load(Relaxed));
+            let kept = chains.kept.take().map(|kept| *kept);
+            let words = kept.as_ref().map_or(0, |kept| kept.words);
+            shard.words.store(shard.words.load(Relaxed) - words, Relaxed);
+            self.shrink(index, &mut chains);
             kept
         };
-        Removed(self.shards.iter().map(take).collect())
+        Removed((0..self.shards.len()).filter_map(take).collect())
+    }
+
+    fn shrink(&self, index: usize, chains: &mut Chains) {
+        if chains.shrink_for(self.shards[index].count.load(Relaxed)) {
+            self.outlines.note(index, chains);
+        }
     }
 
     /// What is to happen with objects that were unlinked: kept, or given back to be freed without the lock.
-    fn discard(&self, shard: &Shard, chains: &mut Chains, gone: Vec<Owned>) -> Vec<Owned> {
+    fn discard(&self, index: usize, chains: &mut Chains, gone: Gone) -> Gone {
         if !self.keeping.load(Relaxed) {
-            chains.shrink_for(shard.count.load(Relaxed));
+            self.shrink(index, chains);
             return gone;
         }
         let words: usize = gone.iter().map(|o| o.words()).sum();
-        shard.words.store(shard.words.load(Relaxed) + words, Relaxed);
-        gone.into_iter().for_each(|o| chains.kept.push(o));
-        Vec::new()
+        let all = &self.shards[index].words;
+        all.store(all.load(Relaxed) + words, Relaxed);
+        gone.into_iter().for_each(|o| chains.keep().push(o));
+        Gone::new()
     }
 
     /// Every object, those kept included.
@@ -210,14 +251,14 @@ impl HashStore {
                 f(unsafe { &*object });
                 object = chains.after(object);
             }
-            chains.kept.for_each(&mut f);
+            chains.kept.iter().for_each(|kept| kept.for_each(&mut f));
         }
     }
 
     pub fn insert(&self, object: Owned) {
-        let shard = self.shard(object.hash);
-        let mut chains = shard.write();
-        shard.put(&mut chains, object, self.copies);
+        let index = self.shard_index(object.hash);
+        let mut chains = self.shards[index].write();
+        self.put(index, &mut chains, object, self.copies);
     }
 
     /// Inserts all or (when only new keys are wanted and one is taken) none, in one step.
@@ -233,7 +274,7 @@ impl HashStore {
         }
         for object in objects {
             let index = at(&object);
-            self.shards[wanted[index]].put(&mut guards[index], object, self.copies);
+            self.put(wanted[index], &mut guards[index], object, self.copies);
         }
         true
     }
@@ -241,7 +282,9 @@ impl HashStore {
     /// Calls `f` for the objects of a key, newest first.
     pub fn with_key(&self, key: Term, mut f: impl FnMut(&Object)) {
         let place = place_of(key);
-        let chains = self.shard(place).read();
+        let index = self.shard_index(place);
+        self.expect_look(index, place);
+        let chains = self.shards[index].read();
         let (link, found) = chains.seek(place, key);
         if !found {
             return;
@@ -258,13 +301,15 @@ impl HashStore {
     /// Removes the objects of a key that `f` selects (newest first); returns how many.
     pub fn remove(&self, key: Term, mut f: impl FnMut(&Object) -> bool) -> usize {
         let place = place_of(key);
-        let shard = self.shard(place);
+        let index = self.shard_index(place);
+        let shard = &self.shards[index];
+        self.expect_change(place);
         if shard.count.load(Relaxed) == 0 {
             return 0;
         }
         let mut chains = shard.write();
         let (mut link, found) = chains.seek(place, key);
-        let mut gone = Vec::new();
+        let mut gone = Gone::new();
         // SAFETY: the write lock is held.
         unsafe {
             while found && !(*link).is_null() && (**link).hash == place && exact_eq((**link).key, key) {
@@ -276,7 +321,7 @@ impl HashStore {
             }
         }
         let count = gone.len();
-        let gone = self.discard(shard, &mut chains, gone);
+        let gone = self.discard(index, &mut chains, gone);
         drop(chains);
         drop(gone);
         count
@@ -284,13 +329,15 @@ impl HashStore {
 
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
         let place = place_of(key);
-        let shard = self.shard(place);
-        let mut chains = shard.write();
+        let index = self.shard_index(place);
+        // Most changes are in place: the head stays.
+        self.expect_look(index, place);
+        let mut chains = self.shards[index].write();
         let (link, found) = chains.seek(place, key);
         // SAFETY: the write lock is held.
         let change = f(found.then(|| unsafe { &**link }));
         if let Change::Put(object) = change {
-            shard.put(&mut chains, object, Copies::One);
+            self.put(index, &mut chains, object, Copies::One);
         }
     }
 
@@ -364,7 +411,7 @@ impl HashStore {
             if shard.count.load(Relaxed) == 0 {
                 continue;
             }
-            let mut gone = Vec::new();
+            let mut gone = Gone::new();
             let mut chains = shard.write();
             let mut last = u64::MAX;
             let start = if i == 0 { place } else { shard_start(first_shard + i, self.shard_bits) };
@@ -397,7 +444,7 @@ impl HashStore {
                     }
                 }
             }
-            let gone = self.discard(shard, &mut chains, gone);
+            let gone = self.discard(first_shard + i, &mut chains, gone);
             drop(chains);
             drop(gone);
             if next.is_some() {
@@ -417,13 +464,15 @@ impl HashStore {
         let count = self.size();
         let keeping = self.keeping.load(Relaxed);
         let mut removed = Vec::new();
-        for (shard, chains) in self.shards.iter().zip(&mut guards) {
+        for (index, (shard, chains)) in self.shards.iter().zip(&mut guards).enumerate() {
             let here = shard.count.swap(0, Relaxed);
             let heads = chains.take_all();
+            self.outlines.note(index, chains);
             if keeping {
-                chains.kept.count += here;
-                chains.kept.words = shard.words.load(Relaxed);
-                chains.kept.chains.extend(heads);
+                let kept = chains.keep();
+                kept.count += here;
+                kept.words = shard.words.load(Relaxed);
+                kept.chains.extend(heads);
             } else {
                 shard.words.store(0, Relaxed);
                 removed.push(Kept { count: here, words: 0, objects: Vec::new(), chains: heads });
@@ -462,7 +511,7 @@ impl HashStore {
             let chains = shard.read();
             // A shard without chains has its first ones as soon as an object comes.
             lengths.extend(std::iter::repeat_n(0, if chains.heads.is_empty() { 1 << FIRST_BITS } else { 0 }));
-            for &head in &chains.heads {
+            for &head in &*chains.heads {
                 let mut n = 0;
                 let mut object = head;
                 while !object.is_null() {

@@ -1,6 +1,6 @@
 //! Built-in term storage.
 //!
-//! `table` is a table, `hash_store` (of `chains`) and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
+//! `table` is a table, `hash_store` (of `chains`, found by `outlines`) and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
 //! reference, `access` by argument. `spec` compiles and runs match specifications; `plan` tells which objects one needs,
 //! `scan` visits them piece by piece. The other files are natives.
 
@@ -13,6 +13,7 @@ pub mod hash_store;
 pub mod info;
 pub mod object;
 pub mod objects;
+mod outlines;
 pub mod owner;
 pub mod plan;
 pub mod reap;

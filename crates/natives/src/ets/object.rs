@@ -1,8 +1,10 @@
-//! A stored object: one allocation with a header and the flat words of the tuple, literals copied with them.
+//! A stored object: one allocation with a header and the flat words of the tuple, literals copied with them. The header is short, so
+//! that a pair of immediates is one line of the cache: who changes a counter that another core changed last waits for that line.
 
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Header, Kind, OffHeap, Term};
+use std::cell::UnsafeCell;
 use std::ptr::{NonNull, null_mut};
 
 #[repr(C)]
@@ -11,41 +13,56 @@ pub struct Object {
     pub next: *mut Object,
     /// Place in a hash table's order (58 bits).
     pub hash: u64,
-    pub tuple: Term,
     pub key: Term,
-    off_heap: *mut u64,
-    data_words: usize,
+    /// Where the first of the data lies that owns something elsewhere, in words from the object's start; 0 if none does.
+    off_heap: u32,
+    data_words: u32,
+    /// Where the data begins: the tuple. In a cell because `set_immediate` changes it while others have references to the object.
+    data: UnsafeCell<[u64; 0]>,
 }
 
 const HEADER_WORDS: usize = size_of::<Object>() / 8;
+const _: () = assert!(size_of::<Object>() + 3 * 8 <= 64, "a pair of immediates is to be one line");
 
 impl Object {
     fn bytes(data_words: usize) -> usize {
         size_of::<Object>() + data_words * 8
     }
 
+    /// The copy of the tuple: the first of the data.
+    pub fn tuple(&self) -> Term {
+        Term::boxed(self.data.get().cast())
+    }
+
     pub fn elements(&self) -> &[Term] {
-        self.tuple.as_tuple().unwrap_or(&[])
+        self.tuple().as_tuple().unwrap_or(&[])
     }
 
     pub fn words(&self) -> usize {
-        HEADER_WORDS + self.data_words
+        HEADER_WORDS + self.data_words as usize
+    }
+
+    fn first_off_heap(&self) -> *mut u64 {
+        match self.off_heap as usize {
+            0 => null_mut(),
+            words => std::ptr::from_ref(self).cast::<u64>().wrapping_add(words).cast_mut(),
+        }
     }
 
     /// Overwrites an element in place where both old and new need no memory. False if that is not so.
     /// The caller holds the lock for writing.
     pub fn set_immediate(&self, index: usize, value: Term) -> bool {
-        if self.data_words == 0 || !value.is_immediate() || !self.elements()[index].is_immediate() {
+        if !value.is_immediate() || !self.elements()[index].is_immediate() {
             return false;
         }
         // SAFETY: the tuple lies in our own data and nobody else looks at it under the write lock.
-        unsafe { *self.tuple.ptr().add(1 + index) = value.raw() };
+        unsafe { *self.tuple().ptr().add(1 + index) = value.raw() };
         true
     }
 
     /// Calls `f` with every binary block that the object refers to: its address, bytes and references.
     pub fn binaries(&self, mut f: impl FnMut(usize, usize, usize)) {
-        let mut boxed = self.off_heap;
+        let mut boxed = self.first_off_heap();
         while !boxed.is_null() {
             // SAFETY: the list of our own data: live boxed objects, linked by the word after their header.
             unsafe {
@@ -71,13 +88,20 @@ impl Owned {
     /// A copy of `tuple`, whose element `key_index` is the key.
     pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
         let data_words = flat_size_keeping(tuple, Keep::NOTHING);
+        let bytes = Object::bytes(data_words);
+        let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(bytes) };
         // SAFETY: fresh memory, and the words behind the header number as many as were counted.
         unsafe {
-            let object = heddle_memory::allocate(heddle_memory::Kind::Ets, Object::bytes(data_words)).cast::<Object>();
+            let object = heddle_memory::allocate(heddle_memory::Kind::Ets, bytes).cast::<Object>();
             let mut off_heap = OffHeap::new();
+            // Terms are addresses: who makes one of a reference to the object reaches the data behind it by this.
+            let address = object.expose_provenance() as u64;
             let copy = copy_to_keeping(tuple, object.add(1).cast::<u64>(), &mut off_heap, Keep::NOTHING);
-            let key = copy.slot(key_index);
-            object.write(Object { next: null_mut(), hash, tuple: copy, key, off_heap: off_heap.head, data_words });
+            // It fits: what has anything elsewhere is no shorter than the header.
+            let off_heap = if off_heap.head.is_null() { 0 } else { (off_heap.head as u64 - address) / 8 } as u32;
+            let data = UnsafeCell::new([]);
+            object.write(Object { next: null_mut(), hash, key: copy.slot(key_index), off_heap, data_words, data });
+            debug_assert!((*object).tuple() == copy);
             Owned(NonNull::new_unchecked(object))
         }
     }
@@ -109,8 +133,8 @@ impl Drop for Owned {
         // SAFETY: sole owner.
         unsafe {
             let object = self.0.as_ptr();
-            OffHeap { head: (*object).off_heap, virtual_words: 0 }.release_all();
-            heddle_memory::free(heddle_memory::Kind::Ets, object.cast(), Object::bytes((*object).data_words));
+            OffHeap { head: (*object).first_off_heap(), virtual_words: 0 }.release_all();
+            heddle_memory::free(heddle_memory::Kind::Ets, object.cast(), Object::bytes((*object).data_words as usize));
         }
     }
 }

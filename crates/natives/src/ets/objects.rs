@@ -135,7 +135,7 @@ fn take(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Write)?;
     let mut list = Term::NIL;
     table.remove(a[1], |object| {
-        let copy = p.heap.copy(object.tuple);
+        let copy = p.heap.copy(object.tuple());
         list = p.heap.cons(copy, list);
         true
     });

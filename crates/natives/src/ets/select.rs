@@ -97,7 +97,7 @@ fn select_all(p: &mut Process, a: &[Term], form: Form, reverse: bool) -> NativeR
             }
             for key in keys {
                 table.with_key(key, |object| {
-                    if let Some(result) = program.run(p, &mut env, object.tuple) {
+                    if let Some(result) = program.run(p, &mut env, object.tuple()) {
                         list = p.heap.cons(result, list);
                     }
                 });
@@ -110,7 +110,7 @@ fn select_all(p: &mut Process, a: &[Term], form: Form, reverse: bool) -> NativeR
         Plan::Scan(range) => range,
     };
     let position = piece(p, table, range, query.position(), !reverse, |p, object| {
-        if let Some(result) = program.run(p, &mut env, object.tuple) {
+        if let Some(result) = program.run(p, &mut env, object.tuple()) {
             list = p.heap.cons(result, list);
         }
         false
@@ -148,14 +148,14 @@ fn select_count(p: &mut Process, a: &[Term]) -> NativeResult {
     let range = match plan(program, table) {
         Plan::Keys(keys) => {
             for key in keys {
-                table.with_key(key, |object| count += program.is_true(p, &mut env, object.tuple) as i64);
+                table.with_key(key, |object| count += program.is_true(p, &mut env, object.tuple()) as i64);
             }
             return Ok(Term::small(count));
         }
         Plan::Scan(range) => range,
     };
     let position = piece(p, table, range, query.position(), false, |p, object| {
-        count += program.is_true(p, &mut env, object.tuple) as i64;
+        count += program.is_true(p, &mut env, object.tuple()) as i64;
         false
     });
     finish(p, a, position, count)
@@ -177,14 +177,14 @@ fn select_delete(p: &mut Process, a: &[Term]) -> NativeResult {
     let range = match plan(program, table) {
         Plan::Keys(keys) => {
             for key in keys {
-                count += table.remove(key, |object| program.is_true(p, &mut env, object.tuple)) as i64;
+                count += table.remove(key, |object| program.is_true(p, &mut env, object.tuple())) as i64;
             }
             return Ok(Term::small(count));
         }
         Plan::Scan(range) => range,
     };
     let position = piece_write(p, table, range, query.position(), |p, object| {
-        if program.is_true(p, &mut env, object.tuple) {
+        if program.is_true(p, &mut env, object.tuple()) {
             count += 1;
             Verdict::Delete
         } else {
@@ -209,7 +209,7 @@ fn select_replace(p: &mut Process, a: &[Term]) -> NativeResult {
     let range = match plan(program, table) {
         Plan::Keys(keys) if table.kind != Type::DuplicateBag => {
             for key in keys {
-                table.update(key, |object| match object.and_then(|o| replacement(p, table, program, &mut env, o.tuple)) {
+                table.update(key, |object| match object.and_then(|o| replacement(p, table, program, &mut env, o.tuple())) {
                     Some(new) => {
                         count += 1;
                         Change::Put(new)
@@ -223,7 +223,7 @@ fn select_replace(p: &mut Process, a: &[Term]) -> NativeResult {
         Plan::Scan(range) => range,
     };
     let position =
-        piece_write(p, table, range, query.position(), |p, object| match replacement(p, table, program, &mut env, object.tuple) {
+        piece_write(p, table, range, query.position(), |p, object| match replacement(p, table, program, &mut env, object.tuple()) {
             Some(new) => {
                 count += 1;
                 Verdict::Replace(new)

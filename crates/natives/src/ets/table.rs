@@ -258,8 +258,13 @@ impl Table {
 
     /// A stored form of `tuple`, which has a key.
     pub fn object(&self, tuple: Term) -> Owned {
-        let hash = match self.store {
-            Store::Hash(_) => place_of(tuple.slot(self.key_index)),
+        let hash = match &self.store {
+            Store::Hash(store) => {
+                let place = place_of(tuple.slot(self.key_index));
+                // What comes from another core is under way while the copy is made.
+                store.expect_change(place);
+                place
+            }
             Store::Tree(_) => 0,
         };
         Owned::new(tuple, self.key_index, hash)
@@ -297,7 +302,7 @@ impl Table {
         }
     }
     pub fn remove_object(&self, key: Term, tuple: Term) -> usize {
-        self.remove(key, |o| exact_eq(o.tuple, tuple))
+        self.remove(key, |o| exact_eq(o.tuple(), tuple))
     }
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
         match &self.store {
@@ -352,7 +357,7 @@ impl Table {
     pub fn lookup(&self, heap: &mut Heap, key: Term) -> Term {
         let mut list = Term::NIL;
         self.with_key(key, |object| {
-            let copy = heap.copy(object.tuple);
+            let copy = heap.copy(object.tuple());
             list = heap.cons(copy, list);
         });
         list

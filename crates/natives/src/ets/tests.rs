@@ -10,6 +10,7 @@ use heddle_term::code_cell::Mfa;
 use heddle_term::order::exact_eq;
 use heddle_term::text::display::to_string;
 use heddle_term::{Atom, Heap, Term, am, map};
+use std::sync::atomic::Ordering;
 
 fn atom(name: &str) -> Term {
     Atom::new(name).into()
@@ -170,6 +171,21 @@ fn numbers_are_equal_by_value_in_trees_only() {
         Change::Nothing
     });
     heap.clear();
+}
+
+/// A queue: keys come at one end and go at the other.
+#[test]
+fn pieces_that_nobody_comes_to_any_more_do_not_stay() {
+    let store = TreeStore::new(true);
+    let mut heap = Heap::new();
+    for key in 0..2000 {
+        store.force_split.store(true, Ordering::Relaxed);
+        store.insert(stored(&mut heap, key, 0));
+        store.force_split.store(false, Ordering::Relaxed);
+        assert_eq!(store.remove(Term::small(key - 10), |_| true), (key >= 10) as usize);
+        assert!(store.pieces().unwrap().0 < 50, "{:?}", store.pieces());
+    }
+    assert_eq!(store.size(), 10);
 }
 
 #[test]

@@ -20,11 +20,45 @@ pub(super) trait Place {
     fn point(&self) -> Point<'_>;
 }
 
-pub(super) struct Entry(pub Owned);
+/// A key as the trees order it. Most are integers of a word, which are compared in place.
+pub(super) struct Key(pub Term);
+
+impl Ord for Key {
+    #[inline(always)]
+    fn cmp(&self, other: &Key) -> Ordering {
+        match (self.0.as_small(), other.0.as_small()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => cmp(self.0, other.0),
+        }
+    }
+}
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Key {}
+
+/// The key lies beside the object, in the tree's node: a search looks at no object whose key is an immediate.
+pub(super) struct Entry {
+    key: Key,
+    pub object: Owned,
+}
+
+impl Entry {
+    pub fn new(object: Owned) -> Entry {
+        Entry { key: Key(object.key), object }
+    }
+}
 
 impl Place for Entry {
     fn point(&self) -> Point<'_> {
-        Point::Key(self.0.key)
+        Point::Key(self.key.0)
     }
 }
 impl Place for Point<'_> {
@@ -74,7 +108,12 @@ impl PartialOrd for Entry {
 }
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        cmp(self.0.key, other.0.key)
+        self.key.cmp(&other.key)
+    }
+}
+impl Borrow<Key> for Entry {
+    fn borrow(&self) -> &Key {
+        &self.key
     }
 }
 impl<'a> Borrow<dyn Place + 'a> for Entry {

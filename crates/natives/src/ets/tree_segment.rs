@@ -18,6 +18,8 @@ pub(super) struct Contents {
     pub replaced: bool,
 }
 
+/// In lines of its own: a segment beside it is another core's business.
+#[repr(align(128))]
 pub(super) struct Segment {
     contents: ReaderLock<Contents>,
     /// Rises with every wait for the lock, falls slowly without.

@@ -5,7 +5,7 @@
 //! piece that was replaced meanwhile looks again.
 
 use super::object::{Change, Object, Owned, Verdict};
-use super::tree_order::{Entry, Place, as_place, is_empty};
+use super::tree_order::{Entry, Key, Place, as_place, is_empty};
 pub use super::tree_order::{Point, Range};
 use super::tree_segment::{Advice, Contents, Directory, Segment, key_only};
 use heddle_runtime::locks::Class;
@@ -59,8 +59,8 @@ impl Removed {
     }
 }
 
-/// Nodes of the tree, a word or two an object (approximate).
-const NODE_WORDS: isize = 2;
+/// Nodes of the tree: two words an object, and the room that is not used (approximate).
+const NODE_WORDS: isize = 3;
 const COUNTERS: usize = 16;
 /// Pieces of a table, at most (guessed: some for each of many cores), and objects of two that are joined.
 const MAX_SEGMENTS: usize = 512;
@@ -152,6 +152,8 @@ impl TreeStore {
             let (mut contents, advice) = segment.write();
             if !contents.replaced {
                 let result = f(&mut contents);
+                // Nobody may come here again: where keys only rise, pieces without objects would stay behind and use up the number.
+                let advice = if contents.tree.is_empty() && directory.segments.len() > 1 { Advice::Join } else { advice };
                 self.adapt(key, segment, contents, advice);
                 return result;
             }
@@ -160,9 +162,9 @@ impl TreeStore {
 
     fn put(&self, contents: &mut Contents, object: Owned) -> Option<Entry> {
         self.added(&object);
-        let old = contents.tree.replace(Entry(object));
+        let old = contents.tree.replace(Entry::new(object));
         if let Some(old) = &old {
-            self.removed(&old.0);
+            self.removed(&old.object);
         }
         old
     }
@@ -174,22 +176,22 @@ impl TreeStore {
     }
 
     pub fn with_key(&self, key: Term, f: impl FnMut(&Object)) {
-        self.reading(key, |c| c.tree.get(&Point::Key(key) as &dyn Place).map(|e| &*e.0).into_iter().for_each(f));
+        self.reading(key, |c| c.tree.get(&Key(key)).map(|e| &*e.object).into_iter().for_each(f));
     }
 
     pub fn contains(&self, key: Term) -> bool {
-        self.reading(key, |c| c.tree.contains(&Point::Key(key) as &dyn Place))
+        self.reading(key, |c| c.tree.contains(&Key(key)))
     }
 
     pub fn remove(&self, key: Term, mut f: impl FnMut(&Object) -> bool) -> usize {
         let gone = self.writing(key, |contents| {
             // One descent where it is wanted, as nearly always.
-            let old = contents.tree.take(&Point::Key(key) as &dyn Place)?;
-            if !f(&old.0) {
+            let old = contents.tree.take(&Key(key))?;
+            if !f(&old.object) {
                 contents.tree.insert(old);
                 return None;
             }
-            self.removed(&old.0);
+            self.removed(&old.object);
             Some(old)
         });
         gone.is_some() as usize
@@ -197,7 +199,7 @@ impl TreeStore {
 
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
         let old = self.writing(key, |contents| {
-            let change = f(contents.tree.get(&Point::Key(key) as &dyn Place).map(|e| &*e.0));
+            let change = f(contents.tree.get(&Key(key)).map(|e| &*e.object));
             if let Change::Put(object) = change { self.put(contents, object) } else { None }
         });
         drop(old);
@@ -217,7 +219,7 @@ impl TreeStore {
                 continue;
             }
             let at = |key| wanted.binary_search(&directory.of_key(key)).expect("collected above");
-            if only_new && objects.iter().any(|o| guards[at(o.key)].tree.contains(&Point::Key(o.key) as &dyn Place)) {
+            if only_new && objects.iter().any(|o| guards[at(o.key)].tree.contains(&Key(o.key))) {
                 return false;
             }
             let put = |object: Owned| {
@@ -268,7 +270,7 @@ impl TreeStore {
             }
             let mut iter = contents.tree.range::<dyn Place, _>((as_place(&low), as_place(&high)));
             while let Some(entry) = if backward { iter.next_back() } else { iter.next() } {
-                if f(&entry.0) {
+                if f(&entry.object) {
                     return false;
                 }
             }
@@ -344,10 +346,10 @@ impl TreeStore {
         let mut gone: Vec<*const Object> = Vec::new();
         let mut fresh: Vec<Owned> = Vec::new();
         for entry in contents.tree.range::<dyn Place, _>((as_place(&low), as_place(&high))) {
-            let (verdict, stop) = f(&entry.0);
+            let (verdict, stop) = f(&entry.object);
             match verdict {
                 Verdict::Keep => {}
-                Verdict::Delete => gone.push(&*entry.0),
+                Verdict::Delete => gone.push(&*entry.object),
                 Verdict::Replace(object) => fresh.push(object),
             }
             if stop {
@@ -358,8 +360,8 @@ impl TreeStore {
         for object in gone {
             // SAFETY: still in the tree, which we hold locked; taken once.
             let key = unsafe { (*object).key };
-            if let Some(old) = contents.tree.take(&Point::Key(key) as &dyn Place) {
-                self.removed(&old.0);
+            if let Some(old) = contents.tree.take(&Key(key)) {
+                self.removed(&old.object);
             }
         }
         for object in fresh {
@@ -390,7 +392,7 @@ impl TreeStore {
             Advice::Split
         } else if self.random_split_join.load(Ordering::Relaxed) {
             // The address of the tree's first object and its size are random enough.
-            let mix = contents.tree.len().wrapping_mul(0x9e37_79b9) ^ contents.tree.first().map_or(0, |e| e.0.words());
+            let mix = contents.tree.len().wrapping_mul(0x9e37_79b9) ^ contents.tree.first().map_or(0, |e| e.object.words());
             [Advice::Keep, Advice::Split, Advice::Join, Advice::Keep][mix >> 7 & 3]
         } else {
             advice
@@ -413,8 +415,8 @@ impl TreeStore {
 
     fn split(&self, directory: &Directory, index: usize, contents: &mut Contents) {
         let middle = contents.tree.len() / 2;
-        let Some(low) = contents.tree.iter().nth(middle).filter(|_| middle > 0).map(|e| key_only(&e.0)) else { return };
-        let upper = contents.tree.split_off(&Point::Key(low.key) as &dyn Place);
+        let Some(low) = contents.tree.iter().nth(middle).filter(|_| middle > 0).map(|e| key_only(&e.object)) else { return };
+        let upper = contents.tree.split_off(&Key(low.key));
         let lower = std::mem::take(&mut contents.tree);
         contents.replaced = true;
         self.more.get_or_init(Default::default);
@@ -428,6 +430,7 @@ impl TreeStore {
             return;
         }
         let mut whole = std::mem::take(&mut contents.tree);
+        // At once if one is empty.
         whole.append(&mut other.tree);
         (contents.replaced, other.replaced) = (true, true);
         self.replace_directory(directory.with_join(index, Segment::new(whole)));

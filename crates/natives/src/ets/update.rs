@@ -7,6 +7,7 @@ use crate::args;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::order::cmp;
 use heddle_term::{Header, Kind, Term, big};
+use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
 
 heddle_runtime::natives! { TABLE:
@@ -101,17 +102,17 @@ fn update_counter(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeR
         return Err(cause(p, "table_type"));
     }
     let many = a[2].is_list();
-    let steps: Option<Vec<Step>> = if many {
+    let steps: Option<SmallVec<[Step; 1]>> = if many {
         args::list(a[2]).and_then(|list| list.into_iter().map(step).collect())
     } else if a[2].is_integer() {
-        Some(vec![Step { position: Term::small(table.key_index as i64 + 2), increment: a[2], limit: None }])
+        Some(smallvec![Step { position: Term::small(table.key_index as i64 + 2), increment: a[2], limit: None }])
     } else {
-        step(a[2]).map(|s| vec![s])
+        step(a[2]).map(|s| smallvec![s])
     };
     if default.is_some_and(|d| !d.is_tuple()) {
         return Err(p.badarg());
     }
-    let mut results = Vec::new();
+    let mut results = SmallVec::new();
     let mut fault = None;
     table.update(a[1], |object| match counters(p, table, object, a[1], steps.as_deref(), default, &mut results) {
         Ok(change) => change,
@@ -134,10 +135,18 @@ fn counters(
     key: Term,
     steps: Option<&[Step]>,
     default: Option<Term>,
-    results: &mut Vec<Term>,
+    results: &mut SmallVec<[Term; 1]>,
 ) -> Result<Change, Fault> {
     if object.is_none() && default.is_none() {
         return Err(Fault::Cause("badkey"));
+    }
+    if let (Some(object), Some([step])) = (object, steps) {
+        let index = index(table, step.position, object.elements().len())?;
+        let value = count(p, object.elements()[index], step)?;
+        if object.set_immediate(index, value) {
+            results.push(value);
+            return Ok(Change::Nothing);
+        }
     }
     let mut elements = start(table, object, key, default)?;
     let steps = steps.ok_or(Fault::Plain)?;
@@ -145,12 +154,6 @@ fn counters(
         let index = index(table, step.position, elements.len())?;
         elements[index] = count(p, elements[index], step)?;
         results.push(p.heap.copy(elements[index]));
-    }
-    if let (Some(object), [step]) = (object, steps)
-        && let Ok(index) = index(table, step.position, elements.len())
-        && object.set_immediate(index, elements[index])
-    {
-        return Ok(Change::Nothing);
     }
     Ok(if object.is_some() && steps.is_empty() { Change::Nothing } else { put(table, &elements) })
 }

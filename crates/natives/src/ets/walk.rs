@@ -95,7 +95,7 @@ fn slot(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Read)?;
     let Some(index) = args::count(a[1]) else { return Err(p.badarg()) };
     match &table.store {
-        Store::Tree(s) => match s.nth(index, |o| p.heap.copy(o.tuple)) {
+        Store::Tree(s) => match s.nth(index, |o| p.heap.copy(o.tuple())) {
             Some(object) => Ok(p.heap.list(&[object])),
             None if index == s.size() => Ok(end_of_table()),
             None => Err(p.badarg()),
@@ -103,7 +103,7 @@ fn slot(p: &mut Process, a: &[Term]) -> NativeResult {
         Store::Hash(s) => {
             let mut list = Term::NIL;
             let found = s.bucket(index, |object| {
-                let copy = p.heap.copy(object.tuple);
+                let copy = p.heap.copy(object.tuple());
                 list = p.heap.cons(copy, list);
             });
             match found {

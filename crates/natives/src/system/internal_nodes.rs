@@ -48,7 +48,7 @@ pub fn references(p: &mut Process) -> Term {
     timer_refs::sweep();
     let mut found: BTreeMap<(&str, u32), Found> = BTreeMap::new();
     for table in ets::registry::all() {
-        table.for_each(|object| for_each(object.tuple, |(name, creation)| found.entry((name.name(), creation)).or_default().tables += 1));
+        table.for_each(|object| for_each(object.tuple(), |(name, creation)| found.entry((name.name(), creation)).or_default().tables += 1));
     }
     sched::timers().for_each_message(|message| {
         for_each(message, |(name, creation)| found.entry((name.name(), creation)).or_default().timers += 1);

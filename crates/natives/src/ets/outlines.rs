@@ -1,0 +1,40 @@
+//! Where the chains of a hash table lie, shard by shard, for who has no lock yet. It is read by all and changes only when chains grow
+//! or shrink, so every core keeps a copy. With it the line of a chain's head is under way while the shard's lock is waited for: on a
+//! table that several cores write to both come from another core half of the time, one after the other without this.
+
+use super::chains::{Chains, bucket};
+use super::object::Object;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
+
+pub(super) struct Outlines(Box<[Outline]>);
+
+/// Its parts need not fit each other: what is made of them is only prefetched.
+struct Outline {
+    heads: AtomicPtr<*mut Object>,
+    bits: AtomicU8,
+}
+
+impl Outlines {
+    pub(super) fn new(shards: usize) -> Outlines {
+        Outlines((0..shards).map(|_| Outline { heads: AtomicPtr::new(null_mut()), bits: AtomicU8::new(0) }).collect())
+    }
+
+    /// The chains of a shard lie elsewhere now.
+    pub(super) fn note(&self, index: usize, chains: &Chains) {
+        let (heads, bits) = chains.outline();
+        self.0[index].heads.store(heads, Relaxed);
+        self.0[index].bits.store(bits, Relaxed);
+    }
+
+    /// Where the head of the chain of `place` may be.
+    #[inline(always)]
+    pub(super) fn head(&self, index: usize, place: u64, shard_bits: u32) -> *const u8 {
+        let outline = &self.0[index];
+        outline.heads.load(Relaxed).wrapping_add(bucket(place, shard_bits, outline.bits.load(Relaxed) as u32)).cast()
+    }
+
+    pub(super) fn words(&self) -> usize {
+        self.0.len() * size_of::<Outline>() / 8
+    }
+}
