@@ -61,6 +61,8 @@ class Figures(unittest.TestCase):
         self.assertEqual([p["speedup"] for p in points], [1.0, 2.0, 4.0])
         self.assertEqual([p["reductions_ratio"] for p in points], [1.0, 1.04, 1.1])
         self.assertEqual(points[1]["run_speedups"], [2.0, 1.9608, 2.5])
+        self.assertEqual([p["fastest_ms"] for p in points], [900, 400, 240])
+        self.assertEqual([p["fastest_speedup"] for p in points], [1.0, 2.25, 3.75])
         self.assertEqual(points[1]["spread"], 0.22)
         self.assertEqual(points[1]["counters"], {"context_switches": [500], "steals": [7, 7], "lock_waits": None})
 
@@ -75,14 +77,17 @@ class Figures(unittest.TestCase):
         measured = heddle()
         measured.errors[1] = "broken"
         point = measured.row("", "")["points"][1]
-        self.assertEqual((point["median_ms"], point["speedup"], point["reductions_ratio"]), (500, None, None))
+        self.assertEqual((point["median_ms"], point["speedup"], point["fastest_speedup"], point["reductions_ratio"]), (500, None, None, None))
 
     def test_sequential_mode(self):
-        self.assertEqual(heddle().row(NO_SEQUENTIAL, NO_PRIVATE)["sequential"], {"missing": NO_SEQUENTIAL, "median_ms": None, "ratio": None})
+        self.assertEqual(heddle().row(NO_SEQUENTIAL, NO_PRIVATE)["sequential"],
+                         {"missing": NO_SEQUENTIAL, "median_ms": None, "ratio": None, "fastest_ms": None, "fastest_ratio": None})
         measured = heddle()
         measured.add(SEQUENTIAL, run(800))
+        measured.add(SEQUENTIAL, run(800))
+        measured.add(SEQUENTIAL, run(750))
         self.assertEqual(measured.row("", "")["private"]["missing"], "not measured")
-        self.assertEqual(measured.row("", "")["sequential"], {"missing": "", "median_ms": 800, "ratio": 1.25})
+        self.assertEqual(measured.row("", "")["sequential"], {"missing": "", "median_ms": 800, "ratio": 1.25, "fastest_ms": 750, "fastest_ratio": 1.2})
 
     def test_thin_keeps_the_area(self):
         samples = [(k * 10.0, k % 3) for k in range(1, 101)]

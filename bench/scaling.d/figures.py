@@ -1,4 +1,8 @@
-"""From the runs of a program to its figures: medians, speed-up, ratios. What was not measured is None, never a number."""
+"""From the runs of a program to its figures: medians, fastest runs, speed-up, ratios. What was not measured is None, never a number.
+
+Medians tell what a run takes here and now. What else the host does only ever adds to a time, so where runs of one binary spread by
+more than what is compared, the fastest ones tell more: each ratio is given of both.
+"""
 
 import statistics
 
@@ -41,6 +45,8 @@ class Measured:
             "median_ms": median,
             "spread": ratio(max(r["ms"] for r in runs) - min(r["ms"] for r in runs), median) if runs else None,
             "speedup": ratio(base, median),
+            "fastest_ms": fastest(runs),
+            "fastest_speedup": None if 1 in self.errors else ratio(fastest(self.runs.get(1, [])), fastest(runs)),
             "run_speedups": [ratio(base, r["ms"]) for r in runs] if base else [],
             "reductions": reductions,
             "reductions_ratio": None if 1 in self.errors else ratio(reductions, base_reductions),
@@ -53,12 +59,17 @@ class Measured:
         missing = missing or self.errors.get(mode, "")
         one, other = middle(self.runs.get(1, []), "ms"), middle(self.runs.get(mode, []), "ms")
         if missing or None in (one, other) or 1 in self.errors:
-            return {"missing": missing or "not measured", "median_ms": None, "ratio": None}
-        return {"missing": "", "median_ms": other, "ratio": ratio(one, other)}
+            return {"missing": missing or "not measured", "median_ms": None, "ratio": None, "fastest_ms": None, "fastest_ratio": None}
+        best_one, best = fastest(self.runs[1]), fastest(self.runs[mode])
+        return {"missing": "", "median_ms": other, "ratio": ratio(one, other), "fastest_ms": best, "fastest_ratio": ratio(best_one, best)}
 
 
 def middle(runs, key):
     return statistics.median(r[key] for r in runs) if runs else None
+
+
+def fastest(runs):
+    return min((r["ms"] for r in runs), default=None)
 
 
 def ratio(above, below):
@@ -68,6 +79,11 @@ def ratio(above, below):
 def against(heddle, stock):
     """Heddle's median time / stock's, at the same number of schedulers."""
     return ratio(heddle["median_ms"], stock["median_ms"])
+
+
+def fastest_against(heddle, stock):
+    """The same of the fastest runs."""
+    return ratio(heddle["fastest_ms"], stock["fastest_ms"])
 
 
 def thin(samples, most):

@@ -109,7 +109,7 @@ def program(report, p):
 
 
 def times(p, counts):
-    names = '<th class="edge">ms</th><th>spread</th><th>speed-up</th><th>reductions</th><th>SMP / sequential</th>'
+    names = '<th class="edge">ms</th><th>spread</th><th>speed-up</th><th>of the fastest</th><th>reductions</th><th>SMP / sequential</th>'
     rows = []
     for n in counts:
         cells = []
@@ -117,10 +117,10 @@ def times(p, counts):
             q, sequential = by_count(p, who)[n], p["emulators"][who]["sequential"]
             smp = "" if n != 1 else number(sequential["ratio"]) if sequential["ratio"] else f'<span class="soft">{html.escape(sequential["missing"])}</span>'
             cells.append(f'<td class="edge">{number(q["median_ms"], 1)}</td><td>{percent(q["spread"])}</td><td>{number(q["speedup"])}</td>'
-                         f'<td>{number(q["reductions_ratio"], 3)}</td><td>{smp}</td>')
+                         f'<td>{number(q["fastest_speedup"])}</td><td>{number(q["reductions_ratio"], 3)}</td><td>{smp}</td>')
         ratio = against(by_count(p, "heddle")[n], by_count(p, "stock")[n])
         rows.append(f'<tr><td>{n}</td>{"".join(cells)}<td class="edge">{number(ratio)}</td></tr>')
-    tops = "".join(f'<th colspan="5" class="edge {who}">{label}</th>' for who, label in LABELS.items())
+    tops = "".join(f'<th colspan="6" class="edge {who}">{label}</th>' for who, label in LABELS.items())
     return (f'<div class="wide"><table><tr><th></th>{tops}<th class="edge"></th></tr><tr><th>schedulers</th>{names * len(LABELS)}'
             f'<th class="edge">Heddle / stock</th></tr>{"".join(rows)}</table></div>')
 

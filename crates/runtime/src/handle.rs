@@ -43,7 +43,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
             signal
         };
         // Messages are most of what comes.
-        if matches!(signal.body, Body::Message { .. }) {
+        if matches!(signal.body, Body::Message { .. } | Body::Small { .. }) {
             append(p, signal);
             continue;
         }
@@ -67,7 +67,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
 #[inline(never)]
 fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
     match &mut signal.body {
-        Body::Message { .. } => append(p, signal),
+        Body::Message { .. } | Body::Small { .. } => append(p, signal),
         Body::AliasMessage { alias, from, data, token } => {
             let Some(inner) = p.relations.get_mut() else { return After::Continue };
             let alias = RefId::from_words(*alias);
@@ -260,9 +260,9 @@ fn port_linked(p: &Process, from: Term, on: bool) {
 #[inline(always)]
 fn append(p: &mut Process, signal: Box<Signal>) {
     if events::on(p.shared(), flags::RECEIVE)
-        && let Body::Message { from, data, .. } = &signal.body
+        && let Body::Message { from, .. } | Body::Small { from, .. } = signal.body
     {
-        events::receive(p, *from, data.term());
+        events::receive(p, from, signal.body.message_term());
     }
     p.messages.append(signal);
     system_monitor::queued(p);

@@ -59,7 +59,7 @@ impl ProcState {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. }));
         let ptr = Box::into_raw(signal);
         // SAFETY: still ours alone.
-        if let Body::Message { before, .. } = unsafe { &mut (*ptr).body } {
+        if let Body::Message { before, .. } | Body::Small { before, .. } = unsafe { &mut (*ptr).body } {
             *before = own_row().trails.step(std::ptr::from_ref(self).addr(), ptr.cast()).cast();
         }
         // SAFETY: from `into_raw`; whoever takes it makes a box of it again.
@@ -105,7 +105,7 @@ impl ProcState {
 #[inline(always)]
 fn forget_trail(body: &mut Body) -> *mut Signal {
     match body {
-        Body::Message { before, .. } => std::mem::replace(before, null_mut()),
+        Body::Message { before, .. } | Body::Small { before, .. } => std::mem::replace(before, null_mut()),
         _ => null_mut(),
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
-use crate::{held, partner, shared};
+use crate::{held, partner, shared, small};
 use heddle_term::literal::Leaving;
 use heddle_term::{Heap, Term};
 use std::ptr::null_mut;
@@ -148,6 +148,7 @@ impl InnerQueue {
         // SAFETY: list nodes are live.
         unsafe {
             match &(*node).body {
+                Body::Small { .. } => self.adopt_small(node, heap),
                 Body::Message { data, .. } if !data.is_bare() => self.adopt(node, heap, held_words),
                 Body::Message { .. } => {}
                 _ => unreachable!("only messages are queued"),
@@ -167,6 +168,20 @@ impl InnerQueue {
         unsafe {
             let Body::Message { data, .. } = &mut (*node).body else { return };
             held::add(held_words, data.settle(heap));
+            self.link(node);
+        }
+    }
+
+    /// The same where the data is in the signal.
+    ///
+    /// # Safety
+    /// The message is in the queue.
+    #[inline(always)]
+    // SAFETY: the contract above, of messages of this queue.
+    unsafe fn adopt_small(&mut self, node: *mut Signal, heap: &mut Heap) {
+        // SAFETY: by contract.
+        unsafe {
+            small::settle(&mut *node, heap);
             self.link(node);
         }
     }
@@ -241,10 +256,7 @@ impl InnerQueue {
     #[inline]
     pub fn term_at_save(&self) -> Term {
         // SAFETY: list nodes are live.
-        match unsafe { &(*self.save).body } {
-            Body::Message { data, .. } => data.term(),
-            _ => Term::NONE,
-        }
+        unsafe { (*self.save).body.message_term() }
     }
 
     /// What sequential tracing has to know of the message at the save position: it has a token, or takes one away.
@@ -253,6 +265,7 @@ impl InnerQueue {
         // SAFETY: list nodes are live.
         match unsafe { &mut (*self.save).body } {
             Body::Message { token, clears_token, .. } => (token.take(), *clears_token),
+            Body::Small { .. } => (None, true),
             _ => (None, false),
         }
     }
@@ -446,13 +459,18 @@ impl InnerQueue {
         while !node.is_null() {
             // SAFETY: list nodes are live.
             unsafe {
-                if let Body::Message { data, .. } = &(*node).body
-                    && data.refers_to(leaving)
-                {
-                    any = true;
-                    self.disown(node);
-                    // What leaves is collected for in any case.
-                    self.adopt(node, heap, &mut 0);
+                match &(*node).body {
+                    Body::Message { data, .. } if data.refers_to(leaving) => {
+                        any = true;
+                        self.disown(node);
+                        // What leaves is collected for in any case.
+                        self.adopt(node, heap, &mut 0);
+                    }
+                    Body::Small { words, count, .. } if leaving.is_in(words.as_ptr(), words.as_ptr().add(*count as usize)) => {
+                        any = true;
+                        self.adopt_small(node, heap);
+                    }
+                    _ => {}
                 }
                 node = (*node).next;
             }
@@ -466,9 +484,11 @@ impl InnerQueue {
         while !node.is_null() {
             // SAFETY: list nodes are live while the queue is borrowed.
             unsafe {
-                if let Body::Message { data, .. } = &(*node).body {
-                    words += data.words();
-                }
+                words += match &(*node).body {
+                    Body::Message { data, .. } => data.words(),
+                    Body::Small { count, .. } => *count as usize,
+                    _ => 0,
+                };
                 node = (*node).next;
             }
         }
@@ -484,10 +504,7 @@ impl InnerQueue {
             }
             // SAFETY: list nodes are live while the queue is borrowed.
             unsafe {
-                let term = match &(*node).body {
-                    Body::Message { data, .. } => data.term(),
-                    _ => Term::NONE,
-                };
+                let term = (*node).body.message_term();
                 node = (*node).next;
                 Some(term)
             }
@@ -499,7 +516,7 @@ impl InnerQueue {
         self.restart();
         while !self.save.is_null() {
             // SAFETY: list nodes are live.
-            let hit = unsafe { matches!(&(*self.save).body, Body::Message { data, .. } if f(data.term())) };
+            let hit = unsafe { f((*self.save).body.message_term()) };
             if hit {
                 self.remove();
                 return true;

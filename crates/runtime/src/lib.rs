@@ -51,6 +51,7 @@ pub mod send;
 pub mod shared;
 pub mod signal;
 pub mod sizes;
+pub mod small;
 pub mod spawn;
 pub mod stack;
 pub mod standstill;

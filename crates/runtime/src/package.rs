@@ -125,12 +125,19 @@ impl Package {
     /// A small message that `p` has on its heap.
     #[inline(always)]
     fn small_of(p: &mut Process, term: Term, keep: Keep, words: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
+        let cost = Package::cost_of_small(p, words);
+        Package::small(term, keep, words, cost.foreseen, count)
+    }
+
+    /// What it costs that `p` sends so many words from its heap, beside a message area.
+    #[inline(always)]
+    pub(crate) fn cost_of_small(p: &mut Process, words: usize) -> Cost {
         let missed = std::mem::take(&mut p.missed_words) as usize;
         // SAFETY: an open one is there if the pointer is not null.
         if let Some(open) = unsafe { p.open().as_mut() } {
             open.copied(words, missed);
         }
-        Package::small(term, keep, words, missed.min(words), count)
+        Cost { words, referred: 0, foreseen: missed.min(words) }
     }
 
     /// What costs less to copy whole than to hold: so many words with this `keep`. Of them so many were foreseen.
@@ -208,6 +215,12 @@ impl Package {
     fn keeping(term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
         let words = flat_size_keeping(term, keep);
         let timed = count(Cost::of_copy(words));
+        Package::of_words(term, keep, words, timed)
+    }
+
+    /// A copy of what has so many words with this `keep`.
+    #[inline(always)]
+    pub(crate) fn of_words(term: Term, keep: Keep, words: usize, timed: Timed) -> Package {
         if words == 0 {
             return Package::immediate(term);
         }

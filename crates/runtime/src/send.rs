@@ -7,7 +7,7 @@ use crate::process::{FLAG_TASK, Priority, ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
-use crate::{messages, names, proctab, refs, sched};
+use crate::{messages, names, proctab, refs, sched, small};
 use heddle_term::{Atom, Kind, Term, am};
 
 /// Puts a signal in the inbox, which wakes the receiver. Gives it back if it takes no more.
@@ -118,17 +118,14 @@ fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -
 
 #[inline]
 fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
-    // No port sends this way.
-    let from = Term::local_pid(p.pid());
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let package = Package::of_process(p, message, messages::to_myself);
-        p.shared().state.push_to_itself(Signal::message_with(from, package, token));
+        let signal = small::message(p, message, token, messages::to_myself);
+        p.shared().state.push_to_itself(signal);
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let package = Package::of_process(p, message, |cost| messages::to(to, cost));
-        let _ = deliver(to, Signal::message_with(from, package, token));
+        let _ = deliver(to, small::message(p, message, token, |cost| messages::to(to, cost)));
     }
 }
 

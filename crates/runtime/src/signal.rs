@@ -2,6 +2,7 @@
 
 use crate::package::Package;
 use crate::process::Process;
+use crate::small;
 use crate::timer::Handle;
 use crate::trace::seq::Token;
 use heddle_memory::{RECENT_BYTES, own_row};
@@ -61,6 +62,17 @@ pub enum Body {
         /// In an inbox: where an earlier one may be, for prefetching alone.
         before: *mut Signal,
     },
+    /// A message without a token whose data is in the signal itself, until it goes to the heap: see `small`.
+    Small {
+        from: Term,
+        words: [u64; small::WORDS],
+        /// How many of them there are.
+        count: u8,
+        /// The first two are a list's; else the first is an object's header.
+        is_list: bool,
+        /// As a message's.
+        before: *mut Signal,
+    },
     /// A message to an alias: dropped unless the alias is active at the receiver.
     AliasMessage {
         /// Words of the reference.
@@ -117,6 +129,16 @@ impl Body {
         Body::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
     }
 
+    /// A message's term in place; NONE of what is no message.
+    #[inline(always)]
+    pub(crate) fn message_term(&self) -> Term {
+        match self {
+            Body::Message { data, .. } => data.term(),
+            Body::Small { words, is_list, .. } => small::root(words.as_ptr(), *is_list),
+            _ => Term::NONE,
+        }
+    }
+
     /// The term that goes with it, if one may lie in a heap.
     #[inline(always)]
     pub(crate) fn carried(&mut self) -> Option<&mut Package> {
@@ -142,21 +164,31 @@ impl Signal {
     }
     #[inline]
     pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
+        Signal::recent(Body::message(from, data, token))
+    }
+    /// In memory that the thread freed lately, if there is any.
+    #[inline(always)]
+    pub(crate) fn recent(body: Body) -> Box<Signal> {
         let mut signal = match own_row().recent.take() {
             // SAFETY: `discard` kept it: a box's memory for a signal.
             Some(place) => unsafe { Box::from_raw(place.cast::<MaybeUninit<Signal>>()) },
             None => Box::new_uninit(),
         };
         // Written where it is to be: it is not small, and made for each message.
-        signal.write(Signal { next: std::ptr::null_mut(), body: Body::message(from, data, token) });
+        signal.write(Signal { next: std::ptr::null_mut(), body });
         // SAFETY: just written.
         unsafe { signal.assume_init() }
     }
     /// Frees it. Nearly always that is a message which holds nothing (any more): then it is not asked what else it could be.
     #[inline]
     pub fn discard(self: Box<Signal>) {
-        match &self.body {
-            Body::Message { data, token: None, .. } if data.is_bare() => {
+        let is_plain = match &self.body {
+            Body::Message { data, token: None, .. } => data.is_bare(),
+            Body::Small { .. } => true,
+            _ => false,
+        };
+        match is_plain {
+            true => {
                 let place = Box::into_raw(self).cast::<MaybeUninit<Signal>>();
                 // SAFETY: from `into_raw`; none of its fields has anything to free, so the memory is all. Its size is as asserted above.
                 unsafe {
@@ -165,7 +197,7 @@ impl Signal {
                     }
                 }
             }
-            _ => drop(self),
+            false => drop(self),
         }
     }
     /// From somebody who is no process.

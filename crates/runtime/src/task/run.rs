@@ -123,13 +123,14 @@ impl Running {
             return Some(self.call(p, left, |task, context| task.handle_event(Event::Ready(fd, interest), context)));
         }
         if let Some(signal) = next_message(p) {
-            let Body::Message { data, .. } = &signal.body else { unreachable!("only messages are queued") };
+            let term = signal.body.message_term();
             // While a call-back on a private thread blocks, the shared heap may be collected, and what it has is no root any more.
-            let may_move = shared::is_on() && data.is_bare() && private::current().is_some();
-            let kept = may_move.then(|| Package::new(data.term()));
+            let is_bare = matches!(&signal.body, Body::Message { data, .. } if data.is_bare());
+            let may_move = shared::is_on() && is_bare && private::current().is_some();
+            let kept = may_move.then(|| Package::new(term));
             // In the signal's memory, in that of `kept`, or in the process' heap:
             // SAFETY: where the data is nothing moves or goes before the call-back returned.
-            let message = unsafe { Value::new(kept.as_ref().unwrap_or(data).term()) };
+            let message = unsafe { Value::new(kept.as_ref().map_or(term, Package::term)) };
             return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
         }
         if p.timer.phase == Phase::Fired {
