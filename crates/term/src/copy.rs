@@ -104,7 +104,8 @@ pub(crate) fn size_and_kept(term: Term, keep: Keep, limit: usize, mut kept: impl
                 Kind::SubBits => words += sub_bits_words(current),
                 kind => {
                     words += header.words();
-                    if kind.raw_words() != usize::MAX {
+                    // A large one is not looked through for nothing.
+                    if kind.raw_words() != usize::MAX && words <= limit {
                         for i in header.raw_words()..header.arity() {
                             let slot = current.slot(i);
                             if slot.is_pointer() {
