@@ -22,7 +22,7 @@ pub use blocks::{allocate, allocate_recent, free, free_recent, out_of_memory, re
 pub use global::{Allocator, configure};
 pub use mimalloc::message_area;
 pub use own_row::own_row;
-pub use recent::RECENT_BYTES;
+pub use recent::{RECENT_BYTES, common_bytes};
 pub use row::{Counts, Row, TALLIES};
 pub use rows::{keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;

@@ -2,7 +2,7 @@
 //! line; who wants to know adds up all rows (`rows`).
 
 use crate::mimalloc::{self, ThreadHeap};
-use crate::recent::{RECENT_BYTES, Recent};
+use crate::recent::{self, COMMON, RECENT_BYTES, Recent};
 use crate::rows::{self, SHARED};
 use crate::trails::Trails;
 use crate::{COUNTED, KINDS, Kind};
@@ -46,8 +46,8 @@ pub struct Row {
     /// yet is found where it has no pages yet.
     heaps: [AtomicPtr<ThreadHeap>; KINDS.len()],
     /// Signals, and fragments in which messages travel.
-    pub recent: Recent,
-    pub recent_data: Recent,
+    pub recent: Recent<{ recent::SIGNALS }>,
+    pub recent_data: Recent<{ recent::DATA }>,
     allocated: Blocks,
     freed: Blocks,
     /// Of binaries and messages, which know who allocated them: what this thread freed for others.
@@ -108,6 +108,12 @@ impl Blocks {
         }
         sum
     }
+}
+
+/// One that was kept, and counts as freed.
+fn free_data(block: *mut u8) {
+    // SAFETY: a block of the allocator's that nobody uses.
+    unsafe { libmimalloc_sys::mi_free(block.cast()) };
 }
 
 impl Row {
@@ -171,13 +177,21 @@ impl Row {
 
     /// By its thread.
     pub(crate) fn let_go_of_recent(&self) {
-        self.recent.let_go(|block| {
-            self.freed(Kind::Rest, RECENT_BYTES);
-            // SAFETY: a block of the allocator's that nobody uses.
-            unsafe { libmimalloc_sys::mi_free(block.cast()) };
-        });
-        // SAFETY: as above. They are counted as freed.
-        self.recent_data.let_go(|block| unsafe { libmimalloc_sys::mi_free(block.cast()) });
+        self.recent.let_go(|block| self.free_signal(block));
+        self.recent_data.let_go(free_data);
+    }
+
+    /// The same of what is kept for all.
+    pub(crate) fn let_go_of_common(&self) {
+        recent::let_go_of_common(&COMMON[recent::SIGNALS], |block| self.free_signal(block));
+        recent::let_go_of_common(&COMMON[recent::DATA], free_data);
+    }
+
+    /// Of one that was kept.
+    fn free_signal(&self, block: *mut u8) {
+        self.freed(Kind::Rest, RECENT_BYTES);
+        // SAFETY: a block of the allocator's that nobody uses.
+        unsafe { libmimalloc_sys::mi_free(block.cast()) };
     }
 
     /// From now on its thread keeps what it frees of signals.

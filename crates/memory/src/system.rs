@@ -56,6 +56,7 @@ static PURGING: Mutex<()> = Mutex::new(());
 /// one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
 pub fn leave_and_purge() {
     mine().let_go_of_recent();
+    mine().let_go_of_common();
     for kind in KINDS {
         // SAFETY: pages of the calling thread; without any its heap is as it was at first.
         unsafe { mimalloc::_mi_theap_collect_abandon(mine().heap(kind)) };

@@ -53,10 +53,10 @@ fn freed_by_all() -> u64 {
     heddle_memory::rows().fold(0, |sum, row| sum.wrapping_add(row.freed_bytes()))
 }
 
-/// What the calling thread freed since it gave back last, with the signals that it keeps (`memory::recent`).
+/// What the calling thread freed since it gave back last, with the signals that it keeps, and those that all do (`memory::recent`).
 fn freed_since(last: &Last) -> u64 {
     let row = heddle_memory::mine();
-    row.freed_bytes().wrapping_sub(last.freed_bytes.get()).wrapping_add(row.recent.bytes() as u64)
+    row.freed_bytes().wrapping_sub(last.freed_bytes.get()).wrapping_add((row.recent.bytes() + heddle_memory::common_bytes()) as u64)
 }
 
 /// The calling thread is about to sleep for up to so many ms and holds no borrowed pointer. How long it may. `keeps_garbage`: what

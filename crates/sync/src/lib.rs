@@ -4,6 +4,7 @@
 pub mod alone;
 pub mod barrier;
 pub mod claim;
+pub mod depot;
 pub mod flagged_stack;
 pub mod idle;
 pub mod pile;

@@ -3,6 +3,7 @@
 
 use heddle_sync::alone::{Alone, Number};
 use heddle_sync::claim::Claim;
+use heddle_sync::depot::Depot;
 use heddle_sync::flagged_stack::{FlaggedStack, Node};
 use heddle_sync::idle::IdleSet;
 use heddle_sync::pile::Pile;
@@ -529,5 +530,37 @@ fn of_two_that_claim_one_at_most_is_alone() {
         other.join().unwrap();
         assert_eq!(sum.sum.load(Ordering::Relaxed), 3);
         assert!(sum.claim(0) || !sum.alone.enter(Number::of(1)));
+    });
+}
+
+#[test]
+fn each_batch_of_a_depot_is_taken_once_and_what_is_in_it_is_seen() {
+    model(|| {
+        let depot = Arc::new(Depot::<2>::new());
+        let batches: [Arc<UnsafeCell<u64>>; 2] = std::array::from_fn(|_| Arc::new(UnsafeCell::new(0)));
+        let kept = batches.clone();
+        let addresses: [usize; 2] = std::array::from_fn(|n| Arc::as_ptr(&batches[n]).addr());
+        let both = move |depot: &Depot<2>, n: usize| {
+            // SAFETY: not in the depot yet: ours alone.
+            batches[n].with_mut(|value| unsafe { *value = n as u64 + 1 });
+            assert!(depot.put(Arc::as_ptr(&batches[n]).cast::<u8>().cast_mut()));
+            let taken = depot.take().addr();
+            let which = addresses.iter().position(|&address| address == taken)?;
+            // SAFETY: taken, so ours alone.
+            assert_eq!(batches[which].with_mut(|value| unsafe { std::mem::take(&mut *value) }), which as u64 + 1);
+            Some(which)
+        };
+        let other = {
+            let (depot, both) = (depot.clone(), both.clone());
+            thread::spawn(move || both(&depot, 1))
+        };
+        let mut taken: Vec<usize> = both(&depot, 0).into_iter().collect();
+        taken.extend(other.join().unwrap());
+        // What was not found is there still.
+        let left = std::iter::from_fn(|| Some(depot.take().addr()).filter(|&address| address != 0));
+        taken.extend(left.map(|address| addresses.iter().position(|&a| a == address).unwrap()));
+        taken.sort();
+        assert_eq!(taken, [0, 1]);
+        drop(kept);
     });
 }
