@@ -4,7 +4,8 @@
 //! the allocator takes it back by a list that both write to, and the owner collects it later, block by block, from the other one's
 //! cache. But most threads receive about as many as they send: who keeps what he freed has memory for his next message, which is in
 //! his cache already. A thread keeps two batches at most; where it would have a third, one goes to a depot of all threads, and who has
-//! none left takes one from there (magazines, Bonwick and Adams 2001).
+//! none left takes one from there (magazines, Bonwick and Adams 2001). A batch is a list of addresses, so that blocks that
+//! another thread freed can be asked for some messages ahead.
 //!
 //! What is kept of signals counts as allocated, of fragments as freed (`allocate_recent`): theirs are memory of processes. A thread keeps
 //! nothing before it opened its lists.
@@ -12,18 +13,21 @@
 use heddle_sync::depot::Depot;
 use heddle_sync::prefetch;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The size of each block, in bytes: a signal's, or a fragment's with a few words.
 pub const RECENT_BYTES: usize = 64;
 /// Blocks of a batch: two are as large as a part of the second cache.
-const BATCH: usize = 4096;
+const BATCH: usize = 2048;
 /// 64 MiB, beyond which blocks go back to the allocator. What is kept is given back when a thread has nothing to do (`give_back`).
-const BATCHES: usize = 256;
+const BATCHES: usize = 512;
+/// So many allocations before its turn a block is asked for.
+const AHEAD: usize = 6;
 
 pub(crate) type Batches = Depot<BATCHES>;
+type Batch = [*mut u8; BATCH];
 
-/// Of signals, and of fragments.
+/// Of signals, and of fragments. What is there are whole batches, each a box.
 pub(crate) static COMMON: [Batches; 2] = [const { Depot::new() }; 2];
 pub(crate) const SIGNALS: usize = 0;
 pub(crate) const DATA: usize = 1;
@@ -36,148 +40,178 @@ pub fn common_bytes() -> usize {
 /// A thread's, of what there is common to all under this number. By that thread alone, so all is Relaxed; who has no row of his own
 /// shares one that stays closed. All zeros are a closed one without blocks.
 pub struct Recent<const OF: usize> {
-    /// The current batch: each block begins with the address of the next.
-    first: AtomicPtr<u8>,
-    /// Blocks that it lacks to be whole; 0 as well while the list is closed.
-    room: AtomicUsize,
-    /// A whole one, or null.
-    whole: AtomicPtr<u8>,
-    is_open: AtomicBool,
+    /// Blocks of the current batch, and how many there may be: 0 while there is none.
+    count: AtomicUsize,
+    limit: AtomicUsize,
+    current: AtomicPtr<Batch>,
+    /// Another one, or null; whole or empty.
+    other: AtomicPtr<Batch>,
+    other_count: AtomicUsize,
+    /// 1: what the thread frees is kept.
+    is_open: AtomicUsize,
 }
 
 impl<const OF: usize> Recent<OF> {
     pub(crate) const fn new() -> Recent<OF> {
         Recent {
-            first: AtomicPtr::new(null_mut()),
-            room: AtomicUsize::new(0),
-            whole: AtomicPtr::new(null_mut()),
-            is_open: AtomicBool::new(false),
+            count: AtomicUsize::new(0),
+            limit: AtomicUsize::new(0),
+            current: AtomicPtr::new(null_mut()),
+            other: AtomicPtr::new(null_mut()),
+            other_count: AtomicUsize::new(0),
+            is_open: AtomicUsize::new(0),
         }
     }
 
     /// By a thread with a row of its own, once: from now on it keeps what it frees.
     pub(crate) fn open(&self) {
-        self.is_open.store(true, Ordering::Relaxed);
-        self.room.store(BATCH, Ordering::Relaxed);
+        self.is_open.store(1, Ordering::Relaxed);
     }
 
     /// A block of `RECENT_BYTES`, if there is one.
     #[inline(always)]
     pub fn take(&self) -> Option<*mut u8> {
-        if self.first.load(Ordering::Relaxed).is_null() && !self.next_batch() {
+        if self.count.load(Ordering::Relaxed) == 0 && !self.next_batch() {
             return None;
         }
-        self.pop()
+        Some(self.pop())
     }
 
+    /// There is one.
     #[inline(always)]
-    fn pop(&self) -> Option<*mut u8> {
-        let block = self.first.load(Ordering::Relaxed);
-        if block.is_null() {
-            return None;
+    fn pop(&self) -> *mut u8 {
+        let left = self.count.load(Ordering::Relaxed) - 1;
+        let blocks = self.current.load(Ordering::Relaxed).cast::<*mut u8>();
+        self.count.store(left, Ordering::Relaxed);
+        // SAFETY: the first `count` of the batch were written, and `left` is one of them, as is an earlier one.
+        unsafe {
+            prefetch::to_write(*blocks.add(left.saturating_sub(AHEAD)));
+            *blocks.add(left)
         }
-        // SAFETY: it is on the list, so it is the thread's, and the address was written by `keep`.
-        let next = unsafe { block.cast::<*mut u8>().read() };
-        // Another thread may have freed it.
-        prefetch::to_write(next);
-        self.first.store(next, Ordering::Relaxed);
-        self.room.store(self.room.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        Some(block)
     }
 
-    /// The current batch is used up. Whether there is another one now.
+    /// The current batch is used up. Whether there is a whole one now.
     #[cold]
     #[inline(never)]
     fn next_batch(&self) -> bool {
-        if !self.is_open.load(Ordering::Relaxed) {
+        if self.other_count.load(Ordering::Relaxed) != 0 {
+            self.exchange();
+            return true;
+        }
+        if self.is_open.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let mut batch = self.whole.load(Ordering::Relaxed);
+        let batch = COMMON[OF].take().cast::<Batch>();
         if batch.is_null() {
-            batch = COMMON[OF].take();
+            return false;
+        }
+        let empty = self.current.swap(batch, Ordering::Relaxed);
+        self.count.store(BATCH, Ordering::Relaxed);
+        self.limit.store(BATCH, Ordering::Relaxed);
+        if self.other.load(Ordering::Relaxed).is_null() {
+            self.other.store(empty, Ordering::Relaxed);
         } else {
-            self.whole.store(null_mut(), Ordering::Relaxed);
+            free_batch(empty);
         }
-        if batch.is_null() {
-            return false;
-        }
-        self.first.store(batch, Ordering::Relaxed);
-        self.room.store(0, Ordering::Relaxed);
         true
+    }
+
+    /// The current batch and the other one, which there is, change places.
+    fn exchange(&self) {
+        let (current, count) = (self.current.load(Ordering::Relaxed), self.count.load(Ordering::Relaxed));
+        self.current.store(self.other.swap(current, Ordering::Relaxed), Ordering::Relaxed);
+        self.count.store(self.other_count.swap(count, Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Whether the block is kept now.
     ///
     /// # Safety
-    /// It has `RECENT_BYTES` of the kind that this list is for, is aligned to a word, and nobody uses it.
+    /// It has `RECENT_BYTES` of the kind that this list is for, and nobody uses it.
     #[inline(always)]
-    // SAFETY: the contract above.
+    // SAFETY: the contract above, which those who take it rely on.
     pub unsafe fn keep(&self, block: *mut u8) -> bool {
-        if self.room.load(Ordering::Relaxed) == 0 && !self.put_aside() {
+        if self.count.load(Ordering::Relaxed) == self.limit.load(Ordering::Relaxed) && !self.put_aside() {
             return false;
         }
-        // SAFETY: by contract.
-        unsafe { block.cast::<*mut u8>().write(self.first.load(Ordering::Relaxed)) };
-        self.first.store(block, Ordering::Relaxed);
-        self.room.store(self.room.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        let count = self.count.load(Ordering::Relaxed);
+        // SAFETY: there are fewer than the batch has room for.
+        unsafe { *self.current.load(Ordering::Relaxed).cast::<*mut u8>().add(count) = block };
+        self.count.store(count + 1, Ordering::Relaxed);
         true
     }
 
-    /// The current batch is whole. Whether there is room for another one.
+    /// The current batch is whole, or there is none. Whether there is room now.
     #[cold]
     #[inline(never)]
     fn put_aside(&self) -> bool {
-        let whole = self.whole.load(Ordering::Relaxed);
-        if !self.is_open.load(Ordering::Relaxed) || !whole.is_null() && !COMMON[OF].put(whole) {
+        if self.is_open.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        self.whole.store(self.first.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.first.store(null_mut(), Ordering::Relaxed);
-        self.room.store(BATCH, Ordering::Relaxed);
+        if self.current.load(Ordering::Relaxed).is_null() {
+            self.current.store(new_batch(), Ordering::Relaxed);
+            self.limit.store(BATCH, Ordering::Relaxed);
+            return true;
+        }
+        if self.other.load(Ordering::Relaxed).is_null() {
+            self.other.store(new_batch(), Ordering::Relaxed);
+        } else if self.other_count.load(Ordering::Relaxed) != 0 {
+            if !COMMON[OF].put(self.other.load(Ordering::Relaxed).cast()) {
+                return false;
+            }
+            self.other.store(new_batch(), Ordering::Relaxed);
+            self.other_count.store(0, Ordering::Relaxed);
+        }
+        self.exchange();
         true
     }
 
     /// What the thread keeps.
     pub fn bytes(&self) -> usize {
-        if !self.is_open.load(Ordering::Relaxed) {
-            return 0;
-        }
-        let whole = if self.whole.load(Ordering::Relaxed).is_null() { 0 } else { BATCH };
-        (BATCH - self.room.load(Ordering::Relaxed) + whole) * RECENT_BYTES
+        (self.count.load(Ordering::Relaxed) + self.other_count.load(Ordering::Relaxed)) * RECENT_BYTES
     }
 
     /// Calls `free` on each block that the thread keeps; there is room for as many again.
     pub(crate) fn let_go(&self, free: impl Fn(*mut u8)) {
-        while let Some(block) = self.pop().or_else(|| self.whole_as_current().then(|| self.pop()).flatten()) {
-            free(block);
+        for _ in 0..2 {
+            while self.count.load(Ordering::Relaxed) != 0 {
+                free(self.pop());
+            }
+            self.exchange();
         }
-    }
-
-    fn whole_as_current(&self) -> bool {
-        !self.whole.load(Ordering::Relaxed).is_null() && self.next_batch()
     }
 
     /// The thread ends, and let go of all: the next one with the row has not opened its list.
     pub(crate) fn close(&self) {
         debug_assert!(self.bytes() == 0);
-        self.is_open.store(false, Ordering::Relaxed);
-        self.room.store(0, Ordering::Relaxed);
+        self.is_open.store(0, Ordering::Relaxed);
+        self.limit.store(0, Ordering::Relaxed);
+        free_batch(self.current.swap(null_mut(), Ordering::Relaxed));
+        free_batch(self.other.swap(null_mut(), Ordering::Relaxed));
+    }
+}
+
+fn new_batch() -> *mut Batch {
+    Box::into_raw(Box::new([null_mut(); BATCH]))
+}
+
+/// Of a batch whose blocks are no concern any more, or null.
+fn free_batch(batch: *mut Batch) {
+    if !batch.is_null() {
+        // SAFETY: each batch is from `new_batch`, and the caller's alone.
+        drop(unsafe { Box::from_raw(batch) });
     }
 }
 
 /// Calls `free` on each block that is kept for all.
 pub(crate) fn let_go_of_common(common: &Batches, free: impl Fn(*mut u8)) {
     loop {
-        let mut block = common.take();
-        if block.is_null() {
+        let batch = common.take().cast::<Batch>();
+        if batch.is_null() {
             return;
         }
-        while !block.is_null() {
-            // SAFETY: the batch is the caller's now, and its blocks refer to each other, the last one to none.
-            let next = unsafe { block.cast::<*mut u8>().read() };
-            free(block);
-            block = next;
-        }
+        // SAFETY: a whole batch, the caller's now.
+        unsafe { (*batch).iter().for_each(|&block| free(block)) };
+        free_batch(batch);
     }
 }
 
@@ -191,9 +225,9 @@ mod tests {
         let _alone = crate::tests::alone();
         let common = &COMMON[SIGNALS];
         let (recent, other) = (Recent::<SIGNALS>::new(), Recent::<SIGNALS>::new());
-        let mut memory = vec![[0u64; RECENT_BYTES / 8]; 3 * BATCH + 1];
-        let blocks: Vec<*mut u8> = memory.iter_mut().map(|block| block.as_mut_ptr().cast()).collect();
-        // SAFETY: memory of this test, each at most once on a list.
+        // Nobody looks into them.
+        let blocks: Vec<*mut u8> = (1..3 * BATCH + 2).map(|n| std::ptr::without_provenance_mut(n * RECENT_BYTES)).collect();
+        // SAFETY: each at most once on a list.
         let keep = |n: usize| unsafe { recent.keep(blocks[n]) };
         assert!(!keep(0));
         assert_eq!((recent.take(), recent.bytes()), (None, 0));
@@ -219,6 +253,7 @@ mod tests {
         assert_eq!((freed.borrow().len(), common.len()), (3 * BATCH, 0));
         recent.let_go(|_| ());
         recent.close();
+        other.close();
         assert!(!keep(0));
     }
 }

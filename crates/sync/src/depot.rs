@@ -37,15 +37,17 @@ impl<const PLACES: usize> Depot<PLACES> {
         if count == PLACES {
             return false;
         }
+        // Before it is there: so who takes it, and counts that, does not come before this.
+        self.count.fetch_add(1, Ordering::Relaxed);
         for place in self.places[count..].iter().chain(&self.places[..count]) {
             // Release: who takes it reads what is in it. Looked at first: mostly the one at the count is empty.
             if place.load(Ordering::Relaxed).is_null()
                 && place.compare_exchange(null_mut(), batch, Ordering::Release, Ordering::Relaxed).is_ok()
             {
-                self.count.fetch_add(1, Ordering::Relaxed);
                 return true;
             }
         }
+        self.count.fetch_sub(1, Ordering::Relaxed);
         false
     }
 
