@@ -344,13 +344,17 @@ fn check_clean(p: &Process, old: &Area) {
     }
 }
 
+/// An old block is no smaller, unless the process may be. Who asked for a large heap (`min_heap_size`, `+hms`) did so to be collected rarely,
+/// not to have two of them for the little that survives.
+const OLD_WORDS: usize = 233;
+
 /// False if a major collection is needed instead.
 fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
     let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
         // When it is full, all of the stack is visited: it is not small where that is large.
         let young = if busy::is_busy(p) { mature_words.max(busy::usual_words(p)) } else { p.used_words() };
-        let size = sizes::at_least(young.max(p.min_heap_words).max(p.stack_words() / 8));
+        let size = sizes::at_least(young.max(p.min_heap_words.min(OLD_WORDS)).max(p.stack_words() / 8));
         p.old_start = blocks::allocate(size);
         p.old_top = p.old_start;
         p.old_end = p.old_start.wrapping_add(size);
