@@ -133,7 +133,6 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     if is_shared && shared::has_room(p, live, need_words, kind) {
         return 1;
     }
-    p.shared().state.set_collecting(true);
     let state = msacc::enter(State::Gc);
     let start = cycles::now();
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
@@ -178,7 +177,6 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     system_monitor::check_heap(p);
     check_max_heap(p);
-    p.shared().state.set_collecting(false);
     msacc::enter(state);
     let is_checked = crate::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY));
     if !is_shared && (is_checked || crate::zeal::verifies()) {
@@ -205,13 +203,11 @@ pub fn hibernate(p: &mut Process, live: &mut [Term]) {
 
 /// A full collection that also copies the literals which are leaving. No X registers are live.
 pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
-    p.shared().state.set_collecting(true);
     let start = cycles::now();
     major(p, &mut [], 0, None, Some(leaving));
     p.sync_limit();
     count(false, start, p.used_words(), 0, p.used_words());
     check_max_heap(p);
-    p.shared().state.set_collecting(false);
 }
 
 pub(crate) fn check_max_heap(p: &mut Process) {

@@ -19,6 +19,9 @@ pub enum After {
     Exit,
 }
 
+/// Who found so many messages at once is sent as many again, as it seems, before he looks the next time.
+const LONG_QUEUE: usize = 64;
+
 /// Handles everything that arrived; messages go to the inner queue.
 pub fn drain(p: &mut Process) -> After {
     if !p.shared().state.has_signals() {
@@ -33,7 +36,8 @@ pub fn drain(p: &mut Process) -> After {
 #[inline(never)]
 pub fn receive(p: &mut Process, arrived: Arrived) -> After {
     // Messages that are taken and not in the queue yet are no roots: nothing may move.
-    let _hold = shared::is_on().then(shared::world::hold);
+    let hold = shared::is_on().then(shared::world::hold);
+    let mut messages = 0;
     let mut list = arrived.in_order();
     while !list.is_null() {
         // SAFETY: the list was taken whole; each node is unlinked before use.
@@ -44,6 +48,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
         };
         // Messages are most of what comes.
         if matches!(signal.body, Body::Message { .. } | Body::Small { .. }) {
+            messages += 1;
             append(p, signal);
             continue;
         }
@@ -61,6 +66,10 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
         }
     }
     p.shared().end_handling();
+    // Who had much is sent more, as it seems, before he looks again.
+    if hold.is_some() && messages < LONG_QUEUE {
+        p.shared().begin_turn();
+    }
     After::Continue
 }
 

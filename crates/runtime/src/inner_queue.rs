@@ -158,6 +158,13 @@ impl InnerQueue {
         Some(self.term_at_save())
     }
 
+    /// Whether the message at the save position is in its signal, and so needs room in the heap.
+    #[inline(always)]
+    pub fn next_is_small(&self) -> bool {
+        // SAFETY: list nodes are live.
+        !self.save.is_null() && matches!(unsafe { &(*self.save).body }, Body::Small { .. })
+    }
+
     /// The message's data goes to the heap, and its term becomes a root.
     ///
     /// # Safety
@@ -417,6 +424,20 @@ impl InnerQueue {
                 f(&mut marker.reference);
             }
         }
+    }
+
+    /// Whether no more than so many messages are adopted.
+    pub(crate) fn adopts_up_to(&mut self, most: usize) -> bool {
+        let mut node = self.adopted;
+        for _ in 0..most {
+            if node.is_null() {
+                return true;
+            }
+            // SAFETY: adopted messages are in the queue, and live while the queue is borrowed.
+            let Body::Message { data, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are adopted") };
+            node = data.queued().map_or(null_mut(), |after| after.cast());
+        }
+        node.is_null()
     }
 
     /// Every adopted term and the markers' references: roots.

@@ -14,7 +14,7 @@ use heddle_term::area::{self, NewRegion, Region};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
 use heddle_term::heap::{Fragment, Heap, OffHeap};
 use heddle_term::holding::{self, HoldingCopy};
-use heddle_term::literal::Leaving;
+use heddle_term::literal::{self, Leaving};
 use heddle_term::open::LARGE_WORDS;
 use std::ptr::null_mut;
 
@@ -271,6 +271,12 @@ impl Package {
         // Usually it ends with its block; but not always.
         shared::publish(from);
         Package::immediate(reason)
+    }
+
+    /// With a shared heap: its data may be in the young generation.
+    #[inline(always)]
+    pub(crate) fn refers(&self) -> bool {
+        self.is_bare() && self.term.is_pointer() && !literal::is_literal(self.term)
     }
 
     /// The term, if its data is in the shared heap.

@@ -18,7 +18,7 @@ use heddle_term::code_cell::Mfa;
 use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
@@ -31,6 +31,8 @@ pub struct ProcShared {
     pub state: ProcState,
     /// Atom index + 1 of the registered name, or 0.
     pub name: AtomicU32,
+    /// How often it took what had come to it, modulo 256. By the owner; others use it as a hint.
+    turn: AtomicU8,
     /// 58-bit identity: payload of the pid term. Of a port: its number, with the bit `proctab::PORT`.
     pub pid: u64,
     /// Run queue the process was last on, and is put on when its waker has none.
@@ -132,6 +134,17 @@ impl ProcShared {
         // Release: what the signals did is seen by who finds them handled.
         self.owner.store(self.owner.load(Ordering::Relaxed) | HANDLED, Ordering::Release);
     }
+    /// The owner takes what came to it.
+    #[inline]
+    pub(crate) fn begin_turn(&self) {
+        // Relaxed: a hint.
+        self.turn.store(self.turn.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+    /// Changes when it takes what came to it.
+    #[inline(always)]
+    pub(crate) fn turn(&self) -> u8 {
+        self.turn.load(Ordering::Relaxed)
+    }
     /// No signal that the caller knows to be sent is unhandled, and none of them has ended the process. So what the caller sees of
     /// it is what it would be told if it asked.
     pub fn has_heard_all(&self) -> bool {
@@ -148,6 +161,7 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
         state: ProcState::new(Level::of(local.priority)),
         name: AtomicU32::new(0),
+        turn: AtomicU8::new(0),
         trace: AtomicU32::new(0),
         pid,
         last_scheduler: AtomicU16::new(0),

@@ -120,12 +120,13 @@ fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -
 fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
     if pid == p.pid() {
         // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let signal = small::message(p, message, token, messages::to_myself);
-        p.shared().state.push_to_itself(signal);
+        let myself = p.shared();
+        let signal = small::message(p, myself, message, token, messages::to_myself);
+        myself.state.push_to_itself(signal);
         return;
     }
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, small::message(p, message, token, |cost| messages::to(to, cost)));
+        let _ = deliver(to, small::message(p, &to, message, token, |cost| messages::to(to, cost)));
     }
 }
 

@@ -70,6 +70,8 @@ pub enum Body {
         count: u8,
         /// The first two are a list's; else the first is an object's header.
         is_list: bool,
+        /// In the inbox at an earlier collection of the shared heap, as those that it was sent before.
+        is_old: bool,
         /// As a message's.
         before: *mut Signal,
     },
@@ -136,6 +138,24 @@ impl Body {
             Body::Message { data, .. } => data.term(),
             Body::Small { words, is_list, .. } => small::root(words.as_ptr(), *is_list),
             _ => Term::NONE,
+        }
+    }
+
+    /// With it goes a term that may lie in the shared heap.
+    #[inline(always)]
+    pub(crate) fn refers(&self) -> bool {
+        match self {
+            Body::Message { data, .. } => data.refers(),
+            Body::Small { .. } => false,
+            _ => self.refers_beside_messages(),
+        }
+    }
+
+    #[inline(never)]
+    fn refers_beside_messages(&self) -> bool {
+        match self {
+            Body::AliasMessage { data, .. } | Body::Exit { reason: data, .. } | Body::Down { reason: data, .. } => data.refers(),
+            _ => false,
         }
     }
 

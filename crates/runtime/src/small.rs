@@ -2,17 +2,22 @@
 //! cache and one block of memory instead of two; where sender and receiver have different cores, that line is what each message waits
 //! for. In the queue of messages it stays so until `receive` looks at it: then its words go to the heap, and it is a message as others.
 //!
-//! With a shared heap messages have no memory of their own, and there are none of these.
+//! With a shared heap a pointer is less work, for who looks at the message soon. But what is in a long queue is copied by the next
+//! collections, and who referred into its sender's block keeps him from collecting that alone. So who has been sent much since he
+//! took what had come to him is sent the words themselves, which are no root. There they refer to no literals either: those that leave
+//! are looked for from roots.
 
 use crate::messages::{Cost, Timed};
 use crate::package::Package;
-use crate::process::Process;
+use crate::process::{ProcShared, Process};
+use crate::shared;
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
+use heddle_memory::own_row;
 use heddle_term::area;
-use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
 use heddle_term::heap::{Heap, OffHeap};
-use heddle_term::{Header, Kind, Term, holding};
+use heddle_term::{Header, Kind, Term, holding, literal};
 use std::ptr::null_mut;
 
 /// As many as a line has room for.
@@ -24,13 +29,16 @@ fn is_plain(term: Term) -> bool {
     !term.kind().is_some_and(Kind::is_off_heap)
 }
 
-/// The signal that brings `term`, of `p`'s heap, from it to another process or itself. `count` as for `Package::message`.
+/// The signal that brings `term`, of `p`'s heap, from it to another process or itself, `to`. `count` as for `Package::message`.
 #[inline(always)]
-pub fn message(p: &mut Process, term: Term, token: Option<Box<Token>>, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+pub fn message(p: &mut Process, to: &ProcShared, term: Term, token: Option<Box<Token>>, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     // No port sends this way.
     let from = Term::local_pid(p.pid());
-    if token.is_some() || p.heap.is_shared() {
+    if token.is_some() {
         return Signal::message_with(from, Package::of_process(p, term, count), token);
+    }
+    if p.heap.is_shared() {
+        return in_shared_heap(p, from, to, term, count);
     }
     if area::is_there() {
         return beside_area(p, from, term, count);
@@ -38,34 +46,66 @@ pub fn message(p: &mut Process, term: Term, token: Option<Box<Token>>, count: im
     let keep = Keep::live();
     let words = flat_size_keeping(term, keep);
     let timed = count(Cost::of_copy(words));
-    if words.wrapping_sub(1) < WORDS && is_plain(term) && !timed.is_wanted() {
-        return pack(from, term, keep, words);
+    if fits(term, words) {
+        return pack(from, term, keep, words, timed);
     }
     Signal::message_with(from, Package::of_words(term, keep, words, timed), None)
+}
+
+#[inline(always)]
+fn fits(term: Term, words: usize) -> bool {
+    words.wrapping_sub(1) < WORDS && is_plain(term)
 }
 
 /// With the message area: what is in it goes by reference, however short.
 #[inline(always)]
 fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::shared();
-    if holding::in_place(term, keep).is_none()
-        && is_plain(term)
-        && let Some(words) = holding::small_copy(term, keep, WORDS)
-    {
-        let timed = count(Package::cost_of_small(p, words));
-        if timed.is_wanted() {
-            return Signal::message_with(from, Package::of_words(term, keep, words, timed), None);
+    match holding::in_place(term, keep) {
+        Some(region) if region.is_null() => {
+            let _ = count(Cost::NOTHING);
+            Signal::message_with(from, Package::immediate(term), None)
         }
-        return pack(from, term, keep, words);
+        None if is_plain(term)
+            && let Some(words) = holding::small_copy(term, keep, WORDS) =>
+        {
+            let timed = count(Package::cost_of_small(p, words));
+            pack(from, term, keep, words, timed)
+        }
+        _ => Signal::message_with(from, Package::message(p, term, count), None),
     }
-    Signal::message_with(from, Package::message(p, term, count), None)
+}
+
+/// Who was sent more by a thread since he took what had come to him has a long queue.
+pub(crate) const CROWD: u8 = 12;
+
+#[inline(always)]
+fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+    let refers = term.is_pointer() && !literal::is_literal(term);
+    let is_crowded = refers && own_row().trails.crowd(std::ptr::from_ref(to).addr(), to.turn()) >= CROWD;
+    let words = if is_crowded { few_words(term) } else { 0 };
+    let timed = count(if words != 0 { Cost::of_copy(words) } else { Cost { words: 0, referred: refers as usize, foreseen: 0 } });
+    if words != 0 {
+        return pack(from, term, Keep::NOTHING, words, timed);
+    }
+    if refers {
+        shared::publish(p);
+    }
+    Signal::message_with(from, Package::immediate(term), None)
+}
+
+/// Of a term of the shared heap; 0 if these are too many.
+#[inline(never)]
+fn few_words(term: Term) -> usize {
+    let words = flat_size_to(term, Keep::NOTHING, WORDS);
+    if fits(term, words) { words } else { 0 }
 }
 
 /// `count` words are what the copy needs, and as many as there is room for.
 #[inline(always)]
-fn pack(from: Term, term: Term, keep: Keep, count: usize) -> Box<Signal> {
+fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<Signal> {
     debug_assert!(count <= WORDS);
-    let body = Body::Small { from, words: [0; WORDS], count: count as u8, is_list: term.is_cons(), before: null_mut() };
+    let body = Body::Small { from, words: [0; WORDS], count: count as u8, is_list: term.is_cons(), is_old: false, before: null_mut() };
     let mut signal = Signal::recent(body);
     if let Body::Small { words, .. } = &mut signal.body {
         let mut off_heap = OffHeap::new();
@@ -73,6 +113,7 @@ fn pack(from: Term, term: Term, keep: Keep, count: usize) -> Box<Signal> {
         unsafe { copy_to_keeping(term, words.as_mut_ptr(), &mut off_heap, keep) };
         debug_assert!(off_heap.head.is_null());
     }
+    timed.end(count);
     signal
 }
 

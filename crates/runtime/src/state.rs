@@ -27,7 +27,8 @@ const ACTIVE: u32 = 8;
 const EXITING: u32 = 16;
 const FREE: u32 = 32;
 const SUSPENDED: u32 = 64;
-const GC: u32 = 128;
+/// Something came since the last collection of the shared heap that may refer to what was young then.
+const REFERRED: u32 = 128;
 const IN_HAND: u32 = 1 << 8;
 const DETACHED: u32 = 1 << 9;
 const URGENT: u32 = 1 << 10;
@@ -70,9 +71,6 @@ impl Snapshot {
     }
     pub fn is_in_hand(self) -> bool {
         self.0 & IN_HAND != 0
-    }
-    pub fn is_collecting(self) -> bool {
-        self.0 & GC != 0
     }
     /// Its own.
     pub fn level(self) -> Level {
@@ -124,6 +122,12 @@ pub(crate) fn awake(s: u32) -> u32 {
         _ if is_free_to_queue(s) => queue(s | ACTIVE),
         _ => s | ACTIVE,
     }
+}
+
+/// With what arrived comes a term that is in a heap.
+#[inline(always)]
+pub(crate) fn referred(s: u32, is_so: bool) -> u32 {
+    s | if is_so { REFERRED } else { 0 }
 }
 
 /// Something arrived for which somebody of this priority waits.
@@ -295,9 +299,13 @@ impl ProcState {
         // Relaxed: looked at while the world stands still, and whoever stops it sees what was done before.
         self.0.flags(Ordering::Relaxed) & TOUCHED == 0 && self.update(|s| s | TOUCHED).0 & TOUCHED == 0
     }
+    /// While the world stands still: something may have come that refers to what is young.
+    pub(crate) fn is_referred(&self) -> bool {
+        self.0.flags(Ordering::Relaxed) & REFERRED != 0
+    }
     /// The shared heap was collected: all it refers to is old, until it is touched. One that a thread has goes on touching: false then.
     pub(crate) fn was_collected(&self) -> bool {
-        let (_, new) = self.update(|s| if s & (RUNNING | DIRTY) == 0 { s & !TOUCHED } else { s | TOUCHED });
+        let (_, new) = self.update(|s| (if s & (RUNNING | DIRTY) == 0 { s & !TOUCHED } else { s | TOUCHED }) & !REFERRED);
         new & TOUCHED == 0
     }
 
@@ -315,9 +323,6 @@ impl ProcState {
     }
     pub fn set_suspended(&self, on: bool) {
         self.update(|s| if on { s | SUSPENDED } else { s & !SUSPENDED });
-    }
-    pub fn set_collecting(&self, on: bool) {
-        self.update(|s| if on { s | GC } else { s & !GC });
     }
     pub fn set_level(&self, level: Level) {
         self.update(|s| (s & !LEVEL_MASK) | (level.number() as u32) << LEVEL_SHIFT);

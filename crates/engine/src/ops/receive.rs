@@ -3,14 +3,14 @@
 //! `loop_rec` looks at the message at the save position; at the end of the queue it handles what is in the inbox, and only if
 //! that brings nothing it goes to its label, where `wait` or `wait_timeout` stands.
 
-use crate::collect::tidy;
+use crate::collect::{make_room, tidy};
 use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::process::Exception;
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
-use heddle_runtime::{busy, handle, held, sched, send, system_monitor};
+use heddle_runtime::{busy, handle, held, sched, send, small, system_monitor};
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Export, Term, am};
 
@@ -213,6 +213,10 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     unsafe {
         let p = save!(c, h, s);
         loop {
+            if p.free_words() < small::WORDS as isize && p.messages.next_is_small() {
+                // Else it would come to lie beside the heap, which is soon collected for it anyway.
+                make_room(c, small::WORDS, 0);
+            }
             let metered = meters::on(p);
             let before = if metered { p.heap.htop as usize / 8 + p.heap.fragment_words } else { 0 };
             if let Some(message) = p.messages.peek(&mut p.heap, &mut p.held_words) {

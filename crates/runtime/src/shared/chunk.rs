@@ -38,6 +38,8 @@ pub(super) struct Trailer {
     /// Of its own collections (`own`): how many blocks are to be retired before the next one, and how many were when that was said.
     pub skipped: u8,
     pub skips: u8,
+    /// The block counts for the nursery.
+    pub is_counted: bool,
     /// Its reductions at the last major collection, see `rests_since_major`.
     pub reductions: u64,
 }
@@ -72,6 +74,7 @@ pub(super) fn allocate(words: usize) -> *mut u64 {
         expected_words: 0,
         skipped: 0,
         skips: 0,
+        is_counted: false,
         reductions: u64::MAX,
     };
     // SAFETY: room for it was asked for.
@@ -92,6 +95,26 @@ fn asked_words(p: &Process) -> usize {
     if p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) { p.min_heap_words } else { 0 }
 }
 
+/// A block of no more words counts for the nursery when it is left to the world's collection (`own`): until then its process may collect
+/// it alone, or waits with it, as with private heaps, and many processes with a small one each would be collected all the time.
+const COUNTED_LATE_WORDS: usize = 1024;
+
+/// The process got another block, or a larger one.
+pub(super) fn took(p: &Process) {
+    p.trailer().is_counted = false;
+    if p.heap_words() > COUNTED_LATE_WORDS {
+        count(p);
+    }
+}
+
+/// Others may refer into the block of the process from now on, or nobody allocates there any more.
+#[inline(never)]
+pub(super) fn count(p: &Process) {
+    if !std::mem::replace(&mut p.trailer().is_counted, true) {
+        nursery::took(p.heap_words());
+    }
+}
+
 /// A new process' first block.
 pub fn init(p: &mut Process, need_words: usize) {
     let words = sizes::at_least((need_words + STACK_SLACK_WORDS + SPARE_WORDS).max(asked_words(p)));
@@ -101,7 +124,7 @@ pub fn init(p: &mut Process, need_words: usize) {
     p.high_water = p.start;
     p.stop = p.end;
     p.sync_limit();
-    nursery::took(words);
+    took(p);
 }
 
 /// What natives left beside the block is retired. Then the engine no longer asks for a collection after each native.
@@ -132,9 +155,10 @@ pub(super) fn refill(p: &mut Process, need_words: usize) {
     let words = sizes::at_least(usual.min(nursery::share_words().max(LEAST_REFILL_WORDS)).max(need + p.stack_words()));
     let (old, top) = (p.trailer() as *mut Trailer, p.heap.htop);
     let start = p.start;
+    count(p);
     exchange(p, words);
     retire(p.trailer(), old, start, top);
-    nursery::took(words);
+    took(p);
 }
 
 /// The block of which `old` was the trailer, filled from `start` to `top`, is one that nobody allocates in any more.
@@ -192,6 +216,7 @@ pub(super) fn fit(p: &mut Process, used_words: usize, waits: bool) {
 pub(super) fn shrink(p: &mut Process) {
     let (old, start, top) = (p.trailer() as *mut Trailer, p.start, p.heap.htop);
     p.stop = p.end;
+    count(p);
     exchange(p, sizes::at_least(0));
     retire(p.trailer(), old, start, top);
 }
@@ -203,6 +228,7 @@ pub fn abandon(p: &mut Process) {
         return p.heap.clear();
     }
     retire_fragments(p);
+    count(p);
     let trailer = p.trailer();
     idle::died(p.heap_words() + trailer.retired_words + trailer.old.words() + trailer.old.virtual_words() + p.heap.off_heap.virtual_words);
     trailer.start = p.start;

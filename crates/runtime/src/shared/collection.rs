@@ -92,7 +92,7 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
         from.append(&mut old.full);
         from.append(&mut old.open);
         off_heap = std::mem::replace(&mut old.off_heap, OffHeap::new()).head;
-        old.words = 0;
+        (old.words, old.queued) = (0, 0);
     }
     let work = Work::gather(moving, std::mem::take(&mut old.open), most);
     let mut copier = work.begin().expect("the first thread");

@@ -83,6 +83,8 @@ pub(super) struct Copier {
     pub virtual_words: usize,
     /// What there was of the young generation where this thread made it empty.
     pub young_words: usize,
+    /// Signals in the queues that were walked along.
+    pub queued: usize,
 }
 
 /// The first word of an object that refers to a binary outside of the heap.
@@ -113,6 +115,7 @@ impl Copier {
             copied_words: 0,
             virtual_words: 0,
             young_words: 0,
+            queued: 0,
         }
     }
 
@@ -423,6 +426,9 @@ impl Copier {
     /// All is done: what was made is part of the old generation.
     pub fn hand_over(mut self, old: &mut Old) {
         old.words += self.copied_words;
+        if self.is_major() {
+            old.queued += self.queued;
+        }
         old.full.append(&mut self.done);
         old.open.extend(self.piece.take());
         if !self.off_heap.head.is_null() {

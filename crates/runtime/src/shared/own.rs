@@ -2,7 +2,8 @@
 //! as with private heaps, in a block that stays in the cache.
 //!
 //! Who may refer into a block? The process' roots; the old generation does not, and blocks that it retired are older than all that
-//! is in this one. Messages in its queue may, so there must be none. Others come to it by what the process sends, and new processes by
+//! is in this one. Messages in its queue may if they came with memory of their own and it looked at them: they are roots here as well, so
+//! there must not be many. Others come to it by what the process sends, but for messages of a few words (`small`), and new processes by
 //! their arguments: both say so (`publish`), and so do fragments, in which natives go on building what they began in the block. From
 //! then on the block is left to the world's collection; the next one is the process' own again.
 //!
@@ -18,8 +19,10 @@ use heddle_term::{Header, OffHeap, Term};
 
 /// With more of the stack to look at, a collection costs more than it gives back.
 const MOST_STACK_WORDS: usize = 512;
+/// So are more messages that it looked at and left in its queue.
+const MOST_ADOPTED: usize = 64;
 /// Smaller blocks are those of processes that waited: they are retired first.
-const LEAST_BLOCK_WORDS: usize = 128;
+const LEAST_BLOCK_WORDS: usize = 48;
 /// So many blocks are retired without a look, at most, when one was full of what lives.
 const MOST_SKIPPED: u8 = 32;
 /// Up to here a block that is full grows whatever lives in it: a collection is worth its call then, and all is still in the first cache.
@@ -28,7 +31,10 @@ const LEAST_WORDS: usize = 1024;
 /// From now on others refer into the block of the process, or may do.
 #[inline(always)]
 pub(crate) fn publish(p: &mut Process) {
-    p.flags |= FLAG_PUBLISHED;
+    if p.flags & FLAG_PUBLISHED == 0 {
+        p.flags |= FLAG_PUBLISHED;
+        chunk::count(p);
+    }
 }
 
 /// Whether the process, at a door, may collect its block alone.
@@ -37,8 +43,7 @@ pub(super) fn may_collect(p: &mut Process) -> bool {
     if is_small || p.flags & (FLAG_PUBLISHED | FLAG_TASK) != 0 || world::is_held() || !p.heap.fragments.is_null() || p.is_outside() {
         return false;
     }
-    // What came with memory of its own is copied to the block when it is looked at, and may stay in the queue.
-    if !p.messages.is_empty() {
+    if !p.messages.adopts_up_to(MOST_ADOPTED) {
         return false;
     }
     stack::before_minor(p);
@@ -62,13 +67,15 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
     let from = Area::new(p.start, p.heap.htop);
     let start = chunk::allocate(words);
     let mut top = start;
-    gc::for_each_young_root(p, live, &mut |slot: &mut Term| {
+    let mut move_out = |slot: &mut Term| {
         let term = *slot;
         if term.is_pointer() && from.contains(term.ptr()) {
             // SAFETY: a whole object of the block; the new one has room for all of them, as it is no smaller.
             *slot = unsafe { gc::evacuate(term, &mut top) };
         }
-    });
+    };
+    gc::for_each_young_root(p, live, &mut move_out);
+    p.messages.for_each_root(&mut move_out);
     // SAFETY: from `start` to `top` there are whole objects, and there is room as above.
     unsafe { scan(start, &mut top, &from) };
     let list = std::mem::replace(&mut p.heap.off_heap, OffHeap::new());
@@ -81,7 +88,7 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
     blocks::poison(old_start, old_start.wrapping_add(used));
     chunk::free(old_start, old_end);
     if words > old_words {
-        nursery::took(words - old_words);
+        chunk::took(p);
     }
     let left = p.used_words();
     p.grow = left * 4 > words || words < LEAST_WORDS;

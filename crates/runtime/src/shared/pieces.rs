@@ -79,6 +79,8 @@ pub(super) struct Old {
     pub words: usize,
     pub words_at_major: usize,
     pub virtual_words_at_major: usize,
+    /// Signals in the queues that the last major one walked along.
+    pub queued: usize,
     /// How much it grows until the next one.
     growth_eighths: usize,
 }
@@ -100,6 +102,9 @@ const MOST_GROWTH_EIGHTHS: usize = 20;
 /// That is less than one word of so many.
 const HARDLY_ANY: usize = 8;
 
+/// A major collection walks along all queues, so it is not due for less than so many words for each signal there, which has 8 of its own.
+const QUEUED_WORDS: usize = 2;
+
 fn growth(then: usize, eighths: usize, least: usize) -> usize {
     (then / 8 * eighths).max(least)
 }
@@ -119,6 +124,7 @@ impl Old {
             words: 0,
             words_at_major: 0,
             virtual_words_at_major: 0,
+            queued: 0,
             growth_eighths: GROWTH_EIGHTHS,
         }
     }
@@ -127,13 +133,17 @@ impl Old {
     pub fn is_due(&self) -> bool {
         let has_grown = |now: usize, then: usize, eighths: usize, least: usize| now > then + growth(then, eighths, least);
         // That hardly any words were dead says nothing of binaries.
-        has_grown(self.words, self.words_at_major, self.growth_eighths, LEAST_MAJOR_WORDS)
+        has_grown(self.words, self.words_at_major, self.growth_eighths, self.least_growth_words())
             || has_grown(self.off_heap.virtual_words, self.virtual_words_at_major, GROWTH_EIGHTHS, LEAST_MAJOR_VIRTUAL_WORDS)
     }
 
     /// How much it may grow by from one major collection to the next.
     pub fn growth_words(&self) -> usize {
-        growth(self.words_at_major, self.growth_eighths, LEAST_MAJOR_WORDS)
+        growth(self.words_at_major, self.growth_eighths, self.least_growth_words())
+    }
+
+    fn least_growth_words(&self) -> usize {
+        LEAST_MAJOR_WORDS.max(self.queued * QUEUED_WORDS)
     }
 
     /// A major collection is over that found so many words, those of the young generation included.
@@ -175,5 +185,8 @@ mod tests {
         assert!(!old.is_due());
         old.words += 1;
         assert!(old.is_due());
+        // Long queues are not walked along for that.
+        old.queued = words;
+        assert!(!old.is_due());
     }
 }

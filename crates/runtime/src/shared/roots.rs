@@ -32,7 +32,8 @@ pub(super) unsafe fn visit(processes: &[ProcRef], copier: &mut Copier, others: &
                     continue;
                 }
                 let inner = if is_major { local.messages.first() } else { null_mut() };
-                for walk in [Walk::along(inner, None), Walk::along(p.state.latest(), Some(!is_major))] {
+                let inbox = if is_major || p.state.is_referred() { p.state.latest() } else { null_mut() };
+                for walk in [Walk::along(inner, None), Walk::along(inbox, Some(!is_major))] {
                     if !walk.is_over() {
                         walks[count] = (p, walk);
                         count += 1;
@@ -55,7 +56,7 @@ unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, o
             walk::read_ahead(walks);
             for (p, walk) in walks.iter_mut() {
                 copier.charge(&p.local().trailer().old);
-                walk.visit(|slot| copier.visit(slot));
+                copier.queued += walk.visit(|slot| copier.visit(slot));
                 copier.drain(others);
                 copier.charge(null());
             }

@@ -53,30 +53,33 @@ impl Walk {
         true
     }
 
-    /// Visits the nodes that were read ahead.
+    /// Visits the nodes that were read ahead. How many these were.
     ///
     /// # Safety
     /// As `read_ahead`, and nobody else looks at what is in the nodes.
     // SAFETY: the contract above.
-    pub unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) {
+    pub unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) -> usize {
+        let mut count = 0;
         // SAFETY: by contract.
         unsafe {
             while self.at != self.ahead {
                 let node = self.at;
                 self.at = (*node).next;
-                if let Body::Message { is_old, .. } = &mut (*node).body
+                count += 1;
+                if let Body::Message { is_old, .. } | Body::Small { is_old, .. } = &mut (*node).body
                     && let Some(only_new) = self.marks
                     && std::mem::replace(is_old, true)
                     && only_new
                 {
                     *self = Walk::NOWHERE;
-                    return;
+                    break;
                 }
                 if let Some(data) = (*node).body.carried() {
                     data.for_root(&mut f);
                 }
             }
         }
+        count
     }
 }
 
@@ -119,7 +122,7 @@ mod tests {
             unsafe {
                 read_ahead(&mut walks);
                 for (n, walk) in &mut walks {
-                    walk.visit(|term| seen.push((*n, term.as_small().unwrap())));
+                    let _ = walk.visit(|term| seen.push((*n, term.as_small().unwrap())));
                 }
             }
         }

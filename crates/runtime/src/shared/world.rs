@@ -233,13 +233,13 @@ pub(super) fn call_helpers(most: usize) {
 pub struct Hold(());
 
 pub fn hold() -> Hold {
-    HOLDS.set(HOLDS.get() + 1);
+    HOLDS.with(|holds| holds.set(holds.get() + 1));
     Hold(())
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        HOLDS.set(HOLDS.get() - 1);
+        HOLDS.with(|holds| holds.set(holds.get() - 1));
     }
 }
 
