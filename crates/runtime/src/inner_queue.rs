@@ -141,7 +141,7 @@ impl InnerQueue {
 
     /// The term at the save position, moved into `heap` on first sight; None at the end. Adds what `heap` holds for it (see `held`).
     #[inline(always)]
-    pub fn peek(&mut self, heap: &mut Heap, held_words: &mut u32) -> Option<Term> {
+    pub fn peek(&mut self, heap: &mut Heap, held_words: &mut i32) -> Option<Term> {
         let node = self.save;
         if node.is_null() {
             return None;
@@ -171,7 +171,7 @@ impl InnerQueue {
     /// The message is in the queue, and not among the adopted ones.
     #[inline(always)]
     // SAFETY: the contract above, of messages of this queue.
-    unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut u32) {
+    unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut i32) {
         // SAFETY: by contract.
         unsafe {
             let Body::Message { data, .. } = &mut (*node).body else { return };

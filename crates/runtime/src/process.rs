@@ -384,8 +384,9 @@ pub struct Process {
     pub vheap_limit_words: usize,
     pub fullsweep_after: u16,
     pub minor_count: u16,
-    /// Words of regions that it came to refer to since the last collection, or since it was looked whether one pays (see `held`).
-    pub held_words: u32,
+    /// Words of regions that it came to refer to since the last collection; below zero where it was looked in vain whether one pays (see
+    /// `held`).
+    pub held_words: i32,
     /// The next collection takes the next larger size.
     pub grow: bool,
     pub need_major: bool,
