@@ -7,10 +7,11 @@ use crate::collect::{make_room, tidy};
 use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
+use heddle_runtime::gc::Kind;
 use heddle_runtime::process::Exception;
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
-use heddle_runtime::{busy, handle, held, sched, send, small, system_monitor};
+use heddle_runtime::{busy, handle, held, long_gc, sched, send, small, system_monitor};
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Export, Term, am};
 
@@ -213,8 +214,9 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     unsafe {
         let p = save!(c, h, s);
         loop {
-            if p.free_words() < small::WORDS as isize && p.messages.next_is_small() {
-                // Else it would come to lie beside the heap, which is soon collected for it anyway.
+            let is_full = p.free_words() < small::WORDS as isize && p.messages.next_is_small();
+            if is_full && !long_gc::is_long(p, Kind::Automatic) {
+                // Else it would come to lie beside the heap, which is soon collected for it anyway. (What takes long is left to that.)
                 make_room(c, small::WORDS, 0);
             }
             let metered = meters::on(p);
