@@ -37,8 +37,8 @@ impl Trails {
         Trails { trails: [const { [const { AtomicPtr::new(null_mut()) }; STEPS] }; TRAILS], crowds: [const { AtomicU16::new(0) }; CROWDS] }
     }
 
-    /// Something is sent to the receiver, who has taken what came to him so often, modulo 256. How much the thread sent him since then,
-    /// as far as it knows: 255 for more.
+    /// Something is sent to the receiver, whose `turn` changes when his queue is short. How much the thread sent him since it did last, as
+    /// far as it knows: 255 for more.
     #[inline(always)]
     pub fn crowd(&self, receiver: usize, turn: u8) -> u8 {
         let crowd = &self.crowds[place(receiver) % CROWDS];

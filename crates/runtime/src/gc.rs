@@ -27,7 +27,7 @@ use crate::off_heap::{Area, Promoted, Survivors, sweep};
 use crate::process::{FLAG_OVER_LIMIT, Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{blocks, busy, cycles, figures, held, shared, stack, system_monitor, time};
+use crate::{blocks, busy, cycles, figures, held, shared, spawn, stack, system_monitor, time};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::literal::Leaving;
@@ -340,9 +340,9 @@ fn check_clean(p: &Process, old: &Area) {
     }
 }
 
-/// An old block is no smaller, unless the process may be. Who asked for a large heap (`min_heap_size`, `+hms`) did so to be collected rarely,
-/// not to have two of them for the little that survives.
-const OLD_WORDS: usize = 233;
+/// An old block is no smaller, unless the process may be. Who asked for a large heap (`min_heap_size`, `+hms`) did so to be collected
+/// rarely, not to have two of them for the little that survives.
+const OLD_WORDS: usize = spawn::USUAL_MIN_HEAP_WORDS;
 
 /// False if a major collection is needed instead.
 fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
@@ -532,7 +532,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
-    let asked = p.min_heap_words > crate::spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
+    let asked = p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     let to_start = blocks::allocate(size);
     let mut to_top = to_start;

@@ -35,8 +35,8 @@ pub fn pays(p: &mut Process) -> bool {
 }
 
 /// Finds what the process alone holds since its last collection. If that is too little, the next look is as many words away as this one
-/// found that others hold as well: most of them will be there then. (Who forwarded a message of 200,000 words again and again looked each time at all that he had
-/// forwarded since his last collection, which was an eighth of his time.)
+/// found that others hold as well: most of them will be there then. (Who forwarded a message of 200,000 words again and again looked each
+/// time at all that he had forwarded since his last collection, which was an eighth of his time.)
 #[cold]
 #[inline(never)]
 fn look(p: &mut Process) -> bool {

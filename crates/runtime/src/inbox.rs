@@ -55,16 +55,17 @@ impl ProcState {
     }
 
     #[inline(always)]
-    fn put_there(&self, signal: Box<Signal>, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
+    fn put_there(&self, mut signal: Box<Signal>, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. } | Body::Small { is_old: true, .. }));
-        let refers = signal.body.refers();
+        let refers = signal.body.carried().is_some_and(|data| data.refers());
+        let change = |flags| state::referred(change(flags), refers);
         let ptr = Box::into_raw(signal);
         // SAFETY: still ours alone.
         if let Body::Message { before, .. } | Body::Small { before, .. } = unsafe { &mut (*ptr).body } {
             *before = own_row().trails.step(std::ptr::from_ref(self).addr(), ptr.cast()).cast();
         }
         // SAFETY: from `into_raw`; whoever takes it makes a box of it again.
-        unsafe { self.0.push(ptr, |flags| state::referred(change(flags), refers)) }.ok_or_else(|| {
+        unsafe { self.0.push(ptr, change) }.ok_or_else(|| {
             // SAFETY: from `into_raw` above, and never published: still ours alone.
             let mut signal = unsafe { Box::from_raw(ptr) };
             forget_trail(&mut signal.body);

@@ -443,6 +443,10 @@ impl InnerQueue {
     /// Every adopted term and the markers' references: roots.
     pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
         self.for_each_marker(&mut f);
+        self.for_each_adopted(f);
+    }
+
+    pub(crate) fn for_each_adopted(&mut self, mut f: impl FnMut(&mut Term)) {
         let mut node = self.adopted;
         while !node.is_null() {
             // SAFETY: adopted messages are in the queue, and live while the queue is borrowed.

@@ -33,6 +33,12 @@ pub struct Package {
     beside: *mut u64,
 }
 
+/// Somewhere else than where literals are, with a shared heap.
+#[inline(always)]
+pub(crate) fn is_in_heap(term: Term) -> bool {
+    term.is_pointer() && !literal::is_literal(term)
+}
+
 /// Marks the address of a region.
 const REGION: usize = 1;
 
@@ -252,15 +258,20 @@ impl Package {
     #[inline(always)]
     pub fn of_process(from: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         if from.heap.is_shared() {
-            let refers = term.is_pointer();
-            if refers {
-                shared::publish(from);
-            }
             // Nobody looks how large it is.
-            let _ = count(Cost { words: 0, referred: refers as usize, foreseen: 0 });
-            return Package::immediate(term);
+            let _ = count(Cost { words: 0, referred: is_in_heap(term) as usize, foreseen: 0 });
+            return Package::by_pointer(from, term);
         }
         Package::message(from, term, count)
+    }
+
+    /// With a shared heap: the term itself, of `from`'s.
+    #[inline(always)]
+    pub(crate) fn by_pointer(from: &mut Process, term: Term) -> Package {
+        if is_in_heap(term) {
+            shared::publish(from);
+        }
+        Package::immediate(term)
     }
 
     /// Why `from` ends, for a process that is linked to it or watches it: with a shared heap, the term itself.
@@ -269,14 +280,13 @@ impl Package {
             return Package::new(reason);
         }
         // Usually it ends with its block; but not always.
-        shared::publish(from);
-        Package::immediate(reason)
+        Package::by_pointer(from, reason)
     }
 
     /// With a shared heap: its data may be in the young generation.
     #[inline(always)]
     pub(crate) fn refers(&self) -> bool {
-        self.is_bare() && self.term.is_pointer() && !literal::is_literal(self.term)
+        self.is_bare() && is_in_heap(self.term)
     }
 
     /// The term, if its data is in the shared heap.

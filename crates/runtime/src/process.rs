@@ -31,7 +31,7 @@ pub struct ProcShared {
     pub state: ProcState,
     /// Atom index + 1 of the registered name, or 0.
     pub name: AtomicU32,
-    /// How often it took what had come to it, modulo 256. By the owner; others use it as a hint.
+    /// How often it took what had come to it and found no long queue (`handle`), modulo 256. By the owner; others use it as a hint.
     turn: AtomicU8,
     /// 58-bit identity: payload of the pid term. Of a port: its number, with the bit `proctab::PORT`.
     pub pid: u64,
@@ -134,13 +134,13 @@ impl ProcShared {
         // Release: what the signals did is seen by who finds them handled.
         self.owner.store(self.owner.load(Ordering::Relaxed) | HANDLED, Ordering::Release);
     }
-    /// The owner takes what came to it.
+    /// The owner took what had come to it, and that was little.
     #[inline]
     pub(crate) fn begin_turn(&self) {
         // Relaxed: a hint.
         self.turn.store(self.turn.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
-    /// Changes when it takes what came to it.
+    /// Changes when it took what had come to it, and that was little.
     #[inline(always)]
     pub(crate) fn turn(&self) -> u8 {
         self.turn.load(Ordering::Relaxed)

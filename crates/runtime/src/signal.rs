@@ -141,24 +141,6 @@ impl Body {
         }
     }
 
-    /// With it goes a term that may lie in the shared heap.
-    #[inline(always)]
-    pub(crate) fn refers(&self) -> bool {
-        match self {
-            Body::Message { data, .. } => data.refers(),
-            Body::Small { .. } => false,
-            _ => self.refers_beside_messages(),
-        }
-    }
-
-    #[inline(never)]
-    fn refers_beside_messages(&self) -> bool {
-        match self {
-            Body::AliasMessage { data, .. } | Body::Exit { reason: data, .. } | Body::Down { reason: data, .. } => data.refers(),
-            _ => false,
-        }
-    }
-
     /// The term that goes with it, if one may lie in a heap.
     #[inline(always)]
     pub(crate) fn carried(&mut self) -> Option<&mut Package> {

@@ -8,16 +8,15 @@
 //! are looked for from roots.
 
 use crate::messages::{Cost, Timed};
-use crate::package::Package;
+use crate::package::{Package, is_in_heap};
 use crate::process::{ProcShared, Process};
-use crate::shared;
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
 use heddle_memory::own_row;
 use heddle_term::area;
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
 use heddle_term::heap::{Heap, OffHeap};
-use heddle_term::{Header, Kind, Term, holding, literal};
+use heddle_term::{Header, Kind, Term, holding};
 use std::ptr::null_mut;
 
 /// As many as a line has room for.
@@ -81,17 +80,14 @@ pub(crate) const CROWD: u8 = 12;
 
 #[inline(always)]
 fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
-    let refers = term.is_pointer() && !literal::is_literal(term);
+    let refers = is_in_heap(term);
     let is_crowded = refers && own_row().trails.crowd(std::ptr::from_ref(to).addr(), to.turn()) >= CROWD;
     let words = if is_crowded { few_words(term) } else { 0 };
     let timed = count(if words != 0 { Cost::of_copy(words) } else { Cost { words: 0, referred: refers as usize, foreseen: 0 } });
     if words != 0 {
         return pack(from, term, Keep::NOTHING, words, timed);
     }
-    if refers {
-        shared::publish(p);
-    }
-    Signal::message_with(from, Package::immediate(term), None)
+    Signal::message_with(from, Package::by_pointer(p, term), None)
 }
 
 /// Of a term of the shared heap; 0 if these are too many.

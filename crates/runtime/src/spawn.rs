@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// Defaults for new processes (`+hms`, `+hmax`, ...), in words.
-pub static MIN_HEAP_WORDS: AtomicUsize = AtomicUsize::new(233);
+pub static MIN_HEAP_WORDS: AtomicUsize = AtomicUsize::new(USUAL_MIN_HEAP_WORDS);
+pub(crate) const USUAL_MIN_HEAP_WORDS: usize = 233;
 pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(process::USUAL_MIN_VHEAP_WORDS);
 pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
 pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);

@@ -99,11 +99,20 @@ fn asked_words(p: &Process) -> usize {
 /// it alone, or waits with it, as with private heaps, and many processes with a small one each would be collected all the time.
 const COUNTED_LATE_WORDS: usize = 1024;
 
-/// The process got another block, or a larger one.
-pub(super) fn took(p: &Process) {
+/// The process got another block.
+fn took(p: &Process) {
     p.trailer().is_counted = false;
     if p.heap_words() > COUNTED_LATE_WORDS {
         count(p);
+    }
+}
+
+/// Its block had so many words before.
+pub(super) fn grew(p: &Process, from_words: usize) {
+    if p.trailer().is_counted {
+        nursery::took(p.heap_words() - from_words);
+    } else {
+        took(p);
     }
 }
 

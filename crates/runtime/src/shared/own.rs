@@ -2,8 +2,8 @@
 //! as with private heaps, in a block that stays in the cache.
 //!
 //! Who may refer into a block? The process' roots; the old generation does not, and blocks that it retired are older than all that
-//! is in this one. Messages in its queue may if they came with memory of their own and it looked at them: they are roots here as well, so
-//! there must not be many. Others come to it by what the process sends, but for messages of a few words (`small`), and new processes by
+//! is in this one. Messages in its queue may if they came with memory of their own and it looked at them: those in the heap
+//! are roots here as well, so there must not be many. Others come to it by what the process sends, but for messages of a few words (`small`), and new processes by
 //! their arguments: both say so (`publish`), and so do fragments, in which natives go on building what they began in the block. From
 //! then on the block is left to the world's collection; the next one is the process' own again.
 //!
@@ -19,7 +19,7 @@ use heddle_term::{Header, OffHeap, Term};
 
 /// With more of the stack to look at, a collection costs more than it gives back.
 const MOST_STACK_WORDS: usize = 512;
-/// So are more messages that it looked at and left in its queue.
+/// The same of messages in its queue that came by pointer since the world was collected, or that it looked at and left there.
 const MOST_ADOPTED: usize = 64;
 /// Smaller blocks are those of processes that waited: they are retired first.
 const LEAST_BLOCK_WORDS: usize = 48;
@@ -75,7 +75,7 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
         }
     };
     gc::for_each_young_root(p, live, &mut move_out);
-    p.messages.for_each_root(&mut move_out);
+    p.messages.for_each_adopted(&mut move_out);
     // SAFETY: from `start` to `top` there are whole objects, and there is room as above.
     unsafe { scan(start, &mut top, &from) };
     let list = std::mem::replace(&mut p.heap.off_heap, OffHeap::new());
@@ -88,7 +88,7 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
     blocks::poison(old_start, old_start.wrapping_add(used));
     chunk::free(old_start, old_end);
     if words > old_words {
-        chunk::took(p);
+        chunk::grew(p, old_words);
     }
     let left = p.used_words();
     p.grow = left * 4 > words || words < LEAST_WORDS;

@@ -122,7 +122,7 @@ mod tests {
             unsafe {
                 read_ahead(&mut walks);
                 for (n, walk) in &mut walks {
-                    let _ = walk.visit(|term| seen.push((*n, term.as_small().unwrap())));
+                    walk.visit(|term| seen.push((*n, term.as_small().unwrap())));
                 }
             }
         }
