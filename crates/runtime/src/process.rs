@@ -161,7 +161,8 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
         state: ProcState::new(Level::of(local.priority)),
         name: AtomicU32::new(0),
-        turn: AtomicU8::new(0),
+        // Who had the place before ended with another one, mostly.
+        turn: AtomicU8::new(pid as u8),
         trace: AtomicU32::new(0),
         pid,
         last_scheduler: AtomicU16::new(0),
