@@ -231,6 +231,38 @@ def interrupts():
     t.close()
 
 
+def menu_keeps_the_keyboard():
+    """While the menu ends the machine the shell's reader must not have the rest of the line. A job that was stopped shows it best, when the
+    terminal, its keys and the machine share one core."""
+    global SOCKET
+    socket, cores = SOCKET, os.sched_getaffinity(0)
+    SOCKET += "-menu"
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        keep_server()
+        t = Terminal("menu")
+        clean = 0
+        for _ in range(8):
+            t.start()
+            t.keys("C-z")
+            t.wait("Stopped", 2)
+            t.line("fg")
+            t.line("6 * 111.")
+            t.wait(r"^666$")
+            t.keys("C-c")
+            t.wait(r"BREAK: \(a\)bort")
+            t.keys("a", "Enter")
+            if not t.wait(r"^a\n+\$ ", 5):
+                break
+            clean += 1
+        check("what is typed for the menu does not reach the shell", clean == 8, t)
+        t.close()
+    finally:
+        tmux("kill-server")
+        SOCKET = socket
+        os.sched_setaffinity(0, cores)
+
+
 def exits():
     for name, line, status in [("q()", "q().", 0), ("halt(3)", "halt(3).", 3), ("init:stop(4)", "init:stop(4).", 4)]:
         t = Terminal("exit" + str(status))
@@ -268,7 +300,7 @@ if __name__ == "__main__":
         sys.exit(0)
     keep_server()
     try:
-        for part in [editing, errors, interrupts, exits, noshell]:
+        for part in [editing, errors, interrupts, menu_keeps_the_keyboard, exits, noshell]:
             try:
                 part()
             except NoShell as problem:

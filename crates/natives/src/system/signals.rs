@@ -162,8 +162,9 @@ fn set_signal(p: &mut Process, a: &[Term]) -> NativeResult {
 const MENU: &str =
     "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
 
-/// Ctrl-C. The rest of the machine goes on meanwhile.
+/// Ctrl-C. The rest of the machine goes on meanwhile, without the keyboard.
 fn break_menu() {
+    let _mine = tty::natives::KEYBOARD.lock().unwrap();
     // Lines, with echo, while the menu is up.
     let before = tty::modes::current();
     if let Some(mut modes) = before {
@@ -174,16 +175,17 @@ fn break_menu() {
     }
     say(MENU);
     loop {
-        let mut key = 0u8;
-        // SAFETY: reads one byte into one byte.
-        let n = unsafe { libc::read(0, (&raw mut key).cast(), 1) };
+        // The first letter of a line counts.
+        let mut line = [0u8; 64];
+        // SAFETY: reads into a buffer of that size.
+        let n = unsafe { libc::read(0, line.as_mut_ptr().cast(), line.len()) };
         if n < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
             continue;
         }
         if n <= 0 {
             way_out::exit_now(0);
         }
-        match key {
+        match line[0] {
             b'a' | 3 => way_out::exit_now(0),
             b'A' => super::halt::crash("Crash dump requested by user"),
             b'c' => break,

@@ -71,6 +71,10 @@ impl Resource for Tty {
     }
 }
 
+/// Who reads standard input: the shell, or the break menu, which keeps it while it is up. What is typed for the menu must not
+/// reach the shell, not even while the machine stops.
+pub static KEYBOARD: Mutex<()> = Mutex::new(());
+
 /// The terminal that gets window and continue signals: the one selected last.
 static SELECTED: Mutex<Weak<Tty>> = Mutex::new(Weak::new());
 static TERMINAL: RwLock<Option<terminfo::Terminal>> = RwLock::new(None);
@@ -276,20 +280,24 @@ fn read_nif(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     blocking()?;
     let mut buffer = [0u8; 4096];
-    // SAFETY: reads into a buffer of that size.
-    let n = unsafe { libc::read(STDIN, buffer.as_mut_ptr().cast(), buffer.len()) };
-    if n == 0 {
-        return Ok(error(p, "closed"));
-    }
-    let n = if n > 0 {
-        n as usize
-    } else {
-        let e = io::Error::last_os_error();
-        match e.kind() {
-            io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => 0,
-            // The reader knows one error only.
-            _ => return Ok(error(p, "closed")),
-        }
+    let read = {
+        let _mine = KEYBOARD.lock().unwrap();
+        // The menu may have taken what was announced: reading would wait, and keep the menu out when it comes again.
+        let mut input = libc::pollfd { fd: STDIN, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one pollfd, and a buffer of that size.
+        let n = unsafe {
+            match libc::poll(&mut input, 1, 0) {
+                0 => None,
+                _ => Some(libc::read(STDIN, buffer.as_mut_ptr().cast(), buffer.len())),
+            }
+        };
+        n.map(|n| usize::try_from(n).map_err(|_| io::Error::last_os_error().kind()))
+    };
+    let n = match read {
+        None | Some(Err(io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)) => 0,
+        // The reader knows one error only.
+        Some(Ok(0) | Err(_)) => return Ok(error(p, "closed")),
+        Some(Ok(n)) => n,
     };
     tty.listen();
     let binary = p.heap.binary(&buffer[..n]);
