@@ -11,6 +11,8 @@ use crate::{long_gc, sizes};
 
 /// So many times in a slice (4,000 reductions; a collection of a small heap costs what some 30 reductions do) is too often.
 const OFTEN: u8 = 3;
+/// The same where much is copied each time.
+const OFTEN_WITH_MUCH: u8 = 2;
 
 /// A block does not grow beyond this size: it and the one that it is copied to, 33 KB each, stay in the nearer caches.
 const MOST_WORDS: usize = 4185;
@@ -43,12 +45,15 @@ pub fn is_busy(p: &Process) -> bool {
 /// Its block was full, and was collected.
 pub(crate) fn filled(p: &mut Process) {
     p.busy.filled += 1;
-    if p.busy.filled < OFTEN {
+    if p.busy.filled < OFTEN_WITH_MUCH {
+        return;
+    }
+    let words = p.heap_words();
+    let has_much = 8 * (p.used_words() + p.stack_words()) > words;
+    if !has_much && p.busy.filled < OFTEN {
         return;
     }
     p.busy.filled = 0;
-    let words = p.heap_words();
-    let has_much = 8 * (p.used_words() + p.stack_words()) > words;
     // Who has a limit has it for what it needs itself.
     if words < if has_much { MOST_WORDS_WITH_MUCH } else { MOST_WORDS } && p.max_heap().size_words == 0 {
         p.grow = true;
