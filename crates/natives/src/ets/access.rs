@@ -49,7 +49,7 @@ pub fn cause(p: &mut Process, cause: &str) -> Thrown {
 }
 
 #[cold]
-fn missing(p: &mut Process, term: Term) -> Thrown {
+pub fn missing(p: &mut Process, term: Term) -> Thrown {
     cause(p, if is_id(term) { "id" } else { "type" })
 }
 

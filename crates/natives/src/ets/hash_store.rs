@@ -261,22 +261,26 @@ impl HashStore {
         self.put(index, &mut chains, object, self.copies);
     }
 
-    /// Inserts all or (when only new keys are wanted and one is taken) none, in one step.
-    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> bool {
+    /// Inserts all or (when only new keys are wanted and one is taken) none, in one step. None if the table is not there by then: asked
+    /// while nobody else sees what is inserted, as who does may delete the table at once.
+    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool, is_there: impl Fn() -> bool) -> Option<bool> {
         let mut wanted: Vec<usize> = objects.iter().map(|o| self.shard_index(o.hash)).collect();
         wanted.sort_unstable();
         wanted.dedup();
         // Always in rising order, so that two such calls cannot wait for each other.
         let mut guards: Vec<_> = wanted.iter().map(|&i| self.shards[i].write()).collect();
+        if !is_there() {
+            return None;
+        }
         let at = |o: &Owned| wanted.binary_search(&self.shard_index(o.hash)).expect("collected above");
         if only_new && objects.iter().any(|o| guards[at(o)].seek(o.hash, o.key).1) {
-            return false;
+            return Some(false);
         }
         for object in objects {
             let index = at(&object);
             self.put(wanted[index], &mut guards[index], object, self.copies);
         }
-        true
+        Some(true)
     }
 
     /// Calls `f` for the objects of a key, newest first.

@@ -48,34 +48,35 @@ fn objects(p: &mut Process, table: &Table, list: Term) -> Result<Vec<Owned>, Thr
     Ok(ListIter::new(list).map(|tuple| table.object(tuple)).collect())
 }
 
+/// Who sees what is inserted may delete the table before this returns: it succeeded all the same.
 fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Write)?;
     if table.key_of(a[1]).is_some() {
         table.insert(table.object(a[1]));
     } else if a[1].is_list() {
-        let objects = objects(p, table, a[1])?;
-        table.insert_all(objects, false);
+        insert_list(p, a, table, false)?;
     } else {
         return Err(p.badarg());
     }
-    still_there(p, a[0], table)?;
     Ok(Term::bool(true))
+}
+
+/// Whether it was done.
+fn insert_list(p: &mut Process, a: &[Term], table: &Table, only_new: bool) -> Result<bool, Thrown> {
+    let objects = objects(p, table, a[1])?;
+    table.insert_all(objects, only_new).ok_or_else(|| access::missing(p, a[0]))
 }
 
 fn insert_new(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Write)?;
-    let objects = if table.key_of(a[1]).is_some() {
-        if table.contains(a[1].slot(table.key_index)) {
-            return Ok(Term::bool(false));
-        }
-        vec![table.object(a[1])]
+    let done = if table.key_of(a[1]).is_some() {
+        !table.contains(a[1].slot(table.key_index))
+            && table.insert_all(vec![table.object(a[1])], true).ok_or_else(|| access::missing(p, a[0]))?
     } else if a[1].is_list() {
-        objects(p, table, a[1])?
+        insert_list(p, a, table, true)?
     } else {
         return Err(p.badarg());
     };
-    let done = table.insert_all(objects, true);
-    still_there(p, a[0], table)?;
     Ok(Term::bool(done))
 }
 

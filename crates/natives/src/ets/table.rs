@@ -276,10 +276,11 @@ impl Table {
             Store::Tree(s) => s.insert(object),
         }
     }
-    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> bool {
+    /// None if it is alive no more.
+    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> Option<bool> {
         match &self.store {
-            Store::Hash(s) => s.insert_all(objects, only_new),
-            Store::Tree(s) => s.insert_all(objects, only_new),
+            Store::Hash(s) => s.insert_all(objects, only_new, || self.is_alive()),
+            Store::Tree(s) => s.insert_all(objects, only_new, || self.is_alive()),
         }
     }
     /// Newest first.

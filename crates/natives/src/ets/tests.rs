@@ -129,9 +129,11 @@ fn all_or_none_of_the_new() {
     let mut heap = Heap::new();
     let store = HashStore::new(6, Copies::One);
     let some = (0..100).map(|n| stored(&mut heap, n, 1)).collect();
-    assert!(store.insert_all(some, true));
+    assert_eq!(store.insert_all(some, true, || true), Some(true));
     let overlapping = (99..200).map(|n| stored(&mut heap, n, 2)).collect();
-    assert!(!store.insert_all(overlapping, true));
+    assert_eq!(store.insert_all(overlapping, true, || true), Some(false));
+    let others = (300..310).map(|n| stored(&mut heap, n, 2)).collect();
+    assert_eq!(store.insert_all(others, true, || false), None);
     assert_eq!((store.size(), value(&store, 99)), (100, Some(1)));
     heap.clear();
 }

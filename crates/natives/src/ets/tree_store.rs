@@ -207,7 +207,8 @@ impl TreeStore {
 
     // ---- several pieces at once ----
 
-    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> bool {
+    /// As that of the hash store.
+    pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool, is_there: impl Fn() -> bool) -> Option<bool> {
         loop {
             let directory = self.directory();
             let mut wanted: Vec<usize> = objects.iter().map(|o| directory.of_key(o.key)).collect();
@@ -218,9 +219,12 @@ impl TreeStore {
             if guards.iter().any(|contents| contents.replaced) {
                 continue;
             }
+            if !is_there() {
+                return None;
+            }
             let at = |key| wanted.binary_search(&directory.of_key(key)).expect("collected above");
             if only_new && objects.iter().any(|o| guards[at(o.key)].tree.contains(&Key(o.key))) {
-                return false;
+                return Some(false);
             }
             let put = |object: Owned| {
                 let index = at(object.key);
@@ -229,7 +233,7 @@ impl TreeStore {
             let old: Vec<Entry> = objects.into_iter().filter_map(put).collect();
             drop(guards);
             drop(old);
-            return true;
+            return Some(true);
         }
     }
 

@@ -189,7 +189,9 @@ fn update_element(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeR
     if let Some(fault) = fault {
         return Err(fault.raise(p));
     }
-    access::still_there(p, a[0], table)?;
+    if !found {
+        access::still_there(p, a[0], table)?;
+    }
     Ok(Term::bool(found))
 }
 
