@@ -4,7 +4,7 @@
 //! takes is mostly to copy what lives, and the less often one comes the less lives of what was made.
 
 use super::world;
-use crate::cycles;
+use crate::{affinity, cycles, sched};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A thread tells after so many words.
@@ -101,13 +101,17 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
     let asked = ASKED.load(Ordering::Relaxed);
     let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(asked), asked.wrapping_sub(last)].map(cycles::to_ns);
     let next = next_limit(limit, pause, cost, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
-    LIMIT_WORDS.store(next.min(most_words(old_words, pause, cost)), Ordering::Relaxed);
+    let cores = sched::count().clamp(1, affinity::processors());
+    LIMIT_WORDS.store(next.min(most_words(old_words, cores, pause, cost)), Ordering::Relaxed);
 }
 
-/// It stays small beside what lives, else it is most of the memory; unless mostly the threads are waited for. Times in ns.
-fn most_words(old_words: usize, pause: u64, cost: u64) -> usize {
+/// It stays small beside what lives, else it is most of the memory; unless mostly the threads are waited for. But so many cores have a
+/// second cache each: with what suits one of them for both of two, bang had 72 minor collections instead of 40 and took 8 % longer. Times
+/// in ns.
+fn most_words(old_words: usize, cores: usize, pause: u64, cost: u64) -> usize {
     let is_waited_for = cost > 2 * pause && cost > WAITED_NS;
-    (old_words / PART).max(if is_waited_for { MOST_WAITED_FOR_WORDS } else { FIRST_WORDS })
+    let caches = cores * FIRST_WORDS;
+    (old_words / PART).max(if is_waited_for { caches.max(MOST_WAITED_FOR_WORDS) } else { caches })
 }
 
 /// By how long the pause was, what it cost with the time until all had come in, and the time since the one before, in one unit.
@@ -130,12 +134,13 @@ mod tests {
 
     #[test]
     fn the_nursery_is_large_beside_little_that_lives_only_where_threads_are_waited_for() {
-        assert_eq!(most_words(0, 200_000, 250_000), FIRST_WORDS);
-        assert_eq!(most_words(100 * FIRST_WORDS, 200_000, 250_000), 100 * FIRST_WORDS / PART);
+        assert_eq!(most_words(0, 1, 200_000, 250_000), FIRST_WORDS);
+        assert_eq!(most_words(0, 3, 200_000, 250_000), 3 * FIRST_WORDS);
+        assert_eq!(most_words(100 * FIRST_WORDS, 1, 200_000, 250_000), 100 * FIRST_WORDS / PART);
         // All but a fifth of it is waiting; a part of a slice is nobody's fault.
-        assert_eq!(most_words(0, 200_000, 1_000_000), MOST_WAITED_FOR_WORDS);
-        assert_eq!(most_words(0, 20_000, WAITED_NS), FIRST_WORDS);
-        assert_eq!(most_words(0, 600_000, 1_000_000), FIRST_WORDS);
+        assert_eq!(most_words(0, 1, 200_000, 1_000_000), MOST_WAITED_FOR_WORDS);
+        assert_eq!(most_words(0, 1, 20_000, WAITED_NS), FIRST_WORDS);
+        assert_eq!(most_words(0, 1, 600_000, 1_000_000), FIRST_WORDS);
     }
 
     #[test]
