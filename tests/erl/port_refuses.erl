@@ -6,7 +6,8 @@ main(_) ->
     process_flag(trap_exit, true),
     [t:p({Options, How}, input_only(Options, Command)) || Options <- [[], [binary], [{packet, 2}]], {How, Command} <- commands()],
     t:p(busy, busy()),
-    t:p(gone, gone()).
+    t:p(gone, gone()),
+    ok = file:del_dir_r(t:tmp(?MODULE)).
 
 commands() ->
     [{port_command, fun(P) -> port_command(P, "hello") end}, {empty, fun(P) -> port_command(P, "") end},
@@ -19,14 +20,17 @@ input_only(Options, Command) ->
 
 %% Those that send to it, and what they are before and when it has taken all.
 busy() ->
-    P = open_port({spawn, "sh -c 'sleep 2; exec cat > /dev/null'"}, [out]),
+    {Signal, Wait} = signal(busy),
+    P = open_port({spawn, "sh -c '" ++ Wait ++ "exec cat > /dev/null'"}, [out]),
     true = register(port_refuses, P),
     Data = binary:copy(<<7>>, 200000),
     Owner = self(),
     Ps = [spawn_link(fun() -> Send(), receive stop -> ok end end)
           || Send <- [fun() -> port_command(P, Data), port_command(P, Data) end, fun() -> P ! {Owner, {command, Data}}, P ! {Owner, {command, Data}} end,
                       fun() -> port_refuses ! {Owner, {command, Data}}, erlang:send(port_refuses, {Owner, {command, Data}}) end]],
-    Statuses = [status(S, Awaited) || Awaited <- [suspended, waiting], S <- Ps],
+    Suspended = [status(S, suspended) || S <- Ps],
+    ok = file:write_file(Signal, ""),
+    Statuses = Suspended ++ [status(S, waiting) || S <- Ps],
     [S ! stop || S <- Ps],
     Stopped = [receive {'EXIT', S, Why} -> Why end || S <- Ps],
     true = port_close(P),
@@ -34,13 +38,21 @@ busy() ->
 
 status(P, Awaited) -> t:wait_until(fun() -> process_info(P, status) =:= {status, Awaited} end), process_info(P, status).
 
+%% A file, and shell commands that wait for it: what is to be seen before lasts as long as it takes.
+signal(What) ->
+    File = filename:join(t:tmp(?MODULE), What),
+    _ = file:delete(File),
+    {File, "until [ -e " ++ File ++ " ]; do sleep 0.1; done; "}.
+
 %% The port ends while somebody waits for it.
 gone() ->
-    P = open_port({spawn, "sleep 2"}, [out]),
+    {Signal, Wait} = signal(gone),
+    P = open_port({spawn, "sh -c '" ++ Wait ++ "'"}, [out]),
     Data = binary:copy(<<0>>, 300000),
     [port_command(P, Data, [nosuspend]) || _ <- [1, 2]],
     S = spawn_link(fun() -> Failed = (catch port_command(P, Data)), receive stop -> exit(element(1, element(2, Failed))) end end),
     Before = status(S, suspended),
+    ok = file:write_file(Signal, ""),
     receive {'EXIT', P, _} -> ok end,
     After = status(S, waiting),
     S ! stop,
