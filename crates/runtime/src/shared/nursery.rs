@@ -106,8 +106,8 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
 }
 
 /// It stays small beside what lives, else it is most of the memory; unless mostly the threads are waited for. But so many cores have a
-/// second cache each: with what suits one of them for both of two, bang had 72 minor collections instead of 40 and took 8 % longer. Times
-/// in ns.
+/// second cache each: with what suits one of them for both of two, bang had 72 minor collections instead of 50, and procs 1000 100 copied
+/// 133 million words instead of 92. Times in ns.
 fn most_words(old_words: usize, cores: usize, pause: u64, cost: u64) -> usize {
     let is_waited_for = cost > 2 * pause && cost > WAITED_NS;
     let caches = cores * FIRST_WORDS;
