@@ -1,4 +1,5 @@
-//! `+hmem`: what it takes, what programs are told, and that messages are not copied where they are said to be shared. Needs the
+//! `+hmem`: what it takes, what programs are told, that messages are not copied where they are said to be shared, and that who asks for
+//! collections of the shared heap has a part of the time and gets them in the end. Needs the
 //! libraries of an OTP 27 as `task_example` does; without them it is skipped.
 
 mod place;
@@ -76,4 +77,28 @@ fn beyond_the_area_messages_are_copied() {
     assert!(large < 10_000, "{large}");
     assert!((10_000_000..20_010_000).contains(&small), "{small}");
     assert!(!erl(&["+hmem", "hybrid", "+hmarea", "63"], "halt().").status.success());
+}
+
+/// 50 MB live while a process asks for 300 collections: far more than there is time for. What then dies is found all the same.
+#[test]
+fn collections_of_all_that_are_asked_for_have_a_part_of_the_time() {
+    if place::otp().is_none() {
+        return;
+    }
+    let program = "Me = self(),
+        Holder = spawn(fun() -> put(list, lists:seq(1, 3_000_000)), Me ! made, receive drop -> Me ! length(erase(list)) end,
+            receive stop -> ok end end),
+        receive made -> ok end,
+        #{major := Before} = heddle_stats:gc(),
+        [true = erlang:garbage_collect() || _ <- lists:seq(1, 300)],
+        #{major := After} = heddle_stats:gc(),
+        Holder ! drop, receive 3_000_000 -> ok end,
+        true = erlang:garbage_collect(Holder),
+        Wait = fun Wait(0) -> not_found; Wait(N) -> case process_info(Holder, total_heap_size) of
+            {_, Words} when Words > 100_000 -> timer:sleep(100), Wait(N - 1);
+            _ -> ok end end,
+        ok = Wait(600),
+        io:format(\"~p\", [After - Before])";
+    let collections = says(&["+hmem", "shared"], program).parse::<usize>().unwrap();
+    assert!((1..150).contains(&collections), "{collections}");
 }

@@ -142,7 +142,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
     if traced {
-        let minor = kind != Kind::Major && !p.need_major && p.minor_count < p.fullsweep_after;
+        let minor = kind != Kind::Major && !p.need_major && (is_shared || p.minor_count < p.fullsweep_after);
         events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
     }
     let began = system_monitor::watches_collections().then(|| (time::monotonic_ns(), LONG_SLEEP_MS.load(Ordering::Relaxed)));

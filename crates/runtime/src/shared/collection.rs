@@ -12,7 +12,7 @@
 use super::copier::{Copier, Moving};
 use super::pieces::{self, OLD, Old, Piece};
 use super::spans::Spans;
-use super::{chunk, departed, idle, nursery, roots, touched, verify, world};
+use super::{asked, chunk, departed, idle, nursery, roots, touched, verify, world};
 use crate::process::ProcRef;
 use crate::{affinity, cycles, figures, gc, proctab, sched, zeal};
 use heddle_term::literal::Leaving;
@@ -51,13 +51,13 @@ fn most_threads() -> usize {
     }
 }
 
-/// Runs a collection. Nobody is inside. What it gives is to be freed when the world goes on.
-pub(super) fn run(is_major: bool) -> Vec<Piece> {
+/// Runs a collection, a major one if that was asked for. Nobody is inside. What it gives is to be freed when the world goes on.
+pub(super) fn run(asks_major: bool) -> Vec<Piece> {
     let began = cycles::now();
     figures::count(|mine| mine.collecting().stopping.add(cycles::to_rough_ns(nursery::since_asked(began))));
     let mut old = OLD.lock().unwrap();
     let leaving = if LEAVES_LITERALS.swap(false, Ordering::Relaxed) { literal::leaving() } else { None };
-    let is_major = is_major || leaving.is_some() || old.is_due();
+    let is_major = asks_major || leaving.is_some() || old.is_due();
     let before = old.words;
     let mut from = Vec::new();
     let (copied, young) = collect(&mut old, &mut from, is_major, leaving);
@@ -71,8 +71,11 @@ pub(super) fn run(is_major: bool) -> Vec<Piece> {
         verify::all(&old);
     }
     let time = cycles::now().wrapping_sub(began);
-    let pause_us = cycles::to_ns(time) as usize / 1000;
-    idle::collected(&old, is_major, pause_us);
+    let pause_ns = cycles::to_ns(time);
+    if asks_major {
+        asked::took(pause_ns);
+    }
+    idle::collected(&old, is_major, pause_ns as usize / 1000);
     nursery::collected(!is_major, began, copied, old.words);
     gc::count(!is_major, began, copied, (before + young).saturating_sub(old.words), old.words);
     from

@@ -17,8 +17,8 @@ const PART: usize = 16;
 static DEAD_WORDS: AtomicUsize = AtomicUsize::new(0);
 /// What lived then.
 static LIVE_WORDS: AtomicUsize = AtomicUsize::new(0);
-/// Much was promoted since: some of it will be dead.
-static HAS_GROWN: AtomicBool = AtomicBool::new(false);
+/// Much was promoted since: some of it will be dead. Or somebody asked for a major one, and was put off.
+static IS_DUE: AtomicBool = AtomicBool::new(false);
 static NEXT_MS: AtomicI64 = AtomicI64::new(0);
 
 /// A process ended that had so many words.
@@ -32,20 +32,25 @@ pub(super) fn collected(old: &Old, is_major: bool, pause_us: usize) {
     if is_major {
         DEAD_WORDS.store(0, Ordering::Relaxed);
         LIVE_WORDS.store(old.words, Ordering::Relaxed);
-        HAS_GROWN.store(false, Ordering::Relaxed);
+        IS_DUE.store(false, Ordering::Relaxed);
         NEXT_MS.store(time::ticks_ms() as i64 + EVERY_MS.max(pause_us as i64 * ONE_IN / 1000), Ordering::Relaxed);
         return;
     }
     let grown = |now: usize, then: usize| now - then.min(now) >= LEAST_WORDS.max(then / PART);
     if grown(old.words, old.words_at_major) || grown(old.off_heap.virtual_words, old.virtual_words_at_major) {
-        HAS_GROWN.store(true, Ordering::Relaxed);
+        IS_DUE.store(true, Ordering::Relaxed);
     }
+}
+
+/// A major collection was asked for, and there was no time (`asked`).
+pub(super) fn owes() {
+    IS_DUE.store(true, Ordering::Relaxed);
 }
 
 /// In how many ms it is worth while; None: not as things are.
 fn due_ms() -> Option<i64> {
     let much = LEAST_WORDS.max(LIVE_WORDS.load(Ordering::Relaxed) / PART);
-    let is_worth_it = HAS_GROWN.load(Ordering::Relaxed) || DEAD_WORDS.load(Ordering::Relaxed) >= much;
+    let is_worth_it = IS_DUE.load(Ordering::Relaxed) || DEAD_WORDS.load(Ordering::Relaxed) >= much;
     is_worth_it.then(|| (NEXT_MS.load(Ordering::Relaxed) - time::ticks_ms() as i64).max(0))
 }
 

@@ -42,6 +42,7 @@
 //! Mode gc collects at each eighth door of all processes, and all that lives at each 1024th. (At every door it would take an hour
 //! for the test programs: all schedulers stand still for it.)
 
+mod asked;
 mod charged;
 mod chunk;
 pub mod collection;
@@ -102,8 +103,11 @@ pub fn retired_words_of(p: &Process) -> usize {
 /// that done. (Programs collect all processes one by one.) Not while it is traced: who does that wants to see one. Between two slices of
 /// it, as reductions are counted behind each.
 pub fn rests_since_major(p: &Process) -> bool {
-    let is_traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
-    is_on() && !p.start.is_null() && p.trailer().reductions == p.reductions && !p.need_major && !is_traced
+    is_on() && !p.start.is_null() && p.trailer().reductions == p.reductions && !p.need_major && !is_traced(p)
+}
+
+fn is_traced(p: &Process) -> bool {
+    p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0
 }
 
 /// Where the heap ends in the block of a process that has put its heap away.
@@ -126,9 +130,14 @@ const ZEAL_MINOR: u64 = 8;
 const ZEAL_MAJOR: u64 = 1024;
 static DOORS: AtomicU64 = AtomicU64::new(0);
 
+/// Whether the major collection that a process asks for may be one. Who traces it is told what was asked for, and tests are to find all.
+fn may_be_major(p: &Process) -> bool {
+    asked::has_time() || is_traced(p) || zeal::gc() || zeal::verifies()
+}
+
 /// What a process that stands at a door wants of the world.
 fn wanted(p: &Process, kind: Kind) -> u8 {
-    if kind == Kind::Major || p.need_major {
+    if (kind == Kind::Major || p.need_major) && may_be_major(p) {
         return world::MAJOR;
     }
     if zeal::gc() {
@@ -137,7 +146,8 @@ fn wanted(p: &Process, kind: Kind) -> u8 {
             return if door.is_multiple_of(ZEAL_MAJOR) { world::MAJOR } else { world::MINOR };
         }
     }
-    let is_due = kind == Kind::Asked || p.flags & FLAG_ASKED != 0 || p.heap.off_heap.virtual_words > p.vheap_limit_words;
+    let is_due =
+        matches!(kind, Kind::Asked | Kind::Major) || p.flags & FLAG_ASKED != 0 || p.heap.off_heap.virtual_words > p.vheap_limit_words;
     if is_due { world::MINOR } else { 0 }
 }
 
@@ -162,7 +172,17 @@ fn make_room(p: &mut Process, need_words: usize) {
 
 /// At a door: the world collects, and there is room afterwards. `live` are the X registers in use. True if it was a minor collection.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> bool {
-    let is_major = kind == Kind::Major || p.need_major;
+    let mut is_major = kind == Kind::Major || p.need_major;
+    if is_major && !may_be_major(p) {
+        is_major = false;
+        p.need_major = true;
+        idle::owes();
+    }
+    collect_all(p, live, need_words, is_major);
+    !is_major
+}
+
+fn collect_all(p: &mut Process, live: &mut [Term], need_words: usize, is_major: bool) {
     p.flags &= !FLAG_ASKED;
     let at = p.saved.len();
     p.saved.extend_from_slice(live);
@@ -171,7 +191,6 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     live.copy_from_slice(&p.saved[at..]);
     p.saved.truncate(at);
     make_room(p, need_words);
-    !is_major
 }
 
 /// `hibernate/3`: all that is left of the process' part is a small block without a stack.
@@ -183,7 +202,7 @@ pub fn hibernate(p: &mut Process) {
 /// The process, at a door, leaves the literals that are announced, and so do all others.
 pub fn leave_literals(p: &mut Process) {
     collection::LEAVES_LITERALS.store(true, Ordering::Relaxed);
-    collect(p, &mut [], 0, Kind::Major);
+    collect_all(p, &mut [], 0, true);
 }
 
 /// Words that the last collection copied, for which the caller has just waited.
