@@ -67,6 +67,13 @@ pub const FLAGS: &[Flag] = &[
         "with +hmem hybrid: which messages are built where they will be sent from, instead of copied (default large)",
     ),
     flag("hgct", Value, Honoured, "N", "threads that collect the shared heap at a time, at most (default 0: as many as processors)"),
+    flag(
+        "hgcp",
+        Value,
+        Honoured,
+        "PERCENT",
+        "part of the time that garbage_collect may take with a shared heap, where it collects all (default 25; 100: whatever it takes)",
+    ),
     flag("hpause", Value, Honoured, "MICROSECONDS", "how long a minor collection of the shared heap should take at most (default 1000)"),
     flag("hms", Value, Honoured, "WORDS", "smallest heap of a process"),
     flag("hmax", Value, Honoured, "WORDS", "largest heap of a process; 0: no limit"),

@@ -184,6 +184,10 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             0 => return Err(format!("+hpause {value}: at least one microsecond")),
         },
         "hgct" => heddle_runtime::shared::collection::MOST_THREADS.store(number(name, value)?, Relaxed),
+        "hgcp" => match number(name, value)? {
+            percent @ 1..=100 => heddle_runtime::shared::asked::PERCENT.store(percent as i64, Relaxed),
+            _ => return Err(format!("+hgcp {value}: between 1 and 100 percent")),
+        },
         "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),

@@ -99,6 +99,9 @@ fn collections_of_all_that_are_asked_for_have_a_part_of_the_time() {
             _ -> ok end end,
         ok = Wait(600),
         io:format(\"~p\", [After - Before])";
-    let collections = says(&["+hmem", "shared"], program).parse::<usize>().unwrap();
-    assert!((1..150).contains(&collections), "{collections}");
+    let collections = |flags: &[&str]| says(&[&["+hmem", "shared"], flags].concat(), program).parse::<usize>().unwrap();
+    let few = collections(&[]);
+    assert!((1..150).contains(&few), "{few}");
+    assert!(collections(&["+hgcp", "100"]) >= 300);
+    assert!(!erl(&["+hgcp", "0"], "halt().").status.success());
 }

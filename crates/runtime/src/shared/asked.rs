@@ -9,8 +9,8 @@
 use crate::time::monotonic_ns;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// One of so many parts of the time.
-const ONE_IN: i64 = 4;
+/// So much of the time, in percent; with 100 nothing is refused (`+hgcp`).
+pub static PERCENT: AtomicI64 = AtomicI64::new(25);
 /// What may be spent beforehand: a hundred collections of a heap as small as that of a machine that just started.
 const BEFOREHAND_NS: i64 = 100_000_000;
 
@@ -19,21 +19,27 @@ static EARNED_AT: AtomicI64 = AtomicI64::new(i64::MIN);
 
 /// Whether there is time for another one.
 pub(super) fn has_time() -> bool {
-    is_enough(EARNED_AT.load(Ordering::Relaxed), monotonic_ns())
+    let percent = PERCENT.load(Ordering::Relaxed);
+    percent >= 100 || is_enough(EARNED_AT.load(Ordering::Relaxed), monotonic_ns(), percent)
 }
 
 /// One that was asked for took so long.
 pub(super) fn took(ns: u64) {
     let earned_at = EARNED_AT.load(Ordering::Relaxed);
-    EARNED_AT.store(spend(earned_at, monotonic_ns(), ns as i64), Ordering::Relaxed);
+    EARNED_AT.store(spend(earned_at, monotonic_ns(), ns as i64, PERCENT.load(Ordering::Relaxed)), Ordering::Relaxed);
 }
 
-fn is_enough(earned_at: i64, now: i64) -> bool {
-    earned_at <= now + BEFOREHAND_NS * ONE_IN
+fn is_enough(earned_at: i64, now: i64, percent: i64) -> bool {
+    earned_at <= now + earning(BEFOREHAND_NS, percent)
 }
 
-fn spend(earned_at: i64, now: i64, ns: i64) -> i64 {
-    earned_at.max(now) + ns * ONE_IN
+fn spend(earned_at: i64, now: i64, ns: i64, percent: i64) -> i64 {
+    earned_at.max(now) + earning(ns, percent)
+}
+
+/// How long it takes to earn so much time.
+fn earning(ns: i64, percent: i64) -> i64 {
+    ns / percent.max(1) * 100
 }
 
 #[cfg(test)]
@@ -44,9 +50,9 @@ mod tests {
     fn collections(ns: i64, whole_ns: i64) -> i64 {
         let (mut now, mut earned_at, mut count) = (0, i64::MIN, 0);
         while now < whole_ns {
-            if is_enough(earned_at, now) {
+            if is_enough(earned_at, now, 25) {
                 now += ns;
-                earned_at = spend(earned_at, now, ns);
+                earned_at = spend(earned_at, now, ns, 25);
                 count += 1;
             }
             now += 1000;
@@ -65,6 +71,6 @@ mod tests {
         // Long ones: the first is never refused, and the next comes when four times as much has passed.
         let long = collections(2 * SECOND, 100 * SECOND);
         assert!((10..=11).contains(&long), "{long}");
-        assert!(is_enough(i64::MIN, i64::MIN / 2));
+        assert!(is_enough(i64::MIN, i64::MIN / 2, 25));
     }
 }

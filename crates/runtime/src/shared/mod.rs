@@ -42,7 +42,7 @@
 //! Mode gc collects at each eighth door of all processes, and all that lives at each 1024th. (At every door it would take an hour
 //! for the test programs: all schedulers stand still for it.)
 
-mod asked;
+pub mod asked;
 mod charged;
 mod chunk;
 pub mod collection;
