@@ -133,6 +133,10 @@ pub fn tell() {
     static TOLD: Mutex<usize> = Mutex::new(usize::MAX);
     // One after the other: who comes last has seen all changes.
     let mut told = TOLD.lock().unwrap();
+    // Else nobody would take what nobody has, nor check the balance: those that are active may all have been closed.
+    if let Some(first) = (0..sched::online()).find(|&scheduler| !placement::is_closed(scheduler)) {
+        ACTIVE.fetch_max(first + 1, Ordering::Relaxed);
+    }
     for scheduler in 0..sched::count() {
         sched::share(scheduler).set_rests(scheduler >= active() || placement::is_closed(scheduler));
     }
@@ -203,8 +207,8 @@ pub fn hand_over(index: usize) {
         }
         queue.hold(0);
     }
-    // It may be to work again meanwhile: then what it gives away could be its own.
-    while !queue.is_empty() && !sched::takes_work(index) {
+    // It may be to work again meanwhile: then what it gives away could be its own. So it would be where all others that work are closed.
+    while !queue.is_empty() && !sched::takes_work(index) && (0..active().max(1)).any(|to| placement::instead_of(to) != index) {
         let all = queue.steal(usize::MAX, queue);
         if all.is_empty() {
             return;
