@@ -41,6 +41,7 @@ test: build
 	$(RUN) tests/self-host --jobs $(JOBS)
 	$(RUN) tests/shell_tmux.py $(ERL)
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
+	python3 tests/stress/test_watch.py
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 
