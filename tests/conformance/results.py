@@ -9,7 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 BASELINE = HERE / "baseline.tsv"
 GAPS = HERE / "known-gaps.txt"
-ARCHITECTURES = ("hybrid", "shared")
+ARCHITECTURES = ("private", "hybrid", "shared")
 LEFT_OUT = HERE / "left-out.tsv"
 CONFIGURATION = ("init_per_suite", "end_per_suite", "init_per_group", "end_per_group")
 
@@ -43,8 +43,8 @@ def load_left_out():
 
 def load_gaps(hmem="private"):
     """[(app, suite, group/case with *, reason)]: those of a memory architecture first."""
-    files = [GAPS] if hmem == "private" else [GAPS.with_stem(f"{GAPS.stem}-{hmem}"), GAPS]
-    return [gap for file in files if file.exists() for gap in gaps_of(file)]
+    files = [GAPS.with_stem(f"{GAPS.stem}-{hmem}"), GAPS]
+    return [gap for file in files for gap in gaps_of(file)]
 
 
 def gaps_of(file):

@@ -533,7 +533,11 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
     let asked = p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
-    let size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
+    let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
+    // Nearly full behind the last one: as much again would be collected again soon (ERTS).
+    if std::mem::take(&mut p.grow) && size == had && exact_min.is_none() {
+        size = sizes::next_above(size);
+    }
     let to_start = blocks::allocate(size);
     let mut to_top = to_start;
     let fixed = Fixed::now();

@@ -16,16 +16,24 @@ use heddle_sync::thread_slot::{self, Slot};
 use heddle_sync::word::Word;
 use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::time::Duration;
 
 const OFFLINE: u64 = u64::MAX;
 
 #[repr(align(128))]
-struct Seen(AtomicU64);
+struct Seen {
+    /// The global epoch that the thread last saw, or OFFLINE.
+    epoch: AtomicU64,
+    /// Of the garbage that it keeps, the epoch of the oldest, or NONE. Written by the thread alone; `is_freed` reads it.
+    oldest: AtomicU64,
+}
+
+const NONE: u64 = u64::MAX;
 
 static EPOCH: AtomicU64 = AtomicU64::new(1);
-static SLOT: [Seen; thread_slot::MOST] = [const { Seen(AtomicU64::new(OFFLINE)) }; thread_slot::MOST];
+static SLOT: [Seen; thread_slot::MOST] =
+    [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MOST];
 
 /// Turns are ordered anyway.
 #[inline(always)]
@@ -57,11 +65,15 @@ impl Unlinked {
 /// Left by threads that ended. Whoever collects takes its turn at them.
 static ORPHANS: Mutex<Vec<Garbage>> = Mutex::new(Vec::new());
 static ANY_ORPHANS: AtomicBool = AtomicBool::new(false);
+/// Threads that are freeing some of them, outside the lock.
+static FREEING_ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct Local {
     slot: Slot,
     depth: Cell<u32>,
     garbage: RefCell<std::collections::VecDeque<Garbage>>,
+    /// What is being freed is not among the garbage any more, and counts as kept still.
+    is_freeing: Cell<bool>,
 }
 
 /// Entries that a thread has room for at all times.
@@ -85,12 +97,19 @@ impl Local {
         orphans.extend(self.garbage.borrow_mut().drain(..));
         // Relaxed: looked at under the lock.
         ANY_ORPHANS.store(true, Ordering::Relaxed);
+        self.publish_oldest();
+    }
+
+    /// Release: who sees that nothing older is left sees as well that it is freed, or among the orphans.
+    fn publish_oldest(&self) {
+        let oldest = self.garbage.borrow().front().map_or(NONE, |(epoch, _)| *epoch);
+        SLOT[self.slot.index()].oldest.store(oldest, Ordering::Release);
     }
 }
 
 impl Drop for Local {
     fn drop(&mut self) {
-        SLOT[self.slot.index()].0.store(OFFLINE, Ordering::Release);
+        SLOT[self.slot.index()].epoch.store(OFFLINE, Ordering::Release);
         if self.has_garbage() {
             self.leave_to_others();
         }
@@ -102,6 +121,7 @@ thread_local! {
         slot: Slot::mine(),
         depth: const { Cell::new(0) },
         garbage: const { RefCell::new(std::collections::VecDeque::new()) },
+        is_freeing: const { Cell::new(false) },
     };
 }
 
@@ -110,7 +130,7 @@ pub fn online() {
     sequential::enter();
     alone::set_online(true);
     LOCAL.with(|l| {
-        SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+        SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
         // Pairs with the fence in `advance`: either it sees us online, or we see what was unlinked before.
         full_fence();
         l.depth.set(1);
@@ -128,7 +148,7 @@ pub fn offline() {
         shared::world::leave();
     }
     LOCAL.with(|l| {
-        SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
+        SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
         l.depth.set(0);
     });
     alone::set_online(false);
@@ -141,7 +161,7 @@ pub fn quiescent() {
     sequential::offer();
     LOCAL.with(|l| {
         // Release: our reads of shared memory come before it.
-        SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
+        SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
         if l.has_garbage() {
             collect(l);
         }
@@ -157,7 +177,7 @@ pub fn tidy() -> bool {
         }
         // The first look moves the epoch on, the second finds that it passed if nobody else is online.
         for _ in 0..2 {
-            SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
+            SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
             collect(l);
         }
         l.has_garbage()
@@ -179,7 +199,7 @@ pub fn guard() -> Guard {
         if depth == 0 {
             sequential::enter();
             alone::set_online(true);
-            SLOT[l.slot.index()].0.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+            SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
             full_fence();
         }
         l.depth.set(depth + 1);
@@ -196,7 +216,7 @@ impl Drop for Guard {
                 if l.has_garbage() {
                     l.leave_to_others();
                 }
-                SLOT[l.slot.index()].0.store(OFFLINE, Ordering::Release);
+                SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
                 alone::set_online(false);
                 sequential::leave();
             }
@@ -222,7 +242,7 @@ pub fn claim() -> bool {
     LOCAL.with(|l| {
         let mine = l.slot.index();
         // Acquire: what the others did before they went offline is seen. (Who comes behind `used` has a fence between that and its first word.)
-        let is_away = |(index, slot): (usize, &Seen)| index == mine || slot.0.load(Ordering::Acquire) == OFFLINE;
+        let is_away = |(index, slot): (usize, &Seen)| index == mine || slot.epoch.load(Ordering::Acquire) == OFFLINE;
         let are_away = || SLOT[..thread_slot::used()].iter().enumerate().all(is_away);
         are_away() && alone::claim(are_away)
     })
@@ -246,7 +266,13 @@ fn put(unlinked: Unlinked) {
     LOCAL.with(|l| {
         full_fence();
         let epoch = EPOCH.load(Ordering::Relaxed) + 1;
-        l.garbage.borrow_mut().push_back((epoch, unlinked));
+        let mut garbage = l.garbage.borrow_mut();
+        garbage.push_back((epoch, unlinked));
+        let is_oldest = garbage.len() == 1;
+        drop(garbage);
+        if is_oldest && !l.is_freeing.get() {
+            l.publish_oldest();
+        }
     });
 }
 
@@ -261,11 +287,29 @@ pub fn passed(epoch: u64) -> bool {
     advance() >= epoch
 }
 
+/// Is everything freed that was retired before `epoch` came from `next`? Another thread frees its own at its next quiescent point or, if
+/// it sleeps, some milliseconds later.
+pub fn is_freed(epoch: u64) -> bool {
+    if !passed(epoch) {
+        return false;
+    }
+    // First the threads' own: it may go from there to the orphans, not back.
+    let is_kept = |slot: &Seen| slot.oldest.load(Ordering::Acquire) <= epoch;
+    if SLOT[..thread_slot::used()].iter().any(is_kept) {
+        return false;
+    }
+    // Nobody else may come along that looks after these.
+    collect_orphans(epoch);
+    let orphans = ORPHANS.lock().unwrap();
+    // Acquire: what they freed is seen.
+    FREEING_ORPHANS.load(Ordering::Acquire) == 0 && orphans.iter().all(|(of, _)| *of > epoch)
+}
+
 /// Lowest epoch among online threads; also moves the global epoch on.
 fn advance() -> u64 {
     let epoch = EPOCH.load(Ordering::Relaxed);
     full_fence();
-    let lowest = SLOT[..thread_slot::used()].iter().map(|s| s.0.load(Ordering::Acquire)).min().unwrap_or(OFFLINE);
+    let lowest = SLOT[..thread_slot::used()].iter().map(|s| s.epoch.load(Ordering::Acquire)).min().unwrap_or(OFFLINE);
     if lowest >= epoch {
         let _ = EPOCH.exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
@@ -275,7 +319,11 @@ fn advance() -> u64 {
 fn collect(l: &Local) {
     let lowest = advance();
     while let Some(unlinked) = l.ready(lowest) {
+        l.is_freeing.set(true);
         unlinked.free();
+    }
+    if l.is_freeing.replace(false) {
+        l.publish_oldest();
     }
     if ANY_ORPHANS.load(Ordering::Relaxed) {
         collect_orphans(lowest);
@@ -287,8 +335,11 @@ fn collect_orphans(lowest: u64) {
     let Ok(mut orphans) = ORPHANS.try_lock() else { return };
     let ready: Vec<Garbage> = orphans.extract_if(.., |(epoch, _)| *epoch <= lowest).collect();
     ANY_ORPHANS.store(!orphans.is_empty(), Ordering::Relaxed);
+    // Relaxed: under the lock.
+    FREEING_ORPHANS.fetch_add(1, Ordering::Relaxed);
     drop(orphans);
     ready.into_iter().for_each(|(_, unlinked)| unlinked.free());
+    FREEING_ORPHANS.fetch_sub(1, Ordering::Release);
 }
 
 /// The calling thread is about to end: waits a while until what it is to free may go. What may not is left to others.
@@ -342,6 +393,44 @@ mod tests {
         assert!(within_a_while(|| freed.load(Ordering::SeqCst)));
         drop(wake);
         sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn freed_is_what_its_thread_and_those_who_took_it_over_have_freed() {
+        static FREED: AtomicU64 = AtomicU64::new(0);
+        let (tell, told) = channel::<()>();
+        let (go_on, wait) = channel::<()>();
+        let other = std::thread::spawn(move || {
+            online();
+            retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst));
+            offline();
+            tell.send(()).unwrap();
+            // It sleeps and keeps it.
+            wait.recv().unwrap();
+            online();
+            while tidy() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            offline();
+            let guard = guard();
+            retire(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                FREED.fetch_add(1, Ordering::SeqCst);
+            });
+            drop(guard);
+        });
+        told.recv().unwrap();
+        let epoch = next();
+        assert!(within_a_while(|| passed(epoch)));
+        assert!(!is_freed(epoch), "another thread keeps it");
+        assert_eq!(FREED.load(Ordering::SeqCst), 0);
+        go_on.send(()).unwrap();
+        assert!(within_a_while(|| is_freed(epoch)));
+        assert!(FREED.load(Ordering::SeqCst) >= 1);
+        other.join().unwrap();
+        let epoch = next();
+        assert!(within_a_while(|| is_freed(epoch)));
+        assert_eq!(FREED.load(Ordering::SeqCst), 2);
     }
 
     #[test]

@@ -313,7 +313,7 @@ fn limit(p: &mut Process, limit: &long::Limit, to: Term) -> NativeResult {
     Ok(Term::small(limit.set(to) as i64))
 }
 
-/// `wait, What`: until every scheduler has let go of what was unlinked before. Runs again with the epoch that must have passed.
+/// `wait, What`: until every scheduler has let go of what was unlinked before, and it is freed. Runs again with the epoch in which it was.
 fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
     if what.is_atom_of(Atom::new("timer_cancellations")) {
         timer_refs::sweep();
@@ -323,7 +323,7 @@ fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
         (_, Some(epoch)) => epoch as u64,
         _ => return Err(p.badarg()),
     };
-    if qsbr::passed(epoch) && !ets::reap::is_busy() {
+    if qsbr::is_freed(epoch) && !ets::reap::is_busy() {
         return Ok(am::OK.into());
     }
     Err(p.again(&[key, Term::small(epoch as i64)]))

@@ -1,0 +1,55 @@
+//! Collections of a private heap, without an engine.
+
+use heddle_runtime::gc::Kind;
+use heddle_runtime::process::{self, ProcRef, Process, STACK_SLACK_WORDS, SpawnOptions};
+use heddle_runtime::{gc, proctab, qsbr};
+use heddle_term::{Atom, Mfa, Term};
+
+/// A process in the table that the calling thread runs, as far as others see.
+fn process() -> ProcRef {
+    let pid = proctab::reserve().unwrap();
+    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
+    let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
+    gc::init_block(&mut local, 100);
+    let p = process::allocate(pid, local);
+    proctab::publish(p);
+    let _ = p.state.wake();
+    let _ = p.state.start_running();
+    p
+}
+
+/// The block's words behind a major collection that was asked for, and whether they are used to more than three quarters.
+fn collect(p: &mut Process, live: &mut [Term]) -> (usize, bool) {
+    gc::collect(p, live, 0, Kind::Major);
+    let block = p.heap_words();
+    let used = p.used_words() + p.stack_words() + STACK_SLACK_WORDS;
+    (block, used + used / 3 > block)
+}
+
+/// Who asks for collections again and again has room behind the second: else it collects for the next few words.
+#[test]
+fn a_block_that_was_nearly_full_is_larger_behind_the_next_major_collection() {
+    proctab::init(1024);
+    qsbr::online();
+    let mut nearly_full = 0;
+    for n in 20..600 {
+        let shared = process();
+        // SAFETY: this thread made it, and runs it alone.
+        let p = unsafe { shared.local() };
+        let numbers: Vec<Term> = (0..n).map(Term::small).collect();
+        let mut live = [p.heap.list(&numbers)];
+        let (first, is_nearly_full) = collect(p, &mut live);
+        let (second, _) = collect(p, &mut live);
+        if is_nearly_full {
+            nearly_full += 1;
+            assert!(second > first, "{n} elements, a block of {first} words, then {second}");
+        }
+        assert!(3 * p.used_words() > second || second <= 233, "{n} elements, a block of {second} words");
+        proctab::remove(shared);
+        gc::free_all(p);
+        // SAFETY: nobody else knew of it.
+        unsafe { process::deallocate(shared) };
+    }
+    assert!(nearly_full > 20, "{nearly_full}");
+    qsbr::offline();
+}
