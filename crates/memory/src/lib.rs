@@ -7,6 +7,7 @@
 
 mod areas;
 mod blocks;
+mod crowds;
 mod global;
 mod mimalloc;
 mod own_row;
@@ -15,7 +16,6 @@ mod row;
 mod rows;
 mod stamp;
 mod system;
-mod trails;
 
 pub use areas::{Area, areas, thread_id};
 pub use blocks::{allocate, allocate_recent, free, free_recent, out_of_memory, resize, try_allocate};

@@ -1,10 +1,10 @@
 //! A row of figures: what one thread counts, with plain loads and stores in cache lines of its own. No locked instruction, no shared
 //! line; who wants to know adds up all rows (`rows`).
 
+use crate::crowds::Crowds;
 use crate::mimalloc::{self, ThreadHeap};
 use crate::recent::{self, COMMON, RECENT_BYTES, Recent};
 use crate::rows::{self, SHARED};
-use crate::trails::Trails;
 use crate::{COUNTED, KINDS, Kind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -62,7 +62,7 @@ pub struct Row {
     /// What `areas` knows the thread by.
     thread: AtomicUsize,
     tallies: [AtomicU64; TALLIES],
-    pub trails: Trails,
+    pub crowds: Crowds,
 }
 
 /// By the row's thread. Gives the sum.
@@ -131,7 +131,7 @@ impl Row {
             owner: AtomicUsize::new(0),
             thread: AtomicUsize::new(0),
             tallies: [const { AtomicU64::new(0) }; TALLIES],
-            trails: Trails::new(),
+            crowds: Crowds::new(),
         }
     }
 

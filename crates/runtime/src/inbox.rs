@@ -5,7 +5,6 @@
 use crate::process::Priority;
 use crate::signal::{Body, Signal};
 use crate::state::{self, ProcState, Put};
-use heddle_memory::own_row;
 use heddle_sync::flagged_stack::{Change, Node};
 use heddle_sync::prefetch;
 use heddle_term::Term;
@@ -62,7 +61,7 @@ impl ProcState {
         let ptr = Box::into_raw(signal);
         // SAFETY: still ours alone.
         if let Body::Message { before, .. } | Body::Small { before, .. } = unsafe { &mut (*ptr).body } {
-            *before = own_row().trails.step(std::ptr::from_ref(self).addr(), ptr.cast()).cast();
+            *before = self.1.step(ptr);
         }
         // SAFETY: from `into_raw`; whoever takes it makes a box of it again.
         unsafe { self.0.push(ptr, change) }.ok_or_else(|| {
@@ -113,7 +112,7 @@ fn forget_trail(body: &mut Body) -> *mut Signal {
 }
 
 /// The walk waits for each signal in turn if they are not in the cache. What they carry comes meanwhile, and what is some steps on
-/// (`heddle_memory::Row::trails`).
+/// (`trail`).
 fn reverse(mut list: *mut Signal) -> *mut Signal {
     let mut out = null_mut();
     while !list.is_null() {

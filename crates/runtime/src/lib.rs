@@ -64,6 +64,7 @@ pub mod time_offset;
 pub mod timer;
 pub mod timer_refs;
 pub mod trace;
+mod trail;
 pub mod verify;
 pub mod wall_time;
 pub mod way_out;

@@ -18,6 +18,7 @@ use heddle_term::code_cell::Mfa;
 use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
 use std::cell::UnsafeCell;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
@@ -26,7 +27,9 @@ pub const STACK_SLACK_WORDS: usize = 8;
 /// `min_bin_vheap_size` unless something else is said.
 pub const USUAL_MIN_VHEAP_WORDS: usize = 46422;
 
-#[repr(C)]
+/// What others read and write is a line of the cache, and nothing of its owner's is in that: senders take the line from him again and
+/// again, while he runs (64 bytes of each process, for a tenth of the time of bang).
+#[repr(C, align(64))]
 pub struct ProcShared {
     pub state: ProcState,
     /// Atom index + 1 of the registered name, or 0.
@@ -43,6 +46,8 @@ pub struct ProcShared {
     pub trace: AtomicU32,
     local: UnsafeCell<Process>,
 }
+
+const _: () = assert!(offset_of!(ProcShared, local) == 64);
 
 // SAFETY: fields are atomics or governed by the access contract above.
 unsafe impl Sync for ProcShared {}
@@ -423,7 +428,7 @@ pub struct Process {
 }
 
 // mimalloc has a size class of this many bytes and the next one is an eighth larger.
-const _: () = assert!(size_of::<ProcShared>() <= 448);
+const _: () = assert!(size_of::<ProcShared>() <= 512);
 
 /// `Process::flags` bit: owns ETS tables.
 pub const FLAG_ETS: u16 = 1;

@@ -4,6 +4,7 @@
 
 use crate::process::{ProcRef, ProcShared};
 use crate::shared;
+use heddle_sync::prefetch;
 use heddle_sync::word::{Number, Word};
 use heddle_term::Term;
 use std::sync::OnceLock;
@@ -80,8 +81,9 @@ impl Table {
     }
 
     #[inline(always)]
-    fn lookup(&self, id: u64) -> Option<ProcRef> {
+    fn lookup(&self, id: u64, then: impl FnOnce(*mut ProcShared)) -> Option<ProcRef> {
         let ptr = self.slot(id).load(Ordering::Acquire);
+        then(ptr);
         if ptr.addr() <= 1 {
             return None;
         }
@@ -187,7 +189,17 @@ pub fn remove(p: ProcRef) {
 /// The process of this identity, if alive. Valid until the caller's next quiescent state.
 #[inline]
 pub fn lookup(id: u64) -> Option<ProcRef> {
-    let found = processes().lookup(id);
+    let found = processes().lookup(id, |_| ());
+    if found.is_none() && id & PORT != 0 {
+        return lookup_port(id);
+    }
+    found
+}
+
+/// The same of a process that the caller is about to send something: it reads what it is going to change, in the same line of the cache.
+#[inline(always)]
+pub(crate) fn lookup_to_send(id: u64) -> Option<ProcRef> {
+    let found = processes().lookup(id, |ptr| prefetch::to_write(ptr.cast()));
     if found.is_none() && id & PORT != 0 {
         return lookup_port(id);
     }
@@ -196,7 +208,7 @@ pub fn lookup(id: u64) -> Option<ProcRef> {
 
 #[cold]
 fn lookup_port(id: u64) -> Option<ProcRef> {
-    ports().lookup(id)
+    ports().lookup(id, |_| ())
 }
 
 /// The process or port that a local pid or port names, if alive.

@@ -125,7 +125,7 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
         myself.state.push_to_itself(signal);
         return;
     }
-    if let Some(to) = proctab::lookup(pid) {
+    if let Some(to) = proctab::lookup_to_send(pid) {
         let _ = deliver(to, small::message(p, &to, message, token, |cost| messages::to(to, cost)));
     }
 }

@@ -81,7 +81,7 @@ pub(crate) const CROWD: u8 = 12;
 #[inline(always)]
 fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let refers = is_in_heap(term);
-    let is_crowded = refers && own_row().trails.crowd(std::ptr::from_ref(to).addr(), to.turn()) >= CROWD;
+    let is_crowded = refers && own_row().crowds.add(to.pid, to.turn()) >= CROWD;
     let words = if is_crowded { few_words(term) } else { 0 };
     let timed = count(if words != 0 { Cost::of_copy(words) } else { Cost { words: 0, referred: refers as usize, foreseen: 0 } });
     if words != 0 {

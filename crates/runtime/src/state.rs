@@ -17,6 +17,7 @@ use crate::inbox::Arrived;
 use crate::level::Level;
 use crate::process::Priority;
 use crate::signal::Signal;
+use crate::trail::Trail;
 use heddle_sync::flagged_stack::{Change, FLAG_BITS, FlaggedStack};
 use std::sync::atomic::Ordering;
 
@@ -42,7 +43,8 @@ const LEVEL_SHIFT: u32 = 16;
 const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
 const _: () = assert!(LEVEL_MASK >> FLAG_BITS == 0);
 
-pub struct ProcState(pub(crate) FlaggedStack<Signal>);
+/// The word, and hints for who takes the signals.
+pub struct ProcState(pub(crate) FlaggedStack<Signal>, pub(crate) Trail);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot(u32);
@@ -181,7 +183,7 @@ pub enum Taken {
 
 impl ProcState {
     pub fn new(level: Level) -> ProcState {
-        ProcState(FlaggedStack::new((level.number() as u32) << LEVEL_SHIFT))
+        ProcState(FlaggedStack::new((level.number() as u32) << LEVEL_SHIFT), Trail::new())
     }
 
     pub fn load(&self) -> Snapshot {

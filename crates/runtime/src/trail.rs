@@ -1,0 +1,57 @@
+//! Where the last signals to a process lie.
+//!
+//! Who takes what came to him follows a list from the newest signal to the oldest, each in a line of its own that another core wrote:
+//! he waits for the memory at each, and learns only there where the next one is. So each signal says where an earlier one is, some
+//! steps on, and who comes by lets the processor fetch that one meanwhile. It is told that as it is put in the inbox: the trail is
+//! beside the state word, in the line that the sender is about to change anyway.
+//!
+//! These are hints. Two senders may write at the same time, and what lies there may be free by now: nobody may do more than prefetch it.
+
+use crate::signal::Signal;
+use std::ptr::without_provenance_mut;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+/// So many signals back: as many as the line has room for. Where a line that another core wrote takes 100 ns to come (measured on
+/// the host that we work on), a signal takes 14 then.
+const STEPS: usize = 7;
+/// Signals are lines of the cache. What is above the bits that are kept is the same for most, and taken from the next signal.
+const LINE_BITS: u32 = 6;
+const ABOVE: u32 = LINE_BITS + u32::BITS;
+
+pub struct Trail {
+    signals: [AtomicU32; STEPS],
+    next: AtomicU8,
+}
+
+impl Trail {
+    pub(crate) const fn new() -> Trail {
+        Trail { signals: [const { AtomicU32::new(0) }; STEPS], next: AtomicU8::new(0) }
+    }
+
+    /// Notes that the signal is on its way. What was noted `STEPS` before it, or some address.
+    #[inline(always)]
+    pub(crate) fn step(&self, signal: *mut Signal) -> *mut Signal {
+        // Relaxed throughout: hints.
+        let next = self.next.load(Ordering::Relaxed) as usize % STEPS;
+        let back = self.signals[next].load(Ordering::Relaxed) as usize;
+        let address = signal.addr();
+        self.signals[next].store((address >> LINE_BITS) as u32, Ordering::Relaxed);
+        self.next.store(if next == STEPS - 1 { 0 } else { next as u8 + 1 }, Ordering::Relaxed);
+        without_provenance_mut(address >> ABOVE << ABOVE | back << LINE_BITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trail_tells_what_came_some_steps_before() {
+        let trail = Trail::new();
+        let signal = |n: usize| without_provenance_mut::<Signal>(0x7f12_3456_7000 + 64 * n);
+        for n in 0..40usize {
+            let back = trail.step(signal(n));
+            assert!(n < STEPS || back == signal(n - STEPS), "{n}: {back:?}");
+        }
+    }
+}
