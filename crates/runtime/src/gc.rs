@@ -534,7 +534,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
     let asked = p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
-    // Nearly full behind the last one: as much again would be collected again soon (ERTS).
+    // It was nearly full behind the last one, and would be full again soon: it grows, as in ERTS.
     if std::mem::take(&mut p.grow) && size == had && exact_min.is_none() {
         size = sizes::next_above(size);
     }

@@ -12,7 +12,7 @@ use std::ptr::without_provenance_mut;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// So many signals back: as many as the line has room for. Where a line that another core wrote takes 100 ns to come (measured on
-/// the host that we work on), a signal takes 14 then.
+/// the host that we work on), a signal could take 14 then.
 const STEPS: usize = 7;
 /// Signals are lines of the cache. What is above the bits that are kept is the same for most, and taken from the next signal.
 const LINE_BITS: u32 = 6;
