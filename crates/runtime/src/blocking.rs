@@ -39,7 +39,7 @@ pub(crate) fn for_scheduler(number: usize) -> Option<Mine> {
     }
     if !TURN.try_take() {
         wall_time::set_busy(number, false);
-        qsbr::offline();
+        qsbr::offline_for_long();
         TURN.take();
         qsbr::online();
         wall_time::set_busy(number, true);

@@ -197,7 +197,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
         p.flags &= !FLAG_DETACHED;
         return result;
     }
-    qsbr::offline();
+    qsbr::offline_for_long();
     let result = f();
     qsbr::online();
     reattach(shared_part);

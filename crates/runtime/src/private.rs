@@ -310,7 +310,7 @@ pub(crate) fn others_run() -> bool {
 pub(crate) fn out_of_sight<R>(f: impl FnOnce() -> R) -> R {
     let Some(me) = ME.get().and_then(thread) else { return f() };
     me.runs.store(false, Ordering::SeqCst);
-    qsbr::offline();
+    qsbr::offline_for_long();
     let result = f();
     qsbr::online();
     come_in_sight(me);

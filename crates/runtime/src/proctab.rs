@@ -196,14 +196,11 @@ pub fn lookup(id: u64) -> Option<ProcRef> {
     found
 }
 
-/// The same of a process that the caller is about to send something: it reads what it is going to change, in the same line of the cache.
+/// The process of this pid, if alive, to which the caller is about to send something: it reads what it is going to change, in the same line
+/// of the cache.
 #[inline(always)]
-pub(crate) fn lookup_to_send(id: u64) -> Option<ProcRef> {
-    let found = processes().lookup(id, |ptr| prefetch::to_write(ptr.cast()));
-    if found.is_none() && id & PORT != 0 {
-        return lookup_port(id);
-    }
-    found
+pub(crate) fn lookup_to_send(pid: u64) -> Option<ProcRef> {
+    processes().lookup(pid, |ptr| prefetch::to_write(ptr.cast()))
 }
 
 #[cold]

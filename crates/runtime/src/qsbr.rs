@@ -155,6 +155,16 @@ pub fn offline() {
     sequential::leave();
 }
 
+/// As `offline`, by a thread that may block for long: what it keeps is left to others.
+pub fn offline_for_long() {
+    LOCAL.with(|l| {
+        if l.has_garbage() {
+            l.leave_to_others();
+        }
+    });
+    offline();
+}
+
 /// A quiescent state: the calling scheduler holds no borrowed pointer right now. Cheap: one load, one store.
 #[inline]
 pub fn quiescent() {
@@ -393,6 +403,26 @@ mod tests {
         assert!(within_a_while(|| freed.load(Ordering::SeqCst)));
         drop(wake);
         sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn what_a_thread_retired_that_blocks_is_freed_meanwhile() {
+        static IS_FREED: AtomicBool = AtomicBool::new(false);
+        let (tell, told) = channel::<()>();
+        let (wake, blocked) = channel::<()>();
+        let other = std::thread::spawn(move || {
+            online();
+            retire(|| IS_FREED.store(true, Ordering::SeqCst));
+            offline_for_long();
+            tell.send(()).unwrap();
+            let _ = blocked.recv();
+        });
+        told.recv().unwrap();
+        let epoch = next();
+        assert!(within_a_while(|| is_freed(epoch)));
+        assert!(IS_FREED.load(Ordering::SeqCst));
+        drop(wake);
+        other.join().unwrap();
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub fn release_others() {
 /// As `stand`, for a private thread, which is looked at itself (`private::others_run`).
 #[cold]
 pub(crate) fn wait_until_over() {
-    qsbr::offline();
+    qsbr::offline_for_long();
     let mut stops = STOPS.lock().unwrap();
     while *stops > 0 {
         stops = LET_GO.wait(stops).unwrap();
@@ -108,7 +108,7 @@ pub(crate) fn wait_until_over() {
 /// A scheduler stands still as long as it is wanted.
 #[cold]
 fn stand() {
-    qsbr::offline();
+    qsbr::offline_for_long();
     stand_outside();
     qsbr::online();
 }
