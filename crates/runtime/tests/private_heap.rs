@@ -1,22 +1,11 @@
 //! Collections of a private heap, without an engine.
 
-use heddle_runtime::gc::Kind;
-use heddle_runtime::process::{self, ProcRef, Process, STACK_SLACK_WORDS, SpawnOptions};
-use heddle_runtime::{gc, proctab, qsbr};
-use heddle_term::{Atom, Mfa, Term};
+mod running;
 
-/// A process in the table that the calling thread runs, as far as others see.
-fn process() -> ProcRef {
-    let pid = proctab::reserve().unwrap();
-    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
-    let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
-    gc::init_block(&mut local, 100);
-    let p = process::allocate(pid, local);
-    proctab::publish(p);
-    let _ = p.state.wake();
-    let _ = p.state.start_running();
-    p
-}
+use heddle_runtime::gc::Kind;
+use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
+use heddle_runtime::{gc, proctab, qsbr};
+use heddle_term::Term;
 
 /// The block's words behind a major collection that was asked for, and whether they are used to more than three quarters.
 fn collect(p: &mut Process, live: &mut [Term]) -> (usize, bool) {
@@ -33,7 +22,7 @@ fn a_block_that_was_nearly_full_is_larger_behind_the_next_major_collection() {
     qsbr::online();
     let mut nearly_full = 0;
     for n in 20..600 {
-        let shared = process();
+        let shared = running::process(100);
         // SAFETY: this thread made it, and runs it alone.
         let p = unsafe { shared.local() };
         let numbers: Vec<Term> = (0..n).map(Term::small).collect();
@@ -45,10 +34,7 @@ fn a_block_that_was_nearly_full_is_larger_behind_the_next_major_collection() {
             assert!(second > first, "{n} elements, a block of {first} words, then {second}");
         }
         assert!(3 * p.used_words() > second || second <= 233, "{n} elements, a block of {second} words");
-        proctab::remove(shared);
-        gc::free_all(p);
-        // SAFETY: nobody else knew of it.
-        unsafe { process::deallocate(shared) };
+        running::end(shared);
     }
     assert!(nearly_full > 20, "{nearly_full}");
     qsbr::offline();

@@ -1,12 +1,15 @@
 //! The shared heap without an engine: processes that allocate, retire blocks, end, and are collected by one thread or two, or alone.
 
+mod running;
+
 use heddle_runtime::gc::{self, Kind};
 use heddle_runtime::links::Link;
-use heddle_runtime::process::{self, NativeFn, ProcRef, Process, SpawnOptions};
+use heddle_runtime::process::{NativeFn, ProcRef, Process, SpawnOptions};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared, spawn};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Mfa, Term, list, literal, young};
+use running::end;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -27,26 +30,8 @@ fn begin() -> MutexGuard<'static, ()> {
     guard
 }
 
-/// A process in the table that the calling thread runs, as far as others see.
 fn process() -> ProcRef {
-    let pid = proctab::reserve().unwrap();
-    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
-    let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
-    gc::init_block(&mut local, 0);
-    let p = process::allocate(pid, local);
-    proctab::publish(p);
-    let _ = p.state.wake();
-    let _ = p.state.start_running();
-    p
-}
-
-fn end(p: ProcRef) {
-    proctab::remove(p);
-    // SAFETY: this thread made it, and runs it alone.
-    unsafe {
-        gc::free_all(p.local());
-        process::deallocate(p);
-    }
+    running::process(0)
 }
 
 /// With one process that this thread runs.

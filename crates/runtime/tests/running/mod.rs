@@ -1,0 +1,27 @@
+//! Processes without an engine, for the tests of heaps: the calling thread runs them, as far as others see.
+
+use heddle_runtime::process::{self, ProcRef, Process, SpawnOptions};
+use heddle_runtime::{gc, proctab};
+use heddle_term::{Atom, Mfa, Term};
+
+/// One that is in the table, with room for so many words.
+pub fn process(need_words: usize) -> ProcRef {
+    let pid = proctab::reserve().unwrap();
+    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
+    let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
+    gc::init_block(&mut local, need_words);
+    let p = process::allocate(pid, local);
+    proctab::publish(p);
+    let _ = p.state.wake();
+    let _ = p.state.start_running();
+    p
+}
+
+pub fn end(p: ProcRef) {
+    proctab::remove(p);
+    // SAFETY: this thread made it, and runs it alone.
+    unsafe {
+        gc::free_all(p.local());
+        process::deallocate(p);
+    }
+}
