@@ -130,14 +130,31 @@ impl<const OF: usize> Recent<OF> {
     #[inline(always)]
     // SAFETY: the contract above, which those who take it rely on.
     pub unsafe fn keep(&self, block: *mut u8) -> bool {
-        if self.count.load(Ordering::Relaxed) == self.limit.load(Ordering::Relaxed) && !self.put_aside() {
+        if !self.has_room() && !self.put_aside() {
             return false;
         }
+        // SAFETY: by contract, and there is room.
+        unsafe { self.keep_there(block) };
+        true
+    }
+
+    /// Whether the current batch has room for a block.
+    #[inline(always)]
+    pub fn has_room(&self) -> bool {
+        self.count.load(Ordering::Relaxed) != self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the block where there is room for it.
+    ///
+    /// # Safety
+    /// As `keep`, and `has_room` was just true.
+    #[inline(always)]
+    // SAFETY: the contract above.
+    pub unsafe fn keep_there(&self, block: *mut u8) {
         let count = self.count.load(Ordering::Relaxed);
         // SAFETY: there are fewer than the batch has room for.
         unsafe { *self.current.load(Ordering::Relaxed).cast::<*mut u8>().add(count) = block };
         self.count.store(count + 1, Ordering::Relaxed);
-        true
     }
 
     /// The current batch is whole, or there is none. Whether there is room now.

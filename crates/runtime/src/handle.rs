@@ -10,6 +10,7 @@ use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, meters};
 use crate::{proctab, refs, shared, system_monitor, task};
 use heddle_term::{Heap, Term, am};
+use std::ptr::null_mut;
 
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +21,7 @@ pub enum After {
 }
 
 /// Who found so many messages at once is sent as many again, as it seems, before he looks the next time.
-const LONG_QUEUE: usize = 64;
+const LONG_QUEUE: u32 = 64;
 
 /// Handles everything that arrived; messages go to the inner queue.
 pub fn drain(p: &mut Process) -> After {
@@ -37,8 +38,16 @@ pub fn drain(p: &mut Process) -> After {
 pub fn receive(p: &mut Process, arrived: Arrived) -> After {
     // Messages that are taken and not in the queue yet are no roots: nothing may move.
     let hold = shared::is_on().then(shared::world::hold);
+    let signals = arrived.in_order();
     let mut messages = 0;
-    let mut list = arrived.in_order();
+    let mut list = signals.first;
+    // Mostly nothing else comes, and then they are a list already.
+    if signals.are_messages && !events::on(p.shared(), flags::RECEIVE) {
+        messages = signals.len;
+        list = null_mut();
+        p.messages.append_all(signals);
+        system_monitor::queued(p);
+    }
     while !list.is_null() {
         // SAFETY: the list was taken whole; each node is unlinked before use.
         let signal = unsafe {
@@ -46,7 +55,6 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
             list = signal.next;
             signal
         };
-        // Messages are most of what comes.
         if matches!(signal.body, Body::Message { .. } | Body::Small { .. }) {
             messages += 1;
             append(p, signal);

@@ -3,7 +3,7 @@
 //! as well, and no lock.
 
 use crate::process::Priority;
-use crate::signal::{Body, Signal};
+use crate::signal::{Body, Outgoing, Signal};
 use crate::state::{self, ProcState, Put};
 use heddle_sync::flagged_stack::{Change, Node};
 use heddle_sync::prefetch;
@@ -30,10 +30,18 @@ impl Arrived {
         self.0.is_null()
     }
 
-    /// Oldest first.
-    pub(crate) fn in_order(self) -> *mut Signal {
+    pub(crate) fn in_order(self) -> InOrder {
         reverse(self.0)
     }
+}
+
+/// A list of signals that nobody else has, oldest first.
+pub(crate) struct InOrder {
+    pub(crate) first: *mut Signal,
+    pub(crate) last: *mut Signal,
+    pub(crate) len: u32,
+    /// There are some, and each is a message.
+    pub(crate) are_messages: bool,
 }
 
 impl ProcState {
@@ -43,7 +51,19 @@ impl ProcState {
         self.put_there(signal, state::awake).map(state::put)
     }
 
-    /// The same, where somebody of this priority waits for an answer.
+    /// The same of a message, which is most of what is sent.
+    #[inline]
+    pub(crate) fn push_message(&self, Outgoing { signal, refers }: Outgoing) -> Result<Put, Box<Signal>> {
+        debug_assert_eq!(signal.body.refers(), refers);
+        self.put_in(signal, refers, state::awake).map(state::put)
+    }
+
+    /// A message of its own, while it runs.
+    pub(crate) fn push_message_to_itself(&self, Outgoing { signal, refers }: Outgoing) {
+        let _ = self.put_in(signal, refers, |flags| flags);
+    }
+
+    /// The same as `push`, where somebody of this priority waits for an answer.
     pub fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<Put, Box<Signal>> {
         self.put_there(signal, state::awake_for(asker)).map(state::put_for)
     }
@@ -54,9 +74,15 @@ impl ProcState {
     }
 
     #[inline(always)]
-    fn put_there(&self, mut signal: Box<Signal>, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
+    fn put_there(&self, signal: Box<Signal>, change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
+        let refers = signal.body.refers();
+        self.put_in(signal, refers, change)
+    }
+
+    /// `refers`: as the body says.
+    #[inline(always)]
+    fn put_in(&self, signal: Box<Signal>, refers: bool, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. } | Body::Small { is_old: true, .. }));
-        let refers = signal.body.carried().is_some_and(|data| data.refers());
         let change = |flags| state::referred(change(flags), refers);
         let ptr = Box::into_raw(signal);
         // SAFETY: still ours alone.
@@ -98,7 +124,7 @@ impl ProcState {
 
     /// Takes the rest and refuses what comes later. Oldest first.
     pub fn close(&self) -> *mut Signal {
-        reverse(self.0.close())
+        reverse(self.0.close()).first
     }
 }
 
@@ -113,18 +139,21 @@ fn forget_trail(body: &mut Body) -> *mut Signal {
 
 /// The walk waits for each signal in turn if they are not in the cache. What they carry comes meanwhile, and what is some steps on
 /// (`trail`).
-fn reverse(mut list: *mut Signal) -> *mut Signal {
-    let mut out = null_mut();
+fn reverse(mut list: *mut Signal) -> InOrder {
+    let mut out = InOrder { first: null_mut(), last: list, len: 0, are_messages: !list.is_null() };
     while !list.is_null() {
         // SAFETY: the list was taken whole; every node is ours.
         unsafe {
             let next = (*list).next;
             prefetch::to_read(forget_trail(&mut (*list).body).cast());
-            if let Body::Message { data, .. } = &(*list).body {
-                data.prefetch();
+            match &(*list).body {
+                Body::Message { data, .. } => data.prefetch(),
+                Body::Small { .. } => {}
+                _ => out.are_messages = false,
             }
-            (*list).next = out;
-            out = list;
+            (*list).next = out.first;
+            out.first = list;
+            out.len += 1;
             list = next;
         }
     }

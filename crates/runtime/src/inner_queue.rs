@@ -6,9 +6,11 @@
 //! `save` is the node that `loop_rec` looks at next. Receive markers remember the end of the queue at the time a reference was
 //! made: a `receive` that only matches messages with that reference may start there.
 
+use crate::inbox::InOrder;
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
 use crate::{held, partner, shared, small};
+use heddle_memory::own_row;
 use heddle_sync::prefetch;
 use heddle_term::literal::Leaving;
 use heddle_term::{Heap, Term};
@@ -84,30 +86,44 @@ impl InnerQueue {
 
     /// Appends a message signal.
     #[inline]
-    pub fn append(&mut self, signal: Box<Signal>) {
+    pub fn append(&mut self, mut signal: Box<Signal>) {
+        signal.next = null_mut();
         let node = Box::into_raw(signal);
-        // SAFETY: the node is ours; list nodes are live.
+        self.append_all(InOrder { first: node, last: node, len: 1, are_messages: true });
+    }
+
+    /// Appends messages, of which there is one at least.
+    #[inline]
+    pub(crate) fn append_all(&mut self, InOrder { first, last, len, are_messages }: InOrder) {
+        debug_assert!(are_messages && len > 0);
+        // SAFETY: list nodes are live.
         unsafe {
-            (*node).next = null_mut();
             if self.last.is_null() {
-                self.first = node;
+                self.first = first;
             } else {
-                (*self.last).next = node;
-            }
-            if self.save.is_null() {
-                self.save = node;
-                self.before = self.last;
+                (*self.last).next = first;
             }
         }
-        self.last = node;
-        self.len += 1;
+        if self.save.is_null() {
+            self.save = first;
+            self.before = self.last;
+        }
+        self.last = last;
+        self.len += len;
         if shared::is_on() {
-            // SAFETY: it is in the queue now.
-            unsafe { self.note_shared(node) };
+            let mut node = first;
+            while !node.is_null() {
+                // SAFETY: it is in the queue now, and so are those behind it.
+                unsafe {
+                    self.note_shared(node);
+                    node = (*node).next;
+                }
+            }
         }
     }
 
-    /// A message whose data is in the shared heap is a root; of minor collections only if it came since the last one.
+    /// A message whose data is in the shared heap is a root; of minor collections only if it came since the last one. (Literals that
+    /// are leaving are looked for in the queue.)
     ///
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
@@ -117,8 +133,7 @@ impl InnerQueue {
         // SAFETY: by contract.
         unsafe {
             if let Body::Message { data, is_old, .. } = &(*node).body
-                && data.is_bare()
-                && data.term().is_pointer()
+                && data.refers()
                 && !is_old
             {
                 self.link(node);
@@ -228,6 +243,20 @@ impl InnerQueue {
         self.unlink().discard();
     }
 
+    /// `remove` of a message as most are, without a call: it holds nothing, no marker is to be told, and there is room for its memory.
+    /// False if it is another one: nothing was done.
+    #[inline(always)]
+    pub fn remove_plain(&mut self) -> bool {
+        debug_assert!(!self.save.is_null());
+        // SAFETY: list nodes are live.
+        if self.marked || !own_row().recent.has_room() || unsafe { !(*self.save).is_plain() } {
+            return false;
+        }
+        // SAFETY: out of the queue it is ours alone, and it has nothing to free.
+        unsafe { own_row().recent.keep_there(self.detach().cast()) };
+        true
+    }
+
     /// The first message, unlinked. If its data is in the heap, its term is no root any more.
     pub fn take(&mut self) -> Option<Box<Signal>> {
         self.restart();
@@ -236,10 +265,20 @@ impl InnerQueue {
 
     #[inline(always)]
     fn unlink(&mut self) -> Box<Signal> {
+        debug_assert!(!self.save.is_null());
+        if self.marked {
+            self.unmark(self.save);
+        }
+        // SAFETY: it leaves the list before it is given away.
+        unsafe { Box::from_raw(self.detach()) }
+    }
+
+    /// Takes the message at the save position out of the queue, where no marker stands at it, and starts over.
+    #[inline(always)]
+    fn detach(&mut self) -> *mut Signal {
         let node = self.save;
-        debug_assert!(!node.is_null());
-        // SAFETY: list nodes are live; the node leaves the list before it is given away.
-        let taken = unsafe {
+        // SAFETY: list nodes are live.
+        unsafe {
             let next = (*node).next;
             if self.before.is_null() {
                 self.first = next;
@@ -249,12 +288,8 @@ impl InnerQueue {
             if self.last == node {
                 self.last = self.before;
             }
-            if self.marked {
-                self.unmark(node);
-            }
             self.disown(node);
-            Box::from_raw(node)
-        };
+        }
         self.len -= 1;
         self.restart();
         if !self.save.is_null() {
@@ -262,7 +297,7 @@ impl InnerQueue {
             // SAFETY: list nodes are live.
             prefetch::to_read(unsafe { (*self.save).next }.cast());
         }
-        taken
+        node
     }
 
     /// The message that `peek` gave.
@@ -320,7 +355,8 @@ impl InnerQueue {
     ///
     /// # Safety
     /// It is in the queue.
-    #[inline]
+    #[inline(always)]
+    // SAFETY: the contract above.
     unsafe fn disown(&mut self, node: *mut Signal) {
         // SAFETY: by contract; its neighbours are in the queue as well.
         unsafe {

@@ -4,7 +4,7 @@ use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::messages::Cost;
 use crate::package::Package;
 use crate::process::{FLAG_TASK, Priority, ProcRef, Process};
-use crate::signal::{Body, RefId, Signal};
+use crate::signal::{Body, Outgoing, RefId, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
 use crate::{messages, names, proctab, refs, sched, small};
@@ -13,6 +13,14 @@ use heddle_term::{Atom, Kind, Term, am};
 /// Puts a signal in the inbox, which wakes the receiver. Gives it back if it takes no more.
 pub fn deliver(to: ProcRef, signal: Box<Signal>) -> Result<(), Box<Signal>> {
     let put = to.state.push(signal)?;
+    sched::is_woken(to, put);
+    Ok(())
+}
+
+/// The same of a message.
+#[inline(always)]
+fn deliver_message(to: ProcRef, message: Outgoing) -> Result<(), Box<Signal>> {
+    let put = to.state.push_message(message)?;
     sched::is_woken(to, put);
     Ok(())
 }
@@ -119,15 +127,30 @@ fn post(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -
 #[inline]
 fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>) {
     if pid == p.pid() {
-        // To itself: no wake-up, but through the inbox, so that order with other signals holds.
-        let myself = p.shared();
-        let signal = small::message(p, myself, message, token, messages::to_myself);
-        myself.state.push_to_itself(signal);
+        return send_itself(p, message, token);
+    }
+    let Some(to) = proctab::lookup_to_send(pid) else { return };
+    // What needs no memory besides its signal needs no more of this function's either.
+    if token.is_none()
+        && let Some(message) = small::bare(p, message, |cost| messages::to(to, cost))
+    {
+        let _ = deliver_message(to, message);
         return;
     }
-    if let Some(to) = proctab::lookup_to_send(pid) {
-        let _ = deliver(to, small::message(p, &to, message, token, |cost| messages::to(to, cost)));
-    }
+    send_data(p, to, message, token);
+}
+
+#[inline(never)]
+fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Token>>) {
+    let _ = deliver_message(to, small::message(p, &to, message, token, |cost| messages::to(to, cost)));
+}
+
+/// No wake-up, but through the inbox, so that order with other signals holds.
+#[inline(never)]
+fn send_itself(p: &mut Process, message: Term, token: Option<Box<Token>>) {
+    let myself = p.shared();
+    let message = small::message(p, myself, message, token, messages::to_myself);
+    myself.state.push_message_to_itself(message);
 }
 
 fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -> Sent {

@@ -10,7 +10,7 @@
 use crate::messages::{Cost, Timed};
 use crate::package::{Package, is_in_heap};
 use crate::process::{ProcShared, Process};
-use crate::signal::{Body, Signal};
+use crate::signal::{Body, Outgoing, Signal};
 use crate::trace::seq::Token;
 use heddle_memory::own_row;
 use heddle_term::area;
@@ -28,27 +28,50 @@ fn is_plain(term: Term) -> bool {
     !term.kind().is_some_and(Kind::is_off_heap)
 }
 
+/// The signal that brings what is in no process' heap, to a process or from it to itself. None if the term is none of that.
+#[inline(always)]
+pub(crate) fn bare(p: &Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Option<Outgoing> {
+    if !Keep::live().keeps_all_of(term) {
+        return None;
+    }
+    let signal = Signal::recent(|| Body::message(Term::local_pid(p.pid()), Package::immediate(term), None));
+    let _ = count(Cost::NOTHING);
+    Some(Outgoing { signal, refers: false })
+}
+
 /// The signal that brings `term`, of `p`'s heap, from it to another process or itself, `to`. `count` as for `Package::message`.
 #[inline(always)]
-pub fn message(p: &mut Process, to: &ProcShared, term: Term, token: Option<Box<Token>>, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+pub(crate) fn message(
+    p: &mut Process,
+    to: &ProcShared,
+    term: Term,
+    token: Option<Box<Token>>,
+    count: impl FnOnce(Cost) -> Timed,
+) -> Outgoing {
     // No port sends this way.
     let from = Term::local_pid(p.pid());
     if token.is_some() {
-        return Signal::message_with(from, Package::of_process(p, term, count), token);
+        let data = Package::of_process(p, term, count);
+        let refers = data.refers();
+        return Outgoing { signal: Signal::message_with(from, data, token), refers };
     }
     if p.heap.is_shared() {
         return in_shared_heap(p, from, to, term, count);
     }
-    if area::is_there() {
-        return beside_area(p, from, term, count);
-    }
+    let signal = if area::is_there() { beside_area(p, from, term, count) } else { copied(from, term, count) };
+    Outgoing { signal, refers: false }
+}
+
+/// With private heaps.
+#[inline(always)]
+fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::live();
     let words = flat_size_keeping(term, keep);
     let timed = count(Cost::of_copy(words));
     if fits(term, words) {
         return pack(from, term, keep, words, timed);
     }
-    Signal::message_with(from, Package::of_words(term, keep, words, timed), None)
+    Signal::recent(|| Body::message(from, Package::of_words(term, keep, words, timed), None))
 }
 
 #[inline(always)]
@@ -63,7 +86,7 @@ fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost)
     match holding::in_place(term, keep) {
         Some(region) if region.is_null() => {
             let _ = count(Cost::NOTHING);
-            Signal::message_with(from, Package::immediate(term), None)
+            Signal::recent(|| Body::message(from, Package::immediate(term), None))
         }
         None if is_plain(term)
             && let Some(words) = holding::small_copy(term, keep, WORDS) =>
@@ -71,7 +94,7 @@ fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost)
             let timed = count(Package::cost_of_small(p, words));
             pack(from, term, keep, words, timed)
         }
-        _ => Signal::message_with(from, Package::message(p, term, count), None),
+        _ => Signal::recent(|| Body::message(from, Package::message(p, term, count), None)),
     }
 }
 
@@ -79,15 +102,15 @@ fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost)
 pub(crate) const CROWD: u8 = 12;
 
 #[inline(always)]
-fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Outgoing {
     let refers = is_in_heap(term);
     let is_crowded = refers && own_row().crowds.add(to.pid, to.turn()) >= CROWD;
     let words = if is_crowded { few_words(term) } else { 0 };
     let timed = count(if words != 0 { Cost::of_copy(words) } else { Cost { words: 0, referred: refers as usize, foreseen: 0 } });
     if words != 0 {
-        return pack(from, term, Keep::NOTHING, words, timed);
+        return Outgoing { signal: pack(from, term, Keep::NOTHING, words, timed), refers: false };
     }
-    Signal::message_with(from, Package::by_pointer(p, term), None)
+    Outgoing { signal: Signal::recent(|| Body::message(from, Package::by_pointer(p, term), None)), refers }
 }
 
 /// Of a term of the shared heap; 0 if these are too many.
@@ -101,8 +124,9 @@ fn few_words(term: Term) -> usize {
 #[inline(always)]
 fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<Signal> {
     debug_assert!(count <= WORDS);
-    let body = Body::Small { from, words: [0; WORDS], count: count as u8, is_list: term.is_cons(), is_old: false, before: null_mut() };
-    let mut signal = Signal::recent(body);
+    let is_list = term.is_cons();
+    let mut signal =
+        Signal::recent(|| Body::Small { from, words: [0; WORDS], count: count as u8, is_list, is_old: false, before: null_mut() });
     if let Body::Small { words, .. } = &mut signal.body {
         let mut off_heap = OffHeap::new();
         // SAFETY: by the caller's word. Who takes the signal moves it with the pointers that the words have among them (`settle`).

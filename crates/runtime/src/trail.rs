@@ -32,7 +32,8 @@ impl Trail {
     #[inline(always)]
     pub(crate) fn step(&self, signal: *mut Signal) -> *mut Signal {
         // Relaxed throughout: hints.
-        let next = self.next.load(Ordering::Relaxed) as usize % STEPS;
+        // (It is less, and so costs less to tell the compiler than a remainder.)
+        let next = (self.next.load(Ordering::Relaxed) as usize).min(STEPS - 1);
         let back = self.signals[next].load(Ordering::Relaxed) as usize;
         let address = signal.addr();
         self.signals[next].store((address >> LINE_BITS) as u32, Ordering::Relaxed);

@@ -44,6 +44,12 @@ impl Keep {
         Keep { bytes: self.bytes.min(RESERVED_BYTES), ..self }
     }
 
+    /// Whether a copy of the term is the term itself.
+    #[inline(always)]
+    pub fn keeps_all_of(self, term: Term) -> bool {
+        term.is_immediate() || self.keeps(term)
+    }
+
     #[inline(always)]
     pub(crate) fn keeps(self, term: Term) -> bool {
         (term.raw() as usize).wrapping_sub(self.base) < self.bytes && self.leaving.is_none_or(|leaving| self.stays(term, leaving))
@@ -78,7 +84,7 @@ pub fn flat_size_to(term: Term, keep: Keep, limit: usize) -> usize {
 /// As `flat_size_to`. `kept` gets the terms that the copy will refer to (of immediates only some).
 #[inline(always)]
 pub(crate) fn size_and_kept(term: Term, keep: Keep, limit: usize, mut kept: impl FnMut(Term)) -> usize {
-    if term.is_immediate() || keep.keeps(term) {
+    if keep.keeps_all_of(term) {
         kept(term);
         return 0;
     }

@@ -29,6 +29,7 @@ ops! {
     }
     // No such name, or the destination needs more than an instruction can do: the native does it.
     #[cold]
+    #[inline(never)]
     fn send_failed(ip, c, h, s, r) {
         let export = &*(*ip.add(1) as *const Export);
         let target = crate::native_code::entry(export);
@@ -44,7 +45,8 @@ ops! {
         }
         return loop_rec_unseen(ip, c, h, s, r);
     }
-    // A message whose data is not in the heap, or the end of the queue.
+    // A message whose data is not in the heap, or the end of the queue. (Apart: what calls saves registers first.)
+    #[inline(never)]
     fn loop_rec_unseen(ip, c, h, s, r) {
         // Signals may ask where the process stands: not where its slice began, which may be old code by now.
         (*(*c).p).ip = ip;
@@ -72,6 +74,18 @@ ops! {
         crate::ctx::OUT_YIELD
     }
     fn remove_message(ip, c, h, s, r) {
+        let p = &mut *(*c).p;
+        if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE | flags::METERED)
+            || (p.timer.phase != Phase::None && !p.timer.set_aside())
+            || !p.messages.remove_plain()
+        {
+            return remove_other(ip, c, h, s, r);
+        }
+        next!(ip, c, h, s, r; 1)
+    }
+    // Not a message as most are, or somebody hears of it, or a timer is to be cancelled.
+    #[inline(never)]
+    fn remove_other(ip, c, h, s, r) {
         let p = &mut *(*c).p;
         if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE | flags::METERED) | p.messages.has_token() {
             follow_token(c);

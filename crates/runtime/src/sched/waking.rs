@@ -16,19 +16,25 @@ pub fn wake(p: ProcRef) {
 }
 
 /// Something arrived for a process, whose state says so already.
-#[inline]
+#[inline(always)]
 pub fn is_woken(p: ProcRef, put: Put) {
     if shared::is_on() {
         shared::touch(&p);
     }
     if put == Put::Enqueue {
-        if system_profile::on(system_profile::PROCESSES) {
-            // SAFETY: we made it runnable, and it is in no queue yet.
-            unsafe { system_profile::process(p, true) };
-        }
-        if !wake_partner(p) {
-            enqueue(p);
-        }
+        becomes_runnable(p);
+    }
+}
+
+/// Its QUEUED flag was set for something that arrived.
+#[inline(never)]
+fn becomes_runnable(p: ProcRef) {
+    if system_profile::on(system_profile::PROCESSES) {
+        // SAFETY: we made it runnable, and it is in no queue yet.
+        unsafe { system_profile::process(p, true) };
+    }
+    if !wake_partner(p) {
+        enqueue(p);
     }
 }
 

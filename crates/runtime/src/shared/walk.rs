@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn empty(inbox: &ProcState) {
-        let mut taken = inbox.take_signals().in_order();
+        let mut taken = inbox.take_signals().in_order().first;
         while !taken.is_null() {
             // SAFETY: taken off the inbox, a list of signals that nobody else has.
             let signal = unsafe { Box::from_raw(taken) };
