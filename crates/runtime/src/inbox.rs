@@ -131,21 +131,33 @@ impl ProcState {
 /// A message that is in an inbox no more has nothing before it. Gives what it had.
 #[inline(always)]
 fn forget_trail(body: &mut Body) -> *mut Signal {
+    turn_trail(body, null_mut())
+}
+
+/// The same. One whose data is not in the heap yet is told instead where a later one is.
+#[inline(always)]
+fn turn_trail(body: &mut Body, later: *mut Signal) -> *mut Signal {
     match body {
-        Body::Message { before, .. } | Body::Small { before, .. } => std::mem::replace(before, null_mut()),
+        Body::Message { before, data, .. } => std::mem::replace(before, if data.is_bare() { null_mut() } else { later }),
+        Body::Small { before, .. } => std::mem::replace(before, later),
         _ => null_mut(),
     }
 }
 
+/// So many messages on is the one that a message in the queue tells of: `receive` takes as long for them as a line takes to come.
+const LATER: usize = 4;
+
 /// The walk waits for each signal in turn if they are not in the cache. What they carry comes meanwhile, and what is some steps on
-/// (`trail`).
+/// (`trail`). The way back is made easier: of a long queue the first lines are in the cache no more when its end was reached.
 fn reverse(mut list: *mut Signal) -> InOrder {
     let mut out = InOrder { first: null_mut(), last: list, len: 0, are_messages: !list.is_null() };
+    let mut later = [null_mut(); LATER];
     while !list.is_null() {
         // SAFETY: the list was taken whole; every node is ours.
         unsafe {
             let next = (*list).next;
-            prefetch::to_read(forget_trail(&mut (*list).body).cast());
+            prefetch::to_write(turn_trail(&mut (*list).body, later[LATER - 1]).cast());
+            later = [list, later[0], later[1], later[2]];
             match &(*list).body {
                 Body::Message { data, .. } => data.prefetch(),
                 Body::Small { .. } => {}

@@ -164,8 +164,14 @@ impl InnerQueue {
         // SAFETY: list nodes are live.
         unsafe {
             match &(*node).body {
-                Body::Small { .. } => self.adopt_small(node, heap),
-                Body::Message { data, .. } if !data.is_bare() => self.adopt(node, heap, held_words),
+                Body::Small { before: later, .. } => {
+                    prefetch::to_read(later.cast());
+                    self.adopt_small(node, heap);
+                }
+                Body::Message { data, before: later, .. } if !data.is_bare() => {
+                    prefetch::to_read(later.cast());
+                    self.adopt(node, heap, held_words);
+                }
                 Body::Message { .. } => {}
                 _ => unreachable!("only messages are queued"),
             }

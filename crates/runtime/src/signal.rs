@@ -66,7 +66,8 @@ pub enum Body {
         /// With a shared heap: in the inbox, and so is what it refers to, since an earlier collection. Those below it are as well.
         is_old: bool,
         /// The one before it among the messages whose data is in the heap; the one behind it is kept with the data. See `inner_queue`.
-        /// In an inbox: where an earlier one may be, for prefetching alone.
+        /// In an inbox: where an earlier one may be, for prefetching alone (`trail`). In a queue, while the data is not in the heap: where
+        /// a later one may be, likewise.
         before: *mut Signal,
     },
     /// A message without a token whose data is in the signal itself, until it goes to the heap: see `small`.
