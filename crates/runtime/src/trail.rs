@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_trail_tells_what_came_some_steps_before() {
         let trail = Trail::new();
-        let signal = |n: usize| without_provenance_mut::<Signal>(0x7f12_1456_7000 + 0x123_4540 * n);
+        let signal = |n: usize| without_provenance_mut::<Signal>(0x7f12_1456_7000 + 0x91_2340 * n);
         for n in 0..40usize {
             let back = trail.step(signal(n));
             assert!(n < STEPS || back == signal(n - STEPS), "{n}: {back:?}");
