@@ -54,7 +54,6 @@ impl ProcState {
     /// The same of a message, which is most of what is sent.
     #[inline]
     pub(crate) fn push_message(&self, Outgoing { signal, refers }: Outgoing) -> Result<Put, Box<Signal>> {
-        debug_assert_eq!(signal.body.refers(), refers);
         self.put_in(signal, refers, state::awake).map(state::put)
     }
 
@@ -74,15 +73,16 @@ impl ProcState {
     }
 
     #[inline(always)]
-    fn put_there(&self, signal: Box<Signal>, change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
-        let refers = signal.body.refers();
+    fn put_there(&self, mut signal: Box<Signal>, change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
+        let refers = signal.body.carried().is_some_and(|data| data.refers());
         self.put_in(signal, refers, change)
     }
 
-    /// `refers`: as the body says.
+    /// `refers`: whether what goes with the signal may be in the young generation of the shared heap.
     #[inline(always)]
-    fn put_in(&self, signal: Box<Signal>, refers: bool, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
+    fn put_in(&self, mut signal: Box<Signal>, refers: bool, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. } | Body::Small { is_old: true, .. }));
+        debug_assert_eq!(signal.body.carried().is_some_and(|data| data.refers()), refers);
         let change = |flags| state::referred(change(flags), refers);
         let ptr = Box::into_raw(signal);
         // SAFETY: still ours alone.

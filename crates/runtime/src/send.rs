@@ -149,7 +149,8 @@ fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Toke
 #[inline(never)]
 fn send_itself(p: &mut Process, message: Term, token: Option<Box<Token>>) {
     let myself = p.shared();
-    let message = small::message(p, myself, message, token, messages::to_myself);
+    let bare = if token.is_none() { small::bare(p, message, messages::to_myself) } else { None };
+    let message = bare.unwrap_or_else(|| small::message(p, myself, message, token, messages::to_myself));
     myself.state.push_message_to_itself(message);
 }
 

@@ -149,18 +149,6 @@ impl Body {
         }
     }
 
-    /// Whether what goes with it may be in the young generation of the shared heap.
-    #[inline(always)]
-    pub(crate) fn refers(&self) -> bool {
-        match self {
-            Body::Message { data, .. }
-            | Body::AliasMessage { data, .. }
-            | Body::Exit { reason: data, .. }
-            | Body::Down { reason: data, .. } => data.refers(),
-            _ => false,
-        }
-    }
-
     /// The term that goes with it, if one may lie in a heap.
     #[inline(always)]
     pub(crate) fn carried(&mut self) -> Option<&mut Package> {

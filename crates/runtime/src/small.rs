@@ -84,10 +84,6 @@ fn fits(term: Term, words: usize) -> bool {
 fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::shared();
     match holding::in_place(term, keep) {
-        Some(region) if region.is_null() => {
-            let _ = count(Cost::NOTHING);
-            Signal::recent(|| Body::message(from, Package::immediate(term), None))
-        }
         None if is_plain(term)
             && let Some(words) = holding::small_copy(term, keep, WORDS) =>
         {

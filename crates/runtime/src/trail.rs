@@ -26,7 +26,7 @@ pub struct Trail {
     next: AtomicU8,
 }
 
-/// What the line has besides.
+/// The state word and what else is in the line have the other half.
 const _: () = assert!(size_of::<Trail>() <= 32);
 
 impl Trail {
