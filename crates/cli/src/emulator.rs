@@ -4,6 +4,7 @@ use crate::otp::Otp;
 use heddle_abi::flags::{self, Wrong};
 use heddle_engine::loader;
 use heddle_engine::{Interpreter, code_natives, own_modules};
+use heddle_natives::ports::flush;
 use heddle_natives::system::binding;
 use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
@@ -248,6 +249,16 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             coverage::set(
                 mode.ok_or_else(|| format!("bad +JPcover flag {value}: true, false, function, function_counters, line or line_counters"))?,
             );
+        }
+        "zhft" => {
+            let max_ms = match value {
+                "infinity" => flush::FOREVER,
+                // What stock says.
+                ms => {
+                    ms.parse::<i32>().ok().and_then(|ms| ms.try_into().ok()).ok_or_else(|| format!("Invalid halt flush timeout {value}"))?
+                }
+            };
+            flush::MAX_MS.store(max_ms, Relaxed);
         }
         "i" => config.boot_module = value.into(),
         "B" => {

@@ -6,7 +6,7 @@ use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
 use crate::state::Put;
-use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, shared, wall_time};
+use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, shared, wall_time, way_out};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -166,6 +166,8 @@ pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, numb
     local.flags &= !FLAG_DETACHED;
     let outcome = if p.state.load().is_exiting() {
         Outcome::Exit
+    } else if way_out::holds(&p) {
+        Outcome::Suspended
     } else if long_gc::is_due(local) {
         long_gc::run(local);
         Outcome::Yield

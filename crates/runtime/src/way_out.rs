@@ -1,5 +1,8 @@
 //! How the machine ends: what was asked to run then, and the end.
 
+use crate::process::ProcShared;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 static AT_EXIT: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
 
 /// `f` runs on every orderly way out.
@@ -14,10 +17,29 @@ pub fn run_at_exit() {
     }
 }
 
+/// The machine halts as soon as the ports are done.
+static HALTS: AtomicBool = AtomicBool::new(false);
+
+/// From now on processes run no more, only ports do. False if it was said before.
+pub fn begin_halt() -> bool {
+    !HALTS.swap(true, Ordering::SeqCst)
+}
+
+/// Whether the process does not run any more because the machine halts.
+#[inline(always)]
+pub(crate) fn holds(p: &ProcShared) -> bool {
+    HALTS.load(Ordering::Relaxed) && !p.is_port()
+}
+
 /// Stops the machine: pending output was flushed by the caller.
 pub fn exit_now(status: i32) -> ! {
     use std::io::Write;
     let _ = std::io::stdout().flush();
+    exit_at_once(status)
+}
+
+/// The same, where pending output is lost: it could take for ever.
+pub fn exit_at_once(status: i32) -> ! {
     run_at_exit();
     // SAFETY: ends the process without running destructors, which other threads may still need.
     unsafe { libc::_exit(status) }

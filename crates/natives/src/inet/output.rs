@@ -6,6 +6,7 @@ use super::options::Active;
 use super::tcp::{Phase, Tcp};
 use super::{Reason, error, later, name_of};
 use crate::data::packet::Kind;
+use crate::ports::flush::Unsent;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
 use crate::ports::queue::Queue;
@@ -74,15 +75,23 @@ impl Output {
         if let Some(fd) = fd
             && !queue.is_empty()
         {
-            linger(Arc::new(Mutex::new(Some((fd, queue)))));
+            linger(Arc::new(Mutex::new(Some(Rest { fd, queue, _unsent: Unsent::begin() }))));
         }
     }
 }
 
+/// What a port that closed left to be written.
+struct Rest {
+    fd: OwnedFd,
+    queue: Queue,
+    /// The machine does not halt before that. The last field: the descriptor is closed first.
+    _unsent: Unsent,
+}
+
 /// Writes a queue without a port; errors end it.
-fn linger(rest: Arc<Mutex<Option<(OwnedFd, Queue)>>>) {
+fn linger(rest: Arc<Mutex<Option<Rest>>>) {
     let mut held = rest.lock().unwrap();
-    let Some((fd, queue)) = &mut *held else { return };
+    let Some(Rest { fd, queue, .. }) = &mut *held else { return };
     match queue.write(fd) {
         Ok(false) => {
             let rest = rest.clone();

@@ -282,10 +282,6 @@ impl Tcp {
         }
     }
 
-    pub fn is_all_sent(&self) -> bool {
-        self.fd.is_none() || self.output.is_empty()
-    }
-
     /// Lets go of the descriptor.
     pub(super) fn abandon(&mut self) -> Option<OwnedFd> {
         let fd = self.fd.take()?;
@@ -298,14 +294,14 @@ impl Tcp {
         Some(fd)
     }
 
-    /// The port closes: who waits hears so, what is queued still goes out.
-    pub fn close(&mut self, port: &Port) {
+    /// The port closes: who waits hears so, what is queued still goes out unless it is discarded.
+    pub fn close(&mut self, port: &Port, discards: bool) {
         let fd = self.abandon();
         let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
         for caller in waiting {
             caller.fail(port, "closed");
         }
-        self.output.finish(port, fd);
+        self.output.finish(port, fd.filter(|_| !discards));
     }
 }
 

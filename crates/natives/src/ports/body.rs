@@ -1,6 +1,6 @@
 //! The task that a port is: its state, and what it does. Only the task touches it, so there is no lock.
 
-use super::flush::Flush;
+use super::flush::Unsent;
 use super::output::Output;
 use super::poll::{self, Interest};
 use super::port::Port;
@@ -39,6 +39,8 @@ pub struct Body {
     pub(super) input: Option<OwnedFd>,
     pub(super) buffer: Vec<u8>,
     pub(super) input_ended: bool,
+    /// It only has output: as in stock it is not told when its program ends, and ends when output fails.
+    pub(super) is_output_only: bool,
     /// `eof` was sent, or there never was any input.
     pub(super) end_told: bool,
     /// The program ended with this status, not reported yet because input is left.
@@ -46,8 +48,10 @@ pub struct Body {
     pub(super) output: Output,
     /// It closed for this reason, as others know; only what is queued still goes out.
     pub(super) closing: Option<Owned>,
-    /// Who waits until nothing is queued.
-    pub(super) flushing: Vec<Arc<Flush>>,
+    /// The machine halts when it has ended.
+    pub(super) unsent: Option<Unsent>,
+    /// It was killed: what is queued does not go out.
+    discards: bool,
     /// The owner asked it to close by a message.
     tells_owner: bool,
 }
@@ -59,12 +63,14 @@ impl Body {
             driver,
             buffer: Vec::new(),
             input_ended: input.is_none(),
+            is_output_only: input.is_none(),
             end_told: input.is_none(),
             input,
             status: None,
             output: Output::new(output),
             closing: None,
-            flushing: Vec::new(),
+            unsent: None,
+            discards: false,
             tells_owner: false,
         }
     }
@@ -85,7 +91,6 @@ impl Body {
         let Some(Driver::Tcp(tcp)) = &mut self.driver else { return Next::Wait };
         f(tcp, &self.port);
         let ended = tcp.ends_port.take();
-        self.has_flushed();
         let Some(reason) = ended else { return Next::Wait };
         if reason == am::NORMAL {
             inet::unlink_owner(&self.port, context);
@@ -136,14 +141,14 @@ impl Body {
         (true, Next::Wait)
     }
 
-    /// The port closes, for `reason`. What is queued still goes out, unless it was killed: so long nobody is linked to it any more, but
+    /// The port closes, for `reason`. What is queued still goes out, unless it is discarded: so long nobody is linked to it any more, but
     /// it exists.
     pub fn close(&mut self, reason: Owned, tells_owner: bool, context: &mut Context<'_>) -> Next {
         if self.closing.is_some() {
             return Next::Wait;
         }
         self.tells_owner = tells_owner;
-        if self.output.is_empty() || reason.value().is("killed") {
+        if self.output.is_empty() || self.discards {
             return Next::Exit(reason);
         }
         if let Some(input) = self.input.take() {
@@ -196,8 +201,11 @@ impl Task for Body {
         if linked && !from_owner && reason.is("normal") {
             return Next::Wait;
         }
-        let reason = if reason.is("kill") { Owned::atom(am::KILLED) } else { reason.keep() };
-        self.close(reason, false, context)
+        if !reason.is("kill") {
+            return self.close(reason.keep(), false, context);
+        }
+        self.discards = true;
+        self.close(Owned::atom(am::KILLED), false, context)
     }
 
     fn handle_info<'b>(&self, build: &'b Builder) -> Value<'b> {
@@ -213,7 +221,7 @@ impl Task for Body {
             Some(Driver::TraceFile(file)) => {
                 let _ = file.flush();
             }
-            Some(Driver::Tcp(tcp)) => tcp.close(&self.port),
+            Some(Driver::Tcp(tcp)) => tcp.close(&self.port, self.discards),
             _ => {}
         }
         super::forget(self.port.id);
@@ -228,5 +236,7 @@ impl Task for Body {
             context.last_words(owner, Package::build(|heap| heap.tuple(&[port, closed])));
         }
         ports::forget(port);
+        // Last: this may end the machine.
+        self.unsent = None;
     }
 }

@@ -1,39 +1,81 @@
-//! Before the machine halts everything goes out that was sent to ports: who halts waits for all of them.
+//! Before the machine halts everything goes out that was sent to ports: processes run no more, all ports close as they do for a signal
+//! `killed`, and whatever lets go of the last unsent byte ends the machine. The port of `heart` stays: its program would start the machine again.
 
-use super::body::{Body, Driver};
+use super::body::Body;
 use super::port::Port;
 use heddle_runtime::process::{Process, Thrown};
-use heddle_runtime::task::Next;
-use heddle_runtime::{Package, proctab, send, task};
-use heddle_term::Term;
+use heddle_runtime::task::{Context, Next, Owned};
+use heddle_runtime::{proctab, task, way_out};
+use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// Each port has one while something is queued there; whoever lets go of the last one tells who waits.
-pub struct Flush {
-    waiter: u64,
-}
+/// How long closing all ports may take, in ms (`+zhft`).
+pub static MAX_MS: AtomicU64 = AtomicU64::new(FOREVER);
+/// No limit.
+pub const FOREVER: u64 = u64::MAX;
+/// The exit code where that was not enough, as in stock.
+const TIMED_OUT: i32 = 255;
 
-impl Drop for Flush {
-    fn drop(&mut self) {
-        let _guard = heddle_runtime::qsbr::guard();
-        send::call_in(self.waiter, |waiter| {
-            if let Some(waiter) = waiter {
-                waiter.rare().answer = Some(Package::immediate(Term::bool(true)));
-            }
-        });
+/// The exit code of the machine that halts; before that it is negative.
+static STATUS: AtomicI32 = AtomicI32::new(-1);
+/// How many `Unsent` there are. SeqCst with STATUS: the last one to go sees that the machine halts, or is there when it begins to.
+static UNSENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whatever may still have something to bring out has one. If the machine halts, the last one to go ends it.
+pub struct Unsent(());
+
+impl Unsent {
+    pub fn begin() -> Unsent {
+        UNSENT.fetch_add(1, Ordering::SeqCst);
+        Unsent(())
     }
 }
 
-/// Has all ports write what they were sent. None: nothing is left to wait for. Otherwise the native is called again, with a first
-/// argument for `task::answer` and `keep` as the second.
-pub fn wait(p: &mut Process, keep: Term) -> Option<Thrown> {
-    p.rare().answer = None;
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        let was_last = UNSENT.fetch_sub(1, Ordering::SeqCst) == 1;
+        let status = STATUS.load(Ordering::SeqCst);
+        if was_last && status >= 0 {
+            way_out::exit_now(status);
+        }
+    }
+}
+
+/// Halts the machine when all is out, or after so many ms (or `MAX_MS`). The calling native is done: its process runs no more.
+pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
+    if way_out::begin_halt() {
+        // Until all ports know.
+        let _mine = Unsent::begin();
+        STATUS.store(status, Ordering::SeqCst);
+        limit(max_ms.min(MAX_MS.load(Ordering::Relaxed)));
+        close_all();
+    }
+    p.again(&[Term::NIL, Term::NIL]);
+    Thrown::WaitAgain
+}
+
+/// On a thread of its own: no scheduler is needed for the end.
+fn limit(max_ms: u64) {
+    if max_ms == FOREVER {
+        return;
+    }
+    let end = move || {
+        std::thread::sleep(Duration::from_millis(max_ms));
+        way_out::exit_at_once(TIMED_OUT)
+    };
+    if std::thread::Builder::new().name("halt".into()).stack_size(64 << 10).spawn(end).is_err() {
+        way_out::exit_at_once(TIMED_OUT);
+    }
+}
+
+fn close_all() {
     let mut ports: Vec<Arc<Port>> = Vec::new();
     proctab::for_each_port(|port| ports.extend(super::find(port.pid_term())));
-    let flush = Arc::new(Flush { waiter: p.pid() });
     for port in ports {
-        let flush = flush.clone();
-        let request = move |body: &mut Body, _: &mut task::Context<'_>| body.flush(flush);
+        let unsent = Unsent::begin();
+        let request = move |body: &mut Body, context: &mut Context<'_>| body.halt(unsent, context);
         let entered = proctab::lookup(port.identity()).and_then(task::try_now);
         match entered {
             Some(mut entered) => {
@@ -44,33 +86,14 @@ pub fn wait(p: &mut Process, keep: Term) -> Option<Thrown> {
             None => port.request(request),
         }
     }
-    if let Some(last) = Arc::into_inner(flush) {
-        // Nobody else has it: they are done already. An answer would come to whatever the process asks next.
-        std::mem::forget(last);
-        return None;
-    }
-    p.again(&[Term::catch_marker(0), keep]);
-    Some(Thrown::WaitAgain)
 }
 
 impl Body {
-    fn flush(&mut self, flush: Arc<Flush>) -> Next {
-        if let Some(Driver::TraceFile(file)) = &mut self.driver {
-            let _ = file.flush();
+    fn halt(&mut self, unsent: Unsent, context: &mut Context<'_>) -> Next {
+        if context.registered_name() == Some(Atom::new("heart_port")) {
+            return Next::Wait;
         }
-        self.flushing.push(flush);
-        self.has_flushed();
-        Next::Wait
-    }
-
-    /// Who waits for an empty queue need not wait any longer, if it is.
-    pub(super) fn has_flushed(&mut self) {
-        let socket_is_empty = match &self.driver {
-            Some(Driver::Tcp(tcp)) => tcp.is_all_sent(),
-            _ => true,
-        };
-        if self.output.is_empty() && socket_is_empty {
-            self.flushing.clear();
-        }
+        self.unsent = Some(unsent);
+        self.close(Owned::atom(am::KILLED), false, context)
     }
 }

@@ -163,7 +163,7 @@ impl Body {
 
     /// The program ended.
     pub fn exited(&mut self, status: i32, context: &mut Context<'_>) -> Next {
-        if self.closing.is_some() {
+        if self.closing.is_some() || self.is_output_only {
             return Next::Wait;
         }
         if !self.input_ended {

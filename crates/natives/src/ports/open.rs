@@ -60,18 +60,8 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
             Ok(driver(&String::from_utf8_lossy(&line), Driver::TraceFile(request.open()?), &o, owner))
         }
         What::Fd(input, output) => {
-            // Descriptors stay the program's: the port works on duplicates.
-            let dup = |fd: RawFd| -> std::io::Result<OwnedFd> {
-                // SAFETY: duplicates an open descriptor, or fails.
-                let new = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
-                if new < 0 {
-                    return Err(std::io::Error::last_os_error());
-                }
-                // SAFETY: fresh and ours.
-                Ok(unsafe { OwnedFd::from_raw_fd(new) })
-            };
-            let input_fd = if o.input { Some(dup(input)?) } else { None };
-            let output_fd = if o.output { Some(dup(output)?) } else { None };
+            let input_fd = if o.input { Some(own(input, libc::O_RDONLY)?) } else { None };
+            let output_fd = if o.output { Some(own(output, libc::O_WRONLY)?) } else { None };
             let label = format!("{input}/{output}");
             Ok(super::start(label, Kind::Descriptors, &o, owner, Ends { input: input_fd, output: output_fd, ..Ends::default() }))
         }
@@ -102,6 +92,36 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
             spawn(c, label, o, owner)
         }
     }
+}
+
+/// Descriptors stay the program's: a port works on its own one for the same file. That of a pipe or terminal is opened again, because
+/// duplicates share whether they block, and others who have the file must not find that changed: ours does not block.
+fn own(fd: RawFd, mode: i32) -> std::io::Result<OwnedFd> {
+    // SAFETY: filled in by the call, or not looked at.
+    let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: room for the answer; fails for what is no descriptor.
+    if unsafe { libc::fstat(fd, &mut about) } < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    if matches!(about.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFCHR) {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut options = std::fs::OpenOptions::new();
+        options.read(mode == libc::O_RDONLY).write(mode == libc::O_WRONLY).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        if let Ok(file) = options.open(format!("/proc/self/fd/{fd}")) {
+            return Ok(file.into());
+        }
+    }
+    // SAFETY: duplicates an open descriptor, or fails.
+    let new = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+    if new < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    if about.st_mode & libc::S_IFMT == libc::S_IFSOCK {
+        // Cannot be opened again.
+        set_nonblocking(new);
+    }
+    // SAFETY: fresh and ours.
+    Ok(unsafe { OwnedFd::from_raw_fd(new) })
 }
 
 fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {

@@ -129,7 +129,6 @@ impl Body {
         if self.closing.is_none() {
             self.port.gate.queued(bytes);
         }
-        self.has_flushed();
     }
 
     /// Somebody closes the port (`port_close`, or the owner by a message).

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::ports::flush;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{standstill, task, way_out};
+use heddle_runtime::{standstill, way_out};
 use heddle_term::{Atom, Term};
 
 heddle_runtime::natives! { TABLE:
@@ -12,11 +12,8 @@ heddle_runtime::natives! { TABLE:
 
 /// (Status, Options): a number, a slogan, or `abort`.
 fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
-    if let Some(flushed) = task::answer(p, a) {
-        return flushed.and_then(|_| end(p, a[1]));
-    }
     let Some(options) = args::list(a[1]) else { return Err(p.badarg()) };
-    let mut flush = true;
+    let (mut flush, mut max_ms) = (true, flush::FOREVER);
     for option in options {
         match args::option(option) {
             Some((name, value)) if name.name() == "flush" => match args::boolean(value) {
@@ -24,29 +21,20 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
                 None => return Err(p.badarg_cause(Atom::new("badopt"))),
             },
             Some((name, value)) if name.name() == "flush_timeout" => {
-                if args::count(value).is_none() && !value.is_atom_of(heddle_term::am::INFINITY) {
-                    return Err(p.badarg_cause(Atom::new("badopt")));
+                max_ms = match args::count(value).and_then(|ms| u32::try_from(ms).ok()) {
+                    Some(ms) => ms.into(),
+                    None if value.is_atom_of(heddle_term::am::INFINITY) => flush::FOREVER,
+                    None => return Err(p.badarg_cause(Atom::new("badopt"))),
                 }
             }
             _ => return Err(p.badarg_cause(Atom::new("badopt"))),
         }
     }
-    let flushes = a[0].is_list() || flush && args::count(a[0]).is_some();
-    if flushes && let Some(wait) = flush::wait(p, a[0]) {
-        return Err(wait);
-    }
-    end(p, a[0])
-}
-
-/// What was to go out is out.
-fn end(p: &mut Process, status: Term) -> NativeResult {
-    let a = [status];
-    if let Some(status) = args::count(a[0]) {
-        way_out::exit_now((status & 0xff) as i32);
-    }
-    if a[0].is_integer() && heddle_term::big::to_i64(a[0]).is_none_or(|n| n >= 0) {
-        let low = heddle_term::big::to_bytes(a[0], 1, false)[0];
-        way_out::exit_now(low as i32);
+    if let Some(status) = status(a[0]) {
+        if flush {
+            return Err(flush::halt(p, status, max_ms));
+        }
+        way_out::exit_now(status);
     }
     if a[0].is_atom_of(Atom::new("abort")) {
         way_out::run_at_exit();
@@ -58,6 +46,15 @@ fn end(p: &mut Process, status: Term) -> NativeResult {
         crash(&text);
     }
     Err(p.badarg())
+}
+
+/// The low byte of an integer that is not negative.
+fn status(term: Term) -> Option<i32> {
+    if let Some(status) = args::count(term) {
+        return Some((status & 0xff) as i32);
+    }
+    let is_status = term.is_integer() && heddle_term::big::to_i64(term).is_none_or(|n| n >= 0);
+    is_status.then(|| heddle_term::big::to_bytes(term, 1, false)[0].into())
 }
 
 /// How long others may take to come to a place where they can stop.

@@ -210,7 +210,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
         "dist_buf_busy_limit" => small(1 << 20),
         "delayed_node_table_gc" => small(60),
-        "halt_flush_timeout" => am::INFINITY.into(),
+        "halt_flush_timeout" => match crate::ports::flush::MAX_MS.load(Ordering::Relaxed) {
+            crate::ports::flush::FOREVER => am::INFINITY.into(),
+            ms => Term::small(ms as i64),
+        },
         "max_integer" => {
             let digits = [u64::MAX; heddle_term::big::MAX_DIGITS];
             p.heap.big_words(false, &digits)

@@ -6,7 +6,7 @@ use crate::inbox::Arrived;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::state::{Put, Taken};
 use crate::trace::{events, flags, meters};
-use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, system_monitor, system_profile, time};
+use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, system_monitor, system_profile, time, way_out};
 use heddle_sync::alone;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -103,7 +103,9 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
     if shared::is_on() {
         shared::touch(&p);
     }
-    if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
+    if way_out::holds(&p) {
+        Some(Outcome::Suspended)
+    } else if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
         Some(Outcome::Exit)
     } else if placement::is_elsewhere(&p, place) {
         Some(Outcome::Yield)
