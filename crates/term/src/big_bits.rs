@@ -4,12 +4,16 @@ use crate::big::{ArithError, Int, MAX_DIGITS, checked, from_digits, from_i128};
 use crate::heap::Heap;
 use crate::term::Term;
 
+/// What is done to each pair of digits.
+type Op = fn(u64, u64) -> u64;
+
 #[inline]
 pub fn band(heap: &mut Heap, a: Term, b: Term) -> Result<Term, ArithError> {
     if a.is_small() && b.is_small() {
         return Ok(Term::from_raw(a.raw() & b.raw()));
     }
-    bitwise(heap, a, b, |x, y| x & y)
+    // Where one is not negative, the other's higher digits do not count.
+    bitwise(heap, a, b, |x, y| x & y, Some(false))
 }
 
 #[inline]
@@ -17,7 +21,8 @@ pub fn bor(heap: &mut Heap, a: Term, b: Term) -> Result<Term, ArithError> {
     if a.is_small() && b.is_small() {
         return Ok(Term::from_raw(a.raw() | b.raw()));
     }
-    bitwise(heap, a, b, |x, y| x | y)
+    // Where one is negative, the other's higher digits do not count.
+    bitwise(heap, a, b, |x, y| x | y, Some(true))
 }
 
 #[inline]
@@ -25,7 +30,7 @@ pub fn bxor(heap: &mut Heap, a: Term, b: Term) -> Result<Term, ArithError> {
     if a.is_small() && b.is_small() {
         return Ok(Term::from_raw(a.raw() ^ b.raw()));
     }
-    bitwise(heap, a, b, |x, y| x ^ y)
+    bitwise(heap, a, b, |x, y| x ^ y, None)
 }
 
 pub fn bnot(heap: &mut Heap, a: Term) -> Result<Term, ArithError> {
@@ -64,9 +69,10 @@ fn decrement(digits: &mut [u64]) {
     }
 }
 
-/// Two's complement digits, `len` of them.
+/// The lowest `len` digits in two's complement.
 fn complement(int: &Int, len: usize) -> Vec<u64> {
-    let mut digits = int.digits().to_vec();
+    let all = int.digits();
+    let mut digits = all[..all.len().min(len)].to_vec();
     if int.negative {
         decrement(&mut digits);
         digits.iter_mut().for_each(|d| *d = !*d);
@@ -89,13 +95,13 @@ fn from_complement(heap: &mut Heap, mut digits: Vec<u64>) -> Result<Term, ArithE
 
 #[cold]
 #[inline(never)]
-fn bitwise(heap: &mut Heap, a: Term, b: Term, op: fn(u64, u64) -> u64) -> Result<Term, ArithError> {
+fn bitwise(heap: &mut Heap, a: Term, b: Term, op: Op, deciding: Option<bool>) -> Result<Term, ArithError> {
     let (Some(a), Some(b)) = (Int::of(a), Int::of(b)) else { return Err(ArithError::Badarith) };
     if let (Some(a), Some(b)) = (narrow(&a), narrow(&b)) {
         let (low, high) = (op(a as u64, b as u64), op((a >> 64) as u64, (b >> 64) as u64));
         return Ok(from_i128(heap, (high as i128) << 64 | low as i128));
     }
-    wide(heap, &a, &b, op)
+    wide(heap, &a, &b, op, deciding)
 }
 
 /// One of a digit at most, as is what programs hash and draw random numbers with.
@@ -108,9 +114,17 @@ fn narrow(int: &Int) -> Option<i128> {
     }
 }
 
-fn wide(heap: &mut Heap, a: &Int, b: &Int, op: fn(u64, u64) -> u64) -> Result<Term, ArithError> {
-    // One digit more than the longer one holds the sign.
-    let len = a.digits().len().max(b.digits().len()) + 1;
+/// `deciding`: an integer that is negative, or is not, decides all digits of the result above its own.
+fn wide(heap: &mut Heap, a: &Int, b: &Int, op: Op, deciding: Option<bool>) -> Result<Term, ArithError> {
+    let (x, y) = (a.digits().len(), b.digits().len());
+    let len = match (deciding == Some(a.negative), deciding == Some(b.negative)) {
+        (true, true) => x.min(y),
+        (true, false) => x,
+        (false, true) => y,
+        (false, false) => x.max(y),
+    };
+    // One digit more holds the sign.
+    let len = len + 1;
     let out = complement(a, len).iter().zip(complement(b, len)).map(|(&x, y)| op(x, y)).collect();
     from_complement(heap, out)
 }
@@ -174,8 +188,8 @@ fn shift_wide(heap: &mut Heap, int: &Int, bits: u64, left: bool) -> Result<Term,
         out.push(((high as u128) << 64 | digits[i] as u128).wrapping_shr(rest) as u64);
     }
     // Shifting right rounds towards minus infinity.
-    let lost = digits[..words].iter().any(|&d| d != 0) || digits[words] & ((1u64 << rest) - 1) != 0;
-    if int.negative && lost {
+    let lost = || digits[..words].iter().any(|&d| d != 0) || digits[words] & ((1u64 << rest) - 1) != 0;
+    if int.negative && lost() {
         increment(&mut out);
     }
     Ok(from_digits(heap, int.negative, &out))
@@ -194,8 +208,9 @@ mod tests {
         let all: Vec<Term> = edges.iter().flat_map(|&e| [e as i128, -(e as i128)]).map(|i| from_i128(&mut heap, i)).collect();
         for &a in &all {
             for &b in &all {
-                for op in [|x: u64, y: u64| x & y, |x, y| x | y, |x, y| x ^ y] {
-                    let (short, long) = (bitwise(&mut heap, a, b, op).unwrap(), wide_of(&mut heap, a, b, op));
+                let ops: [(Op, Option<bool>); 3] = [(|x, y| x & y, Some(false)), (|x, y| x | y, Some(true)), (|x, y| x ^ y, None)];
+                for (op, deciding) in ops {
+                    let (short, long) = (bitwise(&mut heap, a, b, op, deciding).unwrap(), wide_of(&mut heap, a, b, op, None));
                     assert!(exact_eq(short, long), "{a:?} {b:?}: {short:?} {long:?}");
                 }
             }
@@ -209,7 +224,33 @@ mod tests {
         }
     }
 
-    fn wide_of(heap: &mut Heap, a: Term, b: Term, op: fn(u64, u64) -> u64) -> Term {
-        wide(heap, &Int::of(a).unwrap(), &Int::of(b).unwrap(), op).unwrap()
+    fn wide_of(heap: &mut Heap, a: Term, b: Term, op: Op, deciding: Option<bool>) -> Term {
+        wide(heap, &Int::of(a).unwrap(), &Int::of(b).unwrap(), op, deciding).unwrap()
+    }
+
+    /// What one of them decides alone is the same as what is reckoned over all digits.
+    #[test]
+    fn digits_above_a_deciding_one_do_not_count() {
+        let mut heap = Heap::new();
+        let mut all = Vec::new();
+        for len in [1, 2, 3, 5] {
+            for low in [0, 1, u64::MAX, 1 << 63, 0x0123_4567_89ab_cdef] {
+                for high in [1, u64::MAX, 1 << 63] {
+                    let mut digits = vec![low; len];
+                    digits.push(high);
+                    all.extend([false, true].map(|negative| from_digits(&mut heap, negative, &digits)));
+                }
+            }
+        }
+        all.extend([0, 1, -1, 5, -77, (1 << 59) - 1, -(1 << 59)].map(Term::small));
+        for &a in &all {
+            for &b in &all {
+                let ops: [(Op, bool); 2] = [(|x, y| x & y, false), (|x, y| x | y, true)];
+                for (op, deciding) in ops {
+                    let (short, long) = (wide_of(&mut heap, a, b, op, Some(deciding)), wide_of(&mut heap, a, b, op, None));
+                    assert!(exact_eq(short, long), "{a:?} {b:?}: {short:?} {long:?}");
+                }
+            }
+        }
     }
 }

@@ -44,18 +44,22 @@ pub fn to_u64(term: Term) -> Option<u64> {
     }
 }
 
-/// An integer as a float; None if it is too large (or no integer). Digits are added up in floating point from the lowest,
+/// Digits of the largest integers that are floats: 1,024 bits.
+const MAX_FLOAT_DIGITS: usize = 16;
+
+/// An integer as a float; None if it is too large (or no integer). Digits are added up in floating point from the highest,
 /// as stock does: the last bit may differ from that of correct rounding.
 pub fn to_f64(term: Term) -> Option<f64> {
     if let Some(value) = term.as_small() {
         return Some(value as f64);
     }
     let int = Int::of(term)?;
+    if int.digits().len() > MAX_FLOAT_DIGITS {
+        return None;
+    }
     let mut value = 0.0;
-    let mut scale = 1.0;
-    for &digit in int.digits() {
-        value += digit as f64 * scale;
-        scale *= 18_446_744_073_709_551_616.0;
+    for &digit in int.digits().iter().rev() {
+        value = value * 18_446_744_073_709_551_616.0 + digit as f64;
     }
     value.is_finite().then_some(if int.negative { -value } else { value })
 }

@@ -96,18 +96,26 @@ fn atom_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
+/// Longest name in UTF-8: four bytes a character.
+const MAX_UTF8_BYTES: usize = 4 * MAX_CHARACTERS;
+
 fn name_of_binary(p: &mut Process, a: &[Term]) -> Result<String, Thrown> {
     let Some(view) = BitsView::of(a[0]).filter(BitsView::is_binary) else { return Err(p.badarg()) };
+    let Some(encoding) = encoding(a[1]) else { return Err(p.badarg()) };
+    let limit = if encoding == Encoding::Utf8 { MAX_UTF8_BYTES } else { MAX_CHARACTERS };
+    if (view.size_bits / 8) as usize > limit {
+        // Whatever the characters are.
+        return Err(p.system_limit());
+    }
     let bytes = view.to_vec();
-    match encoding(a[1]) {
+    match encoding {
         // Too many good characters in front are too many, whatever follows.
-        Some(Encoding::Utf8) => String::from_utf8(bytes).map_err(|e| {
+        Encoding::Utf8 => String::from_utf8(bytes).map_err(|e| {
             let good = e.utf8_error().valid_up_to();
             let good = std::str::from_utf8(&e.as_bytes()[..good]).map_or(0, |text| text.chars().count());
-            if good > MAX_CHARACTERS { p.system_limit() } else { p.badarg() }
+            if good >= MAX_CHARACTERS { p.system_limit() } else { p.badarg() }
         }),
-        Some(Encoding::Latin1) => Ok(bytes.iter().map(|&b| b as char).collect()),
-        None => Err(p.badarg()),
+        Encoding::Latin1 => Ok(bytes.iter().map(|&b| b as char).collect()),
     }
 }
 

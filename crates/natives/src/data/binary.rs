@@ -3,7 +3,7 @@
 use super::bytes::{self, slice};
 use super::{long, types};
 use crate::args;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::bits::BitsView;
 use heddle_term::refbin::RefBin;
 use heddle_term::{Kind, Term, big, list};
@@ -116,14 +116,19 @@ fn big_endian(term: Option<&Term>) -> Option<bool> {
 
 fn decode_unsigned(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(view), Some(big_endian)) = (bytes::view(a[0]), big_endian(a.get(1))) else { return Err(p.badarg()) };
-    let bytes = view.to_vec();
-    let zeros =
-        if big_endian { bytes.iter().take_while(|&&b| b == 0).count() } else { bytes.iter().rev().take_while(|&&b| b == 0).count() };
-    if bytes.len() - zeros > big::MAX_DIGITS * 8 {
+    let size = (view.size_bits / 8) as usize;
+    let at = |i: usize| view.byte_at(if big_endian { i } else { size - 1 - i } as u64 * 8);
+    let zeros = (0..size).take_while(|&i| at(i) == 0).count();
+    p.bump(zeros / 64);
+    let len = size - zeros;
+    if len > big::MAX_DIGITS * 8 {
         return Err(p.system_limit());
     }
-    p.bump(bytes.len() / 64);
-    Ok(big::from_bytes(&mut p.heap, &bytes, big_endian, false))
+    p.bump(len / 64);
+    let from = if big_endian { zeros } else { 0 };
+    let mut copy = Vec::new();
+    let bytes = bytes::range(view, from, from + len, &mut copy);
+    Ok(big::from_bytes(&mut p.heap, bytes, big_endian, false))
 }
 
 fn encode_unsigned(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -142,21 +147,55 @@ fn encode_unsigned(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.binary(&bytes))
 }
 
-fn common(p: &mut Process, list: Term, count: fn(&[u8], &[u8]) -> usize) -> NativeResult {
-    let all: Option<Vec<Vec<u8>>> = list::to_vec(list).and_then(|l| l.into_iter().map(|t| Some(bytes::view(t)?.to_vec())).collect());
-    let Some([first, rest @ ..]) = all.as_deref() else { return Err(p.badarg()) };
-    let shortest = rest.iter().map(Vec::len).min().unwrap_or(0).min(first.len());
-    long::BINARIES.work(p, shortest * rest.len() * 4 + rest.len() * 64)?;
-    let len = rest.iter().fold(first.len(), |len, other| len.min(count(first, other)));
+/// Bytes that are compared at one go where two binaries are not aligned alike.
+const COMPARED_BYTES: usize = 4096;
+
+/// How many bytes at the start (or the end) all binaries of a list have in common. Each is compared with the first, as far as those
+/// before it agreed with that.
+fn common(p: &mut Process, list: Term, at_end: bool) -> NativeResult {
+    let views: Option<Vec<BitsView>> = list::to_vec(list).and_then(|l| l.into_iter().map(bytes::view).collect());
+    let Some([first, rest @ ..]) = views.as_deref() else { return Err(p.badarg()) };
+    let size = |view: &BitsView| (view.size_bits / 8) as usize;
+    let mut len = rest.iter().map(size).min().unwrap_or(0).min(size(first));
+    if rest.is_empty() {
+        len = size(first);
+    }
+    let mut work = rest.len() * 64;
+    for other in rest {
+        len = agreement(first, other, len, at_end);
+        work += len;
+        if work > long::BINARIES.here(usize::MAX) {
+            return Err(Thrown::DirtyCpu);
+        }
+    }
+    long::done(p, work);
     Ok(Term::small(len as i64))
 }
 
+/// The first of at most `len` bytes, counted from the start or the end, in which two binaries differ.
+fn agreement(x: &BitsView, y: &BitsView, len: usize, at_end: bool) -> usize {
+    let (mut x_copy, mut y_copy) = (Vec::new(), Vec::new());
+    let mut same = 0;
+    while same < len {
+        let count = COMPARED_BYTES.min(len - same);
+        let from = |view: &BitsView| if at_end { (view.size_bits / 8) as usize - same - count } else { same };
+        let a = bytes::range(*x, from(x), from(x) + count, &mut x_copy);
+        let b = bytes::range(*y, from(y), from(y) + count, &mut y_copy);
+        if a != b {
+            let pairs = a.iter().zip(b);
+            return same + if at_end { pairs.rev().take_while(|(a, b)| a == b).count() } else { pairs.take_while(|(a, b)| a == b).count() };
+        }
+        same += count;
+    }
+    len
+}
+
 fn longest_common_prefix(p: &mut Process, a: &[Term]) -> NativeResult {
-    common(p, a[0], |x, y| x.iter().zip(y).take_while(|(a, b)| a == b).count())
+    common(p, a[0], false)
 }
 
 fn longest_common_suffix(p: &mut Process, a: &[Term]) -> NativeResult {
-    common(p, a[0], |x, y| x.iter().rev().zip(y.iter().rev()).take_while(|(a, b)| a == b).count())
+    common(p, a[0], true)
 }
 
 /// Bytes of the block behind a binary. Of one on the heap stock answers the number of bits.

@@ -42,6 +42,18 @@ pub fn bytes(term: Term, copy: &mut Vec<u8>) -> Option<&[u8]> {
     }
 }
 
+/// Bytes `from..to` of a binary: in place if they are aligned, else in `copy`. The caller checked the range.
+pub fn range(view: BitsView, from: usize, to: usize, copy: &mut Vec<u8>) -> &[u8] {
+    let part = BitsView { offset_bits: view.offset_bits + from as u64 * 8, size_bits: (to - from) as u64 * 8, ..view };
+    match part.as_bytes() {
+        Some(bytes) => bytes,
+        None => {
+            *copy = part.to_vec();
+            copy
+        }
+    }
+}
+
 /// A part of a bitstring; small ones get bytes of their own, so that they do not keep a large binary alive.
 pub fn slice(heap: &mut Heap, whole: Term, start_bits: u64, size_bits: u64) -> Term {
     if size_bits > HEAP_BITS_MAX_BYTES as u64 * 8 {

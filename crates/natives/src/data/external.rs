@@ -1,8 +1,9 @@
 //! The external term format.
 
-use super::bytes::slice;
+use super::bytes::{self, slice};
 use super::long;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_runtime::sched;
 use heddle_term::bits::BitsView;
 use heddle_term::etf::{self, DecodeError, DecodeOptions, EncodeOptions};
 use heddle_term::{Atom, Term, list};
@@ -21,21 +22,21 @@ heddle_runtime::natives! { TABLE:
     "erts_debug" => { "dist_ext_to_term"/2 => dist_ext_to_term }
 }
 
+/// Bytes of a term that a normal scheduler decodes at one go (guessed: some 4 ns each).
+const DECODED_HERE_BYTES: usize = 64 * 1024;
+
 fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
-    let Some(view) = BitsView::of(binary).filter(BitsView::is_binary) else { return Err(p.badarg()) };
-    long::work(p, (view.size_bits / 8) as usize * 4)?;
-    let copy;
-    let bytes = match view.as_bytes() {
-        Some(bytes) => bytes,
-        None => {
-            copy = view.to_vec();
-            &copy
-        }
-    };
-    let options = DecodeOptions { safe, allow_trailing: true, atom_cache: &[] };
-    match etf::decode(&mut p.heap, bytes, &options) {
+    let mut copy = Vec::new();
+    let Some(bytes) = bytes::bytes(binary, &mut copy) else { return Err(p.badarg()) };
+    // What follows the term is no work, so how long it is shows while it is decoded.
+    let limit_bytes = if sched::on_dirty_thread() { usize::MAX } else { DECODED_HERE_BYTES };
+    let options = DecodeOptions { safe, allow_trailing: true, limit_bytes, ..Default::default() };
+    let decoded = etf::decode(&mut p.heap, bytes, &options);
+    long::done(p, decoded.as_ref().map_or(0, |decoded| decoded.used * 4));
+    match decoded {
         Ok(decoded) if used => Ok(p.heap.tuple(&[decoded.term, Term::small(decoded.used as i64)])),
         Ok(decoded) => Ok(decoded.term),
+        Err(DecodeError::Long) => Err(Thrown::DirtyCpu),
         Err(DecodeError::AtomTableFull) => heddle_term::atom::table_full(),
         Err(_) => Err(p.badarg()),
     }
@@ -61,7 +62,7 @@ fn binary_to_term_2(p: &mut Process, a: &[Term]) -> NativeResult {
 fn dist_ext_to_term(p: &mut Process, a: &[Term]) -> NativeResult {
     let atoms: Option<Vec<Atom>> = a[0].as_tuple().and_then(|atoms| atoms.iter().map(|t| t.as_atom()).collect());
     let (Some(atoms), Some(view)) = (atoms, BitsView::of(a[1]).filter(BitsView::is_binary)) else { return Err(p.badarg()) };
-    let options = DecodeOptions { safe: false, allow_trailing: true, atom_cache: &atoms };
+    let options = DecodeOptions { allow_trailing: true, atom_cache: &atoms, ..Default::default() };
     match etf::decode(&mut p.heap, &view.to_vec(), &options) {
         Ok(decoded) => Ok(decoded.term),
         Err(DecodeError::AtomTableFull) => heddle_term::atom::table_full(),

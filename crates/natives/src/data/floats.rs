@@ -65,21 +65,37 @@ fn float_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-fn parsed(p: &mut Process, text: Option<Vec<u8>>) -> NativeResult {
+fn parsed(p: &mut Process, text: Option<&[u8]>) -> NativeResult {
     // What follows a zero byte does not count (the old external format pads with zeros).
-    let end = |text: &[u8]| text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    match text.and_then(|text| float_parse::parse(&text[..end(&text)])) {
+    let value = text.and_then(|text| {
+        let end = text.iter().position(|&byte| byte == 0 || !may_be_float(byte)).unwrap_or(text.len());
+        if text.get(end).is_some_and(|&byte| byte != 0) { None } else { float_parse::parse(&text[..end]) }
+    });
+    match value {
         Some(value) => Ok(p.heap.float(value)),
         None => Err(p.badarg()),
     }
 }
 
+/// True for what may stand in the text of a float.
+fn may_be_float(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"+-.,eE".contains(&byte)
+}
+
 fn list_to_float(p: &mut Process, a: &[Term]) -> NativeResult {
-    parsed(p, list::latin1_bytes(a[0]))
+    let mut rest = a[0];
+    while rest.is_cons() {
+        match rest.head().as_small().and_then(|c| u8::try_from(c).ok()) {
+            Some(0) => break,
+            Some(c) if may_be_float(c) => rest = rest.tail(),
+            _ => return Err(p.badarg()),
+        }
+    }
+    parsed(p, list::latin1_bytes(a[0]).as_deref())
 }
 
 fn binary_to_float(p: &mut Process, a: &[Term]) -> NativeResult {
-    parsed(p, bytes::view(a[0]).map(|view| view.to_vec()))
+    parsed(p, bytes::bytes(a[0], &mut Vec::new()))
 }
 
 /// The longest beginning of `text` that reads as a float.

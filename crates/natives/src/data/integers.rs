@@ -93,6 +93,15 @@ fn binary_to_integer(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(view), Some(base)) = (BitsView::of(a[0]).filter(BitsView::is_binary), base(a)) else {
         return Ok(heddle_term::am::BADARG.into());
     };
-    let text = view.to_vec();
-    Ok(parsed(p, &text, base, "badarg"))
+    let size = (view.size_bits / 8) as usize;
+    if size > BIG_DIGITS {
+        // The Erlang code that reads long ones is called if this is one.
+        let is_good = |(i, b): (usize, u8)| (b as char).is_digit(base) || i == 0 && matches!(b, b'-' | b'+');
+        if !(0..=BIG_DIGITS).map(|i| (i, view.byte_at(i as u64 * 8))).all(is_good) {
+            return Ok(heddle_term::am::BADARG.into());
+        }
+        return Ok(Atom::new("big").into());
+    }
+    let mut copy = Vec::new();
+    Ok(parsed(p, super::bytes::range(view, 0, size, &mut copy), base, "badarg"))
 }

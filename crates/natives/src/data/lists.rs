@@ -1,9 +1,10 @@
 //! Lists: `++`, `--`, and the natives of module `lists`.
 
 use super::long;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::hash::internal_hash;
 use heddle_term::{Term, am, list, order};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 heddle_runtime::natives! { TABLE:
@@ -45,28 +46,73 @@ fn append(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.list_with_tail(&elements, a[1]))
 }
 
-/// Below this length of the second list a search of it is quicker than a table.
+/// Below this length of one of the lists a search of it is quicker than a table.
 const SHORT: usize = 12;
 
 fn subtract(p: &mut Process, a: &[Term]) -> NativeResult {
-    let (Some(from), Some(what)) = (list::to_vec(a[0]), list::to_vec(a[1])) else { return Err(p.badarg()) };
-    if from.is_empty() || what.is_empty() {
+    let (Some(from), Some(what)) = (list::length(a[0]), list::length(a[1])) else { return Err(p.badarg()) };
+    p.bump((from + what) / CELLS_PER_REDUCTION);
+    if from == 0 || what == 0 {
         return Ok(a[0]);
     }
-    long::work(p, (from.len() + what.len()) * 4 * CELL_WORK)?;
-    let kept: Vec<Term> = if what.len() <= SHORT { subtract_short(&from, what) } else { subtract_long(&from, &what) };
+    if from <= SHORT {
+        return subtract_from_short(p, a[0], a[1]);
+    }
+    if what <= SHORT {
+        return subtract_short(p, a[0], a[1]);
+    }
+    long::work(p, (from + what) * 4 * CELL_WORK)?;
+    let (from, what) = (list::to_vec(a[0]).unwrap_or_default(), list::to_vec(a[1]).unwrap_or_default());
+    let kept = subtract_long(&from, &what);
     Ok(p.heap.list(&kept))
 }
 
-fn subtract_short(from: &[Term], mut what: Vec<Term>) -> Vec<Term> {
-    let mut keep = |&x: &Term| match what.iter().position(|&w| order::exact_eq(w, x)) {
-        Some(at) => {
-            what.swap_remove(at);
-            false
+/// Looks at the second list until nothing is left of the first.
+fn subtract_from_short(p: &mut Process, from: Term, what: Term) -> NativeResult {
+    let mut left: SmallVec<[Term; SHORT]> = cells(from).collect();
+    let mut looked_at = 0;
+    for w in cells(what) {
+        looked_at += 1;
+        if let Some(at) = left.iter().position(|&x| order::exact_eq(x, w)) {
+            left.remove(at);
+            if left.is_empty() {
+                break;
+            }
         }
-        None => true,
-    };
-    from.iter().copied().filter(|x| keep(x)).collect()
+        here(p, looked_at)?;
+    }
+    p.bump(looked_at / CELLS_PER_REDUCTION);
+    Ok(p.heap.list(&left))
+}
+
+/// Looks at the first list until all of the second was found: the rest stays as it is.
+fn subtract_short(p: &mut Process, from: Term, what: Term) -> NativeResult {
+    let mut what: SmallVec<[Term; SHORT]> = cells(what).collect();
+    let mut kept = Vec::new();
+    let mut rest = from;
+    while rest.is_cons() && !what.is_empty() {
+        let x = rest.head();
+        match what.iter().position(|&w| order::exact_eq(w, x)) {
+            Some(at) => {
+                what.swap_remove(at);
+            }
+            None => kept.push(x),
+        }
+        rest = rest.tail();
+        here(p, kept.len())?;
+    }
+    p.bump(kept.len() / CELLS_PER_REDUCTION);
+    Ok(p.heap.list_with_tail(&kept, rest))
+}
+
+/// The elements of a proper list.
+fn cells(list: Term) -> impl Iterator<Item = Term> {
+    std::iter::successors(Some(list).filter(|l| l.is_cons()), |l| Some(l.tail()).filter(|l| l.is_cons())).map(Term::head)
+}
+
+/// Work on so many cells that turned out long begins again on a dirty scheduler.
+fn here(p: &mut Process, cells: usize) -> Result<(), Thrown> {
+    if cells == SLICE_CELLS { long::work(p, cells * 4 * CELL_WORK) } else { Ok(()) }
 }
 
 fn subtract_long(from: &[Term], what: &[Term]) -> Vec<Term> {

@@ -35,6 +35,11 @@ impl Limit {
         usual.min(self.0.load(Relaxed))
     }
 
+    /// How much of `total` the calling thread does at one go: all of it where work may be long.
+    pub fn here(&self, total: usize) -> usize {
+        if sched::on_dirty_thread() { total } else { self.at_most(total) }
+    }
+
     /// As `work`.
     pub fn work(&self, p: &mut Process, bytes: usize) -> Result<(), Thrown> {
         if bytes > self.0.load(Relaxed) && !sched::on_dirty_thread() {
@@ -43,6 +48,11 @@ impl Limit {
         p.bump(bytes / BYTES_PER_REDUCTION);
         Ok(())
     }
+}
+
+/// Counts work of so many bytes that is done.
+pub fn done(p: &mut Process, bytes: usize) {
+    p.bump(bytes / BYTES_PER_REDUCTION);
 }
 
 /// To be called before `bytes` steps of work, when nothing was done yet: counts them, or moves the native elsewhere.

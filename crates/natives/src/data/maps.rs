@@ -103,7 +103,8 @@ fn values(p: &mut Process, a: &[Term]) -> NativeResult {
 fn merge(p: &mut Process, a: &[Term]) -> NativeResult {
     check(p, a[0])?;
     check(p, a[1])?;
-    long::work(p, (map::size(a[0]) + map::size(a[1])) * PAIR_WORK)?;
+    // What only one of them has is taken over with the part of the map around it.
+    long::work(p, 2 * map::size(a[0]).min(map::size(a[1])) * PAIR_WORK)?;
     Ok(map::merge(&mut p.heap, a[0], a[1]))
 }
 

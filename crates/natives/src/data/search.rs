@@ -3,10 +3,12 @@
 use super::bytes::{self, slice};
 use super::{atomics, long, types};
 use crate::args;
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Resource, Term, list};
 use memchr::memmem;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 heddle_runtime::natives! { TABLE:
@@ -22,6 +24,7 @@ heddle_runtime::natives! { TABLE:
 }
 
 enum Pattern {
+    Byte(u8),
     One(Box<memmem::Finder<'static>>),
     Many(AhoCorasick),
     /// A few strings that are looked up once: no automaton.
@@ -35,9 +38,20 @@ impl Resource for Pattern {
 }
 
 impl Pattern {
+    /// Bytes of its longest string.
+    fn longest(&self) -> usize {
+        match self {
+            Pattern::Byte(_) => 1,
+            Pattern::One(finder) => finder.needle().len(),
+            Pattern::Many(automaton) => automaton.max_pattern_len(),
+            Pattern::Few(strings) => strings.iter().map(Vec::len).max().unwrap_or(0),
+        }
+    }
+
     /// First match from `at` on, the longest of those that begin at the same place.
     fn find(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
         match self {
+            Pattern::Byte(byte) => memchr::memchr(*byte, &text[at..]).map(|i| (at + i, 1)),
             Pattern::One(finder) => finder.find(&text[at..]).map(|i| (at + i, finder.needle().len())),
             Pattern::Many(automaton) => {
                 let found = automaton.find(&text[at..])?;
@@ -70,11 +84,20 @@ fn strings(term: Term) -> Option<Vec<Vec<u8>>> {
     list.into_iter().map(|s| Some(bytes::view(s)?.to_vec()).filter(|b| !b.is_empty())).collect()
 }
 
+/// Above so many bytes of strings the table of a state machine takes long to make: it grows with the square of a string that is like
+/// itself, as `xyxyxy...`.
+const MAX_TABLE_BYTES: usize = 1000;
+
 fn automaton(strings: &[Vec<u8>]) -> Option<Pattern> {
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(strings).ok().map(Pattern::Many)
+    let long = strings.iter().map(Vec::len).sum::<usize>() > MAX_TABLE_BYTES;
+    let kind = long.then_some(AhoCorasickKind::ContiguousNFA);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(strings).ok().map(Pattern::Many)
 }
 
 fn one(string: &[u8]) -> Pattern {
+    if let &[byte] = string {
+        return Pattern::Byte(byte);
+    }
     Pattern::One(Box::new(memmem::Finder::new(string).into_owned()))
 }
 
@@ -94,14 +117,34 @@ fn compile_pattern(p: &mut Process, a: &[Term]) -> NativeResult {
 const FEW_STRINGS: usize = 8;
 const SHORT_TEXT_BYTES: usize = 16 * 1024;
 
-fn pattern(term: Term, text_bytes: usize) -> Option<Arc<Pattern>> {
+/// A pattern for one search.
+enum Used {
+    Compiled(Arc<Pattern>),
+    Made(Pattern),
+}
+
+impl std::ops::Deref for Used {
+    type Target = Pattern;
+    fn deref(&self) -> &Pattern {
+        match self {
+            Used::Compiled(pattern) => pattern,
+            Used::Made(pattern) => pattern,
+        }
+    }
+}
+
+/// The pattern that an argument is; one that is to be made is fit for a text of so many bytes.
+fn pattern(term: Term, text_bytes: usize) -> Option<Used> {
     if let Some(&[tag, reference]) = term.as_tuple() {
         let pattern = args::resource::<Pattern>(reference)?;
-        let wanted = if matches!(*pattern, Pattern::One(_)) { "bm" } else { "ac" };
-        return (tag.as_atom()?.name() == wanted).then_some(pattern);
+        let wanted = if matches!(*pattern, Pattern::Byte(_) | Pattern::One(_)) { "bm" } else { "ac" };
+        return (tag.as_atom()?.name() == wanted).then_some(Used::Compiled(pattern));
+    }
+    if let Some(&[byte]) = bytes::view(term).and_then(|view| view.as_bytes()) {
+        return Some(Used::Made(Pattern::Byte(byte)));
     }
     let strings = strings(term)?;
-    Some(Arc::new(match &strings[..] {
+    Some(Used::Made(match &strings[..] {
         [string] => one(string),
         many if many.len() <= FEW_STRINGS && text_bytes <= SHORT_TEXT_BYTES => Pattern::Few(strings),
         many => automaton(many)?,
@@ -137,20 +180,64 @@ fn options(term: Option<&Term>, size: usize, is_split: bool) -> Option<Options> 
     Some(options)
 }
 
-/// Runs `f` on the text up to the end of the scope, the place to start at, the pattern and the options.
-fn search<T>(
-    p: &mut Process,
-    a: &[Term],
-    is_split: bool,
-    f: impl FnOnce(&mut Process, &[u8], usize, &Pattern, &Options) -> T,
-) -> Result<T, Thrown> {
-    let mut copy = Vec::new();
-    let Some(text) = bytes::bytes(a[0], &mut copy) else { return Err(p.badarg()) };
-    let Some(options) = options(a.get(2), text.len(), is_split) else { return Err(p.badarg()) };
-    let Some(pattern) = pattern(a[1], text.len()) else { return Err(p.badarg()) };
-    let (start, len) = options.scope.unwrap_or((0, text.len()));
-    long::BINARIES.work(p, len / 2)?;
-    Ok(f(p, &text[..start + len], start, &pattern, &options))
+/// Where is searched, and how.
+struct Search {
+    text: BitsView,
+    start: usize,
+    end: usize,
+    options: Options,
+}
+
+fn arguments(p: &mut Process, a: &[Term], is_split: bool) -> Result<Search, Thrown> {
+    let Some(text) = bytes::view(a[0]) else { return Err(p.badarg()) };
+    let size = (text.size_bits / 8) as usize;
+    let Some(options) = options(a.get(2), size, is_split) else { return Err(p.badarg()) };
+    let (start, len) = options.scope.unwrap_or((0, size));
+    Ok(Search { text, start, end: start + len, options })
+}
+
+impl Search {
+    /// The first match. It is mostly near, and what lies behind it is no work: it is looked for in a short part first, then in as
+    /// much as may be searched here, and last on a dirty scheduler.
+    fn first(&self, p: &mut Process, strings: Term) -> Result<Option<(usize, usize)>, Thrown> {
+        let rest = self.end - self.start;
+        let here = rest.min(long::BINARIES.here(rest).saturating_mul(2));
+        for part in [here.min(SHORT_TEXT_BYTES), here] {
+            let Some(pattern) = pattern(strings, part) else { return Err(p.badarg()) };
+            let mut copy = Vec::new();
+            let text = bytes::range(self.text, self.start, self.start + part, &mut copy);
+            // A longer match may begin where a string does that the end of the part cuts off.
+            match pattern.find(text, 0) {
+                Some((at, len)) if part == rest || at + pattern.longest() <= part => {
+                    long::done(p, (at + len) / 2);
+                    return Ok(Some((self.start + at, len)));
+                }
+                None if part == rest => {
+                    long::done(p, rest / 2);
+                    return Ok(None);
+                }
+                _ => {}
+            }
+        }
+        Err(Thrown::DirtyCpu)
+    }
+
+    /// All matches.
+    fn all(&self, p: &mut Process, strings: Term) -> Result<Vec<(usize, usize)>, Thrown> {
+        let len = self.end - self.start;
+        let Some(pattern) = pattern(strings, len) else { return Err(p.badarg()) };
+        long::BINARIES.work(p, len / 2)?;
+        let mut copy = Vec::new();
+        let text = bytes::range(self.text, self.start, self.end, &mut copy);
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some((from, len)) = pattern.find(text, at) {
+            found.push((self.start + from, len));
+            at = from + len;
+        }
+        p.bump(found.len() / 8);
+        Ok(found)
+    }
 }
 
 fn pair(p: &mut Process, (start, len): (usize, usize)) -> Term {
@@ -158,54 +245,50 @@ fn pair(p: &mut Process, (start, len): (usize, usize)) -> Term {
 }
 
 fn match_first(p: &mut Process, a: &[Term]) -> NativeResult {
-    search(p, a, false, |p, text, start, pattern, _| match pattern.find(text, start) {
-        Some(found) => pair(p, found),
-        None => Atom::new("nomatch").into(),
-    })
-}
-
-fn all(text: &[u8], start: usize, pattern: &Pattern) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut at = start;
-    while let Some((start, len)) = pattern.find(text, at) {
-        found.push((start, len));
-        at = start + len;
+    match arguments(p, a, false)?.first(p, a[1])? {
+        Some(found) => Ok(pair(p, found)),
+        None => Ok(Atom::new("nomatch").into()),
     }
-    found
 }
 
 fn matches(p: &mut Process, a: &[Term]) -> NativeResult {
-    search(p, a, false, |p, text, start, pattern, _| {
-        let found: Vec<Term> = all(text, start, pattern).into_iter().map(|m| pair(p, m)).collect();
-        p.bump(found.len() / 8);
-        p.heap.list(&found)
-    })
+    let found = arguments(p, a, false)?.all(p, a[1])?;
+    let found: Vec<Term> = found.into_iter().map(|m| pair(p, m)).collect();
+    Ok(p.heap.list(&found))
 }
 
 fn split(p: &mut Process, a: &[Term]) -> NativeResult {
-    search(p, a, true, |p, text, start, pattern, options| {
-        let found = if options.global { all(text, start, pattern) } else { pattern.find(text, start).into_iter().collect() };
-        let size = bytes::view(a[0]).map_or(0, |v| (v.size_bits / 8) as usize);
-        let mut parts: Vec<(usize, usize)> = Vec::with_capacity(found.len() + 1);
-        let mut from = 0;
-        for (start, len) in found {
-            parts.push((from, start));
-            from = start + len;
+    let search = arguments(p, a, true)?;
+    let options = &search.options;
+    let first;
+    let all;
+    let found: &[(usize, usize)] = if options.global {
+        all = search.all(p, a[1])?;
+        &all
+    } else {
+        first = search.first(p, a[1])?;
+        first.as_slice()
+    };
+    let size = (search.text.size_bits / 8) as usize;
+    let mut parts: SmallVec<[(usize, usize); 2]> = SmallVec::with_capacity(found.len() + 1);
+    let mut from = 0;
+    for &(start, len) in found {
+        parts.push((from, start));
+        from = start + len;
+    }
+    parts.push((from, size));
+    if options.trim_all {
+        parts.retain(|(from, to)| from != to);
+    } else if options.trim {
+        while parts.last().is_some_and(|(from, to)| from == to) {
+            parts.pop();
         }
-        parts.push((from, size));
-        if options.trim_all {
-            parts.retain(|(from, to)| from != to);
-        } else if options.trim {
-            while parts.last().is_some_and(|(from, to)| from == to) {
-                parts.pop();
-            }
-        }
-        p.bump(parts.len() / 8);
-        let whole = |&(from, to): &(usize, usize)| from == 0 && to == size;
-        let terms: Vec<Term> = parts
-            .iter()
-            .map(|part| if whole(part) { a[0] } else { slice(&mut p.heap, a[0], part.0 as u64 * 8, (part.1 - part.0) as u64 * 8) })
-            .collect();
-        p.heap.list(&terms)
-    })
+    }
+    p.bump(parts.len() / 8);
+    let whole = |&(from, to): &(usize, usize)| from == 0 && to == size;
+    let terms: SmallVec<[Term; 2]> = parts
+        .iter()
+        .map(|part| if whole(part) { a[0] } else { slice(&mut p.heap, a[0], part.0 as u64 * 8, (part.1 - part.0) as u64 * 8) })
+        .collect();
+    Ok(p.heap.list(&terms))
 }

@@ -1,7 +1,7 @@
 //! Unicode: deep lists of characters and binaries to lists and UTF-8 binaries.
 
 use super::long;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Term, am};
 
@@ -98,6 +98,21 @@ fn measure(data: Term) -> Option<usize> {
             Some(next) => current = next,
             None => return Some(size),
         }
+    }
+}
+
+/// Bytes that are looked at first for an error, which ends a conversion.
+const FIRST_BYTES: usize = 64 * 1024;
+
+/// The size again, or how much of a binary is good where that is soon over.
+fn before_error(data: Term, size: usize) -> usize {
+    let Some(view) = BitsView::of(data) else { return size };
+    let first = FIRST_BYTES.min((view.size_bits / 8) as usize);
+    let mut copy = Vec::new();
+    match std::str::from_utf8(super::bytes::range(view, 0, first, &mut copy)) {
+        // Without a length it is a character that the end of the part cuts off.
+        Err(error) if error.error_len().is_some() => error.valid_up_to(),
+        _ => size,
     }
 }
 
@@ -246,6 +261,7 @@ fn convert<S: Sink>(p: &mut Process, a: &[Term], sink: S, other: &str) -> Native
         _ => return Err(p.trap_to(Atom::new("unicode"), Atom::new(other), a)),
     };
     let Some(size) = measure(a[0]) else { return Err(p.badarg()) };
+    let size = if encoding == Encoding::Utf8 { before_error(a[0], size) } else { size };
     long::CHARACTERS.work(p, 2 * size)?;
     let mut sink = sink;
     sink.reserve(size);
@@ -278,11 +294,18 @@ fn characters_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     convert(p, a, Vec::<u8>::new(), "characters_to_binary_int")
 }
 
+/// Bytes that are checked for being ASCII while one is converted (guessed).
+const ASCII_BYTES_PER_STEP: usize = 8;
+
 fn bin_is_7bit(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = BitsView::of(a[0]).filter(BitsView::is_binary) else { return Ok(Term::bool(false)) };
-    long::CHARACTERS.work(p, (view.size_bits / 8) as usize / 8)?;
-    Ok(Term::bool(match view.as_bytes() {
-        Some(bytes) => bytes.is_ascii(),
-        None => view.to_vec().is_ascii(),
-    }))
+    let size = (view.size_bits / 8) as usize;
+    let here = long::CHARACTERS.here(size / ASCII_BYTES_PER_STEP).saturating_add(1).saturating_mul(ASCII_BYTES_PER_STEP).min(size);
+    let mut copy = Vec::new();
+    let is_ascii = super::bytes::range(view, 0, here, &mut copy).is_ascii();
+    if is_ascii && here < size {
+        return Err(Thrown::DirtyCpu);
+    }
+    long::done(p, here / ASCII_BYTES_PER_STEP);
+    Ok(Term::bool(is_ascii))
 }

@@ -178,6 +178,11 @@ fn update_element(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeR
             found = false;
             return Change::Nothing;
         }
+        if let (Some(object), Some(changes)) = (object, changes.as_deref())
+            && change_in_place(table, object, changes)
+        {
+            return Change::Nothing;
+        }
         match changed(table, object, a[1], changes.as_deref(), default) {
             Ok(elements) => put(table, &elements),
             Err(f) => {
@@ -193,6 +198,18 @@ fn update_element(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeR
         access::still_there(p, a[0], table)?;
     }
     Ok(Term::bool(found))
+}
+
+/// Changes elements of a stored object, if no change needs memory: then the rest of it costs nothing.
+fn change_in_place(table: &Table, object: &Object, changes: &[Term]) -> bool {
+    let elements = object.elements();
+    let place = |change: &Term| {
+        let &[position, value] = change.as_tuple()? else { return None };
+        let index = index(table, position, elements.len()).ok()?;
+        (value.is_immediate() && elements[index].is_immediate()).then_some((index, value))
+    };
+    let places: Option<SmallVec<[(usize, Term); 2]>> = changes.iter().map(place).collect();
+    places.is_some_and(|places| places.into_iter().all(|(index, value)| object.set_immediate(index, value)))
 }
 
 fn changed(table: &Table, object: Option<&Object>, key: Term, changes: Option<&[Term]>, default: Option<Term>) -> Result<Vec<Term>, Fault> {

@@ -39,7 +39,7 @@ impl Sender {
     fn tell(&self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) {
         build_message(self.pid, |heap| {
             let mut message = vec![Atom::new("inet_reply").into(), port.term(), result(heap)];
-            let options = DecodeOptions { safe: false, allow_trailing: true, atom_cache: &[] };
+            let options = DecodeOptions { allow_trailing: true, ..Default::default() };
             message.extend(etf::decode(heap, &self.reference, &options).map(|decoded| decoded.term).ok());
             heap.tuple(&message)
         });

@@ -14,7 +14,7 @@ use crate::heap::Heap;
 use crate::term::Term;
 use std::io::Read;
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// No new atoms, no unknown functions.
     pub safe: bool,
@@ -22,7 +22,18 @@ pub struct Options<'a> {
     pub allow_trailing: bool,
     /// Atoms of the distribution header, for `ATOM_CACHE_REF`.
     pub atom_cache: &'a [Atom],
+    /// Input bytes of the term after which decoding ends with `Long` (bytes of binaries count less).
+    pub limit_bytes: usize,
 }
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { safe: false, allow_trailing: false, atom_cache: &[], limit_bytes: usize::MAX }
+    }
+}
+
+/// So many bytes of a binary, which are copied, take as long as one byte of other terms (guessed).
+const BINARY_BYTES_PER_BYTE: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded {
@@ -56,6 +67,9 @@ const MAX_RATIO: usize = 1032;
 
 fn compressed(heap: &mut Heap, mut reader: Reader, options: &Options) -> Result<Decoded, DecodeError> {
     let size = reader.u32()? as usize;
+    if size > options.limit_bytes {
+        return Err(DecodeError::Long);
+    }
     let packed = &reader.bytes[reader.at..];
     if size / MAX_RATIO > packed.len() {
         return Err(DecodeError::Malformed("size of compressed term"));
@@ -88,7 +102,7 @@ const MAX_TUPLE: usize = 16_777_215;
 /// A term without version byte.
 pub fn decode_body(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
     let mut root = Term::NIL;
-    let mut decoder = Decoder { reader: Reader::new(bytes), heap, options, stack: Vec::new(), owed: 1 };
+    let mut decoder = Decoder { reader: Reader::new(bytes), heap, options, stack: Vec::new(), owed: 1, end: options.limit_bytes };
     decoder.stack.push(Frame::Slots { at: &raw mut root, count: 1, stride: 1 });
     decoder.run()?;
     let used = decoder.reader.at;
@@ -105,6 +119,8 @@ struct Decoder<'a, 'h> {
     stack: Vec<Frame>,
     /// Terms that the frames still expect.
     owed: usize,
+    /// The place in the input behind which it is long.
+    end: usize,
 }
 
 impl Decoder<'_, '_> {
@@ -119,6 +135,9 @@ impl Decoder<'_, '_> {
                     *at = slot.wrapping_add(*stride);
                     *count -= 1;
                     self.owed -= 1;
+                    if self.reader.at > self.end {
+                        return Err(DecodeError::Long);
+                    }
                     let term = self.term(slot)?;
                     // SAFETY: frames hold addresses of slots in fresh objects or of buffers that the stack keeps.
                     unsafe { *slot = term };
@@ -144,7 +163,13 @@ impl Decoder<'_, '_> {
             return Err(DecodeError::Truncated);
         }
         self.owed += count;
-        Ok(())
+        if self.owed > self.options.limit_bytes { Err(DecodeError::Long) } else { Ok(()) }
+    }
+
+    /// Bytes of a binary count less than others.
+    fn binary(&mut self, len: usize) -> Result<(), DecodeError> {
+        self.end = self.end.saturating_add(len - len / BINARY_BYTES_PER_BYTE);
+        if self.reader.at > self.end { Err(DecodeError::Long) } else { Ok(()) }
     }
 
     fn push_slots(&mut self, at: *mut Term, count: usize, stride: usize) {
@@ -193,9 +218,15 @@ impl Decoder<'_, '_> {
             tag::BINARY => {
                 let len = self.reader.u32()? as usize;
                 let bytes = self.reader.take(len)?;
+                self.binary(len)?;
                 Ok(self.heap.binary(bytes))
             }
-            tag::BIT_BINARY => leaf::bit_binary(&mut self.reader, self.heap),
+            tag::BIT_BINARY => {
+                let before = self.reader.at;
+                let bits = leaf::bit_binary(&mut self.reader, self.heap)?;
+                self.binary(self.reader.at - before)?;
+                Ok(bits)
+            }
             tag::SMALL_BIG => {
                 let len = self.reader.u8()? as usize;
                 leaf::big(&mut self.reader, self.heap, len)

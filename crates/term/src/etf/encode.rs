@@ -63,7 +63,11 @@ fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
 
 /// Bytes that `encode` writes with default options.
 pub fn external_size(term: Term, options: &Options) -> usize {
-    encode(term, &Options { compressed: None, ..*options }).len()
+    if options.local {
+        return encode(term, &Options { compressed: None, ..*options }).len();
+    }
+    let (bytes, cuts) = encode_parts(term, options);
+    bytes.len() + cuts.iter().filter_map(|cut| BitsView::of(cut.1)).map(|view| (view.size_bits / 8) as usize).sum::<usize>()
 }
 
 /// Checksum that only this machine knows how to make.

@@ -60,6 +60,8 @@ pub enum MatchError {
     NoMatch,
     MatchLimit,
     RecursionLimit,
+    /// The end of a part of the subject was looked at: what follows it decides.
+    Partial,
     /// Subject or offset are no good.
     Bad,
 }
@@ -69,6 +71,8 @@ pub struct Code {
     data: NonNull<pcre2_match_data_8>,
     context: NonNull<pcre2_match_context_8>,
     pub captures: usize,
+    /// A match can only begin at the offset.
+    pub anchored: bool,
 }
 
 impl Drop for Code {
@@ -129,10 +133,12 @@ impl Code {
         unsafe {
             let data = NonNull::new(pcre2_match_data_create_from_pattern_8(code.as_ptr(), null_mut()));
             let context = NonNull::new(pcre2_match_context_create_8(null_mut()));
-            let mut captures = 0u32;
+            let (mut captures, mut options) = (0u32, 0u32);
             pcre2_pattern_info_8(code.as_ptr(), PCRE2_INFO_CAPTURECOUNT, (&raw mut captures).cast());
+            pcre2_pattern_info_8(code.as_ptr(), PCRE2_INFO_ALLOPTIONS, (&raw mut options).cast());
+            let anchored = options & PCRE2_ANCHORED != 0;
             match (data, context) {
-                (Some(data), Some(context)) => Ok(Code { code, data, context, captures: captures as usize }),
+                (Some(data), Some(context)) => Ok(Code { code, data, context, captures: captures as usize, anchored }),
                 _ => Err(CompileError { text: "failed to get memory".into(), at: 0 }),
             }
         }
@@ -167,6 +173,7 @@ impl Code {
         };
         match result {
             PCRE2_ERROR_NOMATCH => Err(MatchError::NoMatch),
+            PCRE2_ERROR_PARTIAL => Err(MatchError::Partial),
             PCRE2_ERROR_MATCHLIMIT => Err(MatchError::MatchLimit),
             PCRE2_ERROR_DEPTHLIMIT | PCRE2_ERROR_HEAPLIMIT => Err(MatchError::RecursionLimit),
             count if count > 0 => {

@@ -12,7 +12,7 @@ use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::sched;
 use heddle_term::{Atom, Term, am, list};
 use options::{Capture, RunOptions, Shape};
-use pcre2_sys::PCRE2_NO_UTF_CHECK;
+use pcre2_sys::{PCRE2_ANCHORED, PCRE2_NO_UTF_CHECK, PCRE2_PARTIAL_HARD};
 use std::rc::Rc;
 
 heddle_runtime::natives! { TABLE:
@@ -194,8 +194,15 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
     if options.offset > subject.len() {
         return Err(p.badarg());
     }
-    long::MATCHING.work(p, subject.len() - options.offset)?;
-    let found = match match_once(&code, subject, &options, first) {
+    let checked = !(first && unicode);
+    if !checked {
+        // Stock looks at all of a subject that it sees first, wherever the match begins.
+        long::MATCHING.work(p, subject.len() / 8)?;
+        if std::str::from_utf8(subject).is_err() || !is_character_start(subject, options.offset) {
+            return Err(p.badarg());
+        }
+    }
+    let found = match match_once(p, &code, subject, &options) {
         Outcome::Found(groups) => groups,
         Outcome::Elsewhere => return Err(Thrown::DirtyCpu),
         Outcome::Failed(MatchError::Bad) => return Err(p.badarg()),
@@ -253,17 +260,58 @@ const DEFAULT_LIMIT: u32 = 10_000_000;
 /// Steps of matching that a normal scheduler does at one go (some 10 ns each).
 const HERE_LIMIT: u32 = 50_000;
 
-fn match_once(code: &Code, subject: &[u8], options: &RunOptions, first: bool) -> Outcome {
-    // What was matched before was checked before.
-    let bits = options.bits | if first { 0 } else { PCRE2_NO_UTF_CHECK };
+/// Bytes behind the offset in which a normal scheduler looks for a match.
+const HERE_BYTES: usize = 64 * 1024;
+
+/// What is behind the match is no work: a long subject is searched as far as a normal scheduler may, by the library's hard partial
+/// matching. That finds a match if no byte behind that part can change it. Anything else is for a dirty scheduler, and all of the subject.
+fn match_once(p: &mut Process, code: &Code, subject: &[u8], options: &RunOptions) -> Outcome {
+    // UTF-8 was checked before.
+    let bits = options.bits | PCRE2_NO_UTF_CHECK;
     let matches = options.match_limit.unwrap_or(DEFAULT_LIMIT);
     let depth = options.recursion_limit.unwrap_or(DEFAULT_LIMIT);
     let here = if sched::on_dirty_thread() { matches } else { matches.min(long::MATCHING.at_most(HERE_LIMIT as usize) as u32) };
-    match code.run(subject, options.offset, bits, Limits { matches: here, depth }) {
-        Ok(groups) => Outcome::Found(groups),
-        Err(MatchError::MatchLimit) if here < matches => Outcome::Elsewhere,
-        Err(error) => Outcome::Failed(error),
+    let limits = Limits { matches: here, depth };
+    let rest = subject.len() - options.offset;
+    if !sched::on_dirty_thread() && rest > long::MATCHING.at_most(HERE_BYTES) {
+        let end = part_end(subject, options.offset + long::MATCHING.at_most(HERE_BYTES));
+        return match code.run(&subject[..end], options.offset, bits | PCRE2_PARTIAL_HARD, limits) {
+            // Nothing was looked at behind a place before the end, but at the end itself perhaps.
+            Ok(groups) if groups[0].is_some_and(|(from, to)| from.max(to) < end) => {
+                count_work(p, &groups, options.offset);
+                Outcome::Found(groups)
+            }
+            Err(MatchError::NoMatch) if code.anchored || options.bits & PCRE2_ANCHORED != 0 => Outcome::Failed(MatchError::NoMatch),
+            _ => Outcome::Elsewhere,
+        };
     }
+    match code.run(subject, options.offset, bits, limits) {
+        Ok(groups) => {
+            count_work(p, &groups, options.offset);
+            Outcome::Found(groups)
+        }
+        Err(MatchError::MatchLimit) if here < matches => Outcome::Elsewhere,
+        Err(error) => {
+            long::done(p, rest);
+            Outcome::Failed(error)
+        }
+    }
+}
+
+/// A match is as much work as there are bytes up to its end.
+fn count_work(p: &mut Process, groups: &[Option<(usize, usize)>], offset: usize) {
+    long::done(p, groups[0].map_or(0, |(_, to)| to.saturating_sub(offset)));
+}
+
+/// True unless a character of UTF-8 goes on at this place.
+fn is_character_start(subject: &[u8], at: usize) -> bool {
+    subject.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
+}
+
+/// The next place from `at` on that is not within a character, if the subject is UTF-8.
+fn part_end(subject: &[u8], at: usize) -> usize {
+    // A character has three such bytes at most; other subjects may be cut anywhere.
+    (at..at + 4).find(|&at| is_character_start(subject, at)).unwrap_or(at)
 }
 
 struct Answer<'a> {
