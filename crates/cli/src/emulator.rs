@@ -1,6 +1,7 @@
 //! Starting the machine: settings, natives, preloaded modules, the first processes.
 
 use crate::otp::Otp;
+use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Wrong};
 use heddle_engine::loader;
 use heddle_engine::{Interpreter, code_natives, own_modules};
@@ -46,11 +47,7 @@ const PRELOADED: &[&str] = &[
 pub struct Config {
     /// `-smp disable`: threads take turns, and one scheduler does without read-modify-writes.
     pub sequential: bool,
-    pub schedulers: Option<usize>,
-    pub online: Option<usize>,
-    pub dirty_cpu: Option<usize>,
-    pub dirty_cpu_online: Option<usize>,
-    pub dirty_io: usize,
+    pub threads: Threads,
     pub process_limit: usize,
     /// In bytes.
     pub message_area: Option<usize>,
@@ -67,11 +64,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             sequential: false,
-            schedulers: None,
-            online: None,
-            dirty_cpu: None,
-            dirty_cpu_online: None,
-            dirty_io: 10,
+            threads: Threads::new(cores()),
             process_limit: proctab::DEFAULT_LIMIT,
             message_area: None,
             atom_limit: atom::DEFAULT_LIMIT,
@@ -94,39 +87,6 @@ fn boolean(value: &str, problem: &str) -> Result<bool, String> {
     value.parse().map_err(|_| problem.to_string())
 }
 
-/// `N`, `N:M`, `:M`
-fn pair(flag: &str, value: &str, unit: usize) -> Result<(Option<usize>, Option<usize>), String> {
-    let (first, second) = value.split_once(':').map_or((value, None), |(a, b)| (a, Some(b)));
-    let part = |text: &str| number(flag, text).map(|n| if unit == 0 { n } else { (n * unit / 100).max(1) });
-    let first = if first.is_empty() && second.is_some() { None } else { Some(part(first)?) };
-    Ok((first, second.map(part).transpose()?))
-}
-
-fn schedulers(config: &mut Config, flag: &str, value: &str, unit: usize) -> Result<(), String> {
-    let (total, online) = pair(flag, value, unit)?;
-    if let Some(n) = total {
-        if !(1..=1024).contains(&n) {
-            return Err(format!("+{flag} {value}: between 1 and 1024 schedulers"));
-        }
-        config.schedulers = Some(n);
-    }
-    if let Some(n) = online {
-        let total = config.schedulers.unwrap_or(cores());
-        if n < 1 || n > total {
-            return Err(format!("+{flag} {value}: online schedulers must be between 1 and {total}"));
-        }
-        config.online = Some(n);
-    }
-    Ok(())
-}
-
-fn dirty_schedulers(config: &mut Config, flag: &str, value: &str, unit: usize) -> Result<(), String> {
-    let (total, online) = pair(flag, value, unit)?;
-    config.dirty_cpu = total.or(config.dirty_cpu);
-    config.dirty_cpu_online = online.or(config.dirty_cpu_online);
-    Ok(())
-}
-
 /// One emulator flag; how many further arguments it took.
 pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<usize, String> {
     let text = String::from_utf8_lossy(flag).into_owned();
@@ -146,11 +106,11 @@ pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<
 
 fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
     match name {
-        "S" => schedulers(config, name, value, 0)?,
-        "SP" => schedulers(config, name, value, cores())?,
-        "SDcpu" => dirty_schedulers(config, name, value, 0)?,
-        "SDPcpu" => dirty_schedulers(config, name, value, config.schedulers.unwrap_or(cores()))?,
-        "SDio" => config.dirty_io = number(name, value)?.max(1),
+        "S" => config.threads.set(value)?,
+        "SP" => config.threads.set_percent(value)?,
+        "SDcpu" => config.threads.set_dirty_cpu(value)?,
+        "SDPcpu" => config.threads.set_dirty_cpu_percent(value)?,
+        "SDio" => config.threads.set_dirty_io(value)?,
         "P" => match number(name, value)? {
             n @ 1024..=134_217_727 => config.process_limit = n,
             _ => return Err(format!("+P {value}: between 1024 and 134217727 processes")),
@@ -327,11 +287,12 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         eprintln!("heddle: {message}");
         std::process::exit(1);
     }
+    let mut threads = config.threads.resolve().unwrap_or_else(|problem| crate::erl::fail(&problem));
     if config.sequential {
-        if config.schedulers.is_some_and(|n| n > 1) {
-            eprintln!("heddle: -smp disable: the sequential machine has one scheduler; leave out +S");
-            std::process::exit(1);
+        if config.threads.is_told && threads.schedulers > 1 {
+            crate::erl::fail("heddle: -smp disable: the sequential machine has one scheduler; leave out +S");
         }
+        threads = Resolved { schedulers: 1, online: 1, dirty_cpu: 1, dirty_cpu_online: 1 };
         sequential::choose();
     }
     time::init();
@@ -362,11 +323,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         },
         find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
-    let schedulers = if config.sequential { 1 } else { config.schedulers.unwrap_or_else(cores) };
-    // As stock: more than processors are online only if they are asked for.
-    let online = config.online.unwrap_or_else(|| cores().min(schedulers));
-    // Never more than normal ones; more than processors only if they are asked for.
-    let dirty_cpu = config.dirty_cpu.unwrap_or_else(cores).clamp(1, schedulers);
+    let Resolved { schedulers, online, dirty_cpu, dirty_cpu_online } = threads;
     let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
     let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {
         otp_release: otp.release.clone(),
@@ -379,13 +336,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     });
     binding::init(schedulers);
     sched::init(
-        sched::Options {
-            schedulers,
-            online,
-            dirty_cpu,
-            dirty_cpu_online: config.dirty_cpu_online.unwrap_or(dirty_cpu).clamp(1, dirty_cpu.min(online)),
-            dirty_io: config.dirty_io,
-        },
+        sched::Options { schedulers, online, dirty_cpu, dirty_cpu_online, dirty_io: config.threads.dirty_io },
         Box::new(Interpreter),
     );
     loader::Options { analyse_messages: area::is_wanted() && !Direct::Never.is() }.set();

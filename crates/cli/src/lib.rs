@@ -12,6 +12,7 @@ mod inventory;
 mod messages;
 mod otp;
 mod run;
+mod threads;
 
 use std::ffi::OsString;
 

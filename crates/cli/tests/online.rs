@@ -25,4 +25,7 @@ fn no_more_than_processors_unless_asked_for() {
     assert_eq!(schedulers(&format!("+S {}", processors + 2)), Some((processors + 2, processors)));
     assert_eq!(schedulers(&format!("+S {0}:{0}", processors + 2)), Some((processors + 2, processors + 2)));
     assert_eq!(schedulers("+S 8:1"), Some((8, 1)));
+    assert_eq!(schedulers("+S 8:8 +S 1"), Some((1, 1)));
+    assert_eq!(schedulers("+SP 400:400"), Some((4 * processors, 4 * processors)));
+    assert_eq!(schedulers("+S 0:1"), Some((processors, 1)));
 }
