@@ -231,6 +231,61 @@ def interrupts():
     t.close()
 
 
+def menu_choices():
+    """Each choice of the break menu does what it says and leaves the menu; a second Ctrl-C ends the machine, however it was started."""
+    t = Terminal("choices", height=200)
+    t.line(ERL)
+    expect(t, "prompt before the menu", r"^1> $")
+    t.line("register(victim, spawn(fun() -> receive stop -> ok end end)), ets:new(shown_table, [named_table, public]).")
+    t.wait(r"^shown_table")
+    said = [("i", r"^=allocated_areas"), ("l", r"^Current code: "), ("D", r"^Table: shown_table"), ("d", r"^=no_distribution"),
+            ("p", r"^=proc_stack:<"), ("v", r"^Erlang"), ("o", r"^=port:")]
+    for number, (key, pattern) in enumerate(said):
+        t.keys("C-c")
+        check(f"menu before {key}", t.wait(r"\(d\)istribution\s*\Z"), t)
+        t.keys(key, "Enter")
+        expect(t, f"choice {key}", pattern)
+        t.line(f"{number} + 700.")
+        expect(t, f"shell behind choice {key}", rf"^70{number}$")
+    t.keys("C-c")
+    t.wait(r"\(d\)istribution\s*\Z")
+    t.keys("k", "Enter")
+    for _ in range(200):
+        t.wait(r"\(r\)eturn:\s*\Z")
+        shown = t.text().split("=proc:")[-1]
+        t.keys("k" if "Name: victim" in shown else "n", "Enter")
+        if "Name: victim" in shown:
+            break
+        time.sleep(0.05)
+    expect(t, "killed", r"^killed <0\.")
+    t.keys("r", "Enter")
+    t.line("whereis(victim).")
+    expect(t, "the victim is gone", r"^undefined$")
+    t.keys("C-c")
+    t.wait(r"\(d\)istribution\s*\Z")
+    t.keys("z", "Enter")
+    expect(t, "wrong choice", r"Invalid option 'z'")
+    t.keys("q", "Enter")
+    expect(t, "quit", r"^q\n+\$ ")
+    t.close()
+    heddle = os.path.join(HERE, "..", "target", "release", "heddle")
+    with open("/tmp/heddle_menu_loop.erl", "w") as loop:
+        loop.write("-module(heddle_menu_loop).\n-export([main/1]).\nmain(_) -> io:format(\"running~n\"), receive after infinity -> ok end.\n")
+    starts = [("shell", ERL, r"^1> $"), ("noshell", f"{ERL} -noshell -eval 'io:format(\"running~n\").'", r"^running"),
+              ("busy", f"{ERL} +S 1 -noshell -eval 'io:format(\"running~n\"), (fun F() -> F() end)().'", r"^running")]
+    if os.path.exists(heddle):
+        starts.append(("run", f"{heddle} run /tmp/heddle_menu_loop.erl", r"^running"))
+    for name, command, ready in starts:
+        t = Terminal("twice-" + name)
+        t.line(f"{command}; echo status=$?")
+        check(f"{name} is up", t.wait(ready), t)
+        t.keys("C-c")
+        check(f"menu of {name}", t.wait(r"BREAK: \(a\)bort"), t)
+        t.keys("C-c")
+        expect(t, f"a second Ctrl-C ends {name}", r"^(\^C)*status=0$")
+        t.close()
+
+
 def menu_keeps_the_keyboard():
     """While the menu ends the machine the shell's reader must not have the rest of the line. A job that was stopped shows it best, when the
     terminal, its keys and the machine share one core."""
@@ -300,7 +355,7 @@ if __name__ == "__main__":
         sys.exit(0)
     keep_server()
     try:
-        for part in [editing, errors, interrupts, menu_keeps_the_keyboard, exits, noshell]:
+        for part in [editing, errors, interrupts, menu_choices, menu_keeps_the_keyboard, exits, noshell]:
             try:
                 part()
             except NoShell as problem:

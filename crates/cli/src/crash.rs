@@ -1,7 +1,9 @@
 //! When the machine itself is wrong: a report, a file, and the end.
 
+use heddle_natives::system::crash_dump;
 use heddle_term::Atom;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CRASHING: AtomicBool = AtomicBool::new(false);
@@ -28,14 +30,16 @@ pub fn install() {
             let shown = heddle_term::text::display::to_string(heddle_runtime::proctab::term_of(pid));
             let _ = writeln!(report, "  process: {shown}, started as {module}:{function}/{}", mfa.arity);
         }
-        eprint!("{report}");
+        heddle_term::complain!("{report}");
         let path = std::env::var("HEDDLE_CRASH_DUMP").unwrap_or_else(|_| "heddle_crash.dump".into());
         let _ = writeln!(report, "\nbacktrace:\n{}", std::backtrace::Backtrace::force_capture());
-        match std::fs::write(&path, &report) {
+        match write(&path, &report) {
             Ok(()) => {
-                eprintln!("  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump.")
+                heddle_term::complain!(
+                    "  dump:    {path}\nThis is an error in Heddle, not in the program it runs. Please report it with the dump.\n"
+                )
             }
-            Err(e) => eprintln!("  dump:    {path} could not be written: {e}"),
+            Err(e) => heddle_term::complain!("  dump:    {path} could not be written: {e}\n"),
         }
         // Last, because the tables may be what broke: a panic in here ends the process at once.
         let mut processes = String::from("processes:\n");
@@ -44,7 +48,7 @@ pub fn install() {
             let name = if name == 0 { String::new() } else { format!(" {}", Atom::from_index(name - 1).name()) };
             let _ = writeln!(processes, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
         });
-        let _ = std::fs::write(&path, report + &processes);
+        let _ = write(&path, &(report + &processes));
         std::process::abort();
     }));
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
@@ -57,6 +61,10 @@ pub fn install() {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
+}
+
+fn write(path: &str, report: &str) -> std::io::Result<()> {
+    crash_dump::create(path)?.write_all(report.as_bytes())
 }
 
 /// A memory fault: says so, and dies in the system's way.

@@ -284,7 +284,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     if let Ok(modes) = std::env::var("HEDDLE_ZEAL")
         && let Err(message) = zeal::set(&modes)
     {
-        eprintln!("heddle: {message}");
+        heddle_term::complain!("heddle: {message}\n");
         std::process::exit(1);
     }
     let mut threads = config.threads.resolve().unwrap_or_else(|problem| crate::erl::fail(&problem));
@@ -346,7 +346,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         let path = dir.join(format!("{module}.beam"));
         let loaded = std::fs::read(&path).map_err(|e| e.to_string()).and_then(|b| code_natives::preload(&b).map_err(|e| e.to_string()));
         if let Err(problem) = loaded {
-            eprintln!("heddle: cannot load {}: {problem}", path.display());
+            heddle_term::complain!("heddle: cannot load {}: {problem}\n", path.display());
             std::process::exit(1);
         }
     }

@@ -42,7 +42,7 @@ enum Print {
 }
 
 pub fn fail(message: &str) -> ! {
-    eprintln!("{message}");
+    heddle_term::complain!("{message}\n");
     std::process::exit(1)
 }
 
@@ -118,7 +118,7 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     // `-kernel start_distribution false`: a name without effect, as wanted.
     let is_wanted = !all.windows(2).any(|words| words[0] == b"start_distribution" && words[1] == b"false");
     if line.distributed && is_wanted {
-        eprintln!("heddle: distribution is not there yet: a node with a name (-sname, -name) does not start");
+        heddle_term::complain!("heddle: distribution is not there yet: a node with a name (-sname, -name) does not start\n");
     }
     if line.distributed && line.epmd != Some(false) {
         start_epmd(&bindir);
@@ -167,7 +167,7 @@ pub fn programs() -> Option<std::path::PathBuf> {
 
 pub fn print_version() -> ! {
     let otp = find_otp(None);
-    eprintln!("Erlang (SMP,ASYNC_THREADS) (HEDDLE) emulator version {}", otp.erts_version);
+    heddle_term::complain!("Erlang (SMP,ASYNC_THREADS) (HEDDLE) emulator version {}\n", otp.erts_version);
     std::process::exit(0);
 }
 

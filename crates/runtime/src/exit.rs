@@ -53,8 +53,8 @@ fn leave(p: &mut Process) {
     let shared = p.proc_ref();
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
-        eprintln!("The first process ended, so the machine stops: {reason}");
-        crate::way_out::exit_now(1);
+        // As stock says it.
+        crate::way_out::crash(&format!("System process {} terminated: {reason}", heddle_term::text::display::to_string(p.pid_term())));
     }
     if p.flags & FLAG_TASK != 0 {
         crate::task::terminate(p);
@@ -263,7 +263,10 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
         Some(to) if to.is_local_pid() => {
             crate::send::message_to_pid(to.payload(), message);
         }
-        _ => eprintln!("(no logger present) unexpected logger message: {}", heddle_term::text::display::to_string(message.term())),
+        _ => heddle_term::complain!(
+            "(no logger present) unexpected logger message: {}\n",
+            heddle_term::text::display::to_string(message.term())
+        ),
     }
 }
 

@@ -1,6 +1,7 @@
 //! How the machine ends: what was asked to run then, and the end.
 
 use crate::process::ProcShared;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static AT_EXIT: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
@@ -29,6 +30,17 @@ pub fn begin_halt() -> bool {
 #[inline(always)]
 pub(crate) fn holds(p: &ProcShared) -> bool {
     HALTS.load(Ordering::Relaxed) && !p.is_port()
+}
+
+/// Ends the machine with a slogan, and mostly a crash dump: whoever can write one installs this.
+pub static CRASH: OnceLock<fn(&str) -> !> = OnceLock::new();
+
+pub(crate) fn crash(slogan: &str) -> ! {
+    if let Some(crash) = CRASH.get() {
+        crash(slogan);
+    }
+    heddle_term::complain!("{slogan}\n");
+    exit_now(1)
 }
 
 /// Stops the machine: pending output was flushed by the caller.

@@ -207,8 +207,8 @@ impl std::fmt::Debug for Atom {
 
 /// Stops the machine as stock does when no atom number is left.
 pub fn table_full() -> ! {
-    eprintln!("no more index entries in atom_tab (max={})", LIMIT.load(Ordering::Relaxed));
-    eprintln!("Raise the limit with +t N, or find the code that makes atoms from input (list_to_atom, binary_to_atom).");
+    crate::complain!("no more index entries in atom_tab (max={})\n", LIMIT.load(Ordering::Relaxed));
+    crate::complain!("Raise the limit with +t N, or find the code that makes atoms from input (list_to_atom, binary_to_atom).\n");
     std::process::exit(1)
 }
 

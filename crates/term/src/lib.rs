@@ -28,6 +28,7 @@ pub mod boxed;
 pub mod code_cell;
 pub mod code_hooks;
 mod compare;
+pub mod complain;
 pub mod copy;
 pub mod etf;
 pub mod fun;

@@ -510,7 +510,7 @@ fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
     send::ask(p, a[0].payload(), move |other| {
         let alive = other.is_some();
         if let Some(q) = other {
-            eprint!("{}", super::dump::stack(q));
+            heddle_term::complain!("{}", super::dump::stack(q));
         }
         send::build_message(me, |heap| {
             let reference = heap.reference(id.words());

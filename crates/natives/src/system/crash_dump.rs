@@ -3,24 +3,29 @@
 
 use crate::ports::port::Kind as PortKind;
 use crate::process::dump;
-use heddle_memory::Kind;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::{blocks, code, proctab, sched, standstill, task};
+use heddle_runtime::{code, proctab, sched, standstill, task};
 use heddle_term::{Atom, Term, text};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Result, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::Ordering;
+
+/// As stock's: others do not read what processes have.
+pub fn create(path: &str) -> Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o640).open(path)
+}
 
 /// `stopped`: no scheduler runs a process now, but the one that calls this.
 pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
+    let mut out = BufWriter::new(create(path)?);
     writeln!(out, "=erl_crash_dump:0.5")?;
     writeln!(out, "Slogan: {slogan}")?;
     writeln!(out, "System version: {}", super::info::system_version().trim_end())?;
     writeln!(out, "Taints: ")?;
     writeln!(out, "Atoms: {}", heddle_term::atom::count())?;
     writeln!(out, "Calling Thread: {}", std::thread::current().name().unwrap_or("?"))?;
-    memory(&mut out)?;
+    super::areas::memory(&mut out)?;
     let own = sched::running().and_then(|(pid, _)| proctab::lookup(pid));
     // SAFETY: this thread runs it, and does nothing else with it any more.
     processes(&mut out, stopped, own.map(|q| unsafe { &*q.local() }))?;
@@ -31,35 +36,41 @@ pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     out.flush()
 }
 
-fn processes(out: &mut impl Write, stopped: bool, own: Option<&Process>) -> Result<()> {
+/// `own`: what this thread runs, if it does.
+pub(super) fn processes(out: &mut impl Write, stopped: bool, own: Option<&Process>) -> Result<()> {
     let mut all = Vec::new();
     proctab::for_each(|q| all.push(q));
     let mut stacks = Vec::new();
     for q in all {
-        let state = q.state.load();
-        let own = own.filter(|own| own.pid() == q.pid);
-        // What another thread changes meanwhile is not looked at.
-        let is_still = own.is_some() || stopped && !state.is_running() && !state.is_dirty();
-        if is_still && !state.is_exiting() {
-            let local = match own {
-                Some(own) => own,
-                // SAFETY: nobody runs it: schedulers stand still, and no dirty thread has it.
-                None => unsafe { q.local() },
-            };
-            let state = if own.is_some() {
-                "Running"
-            } else if state.is_queued() {
-                "Scheduled"
-            } else {
-                "Waiting"
-            };
-            write!(out, "{}", dump::section(local, state))?;
-            stacks.push(dump::stack_section(local));
-        } else {
-            unknown(out, q, if state.is_exiting() { "Exiting" } else { "Running" })?;
-        }
+        stacks.extend(process(out, q, stopped, own)?);
     }
     stacks.iter().try_for_each(|stack| write!(out, "{stack}"))
+}
+
+/// One section; its stack, where that can be looked at, comes back.
+pub(super) fn process(out: &mut impl Write, q: ProcRef, stopped: bool, own: Option<&Process>) -> Result<Option<String>> {
+    let state = q.state.load();
+    let own = own.filter(|own| own.pid() == q.pid);
+    // What another thread changes meanwhile is not looked at.
+    let is_still = own.is_some() || stopped && !state.is_running() && !state.is_dirty();
+    if !is_still || state.is_exiting() {
+        unknown(out, q, if state.is_exiting() { "Exiting" } else { "Running" })?;
+        return Ok(None);
+    }
+    let local = match own {
+        Some(own) => own,
+        // SAFETY: nobody runs it: schedulers stand still, and no dirty thread has it.
+        None => unsafe { q.local() },
+    };
+    let state = if own.is_some() {
+        "Running"
+    } else if state.is_queued() {
+        "Scheduled"
+    } else {
+        "Waiting"
+    };
+    write!(out, "{}", dump::section(local, state))?;
+    Ok(Some(dump::stack_section(local)))
 }
 
 /// A process that did not stop.
@@ -70,7 +81,7 @@ fn unknown(out: &mut impl Write, q: ProcRef, state: &str) -> Result<()> {
     if name != 0 { writeln!(out, "Name: {}", shown(Atom::from_index(name - 1).into())) } else { Ok(()) }
 }
 
-fn ports(out: &mut impl Write, stopped: bool) -> Result<()> {
+pub(super) fn ports(out: &mut impl Write, stopped: bool) -> Result<()> {
     let mut all = Vec::new();
     proctab::for_each_port(|q| all.push(q));
     for q in all {
@@ -112,7 +123,7 @@ fn ports(out: &mut impl Write, stopped: bool) -> Result<()> {
     Ok(())
 }
 
-fn tables(out: &mut impl Write) -> Result<()> {
+pub(super) fn tables(out: &mut impl Write) -> Result<()> {
     for table in crate::ets::registry::all() {
         let name = shown(table.name().into());
         writeln!(out, "=ets:{}", shown(Term::local_pid(table.owner())))?;
@@ -125,7 +136,7 @@ fn tables(out: &mut impl Write) -> Result<()> {
 }
 
 /// Name, bytes of the current code, and of the old.
-fn code_sizes() -> Vec<(String, usize, usize)> {
+pub(super) fn code_sizes() -> Vec<(String, usize, usize)> {
     let mut sizes: Vec<(String, usize, usize)> = code::with_all(|all| {
         let bytes = |instance: &Option<std::sync::Arc<code::Instance>>| instance.as_ref().map_or(0, |i| i.code.len() * 8);
         all.iter().filter(|(_, m)| m.current.is_some()).map(|(name, m)| (shown((*name).into()), bytes(&m.current), bytes(&m.old))).collect()
@@ -152,12 +163,6 @@ fn modules(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Bytes, as far as what they are for is known.
-fn memory(out: &mut impl Write) -> Result<()> {
-    writeln!(out, "=memory\nprocesses: {}", blocks::used_bytes())?;
-    writeln!(out, "binary: {}\nets: {}", heddle_memory::sum(Kind::Binary), heddle_memory::sum(Kind::Ets))
-}
-
 /// A text in memory: what is written to it cannot fail.
 fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Vec<u8> {
     let mut out = Vec::new();
@@ -171,18 +176,6 @@ pub fn loaded() -> Vec<u8> {
         let sizes = code_sizes();
         code_totals(out, &sizes)?;
         sizes.iter().try_for_each(|(name, current, _)| writeln!(out, "{name} {current}"))
-    })
-}
-
-/// `system_info(info)`.
-pub fn areas() -> Vec<u8> {
-    in_memory(|out| {
-        memory(out)?;
-        writeln!(out, "=index_table:atom_tab\nlimit: {}\nentries: {}", heddle_term::atom::limit(), heddle_term::atom::count())?;
-        writeln!(out, "=allocated_areas\nloaded_code: {}", code_sizes().iter().map(|s| s.1 + s.2).sum::<usize>())?;
-        writeln!(out, "literals: {}", heddle_term::literal::used_bytes())?;
-        ports(out, false)?;
-        tables(out)
     })
 }
 

@@ -64,12 +64,12 @@ const STOP_MS: u64 = 1000;
 pub fn crash(slogan: &str) -> ! {
     let stopped = standstill::stop_others(STOP_MS);
     // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
-    eprint!("{slogan}\r\n");
+    heddle_term::complain!("{slogan}\r\n");
     if let Some(path) = dump_path() {
-        eprint!("\r\nCrash dump is being written to: {path}...");
+        heddle_term::complain!("\r\nCrash dump is being written to: {path}...");
         match super::crash_dump::write(&path, slogan, stopped) {
-            Ok(()) => eprint!("done\r\n"),
-            Err(e) => eprint!(" {e}\r\n"),
+            Ok(()) => heddle_term::complain!("done\r\n"),
+            Err(e) => heddle_term::complain!(" {e}\r\n"),
         }
     }
     way_out::exit_now(1)

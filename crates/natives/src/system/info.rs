@@ -273,7 +273,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.binary(&text)
         }
         "info" => {
-            let text = super::crash_dump::areas();
+            let text = super::areas::areas();
             p.heap.binary(&text)
         }
         "procs" => {

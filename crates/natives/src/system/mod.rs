@@ -1,7 +1,9 @@
 //! Natives on the machine itself.
 
 pub mod allocators;
+pub mod areas;
 pub mod binding;
+pub mod break_menu;
 pub mod causes;
 pub mod coverage;
 pub mod cpus;

@@ -1,12 +1,12 @@
 //! Signals of the operating system. Handlers write the number to a pipe; a thread reads it and acts: a message to
 //! erl_signal_server, the break menu, the terminal.
 
+use super::break_menu::{self, Keys};
 use crate::tty;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::build_message;
 use heddle_runtime::{names, way_out};
 use heddle_term::{Atom, Term, am};
-use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
@@ -97,6 +97,7 @@ pub fn install(mode: Break) {
     BREAK.store(mode as u8, Ordering::Relaxed);
     start();
     way_out::at_exit(tty::modes::restore);
+    let _ = way_out::CRASH.set(super::halt::crash);
     handle(libc::SIGPIPE, libc::SIG_IGN);
     for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT] {
         handle(signal, note_address());
@@ -124,11 +125,18 @@ fn run(pipe: libc::c_int) {
             continue;
         }
         match byte as libc::c_int {
-            libc::SIGINT => break_menu(),
-            libc::SIGWINCH => tty::natives::signal("winch"),
-            libc::SIGCONT => tty::natives::signal("cont"),
-            signal => notify(signal),
+            libc::SIGINT => break_menu::run(&Keys { signals: pipe, handle: act }),
+            signal => act(signal),
         }
+    }
+}
+
+/// Any signal but Ctrl-C.
+fn act(signal: libc::c_int) {
+    match signal {
+        libc::SIGWINCH => tty::natives::signal("winch"),
+        libc::SIGCONT => tty::natives::signal("cont"),
+        signal => notify(signal),
     }
 }
 
@@ -157,67 +165,4 @@ fn set_signal(p: &mut Process, a: &[Term]) -> NativeResult {
         handle(signal, handler);
     }
     Ok(am::OK.into())
-}
-
-const MENU: &str =
-    "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
-
-/// Ctrl-C. The rest of the machine goes on meanwhile, without the keyboard.
-fn break_menu() {
-    let _mine = tty::natives::KEYBOARD.lock().unwrap();
-    // Lines, with echo, while the menu is up.
-    let before = tty::modes::current();
-    if let Some(mut modes) = before {
-        modes.c_lflag |= libc::ICANON | libc::ECHO;
-        modes.c_iflag |= libc::ICRNL;
-        modes.c_oflag |= libc::OPOST;
-        tty::modes::set_current(&modes);
-    }
-    say(MENU);
-    loop {
-        // The first letter of a line counts.
-        let mut line = [0u8; 64];
-        // SAFETY: reads into a buffer of that size.
-        let n = unsafe { libc::read(0, line.as_mut_ptr().cast(), line.len()) };
-        if n < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
-            continue;
-        }
-        if n <= 0 {
-            way_out::exit_now(0);
-        }
-        match line[0] {
-            b'a' | 3 => way_out::exit_now(0),
-            b'A' => super::halt::crash("Crash dump requested by user"),
-            b'c' => break,
-            b'v' => say(&format!("{}\n", super::info::system_version().trim_end())),
-            b'p' => processes(),
-            b'i' => {
-                let mut count = 0;
-                heddle_runtime::proctab::for_each(|_| count += 1);
-                say(&format!("processes: {count}\natoms: {}\nports: {}\n", heddle_term::atom::count(), crate::ports::count()));
-            }
-            b'\n' | b'\r' => {}
-            b'l' | b'k' | b'D' | b'd' => say("not available on this machine\n"),
-            _ => say(MENU),
-        }
-    }
-    if let Some(modes) = before {
-        tty::modes::set_current(&modes);
-    }
-}
-
-fn say(text: &str) {
-    let mut out = std::io::stdout();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
-}
-
-fn processes() {
-    let mut lines = String::new();
-    heddle_runtime::proctab::for_each(|q| {
-        let name = q.name.load(Ordering::Acquire);
-        let name = if name == 0 { String::new() } else { format!("  {}", Atom::from_index(name - 1).name()) };
-        lines.push_str(&format!("<0.{}.{}>{name}\n", q.pid & 0x0fff_ffff, q.pid >> 28));
-    });
-    say(&lines);
 }

@@ -236,7 +236,7 @@ pub fn start() {
 }
 
 fn fatal_thread(error: &std::io::Error) -> ! {
-    eprintln!("heddle: cannot start a scheduler thread: {error} (use fewer schedulers: +S N)");
+    heddle_term::complain!("heddle: cannot start a scheduler thread: {error} (use fewer schedulers: +S N)\n");
     std::process::exit(1)
 }
 

@@ -177,7 +177,7 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
         Action::Message => env.message = Some(values[0]),
         Action::ReturnTrace => env.flags.push("return_trace"),
         Action::ExceptionTrace => env.flags.push("exception_trace"),
-        Action::Display => eprintln!("{}", heddle_term::text::display::to_string(values[0])),
+        Action::Display => heddle_term::complain!("{}\n", heddle_term::text::display::to_string(values[0])),
         Action::Caller | Action::CallerLine | Action::Stack => return Some(am::UNDEFINED.into()),
         Action::GetSeqToken => return Some(Term::NIL),
         Action::IsSeqTrace => return Some(Term::bool(false)),

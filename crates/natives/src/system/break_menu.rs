@@ -1,0 +1,147 @@
+//! The menu that Ctrl-C brings. It runs on the thread that handles signals and waits for a key or the next signal, so a second Ctrl-C ends
+//! the machine. The rest of the machine goes on meanwhile, without the keyboard. As in stock each choice but a wrong one leaves the menu.
+
+use super::{areas, crash_dump, halt, info};
+use crate::tty::{modes, natives::KEYBOARD};
+use heddle_runtime::proctab;
+use heddle_runtime::send::deliver;
+use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::{Package, standstill, way_out};
+use heddle_term::{Atom, Term, am, text};
+use std::io::Write;
+
+const CHOICES: &str =
+    "BREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
+
+/// How long others may take to stand still while their processes are shown.
+const STOP_MS: u64 = 500;
+
+/// What the keyboard and the system's signals bring.
+pub struct Keys {
+    /// Where signals are read; `handle` does what the ones other than Ctrl-C are for.
+    pub signals: libc::c_int,
+    pub handle: fn(libc::c_int),
+}
+
+impl Keys {
+    /// The first letter of the next line. The machine ends where there is none, or at the next Ctrl-C.
+    fn next(&self) -> u8 {
+        loop {
+            let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+            let mut ready = [watch(0), watch(self.signals)];
+            // SAFETY: two descriptors are there.
+            if unsafe { libc::poll(ready.as_mut_ptr(), 2, -1) } < 0 {
+                continue;
+            }
+            let mut line = [0u8; 64];
+            if ready[1].revents != 0 {
+                // SAFETY: reads one byte into a larger buffer.
+                let n = unsafe { libc::read(self.signals, line.as_mut_ptr().cast(), 1) };
+                match line[0] as libc::c_int {
+                    libc::SIGINT if n == 1 => way_out::exit_at_once(0),
+                    signal if n == 1 => (self.handle)(signal),
+                    _ => {}
+                }
+            } else if ready[0].revents != 0 {
+                // SAFETY: reads into a buffer of that size.
+                let n = unsafe { libc::read(0, line.as_mut_ptr().cast(), line.len()) };
+                if n > 0 {
+                    return line[0];
+                }
+                if n == 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                    way_out::exit_now(0);
+                }
+            }
+        }
+    }
+}
+
+pub fn run(keys: &Keys) {
+    let _mine = KEYBOARD.lock().unwrap();
+    // Lines, with echo, while the menu is up.
+    let before = modes::current();
+    if let Some(mut modes) = before {
+        modes.c_lflag |= libc::ICANON | libc::ECHO;
+        modes.c_iflag |= libc::ICRNL;
+        modes.c_oflag |= libc::OPOST;
+        modes::set_current(&modes);
+    }
+    // SAFETY: plain system calls.
+    let is_terminal = unsafe { libc::isatty(0) == 1 && libc::isatty(1) == 1 };
+    // What the shell showed below its line goes.
+    say(&format!("\n{}{CHOICES}", if is_terminal { "\x1b[J" } else { "" }));
+    while !choose(keys) {}
+    if let Some(modes) = before {
+        modes::set_current(&modes);
+    }
+}
+
+/// False: to be asked again.
+fn choose(keys: &Keys) -> bool {
+    match keys.next() {
+        b'a' | b'q' | b'*' | 3 => way_out::exit_now(0),
+        b'A' => halt::crash("Crash dump requested by user"),
+        b'c' | b'm' => {}
+        b'v' => say(&format!("{}\n", info::system_version().trim_end())),
+        b'p' => show(|out| {
+            let stopped = standstill::stop_others(STOP_MS);
+            let written = crash_dump::processes(out, stopped, None);
+            standstill::release_others();
+            written
+        }),
+        b'o' => show(|out| crash_dump::ports(out, false)),
+        b'i' => show(|out| out.write_all(&areas::areas())),
+        b'l' => show(|out| out.write_all(&crash_dump::loaded())),
+        b'D' => show(|out| crash_dump::tables(out)),
+        // There is no distribution.
+        b'd' => say("=node:'nonode@nohost'\n=no_distribution\n"),
+        b'k' => kill(keys),
+        b'\n' | b'\r' => return false,
+        other => {
+            say(&format!("Invalid option '{}'. Please enter one of the following:\n{CHOICES}", char::from(other)));
+            return false;
+        }
+    }
+    true
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
+
+fn show(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
+    let mut out = Vec::new();
+    let _ = write(&mut out);
+    say(&String::from_utf8_lossy(&out));
+}
+
+/// One process after the other, newest first.
+fn kill(keys: &Keys) {
+    say("\n\nProcess Information\n\n--------------------------------------------------\n");
+    let mut all = Vec::new();
+    proctab::for_each(|q| all.push(q.pid));
+    for pid in all.into_iter().rev() {
+        let mut out = Vec::new();
+        let stopped = standstill::stop_others(STOP_MS);
+        let shown = proctab::lookup(pid).map(|q| crash_dump::process(&mut out, q, stopped, None));
+        standstill::release_others();
+        if shown.is_none() {
+            continue;
+        }
+        say(&format!("{}(k)ill (n)ext (r)eturn:\n", String::from_utf8_lossy(&out)));
+        match keys.next() {
+            b'k' => {
+                let reason = Package::immediate(am::KILL.into());
+                let from = heddle_runtime::names::whereis(Atom::new("init")).unwrap_or(Term::NIL);
+                if let Some(to) = proctab::lookup(pid) {
+                    let _ = deliver(to, Signal::new(Body::Exit { from, reason, linked: false, kill: true, token: None }));
+                }
+                say(&format!("killed {}\n", text::display::to_string(proctab::term_of(pid))));
+            }
+            b'n' => {}
+            _ => return,
+        }
+    }
+}
