@@ -149,7 +149,10 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             percent @ 1..=100 => heddle_runtime::shared::asked::PERCENT.store(percent as i64, Relaxed),
             _ => return Err(format!("+hgcp {value}: between 1 and 100 percent")),
         },
-        "hms" => spawn::MIN_HEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
+        "hms" => match heddle_runtime::sizes::at_least(number(name, value)?) {
+            words if heddle_memory::fits(words.saturating_mul(8)) => spawn::MIN_HEAP_WORDS.store(words, Relaxed),
+            _ => return Err(format!("+hms {value}: the machine has not so many words of memory for each process")),
+        },
         "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
         "hmaxk" => spawn::MAX_HEAP_KILL.store(boolean(value, &format!("bad max heap kill {value}"))?, Relaxed),
@@ -352,6 +355,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     }
     signals::install(config.on_break);
     crate::crash::install();
+    heddle_memory::on_failure(heddle_natives::system::halt::out_of_memory);
     first_processes(&config.boot_module, &arguments);
     sched::start();
     time_offset::watch_clock();

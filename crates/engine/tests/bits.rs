@@ -149,7 +149,7 @@ fn appends_in_place_once() {
     let mut heap = Heap::new();
     let empty = append::writable(&mut heap, 10).term;
     let put = |heap: &mut Heap, source, byte: u8| {
-        let target = append::append(heap, source, 8);
+        let target = append::append(heap, source, 8).unwrap();
         // SAFETY: the append made room for a byte.
         unsafe { write_term(target.base, target.at, 8, heddle_term::Term::small(byte as i64), 0) };
         target.term
@@ -170,10 +170,10 @@ fn appends_in_place_once() {
     assert_eq!(bytes.len(), 1002);
     assert!(bytes[2..].iter().enumerate().all(|(i, &b)| b == i as u8));
     // Bits.
-    let target = append::append(&mut heap, other, 3);
+    let target = append::append(&mut heap, other, 3).unwrap();
     // SAFETY: the target has room for the bits.
     unsafe { write_term(target.base, target.at, 3, heddle_term::Term::small(5), 0) };
-    let again = append::append(&mut heap, target.term, 5);
+    let again = append::append(&mut heap, target.term, 5).unwrap();
     // SAFETY: the target has room for the bits.
     unsafe { write_term(again.base, again.at, 5, heddle_term::Term::small(9), 0) };
     assert_eq!(BitsView::of(again.term).expect("bits").to_vec(), [1, 3, 5 << 5 | 9]);

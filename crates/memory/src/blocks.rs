@@ -1,12 +1,12 @@
 //! Blocks of a kind. They are aligned to 16 bytes, small ones to 8 (as `malloc` does).
 
 use crate::Kind;
+use crate::failure::out_of_memory;
 use crate::mimalloc::{mi_theap_malloc, mi_theap_realloc};
 use crate::own_row::own_row;
 use crate::recent::RECENT_BYTES;
 use crate::rows;
 use libmimalloc_sys::mi_free;
-use std::alloc::{Layout, handle_alloc_error};
 
 /// A block of so many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]
@@ -16,7 +16,7 @@ pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
     row.allocated(kind, bytes);
     // SAFETY: the calling thread's own pages.
     let block = unsafe { mi_theap_malloc(heap, bytes) };
-    if block.is_null() { out_of_memory(bytes) } else { block.cast() }
+    if block.is_null() { out_of_memory(kind, bytes) } else { block.cast() }
 }
 
 #[cold]
@@ -24,7 +24,7 @@ pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
 fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
     // SAFETY: the calling thread's own pages, made now if need be.
     let block = unsafe { mi_theap_malloc(rows::allocated(kind, bytes).heap(kind), bytes) };
-    if block.is_null() { out_of_memory(bytes) } else { block.cast() }
+    if block.is_null() { out_of_memory(kind, bytes) } else { block.cast() }
 }
 
 /// The same, where there is a way on without: None when the kind's range is used up.
@@ -87,12 +87,5 @@ pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) ->
     own_row().freed(kind, before);
     // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.
     let block = unsafe { mi_theap_realloc(rows::allocated(kind, bytes).heap(kind), block.cast(), bytes) };
-    if block.is_null() { out_of_memory(bytes) } else { block.cast() }
-}
-
-/// Ends everything, as a block does that there is no memory for.
-#[cold]
-#[inline(never)]
-pub fn out_of_memory(bytes: usize) -> ! {
-    handle_alloc_error(Layout::from_size_align(bytes, 8).expect("size of a block"))
+    if block.is_null() { out_of_memory(kind, bytes) } else { block.cast() }
 }

@@ -4,6 +4,7 @@
 //! used up, the aligned way takes a block of a larger class instead of collecting what was freed meanwhile, and goes on so from then on
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
+use crate::failure::out_of_memory;
 use crate::mimalloc::mi_theap_malloc;
 use crate::own_row::own_row;
 use crate::rows;
@@ -37,7 +38,13 @@ fn is_natural(size: usize, align: usize) -> bool {
 #[inline(never)]
 fn allocate_first(size: usize, align: usize) -> *mut u8 {
     rows::allocated(Kind::Rest, size).heap(Kind::Rest);
-    uncounted(size, align)
+    some(uncounted(size, align), size)
+}
+
+/// The block: one that there is no memory for ends the machine, which says more than Rust's own end does.
+#[inline(always)]
+fn some(block: *mut u8, size: usize) -> *mut u8 {
+    if block.is_null() { out_of_memory(Kind::Rest, size) } else { block }
 }
 
 #[inline(always)]
@@ -60,7 +67,7 @@ unsafe impl GlobalAlloc for Allocator {
         let Some(heap) = row.ready(Kind::Rest) else { return allocate_first(size, align) };
         row.allocated(Kind::Rest, size);
         // SAFETY: any size may be asked for; the alignment is a power of two. The pages are the calling thread's own.
-        unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }
+        some(unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }, size)
     }
     #[inline]
     // SAFETY: the contract is the trait's.
@@ -70,7 +77,7 @@ unsafe impl GlobalAlloc for Allocator {
             rows::allocated(Kind::Rest, size);
         }
         // SAFETY: as above.
-        unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }
+        some(unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }, size)
     }
     #[inline]
     // SAFETY: the contract is the trait's.
@@ -86,7 +93,9 @@ unsafe impl GlobalAlloc for Allocator {
         own_row().freed(Kind::Rest, layout.size());
         own_row().allocated(Kind::Rest, size);
         // SAFETY: by the caller's contract it is a block of ours.
-        unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) }.cast() }
+        let block =
+            unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) } };
+        some(block.cast(), size)
     }
 }
 

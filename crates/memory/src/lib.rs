@@ -8,21 +8,25 @@
 mod areas;
 mod blocks;
 mod crowds;
+mod failure;
 mod global;
 mod mimalloc;
 mod own_row;
 mod recent;
+mod room;
 mod row;
 mod rows;
 mod stamp;
 mod system;
 
 pub use areas::{Area, areas, thread_id};
-pub use blocks::{allocate, allocate_recent, free, free_recent, out_of_memory, resize, try_allocate};
+pub use blocks::{allocate, allocate_recent, free, free_recent, resize, try_allocate};
+pub use failure::{on_failure, out_of_memory};
 pub use global::{Allocator, configure};
 pub use mimalloc::message_area;
 pub use own_row::own_row;
 pub use recent::{RECENT_BYTES, common_bytes};
+pub use room::{CHECKED_BYTES, fits};
 pub use row::{Counts, Row, TALLIES};
 pub use rows::{keep, kept_bytes, mine, rows, sum};
 pub use stamp::Stamp;
@@ -44,6 +48,19 @@ pub enum Kind {
     Ets,
     /// Messages in the message area of the hybrid heap: their addresses are in a range of their own (`message_area`).
     Message,
+}
+
+impl Kind {
+    /// As messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Rest => "system",
+            Kind::Heap => "heap",
+            Kind::Binary => "binary",
+            Kind::Ets => "ets",
+            Kind::Message => "message",
+        }
+    }
 }
 
 pub const KINDS: [Kind; 5] = [Kind::Rest, Kind::Heap, Kind::Binary, Kind::Ets, Kind::Message];

@@ -29,15 +29,15 @@ pub fn step(words: usize) -> usize {
     SIZES.partition_point(|&s| s < words)
 }
 
-/// The smallest step that holds `words`.
+/// The smallest step that holds `words`; the last, which no machine has, for more.
 pub fn at_least(words: usize) -> usize {
-    SIZES[step(words)]
+    SIZES[step(words).min(STEPS - 1)]
 }
 
 /// The step after the one that holds `words`.
 pub fn next_above(words: usize) -> usize {
     let i = SIZES.partition_point(|&s| s <= words);
-    SIZES[i]
+    SIZES[i.min(STEPS - 1)]
 }
 
 #[cfg(test)]

@@ -57,8 +57,10 @@ impl Resource for Counters {
 const MAX_WORDS: usize = 1 << 36;
 
 fn words(count: usize) -> Option<Box<[AtomicU64]>> {
-    let mut words: Vec<AtomicU64> = Vec::new();
-    words.try_reserve_exact(count).ok()?;
+    if !heddle_memory::fits(count * 8) {
+        return None;
+    }
+    let mut words: Vec<AtomicU64> = Vec::with_capacity(count);
     words.resize_with(count, || AtomicU64::new(0));
     Some(words.into_boxed_slice())
 }

@@ -57,6 +57,7 @@ fn copies(p: &mut Process, term: Term, count: u64) -> NativeResult {
         Some(total) if total < 1 << 60 => total as usize,
         _ => return Err(p.system_limit()),
     };
+    long::room(p, total)?;
     long::BINARIES.work(p, total)?;
     let bytes = view.to_vec();
     if total <= heddle_term::boxed::HEAP_BITS_MAX_BYTES {

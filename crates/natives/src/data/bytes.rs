@@ -25,6 +25,9 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
+/// A cell of a list.
+const CELL_BYTES: usize = 16;
+
 /// The view of a binary (whole bytes).
 pub fn view(term: Term) -> Option<BitsView> {
     BitsView::of(term).filter(BitsView::is_binary)
@@ -68,6 +71,7 @@ pub fn slice(heap: &mut Heap, whole: Term, start_bits: u64, size_bits: u64) -> T
 
 fn binary_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = view(a[0]) else { return Err(p.badarg()) };
+    long::room(p, (view.size_bits / 8) as usize * CELL_BYTES)?;
     long::work(p, (view.size_bits / 8) as usize * 4)?;
     let mut copy = Vec::new();
     let bytes = bytes(a[0], &mut copy).unwrap_or(&[]);
@@ -82,12 +86,14 @@ fn binary_to_list_3(p: &mut Process, a: &[Term]) -> NativeResult {
     if from < 1 || from > to || to > bytes.len() {
         return Err(p.badarg());
     }
+    long::room(p, (to - from) * CELL_BYTES)?;
     long::work(p, (to - from) * 4)?;
     Ok(p.heap.byte_list(&bytes[from - 1..to]))
 }
 
 fn bitstring_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = BitsView::of(a[0]) else { return Err(p.badarg()) };
+    long::room(p, view.len_bytes() * (CELL_BYTES + 8))?;
     long::work(p, view.len_bytes() * 4)?;
     let all = view.to_vec();
     let rest_bits = view.size_bits % 8;
@@ -104,6 +110,7 @@ fn bitstring_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
 /// A binary of all bytes of I/O data.
 pub fn flatten(p: &mut Process, data: Term) -> NativeResult {
     let Ok(size) = iolist_size(data) else { return Err(p.badarg()) };
+    long::room(p, size)?;
     long::work(p, size)?;
     if size <= HEAP_BITS_MAX_BYTES {
         let (term, target) = p.heap.heap_bits(size as u64 * 8);
@@ -205,16 +212,10 @@ fn flush(p: &mut Process, joined: &mut Vec<u8>, vector: &mut Vec<Term>) {
     }
 }
 
-/// Appends the bits of a list of bytes and bitstrings; None if it is something else.
-fn gather_bits(data: Term, out: &mut Vec<u8>, bits: &mut u64) -> Option<()> {
+/// Calls `f` with the place and number of the bits of each part of a list of bytes and bitstrings; None if it is something else.
+fn walk_bits(data: Term, mut append: impl FnMut(*const u8, u64, u64)) -> Option<()> {
     let mut stack: Vec<Term> = Vec::new();
     let mut current = data;
-    let mut append = |base: *const u8, offset: u64, count: u64| {
-        out.resize((*bits + count).div_ceil(8) as usize, 0);
-        // SAFETY: the source has the bits, and room for them was just made.
-        unsafe { copy_bits(base, offset, out.as_mut_ptr(), *bits, count) };
-        *bits += count;
-    };
     loop {
         if current.is_cons() {
             let head = current.head();
@@ -243,12 +244,20 @@ fn gather_bits(data: Term, out: &mut Vec<u8>, bits: &mut u64) -> Option<()> {
 }
 
 fn list_to_bitstring(p: &mut Process, a: &[Term]) -> NativeResult {
-    let (mut out, mut bits) = (Vec::new(), 0);
-    if !a[0].is_list() || gather_bits(a[0], &mut out, &mut bits).is_none() {
+    let mut size = 0;
+    if !a[0].is_list() || walk_bits(a[0], |_, _, count| size += count).is_none() {
         return Err(p.badarg());
     }
-    long::work(p, out.len())?;
-    Ok(p.heap.bits(&out, bits))
+    let bytes = size.div_ceil(8) as usize;
+    long::room(p, 2 * bytes)?;
+    long::work(p, bytes)?;
+    let (mut out, mut at) = (vec![0; bytes], 0);
+    walk_bits(a[0], |base, offset, count| {
+        // SAFETY: the source has the bits, and there is room for as many as were counted.
+        unsafe { copy_bits(base, offset, out.as_mut_ptr(), at, count) };
+        at += count;
+    });
+    Ok(p.heap.bits(&out, size))
 }
 
 fn split_binary(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -265,6 +274,7 @@ fn split_binary(p: &mut Process, a: &[Term]) -> NativeResult {
 /// Bytes of I/O data, or badarg.
 pub fn io_bytes(p: &mut Process, data: Term) -> Result<Vec<u8>, Thrown> {
     let Ok(size) = iolist_size(data) else { return Err(p.badarg()) };
+    long::room(p, size)?;
     long::work(p, size)?;
     heddle_term::list::iolist_to_vec(data).map_err(|_| p.badarg())
 }

@@ -97,7 +97,7 @@ fn encode_options(term: Option<&Term>) -> Option<EncodeOptions> {
 fn term_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
     long::work_on(p, a[0])?;
-    let bytes = etf::encode(a[0], &options);
+    let Some(bytes) = etf::try_encode(a[0], &options) else { return Err(p.system_limit()) };
     p.bump(bytes.len() / 256);
     Ok(p.heap.binary(&bytes))
 }

@@ -20,14 +20,18 @@ heddle_runtime::natives! { TABLE:
 
 #[derive(Clone, Copy)]
 enum Form {
-    Scientific(usize),
-    Decimals(usize),
+    Scientific,
+    Decimals,
     Short,
 }
 
+/// Decimals that C writes if nothing is said.
+const C_DECIMALS: usize = 6;
+
 fn text(a: &[Term]) -> Option<String> {
     let value = a[0].as_float()?;
-    let mut form = Form::Scientific(20);
+    let mut form = Form::Scientific;
+    let mut decimals = Some(20);
     let mut compact = false;
     for option in list::to_vec(a.get(1).copied().unwrap_or(Term::NIL))? {
         match option.as_atom().map(Atom::name) {
@@ -36,17 +40,21 @@ fn text(a: &[Term]) -> Option<String> {
             Some(_) => return None,
             None => {
                 let (name, value) = args::option(option)?;
-                form = match (name.name(), args::count(value)?) {
-                    ("decimals", n @ 0..=float::MAX_DECIMALS) => Form::Decimals(n),
-                    ("scientific", n @ 0..=float::MAX_SCIENTIFIC_DECIMALS) => Form::Scientific(n),
+                // Stock keeps it as a C integer.
+                let count = value.as_small()? as i32;
+                decimals = usize::try_from(count).ok();
+                form = match name.name() {
+                    "decimals" => Form::Decimals,
+                    "scientific" => Form::Scientific,
                     _ => return None,
                 };
             }
         }
     }
     match form {
-        Form::Scientific(decimals) => float::scientific_limited(value, decimals),
-        Form::Decimals(decimals) => float::decimals(value, decimals, compact),
+        // For C a negative number of decimals is as none given.
+        Form::Scientific => float::scientific_limited(value, decimals.unwrap_or(C_DECIMALS)),
+        Form::Decimals => float::decimals(value, decimals?, compact),
         Form::Short => Some(float::short(value)),
     }
 }

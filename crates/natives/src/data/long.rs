@@ -50,6 +50,11 @@ impl Limit {
     }
 }
 
+/// `system_limit` if the machine has no memory for so many bytes more: to be asked before what a native makes is large.
+pub fn room(p: &mut Process, bytes: usize) -> Result<(), Thrown> {
+    if heddle_memory::fits(bytes) { Ok(()) } else { Err(p.system_limit()) }
+}
+
 /// Counts work of so many bytes that is done.
 pub fn done(p: &mut Process, bytes: usize) {
     p.bump(bytes / BYTES_PER_REDUCTION);

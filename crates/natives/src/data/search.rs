@@ -89,9 +89,12 @@ fn strings(term: Term) -> Option<Vec<Vec<u8>>> {
 const MAX_TABLE_BYTES: usize = 1000;
 
 fn automaton(strings: &[Vec<u8>]) -> Option<Pattern> {
-    let long = strings.iter().map(Vec::len).sum::<usize>() > MAX_TABLE_BYTES;
+    let mut strings: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+    strings.sort_unstable();
+    strings.dedup();
+    let long = strings.iter().map(|string| string.len()).sum::<usize>() > MAX_TABLE_BYTES;
     let kind = long.then_some(AhoCorasickKind::ContiguousNFA);
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(strings).ok().map(Pattern::Many)
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&strings).ok().map(Pattern::Many)
 }
 
 fn one(string: &[u8]) -> Pattern {

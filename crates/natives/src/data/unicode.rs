@@ -21,6 +21,8 @@ enum Encoding {
 
 /// Where characters go.
 trait Sink {
+    /// Memory that a character or byte takes, with the result.
+    const BYTES: usize;
     /// So many characters or bytes will come, about.
     fn reserve(&mut self, size: usize);
     fn char(&mut self, c: char);
@@ -33,6 +35,7 @@ trait Sink {
 }
 
 impl Sink for Vec<Term> {
+    const BYTES: usize = 24;
     fn reserve(&mut self, size: usize) {
         Vec::reserve(self, size);
     }
@@ -45,6 +48,7 @@ impl Sink for Vec<Term> {
 }
 
 impl Sink for Vec<u8> {
+    const BYTES: usize = 2;
     fn reserve(&mut self, size: usize) {
         Vec::reserve(self, size);
     }
@@ -262,6 +266,7 @@ fn convert<S: Sink>(p: &mut Process, a: &[Term], sink: S, other: &str) -> Native
     };
     let Some(size) = measure(a[0]) else { return Err(p.badarg()) };
     let size = if encoding == Encoding::Utf8 { before_error(a[0], size) } else { size };
+    long::room(p, size.saturating_mul(S::BYTES))?;
     long::CHARACTERS.work(p, 2 * size)?;
     let mut sink = sink;
     sink.reserve(size);

@@ -89,7 +89,7 @@ impl Owned {
     pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
         let data_words = flat_size_keeping(tuple, Keep::NOTHING);
         let bytes = Object::bytes(data_words);
-        let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(bytes) };
+        let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(heddle_memory::Kind::Ets, bytes) };
         // SAFETY: fresh memory, and the words behind the header number as many as were counted.
         unsafe {
             let object = heddle_memory::allocate(heddle_memory::Kind::Ets, bytes).cast::<Object>();

@@ -5,12 +5,13 @@ use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
 use heddle_runtime::placement::{self, Place};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
+use heddle_runtime::spawn::{self, MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
 use heddle_runtime::trace::seq::{self, Token};
 use heddle_runtime::trace::{events, flags, sessions};
-use heddle_runtime::{Package, ProcRef, RefId, private, refs, sched, spawn};
+use heddle_runtime::{Package, ProcRef, RefId, private, refs, sched, sizes};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -196,8 +197,8 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
         match name.name() {
             "monitor" => request.monitor = Some(super::relations::parse_monitor_options(value)?),
             "priority" => o.priority = super::flags::priority(value)?,
-            "min_heap_size" => o.min_heap_words = heap_size(args::count(value)?),
-            "min_bin_vheap_size" => o.min_vheap_words = heap_size(args::count(value)?),
+            "min_heap_size" => o.min_heap_words = heap_size(args::count(value)?, &MIN_HEAP_WORDS)?,
+            "min_bin_vheap_size" => o.min_vheap_words = virtual_heap_size(args::count(value)?, &MIN_VHEAP_WORDS),
             "max_heap_size" => o.max_heap = super::flags::max_heap(value, o.max_heap)?,
             "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u16,
             "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
@@ -233,7 +234,13 @@ fn thread(kind: Term) -> Option<bool> {
     }
 }
 
-/// The heap size step that holds `words`.
-pub fn heap_size(words: usize) -> usize {
-    heddle_runtime::sizes::at_least(words)
+/// The heap size step that holds `words`, and is no less than the usual one. None if the machine has not so much memory.
+pub fn heap_size(words: usize, usual: &AtomicUsize) -> Option<usize> {
+    let words = sizes::at_least(words.max(usual.load(Relaxed)));
+    heddle_memory::fits(words.saturating_mul(8)).then_some(words)
+}
+
+/// The same for what binaries take before a process is collected for them, which is only counted.
+pub fn virtual_heap_size(words: usize, usual: &AtomicUsize) -> usize {
+    sizes::at_least(words.max(usual.load(Relaxed)))
 }

@@ -75,6 +75,19 @@ pub fn crash(slogan: &str) -> ! {
     way_out::exit_now(1)
 }
 
+/// How long the dump of a machine without memory may take, in seconds: the thread that writes it may hold a lock that it wants.
+const OUT_OF_MEMORY_SECONDS: u32 = 20;
+
+/// Ends the machine because the system has no memory for a block of that kind and of so many bytes.
+pub fn out_of_memory(kind: heddle_memory::Kind, bytes: usize) -> ! {
+    // SAFETY: the system's own handling of this signal ends the process.
+    unsafe {
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        libc::alarm(OUT_OF_MEMORY_SECONDS);
+    }
+    crash(&format!("heddle: cannot allocate {bytes} bytes of memory (of type \"{}\")", kind.name()))
+}
+
 /// None when dumps are switched off.
 fn dump_path() -> Option<String> {
     if std::env::var("ERL_CRASH_DUMP_SECONDS").is_ok_and(|s| s.trim() == "0") {

@@ -81,7 +81,7 @@ fn compressed(heap: &mut Heap, mut reader: Reader, options: &Options) -> Result<
         return Err(DecodeError::Malformed("size of compressed term"));
     }
     let used = reader.at + stream.total_in() as usize;
-    let body = decode_body(heap, &plain, &Options { allow_trailing: false, ..*options })?;
+    let body = decode_body(heap, &plain, options)?;
     if used < reader.bytes.len() && !options.allow_trailing {
         return Err(DecodeError::Trailing);
     }

@@ -10,6 +10,7 @@ use crate::ident::{PidView, PortView, RefView};
 use crate::map::{self, MapIter};
 use crate::order::cmp_exact;
 use crate::term::Term;
+use heddle_memory::CHECKED_BYTES;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::sync::OnceLock;
@@ -34,20 +35,35 @@ impl Default for Options {
 
 /// `term_to_binary`.
 pub fn encode(term: Term, options: &Options) -> Vec<u8> {
+    try_encode(term, options).unwrap_or_else(|| heddle_memory::out_of_memory(heddle_memory::Kind::Rest, external_size(term, options)))
+}
+
+/// The same; None if the machine has not the memory.
+pub fn try_encode(term: Term, options: &Options) -> Option<Vec<u8>> {
     let mut out = vec![VERSION];
     if options.local {
         out.push(tag::LOCAL);
         out.extend_from_slice(&[0; 8]);
     }
-    encode_body(&mut out, term, options);
+    let start = out.len();
+    if !encode_up_to(&mut out, term, options, CHECKED_BYTES) {
+        out.truncate(start);
+        let size = external_size(term, options);
+        // All of it, and at the end a copy.
+        if !heddle_memory::fits(2 * size) {
+            return None;
+        }
+        out.reserve_exact(size);
+        encode_up_to(&mut out, term, options, usize::MAX);
+    }
     if options.local {
         let seal = local_seal(&out[10..]);
         out[2..10].copy_from_slice(&seal.to_be_bytes());
     }
-    match options.compressed {
+    Some(match options.compressed {
         Some(level) if !options.local => compress(&out, level).unwrap_or(out),
         _ => out,
-    }
+    })
 }
 
 fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
@@ -63,11 +79,10 @@ fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
 
 /// Bytes that `encode` writes with default options.
 pub fn external_size(term: Term, options: &Options) -> usize {
-    if options.local {
-        return encode(term, &Options { compressed: None, ..*options }).len();
-    }
+    // The seal of the local form takes a tag and eight bytes.
+    let seal = if options.local { 9 } else { 0 };
     let (bytes, cuts) = encode_parts(term, options);
-    bytes.len() + cuts.iter().filter_map(|cut| BitsView::of(cut.1)).map(|view| (view.size_bits / 8) as usize).sum::<usize>()
+    seal + bytes.len() + cuts.iter().filter_map(|cut| BitsView::of(cut.1)).map(|view| (view.size_bits / 8) as usize).sum::<usize>()
 }
 
 /// Checksum that only this machine knows how to make.
@@ -93,19 +108,29 @@ struct Encoder<'a> {
     stack: Vec<Work>,
     /// Where whole bytes of large bitstrings belong that are left out (places in `out`, bitstrings), if they are.
     cuts: Option<Vec<(usize, Term)>>,
+    /// Where a binary ends behind this length, nothing more is written.
+    limit_bytes: usize,
+    is_full: bool,
 }
 
 /// Appends a term without version byte.
 pub fn encode_body(out: &mut Vec<u8>, term: Term, options: &Options) {
-    let mut encoder = Encoder { out, options, stack: Vec::new(), cuts: None };
+    encode_up_to(out, term, options, usize::MAX);
+}
+
+/// The same; false if a binary ends behind that length, where encoding stops.
+fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &Options, limit_bytes: usize) -> bool {
+    let mut encoder = Encoder { out, options, stack: Vec::new(), cuts: None, limit_bytes, is_full: false };
     encoder.run(term);
+    !encoder.is_full
 }
 
 /// As `encode` (neither compressed nor local), but the bytes of large bitstrings are left out: the second answer says where
 /// the whole bytes of which bitstring belong.
 pub fn encode_parts(term: Term, options: &Options) -> (Vec<u8>, Vec<(usize, Term)>) {
     let mut out = vec![VERSION];
-    let mut encoder = Encoder { out: &mut out, options, stack: Vec::new(), cuts: Some(Vec::new()) };
+    let mut encoder =
+        Encoder { out: &mut out, options, stack: Vec::new(), cuts: Some(Vec::new()), limit_bytes: usize::MAX, is_full: false };
     encoder.run(term);
     let cuts = encoder.cuts.take().unwrap_or_default();
     (out, cuts)
@@ -356,6 +381,11 @@ impl Encoder<'_> {
             if last != 0 {
                 self.out.push(view.byte_at(whole as u64 * 8));
             }
+            return;
+        }
+        if self.out.len() + whole > self.limit_bytes {
+            self.is_full = true;
+            self.stack.clear();
             return;
         }
         match view.as_bytes() {

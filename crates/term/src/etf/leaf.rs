@@ -178,7 +178,9 @@ pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Option
         }
         creation
     };
-    if words[0] >> REF_WORD0_BITS != 0 {
+    // Other nodes may use all of it, in the form that has room for a whole creation.
+    let is_narrow = tag != tag::NEWER_REFERENCE || (node, creation) == crate::node::current();
+    if is_narrow && words[0] >> REF_WORD0_BITS != 0 {
         return Err(DecodeError::Malformed("lowest word of a reference"));
     }
     // References of this node have three words, though they may be written shorter.

@@ -7,7 +7,7 @@ mod leaf;
 mod reader;
 
 pub use decode::{Decoded, Options as DecodeOptions, decode, decode_body, decode_literal};
-pub use encode::{Options as EncodeOptions, encode, encode_body, encode_parts, external_size};
+pub use encode::{Options as EncodeOptions, encode, encode_body, encode_parts, external_size, try_encode};
 
 pub(crate) const VERSION: u8 = 131;
 

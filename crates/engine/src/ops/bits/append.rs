@@ -15,6 +15,15 @@ pub const MIN_BYTES: usize = 256;
 /// Larger bitstrings are a `system_limit`: no machine has the memory, and size arithmetic stays far from overflow.
 pub const MAX_BITS: u64 = 1 << 45;
 
+/// Larger ones are made only if the machine has the memory.
+pub const CHECKED_BITS: u64 = heddle_memory::CHECKED_BYTES as u64 * 8;
+
+/// False for a bitstring that is no machine's, or not this one's.
+#[cold]
+pub fn has_room(bits: u64) -> bool {
+    bits <= MAX_BITS && heddle_memory::fits(bits.div_ceil(8) as usize)
+}
+
 /// A bitstring under construction.
 pub struct Target {
     pub term: Term,
@@ -23,19 +32,22 @@ pub struct Target {
     pub at: u64,
 }
 
-/// A new bitstring of `bits` bits, all to be written.
-pub fn fresh(heap: &mut Heap, bits: u64) -> Target {
+/// A new bitstring of `bits` bits, all to be written. None if there is no memory for it.
+pub fn fresh(heap: &mut Heap, bits: u64) -> Option<Target> {
+    if bits >= CHECKED_BITS && !has_room(bits) {
+        return None;
+    }
     let bytes = bits.div_ceil(8) as usize;
     if bytes <= HEAP_BITS_MAX_BYTES {
         let (term, base) = heap.heap_bits(bits);
-        return Target { term, base, at: 0 };
+        return Some(Target { term, base, at: 0 });
     }
     let block = RefBin::allocate(bytes);
     // SAFETY: the block is ours and has that many bytes; the last one may stay partly unwritten.
     unsafe {
         let base = RefBin::data(block);
         *base.add(bytes - 1) = 0;
-        Target { term: heap.bin_ref(block, bits), base, at: 0 }
+        Some(Target { term: heap.bin_ref(block, bits), base, at: 0 })
     }
 }
 
@@ -52,14 +64,19 @@ pub fn writable(heap: &mut Heap, capacity_bytes: usize) -> Target {
 }
 
 /// `source` with room for `bits` more: in place if it is the newest slice of a block with room, else in a new block of twice
-/// the size. The caller checked that `source` is a bitstring and that the sum is below `MAX_BITS`.
-pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Target {
+/// the size, or of just the size where the machine has not the memory for twice. None if it has not even that. The caller checked that
+/// `source` is a bitstring and that the sum is below `MAX_BITS`.
+pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Option<Target> {
     if let Some(target) = in_place(heap, source, bits) {
-        return target;
+        return Some(target);
     }
     let Some(view) = BitsView::of(source) else { return fresh(heap, bits) };
     let size = view.size_bits + bits;
-    let target = writable(heap, (2 * size.div_ceil(8) as usize).max(MIN_BYTES));
+    let twice = if 2 * size < CHECKED_BITS || has_room(2 * size) { 2 * size } else { size };
+    if twice == size && !has_room(size) {
+        return None;
+    }
+    let target = writable(heap, (twice.div_ceil(8) as usize).max(MIN_BYTES));
     let owner = target.term.slot(2);
     // SAFETY: the block is ours and large enough.
     unsafe {
@@ -71,7 +88,7 @@ pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Target {
         // The size of the slice; nobody saw it yet.
         *target.term.ptr().add(2) = size;
     }
-    Target { at: view.size_bits, ..target }
+    Some(Target { at: view.size_bits, ..target })
 }
 
 fn in_place(heap: &mut Heap, source: Term, bits: u64) -> Option<Target> {

@@ -14,7 +14,7 @@
 //! block) makes it give up: `create_bin` then does the whole instruction from the start, and its exceptions are the ones that
 //! programs see. What was built until then stays behind as garbage. Nothing collects after the beginning.
 
-use super::append::{MAX_BITS, MIN_BYTES};
+use super::append::{CHECKED_BITS, MIN_BYTES, has_room};
 use super::finish;
 use crate::collect::{make_room, put_off};
 use crate::ctx::{Ctx, Dst, OUT_YIELD, Src, fits, put};
@@ -68,7 +68,7 @@ ops! {
     // Any size: heap need, live, constant bits, distance to give up; `build_bits` are added
     fn begin_any(ip, c, h, s, r) {
         let bits = *ip.add(3) + (*c).build_bits;
-        if bits > MAX_BITS {
+        if bits >= CHECKED_BITS && !has_room(bits) {
             give_up!(ip, c, h, s, r; *ip.add(4))
         }
         let words = 2 + bits.div_ceil(64) as usize;
@@ -198,7 +198,8 @@ ops! {
         let source = S::get(*ip.add(6), c, s);
         let end = source.word(0) + source.word(1);
         // A slice from the middle would have the bytes before it copied as well.
-        if end + bits > MAX_BITS || source.word(0) != 0 {
+        let twice = 2 * (end + bits);
+        if twice >= CHECKED_BITS && !has_room(twice) || source.word(0) != 0 {
             give_up!(ip, c, h, s, r; *ip.add(4))
         }
         grow(c, h, s, source.slot(2), end + bits);

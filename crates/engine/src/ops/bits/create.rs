@@ -108,16 +108,16 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
                 }
                 i = 1;
                 appended = Some(total - first_bits);
-                let target = append::append(heap, first.source, total - first_bits);
+                let target = append::append(heap, first.source, total - first_bits).ok_or((0, Wrong::Limit))?;
                 if first.source.is_kind(Kind::SubBits) && first.source.slot(2) == target.term.slot(2) {
                     written -= first_bits;
                 }
                 target
             } else {
-                append::fresh(heap, total)
+                append::fresh(heap, total).ok_or((n - 1, Wrong::Limit))?
             }
         } else {
-            append::fresh(heap, total)
+            append::fresh(heap, total).ok_or((n.saturating_sub(1), Wrong::Limit))?
         };
         while i < n {
             let segment = segment(ip, i, c, s);
@@ -163,6 +163,8 @@ unsafe fn new_writable(c: *mut Ctx, h: *mut u64, s: *mut u64) {
             Some(hint) => hint.clamp(0, (MAX_BITS / 8) as i64) as usize,
             None => WRITABLE_BYTES,
         };
+        // It is a hint only.
+        let bytes = if heddle_memory::fits(bytes) { bytes } else { WRITABLE_BYTES };
         let term = append::writable(&mut p.heap, bytes).term;
         (*c).x[0] = finish(c, 0, 0, term);
     }

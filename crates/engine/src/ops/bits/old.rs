@@ -112,10 +112,10 @@ unsafe fn start_fresh(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> 
     unsafe {
         let p = save!(c, h, s);
         match sized(any(*ip.add(3), c, s), *ip.add(4)) {
-            Ok(bits) => {
-                let target = append::fresh(&mut p.heap, bits);
-                begin(ip, c, target, bits)
-            }
+            Ok(bits) => match append::fresh(&mut p.heap, bits) {
+                Some(target) => begin(ip, c, target, bits),
+                None => fail(ip, c, Wrong::Limit),
+            },
             Err(wrong) => fail(ip, c, wrong),
         }
     }
@@ -135,8 +135,10 @@ unsafe fn start_append(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) ->
             (Ok(bits), Some(view)) if view.size_bits + bits > MAX_BITS => return fail(ip, c, Wrong::Limit),
             (Ok(bits), _) => bits,
         };
-        let target = append::append(&mut p.heap, source, bits);
-        begin(ip, c, target, bits)
+        match append::append(&mut p.heap, source, bits) {
+            Some(target) => begin(ip, c, target, bits),
+            None => fail(ip, c, Wrong::Limit),
+        }
     }
 }
 

@@ -334,6 +334,9 @@ impl Answer<'_> {
             Capture::AllNames => {
                 let mut names: Vec<Vec<u8>> = self.code.names().into_iter().map(|n| n.0).collect();
                 names.dedup();
+                if names.is_empty() {
+                    return Ok(Atom::new("match").into());
+                }
                 names.iter().map(|name| self.named(name)).collect()
             }
             Capture::Chosen(ids) => {
@@ -344,9 +347,6 @@ impl Answer<'_> {
                 }
             }
         };
-        if groups.is_empty() {
-            return Ok(Atom::new("match").into());
-        }
         let terms: Vec<Term> = groups.into_iter().map(|group| self.group(p, group)).collect();
         let list = p.heap.list(&terms);
         Ok(p.heap.tuple(&[Atom::new("match").into(), list]))

@@ -1,0 +1,35 @@
+//! When the system has no memory for a block: there is no way on, so the machine says what was wanted, and ends.
+
+use crate::Kind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The function that `on_failure` was told, as an address, or 0.
+static END: AtomicUsize = AtomicUsize::new(0);
+
+/// `end` ends the machine. It runs on the thread that wanted the block, which may hold any lock.
+pub fn on_failure(end: fn(Kind, usize) -> !) {
+    END.store(end as usize, Ordering::Release);
+}
+
+/// Ends everything, as there is no memory for a block of that kind and of so many bytes.
+#[cold]
+#[inline(never)]
+pub fn out_of_memory(kind: Kind, bytes: usize) -> ! {
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    let end = END.load(Ordering::Acquire);
+    if end != 0 && !ENDING.swap(true, Ordering::SeqCst) {
+        // SAFETY: only `on_failure` writes it, and it writes a function of that type.
+        let end = unsafe { std::mem::transmute::<usize, fn(Kind, usize) -> !>(end) };
+        end(kind, bytes);
+    }
+    if end != 0 && std::thread::current().name().is_some() {
+        // Another thread tells of its own block already; if this is that thread, what tells needs memory as well.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+    }
+    let text = b"heddle: out of memory\n";
+    // SAFETY: it writes a text, and ends the process.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len());
+        libc::_exit(1)
+    }
+}
