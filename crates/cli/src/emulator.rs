@@ -5,6 +5,7 @@ use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Wrong};
 use heddle_engine::loader;
 use heddle_engine::{Interpreter, code_natives, own_modules};
+use heddle_memory::space;
 use heddle_natives::ports::flush;
 use heddle_natives::system::binding;
 use heddle_natives::system::signals::{self, Break};
@@ -297,6 +298,13 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         }
         threads = Resolved { schedulers: 1, online: 1, dirty_cpu: 1, dirty_cpu_online: 1 };
         sequential::choose();
+    }
+    if let Some(bytes) = space::limit_bytes().filter(|&bytes| bytes < space::MIN_BYTES) {
+        crate::erl::fail(&format!(
+            "heddle: {} MB of address space are too little for a node, which needs {}: allow more (ulimit -v), or ulimit -v unlimited",
+            bytes >> 20,
+            space::MIN_BYTES >> 20
+        ));
     }
     time::init();
     atom::set_limit(config.atom_limit);

@@ -16,6 +16,7 @@ mod recent;
 mod room;
 mod row;
 mod rows;
+pub mod space;
 mod stamp;
 mod system;
 

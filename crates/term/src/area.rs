@@ -20,9 +20,9 @@ use crate::boxed::{Header, Kind};
 use crate::heap::{OffHeap, POISON, release_object};
 use crate::literal::{self, Leaving, RESERVED_BYTES};
 use crate::term::Term;
-use crate::young;
+use crate::{quiet, young};
 use foldhash::fast::FixedState;
-use heddle_memory::{Kind as Memory, Stamp};
+use heddle_memory::{Kind as Memory, Stamp, space};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
@@ -71,8 +71,8 @@ pub fn contains(term: Term) -> bool {
     (term.raw() as usize).wrapping_sub(BASE.load(Ordering::Relaxed)) < bytes()
 }
 
-/// Maps the literals' range, with the area behind it if there is to be one. Gives its beginning.
-pub(crate) fn reserve() -> usize {
+/// Maps the literals' range, with the area behind it if there is to be one. Gives its beginning, and how many bytes of it are there.
+pub(crate) fn reserve() -> (usize, usize) {
     young::reserve();
     if young::is_on() {
         FIXED_BYTES.store(usize::MAX, Ordering::Relaxed);
@@ -84,6 +84,9 @@ pub(crate) fn reserve() -> usize {
         (ptr != libc::MAP_FAILED).then_some(ptr as usize)
     };
     let mut bytes = if young::is_on() { 0 } else { WANTED.load(Ordering::Relaxed) };
+    if space::limit_bytes().is_some() {
+        return reserve_little(bytes, map);
+    }
     while bytes >= LEAST_BYTES {
         let map_bytes = bytes / GRANULE_BYTES / 8;
         let (Some(start), Some(starts)) = (map(RESERVED_BYTES + bytes + ALIGNMENT), map(map_bytes)) else {
@@ -91,17 +94,37 @@ pub(crate) fn reserve() -> usize {
             continue;
         };
         let base = (start + RESERVED_BYTES).next_multiple_of(ALIGNMENT);
-        // SAFETY: the range was just mapped for it.
-        let taken = unsafe { heddle_memory::message_area(base as *mut u8, bytes) };
-        assert!(taken, "the allocator does not take the message area");
-        STARTS.store(starts as *mut AtomicU64, Ordering::Relaxed);
-        BASE.store(base, Ordering::Relaxed);
-        BYTES.store(bytes, Ordering::Relaxed);
-        FIXED_BYTES.store(RESERVED_BYTES + bytes, Ordering::Relaxed);
-        return base - RESERVED_BYTES;
+        begin(base, bytes, starts);
+        return (base - RESERVED_BYTES, RESERVED_BYTES);
     }
-    assert!(!is_wanted(), "cannot reserve address space for the message area: {}", std::io::Error::last_os_error());
-    map(RESERVED_BYTES).unwrap_or_else(|| panic!("cannot reserve address space for literals: {}", std::io::Error::last_os_error()))
+    match map(RESERVED_BYTES) {
+        Some(base) if !is_wanted() || young::is_on() => (base, RESERVED_BYTES),
+        _ => quiet::fail("literals and messages", &std::io::Error::last_os_error()),
+    }
+}
+
+/// The same where there is a limit: a range as large as always, of which little is mapped.
+fn reserve_little(wanted_bytes: usize, map: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+    let fail = || quiet::fail("literals and messages", &std::io::Error::last_os_error());
+    let literal_bytes = space::share(RESERVED_BYTES, quiet::LITERAL_SHARES) & !(ALIGNMENT - 1);
+    let Some(base) = quiet::map(0, literal_bytes) else { fail() };
+    if wanted_bytes > 0 {
+        let bytes = (space::share(wanted_bytes, quiet::MESSAGE_SHARES) & !(LEAST_BYTES - 1)).max(LEAST_BYTES);
+        let (Some(area), Some(starts)) = (quiet::map(RESERVED_BYTES, bytes), map(bytes / GRANULE_BYTES / 8)) else { fail() };
+        begin(area, bytes, starts);
+    }
+    (base, literal_bytes)
+}
+
+/// The area lies there, behind the literals, and its map.
+fn begin(base: usize, bytes: usize, starts: usize) {
+    // SAFETY: the range was just mapped for it.
+    let taken = unsafe { heddle_memory::message_area(base as *mut u8, bytes) };
+    assert!(taken, "the allocator does not take the message area");
+    STARTS.store(starts as *mut AtomicU64, Ordering::Relaxed);
+    BASE.store(base, Ordering::Relaxed);
+    BYTES.store(bytes, Ordering::Relaxed);
+    FIXED_BYTES.store(RESERVED_BYTES + bytes, Ordering::Relaxed);
 }
 
 /// Of the allocator's pages: the map's words are not shared between two of them.

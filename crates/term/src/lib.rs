@@ -45,6 +45,7 @@ pub mod node;
 pub mod open;
 pub mod order;
 mod phash;
+mod quiet;
 pub mod refbin;
 pub mod resource;
 pub mod term;

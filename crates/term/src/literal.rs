@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 pub const RESERVED_BYTES: usize = 16 << 30;
 
 static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// How many of the reserved bytes can be used.
+static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 static SPACE: Mutex<Space> = Mutex::new(Space { next: 0, used_bytes: 0, free: BTreeMap::new(), by_size: BTreeSet::new() });
 /// What is about to be freed, or null.
 static LEAVING: AtomicPtr<Leaving> = AtomicPtr::new(null_mut());
@@ -71,7 +73,11 @@ impl Space {
         }
         let start = self.next;
         self.next += bytes;
-        assert!(self.next <= BASE.load(Ordering::Relaxed) + RESERVED_BYTES, "literal memory is used up ({RESERVED_BYTES} bytes)");
+        let mapped_bytes = MAPPED_BYTES.load(Ordering::Relaxed);
+        if self.next > BASE.load(Ordering::Relaxed) + mapped_bytes {
+            crate::complain!("heddle: literal memory is used up ({mapped_bytes} bytes; with `ulimit -v` an eighth of that)\n");
+            std::process::abort();
+        }
         start
     }
     fn give(&mut self, mut start: usize, mut bytes: usize) {
@@ -224,7 +230,8 @@ pub fn announce(leaving: Option<Box<Leaving>>) -> Option<Box<Leaving>> {
 }
 
 fn reserve() -> usize {
-    let start = area::reserve();
+    let (start, mapped_bytes) = area::reserve();
+    MAPPED_BYTES.store(mapped_bytes, Ordering::Relaxed);
     BASE.store(start, Ordering::Release);
     start
 }

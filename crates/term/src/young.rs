@@ -4,8 +4,9 @@
 //! subtraction and one comparison, as it is for literals. See `heddle_runtime::shared`.
 
 use crate::heap::Fragment;
+use crate::quiet;
 use crate::term::Term;
-use heddle_memory::Kind;
+use heddle_memory::{Kind, space};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -16,7 +17,7 @@ static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Sizes that are tried, in bytes. Address space only; the allocator has no larger ranges, and valgrind gives not even the first.
-const SIZES: [usize; 4] = [15 << 30, 7 << 30, 3 << 30, 1 << 30];
+const SIZES: [usize; 7] = [15 << 30, 7 << 30, 3 << 30, 1 << 30, 512 << 20, 256 << 20, 128 << 20];
 /// Of the allocator's pages.
 const ALIGNMENT: usize = 64 << 10;
 
@@ -67,7 +68,8 @@ pub(crate) fn reserve() {
         return;
     }
     let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-    for bytes in SIZES {
+    let share = space::share(SIZES[0], quiet::MESSAGE_SHARES);
+    for bytes in SIZES.into_iter().filter(|&bytes| bytes <= share) {
         // SAFETY: an anonymous private mapping of fresh address space.
         let ptr = unsafe { libc::mmap(null_mut(), bytes + ALIGNMENT, rights, flags, -1, 0) };
         if ptr == libc::MAP_FAILED {
@@ -81,7 +83,7 @@ pub(crate) fn reserve() {
         BYTES.store(bytes, Ordering::Relaxed);
         return;
     }
-    panic!("cannot reserve address space for the shared heap: {}", std::io::Error::last_os_error());
+    quiet::fail("the shared heap", &std::io::Error::last_os_error())
 }
 
 /// What memory the blocks of processes are.

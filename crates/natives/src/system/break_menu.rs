@@ -92,7 +92,7 @@ fn choose(keys: &Keys) -> bool {
         b'o' => show(|out| crash_dump::ports(out, false)),
         b'i' => show(|out| out.write_all(&areas::areas())),
         b'l' => show(|out| out.write_all(&crash_dump::loaded())),
-        b'D' => show(|out| crash_dump::tables(out)),
+        b'D' => show(crash_dump::tables),
         // There is no distribution.
         b'd' => say("=node:'nonode@nohost'\n=no_distribution\n"),
         b'k' => kill(keys),
