@@ -1,6 +1,11 @@
-//! Finding OTP's library tree.
+//! Finding OTP's library tree, and saying what is wrong with one.
 
 use std::path::{Path, PathBuf};
+
+/// The release whose libraries this machine runs.
+const RELEASE: &str = "27";
+/// What brings one.
+const HELP: &str = "run `make otp` in Heddle's sources, which fetches one, or say where one is: --otp DIR";
 
 pub struct Otp {
     /// `$ROOT`: holds lib, releases, erts-VSN or bin.
@@ -9,75 +14,154 @@ pub struct Otp {
     pub release: String,
 }
 
-/// `--otp` (given), `HEDDLE_OTP`, `erl` on PATH, the usual places.
+/// `--otp` (given), `HEDDLE_OTP`, `erl` on PATH, what `make otp` fetched, the usual places. Of those that nobody named the first that will do.
 pub fn find(given: Option<&Path>) -> Result<Otp, String> {
-    if let Some(dir) = given {
-        return open(dir).ok_or_else(|| format!("--otp {}: no OTP tree there (expected lib/kernel-*/ebin below it)", dir.display()));
+    let env = std::env::var_os("HEDDLE_OTP").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let named = given.map(|dir| (dir.to_path_buf(), "--otp ")).or_else(|| env.map(|dir| (dir, "HEDDLE_OTP=")));
+    if let Some((dir, how)) = named {
+        let wrong = match open(&dir) {
+            Ok(otp) => return Ok(otp),
+            Err(wrong) => wrong.unwrap_or_else(|| "is no Erlang/OTP tree (one has lib/kernel-*/ebin below it)".into()),
+        };
+        return Err(format!("{how}{} {wrong}; Heddle needs a whole OTP {RELEASE}: {HELP}", dir.display()));
     }
-    if let Some(dir) = std::env::var_os("HEDDLE_OTP").filter(|d| !d.is_empty()) {
-        let dir = PathBuf::from(dir);
-        return open(&dir).ok_or_else(|| format!("HEDDLE_OTP={}: no OTP tree there (expected lib/kernel-*/ebin below it)", dir.display()));
-    }
-    let mut candidates: Vec<PathBuf> = Vec::new();
-    if let Some(exe) = std::env::current_exe().ok().and_then(|e| e.canonicalize().ok()) {
-        // A tree that `make otp` fetched beside the sources.
-        for up in exe.ancestors().skip(1).take(4) {
-            candidates.push(up.join("build/otp/usr/lib/erlang"));
+    let mut unfit = None;
+    for dir in candidates() {
+        match open(&dir) {
+            Ok(otp) => return Ok(otp),
+            Err(Some(wrong)) => unfit = unfit.or_else(|| Some(format!("{} {wrong}", dir.display()))),
+            Err(None) => {}
         }
     }
+    let what =
+        unfit.unwrap_or_else(|| "no Erlang/OTP tree found (looked at --otp, HEDDLE_OTP, erl on PATH, build/otp, /usr/lib/erlang)".into());
+    Err(format!("{what}; Heddle needs a whole OTP {RELEASE}: {HELP}"))
+}
+
+fn candidates() -> Vec<PathBuf> {
+    let mut candidates: Vec<PathBuf> = Vec::new();
     if let Some(path) = std::env::var_os("PATH") {
         for dir in std::env::split_paths(&path) {
-            let erl = dir.join("erl");
-            if let Ok(real) = erl.canonicalize() {
+            if let Ok(real) = dir.join("erl").canonicalize() {
                 candidates.extend(real.ancestors().skip(1).take(3).map(Path::to_path_buf));
             }
         }
     }
+    if let Some(exe) = std::env::current_exe().ok().and_then(|e| e.canonicalize().ok()) {
+        // A tree that `make otp` fetched beside the sources.
+        candidates.extend(exe.ancestors().skip(1).take(4).map(|up| up.join("build/otp/usr/lib/erlang")));
+    }
     candidates.extend(["/usr/lib/erlang", "/usr/local/lib/erlang", "/opt/erlang", "/usr/lib64/erlang"].map(PathBuf::from));
-    candidates.iter().find_map(|dir| open(dir)).ok_or_else(|| {
-        "no Erlang/OTP library tree found (looked at --otp, HEDDLE_OTP, erl on PATH, /usr/lib/erlang).\n\
-         Install one with:  apt-get install erlang-base erlang-dev   (or run `make otp` in Heddle's sources),\n\
-         or say where it is:  --otp DIR"
-            .to_string()
+    candidates
+}
+
+/// DIR itself, or the tree inside an unpacked package below it. None: there is nothing; else what is wrong with what is there.
+fn open(dir: &Path) -> Result<Otp, Option<String>> {
+    let roots = [dir.to_path_buf(), dir.join("usr/lib/erlang"), dir.join("lib/erlang")];
+    let mut wrong = None;
+    for root in roots {
+        match at(&root) {
+            Ok(otp) => return Ok(otp),
+            Err(problem) => wrong = wrong.or(problem),
+        }
+    }
+    Err(wrong)
+}
+
+fn at(root: &Path) -> Result<Otp, Option<String>> {
+    let mut libraries: Vec<String> =
+        std::fs::read_dir(root.join("lib")).map_err(|_| None)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    libraries.sort_unstable();
+    let version = |name: &str| libraries.iter().rev().find_map(|library| library.strip_prefix(name)?.strip_prefix('-'));
+    let Some(kernel) = version("kernel") else { return Err(None) };
+    let release = release(root).or_else(|| major(kernel).map(|major| (major + 17).to_string())).unwrap_or_else(|| "?".into());
+    // A release that was made of an application has numbers of its own: the kernel tells which OTP it is of.
+    let of_kernel = major(kernel).map_or_else(|| release.clone(), |major| (major + 17).to_string());
+    if of_kernel != RELEASE {
+        return Err(Some(format!("is an Erlang/OTP {of_kernel}")));
+    }
+    let is_release = std::fs::read_dir(root)
+        .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("erts-")))
+        && !root.join("bin/start.boot").exists();
+    let Some(erts_version) = version("erts") else {
+        let what = if is_release { "is a release made with" } else { "is an incomplete" };
+        return Err(Some(format!("{what} Erlang/OTP {RELEASE}: it lacks lib/erts-*/ebin")));
+    };
+    let missing =
+        [format!("lib/erts-{erts_version}/ebin/init.beam"), format!("lib/kernel-{kernel}/ebin/kernel.app"), "bin/start.boot".into()]
+            .into_iter()
+            .chain([version("stdlib").map_or_else(|| "lib/stdlib-*".into(), |stdlib| format!("lib/stdlib-{stdlib}/ebin/stdlib.app"))])
+            .find(|file| !root.join(file).exists());
+    if let Some(missing) = missing {
+        return Err(Some(format!("is an incomplete Erlang/OTP {RELEASE}: it lacks {missing}")));
+    }
+    let erts_version = erts_version.to_string();
+    Ok(Otp { root: root.canonicalize().unwrap_or_else(|_| root.to_path_buf()), erts_version, release })
+}
+
+fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.parse().ok()
+}
+
+/// What the tree says of itself.
+fn release(root: &Path) -> Option<String> {
+    let releases = root.join("releases");
+    let told = std::fs::read_to_string(releases.join("start_erl.data")).ok();
+    told.and_then(|text| text.split_whitespace().nth(1).map(str::to_string)).or_else(|| {
+        let names = std::fs::read_dir(releases).ok()?;
+        let numbers = names.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+        numbers.max().map(|number| number.to_string())
     })
 }
 
-/// DIR itself, or the tree inside an unpacked package below it.
-fn open(dir: &Path) -> Option<Otp> {
-    for root in [dir.to_path_buf(), dir.join("usr/lib/erlang"), dir.join("lib/erlang")] {
-        if let Some(otp) = at(&root) {
-            return Some(otp);
-        }
-    }
-    None
-}
+#[cfg(test)]
+mod tests {
+    use super::find;
+    use std::path::Path;
 
-fn at(root: &Path) -> Option<Otp> {
-    let mut kernel = false;
-    let mut erts = None;
-    for entry in std::fs::read_dir(root.join("lib")).ok()? {
-        let name = entry.ok()?.file_name().into_string().ok()?;
-        if name.starts_with("kernel-") {
-            kernel = true;
+    /// A tree of empty files.
+    fn tree(name: &str, files: &[&str]) -> std::path::PathBuf {
+        let root = std::env::temp_dir().join(format!("heddle-otp-test-{}-{name}", std::process::id()));
+        for file in files {
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
         }
-        if let Some(version) = name.strip_prefix("erts-") {
-            erts = Some(version.to_string());
+        root
+    }
+
+    fn problem(root: &Path) -> Option<String> {
+        let found = find(Some(root)).err();
+        std::fs::remove_dir_all(root).unwrap();
+        found
+    }
+
+    const WHOLE: [&str; 5] = [
+        "lib/kernel-10.2/ebin/kernel.app",
+        "lib/stdlib-6.2/ebin/stdlib.app",
+        "lib/erts-15.2/ebin/init.beam",
+        "bin/start.boot",
+        "releases/27/x",
+    ];
+
+    #[test]
+    fn trees_that_do_not_fit_are_named() {
+        assert_eq!(problem(&tree("whole", &WHOLE)), None);
+        for (kernel, release) in [("8.5", 25), ("9.2", 26), ("10.99", 27), ("11.0", 28), ("12.1", 29)] {
+            let kernel = format!("lib/kernel-{kernel}/ebin/kernel.app");
+            let said = problem(&tree(&format!("of-{release}"), &[&kernel, WHOLE[1], WHOLE[2], WHOLE[3]]));
+            assert_eq!(said.is_none(), release == 27, "{said:?}");
+            assert!(said.is_none_or(|said| said.contains(&format!("is an Erlang/OTP {release};")) && said.contains("make otp")));
         }
+        for (left_out, file) in WHOLE.iter().enumerate().take(4) {
+            let files: Vec<&str> = WHOLE.iter().filter(|other| *other != file).copied().collect();
+            let said = problem(&tree(&format!("without-{left_out}"), &files)).unwrap();
+            let named = if left_out == 0 { "no Erlang/OTP tree" } else { "is an incomplete Erlang/OTP 27" };
+            assert!(said.contains(named), "{said}");
+        }
+        let said = problem(&tree("release", &["lib/kernel-10.2/ebin/kernel.app", "erts-15.2/bin/beam.smp", "releases/0.1.0/x"])).unwrap();
+        assert!(said.contains("is a release made with Erlang/OTP 27"), "{said}");
+        let said = problem(&tree("other", &["lib/other-1.0/ebin/other.app"])).unwrap();
+        assert!(said.contains("is no Erlang/OTP tree"), "{said}");
     }
-    if !kernel {
-        return None;
-    }
-    let erts_version = erts?;
-    let release = std::fs::read_to_string(root.join("releases/start_erl.data"))
-        .ok()
-        .and_then(|s| s.split_whitespace().nth(1).map(str::to_string))
-        .or_else(|| {
-            let mut numbers: Vec<u32> =
-                std::fs::read_dir(root.join("releases")).ok()?.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok()).collect();
-            numbers.sort_unstable();
-            numbers.pop().map(|n| n.to_string())
-        })
-        .unwrap_or_else(|| "27".into());
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    Some(Otp { root, erts_version, release })
 }
