@@ -71,7 +71,11 @@ struct Builder<'a> {
 /// One line (with its end) as a term.
 pub fn parse(heap: &mut Heap, line: &[u8], is_header: bool, binary_strings: bool) -> Term {
     let mut builder = Builder { heap, binary_strings };
-    let text = line.strip_suffix(b"\n").map_or(line, |l| l.strip_suffix(b"\r").unwrap_or(l));
+    // Whatever follows a carriage return: it is mostly a line feed.
+    let text = match line {
+        [text @ .., b'\r', _] | [text @ .., b'\n'] => text,
+        _ => line,
+    };
     let parsed = if is_header {
         if text.is_empty() {
             return Atom::new("http_eoh").into();
@@ -98,11 +102,16 @@ fn split_at_blank(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(end)
 }
 
-/// Digits in front, and what follows them.
-fn number(text: &[u8]) -> Option<(i64, &[u8])> {
+/// Digits in front (maybe none) as a number of 32 bits, where more than fit wrap around as in stock; and what follows them.
+fn digits(text: &[u8]) -> (i64, &[u8]) {
     let count = text.iter().take_while(|b| b.is_ascii_digit()).count();
-    let value = std::str::from_utf8(&text[..count]).ok()?.parse().ok().filter(|&n: &i64| n <= i32::MAX as i64)?;
-    Some((value, &text[count..]))
+    let value = text[..count].iter().fold(0i32, |n, b| n.wrapping_mul(10).wrapping_add((b - b'0').into()));
+    (value.into(), &text[count..])
+}
+
+/// The same, where there must be some.
+fn number(text: &[u8]) -> Option<(i64, &[u8])> {
+    text.first().filter(|b| b.is_ascii_digit()).map(|_| digits(text))
 }
 
 /// `HTTP/Major.Minor` in front.
@@ -112,8 +121,11 @@ fn version(text: &[u8]) -> Option<((i64, i64), &[u8])> {
     Some(((major, minor), rest))
 }
 
+/// Bytes of the shortest version that a request may name.
+const MIN_VERSION_BYTES: usize = b"HTTP/1.1".len();
+
 fn is_token(byte: u8) -> bool {
-    byte > 32 && byte < 127 && !b"()<>@,;:\\\"/[]?={}".contains(&byte)
+    byte > 32 && byte < 128 && !b"()<>@,;:\\\"/[]?={}".contains(&byte)
 }
 
 /// The name with a capital at the start and after each hyphen, small letters elsewhere. A hyphen where a capital was due
@@ -156,11 +168,8 @@ impl Builder<'_> {
         let numbers = if rest.is_empty() {
             (0, 9)
         } else {
-            let (numbers, rest) = version(rest)?;
-            if !skip_blanks(rest).is_empty() {
-                return None;
-            }
-            numbers
+            // What follows the version does not count.
+            version(rest).filter(|_| rest.len() >= MIN_VERSION_BYTES)?.0
         };
         let method = match METHODS.iter().find(|m| m.as_bytes() == method) {
             Some(known) => Atom::new(known).into(),
@@ -175,13 +184,13 @@ impl Builder<'_> {
         if target == b"*" {
             return Atom::new("*").into();
         }
-        if target[0] == b'/' {
+        if target.len() == 1 || target[0] == b'/' {
             let path = self.string(target);
             return self.tuple("abs_path", &[path]);
         }
         for scheme in ["http", "https"] {
             let prefix = scheme.len() + 3;
-            if target.len() > prefix
+            if target.len() >= prefix
                 && target[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes())
                 && &target[scheme.len()..prefix] == b"://"
             {
@@ -200,12 +209,18 @@ impl Builder<'_> {
 
     fn absolute(&mut self, scheme: &str, rest: &[u8]) -> Term {
         let (authority, path) = rest.split_at(rest.iter().position(|&b| b == b'/').unwrap_or(rest.len()));
-        // The colons inside the brackets of an IPv6 address are not the port's.
-        let address = if authority.first() == Some(&b'[') { authority.iter().position(|&b| b == b']').unwrap_or(0) } else { 0 };
-        let (host, port) = match authority[address..].iter().position(|&b| b == b':').map(|at| address + at) {
-            Some(colon) => (&authority[..colon], number(&authority[colon + 1..]).filter(|(_, rest)| rest.is_empty()).map(|(n, _)| n)),
-            None => (authority, None),
+        let colon = authority.iter().position(|&b| b == b':');
+        let bracket = authority.iter().position(|&b| b == b']').filter(|_| authority[0] == b'[');
+        let (host, port) = match (colon, bracket) {
+            (None, _) => (authority, None),
+            // The colons inside the brackets of an IPv6 address are not the port's; what stands behind them otherwise is lost.
+            (_, Some(bracket)) => {
+                let last = authority.iter().rposition(|&b| b == b':');
+                (&authority[..=bracket], last.filter(|&at| at == bracket + 1).map(|at| &authority[at + 1..]))
+            }
+            (Some(colon), None) => (&authority[..colon], Some(&authority[colon + 1..])),
         };
+        let port = port.map(digits).filter(|(port, rest)| rest.is_empty() && *port != 0).map(|(port, _)| port);
         let host = self.string(host);
         let port = port.map_or(am::UNDEFINED.into(), Term::small);
         let path = self.string(if path.is_empty() { b"/" } else { path });
@@ -218,7 +233,7 @@ impl Builder<'_> {
         if after.len() == rest.len() {
             return None;
         }
-        let (status, rest) = number(after)?;
+        let (status, rest) = digits(after);
         let phrase = skip_blanks(rest);
         if !rest.is_empty() && phrase.len() == rest.len() {
             return None;
