@@ -9,6 +9,7 @@ mod connection;
 mod input;
 mod options;
 mod output;
+pub mod resolver;
 mod tcp;
 
 use crate::ports::port::Port;

@@ -6,6 +6,7 @@ use super::poll::{self, Interest};
 use super::port::Port;
 use super::ram_file::RamFile;
 use super::trace_file::TraceFile;
+use crate::inet::resolver::Resolver;
 use crate::inet::{self, Tcp};
 use crate::trace::ports;
 use heddle_runtime::links::Link;
@@ -30,6 +31,8 @@ pub enum Driver {
     TraceFile(TraceFile),
     /// A stream socket.
     Tcp(Box<Tcp>),
+    /// Names of hosts.
+    Resolver(Box<Resolver>),
 }
 
 pub struct Body {

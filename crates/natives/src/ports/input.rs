@@ -132,7 +132,7 @@ impl Body {
         }
     }
 
-    fn deliver(&self, piece: Piece<'_>) {
+    pub(crate) fn deliver(&self, piece: Piece<'_>) {
         let port = &self.port;
         port.bytes_in.fetch_add(piece.len() as u64, Ordering::Relaxed);
         let bytes = |heap: &mut Heap, b: &[u8]| if port.binary { heap.binary(b) } else { heap.byte_list(b) };

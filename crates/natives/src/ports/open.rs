@@ -6,6 +6,7 @@ use super::options::{Options, text};
 use super::port::{Kind, Port, set_nonblocking};
 use super::ram_file::RamFile;
 use super::trace_file::Request;
+use crate::inet::resolver::{self, Resolver};
 use heddle_runtime::{affinity, qsbr};
 use heddle_term::Term;
 use std::ffi::{OsStr, OsString};
@@ -75,6 +76,11 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
         }
         What::Executable(file) => {
             let path = std::path::Path::new(&file);
+            if resolver::is_meant(path) {
+                let threads = o.args.iter().flatten().next().and_then(|first| first.to_str()?.parse().ok());
+                let resolver = Driver::Resolver(Box::new(Resolver::new(threads)));
+                return Ok(driver(&file.to_string_lossy(), resolver, &o, owner));
+            }
             // The errors of a missing or unfit file come from here, as they do in stock.
             let meta = std::fs::metadata(path)?;
             use std::os::unix::fs::PermissionsExt;

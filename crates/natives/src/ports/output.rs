@@ -54,6 +54,10 @@ impl Body {
             Some(Driver::TraceFile(file)) => file.write(&data).map(|()| None),
             // Only processes send, see `command_from`.
             Some(Driver::Tcp(_)) => return (false, Next::Wait),
+            Some(Driver::Resolver(resolver)) => {
+                resolver.ask(&self.port, data);
+                return (true, Next::Wait);
+            }
             None => return self.put(data),
         };
         match done {
