@@ -13,6 +13,8 @@ Commands:
   erl [FLAGS]             like erl: all its flags
   erlc [OPTIONS] FILES    like erlc: compile to .beam files
   escript FILE [ARGS]     like escript: run a script
+  dialyzer, typer, ct_run like the programs of these names
+  run_erl, to_erl, epmd   the C programs of OTP's tree
   natives [--missing] [--json]
                           which functions of the machine are there
   messages [--json] FILE.beam|MODULE...
@@ -37,7 +39,7 @@ Examples:
   heddle erl -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(otp_release)]), halt().'
   heddle erlc -o ebin src/my.erl
 
-bin/erl, bin/erlc and bin/escript stand in for the programs of the same names.
+The files in bin stand in for the programs of the same names.
 ";
 
 pub fn print(topic: Option<&str>) -> ! {

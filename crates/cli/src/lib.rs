@@ -13,6 +13,7 @@ mod messages;
 mod otp;
 mod run;
 mod threads;
+mod tools;
 
 use std::ffi::OsString;
 
@@ -33,6 +34,7 @@ pub fn main() {
         Some("erl") => erl::main(args, None),
         Some("erlc") => front::erlc(args, None),
         Some("escript") => front::escript(args, None),
+        Some(name) if tools::NAMES.contains(&name) => tools::main(name, args, None),
         _ => {}
     }
     let mut otp = None;
@@ -55,6 +57,7 @@ pub fn main() {
         "shell" | "erl" => erl::main(args, otp),
         "erlc" => front::erlc(args, otp),
         "escript" => front::escript(args, otp),
+        name if tools::NAMES.contains(&name) => tools::main(name, args, otp),
         "natives" => inventory::main(args),
         "messages" => messages::main(args, otp),
         "help" | "--help" | "-h" => help::print(args.first().and_then(|a| a.to_str())),

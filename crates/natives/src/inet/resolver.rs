@@ -59,9 +59,12 @@ pub fn is_meant(program: &Path) -> bool {
     matches!(names[..], ["inet_gethost", "bin", erts] if erts.starts_with("erts-"))
 }
 
+/// Who asks, and what.
+type Request = (Arc<Port>, Vec<u8>);
+
 pub struct Resolver {
-    requests: Sender<(Arc<Port>, Vec<u8>)>,
-    waiting: Arc<Mutex<Receiver<(Arc<Port>, Vec<u8>)>>>,
+    requests: Sender<Request>,
+    waiting: Arc<Mutex<Receiver<Request>>>,
     threads: usize,
     max_threads: usize,
 }
@@ -89,7 +92,7 @@ impl Resolver {
 }
 
 /// Until the port is gone.
-fn work(waiting: &Mutex<Receiver<(Arc<Port>, Vec<u8>)>>) {
+fn work(waiting: &Mutex<Receiver<Request>>) {
     loop {
         let next = waiting.lock().unwrap().recv();
         let Ok((port, request)) = next else { return };

@@ -1,0 +1,106 @@
+//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl`, `to_erl` and `epmd`: the C programs of OTP's tree.
+
+use crate::erl;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+
+/// The names of programs that this module stands in for.
+pub const NAMES: [&str; 6] = ["dialyzer", "typer", "ct_run", "run_erl", "to_erl", "epmd"];
+
+/// Behaves as the program of this name, which is one of `NAMES`.
+pub fn main(name: &str, args: Vec<OsString>, otp: Option<OsString>) -> ! {
+    match name {
+        "dialyzer" => erl::main(dialyzer(args), otp),
+        "typer" => erl::main(analysis(&["+B", "-boot", "no_dot_erlang", "-run", "typer", "start", "-extra"], args), otp),
+        "ct_run" => erl::main(ct_run(args), otp),
+        name => tree_program(name, &args, otp.as_deref()),
+    }
+}
+
+fn words(list: &[&str]) -> Vec<OsString> {
+    list.iter().map(OsString::from).collect()
+}
+
+/// Without a terminal, unless `--shell` is among the arguments.
+fn analysis(first: &[&str], args: Vec<OsString>) -> Vec<OsString> {
+    let with_shell = args.iter().any(|arg| arg == "--shell");
+    let mut all = if with_shell { Vec::new() } else { words(&["-noinput"]) };
+    all.extend(words(first));
+    all.extend(args.into_iter().filter(|arg| arg != "--shell"));
+    all
+}
+
+/// Flags of the emulator come first, as its C program has it.
+fn dialyzer(args: Vec<OsString>) -> Vec<OsString> {
+    let mut rest = args.into_iter().peekable();
+    let mut flags = Vec::new();
+    rest.next_if(|arg| arg == "-smp");
+    for (flag, default) in [("+S", None), ("+P", Some("1000000")), ("+sbt", None)] {
+        if rest.next_if(|arg| arg == flag).is_some() {
+            flags.push(flag.into());
+            flags.extend(rest.next());
+        } else if let Some(default) = default {
+            flags.extend(words(&[flag, default]));
+        }
+    }
+    flags.extend(analysis(&["+B", "-boot", "no_dot_erlang", "-run", "dialyzer", "plain_cl", "-extra"], rest.collect()));
+    flags
+}
+
+/// What stands behind `-erl_args` is the emulator's. There is no distribution, so it gets no name.
+fn ct_run(args: Vec<OsString>) -> Vec<OsString> {
+    let has_shell = args.iter().any(|arg| arg == "-shell" || arg == "-ctmaster");
+    let mut all = words(&["-s", "ct_run", "script_start"]);
+    if !has_shell {
+        all.extend(words(&["-s", "erlang", "halt"]));
+    }
+    let mut is_ours = true;
+    let mut rest = args.into_iter();
+    while let Some(arg) = rest.next() {
+        match arg.to_str() {
+            Some("-erl_args") => {
+                is_ours = false;
+                all.push("-ct_erl_args".into());
+            }
+            Some("-sname" | "-name") => drop(rest.next()),
+            Some(option @ ("-config" | "-decrypt_key" | "-decrypt_file")) if is_ours => {
+                all.push(option.replacen('-', "-ct_", 1).into());
+            }
+            _ => all.push(arg),
+        }
+    }
+    all
+}
+
+fn tree_program(name: &str, args: &[OsString], otp: Option<&OsStr>) -> ! {
+    let otp = erl::find_otp(otp);
+    let places = [otp.root.join("bin").join(name), std::path::Path::new(&erl::bindir(&otp)).join(name)];
+    let Some(program) = places.iter().find(|place| place.is_file()) else {
+        erl::fail(&format!("{name}: there is none in {}", otp.root.display()))
+    };
+    let error = std::process::Command::new(program).args(args).exec();
+    erl::fail(&format!("{name}: {}: {error}", program.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ct_run, dialyzer};
+    use std::ffi::OsString;
+
+    fn line(words: &str) -> Vec<OsString> {
+        words.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn arguments() {
+        let common = "+B -boot no_dot_erlang -run dialyzer plain_cl -extra";
+        assert_eq!(dialyzer(line("--apps stdlib")), line(&format!("+P 1000000 -noinput {common} --apps stdlib")));
+        assert_eq!(dialyzer(line("+S 2 +P 5 --shell x")), line(&format!("+S 2 +P 5 {common} x")));
+        let run = "-s ct_run script_start";
+        assert_eq!(
+            ct_run(line("-config a -erl_args -config b")),
+            line(&format!("{run} -s erlang halt -ct_config a -ct_erl_args -config b"))
+        );
+        assert_eq!(ct_run(line("-shell -sname n -dir d")), line(&format!("{run} -shell -dir d")));
+    }
+}
