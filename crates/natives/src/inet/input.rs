@@ -274,8 +274,10 @@ impl Tcp {
 
     /// `{tcp_closed, Port}`; the port goes with it unless the program wants to keep it.
     pub(super) fn tell_end(&mut self, port: &Arc<Port>) {
-        self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_closed").into(), port.term()]));
-        self.options.active = Active::No;
+        if !std::mem::replace(&mut self.end_told, true) {
+            self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_closed").into(), port.term()]));
+            self.options.active = Active::No;
+        }
         if self.options.exit_on_close {
             self.ends_port = Some(am::NORMAL);
         }

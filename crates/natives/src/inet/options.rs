@@ -230,7 +230,7 @@ impl Options {
     }
 
     /// Answers a list of options. Those that the system does not give are left out, as in stock.
-    pub fn get(&self, fd: &OwnedFd, request: &[u8]) -> Result<Vec<u8>, Reason> {
+    pub fn get(&self, fd: Option<&OwnedFd>, request: &[u8]) -> Result<Vec<u8>, Reason> {
         let mut request = Request(request);
         let mut out = Vec::new();
         while let Some(code) = request.byte() {
@@ -239,14 +239,15 @@ impl Options {
         Ok(out)
     }
 
-    fn get_one(&self, fd: &OwnedFd, code: u8, request: &mut Request, out: &mut Vec<u8>) -> Option<()> {
+    fn get_one(&self, fd: Option<&OwnedFd>, code: u8, request: &mut Request, out: &mut Vec<u8>) -> Option<()> {
         let mut put = |value: u32| {
             out.push(code);
             out.extend(value.to_be_bytes());
         };
         if let Some(&(_, level, name)) = SYSTEM.iter().find(|o| o.0 == code) {
             let mut value = [0; 4];
-            if system_get(fd, level, name, &mut value).is_some() {
+            // Passed over where there is no descriptor any more, as in stock.
+            if fd.and_then(|fd| system_get(fd, level, name, &mut value)).is_some() {
                 put(u32::from_ne_bytes(value));
             }
             return Some(());
@@ -254,7 +255,7 @@ impl Options {
         match code {
             LINGER => {
                 let mut value = [0; 8];
-                system_get(fd, SOL_SOCKET, libc::SO_LINGER, &mut value)?;
+                system_get(fd?, SOL_SOCKET, libc::SO_LINGER, &mut value)?;
                 put(u32::from_ne_bytes(value[..4].try_into().ok()?));
                 out.extend(u32::from_ne_bytes(value[4..].try_into().ok()?).to_be_bytes());
             }
@@ -265,14 +266,14 @@ impl Options {
                     return None;
                 }
                 let mut value = if is_given { request.bytes(len)?.to_vec() } else { vec![0; len] };
-                let Some(got) = system_get(fd, level as i32, name as i32, &mut value) else { return Some(()) };
+                let Some(got) = fd.and_then(|fd| system_get(fd, level as i32, name as i32, &mut value)) else { return Some(()) };
                 out.push(code);
                 out.extend([level, name, got as u32].iter().flat_map(|n| n.to_be_bytes()));
                 out.extend(&value[..got]);
             }
             DEVICE => {
                 let mut value = [0; 64];
-                let len = system_get(fd, SOL_SOCKET, libc::SO_BINDTODEVICE, &mut value)?;
+                let len = system_get(fd?, SOL_SOCKET, libc::SO_BINDTODEVICE, &mut value)?;
                 put(len as u32);
                 out.extend(&value[..len]);
             }

@@ -161,9 +161,18 @@ impl Tcp {
         if let Some(at) = self.output.senders.iter().position(is) {
             self.output.senders.remove(at).fail(port, "timeout");
             if self.options.send_timeout_close {
-                self.fail(port, "timeout");
+                self.close_silently(port);
             }
         }
+    }
+
+    /// The connection goes with what is queued. As in stock the owner is told nothing: it has the error of its send.
+    fn close_silently(&mut self, port: &Arc<Port>) {
+        self.output.refuse_senders(port, "closed");
+        if let Some(caller) = self.input.forget() {
+            caller.fail(port, "closed");
+        }
+        drop(self.abandon());
     }
 
     pub(super) fn flush(&mut self, port: &Arc<Port>) {

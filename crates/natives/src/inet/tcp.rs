@@ -39,6 +39,8 @@ pub struct Tcp {
     /// The other side closed while nobody listened: why the next receive and the next send fail, once each.
     pub(super) ended_for_receive: Option<Reason>,
     pub(super) ended_for_send: bool,
+    /// The owner heard that the other side sends no more, which it is told once.
+    pub(super) end_told: bool,
     /// The descriptor was given to another port (`inet:getfd`, `ignorefd`), which closes it.
     is_given_away: bool,
     /// The port is to close, for this reason.
@@ -60,6 +62,7 @@ impl Default for Tcp {
             acceptors: VecDeque::new(),
             ended_for_receive: None,
             ended_for_send: false,
+            end_told: false,
             is_given_away: false,
             ends_port: None,
             next_reference: 0,
@@ -99,7 +102,7 @@ impl Tcp {
             5 => Ok(Address::ask(self.fd()?, libc::getsockname)?.bytes()),
             6 => self.bind(data),
             7 => self.set_options(port, data),
-            8 => self.options.get(self.fd()?, data),
+            8 => self.options.get(self.fd.as_ref(), data),
             11 => self.statistics(data),
             12 => host_name(),
             13 => self.adopt(data),
