@@ -4,6 +4,7 @@
 
 use super::errors::{self, Verdict};
 use super::latin1;
+use super::predecessor::{self, Translated};
 use pcre2_sys::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -94,30 +95,61 @@ fn modern(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     }
 }
 
+/// The error, or what the predecessor refused before it.
+fn first_of(translated: &Translated, error: CompileError) -> CompileError {
+    match translated.refused {
+        // Numbers that are out of order it finds before it asks what they repeat.
+        Some((at, words)) if at < error.at || at == error.at && words != errors::NOTHING_TO_REPEAT => {
+            CompileError { text: words.into(), at }
+        }
+        _ => error,
+    }
+}
+
 impl Code {
     pub fn compile(source: &Source) -> Result<Code, CompileError> {
-        let mut text = modern(&source.text).into_owned();
-        // Where errors lie in the pattern that was given.
-        let mut shift = source.text.len() as isize - text.len() as isize;
+        let translated =
+            predecessor::translate(&source.text, source.options & PCRE2_NO_AUTO_CAPTURE == 0, source.options & PCRE2_EXTENDED != 0);
+        let mut text = modern(&translated.text).into_owned();
+        // Where errors lie in the pattern that was translated.
+        let mut shift = translated.text.len() as isize - text.len() as isize;
+        let original = |at: usize, shift: isize| translated.original(if at == 0 { 0 } else { at.saturating_add_signed(shift) });
+        // The predecessor looks for references without a group last, when it is at the end.
+        let mut no_group = None;
         let code = loop {
             let (error, at) = match library_compile(source, &text) {
                 Ok(code) => break code,
                 Err(error) => error,
             };
             if error < 100 {
-                return Err(CompileError { text: "invalid UTF-8 string".into(), at });
+                return Err(CompileError { text: "invalid UTF-8 string".into(), at: translated.original(at) });
             }
             match errors::judge(&text, error, at) {
                 Verdict::Mend { at, removed, inserted } => {
                     text.splice(at..at + removed, inserted.iter().copied());
                     shift += removed as isize - inserted.len() as isize;
                 }
+                Verdict::Later { at, removed, inserted, words } => {
+                    text.splice(at..at + removed, inserted.iter().copied());
+                    shift += removed as isize - inserted.len() as isize;
+                    no_group = Some(words);
+                }
                 Verdict::Error(words, at) => {
                     let text = words.map_or_else(|| message(error), str::to_owned);
-                    return Err(CompileError { text, at: if at == 0 { 0 } else { at.saturating_add_signed(shift) } });
+                    return Err(first_of(&translated, CompileError { text, at: original(at, shift) }));
                 }
             }
         };
+        if let Some(words) = no_group {
+            // SAFETY: the library made it, and nobody else has it.
+            unsafe { pcre2_code_free_8(code.as_ptr()) };
+            return Err(first_of(&translated, CompileError { text: words.into(), at: source.text.len() }));
+        }
+        if let Some((at, words)) = translated.refused {
+            // SAFETY: as above.
+            unsafe { pcre2_code_free_8(code.as_ptr()) };
+            return Err(CompileError { text: words.into(), at });
+        }
         let code = Code::new(code)?;
         match code.names().iter().find(|name| name.0.len() > errors::MAX_NAME_BYTES) {
             Some((name, _)) => {

@@ -3,10 +3,15 @@
 
 const MISSING_TERMINATOR: &str = "syntax error in subpattern name (missing terminator)";
 const RECURSION: &str = "(?R or (?[+-]digits must be followed by )";
-const UNKNOWN_GROUP: &str = "unrecognized character after (? or (?-";
+pub const UNKNOWN_GROUP: &str = "unrecognized character after (? or (?-";
 const NON_HEX: &str = "non-hex character in \\x{} (closing brace missing?)";
+pub const NOTHING_TO_REPEAT: &str = "nothing to repeat";
+pub const LOOKBEHIND: &str = "lookbehind assertion is not fixed length";
+pub const CALLOUT: &str = "closing ) for (?C expected";
+pub const VERB: &str = "(*VERB) not recognized or malformed";
+const NO_GROUP: &str = "reference to non-existent subpattern";
 const ZERO_REFERENCE: &str = "a numbered reference must not be zero";
-const NO_LETTERS: &str = "PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u";
+pub const NO_LETTERS: &str = "PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u";
 
 /// The text for an error of `pcre2_compile`, or None to ask the library.
 fn text(code: i32) -> Option<&'static str> {
@@ -19,19 +24,19 @@ fn text(code: i32) -> Option<&'static str> {
         6 => "missing terminating ] for character class",
         7 => "invalid escape sequence in character class",
         8 => "range out of order in character class",
-        9 => "nothing to repeat",
+        9 => NOTHING_TO_REPEAT,
         11 => UNKNOWN_GROUP,
         12 => "POSIX named classes are supported only within a class",
         13 | 31 => "POSIX collating elements are not supported",
         14 => "missing )",
-        15 => "reference to non-existent subpattern",
+        15 => NO_GROUP,
         18 => "missing ) after comment",
         19 => "regular expression is too complicated",
         20 => "regular expression is too large",
         21 => "failed to get memory",
         22 => "unmatched parentheses",
         24 => "malformed number or name after (?(",
-        25 => "lookbehind assertion is not fixed length",
+        25 => LOOKBEHIND,
         26 => ZERO_REFERENCE,
         27 => "conditional group contains more than two branches",
         28 => "assertion expected after (?( or (?(?C)",
@@ -41,8 +46,8 @@ fn text(code: i32) -> Option<&'static str> {
         36 => "\\C not allowed in lookbehind assertion",
         37 | 93 => NO_LETTERS,
         38 => "number after (?C is > 255",
-        39 | 82 => "closing ) for (?C expected",
-        40 | 60 => "(*VERB) not recognized or malformed",
+        39 | 82 => CALLOUT,
+        40 | 60 => VERB,
         41 => "unrecognized character after (?P",
         42 => MISSING_TERMINATOR,
         43 => "two named subpatterns have the same name",
@@ -81,6 +86,8 @@ pub const MAX_NAME_BYTES: usize = 32;
 pub enum Verdict {
     /// Good in the predecessor: replace `removed` bytes at a place by these.
     Mend { at: usize, removed: usize, inserted: &'static [u8] },
+    /// An error that the predecessor finds only behind all others: go on with `removed` bytes at a place replaced by these.
+    Later { at: usize, removed: usize, inserted: &'static [u8], words: &'static str },
     /// An error, with its text (None: ask the library) and place.
     Error(Option<&'static str>, usize),
 }
@@ -115,9 +122,24 @@ fn skip(pattern: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
     from + pattern[from.min(pattern.len())..].iter().take_while(|&&b| wanted(b)).count()
 }
 
+/// Where a reference by number lies, whose number begins at a place: `\12`, `\g12`, `\g{12}`.
+fn numbered_reference(pattern: &[u8], at: usize) -> Option<std::ops::Range<usize>> {
+    // The library's place is before the number, or behind it within braces.
+    let at = match pattern.get(at) {
+        Some(b'{') => at + 1,
+        Some(b'}') => at - pattern[..at].iter().rev().take_while(|b| b.is_ascii_digit()).count(),
+        _ => at,
+    };
+    let end = skip(pattern, at, |b| b.is_ascii_digit());
+    let opening = [b"\\g{".as_slice(), b"\\g", b"\\"].into_iter().find(|opening| pattern[..at].ends_with(opening))?;
+    let is_braced = opening.ends_with(b"{");
+    let is_whole = end > at && (!is_braced || pattern.get(end) == Some(&b'}'));
+    is_whole.then(|| at - opening.len()..end + is_braced as usize)
+}
+
 /// What an error of the library at a place of the pattern is called.
 pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
-    use Verdict::{Error, Mend};
+    use Verdict::{Error, Later, Mend};
     let at = at.min(pattern.len());
     let before = &pattern[..at];
     let own = text(code);
@@ -143,7 +165,17 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
         15 if before.ends_with(b"(?(") || before.ends_with(b"(?(<") || before.ends_with(b"(?('") => {
             Error(own, (skip(pattern, at, |b| b != b')') + 1).min(pattern.len()))
         }
+        15 if before.ends_with(b"(?") && pattern.get(at) == Some(&b'(') => {
+            Error(own, (skip(pattern, at, |b| b != b')') + 1).min(pattern.len()))
+        }
+        95 => {
+            let open = last(before, b"(*").unwrap_or(at);
+            Error(Some(VERB), skip(pattern, open, |b| b != b')'))
+        }
         15 if before.ends_with(b"{0}") => Error(Some(ZERO_REFERENCE), at - 1),
+        15 if let Some(reference) = numbered_reference(pattern, at) => {
+            Later { at: reference.start, removed: reference.len(), inserted: b"(?:)", words: NO_GROUP }
+        }
         15 => Error(own, skip(pattern, at, |b| b.is_ascii_alphanumeric() || b"_{-".contains(&b))),
         78 if before.last() == Some(&b'{') => Error(Some(NON_HEX), at),
         78 if before.ends_with(b"\\x") => Mend { at, removed: 0, inserted: b"00" },
@@ -159,10 +191,10 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
             None => plain,
         },
         13 | 31 => Error(own, last(before, b"[.").or_else(|| last(before, b"[=")).unwrap_or(at)),
-        25 | 87 => Error(text(125), closing(pattern, at)),
+        25 | 87 | 100 => Error(text(125), closing(pattern, at)),
         27 | 54 => Error(own, closing(pattern, last(before, b"(?(").unwrap_or(at))),
-        28 => Error(own, at + 1),
-        37 | 43 | 47 | 51 | 69 | 93 => back,
+        28 | 29 => Error(own, at + 1),
+        37 | 43 | 47 | 51 | 69 | 71 | 93 => back,
         57 if at == pattern.len() => Error(Some(ZERO_REFERENCE), at.saturating_sub(1)),
         62 if before.ends_with(b"(?P<") || before.ends_with(b"(?'") => Error(Some(MISSING_TERMINATOR), at),
         62 => Error(Some("unrecognized character after (?<"), at),

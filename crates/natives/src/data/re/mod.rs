@@ -4,6 +4,7 @@ mod code;
 mod errors;
 mod latin1;
 mod options;
+mod predecessor;
 
 use super::bytes;
 use super::long;
