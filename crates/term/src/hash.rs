@@ -36,7 +36,30 @@ pub fn internal_hash(term: Term) -> u64 {
 
 #[inline(always)]
 pub fn salted_hash(term: Term, salt: u64) -> u64 {
-    if term.is_immediate() { finish(mix(start(salt), term.raw())) } else { compound(term, start(salt)) }
+    let hash = if term.is_immediate() { finish(mix(start(salt), term.raw())) } else { compound(term, start(salt)) };
+    #[cfg(any(test, feature = "narrow-hash"))]
+    let hash = narrow::narrowed(hash, salt);
+    hash
+}
+
+/// For tests: hashes of which few bits differ, so that keys collide.
+#[cfg(any(test, feature = "narrow-hash"))]
+pub mod narrow {
+    use std::cell::Cell;
+
+    /// Tries need a hash that differs for one salt or another: hashes with larger salts stay as they are.
+    const MAX_SALT: u64 = 1;
+
+    thread_local!(static MASK: Cell<u64> = const { Cell::new(u64::MAX) });
+
+    /// From now on, hashes that this thread computes keep the bits of `mask` alone. What was hashed before is not found again.
+    pub fn set(mask: u64) {
+        MASK.with(|m| m.set(mask));
+    }
+
+    pub(super) fn narrowed(hash: u64, salt: u64) -> u64 {
+        if salt <= MAX_SALT { hash & MASK.with(Cell::get) } else { hash }
+    }
 }
 
 /// What is still to be hashed, in order from the top.

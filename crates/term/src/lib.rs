@@ -41,6 +41,8 @@ pub mod list;
 pub mod literal;
 pub mod map;
 mod map_iter;
+#[cfg(test)]
+mod model_tests;
 pub mod node;
 pub mod open;
 pub mod order;

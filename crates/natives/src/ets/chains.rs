@@ -6,6 +6,7 @@ use heddle_term::Term;
 use heddle_term::hash::internal_hash;
 use heddle_term::order::{cmp_exact, exact_eq};
 use std::cmp::Ordering as Order;
+use std::collections::HashSet;
 use std::ptr::null_mut;
 
 /// Bits of an object's place.
@@ -43,30 +44,44 @@ pub(super) struct Kept {
     pub objects: Vec<Owned>,
     /// Whole chains, of a cleared table.
     pub chains: Vec<*mut Object>,
+    /// Places of all of these: a traversal may go on from a key that was deleted, and from no other that is not there.
+    places: HashSet<u64, foldhash::fast::FixedState>,
 }
 
 // SAFETY: owns its objects.
 unsafe impl Send for Kept {}
 
 impl Kept {
+    /// What a cleared table had: `count` objects in `chains`, which nothing asks for by their places.
+    pub fn cleared(count: usize, chains: Vec<*mut Object>) -> Kept {
+        Kept { count, words: 0, objects: Vec::new(), chains, places: HashSet::default() }
+    }
+
     pub fn push(&mut self, object: Owned) {
         self.count += 1;
         self.words += object.words();
+        self.places.insert(object.hash);
         self.objects.push(object);
+    }
+
+    /// The chains of a table that is cleared while it is fixed.
+    pub fn push_chains(&mut self, chains: Vec<*mut Object>) {
+        let mut places = std::mem::take(&mut self.places);
+        for_each_of(&chains, |object| {
+            places.insert(object.hash);
+        });
+        self.places = places;
+        self.chains.extend(chains);
+    }
+
+    /// True if an object of this place was deleted.
+    pub fn had(&self, place: u64) -> bool {
+        self.places.contains(&place)
     }
 
     pub fn for_each(&self, mut f: impl FnMut(&Object)) {
         self.objects.iter().for_each(|o| f(o));
-        for &head in &self.chains {
-            let mut object = head;
-            while !object.is_null() {
-                // SAFETY: chains that we own.
-                unsafe {
-                    f(&*object);
-                    object = (*object).next;
-                }
-            }
-        }
+        for_each_of(&self.chains, f);
     }
 
     /// Frees about `count` objects (chains as a whole); returns how many.
@@ -80,6 +95,19 @@ impl Kept {
             freed += free_chain(head);
         }
         freed
+    }
+}
+
+fn for_each_of(chains: &[*mut Object], mut f: impl FnMut(&Object)) {
+    for &head in chains {
+        let mut object = head;
+        while !object.is_null() {
+            // SAFETY: the caller owns the chains.
+            unsafe {
+                f(&*object);
+                object = (*object).next;
+            }
+        }
     }
 }
 

@@ -345,8 +345,8 @@ impl HashStore {
         }
     }
 
-    /// First object behind those of `key` (or of all): calls `f` with it under the lock. `present` tells whether the key is
-    /// there.
+    /// First object after those of `key` (or of all): calls `f` with it under the lock. `present` is set to true if the key is
+    /// there, or was deleted while the table is fixed.
     pub fn next<R>(&self, key: Option<Term>, present: &mut bool, f: impl FnOnce(&Object) -> R) -> Option<R> {
         let start = key.map_or(0, place_of);
         let first_shard = self.shard_index(start);
@@ -355,7 +355,7 @@ impl HashStore {
             let object = match key {
                 Some(key) if i == 0 => {
                     let (link, found) = chains.seek(start, key);
-                    *present = found;
+                    *present = found || chains.kept.as_ref().is_some_and(|kept| kept.had(start));
                     // SAFETY: the read lock is held.
                     unsafe {
                         let mut object = if link.is_null() { null_mut() } else { *link };
@@ -476,10 +476,10 @@ impl HashStore {
                 let kept = chains.keep();
                 kept.count += here;
                 kept.words = shard.words.load(Relaxed);
-                kept.chains.extend(heads);
+                kept.push_chains(heads);
             } else {
                 shard.words.store(0, Relaxed);
-                removed.push(Kept { count: here, words: 0, objects: Vec::new(), chains: heads });
+                removed.push(Kept::cleared(here, heads));
             }
         }
         (count, Removed(removed))

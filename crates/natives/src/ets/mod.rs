@@ -29,6 +29,8 @@ pub mod update;
 pub mod walk;
 
 #[cfg(test)]
+mod model_tests;
+#[cfg(test)]
 mod tests;
 
 pub use registry::find_magic;

@@ -47,7 +47,7 @@ fn neighbour(p: &mut Process, a: &[Term], backward: bool, with_objects: bool) ->
             Store::Hash(s) => s.next(key, &mut present, copy),
             Store::Tree(s) => s.next(key, backward, copy),
         };
-        if asked && !present && !table.is_fixed() {
+        if asked && !present {
             return Err(p.badarg());
         }
         let Some(found) = found else {

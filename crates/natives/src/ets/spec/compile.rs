@@ -48,6 +48,7 @@ pub fn compile(term: Term, form: Form, dialect: Dialect) -> Result<Vec<Clause>, 
     }
     let parts = match to_vec(term) {
         Some(parts) if !parts.is_empty() => parts,
+        None if term.is_cons() => return Err(vec!["Match programs are not in a proper list.".into()]),
         _ => return Err(vec!["Match programs are not in a list.".into()]),
     };
     let mut clauses = Vec::with_capacity(parts.len());

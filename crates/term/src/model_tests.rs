@@ -1,0 +1,4 @@
+//! Maps and integers against plain models (`heddle_model`).
+
+mod integers;
+mod maps;
