@@ -153,8 +153,9 @@ impl Table {
         self.index[hole] = EMPTY;
     }
 
+    /// An index stays while removals make the entries few, so whether there is one is asked of it, not of their number.
     fn index_last(&mut self) {
-        if self.entries.len() <= INDEX_ABOVE {
+        if self.index.is_empty() && self.entries.len() <= INDEX_ABOVE {
             return;
         }
         if self.entries.len() * 2 > self.index.len() {
@@ -198,36 +199,104 @@ fn hash(key: Term) -> u32 {
 }
 
 #[cfg(test)]
+impl Table {
+    /// Every entry has one slot, which a search from its home finds, and no slot says anything else.
+    fn check(&self) {
+        if self.index.is_empty() {
+            assert!(self.entries.len() <= INDEX_ABOVE);
+            return;
+        }
+        assert!(self.index.len().is_power_of_two() && self.entries.len() * 2 <= self.index.len());
+        assert!(self.entries.len() * 16 >= self.index.len(), "an index much too large");
+        assert_eq!(self.index.iter().filter(|slot| slot.at != EMPTY.at).count(), self.entries.len());
+        for (at, &(key, _)) in self.entries.iter().enumerate() {
+            assert_eq!(self.position(key), Some(at));
+            assert_eq!(self.index[self.slot_of(at)].hash, hash(key));
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Against a plain list, with many removals in the middle of runs.
-    #[test]
-    fn behaves_like_a_list_of_pairs() {
-        let mut model: Vec<(i64, i64)> = Vec::new();
+    /// The next number of a sequence, from 0 to `below - 1`.
+    fn draw(state: &mut u64, below: u64) -> u64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*state >> 33) % below
+    }
+
+    /// `steps` random operations beside a plain list. The number of entries that it tends to goes up and down, over each size at which an
+    /// index comes, grows and goes. `key` makes a key of its number.
+    fn compare(seed: u64, steps: u64, key: impl Fn(u64) -> Term) {
+        let sizes = [3, 17, 7, 16, 40, 5, 130, 9, 18, 300, 12, 0];
+        let mut random = seed;
+        let mut model: Vec<(u64, u64)> = Vec::new();
         let mut tested = Dictionary::default();
-        let mut random = 12345u64;
-        for round in 0..40_000i64 {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Grows, shrinks and grows: the range of keys changes.
-            let range = if round / 10_000 % 2 == 0 { 600 } else { 40 };
-            let key = (random >> 33) as i64 % range;
-            let place = model.iter().position(|p| p.0 == key);
-            if random >> 32 & 1 == 0 || round / 10_000 % 2 == 1 && random >> 30 & 1 == 0 {
-                let expected = place.map(|i| model.swap_remove(i).1);
-                assert_eq!(tested.erase(Term::small(key)), expected.map(Term::small));
-            } else {
-                let expected = place.map(|i| model[i].1);
-                match place {
-                    Some(i) => model[i].1 = round,
-                    None => model.push((key, round)),
-                }
-                assert_eq!(tested.put(Term::small(key), Term::small(round)), expected.map(Term::small));
+        let mut wanted = 0;
+        for step in 0..steps {
+            if step % 400 == 0 {
+                wanted = sizes[draw(&mut random, sizes.len() as u64) as usize];
             }
-            assert_eq!(tested.len(), model.len());
+            let number = draw(&mut random, 2 * wanted as u64 + 4);
+            let place = model.iter().position(|p| p.0 == number);
+            // Some way beyond the size that is wanted, so that it is crossed again and again.
+            let adds = if model.len() < wanted { 7 } else { 2 };
+            match draw(&mut random, 10) {
+                dice if dice < adds => {
+                    assert_eq!(tested.put(key(number), Term::small(step as i64)), place.map(|i| Term::small(model[i].1 as i64)));
+                    match place {
+                        Some(i) => model[i].1 = step,
+                        None => model.push((number, step)),
+                    }
+                }
+                9 => assert_eq!(tested.get(key(number)), place.map(|i| Term::small(model[i].1 as i64))),
+                _ => {
+                    // Mostly one that is there.
+                    let number = if model.is_empty() { number } else { model[draw(&mut random, model.len() as u64) as usize].0 };
+                    let place = model.iter().position(|p| p.0 == number);
+                    let expected = place.map(|i| Term::small(model.swap_remove(i).1 as i64));
+                    assert_eq!(tested.erase(key(number)), expected);
+                }
+            }
+            if draw(&mut random, 5_000) == 0 {
+                tested.clear();
+                model.clear();
+            }
+            // The order is that of the list: both fill a hole with the last.
+            let entries = tested.entries().iter().map(|e| e.1);
+            assert!(entries.eq(model.iter().map(|e| Term::small(e.1 as i64))), "seed {seed}, step {step}");
+            if let Some(table) = &tested.0 {
+                table.check();
+            }
         }
-        for (key, value) in model {
-            assert_eq!(tested.get(Term::small(key)), Some(Term::small(value)));
+    }
+
+    #[test]
+    fn behaves_like_a_list_of_pairs_at_all_sizes() {
+        for seed in 0..10 {
+            compare(seed, 4_000, |number| Term::small(number as i64));
         }
+    }
+
+    /// Keys whose homes are one place, so that searches and removals go through long runs that wrap around.
+    #[test]
+    fn behaves_so_with_colliding_keys() {
+        let keys: Vec<Term> = (0i64..).map(Term::small).filter(|&k| hash(k) & 255 > 253).take(700).collect();
+        for seed in 0..10 {
+            compare(seed, 2_000, |number| keys[number as usize]);
+        }
+    }
+
+    #[test]
+    fn what_is_put_is_found_where_removals_made_the_entries_few() {
+        let mut tested = Dictionary::default();
+        let small = |n: i64| Term::small(n);
+        (1..=17).for_each(|n| assert_eq!(tested.put(small(n), small(n)), None));
+        (10..=17).for_each(|n| assert_eq!(tested.erase(small(n)), Some(small(n))));
+        assert_eq!(tested.put(small(99), small(1)), None);
+        assert_eq!(tested.get(small(99)), Some(small(1)));
+        assert_eq!(tested.erase(small(99)), Some(small(1)));
+        assert_eq!(tested.len(), 9);
     }
 }
