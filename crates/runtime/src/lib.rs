@@ -28,6 +28,8 @@ pub mod literals;
 pub mod locks;
 pub mod long_gc;
 pub mod messages;
+#[cfg(test)]
+mod model_tests;
 pub mod msacc;
 pub mod names;
 pub mod natives;

@@ -12,6 +12,8 @@
 
 pub mod fire;
 pub mod handle;
+#[cfg(test)]
+mod model_tests;
 mod node;
 mod receive;
 mod slab;

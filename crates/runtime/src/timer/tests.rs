@@ -13,21 +13,21 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-struct Clock {
-    wheel: Wheel,
+pub struct Clock {
+    pub wheel: Wheel,
     directory: Directory,
-    now: u64,
+    pub now: u64,
 }
 
 impl Clock {
-    fn at(now: u64) -> Clock {
+    pub fn at(now: u64) -> Clock {
         let mut wheel = Wheel::new();
         wheel.advance(now, |_, _| unreachable!());
         Clock { wheel, directory: Directory::new(0), now }
     }
 
     /// A timer whose sequence number says its deadline.
-    fn set(&mut self, deadline: u64) -> *const Node {
+    pub fn set(&mut self, deadline: u64) -> *const Node {
         let node = self.wheel.take_node(&self.directory).unwrap();
         // SAFETY: just taken.
         unsafe {
@@ -38,7 +38,7 @@ impl Clock {
         node
     }
 
-    fn cancel(&mut self, node: *const Node) {
+    pub fn cancel(&mut self, node: *const Node) {
         // SAFETY: nodes stay as long as their directory.
         let node = unsafe { &*node };
         let (generation, kind) = node.claim.seen().unwrap();
@@ -48,7 +48,7 @@ impl Clock {
     }
 
     /// Deadlines of those that are due after `step` ms more.
-    fn step(&mut self, step: u64) -> Vec<u64> {
+    pub fn step(&mut self, step: u64) -> Vec<u64> {
         self.now += step;
         self.wheel.advance(self.now, |wheel, node| wheel.slab.give_back(&self.directory, node));
         let mut out = Vec::new();

@@ -1,0 +1,5 @@
+//! Structures of a process and of the whole node against plain models (`heddle_model`).
+
+mod dictionary;
+mod inner_queue;
+mod names;
