@@ -7,10 +7,14 @@
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Operations of one sequence: each sequence begins with a new subject.
 const SEQUENCE: usize = 3000;
+/// An operation that takes longer is said to hang, and ends the test program: a hang cannot be shrunk.
+const HANG: Duration = Duration::from_secs(60);
 /// Runs of a failing sequence that are spent on making it smaller.
 const SHRINK_RUNS: usize = 3000;
 
@@ -115,7 +119,10 @@ pub fn run<S: Subject>() {
     let seed = setting("HEDDLE_MODEL_SEED", 1);
     let end = std::env::var("HEDDLE_MODEL_SECONDS").ok().map(|s| Instant::now() + Duration::from_secs(s.parse().expect("seconds")));
     let mut done = 0;
+    let now = Arc::new(AtomicU64::new(seed));
+    let watch = Watch::start(std::any::type_name::<S>(), now.clone());
     for round in seed.. {
+        now.store(round, Ordering::Relaxed);
         if done >= operations || end.is_some_and(|end| Instant::now() > end) {
             break;
         }
@@ -127,6 +134,7 @@ pub fn run<S: Subject>() {
             })
             .collect();
         if attempt::<S>(&sequence).is_err() {
+            drop(watch);
             fail::<S>(round, sequence);
         }
         done += SEQUENCE as u64;
@@ -138,6 +146,37 @@ pub fn run<S: Subject>() {
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
+/// Ends the test program if one sequence takes too long; until it is dropped.
+struct Watch(Arc<AtomicBool>);
+
+impl Watch {
+    /// `round` is the seed of the sequence that runs.
+    fn start(name: &'static str, round: Arc<AtomicU64>) -> Watch {
+        let ended = Arc::new(AtomicBool::new(false));
+        let stop = ended.clone();
+        std::thread::spawn(move || {
+            let (mut seen, mut since) = (u64::MAX, Instant::now());
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(100));
+                let now = round.load(Ordering::Relaxed);
+                if now != seen {
+                    (seen, since) = (now, Instant::now());
+                } else if since.elapsed() > HANG {
+                    eprintln!("{name} hangs in the sequence of HEDDLE_MODEL_SEED={seen}");
+                    std::process::abort();
+                }
+            }
+        });
+        Watch(ended)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// How many operations a failing sequence ran.
