@@ -23,7 +23,7 @@ calls() ->
      {erlang, list_to_tuple, [list], tuple}, {erlang, tuple_to_list, [tuple], list}, {erlang, element, [small, tuple], any}, {erlang, setelement, [small, tuple, any], tuple}, {erlang, append_element, [tuple, any], tuple},
      {erlang, insert_element, [small, tuple, any], tuple}, {erlang, delete_element, [small, tuple], tuple}, {erlang, make_tuple, [count, any], tuple}, {erlang, make_tuple, [count, any, {some, {tuple_of, [count, any]}}], tuple},
      {erlang, tuple_size, [tuple], int}, {ordsets, union, [list, list], list}, {ordsets, subtract, [list, list], list}, {ordsets, from_list, [list], list}, {erlang, list_to_atom, [str], atom},
-     {erlang, phash2, [list], int}, {erlang, '<', [list, list], bool}, {erlang, '=:=', [list, list], bool}, {erts_debug, flat_size, [list], int}, {erlang, iolist_size, [list], int}, {erlang, list_to_binary, [list], bin},
+     {erlang, phash2, [list], int}, {erlang, '<', [list, list], bool}, {erlang, '=:=', [list, list], bool}, {erlang, iolist_size, [list], int}, {erlang, list_to_binary, [list], bin},
      {proplists, get_value, [any, list], any}, {proplists, compact, [list], list}, {lists, search, [{exact, fun erlang:is_atom/1}, list], any}, {lists, filter, [{exact, fun erlang:is_integer/1}, list], list}, {lists, map, [{exact, fun erlang:hd/1}, list], list},
      {lists, foldl, [{exact, fun erlang:'+'/2}, num, list], num}, {lists, foldr, [{exact, fun erlang:max/2}, any, list], any}, {lists, partition, [{exact, fun erlang:is_list/1}, list], any}, {lists, sort, [{exact, fun erlang:'>='/2}, list], list}, {lists, usort, [{exact, fun erlang:'=<'/2}, list], list}}.
 

@@ -50,6 +50,7 @@ safe(trace, F, _) -> lists:member(F, [function, process, port, send, recv, info,
 safe(erts_debug, F, _) -> lists:member(F, [flat_size, same, size, map_info]) andalso F =/= map_info andalso F =/= size;
 safe(re, F, _) -> F =/= internal_run andalso F =/= compile;  % a compiled expression is the emulator's own
 safe(maps, F, _) -> not lists:member(F, [keys, values, to_list, iterator, next, internal_iterator, fold, foreach, take]);
+safe(unicode, bin_is_7bit, _) -> false;  % stock says no to every binary
 safe(_, _, _) -> true.
 
 argument() ->
@@ -71,6 +72,8 @@ text(Class, Reason, Stack) ->
     end.
 
 %% Without the numbers of references and processes.
+%% White space goes too: the length of a reference decides where lines are broken.
+unnamed([C | T]) when C =:= $\s; C =:= $\n -> unnamed(T);
 unnamed("#Ref<" ++ T) -> "#Ref" ++ unnamed(lists:dropwhile(fun(C) -> C =/= $> end, T));
 unnamed("<0." ++ T) -> "<pid" ++ unnamed(lists:dropwhile(fun(C) -> C =/= $> end, T));
 unnamed([C | T]) -> [C | unnamed(T)];
