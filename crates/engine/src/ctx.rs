@@ -263,7 +263,6 @@ pub unsafe fn leave_at(c: *mut Ctx, ip: *const u64, live: usize, r: i64) {
         p.ip = ip;
         p.saved.clear();
         p.saved.extend_from_slice(&(&(*c).x)[..live]);
-        p.live = live as u16;
         (*c).left = r;
     }
 }

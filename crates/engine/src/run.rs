@@ -4,7 +4,7 @@ use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_
 use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
 use crate::ops::tasks::run_task;
-use heddle_runtime::process::{FLAG_FLOATS, FLAG_HIBERNATES, FLAG_OVER_LIMIT, Outcome, Process};
+use heddle_runtime::process::{FLAG_FLOATS, FLAG_HIBERNATES, FLAG_OVER_LIMIT, Outcome, Process, Stand};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
 use heddle_term::Term;
@@ -80,12 +80,11 @@ impl EngineThread for Thread {
                 }
                 p.flags &= !FLAG_HIBERNATES;
             }
-            if p.live == spawn::STARTING {
+            if p.stand == Stand::Starting {
                 (*c).x[0] = p.initial_call.module.into();
                 (*c).x[1] = p.initial_call.function.into();
                 (*c).x[2] = Term::from_raw(*p.stop);
                 p.stop = p.stop.add(1);
-                p.live = 3;
                 p.sync_limit();
             } else {
                 let live = p.saved.len();
@@ -97,6 +96,7 @@ impl EngineThread for Thread {
                 let floats = std::mem::take(&mut p.rare().floats);
                 (&mut (*c).f)[..floats.len()].copy_from_slice(&floats);
             }
+            p.stand = Stand::Runs;
             (*c).left = 0;
             let ip = p.ip;
             let out = (*(ip as *const OpFn))(ip, c, p.heap.htop, p.stop, reductions);
@@ -110,6 +110,7 @@ impl EngineThread for Thread {
                 OUT_SUSPENDED => Outcome::Suspended,
                 _ => Outcome::Yield,
             };
+            p.stand = if outcome == Outcome::Wait { Stand::Waits } else { Stand::Stopped };
             let left = (*c).left;
             (outcome, left)
         }

@@ -80,6 +80,11 @@ impl InnerQueue {
         self.len == 0
     }
 
+    /// Whether `receive` has looked at all of them.
+    pub fn is_at_end(&self) -> bool {
+        self.save.is_null()
+    }
+
     pub(crate) fn first(&self) -> *mut Signal {
         self.first
     }

@@ -1,6 +1,7 @@
 //! The runtime: processes, their memory, signals between them, schedulers, code tables. It does not know how an instruction
 //! runs or what a native does.
 
+pub mod activity;
 pub mod affinity;
 pub mod balance;
 pub mod blocking;

@@ -233,6 +233,20 @@ impl Class {
     }
 }
 
+/// Where a process stands, as its owner knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u16)]
+pub enum Stand {
+    /// It never ran: nothing is saved. What `apply` wants is in `initial_call` and, on top of the stack, the argument list.
+    Starting,
+    /// Within a slice.
+    Runs,
+    /// Behind a slice that ended because it waits.
+    Waits,
+    /// Behind a slice that ended otherwise: it is to go on.
+    Stopped,
+}
+
 /// What a native left for the engine besides its result. `Err(Thrown)` says which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Thrown {
@@ -371,8 +385,7 @@ pub struct Process {
     pub ip: *const u64,
     /// Reductions that natives used beyond one; the engine subtracts and clears it.
     pub extra_reductions: u32,
-    /// Number of X registers saved in `saved`.
-    pub live: u16,
+    pub stand: Stand,
     pub flags: u16,
     pub shared: *mut ProcShared,
     pub messages: InnerQueue,
@@ -674,7 +687,7 @@ impl Process {
             end: null_mut(),
             ip: null(),
             extra_reductions: 0,
-            live: 0,
+            stand: Stand::Stopped,
             shared: null_mut(),
             messages: InnerQueue::new(),
             high_water: null_mut(),

@@ -2,7 +2,7 @@
 
 use crate::package::Package;
 use crate::placement::Place;
-use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions};
+use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions, Stand};
 use crate::{gc, proctab, sched, shared};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
@@ -21,10 +21,6 @@ pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::Atom
 pub static MAX_HEAP_BINARIES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(u16::MAX as u64);
 pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-
-/// `Process::live` of a process that never ran: nothing is saved, what `apply` wants is in `initial_call` and, on top of the
-/// stack, the argument list.
-pub const STARTING: u16 = u16::MAX;
 
 /// Where a process starts and ends: code cells of the engine.
 pub struct EntryPoints {
@@ -112,7 +108,7 @@ fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> Pr
         *local.stop = args.raw();
         *local.stop.add(1) = entry.exit as u64 | heddle_term::term::TAG_CONTINUATION;
     }
-    local.live = STARTING;
+    local.stand = Stand::Starting;
     local.sync_limit();
     let p = process::allocate(pid, local);
     crate::placement::put(&p, options.place);

@@ -169,7 +169,6 @@ ops! {
         p.ip = waiter.entry.load(Ordering::Acquire);
         p.saved.clear();
         p.saved.extend_from_slice(&[entry.module.into(), (*c).x[arity + entry.num_free as usize], args]);
-        p.live = 3;
         crate::collect::tidy_saved(p);
         (*c).left = r;
         OUT_SUSPENDED
@@ -287,7 +286,6 @@ ops! {
         p.ip = ip.add(1);
         p.saved.clear();
         p.saved.push(Term::bool(true));
-        p.live = 1;
         (*c).left = r;
         OUT_YIELD
     }

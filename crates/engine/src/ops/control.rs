@@ -163,7 +163,6 @@ pub(crate) fn lie_down(p: &mut Process, mfa: &mut [Term]) {
     p.ip = entry.apply;
     p.saved.clear();
     p.saved.extend_from_slice(mfa);
-    p.live = 3;
 }
 
 /// A process that hibernates was woken: `None` if there is a message, so that it goes on. Other signals do not end it.

@@ -8,7 +8,7 @@ use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::gc::Kind;
-use heddle_runtime::process::Exception;
+use heddle_runtime::process::{Exception, Stand};
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
 use heddle_runtime::{busy, handle, held, long_gc, sched, send, small, system_monitor};
@@ -70,7 +70,6 @@ ops! {
         let p = save!(c, h, s);
         p.ip = target;
         p.saved.clear();
-        p.live = 0;
         crate::ctx::OUT_YIELD
     }
     fn remove_message(ip, c, h, s, r) {
@@ -101,12 +100,11 @@ ops! {
         let p = save!(c, h, s);
         p.ip = *ip.add(1) as *const u64;
         p.saved.clear();
-        p.live = 0;
         p.shared().state.clear_active();
         if !p.shared().state.has_signals() {
             return switch_waiting(ip, c, h, s, r);
         }
-        let code = drain(c);
+        let code = drain_waiting(c);
         load!(c, h, s);
         if code == ENDED {
             (*c).left = r;
@@ -214,11 +212,17 @@ unsafe fn do_send(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     }
 }
 
-/// Handles the inbox; the tops are saved.
+/// Handles the inbox of a process that is about to wait; the tops are saved.
 #[inline(never)]
-unsafe fn drain(c: *mut Ctx) -> u64 {
+unsafe fn drain_waiting(c: *mut Ctx) -> u64 {
     // SAFETY: the running process is ours.
-    unsafe { if handle::drain(&mut *(*c).p) == handle::After::Exit { ENDED } else { EMPTY } }
+    unsafe {
+        let p = &mut *(*c).p;
+        p.stand = Stand::Waits;
+        let after = handle::drain(p);
+        p.stand = Stand::Runs;
+        if after == handle::After::Exit { ENDED } else { EMPTY }
+    }
 }
 
 /// Puts the next message in X0.

@@ -3,11 +3,12 @@
 
 use super::flags;
 use crate::args;
+use heddle_runtime::activity::Activity;
 use heddle_runtime::links::MonitorKind;
-use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Thrown};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Stand, Thrown};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, code, dirty, handle, proctab, stack, task};
+use heddle_runtime::{Package, activity, code, handle, proctab, stack, task};
 use heddle_term::area::{Region, Seen, for_each_reference};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
@@ -265,7 +266,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
             // It never ran: it is about to. Or it is a task, which has no functions.
-            None if q.live == heddle_runtime::spawn::STARTING || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.initial_call),
+            None if q.stand == Stand::Starting || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.initial_call),
             None => am::UNDEFINED.into(),
         },
         "current_location" => match current(q) {
@@ -277,29 +278,16 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         },
         "current_stacktrace" => stacktrace(q, heap),
         "initial_call" => mfa_term(heap, q.initial_call),
-        "status" => {
-            let state = q.shared().state.load();
-            Atom::new(if own || state.is_dirty() && dirty::is_running(q.pid()) {
-                "running"
-            } else if state.is_dirty() {
-                "runnable"
-            } else if q.suspend_count > 0 {
-                "suspended"
-            } else if let Some(waits) = task::is_waiting(q) {
-                if waits { "waiting" } else { "runnable" }
-            } else if q.live == 0 && q.flags & FLAG_HIBERNATES == 0 && state.is_running() {
-                // It answers from its own receive, or before it goes on with a slice.
-                "waiting"
-            } else if q.flags & FLAG_HIBERNATES != 0 || q.saved.is_empty() && q.live != heddle_runtime::spawn::STARTING {
-                "waiting"
-            } else if q.flags & FLAG_AT_PORT != 0 {
-                // As stock says of who waits for a busy port.
-                "suspended"
-            } else {
-                "runnable"
-            })
-            .into()
-        }
+        "status" => Atom::new(match activity::of(q) {
+            _ if own => "running",
+            // As stock says of a process that waits for a busy port.
+            Activity::Waiting if q.flags & FLAG_AT_PORT != 0 => "suspended",
+            Activity::Running => "running",
+            Activity::Runnable => "runnable",
+            Activity::Waiting => "waiting",
+            Activity::Suspended => "suspended",
+        })
+        .into(),
         "messages" if q.sensitive => Term::NIL,
         "messages" => {
             let messages: Vec<Term> = q.messages.terms().map(|t| heap.copy(t)).collect();

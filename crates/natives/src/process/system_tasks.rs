@@ -1,5 +1,6 @@
 //! Work that runs inside another process: garbage collection and checks for old code.
 
+use heddle_runtime::activity::{self, Activity};
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
 use heddle_runtime::signal::{Body, Signal};
@@ -55,20 +56,27 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
         Some("inherit") => p.priority,
         _ => return Err(p.badarg()),
     };
-    let task = Task { requester: requester.payload(), kind, id: Package::new(id), argument };
+    let task = Task { requester: requester.payload(), kind, id: Package::new(id), argument, until: None };
     send::ask_as(priority, target.payload(), move |other| task.run(other));
     Ok(am::OK.into())
 }
+
+/// A process that has a turn to come and stands in code that is old by now may have entered it when it was not, and be about to leave
+/// it: then it is asked again, until it has had so many reductions. One that stays in old code uses it; a caller that goes in and out does
+/// not, whatever was loaded between two of its turns.
+const TIME_TO_LEAVE: u64 = 4_000;
 
 struct Task {
     requester: u64,
     kind: Atom,
     id: Package,
     argument: Atom,
+    /// Reductions of the process at which it has had time to leave old code, if that waits for it.
+    until: Option<u64>,
 }
 
 impl Task {
-    fn run(self, target: Option<&mut Process>) {
+    fn run(mut self, target: Option<&mut Process>) {
         let result = match (self.kind.name(), target) {
             (_, None) => Term::bool(false),
             ("system_task_test", _) => Term::bool(true),
@@ -87,7 +95,18 @@ impl Task {
                 }
                 Term::bool(true)
             }
-            (_, Some(target)) => Term::bool(USES_OLD_CODE.get().is_some_and(|uses| uses(target, self.argument))),
+            (_, Some(target)) => {
+                let uses = USES_OLD_CODE.get().is_some_and(|uses| uses(target, self.argument));
+                if uses && activity::of(target) == Activity::Runnable && !target.shared().state.load().is_dirty() {
+                    let until = *self.until.get_or_insert(target.reductions + TIME_TO_LEAVE);
+                    if target.reductions < until {
+                        let again = Signal::new(Body::Call(Box::new(move |target| self.run(target))));
+                        let _ = send::deliver(target.proc_ref(), again);
+                        return;
+                    }
+                }
+                Term::bool(uses)
+            }
         };
         send::build_message(self.requester, |heap| {
             let id = heap.copy(self.id.term());

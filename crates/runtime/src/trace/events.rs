@@ -1,7 +1,7 @@
 //! What happens to a process, as its tracers hear it. Callers test `ProcShared::trace` first.
 
 use crate::code;
-use crate::process::{ProcShared, Process};
+use crate::process::{ProcShared, Process, Stand};
 use crate::trace::frames::mfa_term;
 use crate::trace::sessions::EventSpec;
 use crate::trace::{Traced, emit, flags, spec, tracees};
@@ -130,7 +130,7 @@ pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: b
 
 /// Where a process stands that does not run: `{M, F, A}`.
 pub fn place(p: &Process, heap: &mut Heap) -> Term {
-    if p.live == crate::spawn::STARTING {
+    if p.stand == Stand::Starting {
         return mfa_term(heap, p.initial_call);
     }
     match code::locate(p.ip).map(|l| l.mfa).or_else(|| native_at(p.ip)) {

@@ -1,0 +1,41 @@
+//! What a process does, as its status says it. Whoever asks has a signal handled by the process, so the state word says no more than that
+//! somebody has it just now: what counts is what it did before (`Stand`) and whether it has a reason to go on.
+
+use crate::process::{FLAG_HIBERNATES, Process, Stand};
+use crate::timer::Phase;
+use crate::{dirty, task};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Activity {
+    Running,
+    Runnable,
+    Waiting,
+    Suspended,
+}
+
+/// For its owner, or a thread that handles its signals.
+pub fn of(p: &Process) -> Activity {
+    if p.suspend_count > 0 {
+        return Activity::Suspended;
+    }
+    if p.shared().state.load().is_dirty() {
+        return if dirty::is_running(p.pid()) { Activity::Running } else { Activity::Runnable };
+    }
+    if p.stand == Stand::Runs {
+        return Activity::Running;
+    }
+    if waits(p) { Activity::Waiting } else { Activity::Runnable }
+}
+
+/// Whether it goes on waiting unless something else arrives. It is not in its slice.
+fn waits(p: &Process) -> bool {
+    if let Some(waits) = task::is_waiting(p) {
+        return waits;
+    }
+    if p.flags & FLAG_HIBERNATES != 0 {
+        return p.messages.is_empty();
+    }
+    // A native that waits has its arguments saved, and knows what for; `receive` has nothing saved, and goes on with a message that it has
+    // not looked at.
+    p.stand == Stand::Waits && (!p.saved.is_empty() || p.messages.is_at_end() && p.timer.phase != Phase::Fired)
+}
