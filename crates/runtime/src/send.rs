@@ -201,14 +201,16 @@ pub fn node_name() -> Atom {
 
 // ---- links ----
 
-/// `link/1` towards a local pid or port.
-pub fn link(p: &mut Process, other: Term) {
+/// `link/1` towards a local pid or port. False if nothing is there: a process that traps exits, or is a task, is told so by an exit signal
+/// instead.
+#[must_use]
+pub fn link(p: &mut Process, other: Term) -> bool {
     if other == p.pid_term() {
-        return;
+        return true;
     }
     let inner = p.relations.make();
     match inner.links.get_mut(&other) {
-        Some(l) if l.active => return,
+        Some(l) if l.active => return true,
         Some(l) => *l = Link { active: true, unlinking: 0 },
         None => {
             inner.links.insert(other, Link { active: true, unlinking: 0 });
@@ -219,6 +221,10 @@ pub fn link(p: &mut Process, other: Term) {
         traced_link(p, other);
     }
     let exists = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok());
+    if !exists && !p.trap_exit && p.flags & FLAG_TASK == 0 {
+        p.relations.make().links.remove(&other);
+        return false;
+    }
     if !exists {
         // As if the other had ended before the link reached it.
         p.shared().state.push_to_itself(Signal::new(Body::Exit {
@@ -229,6 +235,7 @@ pub fn link(p: &mut Process, other: Term) {
             token: None,
         }));
     }
+    true
 }
 
 #[cold]

@@ -34,12 +34,23 @@ fn make_ref(p: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 fn link(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !(a[0].is_local_pid() || a[0].is_local_port()) {
-        return Err(if a[0].is_pid() || a[0].is_port() { p.error(am::NOCONNECTION) } else { p.badarg() });
+    if a[0].is_local_pid() || a[0].is_local_port() {
+        return if send::link(p, a[0]) { Ok(Term::bool(true)) } else { Err(p.error(am::NOPROC)) };
     }
-    // A process that does not trap exits gets badarg-free noproc as a signal: see send::link.
-    send::link(p, a[0]);
-    Ok(Term::bool(true))
+    let is_of_this_node = PidView::of(a[0]).map(|view| view.node).or_else(|| PortView::of(a[0]).map(|view| view.node)) == Some(node_name());
+    match a[0].is_pid() || a[0].is_port() {
+        false => Err(p.badarg()),
+        true if !is_of_this_node => Err(p.error(am::NOCONNECTION)),
+        // Of an earlier life of this node.
+        true if p.trap_exit => {
+            send::build_message(p.pid(), |heap| {
+                let from = heap.copy(a[0]);
+                heap.tuple(&[am::EXIT_UPPER.into(), from, am::NOPROC.into()])
+            });
+            Ok(Term::bool(true))
+        }
+        true => Err(p.error(am::NOPROC)),
+    }
 }
 
 fn unlink(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -170,7 +170,8 @@ impl<'a> Context<'a> {
     // ---- relations ----
 
     pub fn link(&mut self, other: Pid) {
-        machine(|| send::link(self.process, Term::local_pid(other.0)));
+        // A task is told of one that is gone by an exit signal.
+        let _ = machine(|| send::link(self.process, Term::local_pid(other.0)));
     }
     pub fn unlink(&mut self, other: Pid) {
         machine(|| send::unlink(self.process, Term::local_pid(other.0)));
