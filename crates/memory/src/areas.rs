@@ -3,8 +3,8 @@
 //! They are read while their threads use them: figures of one area may be of different moments. Descriptions of areas lie in memory
 //! that is never given back, so reading one that just ended gives old figures at worst. Blocks above 2 GiB have no area.
 
+use crate::mi::{mi_heap_area_t, mi_heap_t, mi_heap_visit_blocks};
 use crate::{Kind, mimalloc};
-use libmimalloc_sys::{mi_heap_area_t, mi_heap_t, mi_heap_visit_blocks};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -2,11 +2,10 @@
 
 use crate::Kind;
 use crate::failure::out_of_memory;
-use crate::mimalloc::{mi_theap_malloc, mi_theap_realloc};
+use crate::mi::{mi_free, mi_theap_malloc, mi_theap_realloc};
 use crate::own_row::own_row;
 use crate::recent::RECENT_BYTES;
 use crate::rows;
-use libmimalloc_sys::mi_free;
 
 /// A block of so many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]

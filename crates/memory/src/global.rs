@@ -5,13 +5,13 @@
 //! (a message and its signal cost 240 instructions instead of 60). What `malloc` aligns anyway needs no such request.
 
 use crate::failure::out_of_memory;
-use crate::mimalloc::mi_theap_malloc;
+use crate::mi::{
+    mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_theap_malloc, mi_zalloc,
+    mi_zalloc_aligned,
+};
 use crate::own_row::own_row;
 use crate::rows;
 use crate::{COUNTED, Kind};
-use libmimalloc_sys::{
-    mi_free, mi_malloc, mi_malloc_aligned, mi_option_set_default, mi_option_t, mi_realloc, mi_realloc_aligned, mi_zalloc, mi_zalloc_aligned,
-};
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_long;
 

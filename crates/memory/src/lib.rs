@@ -10,6 +10,11 @@ mod blocks;
 mod crowds;
 mod failure;
 mod global;
+#[cfg(not(any(miri, feature = "libc-malloc")))]
+mod mi;
+#[cfg(any(miri, feature = "libc-malloc"))]
+#[path = "mi_checked.rs"]
+mod mi;
 mod mimalloc;
 mod own_row;
 mod recent;

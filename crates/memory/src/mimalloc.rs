@@ -1,39 +1,10 @@
-//! What mimalloc 3 offers and its Rust binding has no name for.
+//! A heap of mimalloc for each kind of memory, and where messages lie.
 
+use crate::mi::{mi_heap_delete, mi_heap_main, mi_heap_new, mi_heap_new_in_arena, mi_heap_t, mi_manage_os_memory_ex};
 use crate::{KINDS, Kind};
-use libmimalloc_sys::{mi_heap_new, mi_heap_t};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
-
-/// The pages of one thread in one heap.
-#[repr(C)]
-pub struct ThreadHeap {
-    _opaque: [u8; 0],
-}
-
-// SAFETY: declared as mimalloc declares them (see the version in Cargo.lock).
-unsafe extern "C" {
-    pub fn mi_heap_main() -> *mut mi_heap_t;
-    /// The calling thread's; made if there is none.
-    pub fn mi_heap_theap(heap: *mut mi_heap_t) -> *mut ThreadHeap;
-    pub fn mi_theap_malloc(theap: *mut ThreadHeap, size: usize) -> *mut c_void;
-    pub fn mi_theap_realloc(theap: *mut ThreadHeap, block: *mut c_void, size: usize) -> *mut c_void;
-    pub fn mi_theap_collect(theap: *mut ThreadHeap, force: bool);
-    fn mi_manage_os_memory_ex(
-        start: *mut c_void,
-        size: usize,
-        is_committed: bool,
-        is_pinned: bool,
-        is_zero: bool,
-        numa_node: i32,
-        exclusive: bool,
-        arena: *mut *mut c_void,
-    ) -> bool;
-    /// As at the end of the thread, which may go on all the same.
-    pub fn _mi_theap_collect_abandon(theap: *mut ThreadHeap);
-    fn mi_heap_new_in_arena(arena: *mut c_void) -> *mut mi_heap_t;
-}
 
 /// Where `Kind::Message` lies, or null: anywhere.
 static MESSAGE_ARENA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -82,7 +53,7 @@ pub fn heap(kind: Kind) -> *mut mi_heap_t {
         Err(other) => {
             if kind != Kind::Rest {
                 // SAFETY: ours, and nobody else knows it.
-                unsafe { libmimalloc_sys::mi_heap_delete(new) };
+                unsafe { mi_heap_delete(new) };
             }
             other
         }

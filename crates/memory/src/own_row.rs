@@ -8,7 +8,7 @@
 use crate::row::Row;
 use crate::rows::SHARED;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod word {
     use super::{Row, SHARED};
 
@@ -44,7 +44,7 @@ mod word {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 mod word {
     use super::{Row, SHARED};
     use std::cell::Cell;

@@ -2,7 +2,8 @@
 //! line; who wants to know adds up all rows (`rows`).
 
 use crate::crowds::Crowds;
-use crate::mimalloc::{self, ThreadHeap};
+use crate::mi::{ThreadHeap, mi_free, mi_heap_theap};
+use crate::mimalloc;
 use crate::recent::{self, COMMON, RECENT_BYTES, Recent};
 use crate::rows::{self, SHARED};
 use crate::{COUNTED, KINDS, Kind};
@@ -113,7 +114,7 @@ impl Blocks {
 /// One that was kept, and counts as freed.
 fn free_data(block: *mut u8) {
     // SAFETY: a block of the allocator's that nobody uses.
-    unsafe { libmimalloc_sys::mi_free(block.cast()) };
+    unsafe { mi_free(block.cast()) };
 }
 
 impl Row {
@@ -153,7 +154,7 @@ impl Row {
             return heap;
         }
         // SAFETY: a heap that stays.
-        let heap = unsafe { mimalloc::mi_heap_theap(mimalloc::heap(kind)) };
+        let heap = unsafe { mi_heap_theap(mimalloc::heap(kind)) };
         // Not when the thread is ending: then mimalloc takes it back.
         if !self.is_shared() {
             self.heaps[kind as usize].store(heap, Ordering::Relaxed);
@@ -191,12 +192,13 @@ impl Row {
     fn free_signal(&self, block: *mut u8) {
         self.freed(Kind::Rest, RECENT_BYTES);
         // SAFETY: a block of the allocator's that nobody uses.
-        unsafe { libmimalloc_sys::mi_free(block.cast()) };
+        unsafe { mi_free(block.cast()) };
     }
 
     /// From now on its thread keeps what it frees of signals.
     pub fn open_recent(&self) {
-        if !self.is_shared() {
+        // A block that is kept is free to its users, which neither Miri nor a sanitizer would know.
+        if !self.is_shared() && !cfg!(any(miri, feature = "libc-malloc")) {
             self.recent.open();
             self.recent_data.open();
         }

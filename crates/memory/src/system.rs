@@ -1,8 +1,8 @@
 //! What the system gave, and giving it back.
 
+use crate::KINDS;
+use crate::mi::{_mi_theap_collect_abandon, mi_free, mi_stats_get_json, mi_theap_collect};
 use crate::rows::mine;
-use crate::{KINDS, mimalloc};
-use libmimalloc_sys::{mi_free, mi_stats_get_json};
 use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -59,11 +59,11 @@ pub fn leave_and_purge() {
     mine().let_go_of_common();
     for kind in KINDS {
         // SAFETY: pages of the calling thread; without any its heap is as it was at first.
-        unsafe { mimalloc::_mi_theap_collect_abandon(mine().heap(kind)) };
+        unsafe { _mi_theap_collect_abandon(mine().heap(kind)) };
     }
     let purging = PURGING.lock();
     // SAFETY: as above. What it purges is the whole machine's, whatever heap it is asked for.
-    unsafe { mimalloc::mi_theap_collect(mine().heap(KINDS[0]), true) };
+    unsafe { mi_theap_collect(mine().heap(KINDS[0]), true) };
     drop(purging);
 }
 

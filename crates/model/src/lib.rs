@@ -39,7 +39,8 @@ impl Random {
         Random { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, phase: Phase { range: 8, grow: 50, left: 0 } }
     }
 
-    pub fn next(&mut self) -> u64 {
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;
@@ -48,7 +49,7 @@ impl Random {
 
     /// A number below `limit`, which is not 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        ((self.next() as u128 * limit as u128) >> 64) as u64
+        ((self.bits() as u128 * limit as u128) >> 64) as u64
     }
 
     pub fn chance(&mut self, percent: u64) -> bool {

@@ -336,7 +336,7 @@ impl Subject for Tree {
                 assert_eq!(at, self.model.keys().nth(n as usize).copied());
             }
             &Operation::Scan(part, from) => {
-                let backward = part % 2 == 0;
+                let backward = part.is_multiple_of(2);
                 let mut met = Vec::new();
                 let ended = self.store.scan(Range::ALL, Some(Term::small(from)), backward, |o| {
                     met.push(o.key.small_value());

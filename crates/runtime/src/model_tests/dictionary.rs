@@ -24,7 +24,7 @@ enum Operation {
 
 /// Every other key is a term that can be moved; hashes of those collide if they are narrowed.
 fn key(heap: &mut Heap, n: u64) -> Term {
-    if n % 2 == 0 { Term::small(n as i64) } else { heap.tuple(&[Term::small(n as i64)]) }
+    if n.is_multiple_of(2) { Term::small(n as i64) } else { heap.tuple(&[Term::small(n as i64)]) }
 }
 
 impl<const MASK: u64> Subject for Pairs<MASK> {
