@@ -3,6 +3,8 @@
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
+# make models   structures against plain models, OPERATIONS=100000000 each
+# make sequences  sequences of operations, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
 # make differential  random programs, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
 # make check  formatting and lints
 # make otp    OTP's libraries, where they are or fetched into build/otp
@@ -15,9 +17,10 @@ BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1
 SECONDS ?= 600
+OPERATIONS ?= 100000000
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test loom bench fuzz differential check otp conformance
+.PHONY: build demo test loom bench fuzz models sequences differential check otp conformance
 
 build:
 	cargo build --release
@@ -38,6 +41,7 @@ test: build
 	tests/tail-calls
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/differential/run --recorded --count 100
+	$(RUN) tests/differential/sequences/run --recorded
 	$(RUN) tests/self-host --jobs $(JOBS)
 	$(RUN) tests/shell_tmux.py $(ERL)
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
@@ -54,6 +58,12 @@ fuzz:
 	target/release/fuzz_etf --count $(TERMS) --seed $(SEED)
 	target/release/examples/fuzz_beam --dir "$$(tools/find-otp)" --count $(BEAMS) --seed $(SEED)
 	target/release/examples/fuzz_loader --dir "$$(tools/find-otp)" --count $$(( $(BEAMS) / 20 )) --seed $(SEED)
+
+models:
+	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-term -p heddle-natives -p heddle-runtime --lib model_tests -- --nocapture
+
+sequences: build
+	$(RUN) tests/differential/sequences/run --erl $(ERL) --seconds $(SECONDS) --seed $(SEED)
 
 differential: build
 	$(RUN) tests/differential/run --erl $(ERL) --seconds $(SECONDS) --seed $(SEED)

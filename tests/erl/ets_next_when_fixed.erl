@@ -1,4 +1,5 @@
-%% In a fixed table a traversal goes on from a key that was deleted, and from no other that is not there.
+%% In a fixed table a traversal goes on from a key that was deleted, and from no other that is not there. Also small faults
+%% that sequences of operations found.
 -module(ets_next_when_fixed).
 -export([main/1]).
 
@@ -6,6 +7,9 @@ main(_) ->
     [io:format("~p ~p~n", [Type, table(Type)]) || Type <- [set, bag, duplicate_bag, ordered_set]],
     %% Zeros that the compiler does not see.
     io:format("~p~n", [[{+ Zero, - Zero} || Zero <- binary_to_term(term_to_binary([0.0, -0.0, 0, 2.5]))]]),
+    io:format("~p~n", [[apply(erlang, '+', [Zero]) || Zero <- binary_to_term(term_to_binary([0.0, -0.0, 0, 2.5]))]]),
+    io:format("~p~n", [[catch_is_record(T, Tag, N) || {T, Tag, N} <- [{255, utf8, 1 bsl 70}, {{utf8}, utf8, 1}, {a, b, -1}, {a, 1, 2}, {{a}, a, a}]]]),
+    io:format("~p~n", [re:run("xab", "ab", [{capture, [1], binary}, {capture, first}])]),
     io:format("~p~n", [[ets:test_ms({1}, Spec) || Spec <- [a, [], [a | b], [{a} | b], [{1, 2, 3} | x]]]]).
 
 table(Type) ->
@@ -25,3 +29,6 @@ table(Type) ->
 %% Hash tables have an order of their own.
 try_next(T, F, K) ->
     try ets:F(T, K) of _ -> a_key_or_the_end catch error:badarg -> badarg end.
+
+catch_is_record(T, Tag, N) ->
+    try erlang:is_record(T, Tag, N) catch error:badarg -> badarg end.

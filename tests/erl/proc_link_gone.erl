@@ -21,6 +21,11 @@ all(Port, Traps) ->
     [t:e(Name, fun() -> link(What) end) || {Name, What} <- [{process, gone()}, {port, Port}, {itself, self()}, {atom, t:id(a)}]],
     t:w(told, told()),
     t:w(links, process_info(self(), links)),
+    %% An unlink does not take the message back.
+    Other = gone(),
+    t:e(then_unlinked, fun() -> link(Other) end),
+    t:w(unlink, unlink(Other)),
+    t:w(told, told()),
     %% It was linked, and unlinked, before it ended.
     P = spawn(fun() -> receive stop -> ok end end),
     link(P),

@@ -221,16 +221,16 @@ pub fn link(p: &mut Process, other: Term) -> bool {
         traced_link(p, other);
     }
     let exists = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok());
-    if !exists && !p.trap_exit && p.flags & FLAG_TASK == 0 {
-        p.relations.make().links.remove(&other);
-        return false;
-    }
     if !exists {
-        // As if the other had ended before the link reached it.
+        p.relations.make().links.remove(&other);
+        if !p.trap_exit && p.flags & FLAG_TASK == 0 {
+            return false;
+        }
+        // There is no link, so an unlink that follows does not take the signal back.
         p.shared().state.push_to_itself(Signal::new(Body::Exit {
             from: other,
             reason: Package::immediate(am::NOPROC.into()),
-            linked: true,
+            linked: false,
             kill: false,
             token: None,
         }));

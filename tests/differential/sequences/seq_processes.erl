@@ -11,7 +11,8 @@ init() ->
     list_to_tuple([start() || _ <- [1, 2, 3, 4]]).
 
 done(S) ->
-    [begin unlink(P), exit(P, kill) end || P <- tuple_to_list(S)], ok.
+    %% The next sequence finds none of their names.
+    [begin unlink(P), M = monitor(process, P), exit(P, kill), receive {'DOWN', M, _, _, _} -> ok end end || P <- tuple_to_list(S)], ok.
 
 start() -> spawn(fun loop/0).
 
@@ -46,7 +47,7 @@ step() ->
        {register, [Name, Who()], none}, {unregister, [Name], none}, {whereis, [Name], none}, {send_name, [Name, seq_value:arg(any)], none}, {names, [], none},
        {timer, [seq_value:one({send_after, start_timer}), seq_value:below(3)], none}, {cancel, [seq_value:one({send_after, start_timer}), seq_value:one({[], [{async, true}], [{info, false}], [{async, true}, {info, false}]})], none}, {timeout, [seq_value:below(2)], none},
        {info, [Who(), seq_value:one({links, monitors, monitored_by, registered_name, message_queue_len, dictionary, trap_exit, priority, status, initial_call, current_function, group_leader, error_handler, min_heap_size, parent, bad, message_queue_data, async_dist})], none},
-       {info_list, [Who()], none}, {put, [Who(), seq_value:arg(any), seq_value:arg(any)], none}, {flag, [Who(), seq_value:one({{trap_exit, true}, {trap_exit, false}, {priority, high}, {priority, normal}, {message_queue_data, off_heap}, {message_queue_data, on_heap}, {min_heap_size, 500}, {min_heap_size, 0}, {fullsweep_after, 3}, {sensitive, true}, {sensitive, false}, {save_calls, 0}, {bad, 1}, {trap_exit, 1}, {max_heap_size, 0}, {priority, bad}, {min_bin_vheap_size, 100}, {min_heap_size, -1}})], none},
+       {info_list, [Who()], none}, {put, [Who(), seq_value:arg(any), seq_value:arg(any)], none}, {flag, [Who(), seq_value:one({{trap_exit, true}, {trap_exit, false}, {priority, high}, {priority, normal}, {message_queue_data, off_heap}, {message_queue_data, on_heap}, {min_heap_size, 500}, {min_heap_size, 0}, {fullsweep_after, 3}, {save_calls, 0}, {bad, 1}, {trap_exit, 1}, {max_heap_size, 0}, {priority, bad}, {min_bin_vheap_size, 100}, {min_heap_size, -1}})], none},
        {spawn_end, [seq_value:one({spawn, spawn_link, spawn_monitor}), Reason], none}, {spawn_opt, [[seq_value:one({link, monitor, {monitor, [{tag, t}]}, {priority, high}, {min_heap_size, 400}, {fullsweep_after, 0}, {message_queue_data, off_heap}, {max_heap_size, 0}, {scheduler, 1}, {bad, x}, {priority, 1}, {monitor, [bad]}}) || _ <- lists:seq(1, seq_value:below(3))]], none},
        {spawn_request, [Reason, seq_value:one({[], [monitor], [link], [{reply, no}], [{reply, error_only}], [{reply_tag, tag}], [{monitor, [{alias, explicit_unalias}]}], [bad]})], none},
        {restart, [Who()], none}, {restart, [Who()], none}, {restart, [Who()], none}, {send_all, [seq_value:arg(any)], none}, {is_alive, [Who()], none}, {suspend, [Who()], none}, {gc, [Who()], none}, {hibernate, [seq_value:arg(any)], none}, {queue, [Who(), seq_value:below(50)], none},

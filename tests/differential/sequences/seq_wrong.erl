@@ -28,7 +28,7 @@ safe(_, behaviour_info, _) -> false;
 safe(erlang, F, A) ->
     not lists:member(F, [halt, hibernate, system_flag, process_flag, trace, trace_pattern, trace_info, trace_delivered, suspend_process, resume_process, display, display_string, display_nl, dist_ctrl_get_data, memory, system_info,
                          statistics, processes, ports, now, monotonic_time, system_time, time_offset, timestamp, unique_integer, make_ref, self, spawn, spawn_link, spawn_monitor, spawn_opt, spawn_request, nodes, node, get_cookie, set_cookie,
-                         disconnect_node, send, send_nosuspend, '!', exit, group_leader, register, unregister, open_port, purge_module, delete_module, check_old_code, load_module, load_nif, nif_error, apply, localtime, universaltime, date, time,
+                         disconnect_node, iolist_to_iovec, send, send_nosuspend, '!', exit, group_leader, register, unregister, open_port, purge_module, delete_module, check_old_code, load_module, load_nif, nif_error, apply, localtime, universaltime, date, time,
                          localtime_to_universaltime, universaltime_to_localtime, yield, put, erase, get, get_keys, system_monitor, system_profile, seq_trace, seq_trace_info, seq_trace_print, crasher, raise, start_timer, send_after, cancel_timer, read_timer, bump_reductions, garbage_collect,
                          port_command, port_info, process_info, dmonitor_node, monitor_node, monitor, setnode, call_on_load_function, finish_after_on_load, finish_loading, prepare_loading, module_loaded, pre_loaded, loaded, has_prepared_code_on_load, get_module_info,
                          registered, whereis, list_to_existing_atom, binary_to_existing_atom, fun_info, fun_to_list, pid_to_list, ref_to_list, port_to_list, alias, demonitor, spawn_request_abandon, decode_packet, dt_append_vm_tag_data, dt_get_tag, dt_get_tag_data, dt_prepend_vm_tag_data, dt_put_tag, dt_restore_tag, dt_spread_tag, gather_gc_info, alloc_info, alloc_sizes, dist_ctrl_get_opt, dist_ctrl_set_opt, dist_ctrl_get_data_notification, dist_ctrl_input_handler, dist_ctrl_put_data, dist_get_stat,
@@ -48,7 +48,7 @@ safe(io_lib, F, _) -> not lists:member(F, [format_prompt, fread]);
 safe(code, F, _) -> lists:member(F, [ensure_loaded, is_loaded, get_mode, module_status, is_sticky, get_doc]) andalso F =/= get_doc andalso F =/= module_status;
 safe(trace, F, _) -> lists:member(F, [function, process, port, send, recv, info, session_destroy]) andalso F =:= session_destroy;
 safe(erts_debug, F, _) -> lists:member(F, [flat_size, same, size, map_info]) andalso F =/= map_info andalso F =/= size;
-safe(re, F, _) -> F =/= internal_run andalso F =/= compile;  % a compiled expression is the emulator's own
+safe(re, F, _) -> not lists:member(F, [internal_run, compile, ucompile]);  % a compiled expression is the emulator's own
 safe(maps, F, _) -> not lists:member(F, [keys, values, to_list, iterator, next, internal_iterator, fold, foreach, take]);
 safe(unicode, bin_is_7bit, _) -> false;  % stock says no to every binary
 safe(_, _, _) -> true.

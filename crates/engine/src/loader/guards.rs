@@ -55,6 +55,8 @@ impl Emitter<'_> {
         if let [a] = args {
             let run: fn(&mut Heap, Term) -> Result<Term, big::ArithError> = match mfa.function.name() {
                 "-" => big::neg,
+                // 0 is added, as in stock: + -0.0 is 0.0, unlike a call of erlang:'+'/1 by apply.
+                "+" => |heap, a| big::add(heap, a, Term::small(0)),
                 "bnot" => big::bnot,
                 _ => return false,
             };

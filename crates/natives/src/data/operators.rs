@@ -127,12 +127,7 @@ macro_rules! arithmetic {
 arithmetic! { add/2 sub/2 mul/2 divide/2 div/2 rem/2 band/2 bor/2 bxor/2 bnot/1 bsl/2 bsr/2 }
 
 fn plus(p: &mut Process, a: &[Term]) -> NativeResult {
-    match a[0].as_float() {
-        // 0 + -0.0 is 0.0, as in stock.
-        Some(value) => Ok(if value == 0.0 { p.heap.float(0.0) } else { a[0] }),
-        None if a[0].is_number() => Ok(a[0]),
-        None => Err(p.badarith()),
-    }
+    if a[0].is_number() { Ok(a[0]) } else { Err(p.badarith()) }
 }
 
 fn minus(p: &mut Process, a: &[Term]) -> NativeResult {

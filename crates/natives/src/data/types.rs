@@ -83,7 +83,7 @@ fn is_record_2(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn is_record_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[1].is_atom() || !a[2].is_integer() {
+    if !a[1].is_atom() || !a[2].is_small() {
         return Err(p.badarg());
     }
     let matches = |t: &[Term]| t.first() == Some(&a[1]) && a[2].as_small() == Some(t.len() as i64);

@@ -25,6 +25,8 @@ heddle_runtime::natives! { TABLE:
         "try_load"/3 => try_load,
         "try_unload"/2 => notsup,
         "info"/2 => badarg,
+        // The numbers of errors of loading, of which there are none.
+        "format_error_int"/1 => badarg,
     }
 }
 

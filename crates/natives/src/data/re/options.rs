@@ -139,7 +139,8 @@ impl RunOptions {
             "offset" => self.offset = args::count(value)?,
             "match_limit" => self.match_limit = Some(limit(value)?),
             "match_limit_recursion" => self.recursion_limit = Some(limit(value)?),
-            "capture" => self.capture = Some(value),
+            // The last option says all, also what a shape of an earlier one said.
+            "capture" => (self.capture, self.shape) = (Some(value), Shape::Index),
             _ => return None,
         }
         Some(())
