@@ -42,7 +42,7 @@ round_of(Call, Count) ->
 repeat(_, 0) -> ok;
 repeat(Call, N) -> Call(), repeat(Call, N - 1).
 
-%% Arguments of about so many bytes. Lines are 64 bytes long.
+%% Arguments of about a given number of bytes. Lines are 64 bytes long.
 text(Size) -> binary:copy(<<"2026-11-25 12:00:00 [info] request 4711 took 18 ms, status 200 \n">>, max(1, Size div 64)).
 unaligned(Size) -> <<_:3, B/bitstring>> = <<0:3, (text(Size))/binary>>, B.
 rare(Size) -> <<(binary:copy(<<"a">>, Size - 1))/binary, "b">>.

@@ -152,7 +152,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         },
         "hms" => match heddle_runtime::sizes::at_least(number(name, value)?) {
             words if heddle_memory::fits(words.saturating_mul(8)) => spawn::MIN_HEAP_WORDS.store(words, Relaxed),
-            _ => return Err(format!("+hms {value}: the machine has not so many words of memory for each process")),
+            _ => return Err(format!("+hms {value}: the computer has less memory than that for each process")),
         },
         "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
         "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),

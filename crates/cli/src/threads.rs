@@ -146,7 +146,7 @@ impl Threads {
 mod tests {
     use super::{Resolved, Threads};
 
-    /// Schedulers, online, dirty CPU, of these online, on a machine of so many processors.
+    /// Schedulers, online, dirty CPU, of these online, on a computer with that number of processors.
     fn all(processors: usize, flags: &str) -> Result<(usize, usize, usize, usize), String> {
         let mut threads = Threads::new(processors);
         for flag in flags.split_whitespace() {

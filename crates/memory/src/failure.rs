@@ -11,7 +11,7 @@ pub fn on_failure(end: fn(Kind, usize) -> !) {
     END.store(end as usize, Ordering::Release);
 }
 
-/// Ends everything, as there is no memory for a block of that kind and of so many bytes.
+/// Ends the VM: there is no memory for a block of that kind, of `bytes` bytes.
 #[cold]
 #[inline(never)]
 pub fn out_of_memory(kind: Kind, bytes: usize) -> ! {

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 /// Smaller blocks are not asked for: looking takes some 30 µs.
 pub const CHECKED_BYTES: usize = 64 << 20;
 
-/// False if the machine cannot have a block of so many bytes now.
+/// False if the computer has no room for a block of `bytes` bytes now.
 #[inline]
 pub fn fits(bytes: usize) -> bool {
     bytes < CHECKED_BYTES || fits_large(bytes)

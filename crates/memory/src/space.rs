@@ -11,7 +11,7 @@ pub fn limit_bytes() -> Option<usize> {
     (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
 }
 
-/// How much of what a part of the machine would like to reserve it should ask for: with a limit, one of so many equal shares of that.
+/// Bytes that a part of the VM should reserve of those that it would like: with a limit on address space, at most one of `shares` equal shares of it.
 pub fn share(wanted_bytes: usize, shares: usize) -> usize {
     limit_bytes().map_or(wanted_bytes, |limit| wanted_bytes.min(limit / shares))
 }
