@@ -110,7 +110,7 @@ fn cells(list: Term) -> impl Iterator<Item = Term> {
     std::iter::successors(Some(list).filter(|l| l.is_cons()), |l| Some(l.tail()).filter(|l| l.is_cons())).map(Term::head)
 }
 
-/// Work on so many cells that turned out long begins again on a dirty scheduler.
+/// Once a call has looked at `SLICE_CELLS` cells, its work counts as long and begins again on a dirty scheduler.
 fn here(p: &mut Process, cells: usize) -> Result<(), Thrown> {
     if cells == SLICE_CELLS { long::work(p, cells * 4 * CELL_WORK) } else { Ok(()) }
 }

@@ -50,12 +50,12 @@ impl Limit {
     }
 }
 
-/// `system_limit` if the machine has no memory for so many bytes more: to be asked before what a native makes is large.
+/// `system_limit` if the computer has no room for `bytes` more bytes. A native calls it before it makes something large.
 pub fn room(p: &mut Process, bytes: usize) -> Result<(), Thrown> {
     if heddle_memory::fits(bytes) { Ok(()) } else { Err(p.system_limit()) }
 }
 
-/// Counts work of so many bytes that is done.
+/// Counts finished work on that number of bytes.
 pub fn done(p: &mut Process, bytes: usize) {
     p.bump(bytes / BYTES_PER_REDUCTION);
 }

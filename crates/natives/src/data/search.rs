@@ -84,7 +84,7 @@ fn strings(term: Term) -> Option<Vec<Vec<u8>>> {
     list.into_iter().map(|s| Some(bytes::view(s)?.to_vec()).filter(|b| !b.is_empty())).collect()
 }
 
-/// Above so many bytes of strings the table of a state machine takes long to make: it grows with the square of a string that is like
+/// With more bytes of strings than this, the table of a state machine takes long to make: it grows with the square of a string that is like
 /// itself, as `xyxyxy...`.
 const MAX_TABLE_BYTES: usize = 1000;
 
@@ -136,7 +136,7 @@ impl std::ops::Deref for Used {
     }
 }
 
-/// The pattern that an argument is; one that is to be made is fit for a text of so many bytes.
+/// The pattern that an argument is; one that is to be made is fit for a text of that length in bytes.
 fn pattern(term: Term, text_bytes: usize) -> Option<Used> {
     if let Some(&[tag, reference]) = term.as_tuple() {
         let pattern = args::resource::<Pattern>(reference)?;

@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
             Some(b'1'..=b'9') => {
                 let digits = digits(rest);
                 let number = number(&rest[..digits]);
-                // Above seven it is a reference only if there are so many groups; else an octal number, or a digit for itself.
+                // Above seven it is a reference only if the pattern has that group; else an octal number, or a digit for itself.
                 if number.is_some_and(|n| n < 8 || n <= self.groups) {
                     self.refer(number, b"");
                 } else if rest[0] >= b'8' {
