@@ -93,7 +93,7 @@ long() ->
     Before = Long(),
     {_, Ref} = spawn_monitor(fun() ->
         List = binary_to_list(Bin),
-        [true = erlang:garbage_collect() || _ <- [1, 2, 3]],
+        collect_until(fun() -> Long() - Before >= 3 end),
         exit({done, hd(List)})
     end),
     receive {'DOWN', Ref, _, _, {done, 7}} -> ok end,
@@ -106,13 +106,32 @@ live() ->
     #{major_words := M1} = heddle_stats:gc(),
     Pid = spawn_link(fun() ->
         List = binary_to_list(binary:copy(<<1>>, 20_000)),
-        [erlang:garbage_collect() || _ <- [1, 2, 3, 4, 5]],
+        collect_until(fun() ->
+            #{major_words := M2, last_live_words := Live} = heddle_stats:gc(),
+            M2 - M1 >= 5 * 40_000 andalso Live >= 40_000
+        end),
         Me ! {self(), heddle_stats:gc()},
         receive stop -> length(List) end
     end),
-    receive {Pid, #{major_words := M2, last_live_words := Live}} -> ok end,
+    receive {Pid, #{major_words := M2}} -> ok end,
     Pid ! stop,
-    M2 - M1 >= 5 * 40_000 andalso Live >= 40_000.
+    M2 - M1 >= 5 * 40_000.
+
+%% Collects until the condition holds. Five calls do where each process has its own heap. In the shared heap, major collections that
+%% are asked for may take only a part of the time (+hgcp): on a slow or busy machine a call is a minor one, and the next has to wait.
+collect_until(Holds) ->
+    collect_until(Holds, 1).
+
+collect_until(Holds, N) ->
+    true = erlang:garbage_collect(),
+    case N >= 5 andalso Holds() of
+        true -> ok;
+        false when N < 5 -> collect_until(Holds, N + 1);
+        false ->
+            true = N < 300 andalso heap() =:= shared,
+            timer:sleep(20),
+            collect_until(Holds, N + 1)
+    end.
 
 %% All sizes that were ever sent were timed once at least, so who sends much has a time.
 copying() ->
