@@ -36,7 +36,7 @@ loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p heddle-sync --test loom
 
 test: build
-	cargo test --workspace
+	$(RUN) cargo test --workspace
 	$(MAKE) loom
 	tests/tail-calls
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
