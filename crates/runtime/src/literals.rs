@@ -64,8 +64,23 @@ pub enum Switched {
     /// There is a new batch to ask for.
     Yes,
     No,
-    /// Ask again: not every thread has seen the announcement.
+    /// Ask again: not every thread has seen the announcement (`wake_at_progress`).
     NotYet,
+}
+
+/// The collector waits to be woken: one wake-up is enough, however often something else makes it look.
+static WAITS: AtomicBool = AtomicBool::new(false);
+
+/// The process that `NotYet` was told sleeps, and is woken when every thread has come by: as long as one does not, for whatever reason,
+/// there is nothing that it could do.
+pub fn wake_at_progress(pid: u64) {
+    if !WAITS.swap(true, Ordering::Relaxed) {
+        qsbr::retire(move || {
+            // Before the process looks, which may have to wait again.
+            WAITS.store(false, Ordering::Release);
+            send::nudge(pid);
+        });
+    }
 }
 
 /// Frees the batch for which every process was asked, and takes the next.

@@ -38,6 +38,14 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
     }
 }
 
+/// A process that waits looks again at what it waits for.
+pub fn nudge(pid: u64) {
+    let _guard = crate::qsbr::guard();
+    if let Some(to) = proctab::lookup(pid) {
+        let _ = deliver(to, Signal::new(Body::Nudge));
+    }
+}
+
 /// Sends a message built by `build` to a pid.
 pub fn build_message(pid: u64, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> bool {
     message_to_pid(pid, Package::build(build))

@@ -2,7 +2,7 @@
 
 use heddle_runtime::activity::{self, Activity};
 use heddle_runtime::literals::{self, Switched};
-use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process};
+use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process, Thrown};
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, gc, long_gc, send, shared};
 use heddle_term::{Atom, Term, am};
@@ -144,7 +144,11 @@ fn release_area_switch(p: &mut Process, _: &[Term]) -> NativeResult {
     match literals::switch() {
         Switched::Yes => Ok(Term::bool(true)),
         Switched::No => Ok(Term::bool(false)),
-        Switched::NotYet => Err(p.again(&[])),
+        Switched::NotYet => {
+            literals::wake_at_progress(p.pid());
+            p.again(&[]);
+            Err(Thrown::WaitAgain)
+        }
     }
 }
 

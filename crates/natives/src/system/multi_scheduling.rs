@@ -5,7 +5,7 @@
 //! Who blocks goes on when that is so: every other thread has been through its loop since, and has put down what it ran.
 
 use heddle_runtime::process::{NativeResult, Process, Thrown};
-use heddle_runtime::{blocking, dirty, placement, qsbr, sched, zeal};
+use heddle_runtime::{blocking, dirty, placement, qsbr, sched, send, zeal};
 use heddle_term::{Atom, Term};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -136,11 +136,15 @@ pub fn change(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     // Also who unblocks: it may run elsewhere, and others with it.
     let epoch = qsbr::next();
-    Err(wait(p, a[0], Term::catch_marker(epoch)))
+    // It is asked again on its scheduler, with the epoch in which all others have looked.
+    p.bump(zeal::slice() as usize);
+    Err(p.again(&[a[0], Term::catch_marker(epoch)]))
 }
 
-/// It is asked again on its scheduler, with the epoch in which all others have looked.
+/// Until all others have looked: one that does not come back from a native may keep it for long.
 fn wait(p: &mut Process, flag: Term, epoch: Term) -> Thrown {
-    p.bump(zeal::slice() as usize);
-    p.again(&[flag, epoch])
+    let me = p.pid();
+    qsbr::retire(move || send::nudge(me));
+    p.again(&[flag, epoch]);
+    Thrown::WaitAgain
 }

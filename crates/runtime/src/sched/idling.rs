@@ -161,9 +161,11 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         || vm.wheels.is_brought(index)
         || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
         || standstill::is_alarm();
+    let keeps_garbage = !work && qsbr::tidy();
+    // What is freed there may wake a process.
+    let work = work || !me.queue.is_empty();
     let mut is_needed = work;
     if !work {
-        let keeps_garbage = qsbr::tidy();
         qsbr::offline();
         if vm.idle.count() == vm.schedulers.len() {
             // Whatever comes next is to reach everybody at first.
