@@ -1,5 +1,6 @@
 //! The end of a process: everything that must happen once, in order, and how a dead process answers.
 
+use crate::links::Watcher;
 use crate::package::Package;
 use crate::process::{FLAG_TASK, Process};
 use crate::registers::Registers;
@@ -129,7 +130,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
     let are_several = inner.links.len() + inner.watchers.len() > 1;
     let shared = (are_several && !p.heap.is_shared()).then(|| Package::for_several(reason));
     let reason = shared.as_ref().map_or(reason, Package::term);
-    for (other, link) in inner.links {
+    for (&other, link) in &inner.links {
         if link.active {
             let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
             // A port may take it anywhere.
@@ -137,10 +138,15 @@ fn tell_relations(p: &mut Process, reason: Term) {
             send_exit_with(me, other, reason, true, token, pack);
         }
     }
-    for (reference, watcher) in inner.watchers {
+    let mut tell = |reference, watcher: Watcher| {
         if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
             let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::of_reason(p, reason) }));
         }
+    };
+    match inner.watchers.len() {
+        0 => {}
+        1 => inner.watchers.iter().for_each(|(reference, watcher)| tell(*reference, *watcher)),
+        _ => inner.watchers_in_order().into_iter().for_each(|(reference, watcher)| tell(reference, watcher)),
     }
     for (reference, m) in inner.monitoring {
         if (m.target.is_local_pid() || m.target.is_local_port())

@@ -187,7 +187,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             }
         }
         Body::Monitor { watcher, reference, name } => {
-            p.relations.make().watchers.insert(*reference, crate::links::Watcher { watcher: *watcher, name: *name });
+            p.relations.make().watch(*reference, *watcher, *name);
         }
         Body::Demonitor { reference } => {
             if let Some(inner) = p.relations.get_mut() {

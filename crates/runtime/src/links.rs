@@ -53,6 +53,8 @@ pub enum MonitorKind {
 pub struct Watcher {
     pub watcher: Term,
     pub name: Option<Atom>,
+    /// Monitors that were made later have larger numbers.
+    made: u64,
 }
 
 #[derive(Default)]
@@ -67,8 +69,31 @@ pub struct Inner {
     pub monitoring: Map<RefId, Monitoring>,
     pub watchers: Map<RefId, Watcher>,
     pub aliases: Map<RefId, AliasMode>,
-    /// Order in which links and monitors were made, for listing (`process_info`).
-    pub next_unlink: u64,
+    /// The identifier of the last unlink.
+    pub last_unlink: u64,
+    /// How many monitors on this process were made.
+    watched: u64,
+}
+
+impl Inner {
+    /// A monitor on this process was made.
+    pub fn watch(&mut self, reference: RefId, watcher: Term, name: Option<Atom>) {
+        self.watched += 1;
+        self.watchers.insert(reference, Watcher { watcher, name, made: self.watched });
+    }
+
+    /// The monitors on this process in the order in which they were made. Their notices are sent in this order, as the stock
+    /// emulator does.
+    pub fn watchers_in_order(&self) -> Vec<(RefId, Watcher)> {
+        let mut all: Vec<_> = self.watchers.iter().map(|(reference, watcher)| (*reference, *watcher)).collect();
+        all.sort_unstable_by_key(|(_, watcher)| watcher.made);
+        all
+    }
+
+    /// `monitored_by` of `process_info`: the last monitor first.
+    pub fn monitored_by(&self) -> Vec<Term> {
+        self.watchers_in_order().iter().rev().map(|(_, w)| w.watcher).collect()
+    }
 }
 
 impl Relations {

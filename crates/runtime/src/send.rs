@@ -267,8 +267,8 @@ pub fn unlink(p: &mut Process, other: Term) {
     if !l.active {
         return;
     }
-    inner.next_unlink += 1;
-    let id = inner.next_unlink;
+    inner.last_unlink += 1;
+    let id = inner.last_unlink;
     *l = Link { active: false, unlinking: id };
     let sent = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Unlink { from: me, id })).is_ok());
     if !sent {

@@ -217,7 +217,7 @@ impl Body {
             "monitors" => Term::NIL,
             "monitored_by" => {
                 let inner = context.relations().get();
-                let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.watchers.values().map(|w| w.watcher).collect());
+                let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.monitored_by());
                 heap.list(&watchers)
             }
             "input" => heap.unsigned(port.bytes_in.load(Ordering::Relaxed)),

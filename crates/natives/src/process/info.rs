@@ -323,7 +323,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&out)
         }
         "monitored_by" => {
-            let watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |i| i.watchers.values().map(|w| w.watcher).collect());
+            let watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |all| all.monitored_by());
             heap.list(&watchers)
         }
         "dictionary" => {

@@ -2,7 +2,7 @@
 
 use super::spawn_request::{self, Reply};
 use crate::args;
-use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring, Watcher};
+use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring};
 use heddle_runtime::placement::{self, Place};
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::spawn::{self, MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
@@ -138,7 +138,7 @@ pub fn start_made(
         if alias != AliasMode::None {
             inner.aliases.insert(id, alias);
         }
-        local.relations.make().watchers.insert(id, Watcher { watcher: me, name: None });
+        local.relations.make().watch(id, me, None);
         monitor_reference = Some(super::relations::reference_term(p, id, alias));
     }
     let mut token = None;
