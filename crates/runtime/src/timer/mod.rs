@@ -10,6 +10,8 @@
 //!
 //! Looking up a timer: `slab`. Who may touch what of one: `node`. References: `handle`.
 
+#[cfg(test)]
+mod clock;
 pub mod fire;
 pub mod handle;
 #[cfg(test)]
@@ -22,7 +24,10 @@ mod tests;
 mod wheel;
 
 use crate::package::Package;
+#[cfg(not(test))]
 use crate::time::ticks_ms;
+#[cfg(test)]
+use clock::ticks_ms;
 pub use handle::Handle;
 use heddle_sync::pile::Pile;
 use heddle_sync::stack::Stack;

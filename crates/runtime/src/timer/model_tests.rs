@@ -1,5 +1,8 @@
 //! The wheel against a sorted set of deadlines, on a clock of its own.
 
+mod machine;
+mod slab;
+
 use super::node::Node;
 use super::tests::Clock;
 use heddle_model::{Random, Subject, run};
@@ -74,6 +77,10 @@ impl Subject for Timers {
             }
         }
         assert_eq!(self.clock.wheel.is_empty(), self.model.is_empty());
+    }
+
+    fn check(&mut self) {
+        self.clock.wheel.check();
     }
 
     fn end(&mut self) {

@@ -79,6 +79,15 @@ pub(super) fn looked() {
     LIST.set(LIST.get() + 1);
 }
 
+/// What makes the calling thread the owner of a wheel: a test has one thread be several.
+#[cfg(test)]
+pub(super) fn exchange_list(list: u64) -> u64 {
+    LIST.replace(list)
+}
+
+#[cfg(test)]
+pub(super) const NO_LIST: u64 = u64::MAX;
+
 impl ReceiveTimer {
     /// For the thread that runs the process, while no timer runs: sets the last one again, if it is still aside.
     #[inline]

@@ -358,4 +358,40 @@ impl Slab {
     pub fn chunks(&self) -> usize {
         self.count as usize - self.vacant.len()
     }
+
+    /// What must be true of it: the chunks on the list are those of the directory with a free node, each linked both ways, each has as many
+    /// free nodes as it says, and `spare` tells whether one of them is empty. How many nodes are in use.
+    #[cfg(test)]
+    pub fn check(&self, directory: &Directory) -> usize {
+        let (mut listed, mut prev, mut at, mut empty) = (std::collections::HashSet::new(), null(), self.room, 0);
+        // SAFETY: chunks on the list are ours, and their free nodes too.
+        while let Some(chunk) = unsafe { at.as_ref() } {
+            assert!(listed.insert(at), "the list of chunks has no end");
+            assert_eq!(chunk.prev.get(), prev);
+            let (mut free, mut node) = (0, chunk.free.get());
+            // SAFETY: as above.
+            while let Some(this) = unsafe { node.as_ref() } {
+                free += 1;
+                assert!(free <= CHUNK_NODES && Chunk::of(node) == at && this.claim.seen().is_none());
+                node = this.next.get();
+            }
+            assert!(free > 0 && free + chunk.used.get() == CHUNK_NODES, "{free} free, {} used", chunk.used.get());
+            empty += usize::from(chunk.used.get() == 0);
+            (prev, at) = (at, chunk.next.get());
+        }
+        assert_eq!(empty, usize::from(self.spare));
+        let (mut chunks, mut used) = (0, 0);
+        for number in 0..self.count {
+            let chunk = directory.entry(number).chunk.load(Ordering::Relaxed).cast_const();
+            assert_eq!(chunk.is_null(), self.vacant.contains(&number));
+            // SAFETY: chunks in the directory live.
+            if let Some(there) = unsafe { chunk.as_ref() } {
+                chunks += 1;
+                used += there.used.get();
+                assert_eq!(listed.contains(&chunk), !there.free.get().is_null());
+            }
+        }
+        assert_eq!(chunks, self.chunks());
+        used
+    }
 }

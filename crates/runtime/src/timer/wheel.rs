@@ -226,6 +226,34 @@ impl Wheel {
         self.count == 0
     }
 
+    /// What must be true of it: each list is a ring, linked both ways, of nodes that say they are there; a slot is marked if it has a list;
+    /// all lists together have as many nodes as it says; none is in a slot whose time has passed.
+    #[cfg(test)]
+    pub fn check(&self) {
+        let mut count = 0;
+        for (place, &first) in self.first.iter().enumerate() {
+            if place < FRESH as usize {
+                let slot = place % SLOTS;
+                assert_eq!(self.occupied[place / SLOTS][slot / 64] >> (slot % 64) & 1 == 1, !first.is_null(), "place {place}");
+            }
+            let mut at = first;
+            // SAFETY: nodes on our lists are alive, and their links ours.
+            while let Some(node) = unsafe { at.as_ref() } {
+                count += 1;
+                assert!(count <= self.count, "the list of place {place} has no end");
+                assert_eq!(node.place.get() as usize, place);
+                // SAFETY: as above.
+                assert_eq!(unsafe { (*node.next.get()).prev.get() }, at);
+                if place < FRESH as usize {
+                    let deadline = node.deadline.load(Ordering::Relaxed);
+                    assert!(deadline > self.now, "{deadline} waits, and it is {}", self.now);
+                }
+                at = if std::ptr::eq(node.next.get(), first) { null() } else { node.next.get() };
+            }
+        }
+        assert_eq!(count, self.count);
+    }
+
     /// A node for the caller alone.
     #[inline]
     pub fn take_node(&mut self, directory: &Directory) -> Option<*const Node> {

@@ -1,0 +1,16 @@
+//! The clock of timers in tests: the machine's, or one that the test moves.
+
+use std::cell::Cell;
+
+thread_local! {
+    static NOW_MS: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+pub fn ticks_ms() -> u64 {
+    NOW_MS.get().unwrap_or_else(crate::time::ticks_ms)
+}
+
+/// From now on it is `now` for the calling thread.
+pub fn set(now: u64) {
+    NOW_MS.set(Some(now));
+}
