@@ -3,3 +3,4 @@
 mod dictionary;
 mod inner_queue;
 mod names;
+mod relations;
