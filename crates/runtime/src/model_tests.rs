@@ -4,3 +4,4 @@ mod dictionary;
 mod inner_queue;
 mod names;
 mod relations;
+mod run_queues;
