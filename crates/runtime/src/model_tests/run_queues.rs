@@ -46,6 +46,8 @@ struct Waiting {
     partner: Option<usize>,
     passed: [usize; LEVELS],
     longest: [usize; 4],
+    /// A partner may have been in its ring for a moment, where thieves emptied a more urgent one.
+    unsure: bool,
 }
 
 impl Waiting {
@@ -59,6 +61,7 @@ impl Waiting {
             partner: None,
             passed: [0; LEVELS],
             longest: [0; 4],
+            unsure: false,
         }
     }
 
@@ -171,6 +174,7 @@ impl Queues {
                 && self.model[queue].first().is_none_or(|first| first >= NORMAL)
             {
                 self.idle.push(partner);
+                self.model[queue].unsure = true;
                 assert_eq!(self.tested[queue].in_hand(), 1);
                 return self.tested[queue].hold(0);
             }
@@ -349,7 +353,10 @@ impl Subject for Queues {
                 self.idle.extend(taken);
             }
             Operation::Longest(queue) => {
-                let longest = self.tested[queue].take_longest();
+                let mut longest = self.tested[queue].take_longest();
+                if std::mem::take(&mut self.model[queue].unsure) && longest[NORMAL / CLASS_LEVELS] == 1 {
+                    longest[NORMAL / CLASS_LEVELS] = self.model[queue].longest[NORMAL / CLASS_LEVELS];
+                }
                 assert_eq!(longest, self.model[queue].longest);
                 self.model[queue].longest = std::array::from_fn(|class| {
                     self.model[queue].free[class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS].iter().map(VecDeque::len).sum()
