@@ -1,0 +1,41 @@
+//! The message area against plain models: regions by themselves, and processes that build, send, keep and collect. A program of its own: the
+//! area is wanted before the first literal.
+
+mod processes;
+mod regions;
+
+use heddle_model::run;
+use heddle_runtime::{proctab, qsbr, zeal};
+use heddle_term::{Heap, area, literal};
+use std::sync::{Mutex, MutexGuard};
+
+/// Both count all memory of the area at their ends.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn begin() -> MutexGuard<'static, ()> {
+    let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    area::want(area::LEAST_BYTES);
+    let mut heap = Heap::new();
+    let text = heap.string("a");
+    let _ = literal::make_literal(text);
+    heap.clear();
+    assert!(area::is_there());
+    proctab::init(1024);
+    // What is freed is overwritten, and each heap looked at behind its collections.
+    zeal::set("gc").expect("a mode");
+    guard
+}
+
+#[test]
+fn regions_behave_like_blocks_with_counts() {
+    let _guard = begin();
+    run::<regions::Regions>();
+}
+
+#[test]
+fn processes_keep_what_they_built_and_were_sent() {
+    let _guard = begin();
+    qsbr::online();
+    run::<processes::Processes>();
+    qsbr::offline();
+}

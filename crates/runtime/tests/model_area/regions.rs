@@ -1,0 +1,199 @@
+//! Regions of the area against blocks with counts. Thresholds: a word of the map of beginnings stands for 1,024 bytes, so regions of about
+//! 1, 2 and 3 times as much; 8 regions are noted without an allocation; a copy lists 16 at most.
+
+use heddle_memory::Kind as Memory;
+use heddle_model::{Random, Subject};
+use heddle_term::area::{self, NewRegion, REFERENCE_WORDS, Region, Seen};
+use heddle_term::{Term, boxed::Header, boxed::Kind};
+use std::collections::BTreeMap;
+
+struct Block {
+    region: *mut Region,
+    /// Data words, without references.
+    words: usize,
+    /// Holds of the test.
+    holds: usize,
+    /// Regions that can be reached, by number.
+    inner: Vec<u64>,
+}
+
+/// Words of the header of a region.
+const HEADER_WORDS: u64 = (size_of::<Region>() / 8) as u64;
+const MAP_WORD: u64 = 128;
+
+#[derive(Default)]
+pub struct Regions {
+    /// All that somebody holds: the test, or another one that does not go before it.
+    live: BTreeMap<u64, Block>,
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Operation {
+    /// Words, how many others it refers to, which.
+    Make(u64, u64, u64),
+    Hold(u64, usize),
+    Release(u64, usize),
+    /// Notes these in order, and closes.
+    Note(u64, u64),
+}
+
+/// What stands in word `at` of region `number`: a small integer.
+fn filling(number: u64, at: usize) -> u64 {
+    Term::small((number * 10_007 + at as u64) as i64).raw()
+}
+
+impl Regions {
+    fn nth(&self, which: u64) -> Option<u64> {
+        self.live.iter().filter(|(_, block)| block.holds > 0).map(|(&n, _)| n).nth(which as usize % self.held().max(1))
+    }
+
+    fn held(&self) -> usize {
+        self.live.values().filter(|block| block.holds > 0).count()
+    }
+
+    /// Those that nobody holds any more are gone.
+    fn forget(&mut self) {
+        let reached: Vec<u64> = self.live.values().filter(|b| b.holds > 0).flat_map(|b| b.inner.iter().copied()).collect();
+        self.live.retain(|number, block| block.holds > 0 || reached.contains(number));
+    }
+
+    /// The contents are what was written, and each address leads to the region.
+    fn look(&self, number: u64, step: usize) {
+        let block = &self.live[&number];
+        // SAFETY: the region is held.
+        unsafe {
+            let start = block.region.add(1).cast::<u64>();
+            for at in (0..block.words).step_by(step).chain(block.words.checked_sub(1)) {
+                let word = start.add(at);
+                assert_eq!(Region::of(Term::cons(word)), block.region, "word {at} of {}", block.words);
+                assert!(at == 0 || *word == filling(number, at), "word {at} of {number} was overwritten");
+            }
+        }
+    }
+}
+
+impl Subject for Regions {
+    type Operation = Operation;
+    const THRESHOLDS: &'static [u64] =
+        &[1, 8, 16, MAP_WORD - HEADER_WORDS, MAP_WORD, 2 * MAP_WORD - HEADER_WORDS, 3 * MAP_WORD, 10 * MAP_WORD];
+
+    fn new() -> Self {
+        Regions::default()
+    }
+
+    fn operation(random: &mut Random) -> Operation {
+        match random.below(10) {
+            0 => Operation::Note(random.bits(), random.below(20)),
+            1..3 => Operation::Hold(random.bits(), 1 + random.below(3) as usize),
+            _ if random.grows() => Operation::Make(1 + random.key(), random.below(5).saturating_sub(2) * random.below(5), random.bits()),
+            _ => Operation::Release(random.bits(), 1 + random.below(2) as usize),
+        }
+    }
+
+    fn step(&mut self, operation: &Operation) {
+        match *operation {
+            Operation::Make(words, refers, which) => {
+                let (number, words) = (self.next, words as usize);
+                self.next += 1;
+                let mut inner: Vec<u64> = Vec::new();
+                for i in 0..refers {
+                    let Some(other) = self.nth(which.wrapping_add(i * 7)) else { break };
+                    // It lists all that can be reached.
+                    let reached = [&[other][..], &self.live[&other].inner].concat();
+                    inner.extend(reached.into_iter().filter(|n| !inner.contains(n)).collect::<Vec<_>>());
+                }
+                inner.truncate(16);
+                // A list that was cut off would not lead to all: those regions refer to nothing then.
+                if inner.iter().any(|n| self.live[n].inner.iter().any(|n| !inner.contains(n))) {
+                    inner.clear();
+                }
+                let all = words + inner.len() * REFERENCE_WORDS;
+                let mut new = NewRegion::new(all).expect("the area has room");
+                let start = new.start();
+                // SAFETY: the region has so many words, and those it refers to are held.
+                unsafe {
+                    for at in 0..words {
+                        *start.add(at) = filling(number, at);
+                    }
+                    for (i, n) in inner.iter().enumerate() {
+                        let region = self.live[n].region;
+                        Region::hold(region, 1);
+                        area::refer(start.add(words + i * REFERENCE_WORDS), region, 1, new.off_heap());
+                    }
+                    *start = Header::new(Kind::Tuple, words - 1).raw();
+                }
+                let region = new.close(all, false);
+                self.live.insert(number, Block { region, words, holds: 1, inner });
+                self.look(number, 1);
+            }
+            Operation::Hold(which, times) => {
+                let Some(number) = self.nth(which) else { return };
+                let block = self.live.get_mut(&number).expect("just seen");
+                // SAFETY: it is held.
+                unsafe { Region::hold(block.region, times) };
+                block.holds += times;
+            }
+            Operation::Release(which, times) => {
+                let Some(number) = self.nth(which) else { return };
+                let block = self.live.get_mut(&number).expect("just seen");
+                let times = times.min(block.holds);
+                block.holds -= times;
+                // SAFETY: the holds are the test's.
+                unsafe { Region::release(block.region, times) };
+                if block.holds == 0 {
+                    self.forget();
+                }
+            }
+            Operation::Note(which, count) => {
+                let mut seen = Seen::default();
+                let mut expected: Vec<*mut Region> = Vec::new();
+                for i in 0..count {
+                    let Some(number) = self.nth(which.wrapping_add(i * 3)) else { return };
+                    let block = &self.live[&number];
+                    // SAFETY: it is held.
+                    unsafe {
+                        let word = block.region.add(1).cast::<u64>().add(which as usize % block.words);
+                        seen.note(Term::cons(word));
+                    }
+                    if !expected.contains(&block.region) {
+                        expected.push(block.region);
+                    }
+                    assert_eq!(seen.len(), expected.len());
+                    assert!(seen.get(block.region).is_some_and(|what| what.is_null()));
+                }
+                seen.close();
+                let noted: Vec<u64> = self.live.iter().filter(|(_, b)| expected.contains(&b.region)).map(|(&n, _)| n).collect();
+                let reached = noted.iter().flat_map(|n| self.live[n].inner.iter()).map(|n| self.live[n].region);
+                expected.extend(reached.collect::<Vec<_>>());
+                expected.sort();
+                expected.dedup();
+                let mut all: Vec<*mut Region> = seen.regions().collect();
+                all.sort();
+                assert_eq!(all, expected);
+            }
+        }
+    }
+
+    fn check(&mut self) {
+        let numbers: Vec<u64> = self.live.keys().copied().collect();
+        for &number in &numbers {
+            self.look(number, 17);
+            let block = &self.live[&number];
+            let by_others = self.live.values().filter(|other| other.inner.contains(&number)).count();
+            // SAFETY: it is held.
+            assert!(unsafe { Region::is_held_alone(block.region, block.holds + by_others) }, "{number} is held by somebody else");
+        }
+    }
+
+    fn end(&mut self) {
+        for block in self.live.values() {
+            if block.holds > 0 {
+                // SAFETY: the holds are the test's.
+                unsafe { Region::release(block.region, block.holds) };
+            }
+        }
+        self.live.clear();
+        assert_eq!(heddle_memory::sum(Memory::Message), 0);
+    }
+}
