@@ -3,5 +3,7 @@
 mod dictionary;
 mod inner_queue;
 mod names;
+mod processes;
 mod relations;
 mod run_queues;
+mod run_queues_threads;

@@ -1,15 +1,16 @@
 //! Links, monitors and aliases of several processes, whose signals are handled late and in any order between processes, against what the
 //! documents promise: see `Relations::settle`. Thresholds: none in the structure (hash maps); the numbers are of relations of one process.
 
+use super::processes::make;
 use crate::exit;
 use crate::handle::{self, After};
 use crate::links::{AliasMode, MonitorKind};
 use crate::package::Package;
-use crate::process::{self, ProcRef, Process, SpawnOptions};
+use crate::process::{ProcRef, Process};
 use crate::signal::{Body, RefId, Signal};
-use crate::{gc, proctab, qsbr, refs, send};
+use crate::{proctab, qsbr, refs, send};
 use heddle_model::{Random, Subject, run};
-use heddle_term::{Atom, Mfa, Term, am};
+use heddle_term::{Atom, Term, am};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Once;
@@ -82,11 +83,9 @@ const MODES: [AliasMode; 4] = [AliasMode::None, AliasMode::Explicit, AliasMode::
 /// In the table, and run by the calling thread as far as others see.
 fn process(traps: bool) -> ProcRef {
     let pid = proctab::reserve().expect("room in the table");
-    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
-    let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
-    gc::init_block(&mut local, 0);
-    local.trap_exit = traps;
-    let p = process::allocate(pid, local);
+    let p = make(pid);
+    // SAFETY: this thread made it, and runs it alone.
+    unsafe { p.local() }.trap_exit = traps;
     proctab::publish(p);
     let _ = p.state.wake();
     let _ = p.state.start_running();

@@ -1,15 +1,14 @@
-//! Two run queues, whose owners push, pop and steal from each other, against lists of what waits at each level; and the same by several
-//! threads, where nothing may be lost or doubled. Thresholds: a ring's buffer has 64 entries at first and doubles; 64 are taken at once.
+//! Two run queues, whose owners push, pop and steal from each other, against lists of what waits at each level.
+//! Thresholds: a ring's buffer has 64 entries at first and doubles; 64 are taken at once.
 
+use super::processes::make;
 use crate::level::{CLASS_LEVELS, LEVELS, Level};
 use crate::placement::{self, MAX_SCHEDULERS, Place};
-use crate::process::{self, Priority, ProcRef, Process, SpawnOptions};
+use crate::process::{Priority, ProcRef};
+use crate::qsbr;
 use crate::run_queue::{Next, RunQueue};
-use crate::{gc, qsbr};
 use heddle_model::{Random, Subject, run};
-use heddle_term::{Atom, Mfa, Term};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::VecDeque;
 
 const QUEUES: usize = 2;
 const NORMAL: usize = Level::NORMAL.number();
@@ -22,13 +21,6 @@ const PASSED: usize = 65 * 32 * 2;
 /// That process, which is in no table, and is bound to queue `home` if there is one.
 fn place(p: ProcRef, home: Option<usize>) {
     placement::put(&p, home.map_or(Place::Anywhere, |queue| Place::Private(MAX_SCHEDULERS + queue)));
-}
-
-fn make(number: u64) -> ProcRef {
-    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
-    let mut local = Process::blank(mfa, Term::local_pid(number), number, &SpawnOptions::default());
-    gc::init_block(&mut local, 0);
-    process::allocate(number, local)
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -398,74 +390,4 @@ fn run_queues_behave_like_lists_by_level() {
     qsbr::online();
     run::<Queues>();
     qsbr::offline();
-}
-
-/// Owners that push, pop and steal, and threads that bring.
-#[test]
-fn nothing_is_lost_or_doubled_between_several_threads() {
-    const OWNERS: usize = 3;
-    const BRINGERS: usize = 2;
-    const PROCESSES: u64 = 500;
-    const ROUNDS: usize = 30_000;
-    let queues: &'static [RunQueue] = Vec::leak((0..OWNERS).map(|queue| RunQueue::of(MAX_SCHEDULERS + 10 + queue)).collect());
-    let waits: &'static [AtomicBool] = Vec::leak((0..PROCESSES).map(|_| AtomicBool::new(true)).collect());
-    let working: &'static AtomicUsize = Box::leak(Box::new(AtomicUsize::new(OWNERS)));
-    let left: &'static std::sync::Mutex<Vec<ProcRef>> = Box::leak(Box::default());
-    let levels = [4, 12, NORMAL, NORMAL, NORMAL, 24, LOW];
-    for number in 0..PROCESSES {
-        queues[number as usize % OWNERS].bring(make(number), Level::of(Priority::Normal));
-    }
-    let owner = move |me: usize| {
-        qsbr::online();
-        let mut random = Random::new(me as u64 + 1);
-        let mut taken = |p: ProcRef| {
-            assert!(waits[p.pid as usize].swap(false, Ordering::Relaxed), "{} is in two places", p.pid);
-            let level = Level::new(levels[random.below(7) as usize]).expect("below 32");
-            waits[p.pid as usize].store(true, Ordering::Relaxed);
-            match random.below(8) {
-                0 => left.lock().expect("no panic").push(p),
-                1 => queues[random.below(OWNERS as u64) as usize].bring(p, level),
-                // SAFETY: this thread is its owner.
-                _ => drop(unsafe { queues[me].push(p, level) }),
-            }
-        };
-        for round in 0..ROUNDS {
-            let victim = &queues[round % OWNERS];
-            if round % 7 == 0 && !std::ptr::eq(victim, &queues[me]) {
-                for p in victim.steal(64, &queues[me]) {
-                    taken(p);
-                }
-            }
-            // SAFETY: this thread is its owner.
-            if let Some(Next::Process(p)) = unsafe { queues[me].pop() } {
-                taken(p);
-            }
-            queues[me].hold(0);
-            qsbr::quiescent();
-        }
-        working.fetch_sub(1, Ordering::Relaxed);
-        qsbr::offline();
-    };
-    let bringer = move |me: usize| {
-        let mut random = Random::new(me as u64 + 100);
-        while working.load(Ordering::Relaxed) > 0 {
-            let some: Vec<ProcRef> = left.lock().expect("no panic").drain(..).collect();
-            some.into_iter().for_each(|p| queues[random.below(OWNERS as u64) as usize].bring(p, Level::NORMAL));
-            std::thread::yield_now();
-        }
-    };
-    std::thread::scope(|threads| {
-        (0..OWNERS).for_each(|me| drop(threads.spawn(move || owner(me))));
-        (0..BRINGERS).for_each(|me| drop(threads.spawn(move || bringer(me))));
-    });
-    let mut found: BTreeMap<u64, usize> = BTreeMap::new();
-    left.lock().expect("no panic").drain(..).for_each(|p| *found.entry(p.pid).or_default() += 1);
-    for queue in queues {
-        // SAFETY: no other thread is left.
-        while let Some(Next::Process(p)) = unsafe { queue.pop() } {
-            *found.entry(p.pid).or_default() += 1;
-        }
-        assert!(queue.len() == 0 && queue.is_empty());
-    }
-    assert!(found.len() as u64 == PROCESSES && found.values().all(|&n| n == 1), "{} of {PROCESSES}", found.len());
 }

@@ -239,7 +239,9 @@ impl Subject for Machine {
                 timer.give_up();
             }),
             Operation::ReadSend(which) => {
-                let Some((&number, &(handle, deadline, _))) = self.sends.iter().nth(which as usize % self.sends.len().max(1)) else { return };
+                let Some((&number, &(handle, deadline, _))) = self.sends.iter().nth(which as usize % self.sends.len().max(1)) else {
+                    return;
+                };
                 let left = deadline.saturating_sub(self.now + 1);
                 assert_eq!(wheels.read_send(handle), Some((left, Term::small(number as i64))));
             }
