@@ -1,7 +1,9 @@
 //! The table of fused operations, by family. A family has a line for every kind of register that compiled code uses often there.
 
 use crate::ctx::{COMPARE_CELLS, Dispatch, Either, K, OpFn, R, Then, X, Y, fused};
-use crate::ops::{arith::*, bifs::*, calls::*, data::*, direct::*, floats::*, frames::*, funs::*, natives::call_native, tests::*};
+use crate::ops::{
+    arith::*, bifs::*, booleans::*, calls::*, data::*, direct::*, floats::*, frames::*, funs::*, natives::call_native, tests::*,
+};
 
 /// Operations that are one when they stand behind each other.
 pub struct Sequence {
@@ -31,7 +33,7 @@ trait Operand {
 macro_rules! general {
     ($($name:ident)*) => { $(impl Operand for $name { type General = $name; })* };
 }
-general!(X Y K IsCons IsNil IsTuple IsInteger);
+general!(X Y K IsCons IsNil IsTuple IsInteger ExactEq ExactNe Eq Ne Lt Ge);
 
 impl<const N: usize> Operand for R<N> {
     type General = X;
@@ -307,6 +309,9 @@ fn tests(t: &mut Vec<Sequence>) {
         [is_cons_get_list<X, X, X>, mul<X, X, X>] [is_cons_get_list<X, X, X>, int_rem<X, K, X>]
         [is_cons_get_list<X, X, X>, int_rem<X, K, X>, is_eq_immediate<X>] [is_cons_get_list<X, X, X>, int_rem<X, K, X>, is_ne_immediate<X>]
     );
+    each!(T in [ExactEq ExactNe Eq Ne Lt Ge] {
+        fuse!(t; [compared<X, X, X, T>, ret] [compared<X, K, X, T>, ret] [compared<K, X, X, T>, ret]);
+    });
     each!(S in [X Y K] {
         fuse!(t;
             [is_ge<X, X>, move_return<S, X>] [is_ge<X, K>, move_return<S, X>] [is_ge<K, X>, move_return<S, X>]

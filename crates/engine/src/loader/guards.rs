@@ -1,8 +1,9 @@
-//! Guard natives: arithmetic and the commonest accessors have operations, the rest are called.
+//! Guard natives: arithmetic, tests, comparisons and the commonest accessors have operations, the rest are called.
 
 use crate::ctx::{OpFn, X_REGISTERS};
 use crate::loader::emitter::{Emitter, Place};
-use crate::ops::{arith, bifs};
+use crate::ops::tests;
+use crate::ops::{arith, bifs, booleans};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
@@ -23,6 +24,9 @@ impl Emitter<'_> {
         if let Some(live) = live
             && self.arithmetic(fail, Emitter::number(live), export, args, dst)
         {
+            return;
+        }
+        if self.truth(export, args, dst) {
             return;
         }
         let live = live.map_or(X_REGISTERS as u64, Emitter::number);
@@ -100,6 +104,57 @@ impl Emitter<'_> {
         true
     }
 
+    /// Tests and comparisons, which cannot fail.
+    fn truth(&mut self, export: &Export, args: &[Operand], dst: Operand) -> bool {
+        let mfa = export.mfa;
+        if mfa.module != am::ERLANG {
+            return false;
+        }
+        let places: Vec<Place> = args.iter().map(|&a| self.place(a)).collect();
+        let d = self.place(dst);
+        macro_rules! tested {
+            ($a:expr, $T:ident) => {
+                (source!($a, A => register!(d, D => booleans::tested::<A, D, tests::$T>)), vec![$a])
+            };
+        }
+        macro_rules! compared {
+            ($a:expr, $b:expr, $T:ident) => {
+                (source!($a, A => source!($b, B => register!(d, D => booleans::compared::<A, B, D, booleans::$T>))), vec![$a, $b])
+            };
+        }
+        let (op, places): (OpFn, Vec<Place>) = match (mfa.function.name(), places.as_slice()) {
+            ("is_integer", &[a]) => tested!(a, IsInteger),
+            ("is_float", &[a]) => tested!(a, IsFloat),
+            ("is_number", &[a]) => tested!(a, IsNumber),
+            ("is_atom", &[a]) => tested!(a, IsAtom),
+            ("is_pid", &[a]) => tested!(a, IsPid),
+            ("is_reference", &[a]) => tested!(a, IsReference),
+            ("is_port", &[a]) => tested!(a, IsPort),
+            ("is_binary", &[a]) => tested!(a, IsBinary),
+            ("is_bitstring", &[a]) => tested!(a, IsBitstring),
+            ("is_list", &[a]) => tested!(a, IsList),
+            ("is_tuple", &[a]) => tested!(a, IsTuple),
+            ("is_boolean", &[a]) => tested!(a, IsBoolean),
+            ("is_map", &[a]) => tested!(a, IsMap),
+            ("is_function", &[a]) => tested!(a, IsFunction),
+            ("=:=", &[a, b]) => compared!(a, b, ExactEq),
+            ("=/=", &[a, b]) => compared!(a, b, ExactNe),
+            ("==", &[a, b]) => compared!(a, b, Eq),
+            ("/=", &[a, b]) => compared!(a, b, Ne),
+            ("<", &[a, b]) => compared!(a, b, Lt),
+            (">=", &[a, b]) => compared!(a, b, Ge),
+            (">", &[a, b]) => compared!(b, a, Lt),
+            ("=<", &[a, b]) => compared!(b, a, Ge),
+            _ => return false,
+        };
+        self.op(op);
+        for place in places {
+            self.cell(place.cell());
+        }
+        self.cell(d.cell());
+        true
+    }
+
     /// Emits the operation for the common case; where to patch in the distance to the end: (start, cell).
     fn fast_guard(&mut self, export: &Export, args: &[Operand], dst: Operand) -> Option<(u64, usize)> {
         let mfa = export.mfa;
@@ -109,6 +164,11 @@ impl Emitter<'_> {
         let d = self.place(dst);
         let start = self.cells.len() as u64;
         let places: Vec<Place> = args.iter().map(|&a| self.place(a)).collect();
+        macro_rules! combined {
+            ($a:expr, $b:expr, $O:ident) => {
+                source!($a, A => source!($b, B => register!(d, D => booleans::combined::<A, B, D, booleans::$O>)))
+            };
+        }
         let op: OpFn = match (mfa.function.name(), places.as_slice()) {
             ("abs", &[a]) => source!(a, A => register!(d, D => bifs::abs::<A, D>)),
             ("map_size", &[a]) => source!(a, A => register!(d, D => bifs::map_size::<A, D>)),
@@ -119,6 +179,10 @@ impl Emitter<'_> {
             ("length", &[a]) => source!(a, A => register!(d, D => bifs::length::<A, D>)),
             ("element", &[a, b]) => source!(a, A => source!(b, B => register!(d, D => bifs::element::<A, B, D>))),
             ("map_get", &[a, b]) => source!(a, A => source!(b, B => register!(d, D => bifs::map_get::<A, B, D>))),
+            ("not", &[a]) => source!(a, A => register!(d, D => booleans::negated::<A, D>)),
+            ("and", &[a, b]) => combined!(a, b, And),
+            ("or", &[a, b]) => combined!(a, b, Or),
+            ("xor", &[a, b]) => combined!(a, b, Xor),
             _ => return None,
         };
         self.op(op);

@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod bifs;
 pub mod bits;
+pub mod booleans;
 pub mod calls;
 pub mod control;
 pub mod coverage;

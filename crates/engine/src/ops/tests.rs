@@ -306,7 +306,8 @@ unsafe fn exact_target(ip: *const u64, value: Term) -> *const u64 {
     }
 }
 
-fn less(a: Term, b: Term) -> bool {
+/// Whether `a` is before `b` in the order of `<`.
+pub fn less(a: Term, b: Term) -> bool {
     match (a.as_float(), b.as_float()) {
         (Some(a), Some(b)) => a < b,
         _ => order::cmp(a, b) == Ordering::Less,
