@@ -75,6 +75,13 @@ pub const FLAGS: &[Flag] = &[
         "part of the time that garbage_collect may take with a shared heap, where it collects all (default 25; 100: whatever it takes)",
     ),
     flag("hpause", Value, Honoured, "MICROSECONDS", "how long a minor collection of the shared heap should take at most (default 1000)"),
+    flag(
+        "hwatch",
+        Value,
+        Honoured,
+        "SECONDS|off",
+        "after how long a scheduler that does not come back from a native or a slice is told of on standard error (default 10)",
+    ),
     flag("hms", Value, Honoured, "WORDS", "smallest heap of a process"),
     flag("hmax", Value, Honoured, "WORDS", "largest heap of a process; 0: no limit"),
     flag("pc", Value, Honoured, "latin1|unicode", "which characters io functions print as they are"),

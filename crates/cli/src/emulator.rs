@@ -12,12 +12,13 @@ use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
 use heddle_runtime::time_offset::{self, Warp};
-use heddle_runtime::{alone, balance, partner, proctab, sched, sequential, spawn, time, zeal};
+use heddle_runtime::{alone, balance, partner, proctab, sched, sequential, spawn, time, watch, zeal};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Direct;
 use heddle_term::{Atom, Heap, Term, atom};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 /// Modules that are there before any process runs, in loading order (spec 1).
 const PRELOADED: &[&str] = &[
@@ -45,6 +46,9 @@ const PRELOADED: &[&str] = &[
     "persistent_term",
 ];
 
+/// `+hwatch`, unless it says otherwise: nothing that holds a scheduler for so long is meant to.
+const WATCH: Duration = Duration::from_secs(10);
+
 pub struct Config {
     /// `-smp disable`: threads take turns, and one scheduler does without read-modify-writes.
     pub sequential: bool,
@@ -59,6 +63,8 @@ pub struct Config {
     pub utf8_names: bool,
     pub untranslatable_names: &'static str,
     pub on_break: Break,
+    /// After how long a scheduler that does not come back is told of.
+    pub watch: Option<Duration>,
 }
 
 impl Default for Config {
@@ -75,6 +81,7 @@ impl Default for Config {
             utf8_names: true,
             untranslatable_names: "warning",
             on_break: Break::Menu,
+            watch: Some(WATCH),
         }
     }
 }
@@ -150,6 +157,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             percent @ 1..=100 => heddle_runtime::shared::asked::PERCENT.store(percent as i64, Relaxed),
             _ => return Err(format!("+hgcp {value}: between 1 and 100 percent")),
         },
+        "hwatch" => config.watch = watch_limit(value).ok_or_else(|| format!("+hwatch {value}: seconds, from 0.1 to 86400, or off"))?,
         "hms" => match heddle_runtime::sizes::at_least(number(name, value)?) {
             words if heddle_memory::fits(words.saturating_mul(8)) => spawn::MIN_HEAP_WORDS.store(words, Relaxed),
             _ => return Err(format!("+hms {value}: the computer has less memory than that for each process")),
@@ -254,6 +262,16 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         _ => {}
     }
     Ok(())
+}
+
+/// None: what it says is no limit. Some(None): there is to be none.
+fn watch_limit(value: &str) -> Option<Option<Duration>> {
+    match value.parse::<f64>() {
+        _ if value == "off" => Some(None),
+        Ok(0.0) => Some(None),
+        Ok(seconds @ 0.1..=86_400.0) => Some(Some(Duration::from_secs_f64(seconds))),
+        _ => None,
+    }
 }
 
 fn untranslatable(value: &str) -> &'static str {
@@ -367,6 +385,9 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     first_processes(&config.boot_module, &arguments);
     sched::start();
     time_offset::watch_clock();
+    if let Some(limit) = config.watch {
+        watch::start(limit);
+    }
     loop {
         std::thread::park();
     }

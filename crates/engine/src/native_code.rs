@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 /// Gives every export with a native its code and points the export there. Called once the natives are registered.
 pub fn install() {
     let _ = heddle_runtime::code::NATIVE_AT.set(at);
+    let _ = heddle_runtime::code::NATIVE_WITH_CODE.set(with_code);
     exports::for_each(|export| {
         let native = export.native.load(Ordering::Acquire);
         if native == 0 {
@@ -48,6 +49,17 @@ pub fn resume(export: &Export) -> *const u64 {
 fn at(cell: *const u64) -> Option<Mfa> {
     // SAFETY: a process stands at an operation; that of a native has its export behind it.
     unsafe { (*cell == native_body as *const () as u64).then(|| (*(*cell.add(2) as *const Export)).mfa) }
+}
+
+/// The native whose own code begins, or goes on, at `cell`, which may be any address.
+fn with_code(cell: *const u64) -> Option<Mfa> {
+    let mut found = None;
+    exports::for_each(|export| {
+        if export.native.load(Ordering::Relaxed) != 0 && (cell == entry(export) || cell == resume(export)) {
+            found = Some(export.mfa);
+        }
+    });
+    found
 }
 
 /// First cell of the native's function. Nothing but `install` ever sets a native's export.

@@ -122,6 +122,9 @@ impl Instance {
 /// Set by the engine: the native whose own code stands at a cell.
 pub static NATIVE_AT: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
 
+/// The same for a cell that may be anything: only the addresses are compared.
+pub static NATIVE_WITH_CODE: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
+
 pub struct Location {
     pub mfa: Mfa,
     pub instance: Arc<Instance>,

@@ -6,6 +6,7 @@ use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
 use crate::state::Put;
+use crate::watch::AtWork;
 use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, shared, wall_time, way_out};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -58,6 +59,16 @@ static CURRENT: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THR
 const MAX_THREADS: usize = FIRST_PRIVATE + private::MAX_THREADS;
 /// The number of the first private thread.
 pub const FIRST_PRIVATE: usize = 3 * 1024;
+
+/// How many each thread began to serve.
+static SERVED: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
+
+/// What dirty thread `number` has in hand, for the watch.
+pub(crate) fn at_work(number: usize) -> Option<AtWork> {
+    // Relaxed: looked at now and then.
+    let pid = CURRENT[number].load(Ordering::Relaxed).checked_sub(1)?;
+    Some(AtWork { beat: SERVED[number].load(Ordering::Relaxed), pid: Some(pid) })
+}
 
 /// Whether a dirty thread has taken the process: others wait for one.
 pub fn is_running(pid: u64) -> bool {
@@ -160,6 +171,8 @@ pub fn run(kind: usize, id: usize, number: usize) {
 pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, number: usize) -> Outcome {
     RUNNING[kind].fetch_add(1, Ordering::Relaxed);
     CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
+    // No read-modify-write: only this thread writes it.
+    SERVED[number].store(SERVED[number].load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     reattach(p);
     // SAFETY: by contract we are its owner.
     let local = unsafe { p.local() };

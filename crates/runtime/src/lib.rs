@@ -70,6 +70,7 @@ pub mod trace;
 mod trail;
 pub mod verify;
 pub mod wall_time;
+pub mod watch;
 pub mod way_out;
 pub mod zeal;
 

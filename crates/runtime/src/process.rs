@@ -94,6 +94,11 @@ impl ProcRef {
         // SAFETY: by contract.
         unsafe { &mut *(*self.0.as_ptr()).local.get() }
     }
+    /// The same for other threads: to be read as what another thread writes.
+    pub(crate) fn local_ptr(self) -> *const Process {
+        // SAFETY: the block is there as long as a ProcRef may be kept; no reference to the owner's part is made.
+        unsafe { (*self.0.as_ptr()).local.get() }
+    }
     /// Its pid, or the port that it is.
     pub fn pid_term(self) -> Term {
         proctab::term_of(self.pid)

@@ -11,6 +11,7 @@
 use crate::process::{self, ProcRef};
 use crate::shared;
 use heddle_sync::alone;
+use heddle_sync::barrier;
 use heddle_sync::sequential;
 use heddle_sync::thread_slot::{self, Slot};
 use heddle_sync::word::Word;
@@ -215,6 +216,26 @@ pub fn guard() -> Guard {
         l.depth.set(depth + 1);
     });
     Guard(())
+}
+
+/// Runs `f`, which only reads what it looks up, as a guard would protect it, but without the turn: in the sequential machine the
+/// thread that has it may not give it back. None where it cannot be.
+pub fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
+    // The thread that has the turn has no fence between what it unlinks and its look at the slots: this side must pay for both.
+    if sequential::is_on() && !barrier::is_asymmetric() {
+        return None;
+    }
+    LOCAL.with(|l| {
+        if l.depth.get() > 0 {
+            return Some(f());
+        }
+        SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+        // Pairs with the fence in `advance`, as in `guard`.
+        barrier::heavy();
+        let result = f();
+        SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
+        Some(result)
+    })
 }
 
 impl Drop for Guard {

@@ -4,9 +4,11 @@
 
 use crate::process::Process;
 use crate::send::message_to_pid;
-use crate::trace::{events, flags};
-use crate::{Package, proctab};
-use heddle_term::{Atom, Heap, Term};
+use crate::trace::{events, flags, frames};
+use crate::watch::Stuck;
+use crate::{Package, proctab, qsbr};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -19,6 +21,8 @@ pub struct Limits {
     /// Quiet again at, told of at.
     pub long_queue: Option<(usize, usize)>,
     pub busy_port: bool,
+    /// Of Heddle's own: a scheduler does not come back (`watch`).
+    pub stuck: bool,
     // There is no distribution, so nobody hears of these.
     pub busy_dist_port: bool,
 }
@@ -30,6 +34,7 @@ static LARGE_HEAP_WORDS: AtomicU64 = AtomicU64::new(u64::MAX);
 static LONG_QUEUE: AtomicUsize = AtomicUsize::new(usize::MAX);
 static QUIET_QUEUE: AtomicUsize = AtomicUsize::new(0);
 static BUSY_PORT: AtomicBool = AtomicBool::new(false);
+static STUCK: AtomicBool = AtomicBool::new(false);
 
 /// Who watches what, while it is alive.
 pub fn current() -> Option<(u64, Limits)> {
@@ -52,20 +57,48 @@ pub fn set(new: Option<(u64, Limits)>) {
     LARGE_HEAP_WORDS.store(limits.large_heap_words.unwrap_or(u64::MAX), Ordering::Relaxed);
     QUIET_QUEUE.store(limits.long_queue.map_or(0, |(quiet, _)| quiet), Ordering::Relaxed);
     BUSY_PORT.store(limits.busy_port, Ordering::Relaxed);
+    STUCK.store(limits.stuck, Ordering::Relaxed);
     LONG_QUEUE.store(limits.long_queue.map_or(usize::MAX, |(_, long)| long), Ordering::Relaxed);
 }
 
 /// `{monitor, Pid, What, Info}`, unless it is the watcher's own doing.
 fn tell(p: &Process, what: &str, info: impl FnOnce(&mut Heap) -> Term) {
+    tell_of(p.pid(), p.pid_term(), what, info);
+}
+
+fn tell_of(pid: u64, subject: Term, what: &str, info: impl FnOnce(&mut Heap) -> Term) {
     let Some((watcher, _)) = current() else { return };
-    if watcher == p.pid() {
+    if watcher == pid {
         return;
     }
     let message = Package::build(|heap| {
         let info = info(heap);
-        heap.tuple(&[Atom::new("monitor").into(), p.pid_term(), Atom::new(what).into(), info])
+        heap.tuple(&[Atom::new("monitor").into(), subject, Atom::new(what).into(), info])
     });
     message_to_pid(watcher, message);
+}
+
+// ---- schedulers that do not come back ----
+
+/// `{monitor, Pid, heddle_stuck, [{Key, Value}]}`, by the thread that watches. It may have to wait until it may send at all.
+#[cold]
+pub(crate) fn stuck(stuck: &Stuck) {
+    let Some(pid) = stuck.pid.filter(|_| STUCK.load(Ordering::Relaxed)) else { return };
+    let _guard = qsbr::guard();
+    let mfa = |heap: &mut Heap, mfa: Option<Mfa>| mfa.map_or(am::UNDEFINED.into(), |mfa| frames::mfa_term(heap, mfa));
+    tell_of(pid, proctab::term_of(pid), "heddle_stuck", |heap| {
+        let place = stuck.place.as_ref();
+        let rows = [
+            ("timeout", Term::small(stuck.ms as i64)),
+            ("type", Atom::new(stuck.kind.name()).into()),
+            ("scheduler", Term::small(stuck.id as i64)),
+            ("native", mfa(heap, place.and_then(|place| place.native))),
+            ("function", mfa(heap, place.and_then(|place| place.function))),
+            ("initial_call", mfa(heap, place.map(|place| place.initial_call))),
+        ];
+        let rows = rows.map(|(name, value)| heap.tuple(&[Atom::new(name).into(), value]));
+        heap.list(&rows)
+    });
 }
 
 /// The process is about to wait, as the port is busy.
@@ -131,8 +164,8 @@ pub fn ran(p: &Process, took_ns: u64, from: *const u64) {
     }
     tell(p, "long_schedule", |heap| {
         let place = |heap: &mut Heap, ip| match crate::code::locate(ip) {
-            Some(found) => crate::trace::frames::mfa_term(heap, found.mfa),
-            None => heddle_term::am::UNDEFINED.into(),
+            Some(found) => frames::mfa_term(heap, found.mfa),
+            None => am::UNDEFINED.into(),
         };
         let (from, to) = (place(heap, from), place(heap, p.ip));
         let rows = [("timeout", Term::small(ms as i64)), ("in", from), ("out", to)];

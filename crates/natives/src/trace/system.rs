@@ -33,6 +33,8 @@ fn limits(options: Term) -> Option<Limits> {
         match item.as_atom().map(|a| a.name()) {
             Some("busy_port") => limits.busy_port = true,
             Some("busy_dist_port") => limits.busy_dist_port = true,
+            // Of Heddle's own.
+            Some("heddle_stuck") => limits.stuck = true,
             Some(_) => return None,
             None => {
                 let (name, value) = args::option(item)?;
@@ -63,6 +65,9 @@ fn limits(options: Term) -> Option<Limits> {
 fn current_monitor(p: &mut Process) -> Term {
     let Some((pid, limits)) = system_monitor::current() else { return am::UNDEFINED.into() };
     let mut items = Vec::new();
+    if limits.stuck {
+        items.push(atom("heddle_stuck"));
+    }
     if limits.busy_dist_port {
         items.push(atom("busy_dist_port"));
     }

@@ -19,6 +19,7 @@ use crate::parker::Parker;
 use crate::process::{Outcome, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::timer::{self, Action, Wheels};
+use crate::watch::AtWork;
 use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, shared, standstill, time, wall_time, zeal};
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
@@ -400,6 +401,16 @@ pub fn cancel_receive_timer(p: &mut Process) {
 pub fn after(ms: u64, f: impl FnOnce() + Send + 'static) {
     let wheels = &vm().wheels;
     wheels.set(wheels.reserve(), time::ticks_ms() + ms + 1, Action::Run(Box::new(f)));
+}
+
+/// What a scheduler has in hand, for the watch.
+pub(crate) fn at_work(index: usize) -> Option<AtWork> {
+    let me = &vm().schedulers[index];
+    if me.queue.in_hand() == 0 {
+        return None;
+    }
+    let beat = me.queue.taken.load(Ordering::Relaxed).wrapping_add(me.switches.load(Ordering::Relaxed));
+    Some(AtWork { beat, pid: me.current.load(Ordering::Relaxed).checked_sub(1) })
 }
 
 /// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.

@@ -1,0 +1,165 @@
+//! The watch (`+hwatch`): a thread that says so where a scheduler does not come back from a slice or a native, so that a machine that
+//! stands still does not do that silently.
+//!
+//! It costs the others nothing: it looks at what schedulers write of themselves anyway (entries taken, switches, whether one is in
+//! hand), a few times in the limit, and sleeps in between. A thread that has had the same entry in hand for all of the limit is told of once:
+//! in a sentence on standard error, which needs no process, and in a message to the process that asked for it (`system_monitor`).
+//!
+//! Watched are schedulers and dirty threads for CPU: nothing there should block. Threads for I/O are there for what blocks (a device,
+//! a pipe without a writer, a file system that is gone), which delays no other process as long as one of them is free: so they are told of if none is
+//! and processes wait for one; then the one that has been away for longest is named. Private threads belong to their process, which may block as long as it likes.
+//!
+//! A machine that was stopped (SIGSTOP, a computer that slept), or has no processor for the watch itself, may have had none for the
+//! schedulers either: where the watch comes late it starts anew.
+
+mod place;
+mod seen;
+
+use crate::{blocking, dirty, sched, standstill, system_monitor};
+use place::Place;
+use seen::Seen;
+use std::time::{Duration, Instant};
+
+/// Looks in the time of the limit.
+const LOOKS: u32 = 4;
+const STACK_BYTES: usize = 256 << 10;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Normal,
+    DirtyCpu,
+    DirtyIo,
+}
+
+impl Kind {
+    /// As `erlang:system_info` and microstate accounting name them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Normal => "scheduler",
+            Kind::DirtyCpu => "dirty_cpu_scheduler",
+            Kind::DirtyIo => "dirty_io_scheduler",
+        }
+    }
+}
+
+/// A thread that has not come back.
+pub(crate) struct Stuck {
+    pub kind: Kind,
+    /// Among those of its kind, from 1.
+    pub id: usize,
+    pub ms: u64,
+    /// None: it is at something between two slices.
+    pub pid: Option<u64>,
+    pub place: Option<Place>,
+}
+
+impl Stuck {
+    fn sentence(&self) -> String {
+        let thread = match self.kind {
+            Kind::Normal => format!("scheduler {}", self.id),
+            Kind::DirtyCpu => format!("dirty CPU scheduler {}", self.id),
+            Kind::DirtyIo => format!("dirty I/O scheduler {} (no other is left, and processes wait for one)", self.id),
+        };
+        let seconds = self.ms as f64 / 1000.0;
+        let Some(pid) = self.pid else {
+            return format!("heddle: {thread} has been at the signals or the end of a process for {seconds:.1} s");
+        };
+        let mut text = format!("heddle: {thread} has not come back from {} for {seconds:.1} s", place::name_of(pid));
+        if let Some(place) = &self.place {
+            text.push_str(", ");
+            text.push_str(&place.text());
+        }
+        text
+    }
+}
+
+struct Watch {
+    limit: Duration,
+    normal: Vec<Seen>,
+    dirty: [Vec<Seen>; 2],
+}
+
+impl Watch {
+    fn new(limit: Duration) -> Watch {
+        let options = sched::options();
+        let seen = |count: usize| (0..count).map(|_| Seen::default()).collect::<Vec<_>>();
+        Watch { limit, normal: seen(options.schedulers), dirty: [seen(options.dirty_cpu), seen(options.dirty_io)] }
+    }
+
+    fn start_anew(&mut self, now: Instant) {
+        self.normal.iter_mut().chain(self.dirty.iter_mut().flatten()).for_each(|seen| seen.start_anew(now));
+    }
+
+    /// The threads that have been at the same for the limit, and were not told of.
+    fn look(&mut self, now: Instant) -> Vec<Stuck> {
+        let mut all = Vec::new();
+        let limit = self.limit;
+        for (index, seen) in self.normal.iter_mut().enumerate() {
+            let at_work = sched::at_work(index);
+            // It may wait for its turn, which another thread does not give back: that one is told of.
+            let at_work = at_work.filter(|work| work.pid.is_some() || !blocking::is_on());
+            if let Some(ms) = seen.look(now, limit, at_work) {
+                all.push(stuck(Kind::Normal, index + 1, ms, at_work));
+            }
+        }
+        let [cpu, io] = &mut self.dirty;
+        let first = self.normal.len();
+        for (index, seen) in cpu.iter_mut().enumerate() {
+            let at_work = dirty::at_work(first + index);
+            if let Some(ms) = seen.look(now, limit, at_work) {
+                all.push(stuck(Kind::DirtyCpu, index + 1, ms, at_work));
+            }
+        }
+        let first = first + cpu.len();
+        let works: Vec<_> = (0..io.len()).map(|index| dirty::at_work(first + index)).collect();
+        let times: Vec<Duration> = io.iter_mut().zip(&works).map(|(seen, &at_work)| seen.since(now, at_work)).collect();
+        let longest = (0..io.len()).max_by_key(|&index| times[index]);
+        if let Some(index) = longest.filter(|_| times.iter().all(|&time| time >= limit) && sched::dirty_queue_lengths()[1] > 0)
+            && let Some(ms) = io[index].look(now, limit, works[index])
+        {
+            all.push(stuck(Kind::DirtyIo, index + 1, ms, works[index]));
+        }
+        all
+    }
+}
+
+fn stuck(kind: Kind, id: usize, ms: u64, at_work: Option<AtWork>) -> Stuck {
+    let pid = at_work.and_then(|work| work.pid);
+    Stuck { kind, id, ms, pid, place: pid.and_then(place::of) }
+}
+
+/// What a thread has in hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AtWork {
+    /// Another number for each entry.
+    pub beat: u64,
+    /// None: not in a slice.
+    pub pid: Option<u64>,
+}
+
+/// Starts the thread. Once the schedulers are there.
+pub fn start(limit: Duration) {
+    let run = move || run(limit);
+    if let Err(error) = std::thread::Builder::new().name("watch".into()).stack_size(STACK_BYTES).spawn(run) {
+        heddle_term::complain!("heddle: cannot start the thread of +hwatch: {error}\n");
+    }
+}
+
+fn run(limit: Duration) {
+    let every = limit / LOOKS;
+    let mut watch = Watch::new(limit);
+    let mut before = Instant::now();
+    loop {
+        std::thread::sleep(every);
+        let now = Instant::now();
+        // A thread that stops all others, for a crash dump or the break menu, is meant to keep them.
+        if now - before > every + every / 2 || standstill::is_wanted() {
+            watch.start_anew(now);
+        }
+        before = now;
+        for stuck in watch.look(now) {
+            heddle_term::complain::if_taken(&format!("{}\n", stuck.sentence()));
+            system_monitor::stuck(&stuck);
+        }
+    }
+}

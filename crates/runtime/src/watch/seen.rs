@@ -1,0 +1,77 @@
+//! What the watch remembers of a thread.
+
+use super::AtWork;
+use std::time::{Duration, Instant};
+
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Since when it has had this entry in hand, as far as was looked.
+    at: Option<(u64, Instant)>,
+    is_told: bool,
+}
+
+impl Seen {
+    /// How long the same has been in hand. Zero if nothing is.
+    pub fn since(&mut self, now: Instant, at_work: Option<AtWork>) -> Duration {
+        match (at_work, self.at) {
+            (Some(work), Some((beat, since))) if work.beat == beat => now - since,
+            (work, _) => {
+                *self = Seen { at: work.map(|work| (work.beat, now)), is_told: false };
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// What was seen so far does not count; but what was told of stays told of.
+    pub fn start_anew(&mut self, now: Instant) {
+        if let Some((_, since)) = &mut self.at {
+            *since = now;
+        }
+    }
+
+    /// How many ms, the first time that it is as long as the limit.
+    pub fn look(&mut self, now: Instant, limit: Duration, at_work: Option<AtWork>) -> Option<u64> {
+        let since = self.since(now, at_work);
+        let is_new = since >= limit && !self.is_told && at_work.is_some();
+        self.is_told |= is_new;
+        is_new.then_some(since.as_millis() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(100);
+
+    /// What each look says, 50 ms after the one before.
+    fn looks(beats: &[Option<u64>]) -> Vec<Option<u64>> {
+        let (mut seen, mut now) = (Seen::default(), Instant::now());
+        let mut look = |beat: Option<u64>| {
+            now += LIMIT / 2;
+            seen.look(now, LIMIT, beat.map(|beat| AtWork { beat, pid: None }))
+        };
+        beats.iter().map(|&beat| look(beat)).collect()
+    }
+
+    #[test]
+    fn what_was_before_a_stop_of_the_machine_does_not_count() {
+        let (mut seen, now) = (Seen::default(), Instant::now());
+        let work = Some(AtWork { beat: 7, pid: None });
+        assert_eq!(seen.look(now, LIMIT, work), None);
+        seen.start_anew(now + 10 * LIMIT);
+        assert_eq!(seen.look(now + 10 * LIMIT, LIMIT, work), None);
+        assert_eq!(seen.look(now + 11 * LIMIT, LIMIT, work), Some(100));
+        seen.start_anew(now + 20 * LIMIT);
+        assert_eq!(seen.look(now + 30 * LIMIT, LIMIT, work), None, "told of before");
+    }
+
+    #[test]
+    fn once_for_each_time_that_it_does_not_come_back() {
+        let stays = [Some(7); 5];
+        assert_eq!(looks(&stays), [None, None, Some(100), None, None]);
+        assert_eq!(looks(&[Some(7), Some(7), Some(8), Some(8), Some(8)]), [None, None, None, None, Some(100)]);
+        assert_eq!(looks(&[Some(7), Some(7), None, Some(7), Some(7)]), [None; 5]);
+        assert_eq!(looks(&[Some(7), Some(7), Some(7), Some(8), Some(8), Some(8)]), [None, None, Some(100), None, None, Some(100)]);
+    }
+}
