@@ -129,6 +129,21 @@ pub fn for_each(mut f: impl FnMut(&'static Export)) {
     }
 }
 
+/// What must be true of the table: each export is found by its name, there are as many as were counted, and the index has room for as many
+/// again. Nobody makes exports meanwhile. How many there are.
+pub fn check() -> usize {
+    let mut count = 0;
+    for_each(|export| {
+        count += 1;
+        assert!(find(export.mfa).is_some_and(|found| std::ptr::eq(found, export)));
+        assert!(!export.entry.load(Ordering::Acquire).is_null());
+    });
+    assert_eq!(count, COUNT.load(Ordering::Relaxed));
+    // SAFETY: published indices are never freed.
+    assert!(unsafe { INDEX.load(Ordering::Acquire).as_ref() }.is_none_or(|index| count * 2 <= index.slots.len()));
+    count
+}
+
 /// Points the cell to its stub again (module deleted).
 pub fn unload(export: &'static Export) {
     export.loaded.store(std::ptr::null_mut(), Ordering::Release);

@@ -46,7 +46,10 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 fn hash_name(name: &str) -> u64 {
     let mut hasher = foldhash::fast::FixedState::default().build_hasher();
     hasher.write(name.as_bytes());
-    hasher.finish()
+    let hash = hasher.finish();
+    #[cfg(any(test, feature = "narrow-hash"))]
+    let hash = crate::hash::narrow::of_name(hash);
+    hash
 }
 
 fn entry(index: u32) -> &'static Entry {
@@ -221,6 +224,26 @@ pub fn limit() -> usize {
 pub fn set_limit(limit: usize) {
     LIMIT.store(limit.min(MAX_LIMIT), Ordering::Relaxed);
 }
+/// What must be true of the table: each atom is found by its name, from where the index says, and the index has each once and room for as many
+/// again. Nobody makes atoms meanwhile.
+#[cfg(any(test, feature = "narrow-hash"))]
+pub fn check() {
+    // SAFETY: published indices are never freed.
+    let slots = unsafe { &(&*INDEX.load(Ordering::Acquire)).slots };
+    let mut numbers: Vec<u32> = slots.iter().map(|slot| slot.load(Ordering::Relaxed)).filter(|&n| n != 0).collect();
+    numbers.sort_unstable();
+    assert!(numbers.iter().copied().eq(1..=count() as u32), "{} of {} are in the index", numbers.len(), count());
+    assert!(count() * 2 <= slots.len());
+    let mut bytes = 0;
+    for number in 0..count() as u32 {
+        let atom = Atom(number);
+        let Entry { name, hash } = *entry(number);
+        bytes += name.len();
+        assert!(hash == hash_name(name) && lookup(name, hash) == Some(atom), "{name}");
+    }
+    assert_eq!(bytes, name_bytes());
+}
+
 /// Bytes of all names.
 pub fn name_bytes() -> usize {
     BYTES.load(Ordering::Relaxed)

@@ -46,6 +46,19 @@ pub fn salted_hash(term: Term, salt: u64) -> u64 {
 #[cfg(any(test, feature = "narrow-hash"))]
 pub mod narrow {
     use std::cell::Cell;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Of names of atoms, for all threads.
+    static NAMES: AtomicU64 = AtomicU64::new(u64::MAX);
+
+    /// Before the first atom is made: hashes of names keep the bits of `mask` alone.
+    pub fn set_names(mask: u64) {
+        NAMES.store(mask, Ordering::Relaxed);
+    }
+
+    pub(crate) fn of_name(hash: u64) -> u64 {
+        hash & NAMES.load(Ordering::Relaxed)
+    }
 
     /// Tries need a hash that differs for one salt or another: hashes with larger salts stay as they are.
     const MAX_SALT: u64 = 1;
