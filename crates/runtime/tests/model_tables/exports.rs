@@ -57,12 +57,10 @@ impl Cells {
     }
 
     fn delete(&mut self, module: u64) {
-        let name = mfa(self.round, module * MODULE).module;
-        exports::for_each(|export| {
-            if export.mfa.module == name {
-                exports::unload(export);
-            }
-        });
+        let named = NAMED.lock().unwrap_or_else(|e| e.into_inner());
+        let all = named.range((self.round, module * MODULE)..(self.round, (module + 1) * MODULE));
+        all.for_each(|(_, export)| exports::unload(export));
+        drop(named);
         self.loaded.retain(|n, _| n / MODULE != module);
     }
 }
