@@ -169,7 +169,9 @@ impl<const MASK: u64> Subject for Terms<MASK> {
             Operation::Get(n) => {
                 let (found, expected) = (self.get(n), self.model.get(&n).copied());
                 assert_eq!(found.is_some(), expected.is_some());
-                assert!(found.zip(expected).is_none_or(|(found, value)| is(found, value) && (found.is_nil() || literal::is_literal(found))));
+                assert!(
+                    found.zip(expected).is_none_or(|(found, value)| is(found, value) && (found.is_nil() || literal::is_literal(found)))
+                );
             }
             Operation::Keep(n, place) => {
                 if let Some(found) = self.get(n) {
