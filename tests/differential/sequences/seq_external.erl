@@ -43,17 +43,28 @@ run(made, [B, Options], S) -> {decode(B, Options), S}.
 
 %% Identifiers of other nodes look the same on both; those that were decoded are told by their text and encoding.
 decode(B, Options) ->
-    T = binary_to_term(B, Options),
+    T = case has_internal(B) of
+            true -> internal;
+            false -> binary_to_term(B, Options)
+        end,
     case T of {Value, Used} when is_integer(Used) -> {shown(Value), Used}; _ -> shown(T) end.
+
+%% Tags that only the emulator itself writes: stock decodes those that others wrote, as an atom by its index or memory by its address.
+has_internal(B) -> binary:match(B, [<<"I">>, <<"J">>, <<"K">>, <<"L">>]) =/= nomatch.
 
 shown(T) when is_pid(T); is_port(T); is_reference(T) -> {node(T), T};
 shown(T) -> T.
 
-%% Large maps are encoded in an order of the emulator's own.
+%% Large maps are encoded in an order of the emulator's own, atoms that are keys of others in that in which they were made.
 fold(M) when is_map(M), map_size(M) > 32 -> seq_value:sorted(maps:to_list(M));
 fold([H | T]) -> [fold(H) | fold(T)];
 fold(T) when is_tuple(T) -> list_to_tuple([fold(E) || E <- tuple_to_list(T)]);
-fold(M) when is_map(M) -> maps:from_list([{fold(K), fold(V)} || {K, V} <- maps:to_list(M)]);
+fold(M) when is_map(M) ->
+    Folded = [{fold(K), fold(V)} || {K, V} <- maps:to_list(M)],
+    case [K || {K, _} <- Folded, is_atom(K)] of
+        [_, _ | _] -> seq_value:sorted(Folded);
+        _ -> maps:from_list(Folded)
+    end;
 fold(T) -> T.
 
 damaged({_, _}, <<>>) -> <<>>;

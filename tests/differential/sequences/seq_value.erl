@@ -23,7 +23,12 @@ arg({some, Type}) -> [arg(Type) || _ <- lists:seq(1, below(5))];
 arg(Type) ->
     case below(20) of
         N when N < 9 -> {'$', Type, below(?SLOTS), make(Type)};
-        9 -> make(one(types()));
+        9 ->
+            %% Of large maps the text and the external form show an order that is the emulator's own.
+            case one(types()) of
+                map when Type =/= map -> make(any);
+                Other -> make(Other)
+            end;
         _ -> make(Type)
     end.
 

@@ -19,6 +19,15 @@ enum Encoding {
     Utf8,
 }
 
+/// The encodings that are converted here.
+fn encoding(term: Term) -> Option<Encoding> {
+    match term.as_atom()?.name() {
+        "latin1" => Some(Encoding::Latin1),
+        "utf8" | "unicode" => Some(Encoding::Utf8),
+        _ => None,
+    }
+}
+
 /// Where characters go.
 trait Sink {
     /// Memory that a character or byte takes, with the result.
@@ -259,11 +268,7 @@ impl<S: Sink> Converter<'_, S> {
 }
 
 fn convert<S: Sink>(p: &mut Process, a: &[Term], sink: S, other: &str) -> NativeResult {
-    let encoding = match a[1].as_atom().map(Atom::name) {
-        Some("latin1") => Encoding::Latin1,
-        Some("utf8" | "unicode") => Encoding::Utf8,
-        _ => return Err(p.trap_to(Atom::new("unicode"), Atom::new(other), a)),
-    };
+    let Some(encoding) = encoding(a[1]) else { return Err(p.trap_to(Atom::new("unicode"), Atom::new(other), a)) };
     let Some(size) = measure(a[0]) else { return Err(p.badarg()) };
     let size = if encoding == Encoding::Utf8 { before_error(a[0], size) } else { size };
     long::room(p, size.saturating_mul(S::BYTES))?;
@@ -292,8 +297,8 @@ fn characters_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn characters_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
-    // A list of one binary is taken for that binary.
-    if a[0].is_cons() && a[0].tail().is_nil() && a[0].head().is_binary() && a[1].is_atom() {
+    // A list of one binary is taken for that binary, but not in the Erlang code that converts from other encodings.
+    if a[0].is_cons() && a[0].tail().is_nil() && a[0].head().is_binary() && encoding(a[1]).is_some() {
         return convert(p, &[a[0].head(), a[1]], Vec::<u8>::new(), "characters_to_binary_int");
     }
     convert(p, a, Vec::<u8>::new(), "characters_to_binary_int")
