@@ -66,6 +66,8 @@ operator(dec, [A]) -> A - 1;
 operator(double, [A]) -> A + A;
 operator(is_small, [A]) -> if is_integer(A), A >= -576460752303423488, A < 576460752303423488 -> yes; true -> no end;
 operator(add3, [A, B, C]) -> A + B - C;
+%% Stock's JIT leaves the addition of 0 out, which matters for -0.0.
+operator(mul_add, [A, B, 0]) -> A * B;
 operator(mul_add, [A, B, C]) -> A * B + C;
 operator(in_range, [A, B, C]) -> if A >= B, A =< C -> between; A < B -> below; true -> above end;
 operator(pair, [A, B, C]) -> {A div (B bor 1), A rem (B bor 1), (A bxor C) band B};

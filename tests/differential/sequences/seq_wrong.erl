@@ -36,7 +36,7 @@ safe(erlang, F, A) ->
         andalso not (F =:= 'bsl' orelse F =:= '*') orelse (F =:= 'bsl' andalso A =:= 0);
 safe(ets, F, _) -> not lists:member(F, [i, all, new, tab2file, file2tab, tabfile_info, whereis, internal_request_all, internal_delete_all, internal_select_delete, fun2ms, table, give_away]);
 safe(lists, F, _) -> not lists:member(F, [seq, duplicate, seq_loop, foreach]);
-safe(binary, F, _) -> not lists:member(F, [copy]);
+safe(binary, F, _) -> not lists:member(F, [copy, referenced_byte_size]);  % the second tells of memory
 safe(os, F, _) -> not lists:member(F, [cmd, getpid, getenv, putenv, unsetenv, set_signal, timestamp, system_time, perf_counter, env, find_executable, type, version, internal_init_cmd_shell]);
 safe(string, F, _) -> not lists:member(F, [chars, copies, pad, centre, left, right]);
 safe(atomics, F, _) -> F =/= new;

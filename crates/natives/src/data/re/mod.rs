@@ -163,7 +163,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
             let Some(text) = text else { return Err(p.badarg()) };
             match compiled(text, &options.compile) {
                 Ok(compiled) => compiled,
-                Err(error) if options.report_errors => {
+                Err(error) if options.report_errors && !(unicode && is_unreadable(subject, pattern, options.global)) => {
                     let error = error_term(p, error);
                     let error = p.heap.tuple(&[Atom::new("compile").into(), error]);
                     return Ok(p.heap.tuple(&[am::ERROR.into(), error]));
@@ -229,6 +229,15 @@ fn with_run_options(mut source: Source, options: &RunOptions) -> Source {
         source.bsr = options.compile.bsr;
     }
     source
+}
+
+/// True if no text can be made of a subject. Stock finds that before it looks at the pattern, but where both are binaries.
+fn is_unreadable(subject: Term, pattern: Term, global: bool) -> bool {
+    if subject.is_bitstring() {
+        let is_bad = bytes::view(subject).map_or(global, |view| std::str::from_utf8(&view.to_vec()).is_err());
+        return is_bad && !pattern.is_binary();
+    }
+    !(subject.is_cons() || subject.is_nil()) || utf8(subject).is_none_or(|text| std::str::from_utf8(&text).is_err())
 }
 
 /// UTF-8 of character data without nested errors.
