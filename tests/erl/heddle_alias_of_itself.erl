@@ -6,7 +6,14 @@ main(_) ->
     R = monitor(process, self(), [{alias, explicit_unalias}]),
     io:format("~p ~p~n", [delivers(R), delivers(R)]),
     true = demonitor(R),
-    io:format("~p ~p ~p~n", [delivers(R), unalias(R), delivers(R)]).
+    io:format("~p ~p ~p~n", [delivers(R), unalias(R), delivers(R)]),
+    %% The two other kinds end with the monitor.
+    [begin
+         M = monitor(process, self(), [{alias, Kind}]),
+         First = delivers(M),
+         false = demonitor(M, [info]),
+         io:format("~p: ~p ~p ~p~n", [Kind, First, delivers(M), unalias(M)])
+     end || Kind <- [demonitor, reply_demonitor]].
 
 delivers(R) ->
     R ! {R, hello},

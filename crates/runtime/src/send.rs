@@ -311,10 +311,11 @@ pub fn monitor(
 /// `demonitor/1`: true if the monitor was there.
 pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
     let Some(inner) = p.relations.get_mut() else { return false };
-    let Some(m) = inner.monitoring.remove(&reference) else { return false };
-    if matches!(m.alias, AliasMode::Demonitor | AliasMode::ReplyDemonitor) {
+    // A process' monitor of itself is an alias alone.
+    if matches!(inner.aliases.get(&reference), Some(AliasMode::Demonitor | AliasMode::ReplyDemonitor)) {
         inner.aliases.remove(&reference);
     }
+    let Some(m) = inner.monitoring.remove(&reference) else { return false };
     if (m.target.is_local_pid() || m.target.is_local_port())
         && let Some(to) = proctab::find(m.target)
     {

@@ -90,6 +90,7 @@ mod lock {
     use std::cell::UnsafeCell;
     use std::marker::PhantomData;
     use std::ops::{Deref, DerefMut};
+    use std::ptr::NonNull;
     use std::sync::atomic::AtomicU16;
     use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
@@ -130,16 +131,18 @@ mod lock {
         Taken { _guard: RwLockReadGuard<'a, ()> },
     }
 
+    /// A pointer, not a reference: while a guard is dropped the lock is already given back, and a reference that is passed to a
+    /// function must stay valid until the function returns. It is no `Send`: the guard ends on the thread that made it.
     pub struct ReadGuard<'a, T> {
-        value: &'a T,
+        value: NonNull<T>,
         held: Held<'a>,
-        /// Ends on the thread that made it.
-        _thread: PhantomData<*const ()>,
+        _value: PhantomData<&'a T>,
     }
 
     pub struct WriteGuard<'a, T> {
-        value: &'a mut T,
+        value: NonNull<T>,
         _guard: RwLockWriteGuard<'a, ()>,
+        _value: PhantomData<&'a mut T>,
     }
 
     impl<T> ReaderLock<T> {
@@ -154,8 +157,13 @@ mod lock {
                 Some(line) => Held::Noted(line),
                 None => self.take(),
             };
-            // SAFETY: writers are kept out by the lock that is held, or wait for the line (`Bias`), until the guard goes.
-            ReadGuard { value: unsafe { &*self.value.get() }, held, _thread: PhantomData }
+            ReadGuard { value: self.pointer(), held, _value: PhantomData }
+        }
+
+        #[inline(always)]
+        fn pointer(&self) -> NonNull<T> {
+            // SAFETY: the address of a value that is there.
+            unsafe { NonNull::new_unchecked(self.value.get()) }
         }
 
         #[inline(always)]
@@ -181,8 +189,7 @@ mod lock {
                     Err(TryLockError::WouldBlock) => return None,
                 },
             };
-            // SAFETY: as in `read`.
-            Some(ReadGuard { value: unsafe { &*self.value.get() }, held, _thread: PhantomData })
+            Some(ReadGuard { value: self.pointer(), held, _value: PhantomData })
         }
 
         #[cold]
@@ -220,8 +227,7 @@ mod lock {
         fn written<'a>(&'a self, guard: RwLockWriteGuard<'a, ()>) -> WriteGuard<'a, T> {
             self.patience.store(PATIENCE, Ordering::Relaxed);
             self.bias.take_away(|| LINES[..thread_slot::used()].iter().flat_map(|lines| &lines.0));
-            // SAFETY: the lock is held for writing, and nobody reads without it.
-            WriteGuard { value: unsafe { &mut *self.value.get() }, _guard: guard }
+            WriteGuard { value: self.pointer(), _guard: guard, _value: PhantomData }
         }
 
         pub fn get_mut(&mut self) -> &mut T {
@@ -233,7 +239,8 @@ mod lock {
         type Target = T;
         #[inline(always)]
         fn deref(&self) -> &T {
-            self.value
+            // SAFETY: writers are kept out by the lock that is held, or wait for the line (`Bias`), until the guard goes.
+            unsafe { self.value.as_ref() }
         }
     }
 
@@ -250,14 +257,16 @@ mod lock {
         type Target = T;
         #[inline(always)]
         fn deref(&self) -> &T {
-            self.value
+            // SAFETY: the lock is held for writing, and nothing reads without it.
+            unsafe { self.value.as_ref() }
         }
     }
 
     impl<T> DerefMut for WriteGuard<'_, T> {
         #[inline(always)]
         fn deref_mut(&mut self) -> &mut T {
-            self.value
+            // SAFETY: the lock is held for writing, and nothing reads without it.
+            unsafe { self.value.as_mut() }
         }
     }
 

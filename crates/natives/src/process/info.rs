@@ -209,8 +209,11 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
     {
         items.push(heap.tuple(&[Atom::new("registered_name").into(), name]));
     }
+    // Stock counts what it shows where messages are asked for as well.
+    let hides_messages = q.sensitive && keys.iter().any(|key| matches!(key, Key::Name("messages")));
     for key in keys {
         let item = match key {
+            Key::Name("message_queue_len") if hides_messages => heap.tuple(&[Atom::new("message_queue_len").into(), Term::small(0)]),
             Key::Name("registered_name") => match registered_name(q) {
                 Some(name) => heap.tuple(&[Atom::new("registered_name").into(), name]),
                 // Asked alone, a process without a name answers [].
