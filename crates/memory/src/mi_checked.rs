@@ -11,23 +11,27 @@ pub struct ThreadHeap;
 /// What `mi_heap_visit_blocks` calls for each area.
 type Visitor = unsafe extern "C" fn(*const mi_heap_t, *const mi_heap_area_t, *mut c_void, usize, *mut c_void) -> bool;
 
-// SAFETY (of all functions here): the contracts are those of the C library's functions of like names; the others touch nothing.
-#[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)]
+/// The contracts are those of the C library's functions of like names; the others touch nothing.
+#[allow(clippy::missing_safety_doc)]
 mod twins {
     use super::*;
 
     pub unsafe fn mi_malloc(size: usize) -> *mut c_void {
+        // SAFETY: any size is good.
         unsafe { libc::malloc(size.max(1)) }
     }
     pub unsafe fn mi_zalloc(size: usize) -> *mut c_void {
+        // SAFETY: any size is good.
         unsafe { libc::calloc(size.max(1), 1) }
     }
     pub unsafe fn mi_malloc_aligned(size: usize, align: usize) -> *mut c_void {
         let mut block = null_mut();
+        // SAFETY: `block` is written here alone; callers give powers of two.
         let failed = unsafe { libc::posix_memalign(&raw mut block, align.max(16), size.max(1)) } != 0;
         if failed { null_mut() } else { block }
     }
     pub unsafe fn mi_zalloc_aligned(size: usize, align: usize) -> *mut c_void {
+        // SAFETY: the block is fresh and has `size` bytes.
         unsafe {
             let block = mi_malloc_aligned(size, align);
             if !block.is_null() {
@@ -37,9 +41,11 @@ mod twins {
         }
     }
     pub unsafe fn mi_realloc(block: *mut c_void, size: usize) -> *mut c_void {
+        // SAFETY: by contract a block of this allocator that is in use, or null.
         unsafe { libc::realloc(block, size.max(1)) }
     }
     pub unsafe fn mi_realloc_aligned(block: *mut c_void, size: usize, align: usize) -> *mut c_void {
+        // SAFETY: by contract as in `mi_realloc`; both blocks have `size` bytes and are apart, and `moved` is used no more.
         unsafe {
             let moved = mi_realloc(block, size);
             if moved.is_null() || moved.addr() % align == 0 {
@@ -54,12 +60,15 @@ mod twins {
         }
     }
     pub unsafe fn mi_free(block: *mut c_void) {
+        // SAFETY: by contract a block of this allocator that is in use, or null.
         unsafe { libc::free(block) }
     }
     pub unsafe fn mi_theap_malloc(_: *mut ThreadHeap, size: usize) -> *mut c_void {
+        // SAFETY: any size is good.
         unsafe { mi_malloc(size) }
     }
     pub unsafe fn mi_theap_realloc(_: *mut ThreadHeap, block: *mut c_void, size: usize) -> *mut c_void {
+        // SAFETY: by contract as in `mi_realloc`.
         unsafe { mi_realloc(block, size) }
     }
     pub unsafe fn mi_option_set_default(_: mi_option_t, _: c_long) {}
