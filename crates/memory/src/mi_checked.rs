@@ -48,7 +48,7 @@ mod twins {
         // SAFETY: by contract as in `mi_realloc`; both blocks have `size` bytes and are apart, and `moved` is used no more.
         unsafe {
             let moved = mi_realloc(block, size);
-            if moved.is_null() || moved.addr() % align == 0 {
+            if moved.is_null() || moved.addr().is_multiple_of(align) {
                 return moved;
             }
             let aligned = mi_malloc_aligned(size, align);
