@@ -62,6 +62,10 @@ impl Snapshot {
     pub fn is_dirty(self) -> bool {
         self.0 & DIRTY != 0
     }
+    /// A dirty thread has it, but touches nothing of it.
+    pub fn is_detached(self) -> bool {
+        self.0 & DETACHED != 0
+    }
     pub fn is_exiting(self) -> bool {
         self.0 & (EXITING | FREE) != 0
     }

@@ -43,15 +43,8 @@ pub(crate) fn crash(slogan: &str) -> ! {
     exit_now(1)
 }
 
-/// Stops the machine: pending output was flushed by the caller.
+/// Stops the machine. Whatever is pending was brought out by the caller, or is lost: nothing here waits for anybody.
 pub fn exit_now(status: i32) -> ! {
-    use std::io::Write;
-    let _ = std::io::stdout().flush();
-    exit_at_once(status)
-}
-
-/// The same, where pending output is lost: it could take for ever.
-pub fn exit_at_once(status: i32) -> ! {
     run_at_exit();
     // SAFETY: ends the process without running destructors, which other threads may still need.
     unsafe { libc::_exit(status) }

@@ -7,14 +7,17 @@ pub fn write(text: Arguments<'_>) {
     let _ = std::io::stderr().write_fmt(text);
 }
 
-/// Writes a line, unless standard error does not take it at once, as a pipe whose reader stopped: who calls this must not wait. Lines of less
+/// Writes a line and its end, unless standard error does not take it at once, as a pipe whose reader stopped: who calls this must not wait. Lines of less
 /// than 4,096 bytes are written whole.
 pub fn if_taken(line: &str) {
     let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
     // SAFETY: one entry, which is there.
     let ready = unsafe { libc::poll(&mut stderr, 1, 0) };
     if ready == 1 && stderr.revents & libc::POLLOUT != 0 {
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        // A terminal may be in a mode where a line feed does not return the carriage.
+        // SAFETY: a plain system call.
+        let end = if unsafe { libc::isatty(libc::STDERR_FILENO) } == 1 { "\r\n" } else { "\n" };
+        let _ = std::io::stderr().write_all(format!("{line}{end}").as_bytes());
     }
 }
 

@@ -5,11 +5,12 @@ use super::body::Body;
 use super::port::Port;
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::task::{Context, Next, Owned};
+use heddle_runtime::watch::Snapshot;
 use heddle_runtime::{proctab, task, way_out};
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long closing all ports may take, in ms (`+zhft`).
 pub static MAX_MS: AtomicU64 = AtomicU64::new(FOREVER);
@@ -43,13 +44,36 @@ impl Drop for Unsent {
     }
 }
 
+/// How many ports do not know yet that the machine halts; and one while they are told. A scheduler has to come by for each.
+static UNHEARD: AtomicUsize = AtomicUsize::new(0);
+/// How long a scheduler that does not come back may keep the machine from halting while there are such ports: those that know wait for
+/// their readers, which needs no particular scheduler.
+const STUCK: Duration = Duration::from_secs(5);
+
+struct Unheard(());
+
+impl Unheard {
+    fn begin() -> Unheard {
+        // Relaxed, and below: looked at now and then.
+        UNHEARD.fetch_add(1, Ordering::Relaxed);
+        Unheard(())
+    }
+}
+
+impl Drop for Unheard {
+    fn drop(&mut self) {
+        UNHEARD.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Halts the machine when all is out, or after so many ms (or `MAX_MS`). The calling native is done: its process runs no more.
 pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
     if way_out::begin_halt() {
         // Until all ports know.
         let _mine = Unsent::begin();
+        let _unheard = Unheard::begin();
         STATUS.store(status, Ordering::SeqCst);
-        limit(max_ms.min(MAX_MS.load(Ordering::Relaxed)));
+        limit(status, max_ms.min(MAX_MS.load(Ordering::Relaxed)));
         close_all();
     }
     p.again(&[Term::NIL, Term::NIL]);
@@ -57,16 +81,30 @@ pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
 }
 
 /// On a thread of its own: no scheduler is needed for the end.
-fn limit(max_ms: u64) {
-    if max_ms == FOREVER {
-        return;
+fn limit(status: i32, max_ms: u64) {
+    let begin = std::thread::Builder::new().name("halt".into()).stack_size(256 << 10).spawn(move || wait(status, max_ms));
+    if begin.is_err() && max_ms != FOREVER {
+        way_out::exit_now(TIMED_OUT);
     }
-    let end = move || {
-        std::thread::sleep(Duration::from_millis(max_ms));
-        way_out::exit_at_once(TIMED_OUT)
-    };
-    if std::thread::Builder::new().name("halt".into()).stack_size(64 << 10).spawn(end).is_err() {
-        way_out::exit_at_once(TIMED_OUT);
+}
+
+fn wait(status: i32, max_ms: u64) -> ! {
+    let began = Instant::now();
+    loop {
+        let before = Snapshot::take();
+        let left = Duration::from_millis(max_ms).saturating_sub(began.elapsed());
+        std::thread::sleep(left.min(STUCK));
+        if left <= STUCK {
+            way_out::exit_now(TIMED_OUT);
+        }
+        if UNHEARD.load(Ordering::Relaxed) > 0
+            && let Some(stuck) = before.stuck()
+        {
+            heddle_term::complain::if_taken(&format!(
+                "heddle: {stuck}; the machine ends without it, and what ports had to bring out is lost"
+            ));
+            way_out::exit_now(status);
+        }
     }
 }
 
@@ -74,8 +112,11 @@ fn close_all() {
     let mut ports: Vec<Arc<Port>> = Vec::new();
     proctab::for_each_port(|port| ports.extend(super::find(port.pid_term())));
     for port in ports {
-        let unsent = Unsent::begin();
-        let request = move |body: &mut Body, context: &mut Context<'_>| body.halt(unsent, context);
+        let (unsent, unheard) = (Unsent::begin(), Unheard::begin());
+        let request = move |body: &mut Body, context: &mut Context<'_>| {
+            drop(unheard);
+            body.halt(unsent, context)
+        };
         let entered = proctab::lookup(port.identity()).and_then(task::try_now);
         match entered {
             Some(mut entered) => {

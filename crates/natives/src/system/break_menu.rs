@@ -1,5 +1,6 @@
-//! The menu that Ctrl-C brings. It runs on the thread that handles signals and waits for a key or the next signal, so a second Ctrl-C ends
-//! the machine. The rest of the machine goes on meanwhile, without the keyboard. As in stock each choice but a wrong one leaves the menu.
+//! The menu that Ctrl-C brings. It has a thread of its own, which waits for a key or for standard output to take what it shows; signals are
+//! read by another one meanwhile, so a second Ctrl-C ends the machine whatever this one waits for. The rest of the machine goes on, without
+//! the keyboard. As in stock each choice but a wrong one leaves the menu.
 
 use super::{areas, crash_dump, halt, info};
 use crate::tty::{modes, natives::KEYBOARD};
@@ -9,6 +10,9 @@ use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, standstill, way_out};
 use heddle_term::{Atom, Term, am, text};
 use std::io::Write;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
 
 const CHOICES: &str =
     "BREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
@@ -16,47 +20,60 @@ const CHOICES: &str =
 /// How long others may take to stand still while their processes are shown.
 const STOP_MS: u64 = 500;
 
-/// What the keyboard and the system's signals bring.
-pub struct Keys {
-    /// Where signals are read; `handle` does what the ones other than Ctrl-C are for.
-    pub signals: libc::c_int,
-    pub handle: fn(libc::c_int),
+static THREAD: OnceLock<Thread> = OnceLock::new();
+/// The menu is there, or comes. Set by the thread that reads signals, which wakes this one then.
+static IS_UP: AtomicBool = AtomicBool::new(false);
+
+/// Starts the thread: when it is needed there may be no memory for one.
+pub fn start() {
+    let thread = std::thread::Builder::new().name("break menu".into()).spawn(|| {
+        loop {
+            // Acquire, Release: what the menu did is seen by who brings the next one, and the other way round.
+            while !IS_UP.load(Ordering::Acquire) {
+                std::thread::park();
+            }
+            run();
+            IS_UP.store(false, Ordering::Release);
+        }
+    });
+    let _ = THREAD.set(thread.expect("thread of the break menu").thread().clone());
 }
 
-impl Keys {
-    /// The first letter of the next line. The machine ends where there is none, or at the next Ctrl-C.
-    fn next(&self) -> u8 {
-        loop {
-            let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-            let mut ready = [watch(0), watch(self.signals)];
-            // SAFETY: two descriptors are there.
-            if unsafe { libc::poll(ready.as_mut_ptr(), 2, -1) } < 0 {
-                continue;
-            }
-            let mut line = [0u8; 64];
-            if ready[1].revents != 0 {
-                // SAFETY: reads one byte into a larger buffer.
-                let n = unsafe { libc::read(self.signals, line.as_mut_ptr().cast(), 1) };
-                match line[0] as libc::c_int {
-                    libc::SIGINT if n == 1 => way_out::exit_at_once(0),
-                    signal if n == 1 => (self.handle)(signal),
-                    _ => {}
-                }
-            } else if ready[0].revents != 0 {
-                // SAFETY: reads into a buffer of that size.
-                let n = unsafe { libc::read(0, line.as_mut_ptr().cast(), line.len()) };
-                if n > 0 {
-                    return line[0];
-                }
-                if n == 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-                    way_out::exit_now(0);
-                }
-            }
+/// Ctrl-C.
+pub fn interrupt() {
+    if IS_UP.swap(true, Ordering::AcqRel) {
+        way_out::exit_now(0);
+    }
+    if let Some(thread) = THREAD.get() {
+        thread.unpark();
+    }
+}
+
+/// The first letter of the next line. The machine ends where there is none.
+fn next_key() -> u8 {
+    loop {
+        let mut line = [0u8; 64];
+        // SAFETY: reads into a buffer of that size.
+        let n = unsafe { libc::read(0, line.as_mut_ptr().cast(), line.len()) };
+        if n > 0 {
+            return line[0];
+        }
+        match std::io::Error::last_os_error().kind() {
+            std::io::ErrorKind::Interrupted if n < 0 => {}
+            // What others read standard input with may have made it so.
+            std::io::ErrorKind::WouldBlock if n < 0 => wait_for_key(),
+            _ => way_out::exit_now(0),
         }
     }
 }
 
-pub fn run(keys: &Keys) {
+fn wait_for_key() {
+    let mut key = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which is there.
+    unsafe { libc::poll(&mut key, 1, -1) };
+}
+
+fn run() {
     let _mine = KEYBOARD.lock().unwrap();
     // Lines, with echo, while the menu is up.
     let before = modes::current();
@@ -70,15 +87,15 @@ pub fn run(keys: &Keys) {
     let is_terminal = unsafe { libc::isatty(0) == 1 && libc::isatty(1) == 1 };
     // What the shell showed below its line goes.
     say(&format!("\n{}{CHOICES}", if is_terminal { "\x1b[J" } else { "" }));
-    while !choose(keys) {}
+    while !choose() {}
     if let Some(modes) = before {
         modes::set_current(&modes);
     }
 }
 
 /// False: to be asked again.
-fn choose(keys: &Keys) -> bool {
-    match keys.next() {
+fn choose() -> bool {
+    match next_key() {
         b'a' | b'q' | b'*' | 3 => way_out::exit_now(0),
         b'A' => halt::crash("Crash dump requested by user"),
         b'c' | b'm' => {}
@@ -95,7 +112,7 @@ fn choose(keys: &Keys) -> bool {
         b'D' => show(crash_dump::tables),
         // There is no distribution.
         b'd' => say("=node:'nonode@nohost'\n=no_distribution\n"),
-        b'k' => kill(keys),
+        b'k' => kill(),
         b'\n' | b'\r' => return false,
         other => {
             say(&format!("Invalid option '{}'. Please enter one of the following:\n{CHOICES}", char::from(other)));
@@ -118,7 +135,7 @@ fn show(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
 }
 
 /// One process after the other, newest first.
-fn kill(keys: &Keys) {
+fn kill() {
     say("\n\nProcess Information\n\n--------------------------------------------------\n");
     let mut all = Vec::new();
     proctab::for_each(|q| all.push(q.pid));
@@ -131,7 +148,7 @@ fn kill(keys: &Keys) {
             continue;
         }
         say(&format!("{}(k)ill (n)ext (r)eturn:\n", String::from_utf8_lossy(&out)));
-        match keys.next() {
+        match next_key() {
             b'k' => {
                 let reason = Package::immediate(am::KILL.into());
                 let from = heddle_runtime::names::whereis(Atom::new("init")).unwrap_or(Term::NIL);

@@ -232,9 +232,10 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             Ok(Term::bool(found))
         }
         "proc_sig_block" => match a[1].as_tuple() {
-            Some(&[pid, ms]) if pid.is_local_pid() => {
+            // A port is held likewise.
+            Some(&[pid, ms]) if pid.is_local_pid() || pid.is_port() => {
                 let Some(ms) = args::count(ms) else { return Err(p.badarg()) };
-                send::call_in(pid.payload(), move |_| std::thread::sleep(Duration::from_millis(ms as u64)));
+                send::call_in(proctab::id_of(pid), move |_| std::thread::sleep(Duration::from_millis(ms as u64)));
                 Ok(am::OK.into())
             }
             _ => Err(p.badarg()),

@@ -25,6 +25,7 @@ pub mod placement;
 pub mod refused;
 pub mod signals;
 pub mod statistics;
+mod terminate;
 pub mod time;
 pub mod topology;
 

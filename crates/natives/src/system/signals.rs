@@ -1,14 +1,16 @@
-//! Signals of the operating system. Handlers write the number to a pipe; a thread reads it and acts: a message to
-//! erl_signal_server, the break menu, the terminal.
+//! Signals of the operating system. Handlers write the number to a pipe. A thread reads it and waits for nothing else, so that what ends the
+//! machine always does; another one sends the messages that follow, to erl_signal_server or the terminal's process: it may have to wait until it
+//! may send at all. The break menu is a third one.
 
-use super::break_menu::{self, Keys};
+use super::{break_menu, terminate};
 use crate::tty;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::build_message;
 use heddle_runtime::{names, way_out};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 heddle_runtime::natives! { TABLE:
     "os" => { "set_signal"/2 => set_signal }
@@ -88,7 +90,10 @@ fn start() {
         crate::ports::port::set_nonblocking(ends[1]);
         PIPE_WRITE.store(ends[1], Ordering::Relaxed);
         let read = ends[0];
-        std::thread::Builder::new().name("signals".into()).spawn(move || run(read)).expect("signal thread");
+        let (tell, told) = channel();
+        break_menu::start();
+        std::thread::Builder::new().name("signal messages".into()).spawn(move || send_messages(told)).expect("signal thread");
+        std::thread::Builder::new().name("signals".into()).spawn(move || run(read, tell)).expect("signal thread");
     });
 }
 
@@ -116,7 +121,10 @@ pub fn watch_terminal() {
     handle(libc::SIGCONT, note_address());
 }
 
-fn run(pipe: libc::c_int) {
+/// Signals of which no message is sent yet.
+static UNTOLD: AtomicUsize = AtomicUsize::new(0);
+
+fn run(pipe: libc::c_int, messages: Sender<libc::c_int>) {
     loop {
         let mut byte = 0u8;
         // SAFETY: reads one byte into one byte.
@@ -124,19 +132,28 @@ fn run(pipe: libc::c_int) {
         if n != 1 {
             continue;
         }
-        match byte as libc::c_int {
-            libc::SIGINT => break_menu::run(&Keys { signals: pipe, handle: act }),
-            signal => act(signal),
+        let signal = byte as libc::c_int;
+        if signal == libc::SIGINT {
+            break_menu::interrupt();
+            continue;
         }
+        if signal == libc::SIGTERM {
+            // Relaxed: a look now and then.
+            terminate::came(|| UNTOLD.load(Ordering::Relaxed) > 0);
+        }
+        UNTOLD.fetch_add(1, Ordering::Relaxed);
+        let _ = messages.send(signal);
     }
 }
 
-/// Any signal but Ctrl-C.
-fn act(signal: libc::c_int) {
-    match signal {
-        libc::SIGWINCH => tty::natives::signal("winch"),
-        libc::SIGCONT => tty::natives::signal("cont"),
-        signal => notify(signal),
+fn send_messages(signals: Receiver<libc::c_int>) {
+    for signal in signals {
+        match signal {
+            libc::SIGWINCH => tty::natives::signal("winch"),
+            libc::SIGCONT => tty::natives::signal("cont"),
+            signal => notify(signal),
+        }
+        UNTOLD.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

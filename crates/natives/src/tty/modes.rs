@@ -24,7 +24,8 @@ fn get(fd: i32) -> Option<libc::termios> {
     }
 }
 
-fn put(fd: i32, modes: &libc::termios) -> bool {
+/// `when`: at once, or behind what is being written.
+fn put(fd: i32, modes: &libc::termios, when: libc::c_int) -> bool {
     // A background job would be stopped by its attempt to change modes.
     // SAFETY: plain system calls on live data; the signal mask of this thread is put back.
     unsafe {
@@ -33,7 +34,7 @@ fn put(fd: i32, modes: &libc::termios) -> bool {
         libc::sigemptyset(&mut block);
         libc::sigaddset(&mut block, libc::SIGTTOU);
         libc::pthread_sigmask(libc::SIG_BLOCK, &block, &mut old);
-        let done = libc::tcsetattr(fd, libc::TCSADRAIN, modes) == 0;
+        let done = libc::tcsetattr(fd, when, modes) == 0;
         libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
         done
     }
@@ -66,7 +67,7 @@ pub fn prepare(wanted: Wanted) -> Option<libc::termios> {
 }
 
 pub fn apply(modes: &libc::termios) -> bool {
-    let done = put(0, modes);
+    let done = put(0, modes, libc::TCSADRAIN);
     *CHANGED.lock().unwrap() |= done;
     done
 }
@@ -78,7 +79,8 @@ pub fn restore() {
         && *changed
         && let Some(modes) = initial.as_ref()
     {
-        put(0, modes);
+        // Not behind what a terminal does not show that is stopped: that would wait for it.
+        put(0, modes, libc::TCSANOW);
     }
 }
 
@@ -88,7 +90,7 @@ pub fn current() -> Option<libc::termios> {
 }
 
 pub fn set_current(modes: &libc::termios) {
-    put(0, modes);
+    put(0, modes, libc::TCSADRAIN);
 }
 
 /// Columns and rows.

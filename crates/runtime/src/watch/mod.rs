@@ -14,10 +14,12 @@
 
 mod place;
 mod seen;
+mod snapshot;
 
 use crate::{blocking, dirty, sched, standstill, system_monitor};
 use place::Place;
 use seen::Seen;
+pub use snapshot::Snapshot;
 use std::time::{Duration, Instant};
 
 /// Looks in the time of the limit.
@@ -54,7 +56,8 @@ pub(crate) struct Stuck {
 }
 
 impl Stuck {
-    fn sentence(&self) -> String {
+    /// A part of a sentence.
+    fn text(&self) -> String {
         let thread = match self.kind {
             Kind::Normal => format!("scheduler {}", self.id),
             Kind::DirtyCpu => format!("dirty CPU scheduler {}", self.id),
@@ -62,9 +65,9 @@ impl Stuck {
         };
         let seconds = self.ms as f64 / 1000.0;
         let Some(pid) = self.pid else {
-            return format!("heddle: {thread} has been at the signals or the end of a process for {seconds:.1} s");
+            return format!("{thread} has been at the signals or the end of a process for {seconds:.1} s");
         };
-        let mut text = format!("heddle: {thread} has not come back from {} for {seconds:.1} s", place::name_of(pid));
+        let mut text = format!("{thread} has not come back from {} for {seconds:.1} s", place::name_of(pid));
         if let Some(place) = &self.place {
             text.push_str(", ");
             text.push_str(&place.text());
@@ -158,7 +161,7 @@ fn run(limit: Duration) {
         }
         before = now;
         for stuck in watch.look(now) {
-            heddle_term::complain::if_taken(&format!("{}\n", stuck.sentence()));
+            heddle_term::complain::if_taken(&format!("heddle: {}", stuck.text()));
             system_monitor::stuck(&stuck);
         }
     }

@@ -1,0 +1,40 @@
+//! SIGTERM: the first one asks the machine to stop in order (`init:stop`), which takes processes that run. One that comes when a scheduler
+//! has not come back since the one before, or no message could be sent, ends the machine at once, as if it did not handle the signal.
+
+use heddle_runtime::watch::Snapshot;
+use heddle_runtime::way_out;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// A slice or native may take its time; one that takes longer than this is not waited for by whoever asks twice.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// When the last one came.
+static LAST: Mutex<Option<Snapshot>> = Mutex::new(None);
+
+/// One came. `untold`: whether the message for an earlier signal is not sent yet.
+pub fn came(untold: impl Fn() -> bool) {
+    let mut last = LAST.lock().unwrap();
+    if let Some(before) = &*last {
+        while let Some(why) = before.stuck().or_else(|| untold().then(|| "no message can be sent".to_owned())) {
+            if before.age() >= PATIENCE {
+                end(&why);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+    *last = Some(Snapshot::take());
+}
+
+fn end(why: &str) -> ! {
+    heddle_term::complain::if_taken(&format!("heddle: SIGTERM came again, and {why}; the machine ends at once"));
+    way_out::run_at_exit();
+    // SAFETY: the system's own handling of the signal, which is not blocked, ends the process.
+    unsafe {
+        libc::signal(libc::SIGTERM, libc::SIG_DFL);
+        libc::kill(libc::getpid(), libc::SIGTERM);
+    }
+    std::thread::sleep(PATIENCE);
+    way_out::exit_now(128 + libc::SIGTERM)
+}
