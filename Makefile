@@ -61,6 +61,7 @@ fuzz:
 
 models:
 	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-term -p heddle-natives -p heddle-runtime --lib model_tests -- --nocapture
+	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-natives -p heddle-runtime -p heddle-engine --test 'model_*' -- --nocapture
 
 sequences: build
 	$(RUN) tests/differential/sequences/run --erl $(ERL) --seconds $(SECONDS) --seed $(SEED)

@@ -347,7 +347,9 @@ impl Subject for Bits {
                 let unit = |bytes: &[u8]| word(&if flags & LITTLE != 0 { from_little_field(&of_bytes(bytes)) } else { of_bytes(bytes) });
                 let first = |mut characters: std::str::Chars| characters.next();
                 let expected = match *kind {
-                    UTF8 => (1..=next.len()).find_map(|count| std::str::from_utf8(&next[..count]).ok()).and_then(|text| first(text.chars())),
+                    UTF8 => {
+                        (1..=next.len()).find_map(|count| std::str::from_utf8(&next[..count]).ok()).and_then(|text| first(text.chars()))
+                    }
                     UTF16 => {
                         let units: Vec<u16> = next.chunks_exact(2).map(|bytes| unit(bytes) as u16).collect();
                         char::decode_utf16(units).next().and_then(Result::ok)

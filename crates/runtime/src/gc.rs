@@ -101,7 +101,7 @@ pub fn free_all(p: &mut Process) {
 /// What collections take longer while they are watched: for tests of that (`erts_debug:set_internal_state`).
 pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Minor unless something asks for more.
     Automatic,

@@ -605,6 +605,47 @@ impl InnerQueue {
         false
     }
 
+    /// What must be true of it: as many nodes as it says, the last one is `last`, and `before` stands before `save`; the adopted ones are linked
+    /// both ways, and are all whose data is in the heap; markers stand at nodes that are there, and are marked.
+    #[cfg(test)]
+    pub(crate) fn check(&self) {
+        let mut adopted = std::collections::HashSet::new();
+        let (mut node, mut before) = (self.adopted, null_mut());
+        // SAFETY: list nodes are live while the queue is borrowed.
+        unsafe {
+            while !node.is_null() {
+                assert!(adopted.insert(node), "the adopted ones go round");
+                let Body::Message { data, before: theirs, .. } = &mut (*node).body else { panic!("only messages are adopted") };
+                assert_eq!(*theirs, before);
+                before = node;
+                node = data.queued().expect("its data is in the heap").cast();
+            }
+            let (mut node, mut last, mut len, mut nodes) = (self.first, null_mut(), 0, vec![null_mut()]);
+            while !node.is_null() {
+                len += 1;
+                assert!(len <= self.len);
+                if node == self.save {
+                    assert_eq!(self.before, last);
+                }
+                match &(*node).body {
+                    Body::Message { data, .. } if data.is_bare() && data.term().is_pointer() => assert!(adopted.remove(&node)),
+                    Body::Message { data, .. } if data.is_bare() => _ = adopted.remove(&node),
+                    _ => assert!(!adopted.contains(&node)),
+                }
+                nodes.push(node);
+                last = node;
+                node = (*node).next;
+            }
+            assert!((len, last) == (self.len, self.last) && adopted.is_empty());
+            if self.save.is_null() {
+                assert_eq!(self.before, self.last);
+            }
+            for marker in self.markers.iter().flat_map(|m| &m.slots).filter(|m| m.number != u32::MAX) {
+                assert!(self.marked && nodes.contains(&marker.after));
+            }
+        }
+    }
+
     pub fn clear(&mut self) {
         let mut node = self.first;
         while !node.is_null() {

@@ -2,6 +2,7 @@
 
 mod dictionary;
 mod inner_queue;
+mod messages;
 mod names;
 mod processes;
 mod relations;
