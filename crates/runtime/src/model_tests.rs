@@ -4,7 +4,7 @@ mod dictionary;
 mod inner_queue;
 mod messages;
 mod names;
-mod processes;
+pub(crate) mod processes;
 mod relations;
 mod run_queues;
 mod run_queues_threads;

@@ -2,6 +2,9 @@
 //! Readers take no lock and write nothing. The identity counts upwards; its slot is its remainder by the table size, so numbers are
 //! not reused until the table was gone through (as in ERTS).
 
+#[cfg(test)]
+mod model_tests;
+
 use crate::process::{ProcRef, ProcShared};
 use crate::shared;
 use heddle_sync::prefetch;

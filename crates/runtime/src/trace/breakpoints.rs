@@ -129,6 +129,14 @@ impl Breakpoint {
         }
     }
 
+    /// At a cell that is no function's: its own address is what it says to belong there.
+    #[cfg(test)]
+    pub(super) fn of_nothing(entry: usize) -> Breakpoint {
+        let mfa = Mfa { module: heddle_term::Atom::from_index(0), function: heddle_term::Atom::from_index(0), arity: 0 };
+        let settings = AtomicPtr::new(Box::into_raw(Box::default()));
+        Breakpoint { mfa, entry, original: entry as u64, is_native: false, debugged: AtomicBool::new(false), settings }
+    }
+
     /// Valid until the caller's slice ends.
     pub fn settings(&self) -> &[Setting] {
         // SAFETY: a list that was replaced is only freed after the slices of its readers.

@@ -13,6 +13,8 @@ pub mod events;
 pub mod flags;
 pub mod frames;
 pub mod meters;
+#[cfg(test)]
+mod model_tests;
 pub mod seq;
 pub mod sessions;
 pub mod spec;

@@ -3,6 +3,8 @@
 
 mod processes;
 mod regions;
+#[path = "../running/mod.rs"]
+mod running;
 
 use heddle_model::run;
 use heddle_runtime::{proctab, qsbr, zeal};
@@ -20,7 +22,7 @@ fn begin() -> MutexGuard<'static, ()> {
     let _ = literal::make_literal(text);
     heap.clear();
     assert!(area::is_there());
-    proctab::init(1024);
+    proctab::init(1 << 16);
     // What is freed is overwritten, and each heap looked at behind its collections.
     zeal::set("gc").expect("a mode");
     guard

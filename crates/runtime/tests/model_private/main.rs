@@ -1,0 +1,25 @@
+//! Processes that build, send, keep and collect, against trees: with private heaps, as they are without a message area. A program of its own: the kind of heap
+//! is chosen before the first literal is made.
+
+#[path = "../model_area/processes.rs"]
+mod processes;
+#[path = "../running/mod.rs"]
+mod running;
+
+use heddle_model::run;
+use heddle_runtime::{proctab, qsbr, zeal};
+use heddle_term::{Heap, literal};
+
+#[test]
+fn processes_keep_what_they_built_and_were_sent() {
+    proctab::init(1 << 16);
+    let mut heap = Heap::new();
+    let text = heap.string("a");
+    let _ = literal::make_literal(text);
+    heap.clear();
+    // What is freed is overwritten, and each heap looked at behind its collections.
+    zeal::set("gc").expect("a mode");
+    qsbr::online();
+    run::<processes::Processes>();
+    qsbr::offline();
+}
