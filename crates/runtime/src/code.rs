@@ -6,6 +6,7 @@ use foldhash::fast::FixedState;
 use heddle_term::code_cell::{FunEntry, Mfa};
 use heddle_term::{Atom, Export, Term};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 /// One loaded version of a module. Its code block is freed when the last `Arc` goes (after purge, plus a quiescent state).
@@ -75,6 +76,8 @@ pub struct Module {
 static MODULES: Mutex<Option<HashMap<Atom, Module, FixedState>>> = Mutex::new(None);
 /// Start address of each code block to its instance.
 static RANGES: RwLock<BTreeMap<usize, Arc<Instance>>> = RwLock::new(BTreeMap::new());
+/// Counts the changes of `RANGES`, each before anybody can see it.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `f` on the module's entry (made if need be), under the table's lock.
 pub fn with_module<R>(name: Atom, f: impl FnOnce(&mut Module) -> R) -> R {
@@ -91,11 +94,15 @@ pub fn current(name: Atom) -> Option<Arc<Instance>> {
 }
 
 pub fn add_range(instance: &Arc<Instance>) {
-    Class::CodeRanges.write(&RANGES).insert(instance.code.as_ptr() as usize, instance.clone());
+    let mut ranges = Class::CodeRanges.write(&RANGES);
+    CHANGES.fetch_add(1, Ordering::Release);
+    ranges.insert(instance.code.as_ptr() as usize, instance.clone());
 }
 
 pub fn remove_range(instance: &Arc<Instance>) {
-    Class::CodeRanges.write(&RANGES).remove(&(instance.code.as_ptr() as usize));
+    let mut ranges = Class::CodeRanges.write(&RANGES);
+    CHANGES.fetch_add(1, Ordering::Release);
+    ranges.remove(&(instance.code.as_ptr() as usize));
 }
 
 impl Instance {
@@ -129,6 +136,11 @@ pub struct Location {
     pub mfa: Mfa,
     pub instance: Arc<Instance>,
     pub offset: u32,
+}
+
+/// What `locate` said while this number is the same, it says again.
+pub fn version() -> u64 {
+    CHANGES.load(Ordering::Acquire)
 }
 
 /// What lies at a code address. For return addresses pass the address less one cell, which belongs to the call.

@@ -41,6 +41,7 @@ mod parker;
 pub mod partner;
 pub mod pauses;
 pub mod placement;
+pub mod places;
 pub mod private;
 pub mod process;
 pub mod proctab;

@@ -17,7 +17,7 @@
 use crate::process::Process;
 use crate::trace::frames;
 use heddle_term::Term;
-use heddle_term::term::TAG_CONTINUATION;
+use heddle_term::term::{TAG_CONTINUATION, TAG_MASK};
 use std::sync::atomic::AtomicUsize;
 
 /// `erlang:system_flag(backtrace_depth, N)`.
@@ -168,4 +168,30 @@ pub fn callers(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
     words(p)
         .filter(|(_, word)| word.is_continuation() && frames::kind(*word).is_none())
         .map(|(_, word)| (word.raw() - TAG_CONTINUATION) as *const u64)
+}
+
+/// As `callers`, with one for each row of equal ones, until `f` says that it wants no more.
+#[inline(always)]
+pub fn each_different_caller(p: &Process, mut f: impl FnMut(*const u64) -> bool) {
+    let marked = marked_word().map_or(0, Term::raw);
+    let (mut slot, mut last) = (p.stop, 0);
+    while slot < p.end {
+        // SAFETY: the stack is initialised from `stop` to `end`.
+        let mut word = unsafe { *slot };
+        slot = slot.wrapping_add(1);
+        // A deep recursion is passed quickly.
+        if word & TAG_MASK != TAG_CONTINUATION || word == last {
+            continue;
+        }
+        if word == marked {
+            word = mark(p).target.raw();
+        }
+        if word == last || frames::kind(Term::from_raw(word)).is_some() {
+            continue;
+        }
+        last = word;
+        if !f((word - TAG_CONTINUATION) as *const u64) {
+            return;
+        }
+    }
 }

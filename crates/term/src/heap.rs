@@ -354,6 +354,7 @@ impl Heap {
         Term::cons(ptr)
     }
 
+    #[inline]
     pub fn tuple(&mut self, elements: &[Term]) -> Term {
         let ptr = self.alloc(1 + elements.len());
         // SAFETY: room for the header and all elements was just allocated.
@@ -365,6 +366,7 @@ impl Heap {
     }
 
     /// A proper list of `elements` followed by `tail`.
+    #[inline]
     pub fn list_with_tail(&mut self, elements: &[Term], tail: Term) -> Term {
         if elements.is_empty() {
             return tail;
@@ -382,6 +384,7 @@ impl Heap {
         Term::cons(ptr)
     }
 
+    #[inline]
     pub fn list(&mut self, elements: &[Term]) -> Term {
         self.list_with_tail(elements, Term::NIL)
     }
@@ -393,6 +396,9 @@ impl Heap {
 
     /// A list of the characters of `text` (a string).
     pub fn string(&mut self, text: &str) -> Term {
+        if text.is_ascii() {
+            return self.byte_list(text.as_bytes());
+        }
         let chars: Vec<Term> = text.chars().map(|c| Term::small(c as i64)).collect();
         self.list(&chars)
     }
@@ -441,6 +447,7 @@ impl Heap {
     }
 
     /// An integer outside the small range: sign and magnitude (little endian, no leading zero digit).
+    #[inline]
     pub fn big_words(&mut self, negative: bool, digits: &[u64]) -> Term {
         debug_assert!(digits.last() != Some(&0));
         let ptr = self.alloc(1 + digits.len());

@@ -8,11 +8,13 @@ use crate::ctx::{Ctx, OUT_EXIT, any, put};
 use crate::ops::tracing;
 use crate::run::ended_by_limit;
 use crate::{goto, load, next, ops, save};
+use heddle_runtime::places::{self, Place};
 use heddle_runtime::process::{Class, Exception, Process};
+use heddle_runtime::stack;
 use heddle_runtime::trace::frames;
-use heddle_runtime::{code, stack};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Export, Heap, Term, am, map};
+use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
 ops! {
@@ -338,19 +340,17 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
     // SAFETY: as `unwind`.
     unsafe {
         let depth = depth();
-        let mut words: Vec<u64> = Vec::with_capacity(depth + 1);
+        let mut words: SmallVec<[u64; 16]> = SmallVec::new();
         words.push(ip as u64);
-        for caller in stack::callers(p) {
-            // The call lies before the return address. A recursion shows as one frame; a call that failed itself as two,
-            // unless it is a native that did.
+        // A recursion shows as one frame.
+        stack::each_different_caller(p, |caller| {
+            // The call lies before the return address. A call that failed itself shows as two frames, unless it is a native that did.
             let call = caller as u64 - 8;
             if words.last() != Some(&call) || words.len() == 1 && (*c).fault.is_null() {
                 words.push(call);
             }
-            if words.len() > depth {
-                break;
-            }
-        }
+            words.len() <= depth
+        });
         let args = if !p.exception.args.is_none() { p.exception.args } else { (*c).fault_args };
         let args = if args.is_none() { Term::NIL } else { args };
         let info = if !p.exception.info.is_none() { p.exception.info } else { error_info(c, p) };
@@ -403,11 +403,9 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
     }
     let [words, args, fault, info, _] = parts else { return Term::NIL };
     let depth = depth();
-    let mut frames: Vec<Term> = Vec::new();
-    let addresses: Vec<u64> = (0..words.header().arity()).map(|i| words.word(i)).collect();
-    let args = args.as_tuple().map(|t| t[0]);
+    let mut frames: SmallVec<[Term; 16]> = SmallVec::new();
+    let mut first_args = args.as_tuple().map(|t| t[0]);
     let fault = fault.small_value() << 3;
-    let mut first_args = args;
     if fault != 0 {
         // SAFETY: exports are immortal.
         let mfa = unsafe { (*(fault as *const Export)).mfa };
@@ -415,21 +413,24 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
         let location = if info.is_list() { *info } else { Term::NIL };
         frames.push(heap.tuple(&[mfa.module.into(), mfa.function.into(), arity, location]));
     }
-    for (i, address) in addresses.into_iter().enumerate() {
+    for i in 0..words.header().arity() {
         if frames.len() >= depth {
             break;
         }
-        let Some(found) = code::locate(address as *const u64) else { continue };
-        // What the program gave belongs to the first frame that shows: the caller's, where a native was applied.
-        let first = frames.is_empty();
-        let arity = first_args.filter(|_| first).unwrap_or(Term::small(found.mfa.arity as i64));
-        if i == 0 && is_native_entry(found.instance.code[found.offset as usize]) {
-            continue;
-        }
-        // error/3 and bit syntax: the explanation follows the place.
-        let extra = if first && info.is_cons() { *info } else { Term::NIL };
-        let location = location(heap, &found, extra);
-        frames.push(heap.tuple(&[found.mfa.module.into(), found.mfa.function.into(), arity, location]));
+        let address = words.word(i) as *const u64;
+        places::with(address, |place| {
+            let Some(place) = place else { return };
+            if i == 0 && is_native_entry(place.code) {
+                return;
+            }
+            // What the program gave belongs to the first frame that shows: the caller's, where a native was applied.
+            let first = frames.is_empty();
+            let arity = first_args.filter(|_| first).unwrap_or(Term::small(place.mfa.arity as i64));
+            // error/3 and bit syntax: the explanation follows the place.
+            let extra = if first && info.is_cons() { *info } else { Term::NIL };
+            let location = location(heap, place, extra);
+            frames.push(heap.tuple(&[place.mfa.module.into(), place.mfa.function.into(), arity, location]));
+        });
     }
     heap.list(&frames)
 }
@@ -438,10 +439,10 @@ fn is_native_entry(cell: u64) -> bool {
     cell == crate::ops::natives::native_body as *const () as u64
 }
 
-fn location(heap: &mut Heap, found: &code::Location, rest: Term) -> Term {
-    let Some((file, line)) = found.instance.line_at(found.offset) else { return rest };
+fn location(heap: &mut Heap, place: &Place, rest: Term) -> Term {
+    let Some((file, line)) = &place.line else { return rest };
     let file = heap.string(file);
     let file = heap.tuple(&[am::FILE.into(), file]);
-    let line = heap.tuple(&[am::LINE.into(), Term::small(line as i64)]);
+    let line = heap.tuple(&[am::LINE.into(), Term::small(*line as i64)]);
     heap.list_with_tail(&[file, line], rest)
 }

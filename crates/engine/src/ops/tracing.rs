@@ -83,19 +83,22 @@ ops! {
 
 /// Tells the runtime of them.
 pub fn install() {
-    let cell = |op: OpFn| -> *const u64 {
-        // As functions look: a header that nobody uses, then the operation.
-        &Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, op as *const () as u64]))[4]
-    };
+    // As functions look: a header that nobody uses, then the operation.
+    let cells = [trace_returned, trace_returned, trace_return_to, trace_time, trace_memory, mark_returned]
+        .map(|op: OpFn| [0u64, Term::NIL.raw(), Term::NIL.raw(), 0, op as *const () as u64]);
+    let cells = Box::leak(Box::new(cells));
+    let row = cells.as_flattened().as_ptr_range();
+    let [returned, returned_or_raised, return_to, time, memory, mark] = cells.each_ref().map(|cell| &raw const cell[4]);
     let _ = CELLS.set(Cells {
         breakpoint: trace_breakpoint as *const () as u64,
         trampoline: trace_export as *const () as u64,
-        returned: cell(trace_returned),
-        returned_or_raised: cell(trace_returned),
-        return_to: cell(trace_return_to),
-        time: cell(trace_time),
-        memory: cell(trace_memory),
-        mark: cell(mark_returned),
+        returned,
+        returned_or_raised,
+        return_to,
+        time,
+        memory,
+        mark,
+        row,
     });
 }
 

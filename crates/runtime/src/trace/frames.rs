@@ -9,13 +9,13 @@ use crate::{Package, code, stack};
 use heddle_term::code_cell::Mfa;
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::{Atom, Term};
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 pub const WORDS: usize = 5;
 
 /// Code cells of the engine.
-#[derive(Clone, Copy)]
 pub struct Cells {
     /// Operation for a function's first cell.
     pub breakpoint: u64,
@@ -31,6 +31,8 @@ pub struct Cells {
     pub memory: *const u64,
     /// Where a return address leads that the collector marked: see `stack`.
     pub mark: *const u64,
+    /// All addresses from `returned` on lie in it.
+    pub row: Range<*const u64>,
 }
 // SAFETY: addresses of immortal cells.
 unsafe impl Send for Cells {}
@@ -49,9 +51,16 @@ pub enum Kind {
 }
 
 /// The kind of trace frame that a word of the stack begins.
+#[inline(always)]
 pub fn kind(word: Term) -> Option<Kind> {
     let cells = CELLS.get()?;
-    let target = (word.raw() - TAG_CONTINUATION) as *const u64;
+    let target = word.raw().wrapping_sub(TAG_CONTINUATION) as *const u64;
+    if cells.row.contains(&target) { kind_of(cells, target) } else { None }
+}
+
+#[cold]
+#[inline(never)]
+fn kind_of(cells: &Cells, target: *const u64) -> Option<Kind> {
     if target == cells.returned {
         Some(Kind::Returned)
     } else if target == cells.returned_or_raised {

@@ -1,0 +1,113 @@
+//! Places in programs, as stack traces show them. A trace has few places and is made of the same ones again and again, so each
+//! thread remembers those that it looked up last.
+
+use crate::code;
+use heddle_term::code_cell::Mfa;
+use std::cell::RefCell;
+
+/// Function, file and line of a code address.
+pub struct Place {
+    pub mfa: Mfa,
+    /// The code cell as it was then.
+    pub code: u64,
+    pub line: Option<(Box<str>, u32)>,
+}
+
+struct Known {
+    cell: *const u64,
+    version: u64,
+    /// None: no code lies there.
+    place: Option<Place>,
+}
+
+/// A power of two.
+const KNOWN: usize = 128;
+
+thread_local! {
+    /// The place of an address can only be in one slot, see `slot`.
+    static PLACES: RefCell<Vec<Option<Known>>> = const { RefCell::new(Vec::new()) };
+}
+
+fn slot(cell: *const u64) -> usize {
+    ((cell as u64 >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (KNOWN - 1)
+}
+
+/// The result of `f` for the place of a code address. `f` must not call this again. For return addresses see `code::locate`.
+pub fn with<R>(cell: *const u64, f: impl FnOnce(Option<&Place>) -> R) -> R {
+    // Before it is looked up: what changes meanwhile makes the answer an old one.
+    let version = code::version();
+    PLACES.with_borrow_mut(|places| {
+        if places.is_empty() {
+            places.resize_with(KNOWN, || None);
+        }
+        let slot = &mut places[slot(cell)];
+        match slot {
+            Some(known) if known.cell == cell && known.version == version => f(known.place.as_ref()),
+            _ => f(slot.insert(Known { cell, version, place: look_up(cell) }).place.as_ref()),
+        }
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn look_up(cell: *const u64) -> Option<Place> {
+    let found = code::locate(cell)?;
+    let line = found.instance.line_at(found.offset).map(|(file, line)| (file.into(), line));
+    Some(Place { mfa: found.mfa, code: found.instance.code[found.offset as usize], line })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::{Function, Instance, LineEntry, Literals};
+    use heddle_term::{Atom, Term};
+    use std::sync::Arc;
+
+    fn instance(function: &str, line: u32) -> Arc<Instance> {
+        Arc::new(Instance {
+            name: Atom::new("places_test"),
+            md5: [0; 16],
+            code: vec![0; 8].into(),
+            functions: vec![Function { start: 0, entry: 4, name: Atom::new(function), arity: 2 }],
+            exports: Vec::new(),
+            funs: Vec::new(),
+            lines: vec![LineEntry { offset: 4, file: 0, line }],
+            file_names: vec!["places.erl".into()],
+            attributes: Term::NIL,
+            compile_info: Term::NIL,
+            has_on_load: false,
+            on_load: None,
+            nifs: Vec::new(),
+            literals: Literals::default(),
+            coverage: Default::default(),
+            message_sites: Vec::new(),
+            beam_bytes: 0,
+        })
+    }
+
+    fn shown(cell: *const u64) -> Option<(String, u8, Option<(String, u32)>)> {
+        with(cell, |place| {
+            place.map(|p| (p.mfa.function.name().to_string(), p.mfa.arity, p.line.as_ref().map(|(f, l)| (f.to_string(), *l))))
+        })
+    }
+
+    #[test]
+    fn a_place_is_known_until_code_changes() {
+        let mut first = instance("one", 7);
+        let cell = &raw const first.code[5];
+        assert_eq!(shown(cell), None);
+        code::add_range(&first);
+        let one = Some(("one".to_string(), 2, Some(("places.erl".to_string(), 7))));
+        assert_eq!((shown(cell), shown(cell)), (one.clone(), one));
+        code::remove_range(&first);
+        assert_eq!(shown(cell), None);
+        // Other code at the same address.
+        let changed = Arc::get_mut(&mut first).expect("no one else has it");
+        changed.functions[0].name = Atom::new("two");
+        changed.lines[0].line = 8;
+        code::add_range(&first);
+        assert_eq!(shown(cell), Some(("two".to_string(), 2, Some(("places.erl".to_string(), 8)))));
+        assert_eq!(shown(&raw const first.code[1]).map(|shown| shown.2), Some(None), "before the first line");
+        code::remove_range(&first);
+    }
+}
