@@ -22,7 +22,7 @@ functions() ->
     end.
 
 %% Not called: what ends the emulator or the process, waits, changes the whole node, asks for memory by an integer, tells of
-%% this very node, or is not the same twice.
+%% this very node, or is not the same twice; nor what stock does wrong (years before -2386 are a day late in posixtime_to_universaltime).
 safe(_, module_info, _) -> false;
 safe(_, behaviour_info, _) -> false;
 safe(erlang, F, A) ->
@@ -31,7 +31,7 @@ safe(erlang, F, A) ->
                          disconnect_node, iolist_to_iovec, send, send_nosuspend, '!', exit, group_leader, register, unregister, open_port, purge_module, delete_module, check_old_code, load_module, load_nif, nif_error, apply, localtime, universaltime, date, time,
                          localtime_to_universaltime, universaltime_to_localtime, yield, put, erase, get, get_keys, system_monitor, system_profile, seq_trace, seq_trace_info, seq_trace_print, crasher, raise, start_timer, send_after, cancel_timer, read_timer, bump_reductions, garbage_collect,
                          port_command, port_info, process_info, dmonitor_node, monitor_node, monitor, setnode, call_on_load_function, finish_after_on_load, finish_loading, prepare_loading, module_loaded, pre_loaded, loaded, has_prepared_code_on_load, get_module_info,
-                         registered, whereis, list_to_existing_atom, binary_to_existing_atom, fun_info, fun_to_list, pid_to_list, ref_to_list, port_to_list, alias, demonitor, spawn_request_abandon, decode_packet, dt_append_vm_tag_data, dt_get_tag, dt_get_tag_data, dt_prepend_vm_tag_data, dt_put_tag, dt_restore_tag, dt_spread_tag, gather_gc_info, alloc_info, alloc_sizes, dist_ctrl_get_opt, dist_ctrl_set_opt, dist_ctrl_get_data_notification, dist_ctrl_input_handler, dist_ctrl_put_data, dist_get_stat,
+                         registered, whereis, list_to_existing_atom, binary_to_existing_atom, fun_info, fun_to_list, pid_to_list, ref_to_list, port_to_list, alias, demonitor, spawn_request_abandon, decode_packet, posixtime_to_universaltime, dt_append_vm_tag_data, dt_get_tag, dt_get_tag_data, dt_prepend_vm_tag_data, dt_put_tag, dt_restore_tag, dt_spread_tag, gather_gc_info, alloc_info, alloc_sizes, dist_ctrl_get_opt, dist_ctrl_set_opt, dist_ctrl_get_data_notification, dist_ctrl_input_handler, dist_ctrl_put_data, dist_get_stat,
                          delay_trap, port_call, port_close, port_connect, port_control, port_get_data, port_set_data, is_process_alive, process_display, set_cpu_topology, function_exported, check_process_code, get_stacktrace, link, unlink, is_builtin, make_fun, make_tuple, gather_sched_wall_time_result, get_system_info, unalias, error, throw])
         andalso not (F =:= 'bsl' orelse F =:= '*') orelse (F =:= 'bsl' andalso A =:= 0);
 safe(ets, F, _) -> not lists:member(F, [i, all, new, tab2file, file2tab, tabfile_info, whereis, internal_request_all, internal_delete_all, internal_select_delete, fun2ms, table, give_away]);

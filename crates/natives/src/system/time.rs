@@ -232,7 +232,7 @@ fn localtime_to_universaltime(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(fields_term(p, f))
 }
 fn posixtime_to_universaltime(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(seconds) = a[0].as_small().filter(|s| s.abs() < 1 << 55) else { return Err(p.badarg()) };
+    let Some(seconds) = big::to_i64(a[0]) else { return Err(p.badarg()) };
     let f = civil(seconds);
     Ok(fields_term(p, f))
 }
