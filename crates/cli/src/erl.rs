@@ -1,6 +1,7 @@
 //! `erl`: the rewriting of the command line that `erlexec` does (spec 2.2), and the start.
 
 use crate::emulator::{self, Config};
+use crate::listing::{list, list_part};
 use crate::otp::{self, Otp};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -100,16 +101,16 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
         Print::Nothing => {}
         Print::Arguments | Print::ArgumentsOnly => {
             for word in line.flags.iter().chain(&all) {
-                println!("{}", String::from_utf8_lossy(word));
+                list!("{}", String::from_utf8_lossy(word));
             }
         }
         Print::CommandOnly => {
             let exe = std::env::current_exe().unwrap_or_default();
-            print!("\"{}\" ", exe.display());
+            list_part!("\"{}\" ", exe.display());
             for word in line.flags.iter().chain(&all) {
-                print!("\"{}\" ", String::from_utf8_lossy(word));
+                list_part!("\"{}\" ", String::from_utf8_lossy(word));
             }
-            println!();
+            list!();
         }
     }
     if matches!(line.print, Print::ArgumentsOnly | Print::CommandOnly) {
@@ -303,7 +304,7 @@ impl Line {
                 b"-emu_args_exit" => self.print = Print::ArgumentsOnly,
                 b"-emu_qouted_cmd_exit" => self.print = Print::CommandOnly,
                 b"-emu_name_exit" => {
-                    println!("heddle");
+                    list!("heddle");
                     std::process::exit(0);
                 }
                 b"-version" => print_version(),

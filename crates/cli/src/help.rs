@@ -1,5 +1,6 @@
 //! What `heddle --help` teaches.
 
+use crate::listing::{list, list_part};
 use heddle_abi::flags::{FLAGS, Support, Takes};
 
 const TEXT: &str = "\
@@ -44,7 +45,7 @@ The files in bin stand in for the programs of the same names.
 
 pub fn print(topic: Option<&str>) -> ! {
     match topic {
-        None => print!("{TEXT}"),
+        None => list_part!("{TEXT}"),
         Some("flags") => flags(),
         Some(other) => crate::erl::fail(&format!("heddle help: no topic {other}; there is: flags")),
     }
@@ -52,14 +53,14 @@ pub fn print(topic: Option<&str>) -> ! {
 }
 
 fn flags() {
-    println!("Emulator flags, before or between the other arguments of erl and after `heddle run`:\n");
+    list!("Emulator flags, before or between the other arguments of erl and after `heddle run`:\n");
     for (support, title) in [(Support::Honoured, ""), (Support::Ignored, "\nAccepted without effect:\n")] {
         if !title.is_empty() {
-            println!("{title}");
+            list!("{title}");
         }
         for f in FLAGS.iter().filter(|f| f.support == support) {
             let between = if matches!(f.takes, Takes::Attached | Takes::Nothing) { "" } else { " " };
-            println!("  {:<24}{}", format!("+{}{between}{}", f.name, f.value), f.meaning);
+            list!("  {:<24}{}", format!("+{}{between}{}", f.name, f.value), f.meaning);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `heddle natives`: which of the functions that OTP expects from the machine are there.
 
+use crate::listing::list;
 use heddle_abi::natives::{NativeKind, NativeRow, natives};
 use heddle_runtime::exports;
 use heddle_term::Atom;
@@ -56,18 +57,18 @@ pub fn main(args: Vec<OsString>) -> ! {
                 )
             })
             .collect();
-        println!("[\n{}\n]", lines.join(",\n"));
+        list!("[\n{}\n]", lines.join(",\n"));
     } else {
         for (r, present) in shown {
-            println!("{} T{} {}:{}/{}", if *present { "present" } else { "missing" }, r.tier, r.module, r.function, r.arity);
+            list!("{} T{} {}:{}/{}", if *present { "present" } else { "missing" }, r.tier, r.module, r.function, r.arity);
         }
         const TIERS: [&str; 4] = ["smallest boot", "shell", "compiler, test tools", "the rest"];
         for (tier, what) in TIERS.iter().enumerate() {
             let of_tier = rows.iter().filter(|(r, _)| r.tier as usize == tier);
             let (all, present) = of_tier.fold((0, 0), |(all, n), (_, present)| (all + 1, n + usize::from(*present)));
-            println!("tier {tier} ({what}): {present} of {all}");
+            list!("tier {tier} ({what}): {present} of {all}");
         }
-        println!("all: {} of {}", rows.iter().filter(|(_, present)| *present).count(), rows.len());
+        list!("all: {} of {}", rows.iter().filter(|(_, present)| *present).count(), rows.len());
     }
     std::process::exit(0)
 }

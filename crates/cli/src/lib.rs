@@ -9,12 +9,14 @@ mod erl;
 mod front;
 mod help;
 mod inventory;
+mod listing;
 mod messages;
 mod otp;
 mod run;
 mod threads;
 mod tools;
 
+use listing::list;
 use std::ffi::OsString;
 
 #[global_allocator]
@@ -67,10 +69,10 @@ pub fn main() {
 }
 
 fn version(otp: Option<OsString>) {
-    println!("heddle {}", env!("CARGO_PKG_VERSION"));
+    list!("heddle {}", env!("CARGO_PKG_VERSION"));
     match otp::find(otp.as_deref().map(std::path::Path::new)) {
-        Ok(otp) => println!("Erlang/OTP {} (erts {}) in {}", otp.release, otp.erts_version, otp.root.display()),
-        Err(message) => println!("{message}"),
+        Ok(otp) => list!("Erlang/OTP {} (erts {}) in {}", otp.release, otp.erts_version, otp.root.display()),
+        Err(message) => list!("{message}"),
     }
 }
 

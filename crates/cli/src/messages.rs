@@ -1,5 +1,6 @@
 //! `heddle messages`: which constructions of a module are judged to be sent, and why.
 
+use crate::listing::{list, list_part};
 use crate::{erl, otp};
 use heddle_beamfile::messages::{Construction, Kind, constructions};
 use heddle_beamfile::{Location, Verified};
@@ -28,7 +29,7 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
         match arg.to_str() {
             Some("--json") => json = true,
             Some("--help" | "-h") => {
-                print!("{HELP}");
+                list_part!("{HELP}");
                 std::process::exit(0)
             }
             Some(option) if option.starts_with('-') => erl::fail(&format!("heddle messages: unknown option {option} (--json, --help)")),
@@ -48,9 +49,9 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
         shown.push(if json { module.json() } else { module.text() });
     }
     if json {
-        println!("[\n{}\n]", shown.join(",\n"));
+        list!("[\n{}\n]", shown.join(",\n"));
     } else {
-        println!("{}", shown.join("\n"));
+        list!("{}", shown.join("\n"));
     }
     std::process::exit(0)
 }
