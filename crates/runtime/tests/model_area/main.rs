@@ -5,6 +5,7 @@ mod processes;
 mod regions;
 #[path = "../running/mod.rs"]
 mod running;
+mod stacks;
 
 use heddle_model::run;
 use heddle_runtime::{proctab, qsbr, zeal};
@@ -39,5 +40,13 @@ fn processes_keep_what_they_built_and_were_sent() {
     let _guard = begin();
     qsbr::online();
     run::<processes::Processes>();
+    qsbr::offline();
+}
+
+#[test]
+fn a_stack_behaves_like_a_list_of_frames() {
+    let _guard = begin();
+    qsbr::online();
+    run::<stacks::Stacks>();
     qsbr::offline();
 }

@@ -5,13 +5,15 @@
 mod processes;
 #[path = "../running/mod.rs"]
 mod running;
+#[path = "../model_area/stacks.rs"]
+mod stacks;
 
 use heddle_model::run;
 use heddle_runtime::{proctab, qsbr, zeal};
 use heddle_term::{Heap, literal};
 
 #[test]
-fn processes_keep_what_they_built_and_were_sent() {
+fn processes_keep_what_they_built_and_were_sent_and_stacks_their_frames() {
     proctab::init(1 << 16);
     let mut heap = Heap::new();
     let text = heap.string("a");
@@ -21,5 +23,6 @@ fn processes_keep_what_they_built_and_were_sent() {
     zeal::set("gc").expect("a mode");
     qsbr::online();
     run::<processes::Processes>();
+    run::<stacks::Stacks>();
     qsbr::offline();
 }
