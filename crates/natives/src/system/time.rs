@@ -2,7 +2,8 @@
 
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{refs, time};
-use heddle_term::{Atom, Term, am, big};
+use heddle_term::big::ArithError;
+use heddle_term::{Heap, Kind, Term, am, big};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 heddle_runtime::natives! { TABLE:
@@ -45,23 +46,37 @@ fn parts(unit: Term) -> Option<i64> {
     if let Some(n) = unit.as_small() {
         return (n > 0).then_some(n);
     }
-    Some(match unit.as_atom()?.name() {
-        "second" | "seconds" => 1,
-        "millisecond" | "milli_seconds" => 1000,
-        "microsecond" | "micro_seconds" => 1_000_000,
-        "nanosecond" | "nano_seconds" | "native" | "perf_counter" => NS,
+    Some(match unit.as_atom()? {
+        am::SECOND | am::SECONDS => 1,
+        am::MILLISECOND | am::MILLI_SECONDS => 1000,
+        am::MICROSECOND | am::MICRO_SECONDS => 1_000_000,
+        am::NANOSECOND | am::NANO_SECONDS | am::NATIVE | am::PERF_COUNTER => NS,
         _ => return None,
     })
 }
 
 fn convert(p: &mut Process, ns: i64, unit: Term) -> NativeResult {
     match parts(unit) {
+        // Without a division of 128 bits.
+        Some(parts) if NS % parts == 0 => Ok(p.heap.integer(ns.div_euclid(NS / parts))),
         Some(parts) => {
             let value = (ns as i128 * parts as i128).div_euclid(NS as i128);
             Ok(big::from_i128(&mut p.heap, value))
         }
+        None if unit.kind() == Some(Kind::PosBig) => Ok(by_large_unit(&mut p.heap, ns, unit).expect("integers")),
         None => Err(p.badarg()),
     }
+}
+
+/// `ns * unit / NS`, rounded down.
+#[cold]
+fn by_large_unit(heap: &mut Heap, ns: i64, unit: Term) -> Result<Term, ArithError> {
+    let time = heap.integer(ns);
+    let mut product = big::mul(heap, time, unit)?;
+    if ns < 0 {
+        product = big::sub(heap, product, Term::small(NS - 1))?;
+    }
+    big::div(heap, product, Term::small(NS))
 }
 
 fn monotonic_time_0(p: &mut Process, _: &[Term]) -> NativeResult {
@@ -248,13 +263,17 @@ fn unique_integer_0(p: &mut Process, _: &[Term]) -> NativeResult {
 }
 fn unique_integer_1(p: &mut Process, a: &[Term]) -> NativeResult {
     let (mut positive, mut monotonic) = (false, false);
-    let Some(options) = crate::args::list(a[0]) else { return Err(p.badarg()) };
-    for option in options {
-        match option.as_atom().map(|o| o.name()) {
-            Some("positive") => positive = true,
-            Some("monotonic") => monotonic = true,
-            _ => return Err(p.badarg_cause(Atom::new("badopt"))),
+    let mut options = a[0];
+    while options.is_cons() {
+        match options.head().as_atom() {
+            Some(am::POSITIVE) => positive = true,
+            Some(am::MONOTONIC) => monotonic = true,
+            _ => return Err(p.badarg()),
         }
+        options = options.tail();
+    }
+    if !options.is_nil() {
+        return Err(p.badarg());
     }
     Ok(match (monotonic, positive) {
         (false, false) => p.heap.integer(refs::unique() as i64 - (1 << 58)),
