@@ -17,6 +17,9 @@ const SEQUENCE: usize = 3000;
 const HANG: Duration = Duration::from_secs(60);
 /// Runs of a failing sequence that are spent on making it smaller.
 const SHRINK_RUNS: usize = 3000;
+/// Operations between two checks of all that the subject holds. One sequence of `CAREFUL` has a check behind each.
+const CHECK_EVERY: usize = 64;
+const CAREFUL: u64 = 32;
 
 /// Random numbers (xorshift64*), and the phase in which a sequence is.
 pub struct Random {
@@ -107,7 +110,8 @@ pub trait Subject {
     /// Applies an operation to both; panics where their answers differ.
     fn step(&mut self, operation: &Self::Operation);
 
-    /// Compares all that both hold, and what must be true of the structure itself. Called now and then, and at the end.
+    /// Compares all that both hold, and what must be true of the structure itself (its own `check`, where it has one). Called now and then,
+    /// behind each operation of some sequences, and at the end.
     fn check(&mut self) {}
 
     /// Gives up what `Drop` does not.
@@ -134,7 +138,8 @@ pub fn run<S: Subject>() {
                 S::operation(&mut random)
             })
             .collect();
-        if attempt::<S>(&sequence).is_err() {
+        let every = if round % CAREFUL == 1 { 1 } else { CHECK_EVERY };
+        if attempt::<S>(&sequence, every).is_err() {
             drop(watch);
             fail::<S>(round, sequence);
         }
@@ -181,14 +186,14 @@ impl Drop for Watch {
 }
 
 /// How many operations a failing sequence ran.
-fn attempt<S: Subject>(sequence: &[S::Operation]) -> Result<(), usize> {
+fn attempt<S: Subject>(sequence: &[S::Operation], every: usize) -> Result<(), usize> {
     let mut at = 0;
     let result = catch_unwind(AssertUnwindSafe(|| {
         let mut subject = S::new();
         for operation in sequence {
             subject.step(operation);
             at += 1;
-            if at % 64 == 0 {
+            if at % every == 0 {
                 subject.check();
             }
         }
@@ -201,9 +206,12 @@ fn attempt<S: Subject>(sequence: &[S::Operation]) -> Result<(), usize> {
 fn fail<S: Subject>(seed: u64, mut sequence: Vec<S::Operation>) -> ! {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
+    // A check that is called earlier finds it earlier, mostly.
+    let every = if attempt::<S>(&sequence, 1).is_err() { 1 } else { CHECK_EVERY };
+    let attempt = |sequence: &[S::Operation]| attempt::<S>(sequence, every);
     let (mut runs, mut part) = (0, 2);
     while runs < SHRINK_RUNS {
-        if let Err(ran) = attempt::<S>(&sequence) {
+        if let Err(ran) = attempt(&sequence) {
             sequence.truncate(ran.max(1));
         }
         let size = (sequence.len() / part).max(1);
@@ -211,7 +219,7 @@ fn fail<S: Subject>(seed: u64, mut sequence: Vec<S::Operation>) -> ! {
             runs += 1;
             let mut less = sequence.clone();
             less.drain(at..(at + size).min(sequence.len()));
-            attempt::<S>(&less).is_err().then_some(less)
+            attempt(&less).is_err().then_some(less)
         });
         match smaller {
             Some(less) => {
@@ -225,7 +233,7 @@ fn fail<S: Subject>(seed: u64, mut sequence: Vec<S::Operation>) -> ! {
     std::panic::set_hook(hook);
     println!("seed {seed}: these {} operations fail:", sequence.len());
     sequence.iter().for_each(|operation| println!("    {operation:?}"));
-    let _ = attempt::<S>(&sequence);
+    let _ = attempt(&sequence);
     panic!("{} differs from its model (seed {seed}, {} operations)", std::any::type_name::<S>(), sequence.len());
 }
 

@@ -199,6 +199,13 @@ fn hash(key: Term) -> u32 {
 }
 
 #[cfg(test)]
+impl Dictionary {
+    pub(crate) fn check(&self) {
+        self.0.iter().for_each(|table| table.check());
+    }
+}
+
+#[cfg(test)]
 impl Table {
     /// Every entry has one slot, which a search from its home finds, and no slot says anything else.
     fn check(&self) {

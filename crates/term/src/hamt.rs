@@ -81,6 +81,26 @@ pub fn get(map: Term, key: Term) -> Option<Term> {
     }
 }
 
+/// What must be true of a trie: as many children as its bitmaps have bits, as many pairs as it says and more than a flat map has, and two at least
+/// below each node but the root.
+#[cfg(test)]
+pub(crate) fn check(map: Term) {
+    fn pairs(node: Term) -> usize {
+        let (bitmap, slots) = children(node);
+        assert!(bitmap.count_ones() as usize == slots.len() && bitmap >> 16 == 0);
+        slots.iter().map(|child| if child.is_cons() { 1 } else { pairs(*child) }).inspect(|&below| assert!(below > 0)).sum()
+    }
+    fn below(node: Term) {
+        for &child in children(node).1.iter().filter(|child| !child.is_cons()) {
+            assert!(child.header().kind() == Kind::HashNode && pairs(child) >= 2);
+            below(child);
+        }
+    }
+    assert_eq!(map.slot(0), Term::small(pairs(map) as i64));
+    assert!(pairs(map) > FLAT_MAX);
+    below(map);
+}
+
 fn make_node(heap: &mut Heap, bitmap: u32, slots: &[Term]) -> Term {
     let ptr = heap.alloc(1 + slots.len());
     // SAFETY: room for header and children was just allocated.

@@ -42,6 +42,21 @@ pub fn used_bytes() -> usize {
     SPACE.lock().unwrap().used_bytes
 }
 
+/// What must be true of the range: what is free between literals is known by place and by size alike, no two such parts touch, and all of it is
+/// either free or in use.
+#[cfg(any(test, feature = "narrow-hash"))]
+pub fn check() {
+    let space = SPACE.lock().unwrap();
+    let by_size: BTreeSet<(usize, usize)> = space.free.iter().map(|(&start, &bytes)| (bytes, start)).collect();
+    assert!(by_size == space.by_size);
+    let (mut end, mut free_bytes) = (0, 0);
+    for (&start, &bytes) in &space.free {
+        assert!(start > end && bytes > 0 && start + bytes <= space.next, "free at {start:#x}, behind {end:#x}");
+        (end, free_bytes) = (start + bytes, free_bytes + bytes);
+    }
+    assert!(space.next == 0 || space.next - base() == space.used_bytes + free_bytes);
+}
+
 /// Bytes of the range that literals lie in, with what is free between them.
 pub fn extent_bytes() -> usize {
     SPACE.lock().unwrap().next.saturating_sub(BASE.load(Ordering::Relaxed))

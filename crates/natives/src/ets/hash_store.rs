@@ -188,6 +188,32 @@ impl HashStore {
     pub fn words(&self) -> usize {
         self.own_words() + self.shards.iter().map(|s| s.words.load(Relaxed)).sum::<usize>()
     }
+    /// What must be true of it: each object is in the shard and the bucket of its place, each shard's are in order, and each key's are together
+    /// and no more than there may be; count and words are those of its objects, words with those that are kept; there is a bucket for each half of an object.
+    #[cfg(test)]
+    pub fn check(&self) {
+        for (index, shard) in self.shards.iter().enumerate() {
+            let chains = shard.read();
+            let (mut count, mut words, mut before) = (0, 0, None::<(u64, Term)>);
+            for (bucket, &head) in chains.heads.iter().enumerate() {
+                let mut object = head;
+                // SAFETY: objects of the chains are live while the lock is held.
+                while let Some(this) = unsafe { object.as_ref() } {
+                    assert_eq!(((this.hash >> (PLACE_BITS - self.shard_bits)) as usize, chains.bucket(this.hash)), (index, bucket));
+                    if let Some((place, key)) = before {
+                        let order = place.cmp(&this.hash).then_with(|| heddle_term::order::cmp_exact(key, this.key));
+                        assert!(order.is_lt() || order.is_eq() && self.copies != Copies::One, "{place} before {}", this.hash);
+                    }
+                    before = Some((this.hash, this.key));
+                    (count, words, object) = (count + 1, words + this.words(), this.next);
+                }
+            }
+            let kept_words = chains.kept.as_ref().map_or(0, |kept| kept.words);
+            assert_eq!((count, words + kept_words), (shard.count.load(Relaxed), shard.words.load(Relaxed)));
+            assert!(2 * count <= chains.heads.len(), "{count} in {} buckets", chains.heads.len());
+        }
+    }
+
     /// Without the objects.
     pub fn own_words(&self) -> usize {
         let own = (size_of::<Shard>() / 8) * self.shards.len() + self.outlines.words();

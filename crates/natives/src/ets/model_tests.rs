@@ -263,6 +263,7 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Subject for Hash<COPIE
         met.sort();
         assert_eq!(met, model.keys().copied().collect::<Vec<_>>());
         assert_eq!(self.store.chain_lengths().iter().sum::<usize>(), self.size());
+        self.store.check();
         self.heap.clear();
     }
 }

@@ -223,6 +223,7 @@ impl<const MASK: u64> Subject for Terms<MASK> {
         assert_eq!(figure("count"), self.model.len());
         let slots = data::persistent_term::slots();
         assert_eq!(figure("memory"), (self.words() + slots) * 8);
+        literal::check();
         // Else a search would not end.
         assert!(slots == 0 || slots > 2 * self.model.len().saturating_sub(1));
     }

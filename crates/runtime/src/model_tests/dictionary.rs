@@ -75,6 +75,7 @@ impl<const MASK: u64> Subject for Pairs<MASK> {
     }
 
     fn check(&mut self) {
+        self.tested.check();
         for (&n, &value) in &self.model {
             let key = key(&mut self.heap, n);
             assert_eq!(self.tested.get(key), Some(Term::small(value)), "key {n}");

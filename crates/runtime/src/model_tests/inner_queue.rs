@@ -136,6 +136,7 @@ impl Subject for Queue {
     }
 
     fn check(&mut self) {
+        self.tested.check();
         let terms: Vec<i64> = self.tested.terms().map(|t| t.small_value()).collect();
         assert_eq!(terms, self.model);
     }

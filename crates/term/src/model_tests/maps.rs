@@ -175,6 +175,9 @@ impl<const MASK: u64> Subject for Maps<MASK> {
         let (map, model, kept, kept_model) = (self.map, self.model.clone(), self.kept, self.kept_model.clone());
         self.whole(map, &model);
         self.whole(kept, &kept_model);
+        for map in [map, kept].into_iter().filter(|map| map.is_kind(Kind::HashMap)) {
+            crate::hamt::check(map);
+        }
         let same = model.len() == kept_model.len() && model == kept_model;
         assert_eq!(order::exact_eq(map, kept), same);
         self.collect();
