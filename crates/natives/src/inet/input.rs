@@ -69,6 +69,13 @@ enum Found {
     Invalid,
 }
 
+/// How much of what was asked for a read gave.
+enum Read {
+    All,
+    Less,
+    Nothing,
+}
+
 impl Tcp {
     /// `[Reference:16]`.
     pub(super) fn receive(&mut self, port: &Arc<Port>, caller: u64, time: u32, length: u32) -> Result<Vec<u8>, Reason> {
@@ -119,8 +126,16 @@ impl Tcp {
                 Some(missing) => missing,
                 None => return,
             };
-            if !self.read(port, missing) {
-                return;
+            match self.read(port, missing) {
+                Read::All => {}
+                Read::Less => {
+                    // There is no more now: the poller tells when there is, without a system call that only says so.
+                    if self.deliver_packets(port).is_some() {
+                        self.arm(port, Interest::Read);
+                    }
+                    return;
+                }
+                Read::Nothing => return,
             }
         }
         self.arm(port, Interest::Read);
@@ -171,9 +186,9 @@ impl Tcp {
         }
     }
 
-    /// One read; whether there was something. At the end of the input, and on errors, the socket comes to its end.
-    fn read(&mut self, port: &Arc<Port>, missing: usize) -> bool {
-        let Some(fd) = self.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return false };
+    /// One read. At the end of the input, and on errors, the socket comes to its end; without anything to read the poller waits for more.
+    fn read(&mut self, port: &Arc<Port>, missing: usize) -> Read {
+        let Some(fd) = self.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
         let wanted = missing.max(self.options.buffer_bytes).min(LARGEST);
         let old = self.input.buffer.len();
         self.input.buffer.reserve(wanted);
@@ -185,7 +200,7 @@ impl Tcp {
         };
         if n > 0 {
             crate::ports::BYTES_IN.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
-            return true;
+            return if n as usize == wanted { Read::All } else { Read::Less };
         }
         let error = std::io::Error::last_os_error();
         match error.raw_os_error() {
@@ -194,7 +209,7 @@ impl Tcp {
             Some(libc::ECONNRESET) if !self.options.show_reset => self.ended(port),
             _ => self.fail(port, name_of(&error)),
         }
-        false
+        Read::Nothing
     }
 
     fn data(&self, heap: &mut Heap, packet: &[u8], is_binary: bool) -> Term {

@@ -79,6 +79,9 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
             for _ in 0..(if round < 8 { 50 } else { 200 }) {
                 std::hint::spin_loop();
             }
+            if round % 4 == 3 {
+                std::thread::yield_now();
+            }
         }
         qsbr::quiescent();
         // Who blocks multi-scheduling waits for a quiescent state, after which nothing may be taken here.
