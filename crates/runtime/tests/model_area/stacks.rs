@@ -202,5 +202,6 @@ fn cells() -> Cells {
         time: at(4),
         memory: at(5),
         mark: at(6),
+        row: OWN.as_ptr_range(),
     }
 }
