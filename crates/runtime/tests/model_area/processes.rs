@@ -89,6 +89,8 @@ pub enum Operation {
     Literal(usize, u64),
     /// Process, slot, which others.
     Wrap(usize, u64, [u64; 3]),
+    /// A tuple of all that the process keeps: of more regions than a copy may refer to.
+    Gather(usize, u64),
     /// A list that is built to be sent.
     Direct(usize, u64, u64),
     /// The same, but nobody wants it.
@@ -236,7 +238,8 @@ impl Subject for Processes {
             0..4 => Operation::List(p, slot, size),
             4..6 => Operation::Bytes(p, slot, size * 8),
             6..8 => Operation::Literal(p, slot),
-            8..16 => Operation::Wrap(p, slot, std::array::from_fn(|_| random.below(SLOTS + 6))),
+            8 => Operation::Gather(p, slot),
+            9..16 => Operation::Wrap(p, slot, std::array::from_fn(|_| random.below(SLOTS + 6))),
             16..24 => Operation::Direct(p, slot, size),
             24 => Operation::Waste(p, size),
             25..32 => Operation::Send(p, random.bits(), random.below(PROCESSES as u64) as usize),
@@ -280,6 +283,16 @@ impl Subject for Processes {
                 }
                 let term = self.all[process].p.heap.tuple(&parts.iter().map(|part| part.0).collect::<Vec<_>>());
                 self.keep(process, slot, term, tree);
+            }
+            Operation::Gather(process, slot) => {
+                self.room(process, SLOTS as usize + 1);
+                let count = self.all[process].kept.len() as u64;
+                let parts: Vec<(Term, Tree)> = (0..count).filter_map(|which| self.pick(process, which)).collect();
+                let tree = Tree::Tuple(Rc::new(parts.iter().map(|part| part.1.clone()).collect()));
+                if words(&tree) <= MAX_WORDS {
+                    let term = self.all[process].p.heap.tuple(&parts.iter().map(|part| part.0).collect::<Vec<_>>());
+                    self.keep(process, slot, term, tree);
+                }
             }
             Operation::Direct(process, slot, count) => {
                 self.room(process, 2 * count as usize);
