@@ -81,3 +81,20 @@ fn a_reader_that_does_not_read_keeps_no_machine_with_a_limit() {
         }
     }
 }
+
+/// As in stock: what the terminal's process has to write does not keep the machine, whose processes are ended meanwhile.
+#[test]
+fn a_reader_that_does_not_read_what_processes_print_keeps_no_machine_that_stops() {
+    let put = "io:put_chars(binary:copy(<<\"abcdefgh\\n\">>, 500000))";
+    let write = "begin {ok, F} = file:open(\"/dev/stdout\", [write]), file:write(F, binary:copy(<<0>>, 4000000)) end";
+    for (what, flags) in [(put, "+S 2"), (put, "+S 1"), (put, "-smp disable"), (put, "+hmem shared"), (write, "+S 2")] {
+        let Some(otp) = place::otp() else { return };
+        let code = format!("P = spawn(fun() -> {what} end), receive after 300 -> P end, init:stop(3).");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+        command.args(["erl", "-noshell", "-eval", &code]).args(flags.split(' ')).env("HEDDLE_OTP", otp);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let code = end(&mut child, HANG);
+        let _ = child.kill();
+        assert_eq!(code, Some(3), "{what} {flags}");
+    }
+}

@@ -1,10 +1,11 @@
 //! Open files: the NIFs of prim_file on handles. A handle belongs to the process that opened it and is closed with it.
-//! Everything that may block runs on a dirty thread.
+//! Everything that may block runs on a dirty thread, and what waits for the system there (`wait`) has nothing of the process in its hands: so
+//! the process answers meanwhile, and can be ended.
 
 use crate::args;
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
-use heddle_runtime::{refs, sched};
+use heddle_runtime::{dirty, refs, sched};
 use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Resource, Term, am, big};
 use std::fs::File;
@@ -59,6 +60,11 @@ impl Drop for Owned {
 /// Asks for a dirty thread unless this is one.
 pub fn blocking() -> Result<(), Thrown> {
     if sched::on_dirty_thread() { Ok(()) } else { Err(Thrown::DirtyIo) }
+}
+
+/// On a dirty thread: `f` calls the system, which may take as long as it likes. It looks at no term.
+pub fn wait<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
+    dirty::detached(p, f)
 }
 
 pub fn ok() -> Term {
@@ -143,11 +149,11 @@ fn open(p: &mut Process, a: &[Term]) -> NativeResult {
         flags |= libc::O_DIRECTORY;
     }
     options.custom_flags(flags);
-    let file = match options.open(&path) {
-        Ok(file) => file,
+    let (file, meta) = match wait(p, || options.open(&path).map(|file| (file.metadata(), file))) {
+        Ok((meta, file)) => (file, meta),
         Err(e) => return Ok(posix(p, &e)),
     };
-    if !any_type && let Ok(meta) = file.metadata() {
+    if !any_type && let Ok(meta) = meta {
         let kind = meta.file_type();
         if kind.is_dir() && !directory {
             return Ok(posix_code(p, libc::EISDIR));
@@ -189,8 +195,12 @@ fn with_file(p: &mut Process, term: Term, f: impl FnOnce(&mut Process, &File) ->
 fn close(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
     blocking()?;
-    match Class::File.lock(&open.file).take() {
-        Some(_) => Ok(ok()),
+    let file = Class::File.lock(&open.file).take();
+    match file {
+        Some(file) => {
+            wait(p, || drop(file));
+            Ok(ok())
+        }
         None => Ok(posix_code(p, libc::EINVAL)),
     }
 }
@@ -210,7 +220,7 @@ fn read(p: &mut Process, a: &[Term]) -> NativeResult {
     let size = size_arg(p, a[1])?.min(READ_MAX);
     with_file(p, a[0], |p, mut file| {
         let mut buffer = vec![0u8; size];
-        let n = io::Read::read(&mut file, &mut buffer)?;
+        let n = wait(p, || io::Read::read(&mut file, &mut buffer))?;
         Ok(data(p, &buffer[..n], size))
     })
 }
@@ -241,8 +251,8 @@ fn gather(p: &mut Process, list: Term) -> Result<Vec<u8>, Thrown> {
 
 fn write(p: &mut Process, a: &[Term]) -> NativeResult {
     let bytes = gather(p, a[1])?;
-    with_file(p, a[0], |_, mut file| {
-        io::Write::write_all(&mut file, &bytes)?;
+    with_file(p, a[0], |p, mut file| {
+        wait(p, || io::Write::write_all(&mut file, &bytes))?;
         Ok(ok())
     })
 }
@@ -251,23 +261,29 @@ fn pread(p: &mut Process, a: &[Term]) -> NativeResult {
     let (offset, size) = (offset_arg(p, a[1])?, size_arg(p, a[2])?.min(READ_MAX));
     with_file(p, a[0], |p, file| {
         let mut buffer = vec![0u8; size];
-        let mut n = 0;
-        while n < size {
-            match file.read_at(&mut buffer[n..], offset + n as u64)? {
-                0 => break,
-                k => n += k,
-            }
-        }
+        let n = wait(p, || fill(file, &mut buffer, offset))?;
         // Unlike `read`, nothing read is the end even where nothing was asked for: dets relies on it for empty slots.
         Ok(data(p, &buffer[..n], size.max(1)))
     })
 }
 
+/// Reads until it is full or the file ends. How many bytes there were.
+fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut n = 0;
+    while n < buffer.len() {
+        match file.read_at(&mut buffer[n..], offset + n as u64)? {
+            0 => break,
+            k => n += k,
+        }
+    }
+    Ok(n)
+}
+
 fn pwrite(p: &mut Process, a: &[Term]) -> NativeResult {
     let offset = offset_arg(p, a[1])?;
     let bytes = gather(p, a[2])?;
-    with_file(p, a[0], |_, file| {
-        file.write_all_at(&bytes, offset)?;
+    with_file(p, a[0], |p, file| {
+        wait(p, || file.write_all_at(&bytes, offset))?;
         Ok(ok())
     })
 }
@@ -290,29 +306,24 @@ fn seek(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn sync(p: &mut Process, a: &[Term]) -> NativeResult {
     let data_only = a[1].as_small() == Some(1);
-    with_file(p, a[0], |_, file| {
-        if data_only {
-            file.sync_data()?
-        } else {
-            file.sync_all()?
-        }
+    with_file(p, a[0], |p, file| {
+        wait(p, || if data_only { file.sync_data() } else { file.sync_all() })?;
         Ok(ok())
     })
 }
 
 fn truncate(p: &mut Process, a: &[Term]) -> NativeResult {
-    with_file(p, a[0], |_, mut file| {
-        let position = io::Seek::stream_position(&mut file)?;
-        file.set_len(position)?;
+    with_file(p, a[0], |p, mut file| {
+        wait(p, || io::Seek::stream_position(&mut file).and_then(|position| file.set_len(position)))?;
         Ok(ok())
     })
 }
 
 fn allocate(p: &mut Process, a: &[Term]) -> NativeResult {
     let (offset, length) = (offset_arg(p, a[1])?, offset_arg(p, a[2])?);
-    with_file(p, a[0], |_, file| {
+    with_file(p, a[0], |p, file| {
         // SAFETY: a call on an open descriptor.
-        let r = unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as i64, length as i64) };
+        let r = wait(p, || unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as i64, length as i64) });
         if r == 0 { Ok(ok()) } else { Err(io::Error::from_raw_os_error(r)) }
     })
 }
@@ -328,9 +339,9 @@ fn advise(p: &mut Process, a: &[Term]) -> NativeResult {
         Some("dont_need") => libc::POSIX_FADV_DONTNEED,
         _ => return Ok(posix_code(p, libc::EINVAL)),
     };
-    with_file(p, a[0], |_, file| {
+    with_file(p, a[0], |p, file| {
         // SAFETY: a call on an open descriptor.
-        let r = unsafe { libc::posix_fadvise(file.as_raw_fd(), offset as i64, length as i64, advice) };
+        let r = wait(p, || unsafe { libc::posix_fadvise(file.as_raw_fd(), offset as i64, length as i64, advice) });
         if r == 0 { Ok(ok()) } else { Err(io::Error::from_raw_os_error(r)) }
     })
 }
@@ -362,7 +373,7 @@ fn ipread(p: &mut Process, a: &[Term]) -> NativeResult {
     with_file(p, a[0], |p, file| {
         let eof: Term = Atom::new("eof").into();
         let mut head = [0u8; 8];
-        if file.read_exact_at(&mut head, offset).is_err() {
+        if wait(p, || file.read_exact_at(&mut head, offset)).is_err() {
             return Ok(eof);
         }
         let size = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
@@ -371,7 +382,7 @@ fn ipread(p: &mut Process, a: &[Term]) -> NativeResult {
             return Ok(eof);
         }
         let mut body = vec![0u8; size as usize];
-        let n = file.read_at(&mut body, pointer as u64)?;
+        let n = wait(p, || file.read_at(&mut body, pointer as u64))?;
         let content = if n == 0 { eof } else { p.heap.binary(&body[..n]) };
         let triple = p.heap.tuple(&[Term::small(size as i64), Term::small(pointer as i64), content]);
         Ok(ok_with(p, triple))
@@ -381,7 +392,7 @@ fn ipread(p: &mut Process, a: &[Term]) -> NativeResult {
 fn read_file(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    match std::fs::read(&path) {
+    match wait(p, || std::fs::read(&path)) {
         Ok(bytes) => {
             let binary = p.heap.binary(&bytes);
             Ok(ok_with(p, binary))

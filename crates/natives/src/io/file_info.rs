@@ -1,6 +1,6 @@
 //! `#file_info{}`.
 
-use super::file::{OpenFile, blocking, path, posix, posix_code};
+use super::file::{OpenFile, blocking, path, posix, posix_code, wait};
 use crate::args;
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
@@ -20,12 +20,12 @@ fn read_info(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     let follow = a[1].as_small() == Some(1);
     blocking()?;
-    let meta = if follow { std::fs::metadata(&path) } else { std::fs::symlink_metadata(&path) };
-    match meta {
-        Ok(meta) => {
-            let access = access(&path);
-            Ok(info(p, &meta, access))
-        }
+    let found = wait(p, || {
+        let meta = if follow { std::fs::metadata(&path) } else { std::fs::symlink_metadata(&path) };
+        meta.map(|meta| (access(&path), meta))
+    });
+    match found {
+        Ok((access, meta)) => Ok(info(p, &meta, access)),
         Err(e) => Ok(posix(p, &e)),
     }
 }
@@ -35,7 +35,7 @@ fn read_handle_info(p: &mut Process, a: &[Term]) -> NativeResult {
     blocking()?;
     let guard = Class::File.lock(&open.file);
     let Some(file) = guard.as_ref() else { return Ok(posix_code(p, libc::EINVAL)) };
-    match file.metadata() {
+    match wait(p, || file.metadata()) {
         Ok(meta) => {
             // Of an open file only the owner's permission bits tell.
             let access = match (meta.mode() & 0o400 != 0, meta.mode() & 0o200 != 0) {

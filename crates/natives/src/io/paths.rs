@@ -1,6 +1,6 @@
 //! The NIFs of prim_file on names: directories, links, removal.
 
-use super::file::{blocking, ok_with, path, posix, posix_code, result};
+use super::file::{blocking, ok_with, path, posix, posix_code, result, wait};
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Term, big};
@@ -53,18 +53,12 @@ fn altname(p: &mut Process, _: &[Term]) -> NativeResult {
 fn list_dir(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    let entries = match std::fs::read_dir(path) {
-        Ok(entries) => entries,
+    let found = wait(p, || std::fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>());
+    let names = match found {
+        Ok(names) => names,
         Err(e) => return Ok(posix(p, &e)),
     };
-    let mut names = Vec::new();
-    for entry in entries {
-        match entry {
-            Ok(entry) => names.push(p.heap.binary(entry.file_name().as_bytes())),
-            Err(e) => return Ok(posix(p, &e)),
-        }
-    }
-    names.reverse();
+    let names: Vec<Term> = names.iter().rev().map(|name| p.heap.binary(name.as_bytes())).collect();
     let list = p.heap.list(&names);
     Ok(ok_with(p, list))
 }
@@ -72,14 +66,14 @@ fn list_dir(p: &mut Process, a: &[Term]) -> NativeResult {
 fn make_dir(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    let r = std::fs::create_dir(path);
+    let r = wait(p, || std::fs::create_dir(path));
     result(p, r)
 }
 
 fn del_dir(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    match std::fs::remove_dir(&path) {
+    match wait(p, || std::fs::remove_dir(&path)) {
         Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) && is_current(&path) => Ok(posix_code(p, libc::EINVAL)),
         // POSIX allows either; programs expect eexist.
         Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) => Ok(posix_code(p, libc::EEXIST)),
@@ -97,7 +91,7 @@ fn is_current(path: &std::path::Path) -> bool {
 fn del_file(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    match std::fs::remove_file(&path) {
+    match wait(p, || std::fs::remove_file(&path)) {
         // Linux says eisdir for directories; stock says eperm.
         Err(e) if e.raw_os_error() == Some(libc::EISDIR) => Ok(posix_code(p, libc::EPERM)),
         r => result(p, r),
@@ -107,7 +101,7 @@ fn del_file(p: &mut Process, a: &[Term]) -> NativeResult {
 fn rename(p: &mut Process, a: &[Term]) -> NativeResult {
     let (from, to) = (path(p, a[0])?, path(p, a[1])?);
     blocking()?;
-    match std::fs::rename(&from, to) {
+    match wait(p, || std::fs::rename(&from, to)) {
         // Systems differ in what they say of the root.
         Err(_) if from.as_os_str() == "/" => Ok(posix_code(p, libc::EINVAL)),
         Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) => Ok(posix_code(p, libc::EEXIST)),
@@ -118,7 +112,7 @@ fn rename(p: &mut Process, a: &[Term]) -> NativeResult {
 fn read_link(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
-    match std::fs::read_link(path) {
+    match wait(p, || std::fs::read_link(path)) {
         Ok(target) => {
             let binary = p.heap.binary(target.as_os_str().as_bytes());
             Ok(ok_with(p, binary))
@@ -130,14 +124,14 @@ fn read_link(p: &mut Process, a: &[Term]) -> NativeResult {
 fn make_hard_link(p: &mut Process, a: &[Term]) -> NativeResult {
     let (existing, new) = (path(p, a[0])?, path(p, a[1])?);
     blocking()?;
-    let r = std::fs::hard_link(existing, new);
+    let r = wait(p, || std::fs::hard_link(existing, new));
     result(p, r)
 }
 
 fn make_soft_link(p: &mut Process, a: &[Term]) -> NativeResult {
     let (existing, new) = (path(p, a[0])?, path(p, a[1])?);
     blocking()?;
-    let r = std::os::unix::fs::symlink(existing, new);
+    let r = wait(p, || std::os::unix::fs::symlink(existing, new));
     result(p, r)
 }
 
@@ -146,7 +140,7 @@ fn set_permissions(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     let Some(mode) = args::count(a[1]) else { return Err(p.badarg()) };
     blocking()?;
-    let r = std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode as u32 & 0o7777));
+    let r = wait(p, || std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode as u32 & 0o7777)));
     result(p, r)
 }
 
@@ -155,7 +149,7 @@ fn set_owner(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(uid), Some(gid)) = (a[1].as_small(), a[2].as_small()) else { return Err(p.badarg()) };
     blocking()?;
     let id = |n: i64| u32::try_from(n).ok();
-    let r = std::os::unix::fs::chown(path, id(uid), id(gid));
+    let r = wait(p, || std::os::unix::fs::chown(path, id(uid), id(gid)));
     result(p, r)
 }
 
@@ -166,7 +160,7 @@ fn set_time(p: &mut Process, a: &[Term]) -> NativeResult {
     let Ok(name) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return Err(p.badarg()) };
     let times = [libc::timespec { tv_sec: atime, tv_nsec: 0 }, libc::timespec { tv_sec: mtime, tv_nsec: 0 }];
     // SAFETY: both pointers are valid for the call.
-    let r = unsafe { libc::utimensat(libc::AT_FDCWD, name.as_ptr(), times.as_ptr(), 0) };
-    let r = if r == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
+    let set = || unsafe { libc::utimensat(libc::AT_FDCWD, name.as_ptr(), times.as_ptr(), 0) };
+    let r = wait(p, || if set() == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) });
     result(p, r)
 }

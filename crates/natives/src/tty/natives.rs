@@ -4,7 +4,7 @@
 use super::modes::{self, Wanted};
 use super::{parameters, terminfo};
 use crate::args;
-use crate::io::file::{blocking, ok, ok_with, posix};
+use crate::io::file::{blocking, ok, ok_with, posix, wait};
 use crate::ports::poll::{self, Interest};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::build_message;
@@ -244,7 +244,7 @@ fn write_nif(p: &mut Process, a: &[Term]) -> NativeResult {
         }
     }
     blocking()?;
-    match write_all(&bytes) {
+    match wait(p, || write_all(&bytes)) {
         Ok(()) => Ok(ok()),
         Err(e) => Ok(posix(p, &e)),
     }
