@@ -360,6 +360,8 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     }
     let stack = p.stack_words();
     let was_full = p.free_words() < need_words as isize;
+    // What natives made beside the heap, or what messages brought, would not have had room in it.
+    let was_overfull = p.free_words() < p.heap.fragment_words as isize;
     let bound = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p) + stack + need_words + STACK_SLACK_WORDS;
     let mut usual = if rests { busy::usual_words(p) } else { p.heap_words() };
     if std::mem::take(&mut p.grow) && !rests {
@@ -478,7 +480,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     } else if used * 4 > p.heap_words() * 3 || was_full && held::room(p) > p.heap_words() {
         p.grow = true;
     }
-    if was_full {
+    if was_full || was_overfull {
         busy::filled(p);
     }
     fit_vheap(p);
