@@ -6,6 +6,7 @@ use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::list::iolist_to_vec;
 use heddle_term::{Atom, Resource, Term, am};
 use libz_sys::*;
+use std::alloc::Layout;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -148,14 +149,38 @@ pub(super) fn in_state<'a>(p: &mut Process, stream: &'a Stream, state: State) ->
     if inner.state == state { Ok(inner) } else { Err(raise(p, "not_initialized")) }
 }
 
+/// What stands in front of each block that the library asks for: the bytes of both, which it does not tell when it gives the block
+/// back. The allocator keeps such blocks for the next stream; the C library would map and unmap them each time.
+const IN_FRONT_BYTES: usize = 16;
+
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes, IN_FRONT_BYTES).ok()
+}
+
 unsafe extern "C" fn allocate(_: *mut libc::c_void, items: u32, size: u32) -> *mut libc::c_void {
-    // SAFETY: any two numbers will do.
-    unsafe { libc::calloc(items as usize, size as usize) }
+    let bytes = (items as usize).checked_mul(size as usize).and_then(|bytes| bytes.checked_add(IN_FRONT_BYTES));
+    let Some((bytes, layout)) = bytes.and_then(|bytes| Some((bytes, layout(bytes)?))) else { return std::ptr::null_mut() };
+    // SAFETY: the layout is not empty, and the block has room for its own size.
+    unsafe {
+        let block = std::alloc::alloc(layout);
+        if block.is_null() {
+            return std::ptr::null_mut();
+        }
+        block.cast::<usize>().write(bytes);
+        block.add(IN_FRONT_BYTES).cast()
+    }
 }
 
 unsafe extern "C" fn free(_: *mut libc::c_void, block: *mut libc::c_void) {
-    // SAFETY: the library gives back what `allocate` gave.
-    unsafe { libc::free(block) }
+    if block.is_null() {
+        return;
+    }
+    // SAFETY: the library gives back what `allocate` gave, so its bytes stand in front.
+    unsafe {
+        let block = block.cast::<u8>().sub(IN_FRONT_BYTES);
+        let bytes = block.cast::<usize>().read();
+        std::alloc::dealloc(block, layout(bytes).expect("as it was allocated"));
+    }
 }
 
 pub(super) fn empty_z() -> Box<z_stream> {
