@@ -2,6 +2,8 @@
 //! literals. A program of its own: there is one table, and nothing else makes literals. Thresholds: the table has 256 slots at first; it is
 //! replaced when every other slot is or was used, and, if larger, when less than a quarter is.
 
+mod threads;
+
 use heddle_model::{Random, Subject, run};
 use heddle_natives::data;
 use heddle_runtime::literals::Switched;
@@ -43,6 +45,16 @@ fn native(name: &str, arity: u8) -> NativeFn {
     let all = data::TABLES.iter().flat_map(|table| table.iter());
     let modules = ["persistent_term", "erts_internal"];
     all.filter(|n| modules.contains(&n.module)).find(|n| n.function == name && n.arity == arity).expect("a native").run
+}
+
+/// In no table: others do not know it.
+fn process(number: u64) -> &'static mut Process {
+    let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
+    let mut local = Process::blank(mfa, Term::local_pid(number), number, &SpawnOptions::default());
+    gc::init_block(&mut local, 100);
+    let p = process::allocate(number, local);
+    // SAFETY: the calling thread made it, and runs it alone.
+    unsafe { p.local() }
 }
 
 /// Integers, floats that are equal to some of them but not the same, and tuples.
@@ -117,12 +129,7 @@ impl<const MASK: u64> Subject for Terms<MASK> {
     const THRESHOLDS: &'static [u64] = &[1, 16, 63, 64, 127, 128, 129, 256, 512];
 
     fn new() -> Self {
-        let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
-        let mut local = Process::blank(mfa, Term::local_pid(1), 1, &SpawnOptions::default());
-        gc::init_block(&mut local, 100);
-        let p = process::allocate(1, local);
-        // SAFETY: this thread made it, and runs it alone.
-        let mut new = Terms { p: unsafe { p.local() }, model: BTreeMap::new(), kept: BTreeMap::new(), next: 0 };
+        let mut new = Terms { p: process(1), model: BTreeMap::new(), kept: BTreeMap::new(), next: 0 };
         // With the hashes that they were put there by: what a failed sequence left goes.
         new.call("erase_persistent_terms", &[]);
         narrow::set(MASK);
@@ -257,4 +264,10 @@ fn persistent_terms_behave_like_a_map() {
 #[test]
 fn persistent_terms_whose_hashes_collide_behave_like_a_map() {
     model::<0x1f>();
+}
+
+#[test]
+fn readers_find_whole_values_while_another_thread_writes() {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    threads::run();
 }

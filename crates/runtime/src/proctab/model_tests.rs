@@ -1,6 +1,7 @@
 //! A process table against a map. Thresholds: the table is full; numbers go round it, and round all that there are; they are set to jump.
 
 use super::{LARGEST, Numbers, Table};
+use crate::gc;
 use crate::model_tests::processes::make;
 use crate::process::{self, ProcRef};
 use heddle_model::{Random, Subject, run};
@@ -43,7 +44,10 @@ impl Identities {
     fn give_back(&mut self, id: u64) {
         if let Some(Some(p)) = self.model.remove(&id) {
             // SAFETY: nobody else knows it.
-            unsafe { process::deallocate(p) };
+            unsafe {
+                gc::free_all(p.local());
+                process::deallocate(p);
+            }
         }
         self.table.slot(id).store(std::ptr::null_mut(), Ordering::Release);
         self.numbers.count.sub(1, Ordering::Relaxed);
