@@ -147,6 +147,9 @@ do(all, _, T, []) -> {unordered, ets:tab2list(T)};
 do(select, _, T, [Spec]) -> {unordered, ets:select(T, Spec)};
 do(select_reverse, _, T, [Spec]) -> {unordered, ets:select_reverse(T, Spec)};
 do(select_count, _, T, [Spec]) -> ets:select_count(T, Spec);
+do(select_delete, Type, T, [[{_, [], [true]}] = Spec]) ->
+    %% As stock takes it: all go.
+    case Spec of [{'_', _, _}] -> do(delete_all, Type, T, []); _ -> {ets:select_delete(T, Spec), ets:info(T, size)} end;
 do(select_delete, _, T, [Spec]) -> {ets:select_delete(T, Spec), ets:info(T, size)};
 do(select_replace, _, T, [Spec]) -> {ets:select_replace(T, Spec), ets:info(T, size)};
 do(select_limit, _, T, [Spec, N]) -> {unordered, chunks(ets:select(T, Spec, N), N)};

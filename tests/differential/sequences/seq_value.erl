@@ -126,7 +126,10 @@ make(any) ->
         4 -> make(str);
         5 -> make(tuple);
         6 -> make(list);
-        7 -> maps:from_list([{make(key), below(9)} || _ <- lists:seq(1, below(6))]);  % large ones show in an order of their own
+        7 ->
+            %% Large maps, and atoms that are keys, show in an order of the emulator's own.
+            Keys = [case make(key) of K when is_atom(K) -> {K}; K -> K end || _ <- lists:seq(1, below(6))],
+            maps:from_list([{K, below(9)} || K <- Keys]);
         8 -> [];
         9 -> make(atom);
         10 -> one({fun lists:map/2, fun erlang:'+'/2, fun maps:get/2});

@@ -123,9 +123,26 @@ const ADLER_BASE: u64 = 65521;
 /// Bytes whose sums fit 64 bits without reduction.
 const ADLER_CHUNK: usize = 1 << 20;
 
+/// True if a binary stands anywhere in a deep list.
+fn has_binary(data: Term) -> bool {
+    let mut stack = vec![data];
+    while let Some(term) = stack.pop() {
+        if term.is_cons() {
+            stack.extend([term.tail(), term.head()]);
+        } else if term.is_bitstring() {
+            return true;
+        }
+    }
+    false
+}
+
 fn adler32(p: &mut Process, start: u32, data: Term) -> NativeResult {
     let bytes = io_bytes(p, data)?;
-    let (mut low, mut high) = ((start & 0xffff) as u64, (start >> 16) as u64);
+    if bytes.is_empty() && !has_binary(data) {
+        return unsigned(start);
+    }
+    // An empty binary reduces the sums too, as in stock.
+    let (mut low, mut high) = ((start & 0xffff) as u64 % ADLER_BASE, (start >> 16) as u64 % ADLER_BASE);
     for chunk in bytes.chunks(ADLER_CHUNK) {
         for &byte in chunk {
             low += byte as u64;

@@ -51,22 +51,29 @@ pub fn compile(term: Term, form: Form, dialect: Dialect) -> Result<Vec<Clause>, 
         None if term.is_cons() => return Err(vec!["Match programs are not in a proper list.".into()]),
         _ => return Err(vec!["Match programs are not in a list.".into()]),
     };
-    let mut clauses = Vec::with_capacity(parts.len());
+    // Stock looks at the shape of all clauses first, and at no clause behind one with errors.
+    let mut shapes = Vec::with_capacity(parts.len());
     for part in parts {
         let Some(&[head, guards, body]) = part.as_tuple() else {
-            compiler.errors.push("Match program part is not a tuple of arity 3.".into());
-            return Err(compiler.errors);
+            return Err(vec!["Match program part is not a tuple of arity 3.".into()]);
         };
         if dialect == Dialect::Trace && !compiler.check_trace_head(head) {
             return Err(compiler.errors);
         }
+        shapes.push((head, guards, body));
+    }
+    let mut clauses = Vec::with_capacity(shapes.len());
+    for (head, guards, body) in shapes {
         compiler.start();
         let head = compiler.pattern(head);
         let guards = compiler.expressions(guards);
         let body = compiler.body(body);
         clauses.push(compiler.finish(head, guards, body));
+        if !compiler.errors.is_empty() {
+            return Err(compiler.errors);
+        }
     }
-    if compiler.errors.is_empty() { Ok(clauses) } else { Err(compiler.errors) }
+    Ok(clauses)
 }
 
 impl Compiler {
