@@ -74,6 +74,8 @@ struct Hash<const COPIES: u32, const BITS: u32, const MASK: u64> {
     heap: Heap,
     store: HashStore,
     model: Model,
+    /// Objects in the model.
+    size: usize,
     fixed: bool,
     /// Keys that were deleted while the table is fixed.
     deleted: Vec<i64>,
@@ -82,11 +84,13 @@ struct Hash<const COPIES: u32, const BITS: u32, const MASK: u64> {
 impl<const COPIES: u32, const BITS: u32, const MASK: u64> Hash<COPIES, BITS, MASK> {
     fn add(&mut self, n: i64, value: i64) {
         let values = self.model.entry(n).or_default();
+        self.size -= values.len();
         match COPIES {
             0 => *values = vec![value],
             1 if values.contains(&value) => {}
             _ => values.push(value),
         }
+        self.size += values.len();
     }
 
     fn lose(&mut self, n: i64, f: impl Fn(i64) -> bool) -> usize {
@@ -94,6 +98,7 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Hash<COPIES, BITS, MAS
         let before = values.len();
         values.retain(|&v| !f(v));
         let lost = before - values.len();
+        self.size -= lost;
         if values.is_empty() {
             self.model.remove(&n);
         }
@@ -101,10 +106,6 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Hash<COPIES, BITS, MAS
             self.deleted.push(n);
         }
         lost
-    }
-
-    fn size(&self) -> usize {
-        self.model.values().map(Vec::len).sum()
     }
 
     fn values(&mut self, n: i64) -> Vec<i64> {
@@ -122,7 +123,7 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Subject for Hash<COPIE
     fn new() -> Self {
         narrow::set(MASK);
         let copies = [Copies::One, Copies::Distinct, Copies::Any][COPIES as usize];
-        Hash { heap: Heap::new(), store: HashStore::new(BITS, copies), model: Model::new(), fixed: false, deleted: Vec::new() }
+        Hash { heap: Heap::new(), store: HashStore::new(BITS, copies), model: Model::new(), size: 0, fixed: false, deleted: Vec::new() }
     }
 
     fn operation(random: &mut Random) -> Operation {
@@ -226,11 +227,12 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Subject for Hash<COPIE
                 assert!(next.is_none_or(|n| self.model.contains_key(&n)));
             }
             Operation::Clear => {
-                assert_eq!(self.store.clear().0, self.size());
+                assert_eq!(self.store.clear().0, self.size);
                 if self.fixed {
                     self.deleted.extend(self.model.keys());
                 }
                 self.model.clear();
+                self.size = 0;
             }
             Operation::Fix => {
                 self.store.keep_deleted();
@@ -243,7 +245,7 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Subject for Hash<COPIE
                 assert_eq!(self.store.kept(), 0);
             }
         }
-        assert_eq!(self.store.size(), self.size());
+        assert_eq!(self.store.size(), self.size);
     }
 
     fn check(&mut self) {
@@ -262,7 +264,7 @@ impl<const COPIES: u32, const BITS: u32, const MASK: u64> Subject for Hash<COPIE
         }
         met.sort();
         assert_eq!(met, model.keys().copied().collect::<Vec<_>>());
-        assert_eq!(self.store.chain_lengths().iter().sum::<usize>(), self.size());
+        assert_eq!(self.store.chain_lengths().iter().sum::<usize>(), self.size);
         self.store.check();
         self.heap.clear();
     }
