@@ -1,7 +1,8 @@
 //! Locks that count who waits for them, and how long, by class of lock and by thread: always, as OTP's `lcnt` shows it.
 //!
-//! A lock is tried first. Only who does not get it reads the clock and counts, and that one waits anyway; who gets it at once
-//! does what it would do without this. So an acquisition is only known if it had to wait.
+//! A lock is tried first. Only a thread that does not get it reads the clock and counts, and that one waits anyway. Acquisitions that
+//! do not wait are counted from the first use of `lcnt` on (`clear`, `counted`), while any category is counted: until then an
+//! acquisition costs a look at one flag more than it would without this.
 
 use crate::figures::{self, Figure, Figures};
 use crate::time::monotonic_ns;
@@ -82,9 +83,14 @@ pub static COPY_SAVE: AtomicBool = AtomicBool::new(false);
 /// Powers of two of nanoseconds waited; the last has all that are longer.
 pub const DURATIONS: usize = 30;
 
+/// Whether acquisitions are counted. Relaxed: a few more or less at the moment when it changes.
+static TRIES_ARE_COUNTED: AtomicBool = AtomicBool::new(false);
+
 /// What a thread waited for locks of a class.
 #[derive(Default)]
 pub struct Waits {
+    /// Acquisitions, as far as they are counted.
+    pub tries: Figure,
     pub count: Figure,
     pub ns: Figure,
     pub durations: [Figure; DURATIONS],
@@ -93,6 +99,7 @@ pub struct Waits {
 impl Class {
     #[inline]
     pub fn lock<T: ?Sized>(self, mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        self.tries();
         if !COUNTED {
             return mutex.lock().unwrap_or_else(PoisonError::into_inner);
         }
@@ -105,6 +112,7 @@ impl Class {
 
     #[inline]
     pub fn read<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+        self.tries();
         if !COUNTED {
             return lock.read().unwrap_or_else(PoisonError::into_inner);
         }
@@ -117,6 +125,7 @@ impl Class {
 
     #[inline]
     pub fn write<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+        self.tries();
         if !COUNTED {
             return lock.write().unwrap_or_else(PoisonError::into_inner);
         }
@@ -130,15 +139,33 @@ impl Class {
     /// A look past a biased lock is no wait; nor is counted how long a writer waits for those who look.
     #[inline]
     pub fn read_biased<T>(self, lock: &ReaderLock<T>) -> ReadGuard<'_, T> {
+        self.tries();
         lock.try_read().unwrap_or_else(|| self.wait(|| lock.read()))
     }
 
     #[inline]
     pub fn write_biased<T>(self, lock: &ReaderLock<T>) -> WriteGuard<'_, T> {
+        self.tries();
         lock.try_write().unwrap_or_else(|| self.wait(|| lock.write()))
     }
 
-    /// For who tried by itself.
+    /// A thread is about to take a lock of this class.
+    #[inline(always)]
+    pub fn tries(self) {
+        if TRIES_ARE_COUNTED.load(Ordering::Relaxed) {
+            self.count_try();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_try(self) {
+        if is_counted(CLASSES[self as usize].category) {
+            figures::count(|mine| mine.locks[self as usize].tries.add(1));
+        }
+    }
+
+    /// For a thread that tried by itself, and said so (`tries`).
     #[cold]
     #[inline(never)]
     pub fn wait<R>(self, lock: impl FnOnce() -> R) -> R {
@@ -161,13 +188,19 @@ impl Waits {
     }
 
     pub fn read(&self) -> Waited {
-        Waited { count: self.count.get(), ns: self.ns.get(), durations: std::array::from_fn(|i| self.durations[i].get()) }
+        Waited {
+            tries: self.tries.get(),
+            count: self.count.get(),
+            ns: self.ns.get(),
+            durations: std::array::from_fn(|i| self.durations[i].get()),
+        }
     }
 }
 
 /// A reading of `Waits`.
 #[derive(Clone, Default)]
 pub struct Waited {
+    pub tries: u64,
     pub count: u64,
     pub ns: u64,
     pub durations: [u64; DURATIONS],
@@ -176,6 +209,7 @@ pub struct Waited {
 impl Waited {
     fn since(&self, before: &Waited) -> Waited {
         Waited {
+            tries: self.tries - before.tries,
             count: self.count - before.count,
             ns: self.ns - before.ns,
             durations: std::array::from_fn(|i| self.durations[i] - before.durations[i]),
@@ -198,6 +232,7 @@ pub fn set_counted<'a>(categories: impl IntoIterator<Item = &'a str>) -> Result<
         mask |= bit(category).ok_or(category)?;
     }
     MASK.store(mask, Ordering::Relaxed);
+    TRIES_ARE_COUNTED.store(mask != 0, Ordering::Relaxed);
     Ok(())
 }
 
@@ -216,23 +251,27 @@ fn read(figures: &Figures) -> Vec<Waited> {
 
 /// Counts from zero again.
 pub fn clear() {
-    *CLEARED.lock().unwrap() = Some(Cleared { at: monotonic_ns(), waited: figures::all().iter().map(read).collect() });
+    *CLEARED.lock().unwrap() = Some(Cleared::now());
 }
 
-/// How many nanoseconds were counted, and what, by thread (as `figures::all`) and class.
+impl Cleared {
+    fn now() -> Cleared {
+        TRIES_ARE_COUNTED.store(MASK.load(Ordering::Relaxed) != 0, Ordering::Relaxed);
+        Cleared { at: monotonic_ns(), waited: figures::all().iter().map(read).collect() }
+    }
+}
+
+/// How many nanoseconds were counted, and what, by thread (as `figures::all`) and class. The first call begins to count.
 pub fn counted() -> (u64, Vec<Vec<Waited>>) {
-    let cleared = CLEARED.lock().unwrap();
+    let mut cleared = CLEARED.lock().unwrap();
+    let cleared = cleared.get_or_insert_with(Cleared::now);
     let mut waited: Vec<Vec<Waited>> = figures::all().iter().map(read).collect();
-    let mut at = crate::time::START_NS;
-    if let Some(cleared) = &*cleared {
-        at = cleared.at;
-        for (now, then) in waited.iter_mut().zip(&cleared.waited) {
-            for (now, then) in now.iter_mut().zip(then) {
-                *now = now.since(then);
-            }
+    for (now, then) in waited.iter_mut().zip(&cleared.waited) {
+        for (now, then) in now.iter_mut().zip(then) {
+            *now = now.since(then);
         }
     }
-    ((monotonic_ns() - at) as u64, waited)
+    ((monotonic_ns() - cleared.at) as u64, waited)
 }
 
 #[cfg(test)]

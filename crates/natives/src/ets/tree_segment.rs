@@ -50,6 +50,7 @@ impl Segment {
 
     /// The lock, and whether contention calls for a change of pieces.
     pub fn write(&self) -> (WriteGuard<'_, Contents>, Advice) {
+        Class::EtsTree.tries();
         // Relaxed: a heuristic.
         let (guard, change) = match self.contents.try_write() {
             Some(guard) => (guard, -1),

@@ -1,8 +1,8 @@
 //! What OTP's `lcnt` asks of the machine (`erts_debug:lcnt_*`), from the figures of `heddle_runtime::locks`.
 //!
 //! A lock here is a class of locks as seen by one thread: its identity is the number of the scheduler that waited (0: a thread
-//! that is none), so that `lcnt:inspect(Name, [{combine, false}])` shows who waited. Tries that got the lock at once are not
-//! counted: tries and collisions are the same figure.
+//! that is none), so that `lcnt:inspect(Name, [{combine, false}])` shows which waited. Counting begins with the first call here: before
+//! that only waits are counted, which `heddle_stats:locks/0` shows, and a ratio of the two would say that each try was a collision.
 
 use crate::args;
 use heddle_runtime::locks::{self, CATEGORIES, CLASSES, Waited};
@@ -60,7 +60,9 @@ fn lock(p: &mut Process, row: &locks::Row, id: usize, waited: &Waited) -> Term {
     let [s, ns] = seconds(p, waited.ns);
     let count = p.heap.unsigned(waited.count);
     let time = p.heap.tuple(&[s, ns, count]);
-    let counts = p.heap.tuple(&[count, count, time]);
+    // A thread that waited in the moment when counting began is no try.
+    let tries = p.heap.unsigned(waited.tries.max(waited.count));
+    let counts = p.heap.tuple(&[tries, count, time]);
     let durations = waited.durations.map(|n| p.heap.unsigned(n));
     let histogram = p.heap.tuple(&durations);
     let stats = p.heap.tuple(&[place, counts, histogram]);
