@@ -151,19 +151,25 @@ fn length(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::small(count as i64))
 }
 
+const PROPER: Term = Term::catch_marker(0);
+
 fn reverse(p: &mut Process, a: &[Term]) -> NativeResult {
-    let mut rest = a[0];
+    // Behind a marker, which no program has: the rest of a list that was seen to be proper. Else its end is looked for before the
+    // first yield, as an error shows the arguments that the program gave.
+    let (mut rest, is_proper) = if a[0].is_cons() && a[0].head() == PROPER { (a[0].tail(), true) } else { (a[0], false) };
     let mut out = a[1];
     let mut count = 0;
     while rest.is_cons() {
         out = p.heap.cons(rest.head(), out);
         rest = rest.tail();
         count += 1;
-        if count == SLICE_CELLS && list::length(rest).is_some() {
+        if count == SLICE_CELLS && (is_proper || list::length(rest).is_some()) {
             p.bump(count / CELLS_PER_REDUCTION);
+            let rest = p.heap.cons(PROPER, rest);
             return Err(p.again(&[rest, out]));
         }
     }
+    debug_assert!(rest.is_nil() || !is_proper);
     if !rest.is_nil() {
         return Err(p.badarg());
     }
