@@ -84,15 +84,26 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
     unsafe {
         let mut total = 0;
         let mut first_bits = 0;
+        let mut too_large = None;
         for i in 0..n {
-            let bits = segment(ip, i, c, s).bits().map_err(|wrong| (i, wrong))?;
+            let segment = segment(ip, i, c, s);
+            let bits = match segment.bits() {
+                Ok(bits) => bits,
+                // What is wrong with a later size goes first, as in stock.
+                Err(Wrong::Limit) if segment.size.is_small() => MAX_BITS + 1,
+                Err(wrong) => return Err((i, wrong)),
+            };
             if i == 0 {
                 first_bits = bits;
             }
             total += bits;
             if total > MAX_BITS {
-                return Err((i, Wrong::Limit));
+                too_large.get_or_insert(i);
+                total = MAX_BITS + 1;
             }
+        }
+        if let Some(i) = too_large {
+            return Err((i, Wrong::Limit));
         }
         let mut i = 0;
         let mut appended = None;

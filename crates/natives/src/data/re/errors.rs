@@ -137,6 +137,20 @@ fn numbered_reference(pattern: &[u8], at: usize) -> Option<std::ops::Range<usize
     is_whole.then(|| at - opening.len()..end + is_braced as usize)
 }
 
+/// Index behind the digit that makes the number at the end of a text larger than a quantifier may be.
+fn too_big(text: &[u8]) -> usize {
+    const MAX: u32 = 65535;
+    let start = text.len() - text.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let mut number = 0;
+    for (at, digit) in text.iter().enumerate().skip(start) {
+        number = number * 10 + u32::from(digit - b'0');
+        if number > MAX {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
 /// What an error of the library at a place of the pattern is called.
 pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
     use Verdict::{Error, Later, Mend};
@@ -151,6 +165,7 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
             Some(start) => Mend { at: start, removed: 3, inserted: b"\\x3f" },
             None => plain,
         },
+        5 => Error(own, too_big(before)),
         // What has no meaning in a class stood for itself.
         7 => match before.iter().rposition(|&b| b == b'\\') {
             Some(escape) => Mend { at: escape, removed: 1, inserted: b"" },
