@@ -5,6 +5,10 @@
 //! `HEDDLE_MODEL_OPERATIONS` operations (100,000 unless set), and on a failure removes operations as long as it still fails.
 //! Everything depends on the seed (`HEDDLE_MODEL_SEED`) alone. `HEDDLE_MODEL_SECONDS` bounds the time of one subject.
 
+mod picker;
+
+pub use picker::Picker;
+
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

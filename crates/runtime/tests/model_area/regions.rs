@@ -2,7 +2,7 @@
 //! 1, 2 and 3 times as much; 8 regions are noted without an allocation; a copy lists 16 at most.
 
 use heddle_memory::Kind as Memory;
-use heddle_model::{Random, Subject};
+use heddle_model::{Picker, Random, Subject};
 use heddle_term::area::{self, NewRegion, REFERENCE_WORDS, Region, Seen};
 use heddle_term::{Term, boxed::Header, boxed::Kind};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ struct Block {
     holds: usize,
     /// Regions that can be reached, by number.
     inner: Vec<u64>,
+    /// How many live regions have it in `inner`.
+    by_others: usize,
 }
 
 /// Words of the header of a region.
@@ -26,6 +28,8 @@ const MAX_LIVE: usize = 200;
 pub struct Regions {
     /// All that somebody holds: the test, or another one that does not go before it.
     live: BTreeMap<u64, Block>,
+    /// Those that the test holds.
+    held: Picker<u64>,
     next: u64,
     /// What failed sequences left in the area.
     before_bytes: usize,
@@ -47,18 +51,17 @@ fn filling(number: u64, at: usize) -> u64 {
 }
 
 impl Regions {
-    fn nth(&self, which: u64) -> Option<u64> {
-        self.live.iter().filter(|(_, block)| block.holds > 0).map(|(&n, _)| n).nth(which as usize % self.held().max(1))
-    }
-
-    fn held(&self) -> usize {
-        self.live.values().filter(|block| block.holds > 0).count()
-    }
-
-    /// Those that nobody holds any more are gone.
-    fn forget(&mut self) {
-        let reached: Vec<u64> = self.live.values().filter(|b| b.holds > 0).flat_map(|b| b.inner.iter().copied()).collect();
-        self.live.retain(|number, block| block.holds > 0 || reached.contains(number));
+    /// If nothing holds it any more it is gone, and holds none of those that it referred to.
+    fn forget(&mut self, number: u64) {
+        let block = &self.live[&number];
+        if block.holds > 0 || block.by_others > 0 {
+            return;
+        }
+        let block = self.live.remove(&number).expect("just seen");
+        for inner in block.inner {
+            self.live.get_mut(&inner).expect("it was referred to").by_others -= 1;
+            self.forget(inner);
+        }
     }
 
     /// The contents are what was written, and each address leads to the region.
@@ -82,7 +85,7 @@ impl Subject for Regions {
         &[1, 8, 16, MAP_WORD - HEADER_WORDS, MAP_WORD, 2 * MAP_WORD - HEADER_WORDS, 3 * MAP_WORD, 10 * MAP_WORD];
 
     fn new() -> Self {
-        Regions { live: BTreeMap::new(), next: 0, before_bytes: heddle_memory::sum(Memory::Message) }
+        Regions { live: BTreeMap::new(), held: Picker::new(), next: 0, before_bytes: heddle_memory::sum(Memory::Message) }
     }
 
     fn operation(random: &mut Random) -> Operation {
@@ -102,7 +105,7 @@ impl Subject for Regions {
                 self.next += 1;
                 let mut inner: Vec<u64> = Vec::new();
                 for i in 0..refers {
-                    let Some(other) = self.nth(which.wrapping_add(i * 7)) else { break };
+                    let Some(other) = self.held.pick(which.wrapping_add(i * 7)) else { break };
                     // It lists all that can be reached.
                     let reached = [&[other][..], &self.live[&other].inner].concat();
                     inner.extend(reached.into_iter().filter(|n| !inner.contains(n)).collect::<Vec<_>>());
@@ -128,32 +131,37 @@ impl Subject for Regions {
                     *start = Header::new(Kind::Tuple, words - 1).raw();
                 }
                 let region = new.close(all, false);
-                self.live.insert(number, Block { region, words, holds: 1, inner });
+                for n in &inner {
+                    self.live.get_mut(n).expect("it is held").by_others += 1;
+                }
+                self.live.insert(number, Block { region, words, holds: 1, inner, by_others: 0 });
+                self.held.insert(number);
                 self.look(number, 1);
             }
             Operation::Hold(which, times) => {
-                let Some(number) = self.nth(which) else { return };
+                let Some(number) = self.held.pick(which) else { return };
                 let block = self.live.get_mut(&number).expect("just seen");
                 // SAFETY: it is held.
                 unsafe { Region::hold(block.region, times) };
                 block.holds += times;
             }
             Operation::Release(which, times) => {
-                let Some(number) = self.nth(which) else { return };
+                let Some(number) = self.held.pick(which) else { return };
                 let block = self.live.get_mut(&number).expect("just seen");
                 let times = times.min(block.holds);
                 block.holds -= times;
                 // SAFETY: the holds are the test's.
                 unsafe { Region::release(block.region, times) };
                 if block.holds == 0 {
-                    self.forget();
+                    self.held.remove(number);
+                    self.forget(number);
                 }
             }
             Operation::Note(which, count) => {
                 let mut seen = Seen::default();
-                let mut expected: Vec<*mut Region> = Vec::new();
+                let (mut expected, mut noted): (Vec<*mut Region>, Vec<u64>) = (Vec::new(), Vec::new());
                 for i in 0..count {
-                    let Some(number) = self.nth(which.wrapping_add(i * 3)) else { return };
+                    let Some(number) = self.held.pick(which.wrapping_add(i * 3)) else { return };
                     let block = &self.live[&number];
                     // SAFETY: it is held.
                     unsafe {
@@ -162,12 +170,12 @@ impl Subject for Regions {
                     }
                     if !expected.contains(&block.region) {
                         expected.push(block.region);
+                        noted.push(number);
                     }
                     assert_eq!(seen.len(), expected.len());
                     assert!(seen.get(block.region).is_some_and(|what| what.is_null()));
                 }
                 seen.close();
-                let noted: Vec<u64> = self.live.iter().filter(|(_, b)| expected.contains(&b.region)).map(|(&n, _)| n).collect();
                 let reached = noted.iter().flat_map(|n| self.live[n].inner.iter()).map(|n| self.live[n].region);
                 expected.extend(reached.collect::<Vec<_>>());
                 expected.sort();
@@ -184,9 +192,8 @@ impl Subject for Regions {
         for &number in &numbers {
             self.look(number, 61);
             let block = &self.live[&number];
-            let by_others = self.live.values().filter(|other| other.inner.contains(&number)).count();
             // SAFETY: it is held.
-            assert!(unsafe { Region::is_held_alone(block.region, block.holds + by_others) }, "{number} is held by somebody else");
+            assert!(unsafe { Region::is_held_alone(block.region, block.holds + block.by_others) }, "{number} is held by somebody else");
         }
     }
 
@@ -198,6 +205,7 @@ impl Subject for Regions {
             }
         }
         self.live.clear();
+        self.held = Picker::new();
         assert_eq!(heddle_memory::sum(Memory::Message), self.before_bytes);
     }
 }

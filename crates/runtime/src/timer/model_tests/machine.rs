@@ -4,7 +4,7 @@
 use super::distance;
 use crate::package::Package;
 use crate::timer::{Action, Handle, MINE, Phase, ReceiveTimer, Wheels, clock, receive};
-use heddle_model::{Random, Subject, run};
+use heddle_model::{Picker, Random, Subject, run};
 use heddle_term::Term;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -40,6 +40,8 @@ struct Machine {
     signals: Vec<(u64, Handle, u64)>,
     /// By number, which is also destination and message: deadline, wheel.
     sends: BTreeMap<u64, (Handle, u64, usize)>,
+    /// The numbers of those, to pick one.
+    numbers: Picker<u64>,
     over: Vec<Handle>,
     next: u64,
 }
@@ -115,6 +117,7 @@ impl Machine {
         self.signals.extend(receives.iter().zip(expected).map(|(&(pid, handle), (_, round))| (pid, handle, round)));
         for number in due {
             self.over.push(self.sends.remove(&number).expect("due").0);
+            self.numbers.remove(number);
         }
         // What waits next: never later than what is due first.
         let waiting = self.processes.values().filter_map(|p| p.waits).filter_map(|w| match w {
@@ -127,7 +130,8 @@ impl Machine {
     }
 
     fn cancel_send(&mut self, which: u64) {
-        let Some(&number) = self.sends.keys().nth(which as usize % self.sends.len().max(1)) else { return };
+        let Some(number) = self.numbers.pick(which) else { return };
+        self.numbers.remove(number);
         let (handle, deadline, _) = self.sends.remove(&number).expect("just seen");
         let left = deadline.saturating_sub(self.now + 1);
         assert_eq!(self.wheels.cancel_send(handle), Some((left, Term::small(number as i64))));
@@ -160,6 +164,7 @@ impl Subject for Machine {
             processes: BTreeMap::new(),
             signals: Vec::new(),
             sends: BTreeMap::new(),
+            numbers: Picker::new(),
             over: Vec::new(),
             next: 1,
         };
@@ -220,6 +225,7 @@ impl Subject for Machine {
                 if process.phase == Phase::Runs && process.round == round {
                     process.phase = Phase::Fired;
                 }
+                assert_eq!(process.timer.phase, process.phase);
             }
             Operation::Deliver(_) => {}
             Operation::SetSend(thread, after) => self.on(thread, |machine| {
@@ -231,6 +237,7 @@ impl Subject for Machine {
                 let term = Term::small(number as i64);
                 wheels.set(timer, deadline, Action::Send { dest: term, message: Package::immediate(term) });
                 machine.sends.insert(number, (handle, deadline, if thread < WHEELS { thread } else { 0 }));
+                machine.numbers.insert(number);
             }),
             Operation::CancelSend(thread, which) => self.on(thread, |machine| machine.cancel_send(which)),
             Operation::GiveUp(thread) => self.on(thread, |machine| {
@@ -239,9 +246,8 @@ impl Subject for Machine {
                 timer.give_up();
             }),
             Operation::ReadSend(which) => {
-                let Some((&number, &(handle, deadline, _))) = self.sends.iter().nth(which as usize % self.sends.len().max(1)) else {
-                    return;
-                };
+                let Some(number) = self.numbers.pick(which) else { return };
+                let (handle, deadline, _) = self.sends[&number];
                 let left = deadline.saturating_sub(self.now + 1);
                 assert_eq!(wheels.read_send(handle), Some((left, Term::small(number as i64))));
             }
@@ -256,10 +262,13 @@ impl Subject for Machine {
                 self.on(thread, |machine| machine.look(thread));
             }
         }
-        self.processes.values().for_each(|process| assert_eq!(process.timer.phase, process.phase));
+        if let Operation::SetReceive(_, pid, _) | Operation::CancelReceive(_, pid) = *operation {
+            self.processes.get(&pid).inspect(|process| assert_eq!(process.timer.phase, process.phase));
+        }
     }
 
     fn check(&mut self) {
+        self.processes.values().for_each(|process| assert_eq!(process.timer.phase, process.phase));
         let mut met = Vec::new();
         // Those from outside are of all tests: as long as it is not one of ours, it is another's.
         self.wheels.for_each_send(|handle, dest| {

@@ -37,8 +37,8 @@ impl Subject for Places {
     fn operation(random: &mut Random) -> Operation {
         match random.below(20) {
             0 => Operation::Find(random.below(8 * CHUNK)),
-            _ if random.grows() => Operation::Take(1 + random.key() / 8),
-            _ => Operation::GiveBack(random.bits(), 1 + random.key() / 8),
+            _ if random.grows() => Operation::Take(1 + random.key() / 32),
+            _ => Operation::GiveBack(random.bits(), 1 + random.key() / 32),
         }
     }
 
