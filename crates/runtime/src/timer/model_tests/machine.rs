@@ -3,6 +3,7 @@
 
 use super::distance;
 use crate::package::Package;
+use crate::qsbr;
 use crate::timer::{Action, Handle, MINE, Phase, ReceiveTimer, Wheels, clock, receive};
 use heddle_model::{Picker, Random, Subject, run};
 use heddle_term::Term;
@@ -305,11 +306,15 @@ impl Subject for Machine {
                 assert_eq!(seat.wheel().slab.check(&seat.directory), 0);
             });
         }
+        // Chunks that were freed can go.
+        qsbr::quiescent();
         IDLE.set(Some((self.wheels, self.lists, self.now)));
     }
 }
 
 #[test]
 fn timers_of_several_threads_behave_like_lists_of_deadlines() {
+    qsbr::online();
     run::<Machine>();
+    qsbr::offline();
 }

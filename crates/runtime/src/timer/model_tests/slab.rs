@@ -1,19 +1,29 @@
 //! The slab against a set of the nodes that are taken. Thresholds: a chunk has 512 nodes; one empty chunk stays, others are freed.
 
+use crate::qsbr;
 use crate::timer::node::Node;
 use crate::timer::slab::{CHUNK_NODES, Directory, Slab};
 use heddle_model::{Random, Subject, run};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 const CHUNK: u64 = CHUNK_NODES as u64;
 
 struct Places {
-    directory: Directory,
     tested: Slab,
+    directory: &'static Directory,
     /// Each with its generation.
     taken: Vec<(*const Node, u64)>,
     /// By index: the last generation that was there.
     last: HashMap<u32, u64>,
+}
+
+/// A slab, its directory, and the last generation by index.
+type Idle = (Slab, &'static Directory, HashMap<u32, u64>);
+
+thread_local! {
+    // A slab keeps an empty chunk for good: the one of a sequence that ended well serves the next.
+    static IDLE: Cell<Option<Idle>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +41,9 @@ impl Subject for Places {
     const THRESHOLDS: &'static [u64] = &[1, 2, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 4 * CHUNK];
 
     fn new() -> Self {
-        Places { directory: Directory::new(0), tested: Slab::new(), taken: Vec::new(), last: HashMap::new() }
+        let (tested, directory, last) =
+            IDLE.take().unwrap_or_else(|| (Slab::new(), Box::leak(Box::new(Directory::new(0))), HashMap::new()));
+        Places { tested, directory, taken: Vec::new(), last }
     }
 
     fn operation(random: &mut Random) -> Operation {
@@ -46,7 +58,7 @@ impl Subject for Places {
         match *operation {
             Operation::Take(count) => {
                 for _ in 0..count {
-                    let node = self.tested.take(&self.directory).expect("fewer than there may be");
+                    let node = self.tested.take(self.directory).expect("fewer than there may be");
                     // SAFETY: just taken.
                     let (index, generation) = unsafe { ((*node).index, (*node).claim.generation()) };
                     let before = self.last.insert(index, generation);
@@ -60,7 +72,7 @@ impl Subject for Places {
                     let (node, generation) = self.taken.swap_remove(at as usize % self.taken.len());
                     // SAFETY: it is taken.
                     assert_eq!(unsafe { (*node).claim.generation() }, generation);
-                    self.tested.give_back(&self.directory, node);
+                    self.tested.give_back(self.directory, node);
                 }
             }
             Operation::Find(index) => {
@@ -74,19 +86,27 @@ impl Subject for Places {
     }
 
     fn check(&mut self) {
-        assert_eq!(self.tested.check(&self.directory), self.taken.len());
+        assert_eq!(self.tested.check(self.directory), self.taken.len());
         let needed = self.taken.len().div_ceil(CHUNK_NODES);
         assert!(self.tested.chunks() >= needed);
     }
 
     fn end(&mut self) {
-        self.taken.drain(..).for_each(|(node, _)| self.tested.give_back(&self.directory, node));
-        assert_eq!(self.tested.check(&self.directory), 0);
+        for (node, _) in self.taken.drain(..) {
+            self.tested.give_back(self.directory, node);
+        }
+        assert_eq!(self.tested.check(self.directory), 0);
         assert!(self.tested.chunks() <= 1);
+        let tested = std::mem::replace(&mut self.tested, Slab::new());
+        // Chunks that were freed can go.
+        qsbr::quiescent();
+        IDLE.set(Some((tested, self.directory, std::mem::take(&mut self.last))));
     }
 }
 
 #[test]
 fn the_slab_behaves_like_a_set_of_places() {
+    qsbr::online();
     run::<Places>();
+    qsbr::offline();
 }
