@@ -392,6 +392,11 @@ impl Subject for Tree {
         assert_eq!(all, self.model.iter().map(|(&n, &v)| (n, v)).collect::<Vec<_>>());
         self.heap.clear();
     }
+
+    fn end(&mut self) {
+        // What was removed can go.
+        qsbr::quiescent();
+    }
 }
 
 const NARROW: u64 = 0xe000_0000_0000_0000;
