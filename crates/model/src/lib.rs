@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Operations of one sequence: each sequence begins with a new subject.
-const SEQUENCE: usize = 3000;
+const SEQUENCE: usize = if cfg!(miri) { 100 } else { 3000 };
 /// An operation that takes longer is said to hang, and ends the test program: a hang cannot be shrunk.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(if cfg!(miri) { 3600 } else { 60 });
 /// Runs of a failing sequence that are spent on making it smaller.
 const SHRINK_RUNS: usize = 3000;
 /// Operations between two checks of all that the subject holds. One sequence of `CAREFUL` has a check behind each.

@@ -18,7 +18,7 @@
 
 use crate::boxed::{Header, Kind};
 use crate::heap::{OffHeap, POISON, release_object};
-use crate::literal::{self, Leaving, RESERVED_BYTES};
+use crate::literal::{self, Leaving, NOWHERE, RESERVED_BYTES};
 use crate::term::Term;
 use crate::{quiet, young};
 use foldhash::fast::FixedState;
@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering,
 /// Bytes of the area that is to be there; 0: none. Set before the first literal is made.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 /// Where it begins, and its bytes; none: 0.
-static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 /// A bit for each granule of the area.
 static STARTS: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());

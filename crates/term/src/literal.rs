@@ -18,7 +18,10 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// Reserved address space, in bytes; memory is only used as it is touched.
 pub const RESERVED_BYTES: usize = 16 << 30;
 
-static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Where a range begins that is not there: no address of a term is within a range's size above it, nor does an end beyond it overflow.
+pub(crate) const NOWHERE: usize = 1 << 63;
+
+static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 /// How many of the reserved bytes can be used.
 static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 static SPACE: Mutex<Space> = Mutex::new(Space { next: 0, used_bytes: 0, free: BTreeMap::new(), by_size: BTreeSet::new() });

@@ -4,6 +4,7 @@
 //! subtraction and one comparison, as it is for literals. See `heddle_runtime::shared`.
 
 use crate::heap::Fragment;
+use crate::literal::NOWHERE;
 use crate::quiet;
 use crate::term::Term;
 use heddle_memory::{Kind, space};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Whether the heap is to be shared: set before the first literal is made.
 static WANTED: AtomicBool = AtomicBool::new(false);
-static BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 /// 0: there is none.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 

@@ -14,8 +14,8 @@ static MADE: Mutex<Option<HashMap<String, Atom>>> = Mutex::new(None);
 /// Sequences with the same names: so that old ones are asked for as often as new ones are made.
 const ROUNDS: u64 = 8;
 static ROUND: AtomicU64 = AtomicU64::new(0);
-/// After that names come again: atoms are never removed.
-const MAX_ROUND: u64 = 300 * ROUNDS;
+/// After that names come again: atoms are never removed, and each check looks at all.
+const MAX_ROUND: u64 = 60 * ROUNDS;
 
 pub struct Names {
     round: u64,
@@ -111,7 +111,7 @@ impl Subject for Names {
     }
 
     fn end(&mut self) {
-        if self.round.is_multiple_of(ROUNDS) {
+        if self.round.is_multiple_of(if self.round < MAX_ROUND { ROUNDS } else { 16 * ROUNDS }) {
             atom::check();
         }
     }

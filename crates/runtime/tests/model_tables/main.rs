@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Of the hashes of names: one of 20 has another's, once there are 100,000.
-const NAMES_MASK: u64 = (1 << 20) - 1;
+/// Of the hashes of names: one of 40 has another's, once there are 100,000. Wider than there are names at most, or all would be one chain.
+const NAMES_MASK: u64 = (1 << 22) - 1;
 
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
