@@ -11,9 +11,12 @@ mod stacks;
 use heddle_model::run;
 use heddle_runtime::{proctab, qsbr, shared, zeal};
 use heddle_term::{Heap, literal, young};
+use std::sync::{Mutex, MutexGuard};
 
-#[test]
-fn processes_keep_what_they_built_and_were_sent_and_stacks_their_frames() {
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn begin() -> MutexGuard<'static, ()> {
+    let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     young::want();
     proctab::init(1 << 16);
     let mut heap = Heap::new();
@@ -23,8 +26,21 @@ fn processes_keep_what_they_built_and_were_sent_and_stacks_their_frames() {
     assert!(shared::is_on());
     // What is freed is overwritten, and each heap looked at behind its collections.
     zeal::set("gc").expect("a mode");
+    guard
+}
+
+#[test]
+fn processes_keep_what_they_built_and_were_sent() {
+    let _guard = begin();
     qsbr::online();
     run::<processes::Processes>();
+    qsbr::offline();
+}
+
+#[test]
+fn a_stack_behaves_like_a_list_of_frames() {
+    let _guard = begin();
+    qsbr::online();
     run::<stacks::Stacks>();
     qsbr::offline();
 }
