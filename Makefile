@@ -39,6 +39,8 @@ test: build
 	$(RUN) cargo test --workspace
 	$(MAKE) loom
 	tests/tail-calls
+	tests/module-graph
+	python3 tests/module-graph.d/test_module_graph.py
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/differential/sequences/run --recorded
