@@ -1,5 +1,6 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
+# make same-code   whether the operations' code and the loader's cells are the recorded ones (BLESS=1 accepts; tests/same-code --help)
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
@@ -20,7 +21,7 @@ SECONDS ?= 600
 OPERATIONS ?= 100000000
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test loom bench fuzz models sequences differential check otp conformance
+.PHONY: build demo test loom bench fuzz models sequences differential check otp conformance same-code
 
 build:
 	cargo build --release
@@ -39,6 +40,8 @@ test: build
 	$(RUN) cargo test --workspace
 	$(MAKE) loom
 	tests/tail-calls
+	$(RUN) tests/same-code
+	$(RUN) python3 tests/same-code.d/test_same_code.py
 	tests/module-graph
 	python3 tests/module-graph.d/test_module_graph.py
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
@@ -64,6 +67,9 @@ fuzz:
 models:
 	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-term -p heddle-natives -p heddle-runtime --lib model_tests -- --nocapture
 	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-natives -p heddle-runtime -p heddle-engine --test 'model_*' -- --nocapture
+
+same-code:
+	$(RUN) tests/same-code
 
 sequences: build
 	$(RUN) tests/differential/sequences/run --erl $(ERL) --seconds $(SECONDS) --seed $(SEED)

@@ -93,6 +93,11 @@ pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
 }
 
 pub fn prepare_with(bytes: &[u8], options: Options) -> Result<Instance, LoadError> {
+    prepare_shown(bytes, options, |_| ())
+}
+
+/// As `prepare_with`. `show` sees the finished cells, in which labels have no addresses yet: for `examples/cells.rs`.
+pub fn prepare_shown(bytes: &[u8], options: Options, show: impl FnOnce(&Emitter)) -> Result<Instance, LoadError> {
     let beam = Verified::load(bytes)?;
     let mut atoms = Vec::with_capacity(beam.atoms.count() as usize + 1);
     atoms.push(Atom::from_index(0));
@@ -152,8 +157,9 @@ pub fn prepare_with(bytes: &[u8], options: Options) -> Result<Instance, LoadErro
         message_sites: Vec::new(),
     };
     emitter.all(name, zeal::gc())?;
-    let Emitter { mut cells, ops, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, recorder, message_sites, .. } = emitter;
-    fuse::Code { cells: &mut cells, ops: &ops, fixups: &fixups, labels: &labels }.fuse();
+    fuse::Code { cells: &mut emitter.cells, ops: &emitter.ops, fixups: &emitter.fixups, labels: &emitter.labels }.fuse();
+    show(&emitter);
+    let Emitter { cells, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, recorder, message_sites, .. } = emitter;
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
     for (cell, label) in fixups {
