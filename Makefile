@@ -7,7 +7,7 @@
 # make models   structures against plain models, OPERATIONS=100000000 each
 # make sequences  sequences of operations, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
 # make differential  random programs, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
-# make check  formatting and lints
+# make check  formatting and lints (.ci/run begins with it)
 # make otp    OTP's libraries, where they are or fetched into build/otp
 # make conformance  OTP 27's own test suites, compared case by case with what stock passes (tests/conformance/run --help)
 
@@ -44,6 +44,8 @@ test: build
 	$(RUN) python3 tests/same-code.d/test_same_code.py
 	tests/module-graph
 	python3 tests/module-graph.d/test_module_graph.py
+	tests/plain-english
+	python3 tests/plain-english.d/test_plain_english.py
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/differential/sequences/run --recorded
