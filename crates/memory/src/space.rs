@@ -5,6 +5,10 @@ pub const MIN_BYTES: usize = 1 << 30;
 
 /// In bytes; None: there is no limit.
 pub fn limit_bytes() -> Option<usize> {
+    // It does not know the call.
+    if cfg!(miri) {
+        return None;
+    }
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: room for the answer.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;

@@ -78,7 +78,9 @@ pub(crate) fn reserve() -> (usize, usize) {
         FIXED_BYTES.store(usize::MAX, Ordering::Relaxed);
     }
     let map = |bytes: usize| {
-        let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        // Miri knows no mapping without memory behind it.
+        let sparse = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
+        let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | sparse);
         // SAFETY: an anonymous private mapping of fresh address space.
         let ptr = unsafe { libc::mmap(null_mut(), bytes, rights, flags, -1, 0) };
         (ptr != libc::MAP_FAILED).then_some(ptr as usize)
