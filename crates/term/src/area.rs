@@ -78,7 +78,7 @@ pub(crate) fn reserve() -> (usize, usize) {
         FIXED_BYTES.store(usize::MAX, Ordering::Relaxed);
     }
     let map = |bytes: usize| {
-        // Miri knows no mapping without memory behind it.
+        // Miri has no mapping without memory.
         let sparse = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
         let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | sparse);
         // SAFETY: an anonymous private mapping of fresh address space.
