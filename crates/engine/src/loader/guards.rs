@@ -26,7 +26,7 @@ impl Emitter<'_> {
         {
             return;
         }
-        if self.truth(export, args, dst) {
+        if self.truth(export, args, dst) || self.of_process(export, args, dst) {
             return;
         }
         let live = live.map_or(X_REGISTERS as u64, Emitter::number);
@@ -152,6 +152,29 @@ impl Emitter<'_> {
             self.cell(place.cell());
         }
         self.cell(d.cell());
+        true
+    }
+
+    /// What is read off the process itself, which cannot fail.
+    fn of_process(&mut self, export: &Export, args: &[Operand], dst: Operand) -> bool {
+        let mfa = export.mfa;
+        if mfa.module != am::ERLANG {
+            return false;
+        }
+        match (mfa.function.name(), args) {
+            ("self", []) => {
+                let d = self.place(dst);
+                self.op(register!(d, D => bifs::self_pid::<D>));
+                self.cell(d.cell());
+            }
+            ("get", &[key]) => {
+                let key = self.place(key);
+                self.op(source!(key, S => bifs::dictionary_get::<S>));
+                self.cell(key.cell());
+                self.any(dst);
+            }
+            _ => return false,
+        }
         true
     }
 

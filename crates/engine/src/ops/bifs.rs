@@ -33,6 +33,7 @@ ops! {
 }
 
 fusable! {
+    // erlang:self/0: dst
     fn self_pid<D: Dst>(ip, c, h, s, r; N) {
         D::set(*ip.add(1), c, s, heddle_term::Term::local_pid((*(*c).p).pid()));
         then!(N, ip, c, h, s, r; 2)
