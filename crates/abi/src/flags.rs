@@ -169,7 +169,7 @@ pub const FLAGS: &[Flag] = &[
         Value,
         Honoured,
         "BOOL",
-        "who was just woken by the running process is next, if no scheduler is idle (Heddle's own; default true)",
+        "a process that the running process just woke is next, if no scheduler is idle (Heddle's own; default true)",
     ),
     flag("swct", Value, Ignored, "HOW", "wake-up clean-up"),
     flag("sws", Value, Ignored, "HOW", "wake-up strategy"),

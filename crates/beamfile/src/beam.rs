@@ -100,7 +100,7 @@ impl BeamFile {
         self.code.functions.iter().position(|function| self.code.body(function).iter().any(|instr| instr.op == Op::OnLoad))
     }
 
-    /// Whether a call to this import raises, whatever its arguments. Compilers rely on it: what follows such a call need not make
+    /// True if a call to this import raises, whatever its arguments. Compilers rely on it: what follows such a call need not make
     /// sense, its frame operand least of all, and it may lack a frame to return to.
     pub fn never_returns(&self, import: u32) -> bool {
         let Some(import) = self.imports.get(import as usize) else {

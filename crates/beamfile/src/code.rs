@@ -51,7 +51,7 @@ impl Code {
         &self.instrs[function.start as usize..function.end as usize]
     }
 
-    /// An error at an instruction of a function, for whoever cannot load it.
+    /// Returns an error at an instruction of a function, for a loader that cannot load it.
     #[cold]
     pub fn error(&self, atoms: &AtomTable, function: Option<&Function>, instr: &Instr, problem: impl Into<String>) -> BeamError {
         let name = function.map(|function| function_name(atoms, function.name, function.arity));

@@ -35,7 +35,7 @@
 //!   `op.arity()` of them, lists are ranges of the same arena ([`Code::list`]). `functions` give name, arity, entry label and
 //!   instruction range; [`Labels::instr`] leads from a label to its instruction.
 //! * [`messages::analyse`] judges which constructions will be sent.
-//! * [`Code::error`] makes an error that names function, instruction and byte, for whoever cannot load an instruction.
+//! * [`Code::error`] makes an error that names function, instruction and byte, for a loader that cannot load an instruction.
 //!
 //! All counts are checked against the bytes that are there before anything is allocated for them, and nothing here panics,
 //! whatever the input.

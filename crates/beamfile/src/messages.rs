@@ -47,7 +47,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Whether the instruction with this index builds what is going to be sent.
+    /// True if the instruction with this index builds what is going to be sent.
     #[inline]
     pub fn contains(&self, instr: usize) -> bool {
         self.judged.get(instr / 64).is_some_and(|word| word >> (instr % 64) & 1 != 0)
@@ -124,7 +124,7 @@ pub fn analyse(beam: &Verified) -> Messages {
     }
     let graph = graph::Graph::new(beam, &sites);
     let mut flow = flow::Flow::new(beam, &sites, &graph, messages);
-    // Helpers mostly stand behind those who call them.
+    // Helpers mostly stand after the functions that call them.
     flow.run(sites.senders.iter().rev().map(|site| site.function));
     flow.messages
 }

@@ -106,7 +106,7 @@ pub(crate) struct OperandDecoder<'a> {
 }
 
 impl OperandDecoder<'_> {
-    /// Appends `count` operands to the arena, and the elements of their lists behind them.
+    /// Appends `count` operands to the arena, and the elements of their lists after them.
     #[inline]
     pub fn decode(&mut self, count: usize) -> Result<(), BeamError> {
         let first = self.operands.len();

@@ -10,7 +10,7 @@
 //! * Types are not proved: that `get_list` meets a cons, or a bit string instruction a match context; nor that a `test_heap` asked
 //!   for as much as is used.
 //! * [`BeamFile::never_returns`] calls raise where they stand; their frame operand means nothing, there may be no frame.
-//! * `try_case` may be reached by jumping or falling into it: compilers put it behind calls that, given their arguments, always
+//! * `try_case` may be reached by jumping or falling into it: compilers put it after calls that, given their arguments, always
 //!   raise. It must not take the exception from X registers that such a way leaves unset, but from a place that always holds
 //!   terms. `catch_end` finds x0 set on all ways, by a value or by the machine when it caught an exception.
 //! * An exception goes to the catch tag in the lowest slot. The handlers are [`Op::Catch`]'s and [`Op::Try`]'s labels; when the
@@ -73,7 +73,7 @@ impl Verified {
         self.beam
     }
 
-    /// Whether the function with this index may raise an exception (in a BIF of a body) while slots of its frame were never
+    /// True if the function with this index may raise an exception (in a BIF of a body) while slots of its frame were never
     /// written. There are no catch tags in the frame then, but a machine that searches the stack for them must either clear
     /// the slots when it allocates frames of this function, or skip the frame. Everywhere else slots hold terms or catch tags
     /// whenever the stack can be walked.
@@ -81,8 +81,8 @@ impl Verified {
         self.facts.raises_raw.get(function).copied().unwrap_or(true)
     }
 
-    /// Whether the machine must put a term into the destination of the instruction with this index before it runs it: the
-    /// instruction (a BIF) may fail, and what stands behind its label reads the destination nevertheless.
+    /// True if the VM must put a term into the destination of the instruction with this index before it runs it: the
+    /// instruction (a BIF) may fail, and the code at its label reads the destination nevertheless.
     pub fn clears(&self, instr: usize) -> bool {
         self.facts.clears.binary_search(&(instr as u32)).is_ok()
     }

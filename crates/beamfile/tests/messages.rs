@@ -153,7 +153,7 @@ fn results_of_loops_with_an_accumulator() {
         (Op::Return, &[]),
     ];
     check(&[(ATOM_F, 2, f), (ATOM_G, 2, g)], &[true, true]);
-    // The same function for nobody who sends.
+    // The same function, whose callers send nothing.
     let other: Body = &[(Op::Move, &[X(0), X(1)]), (Op::Send, &[]), (Op::Return, &[])];
     check(&[(ATOM_F, 1, other), (ATOM_G, 2, g)], &[false, false]);
     // Reversed, so the cells are copied; their elements are not.

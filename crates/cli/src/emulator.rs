@@ -20,7 +20,7 @@ use heddle_term::{Atom, Heap, Term, atom};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Modules that are there before any process runs, in loading order (spec 1).
+/// Modules that are there before any process runs, in loading order (as ERTS's `pre_loaded`).
 const PRELOADED: &[&str] = &[
     "erts_code_purger",
     "erl_init",
@@ -264,7 +264,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// None: what it says is no limit. Some(None): there is to be none.
+/// None: the value is no limit. Some(None): no limit is wanted.
 fn watch_limit(value: &str) -> Option<Option<Duration>> {
     match value.parse::<f64>() {
         _ if value == "off" => Some(None),

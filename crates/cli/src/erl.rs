@@ -1,4 +1,4 @@
-//! `erl`: the rewriting of the command line that `erlexec` does (spec 2.2), and the start.
+//! `erl`: the rewriting of the command line that `erlexec` does, and the start.
 
 use crate::emulator::{self, Config};
 use crate::listing::{list, list_part};
@@ -16,7 +16,7 @@ struct Line {
     /// Emulator flags as stock would pass them, for `-emu_args`.
     flags: Words,
     args: Words,
-    /// What stands behind an `-extra`, of all groups in turn: behind everything else.
+    /// What follows an `-extra`, of all groups in turn: it comes after everything else.
     extra: Words,
     /// The command line's `-S` and what follows: the very last.
     start: Option<Words>,
@@ -222,7 +222,7 @@ impl Line {
         Ok(())
     }
 
-    /// `-extra` and its words, `-S` and its words. Behind an `-extra` the latter is spelt `++S`, or it would be plain.
+    /// `-extra` and its words, `-S` and its words. After an `-extra` the latter is spelt `++S`, or it would be plain.
     fn last(&mut self) -> Words {
         let mut last = Words::new();
         let option: &[&[u8]] = if self.extra.is_empty() { &[b"-noshell", b"-S"] } else { &[b"++S"] };
@@ -237,7 +237,7 @@ impl Line {
         last
     }
 
-    /// Whether `-extra` or `-S` ended the group.
+    /// True if `-extra` or `-S` ended the group.
     fn words(&mut self, group: &[Vec<u8>], from: From) -> Result<bool, String> {
         let mut i = 0;
         while i < group.len() {
@@ -340,7 +340,7 @@ fn start_epmd(bindir: &OsStr) {
     let _ = Command::new(program).arg("-daemon").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
-/// The machine goes on without its terminal, as nobody's child. No thread runs yet.
+/// The VM goes on without its terminal, as a child of no process. No thread runs yet.
 fn detach() {
     // SAFETY: plain system calls in a process with one thread.
     unsafe {

@@ -1,4 +1,4 @@
-//! `erlc` and `escript`: arguments for `erl` (spec 2.7).
+//! `erlc` and `escript`: arguments for `erl`.
 
 use crate::erl;
 use std::ffi::{OsStr, OsString};

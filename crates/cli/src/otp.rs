@@ -14,7 +14,7 @@ pub struct Otp {
     pub release: String,
 }
 
-/// `--otp` (given), `HEDDLE_OTP`, `erl` on PATH, what `make otp` fetched, the usual places. Of those that nobody named the first that will do.
+/// `--otp` (given), `HEDDLE_OTP`, `erl` on PATH, what `make otp` fetched, the usual places. Of those that were not named the first that will do.
 pub fn find(given: Option<&Path>) -> Result<Otp, String> {
     let env = std::env::var_os("HEDDLE_OTP").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     let named = given.map(|dir| (dir.to_path_buf(), "--otp ")).or_else(|| env.map(|dir| (dir, "HEDDLE_OTP=")));

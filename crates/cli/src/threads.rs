@@ -26,7 +26,7 @@ pub struct Threads {
     pub is_told: bool,
 }
 
-/// What is to be started.
+/// The numbers of threads to start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resolved {
     pub schedulers: usize,

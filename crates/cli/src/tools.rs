@@ -47,7 +47,7 @@ fn dialyzer(args: Vec<OsString>) -> Vec<OsString> {
     flags
 }
 
-/// What stands behind `-erl_args` is the emulator's. There is no distribution, so it gets no name.
+/// What follows `-erl_args` is the emulator's. There is no distribution, so it gets no name.
 fn ct_run(args: Vec<OsString>) -> Vec<OsString> {
     let has_shell = args.iter().any(|arg| arg == "-shell" || arg == "-ctmaster");
     let mut all = words(&["-s", "ct_run", "script_start"]);

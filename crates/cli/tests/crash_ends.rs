@@ -1,4 +1,4 @@
-//! A crash of the program that runs ends with status 1 whatever standard error is, and its dump is not for everybody's eyes. Needs the
+//! A crash of the program that runs ends with status 1 whatever standard error is, and its dump is not readable by all users. Needs the
 //! libraries of an OTP 27 as `task_example` does; without them it is skipped.
 
 mod place;

@@ -1,4 +1,4 @@
-//! `+hmem`: what it takes, what programs are told, that messages are not copied where they are said to be shared, and that who asks for
+//! `+hmem`: what it takes, what programs are told, that messages are not copied where they are said to be shared, and that a process that asks for
 //! collections of the shared heap has a part of the time and gets them in the end. Needs the
 //! libraries of an OTP 27 as `task_example` does; without them it is skipped.
 

@@ -1,4 +1,4 @@
-//! Schedulers are closed and opened while processes come and go: those that work may all be closed, and somebody has to run the others. Needs
+//! Schedulers are closed and opened while processes come and go: those that work may all be closed, and an open one has to run the others. Needs
 //! the libraries of an OTP 27; without them it is skipped.
 
 mod place;
@@ -20,13 +20,13 @@ const ROUNDS: &str = "Me = self(),
     lists:foreach(Round, lists:seq(1, 1000)), halt(42).";
 
 #[test]
-fn who_is_open_works_where_all_that_worked_were_closed() {
+fn open_schedulers_run_the_processes_of_those_that_were_closed() {
     let Some(otp) = place::otp() else { return };
     for heap in ["private", "shared"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
         command.args(["erl", "+S", "64:64", "+hmem", heap, "-noshell", "-eval", ROUNDS]).env("HEDDLE_OTP", &otp).stdin(Stdio::null());
         let (mut machine, began) = (command.spawn().unwrap(), Instant::now());
-        // It takes some seconds; where nobody runs a process it stands still for ever.
+        // It takes some seconds; if no scheduler ran a process it would never end.
         let status = loop {
             match machine.try_wait().unwrap() {
                 Some(status) => break status,

@@ -21,7 +21,7 @@ fn command(what: &str, flags: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The lines on standard output behind the first, and on standard error.
+/// The lines on standard output after the first, and on standard error.
 fn lines(output: Output) -> (Vec<String>, Vec<String>) {
     let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
     let (mut out, complaints) = (lines(&output.stdout), lines(&output.stderr));

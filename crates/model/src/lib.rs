@@ -21,7 +21,7 @@ const SEQUENCE: usize = if cfg!(miri) { 100 } else { 3000 };
 const HANG: Duration = Duration::from_secs(if cfg!(miri) { 3600 } else { 60 });
 /// Runs of a failing sequence that are spent on making it smaller.
 const SHRINK_RUNS: usize = 3000;
-/// Operations between two checks of all that the subject holds. One sequence of `CAREFUL` has a check behind each.
+/// Operations between two checks of all that the subject holds. One sequence of `CAREFUL` has a check after each.
 const CHECK_EVERY: usize = 64;
 const CAREFUL: u64 = 32;
 
@@ -115,10 +115,10 @@ pub trait Subject {
     fn step(&mut self, operation: &Self::Operation);
 
     /// Compares all that both hold, and what must be true of the structure itself (its own `check`, where it has one). Called now and then,
-    /// behind each operation of some sequences, and at the end.
+    /// after each operation of some sequences, and at the end.
     fn check(&mut self) {}
 
-    /// Gives up what `Drop` does not.
+    /// Frees what `Drop` does not.
     fn end(&mut self) {}
 }
 

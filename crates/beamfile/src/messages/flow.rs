@@ -11,16 +11,16 @@ use super::sites::Sites;
 use super::want::{Labels, REGISTERS, State, Want};
 use crate::beam::BeamFile;
 
-/// All visits together look at no more than so many of a module's instructions, each counted as often as it is looked at: then what
+/// All visits together look at no more instructions than this share of the module's, each counted as often as it is looked at: then what
 /// is known stands, and the rest is local. Of OTP 27's modules few would need more, 1.8 at most.
 const EFFORT: f64 = 0.8;
-/// So many in any case, about 50 microseconds: small modules have helpers whose loops take further visits.
+/// Instructions that may be looked at in any case, about 50 microseconds: small modules have helpers whose loops take further visits.
 const EFFORT_MIN: usize = 3000;
 
 #[derive(Clone, Copy)]
 pub(super) struct Summary {
     pub params: [Want; REGISTERS],
-    /// Whether any of them is sent, whatever becomes of the result.
+    /// True if any of them is sent, whatever becomes of the result.
     sends: bool,
     /// What callers send of its result.
     pub demanded: Want,
@@ -34,7 +34,7 @@ pub(super) struct Flow<'a> {
     pub graph: &'a Graph,
     pub labels: Labels,
     pub summaries: Vec<Summary>,
-    /// Those that stand last come first: helpers mostly stand behind those who call them.
+    /// Those that stand last come first: helpers mostly stand after the functions that call them.
     queue: BinaryHeap<u32>,
     /// Instructions that may still be looked at.
     left: usize,
@@ -113,14 +113,14 @@ impl<'a> Flow<'a> {
         self.summaries[function as usize].sends |= news.is_sent();
         let graph = self.graph;
         for &caller in graph.callers(function) {
-            // Who was not visited sends no result.
+            // A caller that was not visited sends no result.
             if news.is_sent() || self.summaries[caller as usize].visited {
                 self.enqueue(caller, function);
             }
         }
     }
 
-    /// Whether a call of `callee` wants nothing of its arguments, if its result has the want `result`.
+    /// True if a call of `callee` wants nothing of its arguments, if its result has the want `result`.
     #[inline]
     pub fn wants_nothing(&self, callee: u32, result: Want) -> bool {
         result.is_nothing() && !self.summaries[callee as usize].sends

@@ -1,4 +1,4 @@
-//! Who calls whom inside a module.
+//! Which function of a module calls which other.
 
 use heddle_abi::opcodes::Op;
 
@@ -16,7 +16,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Who makes a fun counts as a caller of its function.
+    /// A function that makes a fun counts as a caller of the fun's function.
     pub fn new(beam: &BeamFile, sites: &Sites) -> Graph {
         let functions = &beam.code.functions;
         let mut entries = vec![0; beam.code.labels.limit() as usize];

@@ -110,7 +110,7 @@ fn give(beam: &BeamFile, state: &mut State, source: Operand, want: Want) {
     state.give(source, want);
 }
 
-/// From the wants behind an instruction to those before it.
+/// From the wants after an instruction to those before it.
 #[inline(always)]
 pub(super) fn data(beam: &BeamFile, state: &mut State, instr: &Instr) -> Step {
     let operands = beam.code.operands(instr);

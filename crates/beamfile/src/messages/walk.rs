@@ -43,7 +43,7 @@ impl Flow<'_> {
 struct Walk<'f, 'a> {
     flow: &'f mut Flow<'a>,
     function: u32,
-    /// Behind the instruction that is looked at, then before it.
+    /// After the instruction that is looked at, then before it.
     state: State,
     /// A label that a jump went back to, before the walk came to it, has more wants now than it had then.
     again: bool,
@@ -111,7 +111,7 @@ impl Walk<'_, '_> {
             }
             Op::SelectVal => self.select(operands, true),
             Op::SelectTupleArity => self.select(operands, false),
-            // Who waits keeps what it has: that is no message.
+            // A function that waits keeps what it has: that is no message.
             Op::LoopRec | Op::LoopRecEnd | Op::Wait | Op::WaitTimeout => self.state.clear(),
             Op::Badmatch | Op::CaseEnd | Op::IfEnd | Op::Badrecord | Op::Raise | Op::RawRaise | Op::TryCaseEnd | Op::FuncInfo => {
                 self.state.clear();
@@ -208,14 +208,14 @@ impl Walk<'_, '_> {
         self.flow.labels.join(label, &mut self.state);
     }
 
-    /// Behind a test that succeeds the value is none that was built: an atom, or equal to a constant.
+    /// After a test that succeeds the value is none that was built: an atom, or equal to a constant.
     #[inline]
     fn is_not_built(&mut self, fail: Operand, value: Operand) {
         self.state.forget(value);
         self.branch(fail);
     }
 
-    /// Behind a test that fails right before `return`, the end of a loop over a list returns `[]` from the register where it
+    /// After a test that fails right before `return`, the end of a loop over a list returns `[]` from the register where it
     /// found it. In the eyes of the walk that would be the list.
     fn is_list_cell(&mut self, fail: Operand, value: Operand) {
         let code = &self.flow.beam.code;
@@ -304,7 +304,7 @@ impl Walk<'_, '_> {
         self.state.give(operands[2], result.fun());
     }
 
-    /// Who makes a fun is taken to call it: what its function does with the environment is done with it.
+    /// A function that makes a fun is taken to call it: what its function does with the environment is done with it.
     fn environment(&mut self, instr: &Instr, want: Want) {
         let beam = self.flow.beam;
         let operands = beam.code.operands(instr);
@@ -318,7 +318,7 @@ impl Walk<'_, '_> {
         self.flow.demand(function, result.demand(), self.function);
     }
 
-    /// A function of the machine with a destination; its sources stand behind `before` operands and the import's number.
+    /// A BIF with a destination; its sources follow `before` operands and the import's number.
     fn bif(&mut self, operands: &[Operand], before: usize) {
         let [rest @ .., dst] = operands else { return };
         let result = self.state.take(*dst);

@@ -3,7 +3,7 @@
 use crate::operand::{Operand, Reg};
 
 /// Three bits say what of a value will be sent. Three more say the same of the way through the function's result: if that is
-/// sent, by whoever called.
+/// sent, by any caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Want(u8);
 
@@ -83,7 +83,7 @@ impl Want {
         Want(want)
     }
 
-    /// That of the called function's result, whoever the caller's is for.
+    /// The want of the called function's result, whatever the caller's result is for.
     #[inline]
     pub fn demand(self) -> Want {
         Want((self.0 | self.0 >> RETURNED_SHIFT) & SENT)
@@ -106,7 +106,7 @@ impl Want {
         Want(other.0 & !self.0)
     }
 
-    /// Whether it matters to callers that do not send the function's result.
+    /// True if it matters to callers that do not send the function's result.
     #[inline]
     pub fn is_sent(self) -> bool {
         self.0 & SENT != 0
@@ -204,7 +204,7 @@ impl State {
         }
     }
 
-    /// The first `count` slots of the frame are given up here: those behind them move down.
+    /// The first `count` slots of the frame are given up here: those after them move down.
     pub fn trim(&mut self, count: usize) {
         if self.live {
             let slots = &mut self.bytes[REGISTERS..];

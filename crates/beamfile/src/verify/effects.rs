@@ -81,7 +81,7 @@ impl<const W: usize> Flow<'_, W> {
             Op::WaitTimeout => {
                 // A receive without clauses comes back here when a message wakes it. The timer is set by then, and its time,
                 // which may have been in an X register, is not looked at again.
-                let waits_for_itself = self.first_behind_jumps(label(0)).is_some_and(|first| std::ptr::eq(first, instr));
+                let waits_for_itself = self.first_after_jumps(label(0)).is_some_and(|first| std::ptr::eq(first, instr));
                 self.raise(state)?;
                 self.frame_is_initialised(state)?;
                 self.forget_x(state);
@@ -239,7 +239,7 @@ impl<const W: usize> Flow<'_, W> {
         Err(format!("{which} has no value on some way here, and the stack may be walked"))
     }
 
-    /// Garbage may be collected with so many X registers as roots.
+    /// Garbage may be collected, with the first `live` X registers as roots.
     pub(super) fn collect(&self, state: &mut State<W>, live: u32) -> Result<(), String> {
         self.has_x(state, live)?;
         self.frame_is_initialised(state)?;

@@ -62,7 +62,7 @@ pub(super) struct Found {
 pub(super) type Fault = (usize, String);
 
 impl<'a, const W: usize> Flow<'a, W> {
-    /// The compiler leaves failure labels on BIFs that it has proved cannot fail, and relies on that proof behind the label.
+    /// The compiler leaves failure labels on BIFs that it has proved cannot fail, and relies on that proof after the label.
     /// The proof is not in the file; so a function that is sound but for such a destination is accepted, and the loader gives
     /// the destination a value first.
     pub fn run(beam: &'a BeamFile, function: &'a Function, scratch: &'a mut Scratch) -> Result<Found, Fault> {
@@ -167,7 +167,7 @@ impl<'a, const W: usize> Flow<'a, W> {
     }
 
     /// The same, following jumps (a few: a ring of them leads nowhere).
-    pub fn first_behind_jumps(&self, label: u32) -> Option<&'a Instr> {
+    pub fn first_after_jumps(&self, label: u32) -> Option<&'a Instr> {
         let mut instr = self.first_instr(label)?;
         for _ in 0..8 {
             match (instr.op, self.beam.code.operands(instr).first()) {

@@ -71,7 +71,7 @@ impl<const W: usize> Set<W> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     None,
-    /// So many Y registers.
+    /// A frame of that many Y registers.
     Slots(u32),
     /// Ways with different frames met. Only raising an exception is possible from here.
     Mixed {
@@ -110,7 +110,7 @@ impl<const W: usize> State<W> {
         }
     }
 
-    /// Whoever walks the stack sees only terms and catch tags.
+    /// A walk over the stack sees only terms and catch tags.
     #[inline]
     pub fn is_initialised(&self) -> bool {
         match self.frame {
