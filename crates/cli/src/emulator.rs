@@ -134,7 +134,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         },
         "hmem" => match value {
             "private" => {}
-            "hybrid" => area::want(area::MOST_BYTES),
+            "hybrid" => area::want(area::MAX_BYTES),
             "shared" => heddle_term::young::want(),
             _ => return Err(format!("+hmem {value}: private, shared or hybrid")),
         },

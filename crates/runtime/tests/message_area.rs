@@ -14,7 +14,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// The calling thread is online, and nobody else announces literals. A literal list, and its elements.
 fn begin() -> (MutexGuard<'static, ()>, Term, Option<Area>, Vec<Term>) {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    area::want(area::LEAST_BYTES);
+    area::want(area::MIN_BYTES);
     qsbr::online();
     let mut heap = Heap::new();
     let numbers: Vec<Term> = (1..=100).map(Term::small).collect();

@@ -1,20 +1,20 @@
 //! The message area of the hybrid heap (`+hmem hybrid`): data of messages that processes share.
 //!
 //! A message that is larger than a few words is copied once, when it is sent the first time, to a *region*: immutable from then on,
-//! with a count of who holds it. Receivers refer to it where it lies, and forward it by its address. A heap that refers to a region
+//! with a count of its holders. Receivers refer to it where it lies, and forward it by its address. A heap that refers to a region
 //! holds it by a `RegionRef` on its off-heap list; a region that refers to another one does the same. So references only lead from
 //! younger regions to older ones, there are no circles, and counting finds all that is dead: no collection of the area, nothing in
-//! it moves, nobody stops. The collector of a process learns from the pointers that it meets which regions the process still refers
+//! it moves, no thread stops. The collector of a process learns from the pointers that it meets which regions the process still refers
 //! to (`Seen`), and gives up the others.
 //!
-//! Who reads a region may find a pointer into another one and keep that alone. So a region lists all regions that can be reached
-//! from it, not just the next ones, and who holds it holds those too, from the start and as long. There are few (`MOST_REGIONS`): a
+//! A process that reads a region may find a pointer into another one and keep that alone. So a region lists all regions that can be reached
+//! from it, not just the next ones, and its holders hold those too, from the start and as long. There are few (`MAX_REGIONS`): a
 //! message that would refer to more is copied whole.
 //!
-//! The area lies behind the literals in one reserved range, so "may this object be moved?" stays one subtraction and one comparison.
+//! The area follows the literals in one reserved range, so "may this object be moved?" stays one subtraction and one comparison.
 //! Which region an address is in tells a map with a bit for each 16 bytes: the nearest bit at or below it marks where the region
 //! begins. Words of the map that a large region fills say how far back that is. Only the thread that owns a page of the allocator
-//! begins regions in it, so nobody else writes the map's words for it.
+//! begins regions in it, so no other thread writes the map's words for it.
 
 use crate::boxed::{Header, Kind};
 use crate::heap::{OffHeap, POISON, release_object};
@@ -28,7 +28,7 @@ use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Bytes of the area that is to be there; 0: none. Set before the first literal is made.
+/// Bytes of the area that is wanted; 0: none. Set before the first literal is made.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 /// Where it begins, and its bytes; none: 0.
 static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
@@ -38,22 +38,22 @@ static STARTS: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 /// The area's size in bytes, unless a smaller one is asked for: the allocator has no larger ranges. Address space only; half as much
 /// is tried where the system does not give it (valgrind). When all is used, messages are copied as with private heaps.
-pub const MOST_BYTES: usize = 15 << 30;
+pub const MAX_BYTES: usize = 15 << 30;
 /// With less the allocator does not work.
-pub const LEAST_BYTES: usize = 64 << 20;
+pub const MIN_BYTES: usize = 64 << 20;
 /// The allocator aligns what is as large as regions are to this many bytes.
 const GRANULE_BYTES: usize = 16;
 
-/// Asks for an area of so many bytes, before the first literal is made.
+/// Asks for an area of that many bytes, before the first literal is made.
 pub fn want(bytes: usize) {
-    WANTED.store(bytes.clamp(LEAST_BYTES, MOST_BYTES).next_multiple_of(LEAST_BYTES), Ordering::Relaxed);
+    WANTED.store(bytes.clamp(MIN_BYTES, MAX_BYTES).next_multiple_of(MIN_BYTES), Ordering::Relaxed);
 }
 
 pub fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed) != 0
 }
 
-/// Whether messages are shared.
+/// True if messages are shared.
 #[inline(always)]
 pub fn is_there() -> bool {
     bytes() != 0
@@ -71,7 +71,7 @@ pub fn contains(term: Term) -> bool {
     (term.raw() as usize).wrapping_sub(BASE.load(Ordering::Relaxed)) < bytes()
 }
 
-/// Maps the literals' range, with the area behind it if there is to be one. Gives its beginning, and how many bytes of it are there.
+/// Maps the literals' range, followed by the area if one is wanted. Returns the range's beginning, and how many bytes of it are there.
 pub(crate) fn reserve() -> (usize, usize) {
     young::reserve();
     if young::is_on() {
@@ -89,7 +89,7 @@ pub(crate) fn reserve() -> (usize, usize) {
     if space::limit_bytes().is_some() {
         return reserve_little(bytes, map);
     }
-    while bytes >= LEAST_BYTES {
+    while bytes >= MIN_BYTES {
         let map_bytes = bytes / GRANULE_BYTES / 8;
         let (Some(start), Some(starts)) = (map(RESERVED_BYTES + bytes + ALIGNMENT), map(map_bytes)) else {
             bytes /= 2;
@@ -111,14 +111,14 @@ fn reserve_little(wanted_bytes: usize, map: impl Fn(usize) -> Option<usize>) -> 
     let literal_bytes = space::share(RESERVED_BYTES, quiet::LITERAL_SHARES) & !(ALIGNMENT - 1);
     let Some(base) = quiet::map(0, literal_bytes) else { fail() };
     if wanted_bytes > 0 {
-        let bytes = (space::share(wanted_bytes, quiet::MESSAGE_SHARES) & !(LEAST_BYTES - 1)).max(LEAST_BYTES);
+        let bytes = (space::share(wanted_bytes, quiet::MESSAGE_SHARES) & !(MIN_BYTES - 1)).max(MIN_BYTES);
         let (Some(area), Some(starts)) = (quiet::map(RESERVED_BYTES, bytes), map(bytes / GRANULE_BYTES / 8)) else { fail() };
         begin(area, bytes, starts);
     }
     (base, literal_bytes)
 }
 
-/// The area lies there, behind the literals, and its map.
+/// The area lies there, after the literals, and its map.
 fn begin(base: usize, bytes: usize, starts: usize) {
     // SAFETY: the range was just mapped for it.
     let taken = unsafe { heddle_memory::message_area(base as *mut u8, bytes) };
@@ -132,19 +132,19 @@ fn begin(base: usize, bytes: usize, starts: usize) {
 /// Of the allocator's pages: the map's words are not shared between two of them.
 const ALIGNMENT: usize = 64 << 10;
 
-/// So many holds has who builds messages in a region: told from those of others, who are fewer.
+/// The holds that a builder of messages in a region has: told from those of others, which are fewer.
 pub const BUILDER: usize = 1 << 32;
 
 /// Data that messages consist of: this header, then words.
 #[repr(C)]
 pub struct Region {
     holders: AtomicUsize,
-    /// Words behind the header, and the thread that allocated them.
+    /// Words after the header, and the thread that allocated them.
     capacity: Stamp,
     used_words: usize,
     /// Binaries and regions that it refers to.
     off_heap: OffHeap,
-    /// Whether it, or a region that it refers to, refers to literals.
+    /// True if it, or a region that it refers to, refers to literals.
     has_literals: bool,
     /// Messages were built in it, and perhaps still are (`open`); else it is a copy.
     is_built: bool,
@@ -152,7 +152,7 @@ pub struct Region {
     is_foreseen: bool,
 }
 
-/// A region that is being filled, by whom it was made.
+/// A region that is being filled by the thread that made it.
 pub struct NewRegion(*mut Region);
 
 impl NewRegion {
@@ -171,7 +171,7 @@ impl NewRegion {
             is_built: false,
             is_foreseen: false,
         };
-        // SAFETY: fresh memory of so many bytes, for nobody else to see.
+        // SAFETY: fresh memory of that many bytes, which no other thread sees.
         unsafe { region.write(new) };
         Some(NewRegion(region))
     }
@@ -182,11 +182,11 @@ impl NewRegion {
     }
 
     pub fn off_heap(&mut self) -> &mut OffHeap {
-        // SAFETY: nobody else knows it yet.
+        // SAFETY: no other thread knows it yet.
         unsafe { &mut (*self.0).off_heap }
     }
 
-    /// It is filled with so many words of whole objects; from now on nobody writes them. The caller holds it once.
+    /// It is filled with `words` words of whole objects, which are not written from now on. The caller holds it once.
     pub fn close(self, words: usize, has_literals: bool) -> *mut Region {
         // SAFETY: as above.
         unsafe {
@@ -200,7 +200,7 @@ impl NewRegion {
     /// literals, and refers to no other region. The caller holds it `BUILDER` times.
     pub fn close_to_build(self, words: usize) -> *mut Region {
         let region = self.close(words, true);
-        // SAFETY: nobody else knows of it yet.
+        // SAFETY: no other thread knows of it yet.
         unsafe {
             ((*region).is_built, (*region).is_foreseen) = (true, true);
             (*region).holders = AtomicUsize::new(BUILDER);
@@ -210,7 +210,7 @@ impl NewRegion {
 
     /// It was foreseen that this would be sent, though it was not built here.
     pub fn was_foreseen(&mut self) {
-        // SAFETY: nobody else knows it yet.
+        // SAFETY: no other thread knows it yet.
         unsafe { (*self.0).is_foreseen = true };
     }
 }
@@ -223,10 +223,10 @@ impl Region {
     /// The region that a pointer into the area leads to.
     ///
     /// # Safety
-    /// `term` points to an object of a region that somebody holds.
+    /// `term` points to an object of a region that is held.
     // SAFETY: the contract above.
     pub unsafe fn of(term: Term) -> *mut Region {
-        // Relaxed: who has the term got it after the region's beginning was noted.
+        // Relaxed: a thread that has the term got it after the region's beginning was noted.
         let base = BASE.load(Ordering::Relaxed);
         let starts = STARTS.load(Ordering::Relaxed);
         let granule = (term.ptr() as usize - base) / GRANULE_BYTES;
@@ -248,7 +248,7 @@ impl Region {
     }
 
     /// # Safety
-    /// The caller, or somebody for it, holds the region.
+    /// The caller holds the region, or another holds it for the caller.
     // SAFETY: the contract above.
     pub unsafe fn words(region: *const Region) -> usize {
         // SAFETY: by contract it is there, and it was closed before it was held.
@@ -263,7 +263,7 @@ impl Region {
         unsafe { (*region).has_literals }
     }
 
-    /// Whether it was foreseen that this would be sent: for figures.
+    /// True if it was foreseen that this would be sent: for figures.
     ///
     /// # Safety
     /// As for `words`.
@@ -289,11 +289,11 @@ impl Region {
     /// As for `words`.
     // SAFETY: the contract above.
     pub unsafe fn hold(region: *const Region, times: usize) {
-        // SAFETY: by contract. Relaxed: there is a holder already, who knows it.
+        // SAFETY: by contract. Relaxed: there is a holder already, which knows it.
         unsafe { (*region).holders.fetch_add(times, Ordering::Relaxed) };
     }
 
-    /// Whether `times` holds are all, but for that of who built messages in it: so it was not sent on.
+    /// True if `times` holds are all, but for that of the builder of messages in it: so it was not sent on.
     ///
     /// # Safety
     /// The holds are the caller's.
@@ -303,10 +303,10 @@ impl Region {
         unsafe { (*region).holders.load(Ordering::Relaxed) % BUILDER == times % BUILDER }
     }
 
-    /// Gives up `times` holds. With the last one it goes, and what it held alone, however deep that is nested.
+    /// Takes back `times` holds. With the last one it goes, and what it held alone, however deep that is nested.
     ///
     /// # Safety
-    /// The holds are the caller's, who refers to it no more.
+    /// The holds are the caller's, which refers to it no more.
     // SAFETY: the contract above.
     pub unsafe fn release(region: *mut Region, times: usize) {
         let mut dead = Vec::new();
@@ -359,7 +359,7 @@ impl Region {
         unsafe {
             Region::for_each(region, &mut Seen::default(), |region| {
                 let start = region.add(1).cast::<u64>();
-                // Somebody may be writing to one that is built in.
+                // Its builder may be writing to one that is built in.
                 found |= (*region).is_built || leaving.is_in(start, start.add((*region).used_words));
             });
         }
@@ -371,7 +371,7 @@ impl Region {
 /// As for `Region::release`.
 // SAFETY: the contract above.
 unsafe fn give_up(region: *mut Region, times: usize, dead: &mut Vec<*mut Region>) {
-    // SAFETY: by contract. Release: what the caller read comes before the end; pairs with the fence of who was the last.
+    // SAFETY: by contract. Release: what the caller read comes before the end; pairs with the fence of the last holder.
     unsafe {
         if (*region).holders.fetch_sub(times, Ordering::Release) == times {
             fence(Ordering::Acquire);
@@ -381,7 +381,7 @@ unsafe fn give_up(region: *mut Region, times: usize, dead: &mut Vec<*mut Region>
 }
 
 /// # Safety
-/// Nobody holds it, and its list was given up.
+/// It has no holder, and its list was given up.
 // SAFETY: the contract above.
 unsafe fn free(region: *mut Region) {
     // SAFETY: by contract; its capacity is what it was allocated with.
@@ -396,7 +396,7 @@ unsafe fn free(region: *mut Region) {
     }
 }
 
-/// Whether what is freed is overwritten, so that who still refers to it is found (`HEDDLE_ZEAL`).
+/// True if what is freed is overwritten, so that a reference that is left to it is found (`HEDDLE_ZEAL`).
 pub static POISONS: AtomicBool = AtomicBool::new(false);
 
 /// In a word of the map that one region fills: this, and from `BACK_SHIFT` on how many words before it the region begins. No two regions
@@ -419,7 +419,7 @@ fn mark_start(address: usize, bytes: usize) {
     for word in first..=last {
         // SAFETY: the map has a bit for each granule of the area.
         let map = unsafe { &*starts.add(word) };
-        // Relaxed, no read-modify-write: the word belongs to the page, the page to the calling thread; who gets a pointer into the
+        // Relaxed, no read-modify-write: the word belongs to the page, the page to the calling thread; a thread that gets a pointer into the
         // region gets it later.
         if word != first && word != last {
             map.store(((word - first) as u64) << BACK_SHIFT | BACK, Ordering::Relaxed);
@@ -567,7 +567,7 @@ impl Seen {
 
     /// The first ones.
     fn near_ones(&self) -> &[(*mut Region, *mut u64)] {
-        // SAFETY: so many were written.
+        // SAFETY: that many were written.
         unsafe { self.near[..self.count.min(NEAR)].assume_init_ref() }
     }
 
@@ -576,7 +576,7 @@ impl Seen {
         if self.count > NEAR {
             return self.far.get_mut(&region);
         }
-        // SAFETY: so many were written.
+        // SAFETY: that many were written.
         let near = unsafe { self.near[..self.count].assume_init_mut() };
         near.iter_mut().find(|(near, _)| *near == region).map(|(_, what)| what)
     }
@@ -591,7 +591,7 @@ impl Default for Seen {
 /// Bytes from the first literal on in which nothing moves, or is a process' own.
 static FIXED_BYTES: AtomicUsize = AtomicUsize::new(RESERVED_BYTES);
 
-/// Where objects lie that no collector of a heap moves: literals, and the message area behind them. With a shared heap: everywhere,
+/// Where objects lie that no collector of a heap moves: literals, and the message area after them. With a shared heap: everywhere,
 /// as no object is a process' own that it could change in place.
 #[derive(Clone, Copy)]
 pub struct Fixed {
@@ -610,7 +610,7 @@ impl Fixed {
         (term.raw() as usize).wrapping_sub(self.base) < self.bytes
     }
 
-    /// Whether one of these is in the message area.
+    /// True if one of these is in the message area.
     #[inline(always)]
     pub fn is_shared(self, term: Term) -> bool {
         term.raw() as usize >= self.base + RESERVED_BYTES

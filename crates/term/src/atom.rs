@@ -56,7 +56,7 @@ fn entry(index: u32) -> &'static Entry {
     // Acquire: pairs with the Release store of the chunk in `insert`.
     let chunk = ENTRIES[index as usize / CHUNK].load(Ordering::Acquire);
     debug_assert!(!chunk.is_null());
-    // SAFETY: an atom number is only handed out after its entry was written; chunks live for ever.
+    // SAFETY: an atom number is only handed out after its entry was written; chunks are never freed.
     unsafe { &*chunk.add(index as usize % CHUNK) }
 }
 
@@ -225,7 +225,7 @@ pub fn set_limit(limit: usize) {
     LIMIT.store(limit.min(MAX_LIMIT), Ordering::Relaxed);
 }
 /// What must be true of the table: each atom is found by its name, from where the index says, and the index has each once and room for as many
-/// again. Nobody makes atoms meanwhile.
+/// again. No thread makes atoms meanwhile.
 #[cfg(any(test, feature = "narrow-hash"))]
 pub fn check() {
     // SAFETY: published indices are never freed.

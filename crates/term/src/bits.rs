@@ -47,7 +47,7 @@ impl BitsView {
         if (self.offset_bits | self.size_bits) & 7 != 0 {
             return None;
         }
-        // SAFETY: the data behind the view has at least `offset + size` bits.
+        // SAFETY: the data of the view has at least `offset + size` bits.
         Some(unsafe { std::slice::from_raw_parts(self.base.add((self.offset_bits / 8) as usize), (self.size_bits / 8) as usize) })
     }
 

@@ -1,4 +1,4 @@
-//! The cells of the code world that terms point to: exports (fun M:F/A) and fun entries. Both live for ever.
+//! The cells of the code world that terms point to: exports (fun M:F/A) and fun entries. Both are never freed.
 
 use crate::atom::Atom;
 use std::sync::atomic::{AtomicPtr, AtomicUsize};

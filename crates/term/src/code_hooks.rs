@@ -28,7 +28,7 @@ pub struct CodeHooks {
     pub is_known_export: fn(Mfa) -> bool,
     /// The entry of a fun, made (unloaded) if need be.
     pub find_fun_entry: fn(&FunKey) -> &'static FunEntry,
-    /// The live resource behind a local reference, if it is a magic one.
+    /// The live resource of a local reference, if that is a magic one.
     pub find_magic: fn([u32; 3]) -> Option<Arc<dyn Resource>>,
 }
 

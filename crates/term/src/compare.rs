@@ -206,7 +206,7 @@ fn step(a: &mut Term, b: &mut Term, exact: bool, stack: &mut Vec<Frame>, sorts: 
     }
 }
 
-/// Whether what comes behind these two words, which are not the same, matters no more.
+/// True if what follows these two words, which are not the same, matters no more.
 #[inline(always)]
 pub(crate) fn differ(a: Term, b: Term) -> bool {
     a.is_immediate() && b.is_immediate()

@@ -7,7 +7,7 @@ pub fn write(text: Arguments<'_>) {
     let _ = std::io::stderr().write_fmt(text);
 }
 
-/// Writes a line and its end, unless standard error does not take it at once, as a pipe whose reader stopped: who calls this must not wait. Lines of less
+/// Writes a line and its end, unless standard error does not take it at once, as a pipe whose reader stopped: the caller must not wait. Lines of less
 /// than 4,096 bytes are written whole.
 pub fn if_taken(line: &str) {
     let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };

@@ -32,7 +32,7 @@ impl Keep {
         Keep { base: literal::base(), bytes: RESERVED_BYTES, leaving: leaving() }
     }
 
-    /// As `live`, and what is in the message area: for those who hold its regions (`HoldingCopy`).
+    /// As `live`, and what is in the message area: for holders of its regions (`HoldingCopy`).
     #[inline(always)]
     pub fn shared() -> Keep {
         Keep { bytes: RESERVED_BYTES + area::bytes(), ..Keep::live() }
@@ -44,7 +44,7 @@ impl Keep {
         Keep { bytes: self.bytes.min(RESERVED_BYTES), ..self }
     }
 
-    /// Whether a copy of the term is the term itself.
+    /// True if a copy of the term is the term itself.
     #[inline(always)]
     pub fn keeps_all_of(self, term: Term) -> bool {
         term.is_immediate() || self.keeps(term)
@@ -55,11 +55,11 @@ impl Keep {
         (term.raw() as usize).wrapping_sub(self.base) < self.bytes && self.leaving.is_none_or(|leaving| self.stays(term, leaving))
     }
 
-    /// While literals leave. A region that may refer to them stays with those who have it.
+    /// While literals leave. A region that may refer to them stays with its holders.
     #[cold]
     fn stays(self, term: Term, leaving: &Leaving) -> bool {
         if area::contains(term) {
-            // SAFETY: who has the term holds its region.
+            // SAFETY: the caller has the term, so its region is held.
             return unsafe { !Region::has_literals(Region::of(term)) };
         }
         !leaving.contains(term.raw())

@@ -9,7 +9,7 @@ use crate::term::Term;
 #[inline]
 pub fn entry(fun: Term) -> &'static FunEntry {
     debug_assert!(fun.is_kind(Kind::Fun));
-    // SAFETY: a Fun's first word is the address of an entry, and entries live for ever.
+    // SAFETY: a Fun's first word is the address of an entry, and entries are never freed.
     unsafe { &*(fun.word(0) as *const FunEntry) }
 }
 
@@ -17,7 +17,7 @@ pub fn entry(fun: Term) -> &'static FunEntry {
 #[inline]
 pub fn export(fun: Term) -> &'static Export {
     debug_assert!(fun.is_kind(Kind::ExportFun));
-    // SAFETY: an ExportFun's first word is the address of an export, and exports live for ever.
+    // SAFETY: an ExportFun's first word is the address of an export, and exports are never freed.
     unsafe { &*(fun.word(0) as *const Export) }
 }
 

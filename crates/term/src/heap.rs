@@ -19,12 +19,12 @@ pub const POISON: u64 = 0xdead_dead_dead_dea7;
 #[repr(C)]
 pub struct Fragment {
     pub next: *mut Fragment,
-    /// Words behind the header, and the thread that allocated them.
+    /// Words after the header, and the thread that allocated them.
     capacity: Stamp,
     pub used_words: usize,
 }
 
-/// Fragments of so many words, as most messages need no more, are kept by who freed them (`heddle_memory::free_recent`).
+/// Fragments of up to this many words (most messages need no more) are kept by the thread that freed them (`heddle_memory::free_recent`).
 const RECENT_WORDS: usize = (RECENT_BYTES - size_of::<Fragment>()) / 8;
 
 impl Fragment {
@@ -50,11 +50,11 @@ impl Fragment {
         Fragment::at(heddle_memory::allocate(kind, Fragment::bytes(capacity_words)), capacity_words)
     }
 
-    /// In fresh memory for so many words.
+    /// In fresh memory for that many words.
     #[inline(always)]
     fn at(memory: *mut u8, capacity_words: usize) -> *mut Fragment {
         let fragment = memory.cast::<Fragment>();
-        // SAFETY: callers just allocated it, for nobody else to see, with room for the header.
+        // SAFETY: callers just allocated it, no other thread sees it, with room for the header.
         unsafe { fragment.write(Fragment { next: null_mut(), capacity: Stamp::new(capacity_words), used_words: 0 }) };
         fragment
     }
@@ -71,7 +71,7 @@ impl Fragment {
     /// `fragment` must be live and nothing may point into it any more.
     #[inline]
     pub unsafe fn free(fragment: *mut Fragment) {
-        // SAFETY: by contract; who has as many words has such a block, wherever it was allocated.
+        // SAFETY: by contract; a fragment of as many words has such a block, wherever it was allocated.
         unsafe {
             if Fragment::capacity_words(fragment) != RECENT_WORDS {
                 return Fragment::free_of(heddle_memory::Kind::Heap, fragment);
@@ -134,7 +134,7 @@ impl OffHeap {
         self.head = object;
     }
 
-    /// Gives up everything on the list.
+    /// Releases everything on the list.
     #[inline]
     pub fn release_all(&mut self) {
         if !self.head.is_null() {
@@ -163,10 +163,10 @@ impl Default for OffHeap {
     }
 }
 
-/// Gives up what an off-heap object owns.
+/// Releases what an off-heap object owns.
 ///
 /// # Safety
-/// `object` is the address of an initialised off-heap object that nobody uses any more.
+/// `object` is the address of an initialised off-heap object that is used no more.
 pub unsafe fn release_object(object: *mut u64) {
     // SAFETY: layouts as in the table of `boxed`.
     unsafe {
@@ -203,7 +203,7 @@ impl Heap {
         Heap { htop: null_mut(), hlimit: null_mut(), fragments: null_mut(), fragment_words: 0, off_heap: OffHeap::new() }
     }
 
-    /// Whether it is a process' part of the shared heap. (Builders have no region, and memory of their own.)
+    /// True if it is a process' part of the shared heap. (Builders have no region, and memory of their own.)
     #[inline]
     pub fn is_shared(&self) -> bool {
         young::is_on() && !self.hlimit.is_null()
@@ -261,7 +261,7 @@ impl Heap {
     }
 
     /// Refers to a region of the message area: takes over one of the caller's holds. What the region refers to is held as well.
-    /// Gives the words of them all, or 0 if it was the last that the heap came to refer to.
+    /// Returns the words of them all, or 0 if it was the last that the heap came to refer to.
     ///
     /// # Safety
     /// The caller holds the region.
@@ -271,12 +271,12 @@ impl Heap {
         unsafe { self.hold_times(region, 1) }
     }
 
-    /// The same, of so many holds.
+    /// The same, of that many holds.
     ///
     /// # Safety
     /// The caller holds the region as often.
     #[inline(always)]
-    // SAFETY: the contract above: so many holds go over to the list.
+    // SAFETY: the contract above: that many holds go over to the list.
     pub unsafe fn hold_times(&mut self, region: *mut Region, times: usize) -> usize {
         let newest = self.off_heap.head;
         // SAFETY: what is listed is whole, and ours; a region holds what it lists.
@@ -298,7 +298,7 @@ impl Heap {
         }
     }
 
-    /// Gives back the last `words` words of the newest allocation, if it ended at `end`.
+    /// Frees the last `words` words of the newest allocation, if it ended at `end`.
     #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the pointer is only compared, and written when it is the end of our own memory")]
     pub fn give_back(&mut self, end: *mut u64, words: usize) {
         if words == 0 {

@@ -1,7 +1,7 @@
 //! A copy that leaves in the message area what is there: of messages, and of what new processes begin with.
 //!
 //! Literals begin to leave, and are gone, at any time. All that is asked about one message is asked with the same `Keep::shared`: what
-//! is to be copied by one answer, and is not by the next, has no room.
+//! must be copied by one answer, and not by the next, has no room.
 
 use crate::area::{self, NewRegion, Region, Seen};
 use crate::copy::{Keep, copy_to_keeping, size_and_kept};
@@ -19,9 +19,9 @@ pub struct HoldingCopy {
 }
 
 /// A copy that would have to hold more regions does without: receivers hold each of them, too.
-const MOST_REGIONS: usize = 16;
+const MAX_REGIONS: usize = 16;
 
-/// If nothing is to be copied, as of most messages: the region that the term is in, null if it is in none.
+/// If nothing has to be copied, as of most messages: the region that the term is in, null if it is in none.
 #[inline(always)]
 pub fn in_place(term: Term, keep: Keep) -> Option<*mut Region> {
     if term.is_immediate() {
@@ -30,7 +30,7 @@ pub fn in_place(term: Term, keep: Keep) -> Option<*mut Region> {
     if !keep.keeps(term) {
         return None;
     }
-    // SAFETY: who has the term holds its region.
+    // SAFETY: the caller has the term, so its region is held.
     Some(if area::contains(term) { unsafe { Region::of(term) } } else { null_mut() })
 }
 
@@ -48,7 +48,7 @@ impl HoldingCopy {
         let mut copy = HoldingCopy { term, keep, data_words: 0, regions: Seen::default(), has_literals: false };
         copy.measure();
         copy.regions.close();
-        if copy.regions.len() > MOST_REGIONS {
+        if copy.regions.len() > MAX_REGIONS {
             (copy.keep, copy.regions, copy.has_literals) = (keep.literals(), Seen::default(), false);
             copy.measure();
         }
@@ -59,7 +59,7 @@ impl HoldingCopy {
         self.data_words = size_and_kept(self.term, self.keep, usize::MAX, |kept| {
             if kept.is_immediate() {
             } else if area::contains(kept) {
-                // SAFETY: who has the term holds its regions.
+                // SAFETY: the caller has the term, so its regions are held.
                 unsafe { self.regions.note(kept) };
             } else {
                 self.has_literals = true;
@@ -79,13 +79,13 @@ impl HoldingCopy {
 
     /// Words of the regions that it refers to.
     pub fn referred_words(&self) -> usize {
-        // SAFETY: who has the term holds its regions.
+        // SAFETY: the caller has the term, so its regions are held.
         self.regions.regions().map(|region| unsafe { Region::words(region) }).sum()
     }
 
     /// Of those, the words of which it was foreseen that they would be sent.
     pub fn foreseen_words(&self) -> usize {
-        // SAFETY: who has the term holds its regions.
+        // SAFETY: the caller has the term, so its regions are held.
         let foreseen = self.regions.regions().filter(|&region| unsafe { Region::is_foreseen(region) });
         // SAFETY: as above.
         foreseen.map(|region| unsafe { Region::words(region) }).sum()
@@ -98,7 +98,7 @@ impl HoldingCopy {
     // SAFETY: the contract above.
     pub unsafe fn write(&self, at: *mut u64, off_heap: &mut OffHeap) -> Term {
         debug_assert!(self.data_words != 0);
-        // SAFETY: by contract; who has the term holds the regions meanwhile.
+        // SAFETY: by contract; the caller has the term, so the regions are held meanwhile.
         unsafe {
             let copy = copy_to_keeping(self.term, at, off_heap, self.keep);
             let mut reference = at.add(self.data_words);
@@ -111,7 +111,7 @@ impl HoldingCopy {
         }
     }
 
-    /// The copy, in a region of its own that the caller holds once; None if the area is full. So many words of it were foreseen.
+    /// The copy, in a region of its own that the caller holds once; None if the area is full. `foreseen` words of it were.
     pub fn to_region(&self, foreseen: usize) -> Option<(Term, *mut Region)> {
         let mut new = NewRegion::new(self.words())?;
         if foreseen > self.data_words / 2 {

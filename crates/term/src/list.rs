@@ -114,7 +114,7 @@ pub fn walk_iolist(data: Term, mut f: impl FnMut(Piece)) -> Result<(), NotIoData
                 f(Piece::Binary(BitsView::of(head).filter(BitsView::is_binary).ok_or(NotIoData)?));
                 current = current.tail();
             } else {
-                // Nothing waits behind the last element.
+                // Nothing waits after the last element.
                 if !current.tail().is_nil() {
                     stack.push(current.tail());
                 }

@@ -65,7 +65,7 @@ pub fn extent_bytes() -> usize {
     SPACE.lock().unwrap().next.saturating_sub(BASE.load(Ordering::Relaxed))
 }
 
-/// Addresses of the range that nobody uses.
+/// Addresses of the range that are not in use.
 struct Space {
     /// From here on nothing was ever handed out.
     next: usize,
@@ -214,7 +214,7 @@ impl Leaving {
         let i = self.ranges.partition_point(|r| r.0 <= at);
         i > 0 && at < self.ranges[i - 1].1
     }
-    /// Whether any of the words does.
+    /// True if any of the words does.
     ///
     /// # Safety
     /// The words from `from` to `to` may be read.
@@ -236,7 +236,7 @@ impl Leaving {
 /// What is leaving now. The result may be used until the caller's next quiescent state.
 #[inline(always)]
 pub fn leaving() -> Option<&'static Leaving> {
-    // SAFETY: whoever replaces it frees the old one only when no thread can still use it. Acquire: pairs with `announce`.
+    // SAFETY: the thread that replaces it frees the old one only when no thread can still use it. Acquire: pairs with `announce`.
     unsafe { LEAVING.load(Ordering::Acquire).as_ref() }
 }
 

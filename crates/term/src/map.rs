@@ -127,7 +127,7 @@ pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
 fn flat_merge(heap: &mut Heap, keys: &[Term], values: &[Term], added: &[(Term, Term)]) -> Term {
     let n = keys.len() + added.len();
     let ptr = heap.alloc(1 + n + 2 + n);
-    // SAFETY: room for the tuple of keys and for the map behind it was just allocated; `from` and `to` only grow, to their ends.
+    // SAFETY: room for the tuple of keys and for the map after it was just allocated; `from` and `to` only grow, to their ends.
     unsafe {
         let map = ptr.add(1 + n);
         *ptr = Header::new(Kind::Tuple, n).raw();

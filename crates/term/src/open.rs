@@ -2,13 +2,13 @@
 //!
 //! Constructions that are judged messages (`beamfile::messages`) go here, if all their parts are immediate, literals, or here
 //! themselves; else to the heap, where the code has asked for room in any case. So what begins in an open region lies in it whole,
-//! and is sent by its address without a look at it. The owner goes on behind what was sent: nobody writes what others can see.
+//! and is sent by its address without a look at it. The owner goes on after what was sent: what others can see is not written.
 //! What is not sent after all dies with the region.
 //!
 //! That pays for large messages only: small ones are copied for less than a region costs. So a process gets its first region when
 //! it has sent a large message that was judged, and as much room as what was judged of the last ones took. Large messages have a region each,
 //! smaller ones share one of 2 KB. A message that outgrows its region goes on on the heap; that part is copied when it is sent,
-//! and the next region is larger. Who fills a region and sends nothing of it was judged wrongly, and builds on its heap again.
+//! and the next region is larger. A process that fills a region and sends nothing of it was judged wrongly, and builds on its heap again.
 //!
 //! The owner's reference to the region lies in the region itself, as the heap may have no room when it is opened; the next
 //! collection moves it to the heap. Open regions count as if they referred to literals, whether they do or not.
@@ -50,15 +50,15 @@ impl Direct {
 
 /// Messages of fewer words are built on the heap.
 pub const LARGE_WORDS: usize = 32;
-/// Messages of up to half as many words share regions with so much room. Who keeps one of them keeps its region, so not more.
+/// Messages of up to half as many words share regions with this much room. A process that keeps one of them keeps its region, so not more.
 const SHARED_WORDS: usize = 256 - REFERENCE_WORDS - size_of::<Region>() / 8;
-/// Room in others beside a message, for small ones: those are copied when they are sent, as who keeps one would keep the region.
+/// Room in others beside a message, for small ones: those are copied when they are sent, as a receiver that keeps one would keep the region.
 const SPARE_WORDS: usize = 64;
 
 pub struct Open {
     /// Null: there is none now.
     region: *mut Region,
-    /// Its words behind the owner's reference; up to where they were sent; and those that are free.
+    /// Its words after the owner's reference; up to where they were sent; and those that are free.
     start: *mut u64,
     sent: *mut u64,
     top: *mut u64,
@@ -84,7 +84,7 @@ impl Open {
         (term.raw() as usize).wrapping_sub(self.start as usize) < self.limit as usize - self.start as usize
     }
 
-    /// Room for an object of so many words that the caller initialises at once; null if there is none left.
+    /// Room for an object of `words` words that the caller initialises at once; null if there is none left.
     #[inline(always)]
     pub fn room(&mut self, words: usize) -> *mut u64 {
         let at = self.top;
@@ -96,7 +96,7 @@ impl Open {
         }
     }
 
-    /// A new region if one is expected to be of use, with room for an object of so many words, which refers to nothing in the
+    /// A new region if one is expected to be of use, with room for an object of `words` words, which refers to nothing in the
     /// region before it; else null, and the object goes to the heap.
     #[cold]
     #[inline(never)]
@@ -120,7 +120,7 @@ impl Open {
         self.limit = self.start.wrapping_add(room);
         (self.sent, self.top) = (self.start, self.start);
         self.fresh += 1;
-        // SAFETY: the region is new, and its first words are for this; the holds are those of who made it.
+        // SAFETY: the region is new, and its first words are for this; the holds are those of its maker.
         unsafe { area::refer(reference, self.region, BUILDER, off_heap) };
         self.room(words)
     }
@@ -140,7 +140,7 @@ impl Open {
         words
     }
 
-    /// A copy of a small term in this region is sent: who gets that does not hold the region. If there are only such messages in the end,
+    /// A copy of a small term in this region is sent: its receiver does not hold the region. If there are only such messages in the end,
     /// none is built here any more.
     pub fn sends_copy(&mut self) {
         self.sent = self.top;
@@ -150,7 +150,7 @@ impl Open {
         }
     }
 
-    /// A message of so many words was copied when it was sent; so many, that were judged to be of one, were built on the heap.
+    /// A message of `words` words was copied when it was sent; `missed` words, that were judged to be of one, were built on the heap.
     pub fn copied(&mut self, words: usize, missed: usize) {
         self.was_sent(words.min(missed) + self.unsent_words());
     }
@@ -184,7 +184,7 @@ impl Open {
     }
 
     /// A collection has met these regions. If this is one of them, something is being built; else the region ends, because a minor
-    /// one does not tell whether what is old refers to it. Gives the words of it that were not sent, and will not be.
+    /// one does not tell whether what is old refers to it. Returns the words of it that were not sent, and will not be.
     pub fn collected(&mut self, seen: &mut Seen) -> usize {
         self.fresh = 0;
         if self.region.is_null() || seen.get(self.region).is_some() {

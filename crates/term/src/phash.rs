@@ -1,5 +1,5 @@
 //! `erlang:phash2` and `erlang:phash`: the values are the same on every platform and release, so the arithmetic below is
-//! fixed for ever. The mixing is Bob Jenkins' 1996 hash.
+//! fixed. The mixing is Bob Jenkins' 1996 hash.
 
 use crate::atom::Atom;
 use crate::bits::BitsView;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 #[repr(C)]
 pub struct RefBin {
     refcount: AtomicUsize,
-    /// Bytes behind the header, and the thread that allocated them.
+    /// Bytes after the header, and the thread that allocated them.
     capacity: Stamp,
-    /// Bits that are in use by the newest writer, for append in place: who moves this from the end of its own
-    /// bitstring owns the room behind it.
+    /// Bits that are in use by the newest writer, for append in place: a writer that moves this from the end of its own
+    /// bitstring owns the room after it.
     used_bits: AtomicU64,
 }
 
@@ -23,7 +23,7 @@ impl RefBin {
     pub fn allocate(capacity_bytes: usize) -> *mut RefBin {
         let block = heddle_memory::allocate(Kind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
         let (refcount, used_bits) = (AtomicUsize::new(1), AtomicU64::new(capacity_bytes as u64 * 8));
-        // SAFETY: fresh memory of so many bytes, aligned as all blocks are.
+        // SAFETY: fresh memory of that many bytes, aligned as all blocks are.
         unsafe { block.write(RefBin { refcount, capacity: Stamp::new(capacity_bytes), used_bits }) };
         block
     }
@@ -84,7 +84,7 @@ impl RefBin {
             }
         }
     }
-    /// Grows a block that nobody else references; returns its new address.
+    /// Grows a block that has no other reference; returns its new address.
     ///
     /// # Safety
     /// The caller holds the only reference, and forgets the old address.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
-/// An object behind a magic reference. Dropped when the last reference term and the last `Arc` are gone.
+/// An object of a magic reference. Dropped when the last reference term and the last `Arc` are gone.
 pub trait Resource: Any + Send + Sync {
     /// For `erlang:display/1` and dumps.
     fn type_name(&self) -> &'static str;
@@ -31,7 +31,7 @@ pub unsafe fn share(ptr: ResourcePtr) -> Arc<dyn Resource> {
     unsafe { Arc::clone(&*ptr) }
 }
 
-/// Resources whose references were written as bytes or text, by the words of the reference: who reads it again gets the
+/// Resources whose references were written as bytes or text, by the words of the reference: a process that reads it again gets the
 /// resource, if it is still there.
 static WRITTEN: Mutex<Option<Written>> = Mutex::new(None);
 
@@ -54,7 +54,7 @@ pub fn remember(words: [u32; 3], resource: &Arc<dyn Resource>) {
     written.table.entry(words).or_insert_with(|| Arc::downgrade(resource));
 }
 
-/// Whether a reference with these words was written as one to a resource, which may be gone. Not known for ever.
+/// True if a reference with these words was written as one to a resource, which may be gone. Forgotten after some time.
 pub fn is_written(words: [u32; 3]) -> bool {
     WRITTEN.lock().unwrap().as_ref().is_some_and(|written| written.table.contains_key(&words))
 }

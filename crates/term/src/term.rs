@@ -1,7 +1,7 @@
 //! The tagged word.
 //!
-//! `Term` is `Copy` and carries no lifetime: see "Rooting" in ARCHITECTURE.md. Whoever holds one across a collection
-//! holds a dangling pointer; natives cannot collect, and the engine keeps terms in registers only.
+//! `Term` is `Copy` and carries no lifetime: see "Rooting" in ARCHITECTURE.md. A term that is held across a collection
+//! is a dangling pointer; natives cannot collect, and the engine keeps terms in registers only.
 
 use crate::atom::Atom;
 use crate::boxed::{Header, Kind};
@@ -148,7 +148,7 @@ impl Term {
     pub const fn is_catch_marker(self) -> bool {
         self.0 & IMMEDIATE_MASK == IMM_CATCH
     }
-    /// True for words that need no memory behind them.
+    /// True for words that need no memory.
     #[inline(always)]
     pub const fn is_immediate(self) -> bool {
         let tag = self.0 & TAG_MASK;
@@ -192,7 +192,7 @@ impl Term {
         self.0 >> IMMEDIATE_SHIFT
     }
 
-    /// Address behind a cons or boxed term.
+    /// Address in a cons or boxed term.
     #[inline(always)]
     pub const fn ptr(self) -> *mut u64 {
         (self.0 & !TAG_MASK) as *mut u64

@@ -11,7 +11,7 @@ use heddle_memory::{Kind, space};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Whether the heap is to be shared: set before the first literal is made.
+/// True if the heap will be shared: set before the first literal is made.
 static WANTED: AtomicBool = AtomicBool::new(false);
 static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 /// 0: there is none.
@@ -31,14 +31,14 @@ pub(crate) fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// Whether the heap is shared.
+/// True if the heap is shared.
 #[inline(always)]
 pub fn is_on() -> bool {
     // Relaxed, as the base: set once before there are other threads.
     BYTES.load(Ordering::Relaxed) != 0
 }
 
-/// The range, for who asks often.
+/// The range, for code that asks often.
 #[derive(Clone, Copy)]
 pub struct Range {
     base: usize,
@@ -63,7 +63,7 @@ pub fn contains(term: Term) -> bool {
     Range::now().contains(term)
 }
 
-/// Maps the range, if there is to be one.
+/// Maps the range, if one is wanted.
 pub(crate) fn reserve() {
     if !is_wanted() {
         return;

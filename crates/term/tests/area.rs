@@ -17,7 +17,7 @@ fn list(heap: &mut Heap, n: i64) -> Term {
 
 #[test]
 fn regions_are_found_held_and_given_up() {
-    area::want(area::MOST_BYTES);
+    area::want(area::MAX_BYTES);
     let mut heap = Heap::new();
     let text = heap.string("kept");
     let text = literal::make_literal(text);
@@ -61,7 +61,7 @@ fn regions_are_found_held_and_given_up() {
         assert_eq!(Region::words(outer_region), 3 + 2 * area::REFERENCE_WORDS);
     }
     assert_eq!(reached.len(), 3);
-    // SAFETY: each is given up by this one, who holds it; the outer one still holds two of them.
+    // SAFETY: each is given up by this one, which holds it; the outer one still holds two of them.
     unsafe {
         Region::release(middle_region, 1);
         Region::release(inner_region, 1);
@@ -90,7 +90,7 @@ fn regions_are_found_held_and_given_up() {
     let few = heap.tuple(&parts[..3]);
     assert_eq!(HoldingCopy::of(few, Keep::shared()).words(), 4 + 3 * area::REFERENCE_WORDS);
 
-    // Nothing is left when nobody holds anything.
+    // Nothing is left when nothing is held.
     assert!(bytes() > 0);
     receiver.clear();
     for &(_, region, _) in &regions[1..] {

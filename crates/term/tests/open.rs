@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 
 #[test]
 fn regions_are_as_large_as_messages_were() {
-    area::want(area::LEAST_BYTES);
+    area::want(area::MIN_BYTES);
     let _ = literal::make_literal(Heap::new().tuple(&[Term::NIL]));
     let (mut open, mut list) = (Open::NONE, OffHeap::new());
     // Nothing is known; then a first message was sent. There is room for small ones besides.

@@ -17,7 +17,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    area::want(area::LEAST_BYTES);
+    area::want(area::MIN_BYTES);
     let mut heap = Heap::new();
     let text = heap.string("a");
     let _ = literal::make_literal(text);

@@ -266,7 +266,7 @@ fn main() -> ExitCode {
                 bytes
             }
         };
-        // New atoms stay for ever, so only some inputs may make them.
+        // New atoms are never freed, so only some inputs may make them.
         let options = DecodeOptions { safe: n % 256 != 0, allow_trailing: n % 3 == 0, ..Default::default() };
         match catch_unwind(AssertUnwindSafe(|| check(&input, &options))) {
             Ok(Ok(ok)) => accepted += ok as u64,

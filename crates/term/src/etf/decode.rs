@@ -32,7 +32,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// So many bytes of a binary, which are copied, take as long as one byte of other terms (guessed).
+/// Bytes of a binary, which are copied, that take as long as one byte of other terms (guessed).
 const BINARY_BYTES_PER_BYTE: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ struct Decoder<'a, 'h> {
     stack: Vec<Frame>,
     /// Terms that the frames still expect.
     owed: usize,
-    /// The place in the input behind which it is long.
+    /// The place in the input after which it is long.
     end: usize,
 }
 

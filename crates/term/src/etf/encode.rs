@@ -108,7 +108,7 @@ struct Encoder<'a> {
     stack: Vec<Work>,
     /// Where whole bytes of large bitstrings belong that are left out (places in `out`, bitstrings), if they are.
     cuts: Option<Vec<(usize, Term)>>,
-    /// Where a binary ends behind this length, nothing more is written.
+    /// Where a binary ends after this length, nothing more is written.
     limit_bytes: usize,
     is_full: bool,
 }
@@ -118,7 +118,7 @@ pub fn encode_body(out: &mut Vec<u8>, term: Term, options: &Options) {
     encode_up_to(out, term, options, usize::MAX);
 }
 
-/// The same; false if a binary ends behind that length, where encoding stops.
+/// The same; false if a binary ends after that length, where encoding stops.
 fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &Options, limit_bytes: usize) -> bool {
     let mut encoder = Encoder { out, options, stack: Vec::new(), cuts: None, limit_bytes, is_full: false };
     encoder.run(term);
