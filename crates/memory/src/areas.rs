@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Area {
     /// What `thread_id` gives for the thread that allocates from it; 0: none does, as it is full, or its thread ended.
     pub thread: usize,
-    /// Of its blocks; one that is asked for with fewer bytes gets so many.
+    /// Of each of its blocks, also of one that was asked for with fewer bytes.
     pub block_bytes: usize,
-    /// That were ever given out. Room for more that is behind them was not touched yet.
+    /// That were ever given out. Room for more that follows them was not touched yet.
     pub blocks: usize,
     /// There is no room for another block.
     pub is_single: bool,
@@ -58,7 +58,7 @@ fn owner(area: &mi_heap_area_t) -> usize {
 /// as used until the owner takes them in; the lowest bit is a flag.
 const FREED_BY_OTHERS: usize = 4;
 
-/// How many are on that list. Who takes it in meanwhile may use the blocks for anything: what is read then is no address in the area,
+/// How many are on that list. A thread that takes it in meanwhile may use the blocks for anything: what is read then is no address in the area,
 /// or a wrong one, and the count is one of no moment, as all figures here.
 fn freed_by_others(area: &mi_heap_area_t) -> usize {
     let blocks = area.blocks.addr()..area.blocks.addr() + area.committed;

@@ -7,7 +7,7 @@ use crate::own_row::own_row;
 use crate::recent::RECENT_BYTES;
 use crate::rows;
 
-/// A block of so many bytes. There is no way on without memory: it does not return null.
+/// A block of that many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]
 pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
     let row = own_row();

@@ -1,6 +1,6 @@
-//! How much a thread has sent to each receiver lately: who was sent much has a long queue (see `small` in the runtime).
+//! How much a thread has sent to each receiver lately: a receiver that was sent much has a long queue (see `small` in the runtime).
 //!
-//! These are hints. Receivers whose numbers are so far apart share a place, and whoever finds another's count begins anew.
+//! These are hints. Receivers whose numbers are a multiple of the table's size apart share a place, and a sender that finds another's count begins anew.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -19,7 +19,7 @@ impl Crowds {
     }
 
     /// Something is sent to the receiver of this number (those of processes that were made together are next to each other), whose `turn`
-    /// changes when his queue is short. How much the thread sent him since it did last, as far as it knows: 255 for more.
+    /// changes when its queue is short. Returns how much the thread sent to it since the turn changed last, as far as the thread knows: 255 for more.
     #[inline(always)]
     pub fn add(&self, receiver: u64, turn: u8) -> u8 {
         let count = &self.counts[receiver as usize % CROWDS];

@@ -1,4 +1,4 @@
-//! The memory of everything: mimalloc, divided by what memory is for and by who took it.
+//! The memory of everything: mimalloc, divided by what memory is for and by the thread that took it.
 //!
 //! Each kind of memory (`Kind`) has a heap of its own in mimalloc, so blocks of different kinds share no page, and what is mapped,
 //! in use and free can be told for each (`areas`). In each such heap every thread has pages of its own, from which it allocates

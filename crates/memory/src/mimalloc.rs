@@ -12,19 +12,19 @@ static MESSAGE_ARENA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 /// From now on blocks of `Kind::Message` lie in this range and nowhere else, and nothing else does. False if mimalloc does not want it.
 ///
 /// # Safety
-/// The range is mapped, zero, readable and writable, nobody uses it, and it stays. No block of the kind was asked for yet.
+/// The range is mapped, zero, readable and writable, not in use, and it stays. No block of the kind was asked for yet.
 // SAFETY: the contract above.
 pub unsafe fn message_area(start: *mut u8, bytes: usize) -> bool {
     let mut arena = null_mut();
     // SAFETY: by contract the range is mimalloc's from here on.
     let taken = unsafe { mi_manage_os_memory_ex(start.cast(), bytes, true, false, true, -1, true, &raw mut arena) };
-    // Release: pairs with the load of who makes the heap.
+    // Release: pairs with the load by the thread that makes the heap.
     MESSAGE_ARENA.store(arena, Ordering::Release);
     taken && !arena.is_null()
 }
 
 fn new_heap(kind: Kind) -> *mut mi_heap_t {
-    // Acquire: pairs with the store of who gave the range.
+    // Acquire: pairs with the store by the thread that gave the range.
     let arena = MESSAGE_ARENA.load(Ordering::Acquire);
     // SAFETY: the arena is one of mimalloc's, which stays; the others ask for nothing.
     unsafe {
@@ -41,7 +41,7 @@ static HEAPS: [AtomicPtr<mi_heap_t>; KINDS.len()] = [const { AtomicPtr::new(null
 /// The heap of a kind; made at first use, and there for good.
 pub fn heap(kind: Kind) -> *mut mi_heap_t {
     let slot = &HEAPS[kind as usize];
-    // Acquire: pairs with the exchange of who made it.
+    // Acquire: pairs with the exchange by the thread that made it.
     let heap = slot.load(Ordering::Acquire);
     if !heap.is_null() {
         return heap;
@@ -52,7 +52,7 @@ pub fn heap(kind: Kind) -> *mut mi_heap_t {
         Ok(_) => new,
         Err(other) => {
             if kind != Kind::Rest {
-                // SAFETY: ours, and nobody else knows it.
+                // SAFETY: ours, and no other thread knows it.
                 unsafe { mi_heap_delete(new) };
             }
             other

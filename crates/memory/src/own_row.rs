@@ -37,7 +37,7 @@ mod word {
     }
 
     pub fn set(row: &'static Row) {
-        // SAFETY: it stores to the word above, which nobody but the thread sees.
+        // SAFETY: it stores to the word above, which the thread alone sees.
         unsafe {
             std::arch::asm!("movq {}, %fs:heddle_row@TPOFF", in(reg) std::ptr::from_ref(row), options(att_syntax, nostack, preserves_flags));
         }

@@ -1,9 +1,9 @@
 //! Blocks of one size that threads freed, kept for what they allocate next.
 //!
-//! A signal, and the fragment with what it carries, is allocated by who sends it and freed by who receives it. Where these are two threads
+//! A signal, and the fragment with what it carries, is allocated by its sender and freed by its receiver. Where these are two threads
 //! the allocator takes it back by a list that both write to, and the owner collects it later, block by block, from the other one's
-//! cache. But most threads receive about as many as they send: who keeps what he freed has memory for his next message, which is in
-//! his cache already. A thread keeps two batches at most; where it would have a third, one goes to a depot of all threads, and who has
+//! cache. But most threads receive about as many as they send: a thread that keeps what it freed has memory for its next message, which is in
+//! its cache already. A thread keeps two batches at most; where it would have a third, one goes to a depot of all threads, and a thread that has
 //! none left takes one from there (magazines, Bonwick and Adams 2001). A batch is a list of addresses, so that blocks that
 //! another thread freed can be asked for some messages ahead.
 //!
@@ -21,7 +21,7 @@ pub const RECENT_BYTES: usize = 64;
 const BATCH: usize = 2048;
 /// 64 MiB, beyond which blocks go back to the allocator. What is kept is given back when a thread has nothing to do (`give_back`).
 const BATCHES: usize = 512;
-/// So many allocations before its turn a block is asked for.
+/// A block is prefetched this many allocations before its turn.
 const AHEAD: usize = 6;
 
 pub(crate) type Batches = Depot<BATCHES>;
@@ -37,7 +37,7 @@ pub fn common_bytes() -> usize {
     COMMON[SIGNALS].len() * BATCH * RECENT_BYTES
 }
 
-/// A thread's, of what there is common to all under this number. By that thread alone, so all is Relaxed; who has no row of his own
+/// A thread's, of what there is common to all under this number. By that thread alone, so all is Relaxed; a thread without a row of its own
 /// shares one that stays closed. All zeros are a closed one without blocks.
 pub struct Recent<const OF: usize> {
     /// Blocks of the current batch, and how many there may be: 0 while there is none.
@@ -123,12 +123,12 @@ impl<const OF: usize> Recent<OF> {
         self.count.store(self.other_count.swap(count, Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Whether the block is kept now.
+    /// True if the block is kept now.
     ///
     /// # Safety
-    /// It has `RECENT_BYTES` of the kind that this list is for, and nobody uses it.
+    /// It has `RECENT_BYTES` of the kind that this list is for, and is not in use.
     #[inline(always)]
-    // SAFETY: the contract above, which those who take it rely on.
+    // SAFETY: the contract above, which the threads that take it rely on.
     pub unsafe fn keep(&self, block: *mut u8) -> bool {
         if !self.has_room() && !self.put_aside() {
             return false;
@@ -138,7 +138,7 @@ impl<const OF: usize> Recent<OF> {
         true
     }
 
-    /// Whether the current batch has room for a block.
+    /// True if the current batch has room for a block.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
         self.count.load(Ordering::Relaxed) != self.limit.load(Ordering::Relaxed)
@@ -242,7 +242,7 @@ mod tests {
         let _alone = crate::tests::alone();
         let common = &COMMON[SIGNALS];
         let (recent, other) = (Recent::<SIGNALS>::new(), Recent::<SIGNALS>::new());
-        // Nobody looks into them.
+        // They are not looked into.
         let blocks: Vec<*mut u8> = (1..3 * BATCH + 2).map(|n| std::ptr::without_provenance_mut(n * RECENT_BYTES)).collect();
         // SAFETY: each at most once on a list.
         let keep = |n: usize| unsafe { recent.keep(blocks[n]) };

@@ -1,4 +1,4 @@
-//! Whether the machine has memory for a large block: asked before one is taken, because the system promises more than it has, and
+//! Does the computer have memory for a large block? Asked before one is taken, because the system promises more than it has, and
 //! ends a program that believes it.
 
 use std::path::Path;
@@ -56,9 +56,9 @@ fn left(root: &str, group: &str, limit: &str, used: &str, cached: &str) -> usize
     least
 }
 
-/// Whether limits of the process and the system's own rules allow it: `ulimit -v`, overcommitment.
+/// True if limits of the process and the system's own rules allow it: `ulimit -v`, overcommitment.
 fn can_map(bytes: usize) -> bool {
-    // SAFETY: fresh pages at an address of the system's choice, which nobody sees, and which are given back at once.
+    // SAFETY: fresh pages at an address of the system's choice, which nothing else sees, and which are given back at once.
     unsafe {
         let pages = libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
         pages != libc::MAP_FAILED && libc::munmap(pages, bytes) == 0

@@ -1,5 +1,5 @@
 //! A row of figures: what one thread counts, with plain loads and stores in cache lines of its own. No locked instruction, no shared
-//! line; who wants to know adds up all rows (`rows`).
+//! line; a reader adds up all rows (`rows`).
 
 use crate::crowds::Crowds;
 use crate::mi::{ThreadHeap, mi_free, mi_heap_theap};
@@ -10,7 +10,7 @@ use crate::{COUNTED, KINDS, Kind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// Blocks of Rust's allocator up to so many bytes, and of whole words, are counted by their size: one addition instead of two for
+/// Blocks of Rust's allocator up to this many bytes, and of whole words, are counted by their size: one addition instead of two for
 /// each block and its bytes. Most sizes are known when the machine is compiled, so which way it goes as well.
 const SMALL_BYTES: usize = 128;
 const SMALL: usize = SMALL_BYTES / 8 + 1;
@@ -43,7 +43,7 @@ pub struct Counts {
 // What every allocation touches comes first.
 #[repr(C, align(128))]
 pub struct Row {
-    /// The thread's pages: here, because who allocates counts. None is there without a row of its own, so that a thread has none
+    /// The thread's pages: here, because a thread that allocates counts. None is there without a row of its own, so that a thread has none
     /// yet is found where it has no pages yet.
     heaps: [AtomicPtr<ThreadHeap>; KINDS.len()],
     /// Signals, and fragments in which messages travel.
@@ -51,10 +51,10 @@ pub struct Row {
     pub recent_data: Recent<{ recent::DATA }>,
     allocated: Blocks,
     freed: Blocks,
-    /// Of binaries and messages, which know who allocated them: what this thread freed for others.
+    /// Of binaries and messages, which know the thread that allocated them: what this thread freed for others.
     pub foreign_blocks: AtomicU64,
     pub foreign_bytes: AtomicU64,
-    /// Bytes of blocks (`Kind::Heap`) that the thread keeps for who asks next.
+    /// Bytes of blocks (`Kind::Heap`) that the thread keeps for the next request.
     kept_bytes: AtomicU64,
     /// Its number among all rows.
     number: usize,
@@ -66,10 +66,10 @@ pub struct Row {
     pub crowds: Crowds,
 }
 
-/// By the row's thread. Gives the sum.
+/// By the row's thread. Returns the sum.
 #[inline(always)]
 fn add(figure: &AtomicU64, more: u64) -> u64 {
-    // Relaxed: a statistic. No read-modify-write: nobody else writes it.
+    // Relaxed: a statistic. No read-modify-write: no other thread writes it.
     let sum = figure.load(Ordering::Relaxed).wrapping_add(more);
     figure.store(sum, Ordering::Relaxed);
     sum
@@ -113,7 +113,7 @@ impl Blocks {
 
 /// One that was kept, and counts as freed.
 fn free_data(block: *mut u8) {
-    // SAFETY: a block of the allocator's that nobody uses.
+    // SAFETY: a block of the allocator's that is not in use.
     unsafe { mi_free(block.cast()) };
 }
 
@@ -191,7 +191,7 @@ impl Row {
     /// Of one that was kept.
     fn free_signal(&self, block: *mut u8) {
         self.freed(Kind::Rest, RECENT_BYTES);
-        // SAFETY: a block of the allocator's that nobody uses.
+        // SAFETY: a block of the allocator's that is not in use.
         unsafe { mi_free(block.cast()) };
     }
 
@@ -241,7 +241,7 @@ impl Row {
     /// Says how many bytes of blocks for heaps the thread keeps now.
     #[inline(always)]
     pub(crate) fn keeps(&self, bytes: usize) {
-        // Who keeps a block allocated it or freed another for it, so the row is its own.
+        // A thread that keeps a block allocated it or freed another for it, so the row is its own.
         if COUNTED {
             self.kept_bytes.store(bytes as u64, Ordering::Relaxed);
         }
@@ -290,7 +290,7 @@ impl Row {
         self.thread.load(Ordering::Relaxed)
     }
 
-    /// By its thread; what it means is for the crate to say that counts. Gives the sum.
+    /// By its thread; what it means is for the crate to say that counts. Returns the sum.
     #[inline(always)]
     pub fn tally(&self, figure: usize, more: u64) -> u64 {
         if COUNTED { add(&self.tallies[figure], more) } else { 0 }

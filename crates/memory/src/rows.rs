@@ -14,25 +14,25 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// Threads that have a row of their own at a time: more than there can be schedulers and private threads.
-const MOST: usize = 4095;
+const MAX: usize = 4095;
 
 /// Made when they are needed, and there for good.
-static ROWS: [AtomicPtr<Row>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
+static ROWS: [AtomicPtr<Row>; MAX] = [const { AtomicPtr::new(null_mut()) }; MAX];
 /// A bit for each row that a thread has.
-static TAKEN: [AtomicU64; MOST.div_ceil(64)] = [const { AtomicU64::new(0) }; MOST.div_ceil(64)];
+static TAKEN: [AtomicU64; MAX.div_ceil(64)] = [const { AtomicU64::new(0) }; MAX.div_ceil(64)];
 /// Rows below this one were in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
 /// Of those that have none: threads that just end, or freed something before they allocated anything. What two of them free at the
 /// very same time may be counted once.
-pub(crate) static SHARED: Row = Row::new(MOST);
+pub(crate) static SHARED: Row = Row::new(MAX);
 
 thread_local! {
-    /// Whether the thread took a row already, or is about to.
+    /// True if the thread took a row already, or is about to.
     static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
     static LEASE: Lease = const { Lease };
 }
 
-/// Gives the row back when the thread ends.
+/// Frees the row when the thread ends.
 struct Lease;
 
 impl Drop for Lease {
@@ -41,7 +41,7 @@ impl Drop for Lease {
         own_row::set(&SHARED);
         if !row.is_shared() {
             row.ends();
-            // Release: pairs with the Acquire of who takes it next and goes on with our figures.
+            // Release: pairs with the Acquire of the thread that takes it next and goes on with our figures.
             TAKEN[row.number() / 64].fetch_and(!(1 << (row.number() % 64)), Ordering::Release);
         }
     }
@@ -86,10 +86,10 @@ fn free_row() -> Option<&'static Row> {
             let seen = bits.load(Ordering::Relaxed);
             let bit = seen.trailing_ones() as usize;
             let index = word * 64 + bit;
-            if bit == 64 || index >= MOST {
+            if bit == 64 || index >= MAX {
                 break;
             }
-            // Acquire: pairs with the Release of who gave it back.
+            // Acquire: pairs with the Release of the thread that freed it.
             if bits.compare_exchange(seen, seen | 1 << bit, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 return by_number(index);
             }
@@ -98,14 +98,14 @@ fn free_row() -> Option<&'static Row> {
     None
 }
 
-/// The row, which the calling thread alone may make. None: the system has no memory; nobody tries that number again.
+/// The row, which the calling thread alone may make. None: the system has no memory; that number is not tried again.
 fn by_number(index: usize) -> Option<&'static Row> {
     let mut row = ROWS[index].load(Ordering::Relaxed);
     if row.is_null() {
         row = map(index)?;
-        // Release: pairs with the Acquire of who reads figures.
+        // Release: pairs with the Acquire of a reader of figures.
         ROWS[index].store(row, Ordering::Release);
-        // Relaxed: who misses a row that is new misses figures that are new.
+        // Relaxed: a reader that misses a row that is new misses figures that are new.
         USED.fetch_max(index + 1, Ordering::Relaxed);
     }
     // SAFETY: rows are never unmapped.
@@ -128,7 +128,7 @@ fn map(number: usize) -> Option<*mut Row> {
 /// Those that were ever in use; the last one is shared.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     let used = &ROWS[..USED.load(Ordering::Relaxed)];
-    // SAFETY: a row stays once it is there. Acquire: pairs with the Release of who made it.
+    // SAFETY: a row stays once it is there. Acquire: pairs with the Release of the thread that made it.
     used.iter().filter_map(|row| unsafe { row.load(Ordering::Acquire).as_ref() }).chain([&SHARED])
 }
 
@@ -138,13 +138,13 @@ pub fn sum(kind: Kind) -> usize {
     (live as i64).max(0) as usize
 }
 
-/// Says how many bytes of blocks for heaps the calling thread keeps now, in use by nobody.
+/// Says how many bytes of blocks for heaps the calling thread keeps now, not in use.
 #[inline(always)]
 pub fn keep(bytes: usize) {
     own_row().keeps(bytes);
 }
 
-/// Of the bytes in use for heaps those that threads keep for who asks next.
+/// Of the bytes in use for heaps those that threads keep for the next request.
 pub fn kept_bytes() -> usize {
     rows().map(Row::kept_bytes).sum::<u64>() as usize
 }
@@ -208,14 +208,14 @@ mod tests {
             mine().number()
         };
         let numbers: HashSet<usize> = (0..200).map(|_| std::thread::spawn(tally).join().unwrap()).collect();
-        assert!(!numbers.contains(&MOST));
+        assert!(!numbers.contains(&MAX));
         // Threads of other tests come and go meanwhile.
         assert!(numbers.len() < 50, "{numbers:?}");
         assert_eq!(tallied(), before + 200);
     }
 
     #[test]
-    fn rows_are_found_by_who_adds_them_up() {
+    fn all_rows_are_added_up() {
         let _alone = crate::tests::alone();
         let before = mine().tallied(0);
         mine().tally(0, 5);

@@ -1,4 +1,4 @@
-//! A size and who allocated it, in one word: what is sent from thread to thread carries it.
+//! A size and the thread that allocated it, in one word: what is sent from thread to thread carries it.
 
 use crate::COUNTED;
 use crate::own_row::own_row;
@@ -42,7 +42,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn who_frees_for_another_counts_it() {
+    fn a_block_that_another_thread_frees_is_counted_by_it() {
         mine();
         let stamp = Stamp::new(12_345);
         assert_eq!(stamp.size(), 12_345);

@@ -47,13 +47,13 @@ fn parse(text: &str) -> System {
     System { reserved: number("reserved").unwrap_or(0), purged: number("purged").unwrap_or(0), purges: number("purge_calls").unwrap_or(0) }
 }
 
-/// One at a time: mimalloc drops a wish to purge while another thread purges, and what was freed behind that one's back would stay
-/// until somebody allocates again, which on a machine that goes to sleep nobody does.
+/// One at a time: mimalloc drops a wish to purge while another thread purges, and what was freed while that one purges would stay
+/// until a thread allocates again, which none does in a node that goes to sleep.
 static PURGING: Mutex<()> = Mutex::new(());
 
 /// Takes in what other threads freed of the calling thread's blocks, gives up areas in which nothing is used, gives the system back
-/// what nobody uses, and leaves the calling thread's areas to all: other threads allocate from them, and who frees the last block of
-/// one gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
+/// what is not in use, and leaves the calling thread's areas to all: other threads allocate from them, and the one that frees the last block of
+/// an area gives it up. For a thread that may sleep for long. When it allocates again it takes areas that were left so.
 pub fn leave_and_purge() {
     mine().let_go_of_recent();
     mine().let_go_of_common();
@@ -74,12 +74,12 @@ mod tests {
     use crate::{Kind, allocate, areas, free};
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Writes to so many blocks of 50,000 bytes and frees them once `peak` was called.
+    /// Writes to `blocks` blocks of 50,000 bytes and frees them once `peak` was called.
     fn fill_and_free(blocks: usize, peak: impl FnOnce()) {
         let blocks: Vec<*mut u8> = (0..blocks)
             .map(|_| {
                 let block = allocate(Kind::Heap, 50_000);
-                // SAFETY: so many bytes are ours.
+                // SAFETY: that many bytes are ours.
                 unsafe { block.write_bytes(1, 50_000) };
                 block
             })
@@ -91,7 +91,7 @@ mod tests {
 
     /// While the thread sleeps that allocated it.
     #[test]
-    fn what_a_sleeping_thread_left_is_given_up_by_who_frees_the_last_block() {
+    fn an_area_that_a_sleeping_thread_left_goes_with_its_last_block() {
         const BYTES: usize = 3000;
         let _alone = alone();
         let found = || areas(Kind::Ets).iter().filter(|area| (BYTES..BYTES + 200).contains(&area.block_bytes)).count();

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering,
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// Most private threads at a time: they share `thread_slot::MOST` with all others.
+/// Most private threads at a time: they share `thread_slot::MAX` with all others.
 pub const MAX_THREADS: usize = 512;
 
 struct Thread {

@@ -33,8 +33,7 @@ struct Seen {
 const NONE: u64 = u64::MAX;
 
 static EPOCH: AtomicU64 = AtomicU64::new(1);
-static SLOT: [Seen; thread_slot::MOST] =
-    [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MOST];
+static SLOT: [Seen; thread_slot::MAX] = [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MAX];
 
 /// Turns are ordered anyway.
 #[inline(always)]

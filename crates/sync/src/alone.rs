@@ -4,27 +4,27 @@
 //! Threads that look at what is shared are online, and say so (`runtime::qsbr`). One that finds all others offline *claims* to be
 //! alone. From then on others come in as ever, but at their first word they find it claimed, and *revoke* that. Both sides must be sure
 //! of the other:
-//! - Who claims writes that, then looks whether others are online; they say that they are, then look whether it is claimed. With a
+//! - A thread that claims writes that, then looks whether others are online; they say that they are, then look whether it is claimed. With a
 //!   full fence between on both sides one sees the other: no claim succeeds while others are online, none that is online misses one.
-//! - Who is alone says that it is inside, looks whether it still is alone, changes the word by a load and a store, and says that it is
-//!   out: no fence but for the compiler. Who revokes says so, has all running threads execute a fence (`barrier::heavy`), and waits
-//!   until nobody is inside, which takes some instructions, or as long as that thread has no core.
+//! - The thread that is alone says that it is inside, looks whether it still is alone, changes the word by a load and a store, and says that it is
+//!   out: no fence but for the compiler. A thread that revokes says so, has all running threads execute a fence (`barrier::heavy`), and waits
+//!   until no thread is inside, which takes some instructions, or as long as that thread has no core.
 //!
-//! All who find it revoked, but not over, do the same, so nobody waits for one who has no core either but for the one inside.
+//! All threads that find it revoked, but not over, do the same, so none waits for a revoker that has no core; the only one to wait for is the one inside.
 //!
-//! Coming in costs microseconds then, so who is alone gives that up before it wakes others, and claims seldom.
+//! Coming in costs microseconds then, so a thread that is alone gives that up before it wakes others, and claims seldom.
 
 use crate::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::barrier;
 
-/// Nobody is alone: all is atomic.
+/// No thread is alone: all is atomic.
 const NOBODY: usize = 0;
 /// One was, and may still be inside.
 const REVOKED: usize = 1;
-/// Threads take turns: whoever is at a word is alone.
+/// Threads take turns: a thread at a word is alone.
 const TURNS: usize = 2;
 
-/// A thread's, or nobody's.
+/// A thread's, or none's.
 #[derive(Clone, Copy)]
 pub struct Number(usize);
 
@@ -39,9 +39,9 @@ impl Number {
 /// On a line of the cache of its own: it is read at every change of a word.
 #[repr(align(64))]
 pub struct Alone {
-    /// NOBODY, REVOKED, TURNS, or who it is.
+    /// `NOBODY`, `REVOKED`, `TURNS`, or the thread that is alone.
     who: AtomicUsize,
-    /// It changes a word just now. Written by who is alone, or was.
+    /// It changes a word just now. Written by the thread that is alone, or was.
     inside: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ impl Alone {
         if !is_free {
             return false;
         }
-        // Pairs with the one of who comes online.
+        // Pairs with the one of a thread that comes online.
         fence(Ordering::SeqCst);
         let is_alone = no_other_is_online();
         if !is_alone {
@@ -76,7 +76,7 @@ impl Alone {
     pub fn give_up(&self, me: Number) {
         // (If it was revoked, that goes on.)
         if self.who.load(Ordering::Relaxed) == me.0 {
-            // Release: who sees it sees what was changed.
+            // Release: a thread that sees it sees what was changed.
             let _ = self.who.compare_exchange(me.0, NOBODY, Ordering::Release, Ordering::Relaxed);
         }
     }
@@ -84,7 +84,7 @@ impl Alone {
     /// By a thread that is online, before it changes a word: whether it may do so by a load and a store. `leave` must follow then.
     #[inline(always)]
     pub fn enter(&self, me: Number) -> bool {
-        // Acquire: pairs with who gave up, or ended the revocation: what was changed without atomics is seen.
+        // Acquire: pairs with the thread that gave up, or ended the revocation: what was changed without atomics is seen.
         let who = self.who.load(Ordering::Acquire);
         who != NOBODY && (who == TURNS || self.enter_alone(who, me))
     }
@@ -105,17 +105,17 @@ impl Alone {
         is_alone
     }
 
-    /// The word is changed. (Where threads take turns nobody looks.)
+    /// The word is changed. (Where threads take turns none looks.)
     #[inline(always)]
     pub fn leave(&self) {
-        // Release: who sees it, with Acquire, sees what was changed (`revoke`).
+        // Release: a thread that sees it, with Acquire, sees what was changed (`revoke`).
         self.inside.store(false, Ordering::Release);
     }
 
-    /// By one who is not alone: nobody is inside after this, or will be as long as the caller is online.
+    /// By a thread that is not alone: no thread is inside after this, or will be as long as the caller is online.
     #[cold]
     fn revoke(&self, who: usize) {
-        // (Where it is no more as it was somebody else did this.) AcqRel, here and below: as in `give_up` and `enter`.
+        // (Where it is no more as it was another thread did this.) AcqRel, here and below: as in `give_up` and `enter`.
         let _ = self.who.compare_exchange(who, REVOKED, Ordering::AcqRel, Ordering::Acquire);
         barrier::heavy();
         while self.inside.load(Ordering::Acquire) {
@@ -185,7 +185,7 @@ mod machine {
     #[cfg(debug_assertions)]
     static WAS_CLAIMED: AtomicBool = AtomicBool::new(false);
 
-    /// Who is not online misses that somebody is alone. (Tests of single parts do not know of that.)
+    /// A thread that is not online misses that another is alone. (Tests of single parts do not know of that.)
     #[cfg(debug_assertions)]
     fn is_allowed() -> bool {
         ONLINE.get() || !WAS_CLAIMED.load(Ordering::Relaxed)

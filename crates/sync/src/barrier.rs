@@ -2,7 +2,7 @@
 //!
 //! Two threads that each write one thing and then look at the other's both need a full fence between, so that one of them sees the
 //! other. Linux lets the seldom side pay for both (membarrier: every running thread of this process executes a fence meanwhile):
-//! then `light` only keeps the compiler from moving things. Where that call is not to be had, both are fences.
+//! then `light` only keeps the compiler from moving things. Where that call does not exist, both are fences.
 
 #[cfg(not(loom))]
 mod imp {
@@ -17,7 +17,7 @@ mod imp {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    /// Decided once, by the first who asks: both sides must mean the same.
+    /// Decided once, by the first call: both sides must mean the same.
     pub fn is_asymmetric() -> bool {
         static ASYMMETRIC: OnceLock<bool> = OnceLock::new();
         // Miri knows no such call.
@@ -63,12 +63,12 @@ pub fn light() {
     imp::light();
 }
 
-/// Whether `light` costs nothing.
+/// True if `light` costs nothing.
 pub fn is_asymmetric() -> bool {
     imp::is_asymmetric()
 }
 
-/// As `light`, by who knows that it costs nothing.
+/// As `light`, for a caller that knows that it costs nothing.
 #[inline(always)]
 pub fn none() {
     imp::none();

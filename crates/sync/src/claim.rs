@@ -1,8 +1,8 @@
-//! The state of a thing in a place that is used again and again: of all who want it, one gets it, and who knows it by an earlier
+//! The state of a thing in a place that is used again and again: of all threads that want it, one gets it, and a thread that knows it by an earlier
 //! use of the place gets nothing.
 //!
-//! One word: the generation of the place, what kind of thing is in it, and its phase. A place is prepared by whoever has it to
-//! himself, and opened. From then on one `take` succeeds; who took it has it to himself again, and says so with `renew` when it is
+//! One word: the generation of the place, what kind of thing is in it, and its phase. A place is prepared by the thread that has it to
+//! itself, and opened. From then on one `take` succeeds; the taker has it to itself again, and says so with `renew` when it is
 //! done: the next thing there has the next generation. A generation never comes back, so an exchange that finds the one it expects
 //! found the same thing all the time.
 
@@ -10,7 +10,7 @@ use crate::atomic::{AtomicU64, Ordering, fence};
 
 const CLOSED: u64 = 0;
 const OPEN: u64 = 1;
-/// Somebody looks at what is inside; who wants to take it waits for a moment.
+/// A thread looks at what is inside; one that wants to take it waits for a moment.
 const HELD: u64 = 2;
 const PHASE: u64 = 3;
 const KIND_SHIFT: u32 = 2;
@@ -35,7 +35,7 @@ impl Claim {
         Claim(AtomicU64::new(word(generation, 0, CLOSED)))
     }
 
-    /// For who has the place to himself, or only wants to try.
+    /// For a thread that has the place to itself, or only wants to try.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.0.load(Ordering::Relaxed) >> GENERATION_SHIFT
@@ -44,11 +44,11 @@ impl Claim {
     /// To be called before the first thing is written that `read` reads.
     #[inline]
     pub fn prepare(&self) {
-        // Pairs with the fence in `read`: who sees what is written next sees that the generation before is over.
+        // Pairs with the fence in `read`: a thread that sees what is written next sees that the generation before is over.
         fence(Ordering::Release);
     }
 
-    /// All is in its place. For who has it to himself.
+    /// All is in its place. For the thread that has it to itself.
     #[inline]
     pub fn open(&self, kind: u64) {
         debug_assert!(kind < KINDS && self.0.load(Ordering::Relaxed) & PHASE == CLOSED);
@@ -77,7 +77,7 @@ impl Claim {
         is_there(self.0.load(Ordering::Relaxed)).then_some(found)
     }
 
-    /// Of all who call it for this thing one gets true: it is his.
+    /// Of all calls for this thing one returns true: the thing is that caller's.
     #[inline]
     pub fn take(&self, generation: u64, kind: u64) -> bool {
         self.exchange(generation, kind, CLOSED)
@@ -104,7 +104,7 @@ impl Claim {
     pub fn let_go(&self) {
         let seen = self.0.load(Ordering::Relaxed);
         debug_assert!(seen & PHASE == HELD);
-        // Release: our look comes before whatever is done by who takes it.
+        // Release: our look comes before whatever its taker does.
         self.0.store(seen & !PHASE | OPEN, Ordering::Release);
     }
 
@@ -117,7 +117,7 @@ impl Claim {
     pub unsafe fn take_alone(&self, generation: u64, kind: u64) -> bool {
         let is_there = self.0.load(Ordering::Acquire) == word(generation, kind, OPEN);
         if is_there {
-            // Relaxed: whoever comes next gets the place from the caller.
+            // Relaxed: the next user gets the place from the caller.
             self.0.store(word(generation, kind, CLOSED), Ordering::Relaxed);
         }
         is_there
@@ -127,7 +127,7 @@ impl Claim {
     #[inline]
     pub fn renew(&self) -> bool {
         let generation = self.generation() + 1;
-        // Relaxed: who takes the place next gets it from the caller, and calls `prepare`.
+        // Relaxed: the thread that has the place next gets it from the caller, and calls `prepare`.
         self.0.store(word(generation, 0, CLOSED), Ordering::Relaxed);
         generation < GENERATIONS - 1
     }

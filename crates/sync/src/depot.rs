@@ -1,4 +1,4 @@
-//! Batches of something that threads leave for each other: who has too many puts one there, who has none takes one. Which one he gets
+//! Batches of something that threads leave for each other: a thread with too many puts one there, a thread with none takes one. Which one it gets
 //! does not matter, so there is no order, and nothing to get wrong but that each is taken once.
 
 use crate::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -31,16 +31,16 @@ impl<const PLACES: usize> Depot<PLACES> {
         self.len() == 0
     }
 
-    /// Whether the batch, which is not null, is there for all now. False: there is no room.
+    /// True if the batch, which is not null, is there for all now. False: there is no room.
     pub fn put(&self, batch: *mut u8) -> bool {
         let count = self.len();
         if count == PLACES {
             return false;
         }
-        // Before it is there: so who takes it, and counts that, does not come before this.
+        // Before it is there: so a taker, which counts too, does not come before this.
         self.count.fetch_add(1, Ordering::Relaxed);
         for place in self.places[count..].iter().chain(&self.places[..count]) {
-            // Release: who takes it reads what is in it. Looked at first: mostly the one at the count is empty.
+            // Release: the taker reads what is in it. Looked at first: mostly the one at the count is empty.
             if place.load(Ordering::Relaxed).is_null()
                 && place.compare_exchange(null_mut(), batch, Ordering::Release, Ordering::Relaxed).is_ok()
             {

@@ -1,8 +1,8 @@
-//! Flags, and a stack of nodes, in one word: who puts a node there says with the same compare-and-swap what that means for the flags,
-//! and whoever changes the flags may take all nodes with it. So nobody sees one without the other.
+//! Flags, and a stack of nodes, in one word: a thread that puts a node there says with the same compare-and-swap what that means for the flags,
+//! and one that changes the flags may take all nodes with it. So no thread sees one without the other.
 //!
 //! The flags are the lower bits; above them is the address of the newest node, which is 47 bits long and a multiple of 16. Nodes
-//! are only put on top and taken all at once, so a node that comes back at an address that somebody saw before does no harm: he puts his
+//! are only put on top and taken all at once, so a node that comes back at an address that a thread saw before does no harm: that thread puts its
 //! own on top of what is there.
 
 use crate::atomic::{AtomicU64, Ordering};
@@ -36,7 +36,7 @@ pub struct FlaggedStack<N> {
     nodes: PhantomData<*mut N>,
 }
 
-// SAFETY: it is a word; nodes are only touched by who is about to put them there, and by who took them.
+// SAFETY: it is a word; nodes are only touched by the thread that is about to put them there, and by the one that took them.
 unsafe impl<N: Send> Send for FlaggedStack<N> {}
 // SAFETY: as above.
 unsafe impl<N: Send> Sync for FlaggedStack<N> {}
@@ -83,7 +83,7 @@ impl<N: Node> FlaggedStack<N> {
     /// Puts a node on top and changes the flags. None if it is closed: the node is the caller's as before.
     ///
     /// # Safety
-    /// The node is the caller's alone, and whoever takes it may have it.
+    /// The node is the caller's alone, and the thread that takes it may have it.
     #[inline(always)]
     // SAFETY: the contract above.
     pub unsafe fn push(&self, new: *mut N, mut f: impl FnMut(u32) -> u32) -> Option<Change> {
@@ -115,7 +115,7 @@ impl<N: Node> FlaggedStack<N> {
         ((flags(old), flags(new)), if takes { node(old) } else { null_mut() })
     }
 
-    /// Takes all nodes; nobody can put any there from now on.
+    /// Takes all nodes; none can be put there from now on.
     pub fn close(&self) -> *mut N {
         node(self.word.change(|word| Some(word & FLAGS | CLOSED)).0)
     }

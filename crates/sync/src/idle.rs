@@ -1,6 +1,6 @@
 //! Which threads are about to sleep, or do: the side of the parking protocol that wakers look at.
 //!
-//! A thread that found nothing to do says so here (`enter`), looks for work once more, and sleeps. Who brings work looks here after
+//! A thread that found nothing to do says so here (`enter`), looks for work once more, and sleeps. A thread that brings work looks here after
 //! that (`wake`, `wake_any`). Both sides put a barrier between their two steps, so one of them sees the other: the thread sees the
 //! work, or the waker sees the thread. Work comes more often than sleep: the wakers' barrier is the light one. A waker that takes a
 //! thread out of the set is the only one that does, and has to wake it.
@@ -30,13 +30,13 @@ impl IdleSet {
 
     /// The thread is about to sleep. It must look for work once more after this.
     pub fn enter(&self, thread: usize) {
-        // Counted before it is there: whoever takes it out may count it off at once.
+        // Counted before it is there: a thread that takes it out may count it off at once.
         self.count.fetch_add(1, Ordering::Relaxed);
         self.words[thread / WORD].fetch_or(1 << (thread % WORD), Ordering::Relaxed);
         barrier::heavy();
     }
 
-    /// The thread is awake. True if somebody took it out of the set: to wake it.
+    /// The thread is awake. True if another thread took it out of the set: to wake it.
     pub fn leave(&self, thread: usize) -> bool {
         !self.take_out(thread)
     }
@@ -53,7 +53,7 @@ impl IdleSet {
     /// The thread is not woken for what any may do, or it is again.
     pub fn close(&self, thread: usize, is_closed: bool) {
         let (word, bit) = (&self.closed[thread / WORD], 1 << (thread % WORD));
-        // Relaxed: who is woken all the same looks for work in vain.
+        // Relaxed: a thread that is woken all the same looks for work in vain.
         if is_closed {
             word.fetch_or(bit, Ordering::Relaxed)
         } else {

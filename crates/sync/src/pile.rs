@@ -1,4 +1,4 @@
-//! A list of things that carry their own links: all may add, one takes everything. Nothing is allocated, and who adds learns how
+//! A list of things that carry their own links: all may add, one takes everything. Nothing is allocated, and a thread that adds learns how
 //! many there are, so that one may be told before there are too many.
 //!
 //! A thing is known by its address (below 2^48, not 0). It may be on a pile once at a time.
@@ -7,9 +7,9 @@ use crate::atomic::{AtomicU64, Ordering};
 
 const COUNT_SHIFT: u32 = 48;
 const ADDRESS: u64 = (1 << COUNT_SHIFT) - 1;
-const MOST: u64 = (1 << (64 - COUNT_SHIFT)) - 1;
+const MAX: u64 = (1 << (64 - COUNT_SHIFT)) - 1;
 
-/// The address of the thing on top, and above that how many there are, or `MOST`.
+/// The address of the thing on top, and above that how many there are, or `MAX`.
 pub struct Pile(AtomicU64);
 
 impl Default for Pile {
@@ -26,7 +26,7 @@ impl Pile {
     }
 
     /// Puts the thing at `address` on top: `link` is its own link. How many there are now (no more than 2^16 - 1 are counted).
-    /// It belongs to whoever takes it from here on.
+    /// It belongs to its taker from here on.
     pub fn push(&self, address: u64, link: &AtomicU64) -> u64 {
         debug_assert!(address != 0 && address <= ADDRESS);
         let mut top = self.0.load(Ordering::Relaxed);
@@ -34,8 +34,8 @@ impl Pile {
             // Relaxed: the exchange publishes it.
             link.store(top & ADDRESS, Ordering::Relaxed);
             let count = (top >> COUNT_SHIFT) + 1;
-            let count = count.min(MOST);
-            // Release: whoever takes it sees the link and what was done to the thing before.
+            let count = count.min(MAX);
+            // Release: the taker sees the link and what was done to the thing before.
             match self.0.compare_exchange_weak(top, count << COUNT_SHIFT | address, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return count,
                 Err(seen) => top = seen,

@@ -10,7 +10,7 @@ use crate::atomic::{AtomicBool, AtomicPtr, Ordering};
 use crate::barrier;
 use std::ptr::null_mut;
 
-/// Whether readers may pass the lock by.
+/// True if readers may pass the lock by.
 pub struct Bias(AtomicBool);
 
 impl Default for Bias {
@@ -30,7 +30,7 @@ impl Bias {
         self.0.load(Ordering::Acquire)
     }
 
-    /// By who holds the lock for reading.
+    /// By a holder of the lock for reading.
     pub fn give(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -53,7 +53,7 @@ impl Bias {
         line.store(null_mut(), Ordering::Release);
     }
 
-    /// By who holds the lock for writing: waits until nobody reads any more. `lines` is asked late: a thread that had none before
+    /// By the holder of the lock for writing: waits until no thread reads any more. `lines` is asked late: a thread that had none before
     /// sees that there is no bias.
     pub fn take_away<'a, I: Iterator<Item = &'a AtomicPtr<()>>>(&self, lines: impl FnOnce() -> I) {
         if !self.0.load(Ordering::Relaxed) {
@@ -103,7 +103,7 @@ mod lock {
     #[repr(align(64))]
     struct Lines([AtomicPtr<()>; AT_A_TIME]);
 
-    static LINES: [Lines; thread_slot::MOST] = [const { Lines([const { AtomicPtr::new(null_mut()) }; AT_A_TIME]) }; thread_slot::MOST];
+    static LINES: [Lines; thread_slot::MAX] = [const { Lines([const { AtomicPtr::new(null_mut()) }; AT_A_TIME]) }; thread_slot::MAX];
 
     thread_local! {
         static MINE: (Slot, &'static Lines) = {
@@ -178,7 +178,7 @@ mod lock {
             self.bias.enter(line).then_some(line)
         }
 
-        /// None if somebody writes or waits to.
+        /// None if a thread writes or waits to.
         #[inline]
         pub fn try_read(&self) -> Option<ReadGuard<'_, T>> {
             let held = match self.note() {
@@ -213,7 +213,7 @@ mod lock {
             self.written(self.lock.write().unwrap_or_else(|e| e.into_inner()))
         }
 
-        /// None if somebody writes, or has taken it to read. Waits for readers that only noted it.
+        /// None if a thread writes, or has taken it to read. Waits for readers that only noted it.
         #[inline]
         pub fn try_write(&self) -> Option<WriteGuard<'_, T>> {
             match self.lock.try_write() {
@@ -318,7 +318,7 @@ mod lock {
                 lock.patience.store(n as u16 % 5, Ordering::Relaxed);
                 std::thread::yield_now();
             }
-            assert!(readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>() > 0, "nobody passed the lock by");
+            assert!(readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>() > 0, "no reader passed the lock by");
         }
     }
 }

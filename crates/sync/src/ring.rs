@@ -1,11 +1,11 @@
 //! A queue with one owner, from which all may take: first in, first out, without locks, as large as it has to be.
 //!
-//! The owner appends, everybody takes from the head: the owner one, others several at once. `head` and `tail` only grow, so a
+//! The owner appends, all threads take from the head: the owner one, others several at once. `head` and `tail` only grow, so a
 //! compare-and-swap of `head` that succeeds has taken exactly the entries that were read before it: their slots are not written
 //! again before `head` has passed them. The owner's append is two loads and two stores; taking one is one compare-and-swap.
 //!
 //! A full buffer is exchanged for one twice as large. Others may still read the old one, so the owner gets it back with the duty
-//! to free it when nobody can any more (`Retired`). It is not written again, so what they find there is right, or their
+//! to free it when no thread can read it any more (`Retired`). It is not written again, so what they find there is right, or their
 //! compare-and-swap fails.
 
 use crate::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -34,12 +34,12 @@ impl Buffer {
 #[must_use]
 pub struct Retired(#[allow(dead_code)] Box<Buffer>);
 
-/// On a line of the cache of its own: mostly it is the owner who takes.
+/// On a line of the cache of its own: mostly the owner takes.
 #[repr(align(64))]
 pub struct Ring {
-    /// Index of the oldest entry: moved by whoever takes.
+    /// Index of the oldest entry: moved by each taker.
     head: AtomicU64,
-    /// Index behind the youngest one: written by the owner.
+    /// Index after the youngest one: written by the owner.
     tail: AtomicU64,
     /// Null until the first entry comes.
     buffer: AtomicPtr<Buffer>,
@@ -72,7 +72,7 @@ impl Ring {
     // SAFETY: the contract above.
     pub unsafe fn push(&self, entry: u64) -> (usize, Option<Retired>) {
         let tail = self.tail.load(Ordering::Relaxed);
-        // Acquire: pairs with who takes; their reads of the slot come before it is written again.
+        // Acquire: pairs with takers; their reads of the slot come before it is written again.
         let head = self.head.load(Ordering::Acquire);
         let mut buffer = self.buffer.load(Ordering::Relaxed);
         let mut retired = None;
@@ -82,7 +82,7 @@ impl Ring {
         }
         // SAFETY: as above.
         unsafe { &*buffer }.slot(tail).store(entry, Ordering::Relaxed);
-        // Release: whoever sees the tail sees the entry, and the buffer that it is in.
+        // Release: a thread that sees the tail sees the entry, and the buffer that it is in.
         self.tail.store(tail + 1, Ordering::Release);
         ((tail - head) as usize, retired)
     }
@@ -98,7 +98,7 @@ impl Ring {
         }
         let new = Box::into_raw(new);
         let old = self.buffer.swap(new, Ordering::Release);
-        // SAFETY: it came from a box, and nobody reaches it from here on but those who read it already.
+        // SAFETY: it came from a box, and is reached from here on by threads alone that read it already.
         (new, (!old.is_null()).then(|| Retired(unsafe { Box::from_raw(old) })))
     }
 
@@ -134,7 +134,7 @@ impl Ring {
             for (index, out) in (head..).zip(&mut out[..count]) {
                 *out = buffer.slot(index).load(Ordering::Relaxed);
             }
-            // AcqRel: the reads come before the slots are free; what was done before is seen by who sees the entries gone.
+            // AcqRel: the reads come before the slots are free; what was done before is seen by a thread that sees the entries gone.
             if self.head.exchange(head, head + count as u64, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 return count;
             }
@@ -146,7 +146,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         let buffer = self.buffer.load(Ordering::Relaxed);
         if !buffer.is_null() {
-            // SAFETY: nobody else has the ring any more.
+            // SAFETY: no other thread has the ring any more.
             drop(unsafe { Box::from_raw(buffer) });
         }
     }

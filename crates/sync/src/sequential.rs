@@ -2,12 +2,12 @@
 //! a read-modify-write need not be atomic then.
 //!
 //! The mode is chosen once, before there are threads. In it a thread takes the turn before it looks at what is shared, and gives it
-//! back before it blocks; the scheduler, which mostly has it, offers it between two processes to who waits. Turns are taken in the
-//! order of asking. Giving back and taking synchronise as a lock does, so plain loads and stores are enough for what only those who
-//! have the turn touch: `word::Word` does its read-modify-writes with them then. Elsewhere, and for what other threads touch at any time
+//! back before it blocks; the scheduler, which mostly has it, offers it between two processes to threads that wait. Turns are taken in the
+//! order of asking. Giving back and taking synchronise as a lock does, so plain loads and stores are enough for what is only touched
+//! with the turn: `word::Word` does its read-modify-writes with them then. Elsewhere, and for what other threads touch at any time
 //! (the set of the idle, what is brought for a scheduler), they are atomic in this mode as well.
 //!
-//! Where the mode is off all that costs a look at one byte that nobody writes.
+//! Where the mode is off all that costs a look at one byte that is never written.
 
 use crate::alone;
 use crate::turn::Turn;
@@ -32,7 +32,7 @@ pub fn enter() {
     }
 }
 
-/// Gives it back.
+/// Ends the turn.
 #[inline]
 pub fn leave() {
     if is_on() {
@@ -40,7 +40,7 @@ pub fn leave() {
     }
 }
 
-/// By who has it, and holds nothing that is shared just now: lets others go first who wait.
+/// By the thread that has it, and holds nothing that is shared just now: lets threads that wait go first.
 #[inline(always)]
 pub fn offer() {
     if is_on() && TURN.is_wanted() {

@@ -1,4 +1,4 @@
-//! A list to which all may add, and of which one takes everything. Adding is one compare-and-swap; whoever takes gets them in the
+//! A list to which all may add, and of which one takes everything. Adding is one compare-and-swap; the taker gets them in the
 //! order in which they came.
 
 use crate::atomic::{AtomicPtr, Ordering};
@@ -13,7 +13,7 @@ pub struct Stack<T> {
     top: AtomicPtr<Node<T>>,
 }
 
-// SAFETY: nodes are only reached by who took them, whole, from `top`.
+// SAFETY: nodes are only reached by the thread that took them, whole, from `top`.
 unsafe impl<T: Send> Send for Stack<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Stack<T> {}
@@ -36,7 +36,7 @@ impl<T> Stack<T> {
         loop {
             // SAFETY: still ours alone.
             unsafe { (*node).next = top };
-            // Release: whoever takes it sees what is in it.
+            // Release: the taker sees what is in it.
             match self.top.compare_exchange_weak(top, node, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(seen) => top = seen,
@@ -50,7 +50,7 @@ impl<T> Stack<T> {
         if self.is_empty() {
             return out;
         }
-        // Acquire: pairs with the pushes. Nobody looks into a node but who took it, so none can come back while it is looked at.
+        // Acquire: pairs with the pushes. A node is looked into by its taker alone, so none can come back while it is looked at.
         let mut node = self.top.swap(null_mut(), Ordering::Acquire);
         while !node.is_null() {
             // SAFETY: the list was taken whole; every node came from a box.

@@ -1,6 +1,6 @@
 //! A small number for each thread: its place in tables that have a line for every thread, and that others read.
 //!
-//! The number is the thread's as long as anybody holds its `Slot`, so who writes to such a line when the thread ends keeps one:
+//! The number is the thread's as long as its `Slot` is held, so code that writes to such a line when the thread ends keeps one:
 //! only after that is the number given to another thread.
 
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Threads that there can be at a time.
-pub const MOST: usize = 2048;
+pub const MAX: usize = 2048;
 
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
@@ -29,7 +29,7 @@ thread_local! {
     static MINE: Slot = Slot(Rc::new(Number(FREE.lock().unwrap().pop().unwrap_or_else(|| {
         // Relaxed: only the number counts.
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
-        assert!(n < MOST, "more than {MOST} threads look at shared structures");
+        assert!(n < MAX, "more than {MAX} threads look at shared structures");
         n
     }))));
 }
@@ -46,9 +46,9 @@ impl Slot {
     }
 }
 
-/// Numbers below this one were given out: nobody else wrote a line. A thread that comes later may have a higher one.
+/// Numbers below this one were given out: no other thread wrote a line. A thread that comes later may have a higher one.
 pub fn used() -> usize {
-    NEXT.load(Ordering::Relaxed).min(MOST)
+    NEXT.load(Ordering::Relaxed).min(MAX)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -6,13 +6,13 @@ use std::sync::{Condvar, Mutex};
 pub struct Turn {
     tickets: Mutex<Tickets>,
     next: Condvar,
-    /// Those who wait for it.
+    /// Threads that wait for it.
     waiting: AtomicUsize,
 }
 
 struct Tickets {
     next: u64,
-    /// Whose turn it is; `next` if nobody has it.
+    /// Whose turn it is; `next` if no thread has it.
     serving: u64,
 }
 
@@ -21,7 +21,7 @@ impl Turn {
         Turn { tickets: Mutex::new(Tickets { next: 0, serving: 0 }), next: Condvar::new(), waiting: AtomicUsize::new(0) }
     }
 
-    /// Takes it if nobody has it. The caller does not have it.
+    /// Takes it if no thread has it. The caller does not have it.
     pub fn try_take(&self) -> bool {
         let mut tickets = self.tickets.lock().unwrap();
         let is_free = tickets.serving == tickets.next;
@@ -42,16 +42,16 @@ impl Turn {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// By who has it.
+    /// By the thread that has it.
     pub fn give_back(&self) {
         self.tickets.lock().unwrap().serving += 1;
         self.next.notify_all();
     }
 
-    /// Whether others wait for it.
+    /// True if others wait for it.
     #[inline(always)]
     pub fn is_wanted(&self) -> bool {
-        // Relaxed: who is not seen now is seen the next time.
+        // Relaxed: a thread that is not seen now is seen the next time.
         self.waiting.load(Ordering::Relaxed) > 0
     }
 }

@@ -1,7 +1,7 @@
 //! Words that any thread may change by read-modify-writes. These need not be atomic where only one thread can be at such a word: in
 //! the sequential machine, where threads take turns (`sequential`), and while one thread is alone (`alone`).
 //!
-//! Otherwise all that costs a look at one word that nobody writes.
+//! Otherwise all that costs a look at one word that is never written.
 
 use crate::alone;
 use crate::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ pub trait Word {
     type Value;
     /// As the atomic's `compare_exchange`.
     fn exchange(&self, old: Self::Value, new: Self::Value, success: Ordering, failure: Ordering) -> Result<Self::Value, Self::Value>;
-    /// What it was and is, after `f`, which may be asked several times and gives None for what is to stay. Acquire and Release, where it
+    /// What it was and is, after `f`, which may be asked several times and returns None for what stays as it is. Acquire and Release, where it
     /// changes.
     fn change(&self, f: impl FnMut(Self::Value) -> Option<Self::Value>) -> (Self::Value, Self::Value);
 }
@@ -22,7 +22,7 @@ pub trait Number: Word {
     fn sub(&self, less: Self::Value, order: Ordering) -> Self::Value;
 }
 
-// Plain ones read Relaxed, because nobody else writes, and write Release, because others may read.
+// Plain ones read Relaxed, because no other thread writes, and write Release, because others may read.
 
 macro_rules! word {
     ($atomic:ty, $value:ty $(, $parameter:ident)?) => {

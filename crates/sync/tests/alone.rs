@@ -1,4 +1,4 @@
-//! One that is alone, and others who come in, on the machine itself: in a process of its own, as there is one of it.
+//! One that is alone, and others that come in, on the computer itself: in a process of its own, as there is one of it.
 #![cfg(not(loom))]
 
 use heddle_sync::alone;
@@ -11,7 +11,7 @@ const ROUNDS: u64 = 10_000;
 
 static SUM: AtomicU64 = AtomicU64::new(0);
 static ENDED: AtomicBool = AtomicBool::new(false);
-/// Of those who come in.
+/// Of those that come in.
 static ONLINE: [AtomicBool; OTHERS] = [const { AtomicBool::new(false) }; OTHERS];
 
 /// Changes the word by each of the ways that there are, by 4 in all.

@@ -54,7 +54,7 @@ fn each_entry_of_a_ring_is_taken_once_while_it_grows() {
 }
 
 #[test]
-fn a_slot_is_not_written_again_before_who_takes_it_has_read_it() {
+fn a_slot_is_not_written_again_before_its_taker_has_read_it() {
     model(|| {
         let ring = Arc::new(Ring::default());
         let mut kept = vec![push(&ring, 1)];
@@ -95,7 +95,7 @@ fn all_that_is_put_on_a_stack_is_taken_once_and_in_order() {
 
 /// Two bring work, one sleeps when it finds none: whatever happens, it is awake with the work, or has been woken.
 #[test]
-fn nobody_sleeps_beside_work() {
+fn no_thread_sleeps_beside_work() {
     model(|| {
         let idle = Arc::new(IdleSet::new(1));
         let work = Arc::new(AtomicUsize::new(0));
@@ -140,7 +140,7 @@ fn a_writer_waits_for_readers_that_passed_the_lock_by() {
                 let shared = shared.clone();
                 thread::spawn(move || {
                     if shared.bias.enter(&shared.lines[n]) {
-                        // SAFETY: what is tested: nobody writes now.
+                        // SAFETY: what is tested: no thread writes now.
                         shared.value.with(|value| unsafe { value.read() });
                         Bias::leave(&shared.lines[n]);
                     }
@@ -148,7 +148,7 @@ fn a_writer_waits_for_readers_that_passed_the_lock_by() {
             })
             .collect();
         shared.bias.take_away(|| shared.lines.iter());
-        // SAFETY: what is tested: nobody reads now.
+        // SAFETY: what is tested: no thread reads now.
         shared.value.with_mut(|value| unsafe { value.write(1) });
         for reader in readers {
             reader.join().unwrap();
@@ -157,13 +157,13 @@ fn a_writer_waits_for_readers_that_passed_the_lock_by() {
 }
 
 #[test]
-fn who_passes_the_lock_by_sees_what_was_written_before_the_bias() {
+fn a_reader_that_passes_the_lock_by_sees_what_was_written_before_the_bias() {
     model(|| {
         let shared = Arc::new(Biased::default());
         let writer = {
             let shared = shared.clone();
             thread::spawn(move || {
-                // SAFETY: without a bias nobody reads.
+                // SAFETY: without a bias no thread reads.
                 shared.value.with_mut(|value| unsafe { value.write(1) });
                 shared.bias.give();
             })
@@ -188,7 +188,7 @@ fn all_that_is_put_on_a_pile_is_taken_once() {
         let things: Arc<Vec<Thing>> = Arc::new((0..4).map(|_| Thing { link: AtomicU64::new(0), value: UnsafeCell::new(0) }).collect());
         let pile = Arc::new(Pile::default());
         let put = |things: &[Thing], pile: &Pile, address: u64| {
-            // SAFETY: nobody else knows of the thing before it is on the pile.
+            // SAFETY: no other thread knows of the thing before it is on the pile.
             things[address as usize].value.with_mut(|value| unsafe { *value = address * 10 });
             pile.push(address, &things[address as usize].link)
         };
@@ -205,7 +205,7 @@ fn all_that_is_put_on_a_pile_is_taken_once() {
             let mut address = pile.take();
             while address != 0 {
                 let thing = &things[address as usize];
-                // SAFETY: who took it has it to himself.
+                // SAFETY: its taker has it to itself.
                 thing.value.with(|value| assert_eq!(unsafe { *value }, address * 10));
                 found.push(address);
                 address = thing.link.load(Ordering::Relaxed);
@@ -231,12 +231,12 @@ impl Place {
     fn set(&self, value: u64) {
         self.claim.prepare();
         self.deadline.store(value, Ordering::Relaxed);
-        // SAFETY: the caller has the place to himself, as the model checks.
+        // SAFETY: the caller has the place to itself, as the model checks.
         self.load.with_mut(|load| unsafe { *load = value });
         self.claim.open(1);
     }
     fn take(&self, generation: u64) -> Option<u64> {
-        // SAFETY: who took it has it to himself, as the model checks.
+        // SAFETY: its taker has it to itself, as the model checks.
         self.claim.take(generation, 1).then(|| self.load.with(|load| unsafe { *load }))
     }
 }
@@ -275,9 +275,9 @@ fn a_claim_is_taken_once_and_only_by_its_generation() {
     });
 }
 
-/// Who only has a look lets nobody take it meanwhile, and keeps nobody from it for good.
+/// A thread that only has a look lets none take it meanwhile, and keeps none from it for good.
 #[test]
-fn who_looks_is_not_disturbed() {
+fn a_look_is_not_disturbed() {
     model(|| {
         let place = Arc::new(Place { claim: Claim::new(5), load: UnsafeCell::new(0), deadline: AtomicU64::new(0) });
         place.set(100);
@@ -301,7 +301,7 @@ fn who_looks_is_not_disturbed() {
     });
 }
 
-/// The state of who is sent something: on a queue, running, to run again.
+/// The state of a receiver: on a queue, running, to run again.
 const QUEUED: u32 = 1;
 const RUNNING: u32 = 2;
 const AGAIN: u32 = 4;
@@ -358,9 +358,9 @@ impl Mailbox {
     }
 }
 
-/// Two send to one who runs meanwhile: each letter comes, those of one sender in order, and nobody waits beside a letter.
+/// Two send to one that runs meanwhile: each letter comes, those of one sender in order, and no receiver waits beside a letter.
 #[test]
-fn who_is_sent_something_hears_it_and_is_queued_once() {
+fn a_receiver_hears_what_is_sent_and_is_queued_once() {
     model(|| {
         let mailbox = Arc::new(Mailbox { letters: FlaggedStack::new(0), entries: AtomicUsize::new(0) });
         let senders = [vec![10, 11], vec![20]].map(|texts| {
@@ -384,9 +384,9 @@ fn who_is_sent_something_hears_it_and_is_queued_once() {
     });
 }
 
-/// Who ends takes what came before, and what comes later is its sender's.
+/// A receiver that ends takes what came before, and what comes later is its sender's.
 #[test]
-fn each_letter_to_who_ends_is_had_by_one() {
+fn each_letter_to_a_receiver_that_ends_is_had_by_one() {
     model(|| {
         let letters = Arc::new(FlaggedStack::new(RUNNING));
         let sender = {
@@ -456,7 +456,7 @@ impl Sum {
 
 /// One is alone while another comes in, twice: they change the same, and nothing is lost.
 #[test]
-fn what_one_changes_alone_and_another_who_comes_in_adds_up() {
+fn what_one_changes_alone_and_another_that_comes_in_adds_up() {
     model(|| {
         let sum = Sum::new(2);
         let other = {
@@ -479,10 +479,10 @@ fn what_one_changes_alone_and_another_who_comes_in_adds_up() {
     });
 }
 
-/// Two come in where one is alone, who changed something and is about to change it again. (He does not do so in this model, as it does
-/// not let two wait for one for ever.)
+/// Two come in where one is alone, which changed something and is about to change it again. (It does not do so in this model, as the model does
+/// not let two wait for one without end.)
 #[test]
-fn of_two_who_come_in_neither_is_too_early() {
+fn of_two_that_come_in_neither_is_too_early() {
     model(|| {
         let sum = Sum::new(3);
         sum.come(0);
@@ -523,7 +523,7 @@ fn of_two_that_claim_one_at_most_is_alone() {
         sum.come(0);
         sum.claim(0);
         sum.add(0);
-        // Who comes back need not claim again.
+        // A thread that comes back need not claim again.
         sum.go(0, false);
         sum.come(0);
         sum.add(0);

@@ -6,7 +6,7 @@ use heddle_sync::word::{Number, Word};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What is shared, and who has the turn.
+/// What is shared, and the thread that has the turn.
 static SUM: AtomicU64 = AtomicU64::new(0);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 static ENDED: AtomicBool = AtomicBool::new(false);

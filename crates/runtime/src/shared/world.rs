@@ -30,9 +30,9 @@ pub(super) struct Line {
     pub(super) untold_words: AtomicUsize,
 }
 
-static LINES: [Line; thread_slot::MOST] =
+static LINES: [Line; thread_slot::MAX] =
     [const { Line { inside: AtomicBool::new(false), orphans: AtomicPtr::new(null_mut()), untold_words: AtomicUsize::new(0) } };
-        thread_slot::MOST];
+        thread_slot::MAX];
 
 thread_local! {
     static SLOT: Slot = Slot::mine();
