@@ -91,7 +91,7 @@ class Figures(unittest.TestCase):
 
 
 class Verdict(unittest.TestCase):
-    def test_says_who_wins_and_why(self):
+    def test_says_which_wins_and_why(self):
         text = "\n".join(verdict.paragraphs(report()))
         self.assertIn("Time, 233 words at first: hybrid is the lowest in 1 (same 250 250). With 1597 words: hybrid in 1.", text)
         self.assertIn("hybrid takes between 0.50 (same 250 250) and 0.50", text)

@@ -32,7 +32,7 @@ op(spawn_exit, N) ->
     times(N, fun() -> spawn(fun() -> ok end), erlang:yield() end);
 op(spawn_monitor, N) ->
     times(N, fun() -> {_, Ref} = spawn_monitor(fun() -> ok end), receive {'DOWN', Ref, _, _, _} -> ok end end);
-%% A binary, allocated here and freed by who gets it, on another scheduler if there is one (--flags '+S 2').
+%% A binary, allocated here and freed by its receiver, on another scheduler if there is one (--flags '+S 2').
 op(free_elsewhere, N) ->
     Me = self(),
     Pid = spawn_opt(fun() -> consume(N), Me ! done end, [{scheduler, erlang:system_info(schedulers)}]),

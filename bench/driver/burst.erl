@@ -2,7 +2,7 @@
 %%
 %% burst:run(Runs, Processes) -> [#{busy_ns => [Ns], woken_ns => Ns, spawned_ns => Ns, done_ns => Ns}], a map a run:
 %%   busy_ns: for each online scheduler, in order of their numbers, when it had its first work, counted from just before the
-%%     first spawn; `never` if it had none. The scheduler of the one who spawns is busy from the start: 0.
+%%     first spawn; `never` if it had none. The scheduler of the spawning process is busy from the start: 0.
 %%   woken_ns: when the last one was woken for the first time.
 %%   spawned_ns, done_ns: when all were spawned, when all had ended.
 -module(burst).

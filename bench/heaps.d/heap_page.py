@@ -13,7 +13,7 @@ PARTS = Path(__file__).parent
 HOW = """<details class="box" open><summary>How to read this</summary>
 <p><b>Time</b> is the median of the runs, of the program's own work inside the emulator, in ms; <b>spread</b> is (slowest - fastest) / median:
 above 20 % do not trust small differences. Dots in the bars are single runs. <b>CPU</b> is the emulator's over the same time.</p>
-<p><b>Copy</b> is what copying messages took, told from one copy in 64 of each size; <b>send</b>, without the copy, nobody measures: to read the
+<p><b>Copy</b> is what copying messages took, told from one copy in 64 of each size; <b>send</b>, without the copy, is not measured: to read the
 clock at each send would cost more than many sends. <b>Minor</b> and <b>major</b> are collections: how many, their time over all threads, the
 longest one of all runs (with the runs' histogram below), and the words that survived them. Stock tells this only while it is traced: its
 figures are of one traced run, whose time is not used, and include the tracing.</p>

@@ -9,7 +9,7 @@ Program = namedtuple("Program", "name group module arguments work scale what")
 #: Group, heading, and what is said about it on the page.
 GROUPS = {
     "procs": ("procs", "A ring of processes; each message is a list that every receiver makes anew, sent 100 times. Processes and elements of a list."),
-    "programs": ("Programs", "What seed 001 measures besides: a few messages, many small ones, or none to speak of."),
+    "programs": ("Programs", "What Wilhelmsson (2002) measures besides: a few messages, many small ones, or none to speak of."),
     "messages": ("same, garbage, keep", "Processes and elements of a list; each message is sent 10 times. same forwards one list, garbage makes one each time, keep also holds all it got."),
 }
 

@@ -5,7 +5,7 @@ EQUAL = 0.05
 
 
 def winner(rows, figure, equal=EQUAL):
-    """The names whose figure is the lowest, or as good as that: ([name...], lowest). None if nobody has it."""
+    """The names whose figure is the lowest, or as good as that: ([name...], lowest). None if no name has it."""
     known = {name: row[figure] for name, row in rows.items() if row[figure] is not None}
     if not known:
         return None
@@ -36,7 +36,7 @@ def wins(report, figure, heading):
     alone, together, without = sort(report, figure, first)
     if not alone and not together:
         return ""
-    parts = [f"{who} is the lowest in {len(names)} ({', '.join(names)})" for who, names in alone]
+    parts = [f"{name} is the lowest in {len(names)} ({', '.join(names)})" for name, names in alone]
     if together:
         named = "; ".join(f"{name}: {', '.join(best)}" for name, best in together)
         parts.append(f"no single one in {len(together)} ({named})")
@@ -45,7 +45,7 @@ def wins(report, figure, heading):
     text = f"{heading}{f', {first} words at first' if others else ''}: {'; '.join(parts)}."
     for hms in others:
         alone, together, _ = sort(report, figure, hms)
-        counts = [f"{who} in {len(names)}" for who, names in alone] + ([f"no single one in {len(together)}"] if together else [])
+        counts = [f"{name} in {len(names)}" for name, names in alone] + ([f"no single one in {len(together)}"] if together else [])
         text += f" With {hms} words: {', '.join(counts)}." if counts else ""
     return text
 
@@ -68,16 +68,16 @@ def against(report):
     """Each architecture against private, over all programs at the first initial heap size."""
     texts = []
     names = [c["name"] for c in report["columns"] if c["name"] != "private"]
-    for who in names:
+    for architecture in names:
         ratios = []
         for program in report["programs"]:
             rows = program["sizes"][str(report["settings"]["hms"][0])]
-            mine, other = (rows.get(n, {}).get("median_ms") for n in (who, "private"))
+            mine, other = (rows.get(n, {}).get("median_ms") for n in (architecture, "private"))
             if mine and other:
                 ratios.append((mine / other, program["name"]))
         if ratios:
             low, high = min(ratios), max(ratios)
-            texts.append(f"{who} takes between {low[0]:.2f} ({low[1]}) and {high[0]:.2f} ({high[1]}) of the time of private")
+            texts.append(f"{architecture} takes between {low[0]:.2f} ({low[1]}) and {high[0]:.2f} ({high[1]}) of the time of private")
     return f"With an initial heap of {report['settings']['hms'][0]} words {'; '.join(texts)}." if texts else ""
 
 

@@ -73,7 +73,7 @@ def summary(report):
 
 
 def threads(report, programs):
-    """No threads, workers, a thread for each process: the comparison of seed 004 section 6, of the programs that were measured so."""
+    """No threads, workers, a thread for each process: the comparison of Hedqvist (1998), section 6, of the programs that were measured so."""
     rows, counts = [], report["settings"]["schedulers"]
     for p in programs:
         for who, label in LABELS.items():

@@ -6,11 +6,11 @@ Program = namedtuple("Program", "name group module variant what")
 
 #: Group, heading, and what is said about it on the page.
 GROUPS = {
-    "study": ("Programs of the study", "The four workloads with which seed 000 (chapter 4) judged the emulator on 64 cores."),
+    "study": ("Programs of the study", "The four workloads with which Zhang (\"Characterizing the Scalability of Erlang VM on Many-core Processors\", 2011, chapter 4) judged the emulator on 64 cores."),
     "classic": ("Orbit and life", "Many processes that depend on each other."),
     "tables": ("Tables", "Sixteen processes on one public ETS table."),
     "serial": ("Without parallelism", "One message is under way at any time: more schedulers cannot help, and must not hurt."),
-    "estone": ("EStone", "The five parts of EStone that seed 004 (section 6) compares, as there without threads, on workers and with a thread for each process. No parallelism in them either."),
+    "estone": ("EStone", "The five parts of EStone that Hedqvist (\"A Parallel and Multithreaded ERLANG Implementation\", 1998, section 6) compares, as there without threads, on workers and with a thread for each process. No parallelism in them either."),
 }
 
 PROGRAMS = [

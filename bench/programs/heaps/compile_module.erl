@@ -1,4 +1,4 @@
-%% The compiler on a large module: seed 001 §6 compiles one of its libraries. Here it is erl_lint of the emulator's own OTP, from the
+%% The compiler on a large module: Wilhelmsson (2002, section 6) compiles one of its libraries. Here it is erl_lint of the emulator's own OTP, from the
 %% abstract code in its beam file. One process works (the compiler makes another one for some passes).
 -module(compile_module).
 -export([prepare/2, run/1, check/2]).

@@ -1,5 +1,5 @@
 %% Does the collection of one process delay others? Processes that wait are woken every millisecond, and tell how long it took from the send
-%% until they ran: while nobody else does anything, while one process computes, and while one with a large heap collects it.
+%% until they ran: while no other process runs, while one process computes, and while one with a large heap collects it.
 %%
 %%     delays:main([MegaBytes, SecondsEach])  prints
 %%     @heap_type TYPE

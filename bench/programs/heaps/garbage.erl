@@ -1,4 +1,4 @@
-%% A ring of processes that make a new message each time and throw the old one away: seed 001 §6, garbage.
+%% A ring of processes that make a new message each time and throw the old one away: Wilhelmsson (2002, section 6), garbage.
 -module(garbage).
 -export([main/1, run/2, run/3, child/4]).
 

@@ -1,9 +1,9 @@
-%% Requests of HTTP as text, parsed to terms: seed 001 §6 has eddie for this, whose text is not to be had. Workers parse, nothing is
+%% Requests of HTTP as text, parsed to terms: Wilhelmsson (2002, section 6) has eddie for this, whose text was not published. Workers parse, nothing is
 %% sent but one small answer each.
 -module(http_parser).
 -export([run/2]).
 
-%% So many workers, so many requests each. How many bytes all targets, names and values had.
+%% Workers, and requests of each. Returns how many bytes all targets, names and values had.
 run(Workers, Requests) ->
     Me = self(),
     Texts = list_to_tuple([request(N) || N <- lists:seq(1, 50)]),

@@ -1,4 +1,4 @@
-%% A ring of processes that make a new message each time and keep those that they got in a list: seed 001 §6, keep.
+%% A ring of processes that make a new message each time and keep those that they got in a list: Wilhelmsson (2002, section 6), keep.
 -module(keep).
 -export([main/1, run/2, run/3, child/4]).
 

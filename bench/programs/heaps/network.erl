@@ -1,4 +1,4 @@
-%% A network and those who watch it, after the simulator that seed 001 §6 measures (whose text is not to be had): nodes with elements
+%% A network and processes that watch it, after the simulator that Wilhelmsson (2002, section 6) measures (whose text was not published): nodes with elements
 %% that raise alarms in bursts, an alarm server that keeps those that are active, a management server that hears of each and keeps
 %% a log of the last ones, and a coordinator that starts the nodes, orders the bursts and waits for their ends.
 %%
@@ -11,7 +11,7 @@
 -define(HISTORY, 8).
 -define(LOG, 200).
 
-%% So many nodes with so many elements each, and so many bursts of each node. {alarms, acknowledged, active at the end, logged}
+%% Nodes, elements of each, and bursts of each node. {alarms, acknowledged, active at the end, logged}
 run(Nodes, Elements, Bursts) ->
     Coordinator = self(),
     Management = spawn_link(fun() -> management(0, queue:new()) end),

@@ -1,6 +1,6 @@
-%% A ring of processes in which everyone creates a message of its own and sends it on: seed 001 §6, procs.
+%% A ring of processes in which everyone creates a message of its own and sends it on: Wilhelmsson (2002, section 6), procs.
 %%
-%% Each message is a counter and a list of `Size` elements. Who gets one builds another with a list of its own and the counter
+%% Each message is a counter and a list of `Size` elements. Its receiver builds another with a list of its own and the counter
 %% less one. At zero the message goes on around, until the leader takes it out; so each is sent about `Times` times and then to
 %% the ring's end.
 -module(procs).

@@ -1,4 +1,4 @@
-%% One message for all processes of a ring, forwarded again and again: seed 001 §6, same.
+%% One message for all processes of a ring, forwarded again and again: Wilhelmsson (2002, section 6), same.
 -module(same).
 -export([main/1, run/2, run/3, child/4]).
 

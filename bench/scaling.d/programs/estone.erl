@@ -1,4 +1,4 @@
-%% The five parts of EStone that seed 004 section 6 compares, written anew after the descriptions there:
+%% The five parts of EStone that Hedqvist (1998, section 6) compares, written anew after the descriptions there:
 %%   small, medium, large   a message goes around a group of processes: a small integer, a mix of types of about a line, half a KB
 %%   gs_timeout             a synchronous client of a generic server: every request sets a timeout that never happens
 %%   timeout                a process that waits with one timeout after the other; a message always comes first

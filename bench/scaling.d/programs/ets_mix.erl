@@ -6,7 +6,7 @@
 -export([prepare/2, run/1, check/2]).
 
 -define(WORKERS, 16).
--define(KEEP, 500).         %% a worker deletes what it inserted so many steps before
+-define(KEEP, 500).         %% a worker deletes what it inserted this many steps before
 -define(COUNTERS, 1024).
 -define(LOADED, 20000).     %% objects that the lookups of the read mix find
 

@@ -16,7 +16,7 @@ run(Steps) ->
 
 check(Steps, Result) -> Result =:= Steps.
 
-%% Whoever sees the last step says so; then a message goes around that ends all.
+%% The process that sees the last step says so; then a message goes around that ends all.
 member(Next, Main, Steps) ->
     receive
         Steps -> Main ! {steps, Steps}, Next ! stop;

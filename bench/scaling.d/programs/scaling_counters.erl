@@ -4,7 +4,7 @@
 %% place. They are looked for where an emulator may have them, and are `missing` otherwise:
 %%   * heddle_stats:schedulers() -> [#{migrations => N, steals => N, wake_ups => N, lock_waits => N, lock_wait_ns => N}],
 %%     a map per scheduler in which any key may be absent;
-%%   * lock waits: the lock counter behind OTP's lcnt, in an emulator built with it (system_info(lock_counting)); its figures
+%%   * lock waits: the lock counter of OTP's lcnt, in an emulator built with it (system_info(lock_counting)); its figures
 %%     are those of the machine, not of a scheduler.
 -module(scaling_counters).
 -export([read/0, difference/2]).
