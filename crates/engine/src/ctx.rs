@@ -2,7 +2,7 @@
 //!
 //! Code is an array of 64-bit cells: the address of an operation, then its operands, one cell each. Operations are functions
 //! of one signature that end in a call of the next: LLVM turns that into a jump from opt-level 1 on (checked by
-//! `tests/tail_calls`). Rules for an operation:
+//! `tests/tail-calls`). Rules for an operation:
 //!
 //! 1. `ip`, `h` (heap top), `s` (stack top) and `r` (reductions left) live in arguments. Before anything that may look at the
 //!    process (natives, collection, signals) they are stored with `save!`; after anything that may have moved the heap or the

@@ -74,10 +74,8 @@ fn instance(name: Atom) -> Instance {
         compile_info: Term::NIL,
         has_on_load: false,
         on_load: None,
-        nifs: Vec::new(),
         literals: Literals::default(),
         coverage: Default::default(),
         message_sites: Vec::new(),
-        beam_bytes: 0,
     }
 }

@@ -29,14 +29,10 @@ pub struct Instance {
     pub has_on_load: bool,
     /// Offset of the on_load function's code.
     pub on_load: Option<u32>,
-    /// NIF-like natives of this module were linked by `load_nif`.
-    pub nifs: Vec<(Atom, u8)>,
     pub literals: Literals,
     pub coverage: crate::coverage::Coverage,
-    /// Ascending offsets of operations that build what is judged to be sent; empty if nobody asked for that.
+    /// Ascending offsets of operations that build what is judged to be sent; empty if that analysis is off.
     pub message_sites: Vec<u32>,
-    /// The file's own bytes were kept for this much code (for `code:all_loaded` style figures).
-    pub beam_bytes: usize,
 }
 
 /// Memory of the literals that the code refers to. Processes may still have some of them when the code goes.

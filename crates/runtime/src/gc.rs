@@ -426,7 +426,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
                     } else if fixed.contains(word) {
                         stays(word, fixed, &mut seen);
                     } else if !old.contains(ptr) {
-                        // Not expected (see the essay); correct all the same: promote it at once if it fits.
+                        // Cannot happen (see the essay): what an object that survived refers to is older, or is promoted with it.
                         panic!("collector: an object that survived points to a younger one");
                     }
                 }

@@ -8,7 +8,7 @@ use crate::process::{FLAG_ENDS, FLAG_TASK, Process};
 use crate::send::{PORTS, deliver, node_name};
 use crate::signal::{Body, Signal};
 use crate::trace::{events, flags, meters};
-use crate::{proctab, refs, shared, system_monitor, task};
+use crate::{proctab, shared, system_monitor, task};
 use heddle_term::{Heap, Term, am};
 use std::ptr::null_mut;
 
@@ -283,9 +283,4 @@ fn append(p: &mut Process, signal: Box<Signal>) {
     }
     p.messages.append(signal);
     system_monitor::queued(p);
-}
-
-/// A new identity for an unlink or the like.
-pub fn fresh_id() -> u64 {
-    refs::unique() | 1
 }

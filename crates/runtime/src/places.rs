@@ -77,11 +77,9 @@ mod tests {
             compile_info: Term::NIL,
             has_on_load: false,
             on_load: None,
-            nifs: Vec::new(),
             literals: Literals::default(),
             coverage: Default::default(),
             message_sites: Vec::new(),
-            beam_bytes: 0,
         })
     }
 

@@ -27,8 +27,8 @@ pub const STACK_SLACK_WORDS: usize = 8;
 /// `min_bin_vheap_size` unless something else is said.
 pub const USUAL_MIN_VHEAP_WORDS: usize = 46422;
 
-/// What others read and write is a line of the cache, and nothing of its owner's is in that: senders take the line from him again and
-/// again, while he runs (it costs 64 bytes a process; a tenth fewer samples of bang on two schedulers, with `trail`).
+/// What other threads read and write is one cache line, and of `Process` nothing is in it: senders take that line from the owner's core
+/// again and again while the process runs (it costs 64 bytes a process; a tenth fewer samples of bang on two schedulers, with `trail`).
 #[repr(C, align(64))]
 pub struct ProcShared {
     pub state: ProcState,
@@ -450,8 +450,6 @@ const _: () = assert!(size_of::<ProcShared>() <= 512);
 
 /// `Process::flags` bit: owns ETS tables.
 pub const FLAG_ETS: u16 = 1;
-/// Monitors node status.
-pub const FLAG_NODES: u16 = 2;
 /// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
 pub const FLAG_DETACHED: u16 = 4;
 /// A dirty thread is to collect it before it goes on.

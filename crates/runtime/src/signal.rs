@@ -110,7 +110,7 @@ pub enum Body {
         from: Term,
         id: u64,
     },
-    /// `watcher` wants to hear of our end. `name`: the registered name it used, or NONE.
+    /// `watcher` wants to hear of our end. `name`: the registered name that it used, if any.
     Monitor {
         watcher: Term,
         reference: RefId,
@@ -119,7 +119,7 @@ pub enum Body {
     Demonitor {
         reference: RefId,
     },
-    /// A thing we monitor ended. `object`: what stands in the message as fourth element when it is not the stored one.
+    /// A process or port that we monitor ended, for this reason.
     Down {
         reference: RefId,
         reason: Package,

@@ -69,9 +69,6 @@ impl Snapshot {
     pub fn is_exiting(self) -> bool {
         self.0 & (EXITING | FREE) != 0
     }
-    pub fn is_suspended(self) -> bool {
-        self.0 & SUSPENDED != 0
-    }
     pub fn awaits(self) -> bool {
         self.0 & AWAITS != 0
     }

@@ -3,7 +3,7 @@
 //! Small integers and one-digit results are done in registers. Larger operands are slices of 64-bit digits in place; long
 //! products and quotients go to `num-bigint`. See also `big_bits` (bit operations), `big_convert` (floats, bytes, text).
 
-use crate::boxed::{Header, Kind};
+use crate::boxed::Kind;
 use crate::heap::Heap;
 use crate::term::Term;
 use num_bigint::BigUint;
@@ -304,9 +304,4 @@ pub fn abs(heap: &mut Heap, a: Term) -> Result<Term, ArithError> {
     }
     let int = Int::of(a).ok_or(ArithError::Badarith)?;
     Ok(if int.negative { from_digits(heap, false, int.digits()) } else { a })
-}
-
-/// Sets the sign of a fresh big integer's header; for decoders that fill digits in place.
-pub fn big_header(negative: bool, digits: usize) -> Header {
-    Header::new(if negative { Kind::NegBig } else { Kind::PosBig }, digits)
 }

@@ -189,10 +189,8 @@ pub fn prepare_shown(bytes: &[u8], options: Options, show: impl FnOnce(&Emitter)
         compile_info,
         has_on_load: on_load.is_some(),
         on_load,
-        nifs: Vec::new(),
         literals: areas,
         coverage: recorder.coverage,
         message_sites,
-        beam_bytes: bytes.len(),
     })
 }

@@ -309,18 +309,6 @@ fn shortened(heap: &mut Heap, trace: Term) -> Term {
     if frames.len() <= depth() { trace } else { heap.list(&frames[..depth()]) }
 }
 
-/// Gives the exception a trace with a frame on top that no code address stands for.
-///
-/// # Safety
-/// As `unwind`.
-pub unsafe fn add_frame(c: *mut Ctx, p: &mut Process, ip: *const u64, frame: &[Term]) {
-    // SAFETY: by contract.
-    let raw = unsafe { raw_trace(c, p, ip) };
-    let rest = build_trace(&mut p.heap, raw);
-    let frame = p.heap.tuple(frame);
-    p.exception.trace = p.heap.cons(frame, rest);
-}
-
 /// Class that a raw trace was made for.
 fn trace_class(trace: Term) -> Class {
     let class = match trace.as_tuple() {

@@ -1,7 +1,6 @@
 //! Stack frames and heap checks.
 
-use crate::collect::make_room;
-use crate::ctx::{Ctx, Dst, Src, X, Y, bound, fits};
+use crate::ctx::{Dst, Src, X, Y, bound, fits};
 use crate::{fusable, goto, load, next, ops, save, then};
 use heddle_runtime::zeal;
 use heddle_term::Term;
@@ -184,24 +183,5 @@ fusable! {
     // target
     fn jump(ip, c, h, s, r; N) {
         goto!(*ip.add(1) as *const u64, c, h, s, r)
-    }
-}
-
-/// Where a collection is due for other operations: saves, collects, loads.
-///
-/// # Safety
-/// As `collect::make_room`.
-#[cold]
-#[inline(never)]
-pub unsafe fn collect_now(c: *mut Ctx, h: &mut *mut u64, s: &mut *mut u64, need: usize, live: usize) {
-    // SAFETY: by contract.
-    unsafe {
-        let p = &mut *(*c).p;
-        p.heap.htop = *h;
-        p.stop = *s;
-        p.sync_limit();
-        make_room(c, need, live);
-        *h = p.heap.htop;
-        *s = p.stop;
     }
 }

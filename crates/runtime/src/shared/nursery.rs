@@ -84,10 +84,6 @@ pub(super) fn copied_last() -> usize {
     COPIED_WORDS.load(Ordering::Relaxed)
 }
 
-pub fn limit_words() -> usize {
-    LIMIT_WORDS.load(Ordering::Relaxed)
-}
-
 /// A collection is over, which began at `began` by `cycles`: a minor one, if `is_minor`, that copied so many words; so many are old now.
 pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_words: usize) {
     GIVEN_WORDS.store(0, Ordering::Relaxed);

@@ -66,11 +66,12 @@ pub struct Clause {
     pub slots: usize,
 }
 
-/// A compiled specification. Its constants point into terms that outlive it: the caller's, or `source`.
+/// A compiled specification. Its constants point into terms that outlive it: the caller's, or `_source`.
 pub struct Program {
     pub clauses: Vec<Clause>,
     pub form: Form,
-    source: Option<Package>,
+    /// Held for as long as the program, never read. None: the caller holds the terms.
+    _source: Option<Package>,
 }
 
 /// How the term was meant that a program was compiled from.
@@ -84,7 +85,7 @@ pub enum Form {
     MatchObject,
 }
 
-// SAFETY: constants lie in `source`, which nobody changes, or (borrowed programs) the program stays in one native call.
+// SAFETY: constants lie in `_source`, which no thread changes, or (borrowed programs) the program stays in one native call.
 unsafe impl Send for Program {}
 // SAFETY: as above.
 unsafe impl Sync for Program {}
@@ -119,20 +120,20 @@ impl Program {
     /// For use while `source` stays where it is.
     pub fn borrowed(source: Term, form: Form) -> Result<Program, Unfit> {
         let clauses = Program::clauses(source, form)?;
-        Ok(Program { clauses, form, source: None })
+        Ok(Program { clauses, form, _source: None })
     }
 
     pub fn owned(source: Term, form: Form) -> Result<Arc<Program>, Unfit> {
         let source = Package::new(source);
         let clauses = Program::clauses(source.term(), form)?;
-        Ok(Arc::new(Program { clauses, form, source: Some(source) }))
+        Ok(Arc::new(Program { clauses, form, _source: Some(source) }))
     }
 
     /// For calls and messages, which are matched as lists.
     pub fn for_trace(source: Term) -> Result<Program, Unfit> {
         let source = Package::new(source);
         let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).map_err(Unfit::of)?;
-        Ok(Program { clauses, form: Form::Spec, source: Some(source) })
+        Ok(Program { clauses, form: Form::Spec, _source: Some(source) })
     }
 
     /// It asks for what only calls have.
@@ -151,9 +152,5 @@ impl Program {
     pub fn reference(self: Arc<Program>, heap: &mut Heap) -> Term {
         let id = heddle_runtime::refs::fresh();
         heap.magic_reference(id.words(), self)
-    }
-
-    pub fn source_words(&self) -> usize {
-        self.source.as_ref().map_or(0, Package::words)
     }
 }
