@@ -18,7 +18,7 @@ pub enum Right {
     Info,
 }
 
-/// The resource behind a magic reference, borrowed for as long as the native runs (nothing is collected meanwhile).
+/// The resource of a magic reference, borrowed for as long as the native runs (nothing is collected meanwhile).
 pub fn resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
     if !term.is_kind(Kind::MagicRef) {
         return None;
@@ -29,7 +29,7 @@ pub fn resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
     any.downcast_ref::<T>()
 }
 
-/// A live table, whoever asks.
+/// A live table, whatever its protection.
 pub fn find<'a>(term: Term) -> Option<&'a Table> {
     let table = match term.as_atom() {
         Some(name) => registry::named(name)?,

@@ -1,5 +1,5 @@
 //! The chains of one shard of a hash table: a power of two of buckets, each a list of objects in the table's order (by place,
-//! then by key). Whoever calls holds the shard's lock: for reading in what only looks, for writing in what changes links.
+//! then by key). The caller holds the shard's lock: for reading in what only looks, for writing in what changes links.
 
 use super::object::{Object, Owned};
 use heddle_term::Term;
@@ -138,7 +138,7 @@ impl Chains {
         bucket(place, self.shard_bits as u32, self.bits())
     }
 
-    /// What `bucket` needs, for who has no lock and only wants to know where the head may lie.
+    /// What `bucket` needs, for a caller that has no lock and only wants to know where the head may lie.
     pub(super) fn outline(&self) -> (*mut *mut Object, u8) {
         (if self.heads.is_empty() { null_mut() } else { self.heads.as_ptr().cast_mut() }, self.bits)
     }
@@ -169,7 +169,7 @@ impl Chains {
         }
     }
 
-    /// First object at or behind `place` in this shard.
+    /// First object at or after `place` in this shard.
     pub(super) fn at_or_after(&self, place: u64) -> *mut Object {
         if self.heads.is_empty() {
             return null_mut();
@@ -190,7 +190,7 @@ impl Chains {
         null_mut()
     }
 
-    /// The object behind `object` in this shard's order.
+    /// The object after `object` in this shard's order.
     pub(super) fn after(&self, object: *mut Object) -> *mut Object {
         // SAFETY: as in `seek`.
         unsafe {
@@ -308,7 +308,7 @@ impl Iterator for Group {
 }
 
 impl Chains {
-    /// First object in a bucket behind that of `place`.
+    /// First object in a bucket after that of `place`.
     pub(super) fn at_or_after_bucket(&self, place: u64) -> *mut Object {
         if self.heads.is_empty() {
             return null_mut();

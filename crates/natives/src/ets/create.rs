@@ -71,7 +71,7 @@ fn parse(options: Term) -> Option<Options> {
     if out.kind == Type::OrderedSet && out.locks.is_some() {
         return None;
     }
-    // Nobody else writes to a private table.
+    // No other process writes to a private table.
     if out.protection == Protection::Private {
         (out.write_concurrency, out.locks) = (am::FALSE, None);
     }

@@ -36,7 +36,7 @@ pub struct HashStore {
     keeping: AtomicBool,
 }
 
-/// One line of the cache: who takes the lock has the rest too.
+/// One line of the cache: a thread that takes the lock has the rest too.
 #[repr(align(128))]
 struct Shard {
     chains: ReaderLock<Chains>,
@@ -288,7 +288,7 @@ impl HashStore {
     }
 
     /// Inserts all or (when only new keys are wanted and one is taken) none, in one step. None if the table is not there by then: asked
-    /// while nobody else sees what is inserted, as who does may delete the table at once.
+    /// while no other process sees what is inserted, as one that does may delete the table at once.
     pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool, is_there: impl Fn() -> bool) -> Option<bool> {
         let mut wanted: Vec<usize> = objects.iter().map(|o| self.shard_index(o.hash)).collect();
         wanted.sort_unstable();
@@ -426,7 +426,7 @@ impl HashStore {
                 object = chains.after(object);
             }
             if enough {
-                // Whether anything follows is for the next call to find out, as in stock.
+                // The next call finds out if anything follows, as in stock.
                 return (last + 1 < PLACE_END).then_some(last + 1);
             }
         }

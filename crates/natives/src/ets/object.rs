@@ -1,5 +1,5 @@
 //! A stored object: one allocation with a header and the flat words of the tuple, literals copied with them. The header is short, so
-//! that a pair of immediates is one line of the cache: who changes a counter that another core changed last waits for that line.
+//! that a pair of immediates is one line of the cache: a thread that changes a counter that another core changed last waits for that line.
 
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping};
 use heddle_term::refbin::RefBin;
@@ -22,7 +22,7 @@ pub struct Object {
 }
 
 const HEADER_WORDS: usize = size_of::<Object>() / 8;
-const _: () = assert!(size_of::<Object>() + 3 * 8 <= 64, "a pair of immediates is to be one line");
+const _: () = assert!(size_of::<Object>() + 3 * 8 <= 64, "a pair of immediates must be one line");
 
 impl Object {
     fn bytes(data_words: usize) -> usize {
@@ -55,7 +55,7 @@ impl Object {
         if !value.is_immediate() || !self.elements()[index].is_immediate() {
             return false;
         }
-        // SAFETY: the tuple lies in our own data and nobody else looks at it under the write lock.
+        // SAFETY: the tuple lies in our own data and no other thread looks at it under the write lock.
         unsafe { *self.tuple().ptr().add(1 + index) = value.raw() };
         true
     }
@@ -90,11 +90,11 @@ impl Owned {
         let data_words = flat_size_keeping(tuple, Keep::NOTHING);
         let bytes = Object::bytes(data_words);
         let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(heddle_memory::Kind::Ets, bytes) };
-        // SAFETY: fresh memory, and the words behind the header number as many as were counted.
+        // SAFETY: fresh memory, and the words after the header number as many as were counted.
         unsafe {
             let object = heddle_memory::allocate(heddle_memory::Kind::Ets, bytes).cast::<Object>();
             let mut off_heap = OffHeap::new();
-            // Terms are addresses: who makes one of a reference to the object reaches the data behind it by this.
+            // Terms are addresses: one that is made of a reference to the object reaches the data after it by this.
             let address = object.expose_provenance() as u64;
             let copy = copy_to_keeping(tuple, object.add(1).cast::<u64>(), &mut off_heap, Keep::NOTHING);
             // It fits: what has anything elsewhere is no shorter than the header.

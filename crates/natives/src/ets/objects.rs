@@ -48,7 +48,7 @@ fn objects(p: &mut Process, table: &Table, list: Term) -> Result<Vec<Owned>, Thr
     Ok(ListIter::new(list).map(|tuple| table.object(tuple)).collect())
 }
 
-/// Who sees what is inserted may delete the table before this returns: it succeeded all the same.
+/// A process that sees what is inserted may delete the table before this returns: it succeeded all the same.
 fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Write)?;
     if table.key_of(a[1]).is_some() {
@@ -61,7 +61,7 @@ fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(true))
 }
 
-/// Whether it was done.
+/// True if it was done.
 fn insert_list(p: &mut Process, a: &[Term], table: &Table, only_new: bool) -> Result<bool, Thrown> {
     let objects = objects(p, table, a[1])?;
     table.insert_all(objects, only_new).ok_or_else(|| access::missing(p, a[0]))

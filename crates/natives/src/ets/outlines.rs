@@ -1,4 +1,4 @@
-//! Where the chains of a hash table lie, shard by shard, for who has no lock yet. It is read by all and changes only when chains grow
+//! Where the chains of a hash table lie, shard by shard, for a thread that has no lock yet. It is read by all and changes only when chains grow
 //! or shrink, so every core keeps a copy. With it the line of a chain's head is under way while the shard's lock is waited for: on a
 //! table that several cores write to both come from another core half of the time, one after the other without this.
 

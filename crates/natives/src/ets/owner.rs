@@ -20,13 +20,13 @@ pub fn heir(table: &Table) -> MutexGuard<'_, Option<Heir>> {
     Class::EtsTable.lock(&table.heir)
 }
 
-/// Makes `pid` the owner and tells it. False if it is gone; then nobody owns the table.
+/// Makes `pid` the owner and tells it. False if it is gone; then no process owns the table.
 fn transfer(table: &Arc<Table>, pid: u64, from: u64, data: Term) -> bool {
     registry::TRANSFERRED.store(true, Ordering::SeqCst);
     let Some(to) = proctab::lookup(pid) else { return false };
     table.owner.store(pid, Ordering::Release);
     registry::own(pid, Arc::clone(table));
-    // A process that is ending may have looked at its tables already: whoever takes ours out of its holdings has it.
+    // A process that is ending may have looked at its tables already: the one that takes ours out of its holdings has it.
     if to.state.load().is_exiting() && registry::disown(pid, table) {
         return false;
     }
@@ -80,7 +80,7 @@ pub fn at_exit(p: &mut Process) {
         if !table.is_alive() {
             continue;
         }
-        // The heir stays what it is, should the table come back to somebody who ends before it.
+        // The heir stays what it is, should the table come back to a process that ends before it.
         let heir = heir(&table).as_ref().map(|heir| (heir.pid, Package::new(heir.data.term())));
         if let Some((heir, data)) = heir
             && heir != me

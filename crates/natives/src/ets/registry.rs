@@ -46,7 +46,7 @@ fn cell(name: Atom) -> Option<&'static AtomicPtr<Table>> {
     if chunk.is_null() {
         return None;
     }
-    // SAFETY: chunks have CHUNK cells and live for ever.
+    // SAFETY: chunks have CHUNK cells and are never freed.
     Some(unsafe { &*chunk.add(name.index() as usize % CHUNK) })
 }
 
@@ -143,7 +143,7 @@ pub fn by_id(id: RefId) -> Option<Arc<Table>> {
     tables(id).as_ref()?.get(&id).cloned()
 }
 
-/// The live resource behind a reference's words, for references that came as text or bytes.
+/// The live resource of a reference's words, for references that came as text or bytes.
 pub fn find_magic(words: [u32; 3]) -> Option<Arc<dyn Resource>> {
     by_id(RefId::from_words(words)).map(|t| t as Arc<dyn Resource>)
 }
@@ -156,7 +156,7 @@ pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
 
-// ---- who holds what ----
+// ---- tables by their owners ----
 
 /// Runs `f` on what a process holds, alone.
 pub fn holdings<R>(pid: u64, f: impl FnOnce(&mut Belongings) -> R) -> R {

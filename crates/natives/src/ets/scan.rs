@@ -17,7 +17,7 @@ pub enum Position {
     Start,
     /// Place in a hash table.
     At(u64),
-    /// Behind this key of an ordered table, in the direction of the traversal.
+    /// After this key of an ordered table, in the direction of the traversal.
     Behind(Term),
     End,
 }

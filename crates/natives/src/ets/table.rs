@@ -56,7 +56,7 @@ pub enum Store {
     Tree(Box<TreeStore>),
 }
 
-/// Who gets the table when its owner ends.
+/// The process that gets the table when its owner ends.
 pub struct Heir {
     pub pid: u64,
     pub data: Package,

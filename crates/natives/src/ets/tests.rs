@@ -93,7 +93,7 @@ fn traversal_sees_every_object_once_while_the_table_grows_and_shrinks() {
 }
 
 #[test]
-fn next_goes_on_behind_a_key_that_is_gone() {
+fn next_goes_on_after_a_key_that_is_gone() {
     let mut heap = Heap::new();
     let store = HashStore::new(0, Copies::One);
     (0..100).for_each(|n| store.insert(stored(&mut heap, n, 0)));
@@ -177,7 +177,7 @@ fn numbers_are_equal_by_value_in_trees_only() {
 
 /// A queue: keys come at one end and go at the other.
 #[test]
-fn pieces_that_nobody_comes_to_any_more_do_not_stay() {
+fn pieces_that_are_visited_no_more_do_not_stay() {
     let store = TreeStore::new(true);
     let mut heap = Heap::new();
     for key in 0..2000 {

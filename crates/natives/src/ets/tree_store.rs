@@ -1,7 +1,7 @@
 //! Ordered tables: balanced trees, each with a lock, that share the order of keys among them.
 //!
-//! A table starts with one piece. Where writers wait for each other a piece splits in two, where nobody waits neighbours join,
-//! whatever options the table was made with. The directory of pieces is replaced as a whole and read without a lock: who finds a
+//! A table starts with one piece. Where writers wait for each other a piece splits in two, where none waits neighbours join,
+//! whatever options the table was made with. The directory of pieces is replaced as a whole and read without a lock: a reader that finds a
 //! piece that was replaced meanwhile looks again.
 
 use super::object::{Change, Object, Owned, Verdict};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 pub struct TreeStore {
     directory: AtomicPtr<Directory>,
-    /// Who replaces the directory holds this.
+    /// The thread that replaces the directory holds this.
     resizing: Mutex<()>,
     /// Made for concurrent writers, as `ets:info` shows.
     concurrent: bool,
@@ -152,7 +152,7 @@ impl TreeStore {
             let (mut contents, advice) = segment.write();
             if !contents.replaced {
                 let result = f(&mut contents);
-                // Nobody may come here again: where keys only rise, pieces without objects would stay behind and use up the number.
+                // This piece may not be visited again: where keys only rise, pieces without objects would stay and use up the number.
                 let advice = if contents.tree.is_empty() && directory.segments.len() > 1 { Advice::Join } else { advice };
                 self.adapt(key, segment, contents, advice);
                 return result;
@@ -239,7 +239,7 @@ impl TreeStore {
 
     pub fn clear(&self) -> (usize, Removed) {
         let _resizing = Class::EtsTreeShape.lock(&self.resizing);
-        // Nobody replaces any of these meanwhile.
+        // None of these is replaced meanwhile.
         let mut guards: Vec<Guard> = self.directory().segments.iter().map(|s| s.write().0).collect();
         // Counters change under the locks of pieces only.
         let mut count = 0;
@@ -311,7 +311,7 @@ impl TreeStore {
         result
     }
 
-    /// Visits the objects of `range` behind `from` until `f` answers that it has enough. True at the end of the range.
+    /// Visits the objects of `range` after `from` until `f` answers that it has enough. True at the end of the range.
     pub fn scan(&self, range: Range, from: Option<Term>, backward: bool, f: impl FnMut(&Object) -> bool) -> bool {
         let (low, high) = TreeStore::bounds(range, from, backward);
         self.visit(low, high, backward, f)
@@ -404,7 +404,7 @@ impl TreeStore {
         if advice == Advice::Keep {
             return;
         }
-        // Never waited for: who holds it may want our piece.
+        // Never waited for: its holder may want our piece.
         let Ok(_resizing) = self.resizing.try_lock() else { return };
         // Maybe a newer directory than the one we came by, but with our piece in it, which is not replaced.
         let directory = self.directory();
@@ -445,7 +445,7 @@ type Guard<'a> = WriteGuard<'a, Contents>;
 
 impl Drop for TreeStore {
     fn drop(&mut self) {
-        // SAFETY: nobody looks any more, and the table owns it.
+        // SAFETY: no reader is left, and the table owns it.
         drop(unsafe { Box::from_raw(*self.directory.get_mut()) });
     }
 }

@@ -72,7 +72,7 @@ fn index(table: &Table, position: Term, elements: usize) -> Result<usize, Fault>
 struct Step {
     position: Term,
     increment: Term,
-    /// Limit and the value behind it.
+    /// Limit, and the value that is set beyond it.
     limit: Option<(Term, Term)>,
 }
 

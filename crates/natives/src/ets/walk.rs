@@ -61,7 +61,7 @@ fn neighbour(p: &mut Process, a: &[Term], backward: bool, with_objects: bool) ->
         if !objects.is_nil() {
             return Ok(p.heap.tuple(&[found, objects]));
         }
-        // It went between the two steps: on to the one behind it.
+        // It went between the two steps: on to the one after it.
         (key, asked) = (Some(found), false);
     }
 }

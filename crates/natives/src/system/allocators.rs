@@ -9,10 +9,10 @@
 //! | `fix_alloc` | process structs and timers: their number by their size; they lie in `std_alloc` |
 //! | `std_alloc` | all else that this machine allocates: tables, code, ports |
 //!
-//! The others are off. An instance is a scheduler's (0: all other threads, and carriers that nobody allocates from now: its pool).
+//! The others are off. An instance is a scheduler's (0: all other threads, and carriers that no thread allocates from now: its pool).
 //! A carrier is one of the allocator's areas, all of whose blocks have one size, as far as it was ever used; one with room for a
 //! single block is a `sbcs`. The highest
-//! figures (third and fourth element) are the highest that anybody was told: nobody watches in between. What C libraries allocate
+//! figures (third and fourth element) are the highest that a caller was told: there is no watch in between. What C libraries allocate
 //! (`re`, `zlib`) and the stacks of threads are not counted.
 
 use crate::args;
@@ -267,7 +267,7 @@ fn of_kind(p: &mut Process, question: Question, name: Term, kind: Kind, rows: &m
             items.push(p.heap.tuple(&[atom("options"), options]));
         }
         for part in PARTS {
-            // The pool is everybody's.
+            // The pool belongs to all.
             if part != Part::Pool || instance == 0 {
                 items.push(Teller { heap: &mut p.heap, kind, instance, part }.part(parts[part as usize], is_long));
             }

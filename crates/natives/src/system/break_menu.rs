@@ -28,7 +28,7 @@ static IS_UP: AtomicBool = AtomicBool::new(false);
 pub fn start() {
     let thread = std::thread::Builder::new().name("break menu".into()).spawn(|| {
         loop {
-            // Acquire, Release: what the menu did is seen by who brings the next one, and the other way round.
+            // Acquire, Release: what the menu did is seen by the thread that brings the next one, and the other way round.
             while !IS_UP.load(Ordering::Acquire) {
                 std::thread::park();
             }

@@ -16,7 +16,7 @@ pub struct Cpu {
 }
 
 /// ERTS' limit of identities.
-const MOST: u32 = 65535;
+const MAX: u32 = 65535;
 
 /// What is wrong with a topology, in stock's words.
 pub type Wrong = &'static str;
@@ -110,7 +110,7 @@ fn entries(list: Term, above: Option<Level>, path: Cpu, out: &mut Vec<Cpu>) -> O
         path.set(level, id as u32);
         match args::option(inside) {
             Some((logical, n)) if logical.name() == "logical" => {
-                path.logical = args::count(n).and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= MOST)?;
+                path.logical = args::count(n).and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= MAX)?;
                 out.push(path);
             }
             _ => entries(inside, Some(level), path, out)?,
@@ -225,7 +225,7 @@ fn from_group(group: &str) -> Result<Vec<Cpu>, Wrong> {
 
 /// `0-3,7`
 fn identifiers(text: &str) -> Result<Vec<u32>, Wrong> {
-    let number = |text: &str| text.parse().ok().filter(|n| *n <= MOST).ok_or("invalid identifier");
+    let number = |text: &str| text.parse().ok().filter(|n| *n <= MAX).ok_or("invalid identifier");
     let mut out = Vec::new();
     for range in text.split(',') {
         let (from, to) = range.split_once('-').unwrap_or((range, range));

@@ -59,7 +59,7 @@ pub(super) fn process(out: &mut impl Write, q: ProcRef, stopped: bool, own: Opti
     }
     let local = match own {
         Some(own) => own,
-        // SAFETY: nobody runs it: schedulers stand still, and no dirty thread has it.
+        // SAFETY: it does not run: schedulers stand still, and no dirty thread has it.
         None => unsafe { q.local() },
     };
     let state = if own.is_some() {
@@ -96,11 +96,11 @@ pub(super) fn ports(out: &mut impl Write, stopped: bool) -> Result<()> {
             let inner = local.relations.get();
             links.extend(inner.iter().flat_map(|inner| inner.links.keys()).map(|&other| shown(other)));
         };
-        // Those of a port that does something now are left out: waiting for it could take for ever.
+        // Those of a port that does something now are left out: waiting for it could have no end.
         if !stopped {
             task::try_now(q).iter_mut().filter_map(task::Entered::process).for_each(|local| look(local));
         } else if !state.is_running() && !state.is_exiting() {
-            // SAFETY: nobody runs it: schedulers stand still.
+            // SAFETY: it does not run: schedulers stand still.
             look(unsafe { q.local() });
         }
         if !links.is_empty() {

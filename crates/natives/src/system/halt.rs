@@ -78,7 +78,7 @@ pub fn crash(slogan: &str) -> ! {
 /// How long the dump of a machine without memory may take, in seconds: the thread that writes it may hold a lock that it wants.
 const OUT_OF_MEMORY_SECONDS: u32 = 20;
 
-/// Ends the machine because the system has no memory for a block of that kind and of so many bytes.
+/// Ends the VM because the system has no memory for a block of that kind and of `bytes` bytes.
 pub fn out_of_memory(kind: heddle_memory::Kind, bytes: usize) -> ! {
     // SAFETY: the system's own handling of this signal ends the process.
     unsafe {

@@ -68,7 +68,7 @@ fn summary(heap: &mut Heap, sum: &Summary) -> Term {
 #[derive(Default)]
 struct Figure(AtomicU64);
 
-/// The sum over all processes, for whom it is, and how many have not answered.
+/// The sum over all processes, the process that asked, and how many have not answered.
 struct Asked {
     asker: u64,
     reference: RefId,
@@ -84,7 +84,7 @@ struct Asked {
 
 impl Figure {
     fn add(&self, more: usize) {
-        // Relaxed: who is the last one to answer sees it by `left`.
+        // Relaxed: the last one to answer sees it by `left`.
         self.0.fetch_add(more as u64, Ordering::Relaxed);
     }
 }
@@ -125,7 +125,7 @@ impl Asked {
     fn answer(&self, process: Option<&mut Process>) {
         if let Some(q) = process {
             let words = |from: *mut u64, to: *mut u64| (to as usize - from as usize) / 8;
-            // A shared old generation is nobody's: `map` adds it.
+            // A shared old generation belongs to no process: `map` adds it.
             let old = if shared::is_on() { shared::retired_words_of(q) } else { words(q.old_start, q.old_top) };
             self.processes.add(1);
             self.used_words.add(q.used_words() + old + q.heap.fragment_words);

@@ -1,4 +1,4 @@
-//! system_info, system_flag, and the settings behind them.
+//! system_info, system_flag, and their settings.
 
 use super::{allocators, binding, multi_scheduling};
 use crate::args;
@@ -436,14 +436,14 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             };
             Ok(system_logger(cell.swap(new, Ordering::Relaxed)))
         }
-        // kernel_refc knows who wants it, and switches it off after the last.
+        // kernel_refc knows which processes want it, and switches it off after the last.
         "scheduler_wall_time" if args::boolean(a[1]).is_some() => {
             Err(p.trap_to(Atom::new("erts_internal"), Atom::new("system_flag_scheduler_wall_time"), &[a[1]]))
         }
         "microstate_accounting" => Ok(Term::bool(match args::boolean(a[1]) {
             Some(on) => {
                 let before = msacc::switch(on);
-                // While nobody counted the calling thread did not say that it runs a process.
+                // Before the count began the calling thread did not say that it runs a process.
                 msacc::enter(msacc::State::Emulator);
                 before
             }

@@ -49,7 +49,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 Ok(p.heap.list(&keys))
             }
             "processes" => info::processes(p, &[]),
-            // How `processes/0` goes about it: the whole table at once, whatever reductions are left, ten pids for one of them; who
+            // How `processes/0` goes about it: the whole table at once, whatever reductions are left, ten pids for one of them; a process that
             // ends meanwhile needs no care.
             "processes_bif_info" => {
                 let table = proctab::limit();
@@ -122,7 +122,7 @@ fn binary_info(p: &mut Process, bits: Term) -> Term {
         _ => bits.word(1),
     };
     let block = original.word(2) as *const RefBin;
-    // Relaxed: a figure; whoever appends settles the room with a compare-and-swap.
+    // Relaxed: a figure; a writer that appends settles the room with a compare-and-swap.
     // SAFETY: the binary owns a reference to its block.
     let (capacity, used) = unsafe { (RefBin::capacity_bytes(block), RefBin::used_bits(block).load(Ordering::Relaxed)) };
     let bytes = BitsView::of(bits).map_or(0, |view| view.len_bytes());
@@ -220,7 +220,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                         && other.flags & FLAG_DETACHED == 0
                     {
                         if shared::is_on() {
-                            // Behind its signals.
+                            // After its signals.
                             other.need_major = true;
                             other.request_collection();
                         } else {
@@ -268,7 +268,7 @@ impl Resource for Nothing {
     }
 }
 
-/// Where the object behind a magic reference is, and how many references there are.
+/// Where the object of a magic reference is, and how many references there are.
 fn magic(reference: Term) -> Option<(u64, usize)> {
     if !reference.is_kind(Kind::MagicRef) {
         return None;

@@ -29,7 +29,7 @@ mod terminate;
 pub mod time;
 pub mod topology;
 
-/// Set at start-up: how many identities the machine gave to system processes (spec 2.3).
+/// Set at start-up: how many identities the VM gave to system processes.
 pub fn is_system_process(pid: u64) -> bool {
     pid < 9
 }

@@ -1,8 +1,8 @@
-//! `system_flag(multi_scheduling, _)`: while somebody blocks, only the first scheduler runs processes, also those that have
+//! `system_flag(multi_scheduling, _)`: while a process blocks, only the first scheduler runs processes, also those that have
 //! threads of their own; dirty threads take turns with it unless only normal schedulers are blocked (`runtime::blocking`). And how
-//! many schedulers, normal ones and dirty ones for CPU, are online meanwhile for those who ask.
+//! many schedulers, normal ones and dirty ones for CPU, are said to be online meanwhile.
 //!
-//! Who blocks goes on when that is so: every other thread has been through its loop since, and has put down what it ran.
+//! A process that blocks goes on when that is so: every other thread has been through its loop since, and has put down what it ran.
 
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::{blocking, dirty, placement, qsbr, sched, send, zeal};
@@ -11,14 +11,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 struct Blocks {
-    /// Who blocks, how often, and whether only normal schedulers are meant.
+    /// The processes that block, how often, and true if only normal schedulers are meant.
     by: Vec<(u64, u32, bool)>,
     /// What was online before.
     online: usize,
 }
 
 static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { by: Vec::new(), online: 0 });
-/// Somebody blocks: what each ending process asks.
+/// A process blocks: what each ending process asks.
 static ANY: AtomicBool = AtomicBool::new(false);
 
 pub fn init() {
@@ -48,12 +48,12 @@ impl Blocks {
     }
 }
 
-/// How many are online for those who ask.
+/// How many are said to be online.
 pub fn online() -> usize {
     BLOCKS.lock().unwrap().online()
 }
 
-/// Sets how many are online, at once or behind a block, and of dirty ones for CPU as many in proportion; what it was. None: so many
+/// Sets how many are online, at once or after a block, and of dirty ones for CPU as many in proportion; returns what it was. None: that many
 /// cannot be.
 pub fn set_online(n: usize) -> Option<usize> {
     let options = sched::options();
@@ -97,7 +97,7 @@ pub fn state() -> Term {
     Atom::new(name).into()
 }
 
-/// Pids of those who block; `normal`: only normal schedulers.
+/// Pids of the processes that block; `normal`: only normal schedulers.
 pub fn blockers(normal: bool) -> Vec<Term> {
     BLOCKS.lock().unwrap().by.iter().filter(|(_, _, n)| *n == normal).map(|(pid, _, _)| Term::local_pid(*pid)).collect()
 }
@@ -134,7 +134,7 @@ pub fn change(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         settle(&mut blocks);
     }
-    // Also who unblocks: it may run elsewhere, and others with it.
+    // Also one that unblocks: it may run elsewhere, and others with it.
     let epoch = qsbr::next();
     // It is asked again on its scheduler, with the epoch in which all others have looked.
     p.bump(zeal::slice() as usize);

@@ -3,8 +3,8 @@
 //! - `pin(Pid, N)`, `unpin(Pid)`: runs on scheduler N alone; wherever there is room. `move(Pid, N)`: goes on the queue of N, and is free
 //!   from there on, unless it was pinned: then it is pinned to N.
 //! - `private(Pid)`, `shared(Pid)`: gets a thread of its own; comes back.
-//! - `isolate(N, Pids)`: scheduler N is for those pinned to it, and these are pinned to it. `release(N)`: it is for all again; who was
-//!   pinned stays. `isolated()`: which are.
+//! - `isolate(N, Pids)`: scheduler N is for those pinned to it, and these are pinned to it. `release(N)`: it is for all again; a process that was
+//!   pinned stays so. `isolated()`: which are.
 //! - `place(Pid)`, `list()`: `any`, `{pinned, N}`, `{next, N}` (on its way), or `{private, Id}`; with the scheduler it ran on last.
 //!
 //! A process changes its place itself, when it handles the signal by which it is asked; the caller waits until it has.
@@ -71,7 +71,7 @@ fn back(p: &mut Process, a: &[Term], place: fn(Place) -> Place) -> NativeResult 
     change(p, a, &[target], place, |_| {})
 }
 
-/// The thread is there before the process is asked: so it is the caller who hears that there is none.
+/// The thread is there before the process is asked: so the caller hears that there is none.
 fn private(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = again_one(p, a) {
         return answer;
@@ -95,7 +95,7 @@ fn private(p: &mut Process, a: &[Term]) -> NativeResult {
 
 // ---- asking ----
 
-/// Processes that have not changed their places yet, and those that ended instead, for who waits for them.
+/// Processes that have not changed their places yet, and those that ended instead, for the process that waits for them.
 struct Ticket {
     pending: AtomicUsize,
     gone: AtomicUsize,
@@ -115,7 +115,7 @@ fn target(p: &mut Process, pid: Term, argument: usize) -> Result<ProcRef, Thrown
     proctab::lookup(pid.payload()).filter(|q| !q.state.load().is_exiting()).ok_or_else(|| wrong(p, argument, "noproc"))
 }
 
-/// Gives the processes the place that `place` makes of the one they have. `after` runs then in each, with its place; or, if it has
+/// Puts the processes where `place` says, from where they are. `after` runs then in each, with its place; or, if it has
 /// ended, without. The native is called again, with something else for the first of its arguments `a`, when all is done.
 fn change(
     p: &mut Process,
@@ -152,7 +152,7 @@ fn change(
                 ticket.gone.fetch_add(1, Ordering::Relaxed);
             }
             change(other.map(|other| other.shared()));
-            // Release: who finds none pending sees what was done before.
+            // Release: the one that finds none pending sees what was done before.
             if ticket.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
                 send::call_in(me, |_| {});
             }

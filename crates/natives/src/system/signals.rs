@@ -157,7 +157,7 @@ fn send_messages(signals: Receiver<libc::c_int>) {
     }
 }
 
-/// `{notify, Signal}` to erl_signal_server; dropped where nobody has that name.
+/// `{notify, Signal}` to erl_signal_server; dropped where no process has that name.
 fn notify(signal: libc::c_int) {
     let Some((name, _)) = SETTABLE.iter().find(|(_, number)| *number == signal) else { return };
     let Some(server) = names::whereis(Atom::new("erl_signal_server")).filter(|t| t.is_local_pid()) else { return };

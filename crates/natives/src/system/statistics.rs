@@ -91,7 +91,7 @@ fn total(tasks: &[i64]) -> Term {
     Term::small(tasks.iter().sum())
 }
 
-/// `[{Number, Worked, Counted}]` of the first `threads` schedulers; `undefined` while nobody counts.
+/// `[{Number, Worked, Counted}]` of the first `threads` schedulers; `undefined` while they are not counted.
 fn scheduler_times(p: &mut Process, threads: usize) -> Term {
     let Some(figures) = wall_time::figures() else { return heddle_term::am::UNDEFINED.into() };
     let rows: Vec<Term> = (1..)

@@ -6,7 +6,7 @@ use heddle_runtime::way_out;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A slice or native may take its time; one that takes longer than this is not waited for by whoever asks twice.
+/// A slice or native may take its time; one that takes longer than this is not waited for when asked twice.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 

@@ -14,7 +14,7 @@ use heddle_term::{Atom, Heap, Mfa, Term, literal, map};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// What is stored: a list of so many elements, from there on.
+/// What is stored: a list from the first number on, with that many elements.
 type Value = (i64, usize);
 
 struct Terms<const MASK: u64> {

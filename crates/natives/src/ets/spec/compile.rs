@@ -51,7 +51,7 @@ pub fn compile(term: Term, form: Form, dialect: Dialect) -> Result<Vec<Clause>, 
         None if term.is_cons() => return Err(vec!["Match programs are not in a proper list.".into()]),
         _ => return Err(vec!["Match programs are not in a list.".into()]),
     };
-    // Stock looks at the shape of all clauses first, and at no clause behind one with errors.
+    // Stock looks at the shape of all clauses first, and at no clause after one with errors.
     let mut shapes = Vec::with_capacity(parts.len());
     for part in parts {
         let Some(&[head, guards, body]) = part.as_tuple() else {
