@@ -1,6 +1,7 @@
 //! Lists: iteration, length, text and I/O data.
 
 use crate::bits::BitsView;
+use crate::boxed::{Header, Kind};
 use crate::heap::Heap;
 use crate::term::Term;
 
@@ -51,6 +52,42 @@ pub fn reverse(heap: &mut Heap, list: Term, tail: Term) -> Option<Term> {
         out = heap.cons(element, out);
     }
     iter.rest.is_nil().then_some(out)
+}
+
+/// The first `count` elements of a list, in new cells, followed by `tail`. The list has so many.
+pub fn copy_before(heap: &mut Heap, list: Term, count: usize, tail: Term) -> Term {
+    if count == 0 {
+        return tail;
+    }
+    let ptr = heap.alloc(2 * count);
+    let mut rest = list;
+    for i in 0..count {
+        debug_assert!(rest.is_cons());
+        // SAFETY: two words an element were allocated.
+        unsafe {
+            let cell = ptr.add(2 * i);
+            *cell = rest.head().raw();
+            *cell.add(1) = if i == count - 1 { tail.raw() } else { Term::cons(cell.add(2)).raw() };
+        }
+        rest = rest.tail();
+    }
+    Term::cons(ptr)
+}
+
+/// A tuple of the first `count` elements of a list, which has so many.
+pub fn to_tuple(heap: &mut Heap, list: Term, count: usize) -> Term {
+    let ptr = heap.alloc(1 + count);
+    let mut rest = list;
+    // SAFETY: room for the header and all elements was just allocated.
+    unsafe {
+        *ptr = Header::new(Kind::Tuple, count).raw();
+        for i in 1..=count {
+            debug_assert!(rest.is_cons());
+            *ptr.add(i) = rest.head().raw();
+            rest = rest.tail();
+        }
+    }
+    Term::boxed(ptr)
 }
 
 /// The bytes of a list of integers 0 to 255.

@@ -37,13 +37,13 @@ fn append(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_nil() {
         return Ok(a[1]);
     }
-    let Some(elements) = list::to_vec(a[0]) else { return Err(p.badarg()) };
+    let Some(count) = list::length(a[0]) else { return Err(p.badarg()) };
     if a[1].is_nil() {
-        p.bump(elements.len() / CELLS_PER_REDUCTION);
+        p.bump(count / CELLS_PER_REDUCTION);
         return Ok(a[0]);
     }
-    long::work(p, elements.len() * CELL_WORK)?;
-    Ok(p.heap.list_with_tail(&elements, a[1]))
+    long::work(p, count * CELL_WORK)?;
+    Ok(list::copy_before(&mut p.heap, a[0], count, a[1]))
 }
 
 /// Below this length of one of the lists a search of it is quicker than a table.

@@ -53,10 +53,10 @@ fn tuple_size(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn list_to_tuple(p: &mut Process, a: &[Term]) -> NativeResult {
-    match list::to_vec(a[0]) {
-        Some(elements) if elements.len() <= MAX_SIZE => {
-            long::work(p, elements.len() * 8)?;
-            Ok(p.heap.tuple(&elements))
+    match list::length(a[0]) {
+        Some(count) if count <= MAX_SIZE => {
+            long::work(p, count * 8)?;
+            Ok(list::to_tuple(&mut p.heap, a[0], count))
         }
         _ => Err(p.badarg()),
     }
