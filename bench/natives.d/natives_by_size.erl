@@ -21,7 +21,7 @@ run(Name, Kind, Make, Time, Size) ->
     end,
     erlang:garbage_collect().
 
-%% The least number of calls in a round: the collections that large results cost later are in its time. With one or two calls behind a
+%% The least number of calls in a round: the collections that large results cost later are in its time. With one or two calls after a
 %% collection a heap that happens to have room shows none of them.
 -define(MIN_CALLS, 8).
 

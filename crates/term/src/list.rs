@@ -54,7 +54,7 @@ pub fn reverse(heap: &mut Heap, list: Term, tail: Term) -> Option<Term> {
     iter.rest.is_nil().then_some(out)
 }
 
-/// The first `count` elements of a list, in new cells, followed by `tail`. The list has so many.
+/// The first `count` elements of a list, in new cells, followed by `tail`. The list has at least as many.
 pub fn copy_before(heap: &mut Heap, list: Term, count: usize, tail: Term) -> Term {
     if count == 0 {
         return tail;
@@ -74,7 +74,7 @@ pub fn copy_before(heap: &mut Heap, list: Term, count: usize, tail: Term) -> Ter
     Term::cons(ptr)
 }
 
-/// A tuple of the first `count` elements of a list, which has so many.
+/// A tuple of the first `count` elements of a list, which has at least as many.
 pub fn to_tuple(heap: &mut Heap, list: Term, count: usize) -> Term {
     let ptr = heap.alloc(1 + count);
     let mut rest = list;
