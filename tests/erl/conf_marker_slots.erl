@@ -15,8 +15,15 @@ main(_) ->
     calls(Echo, 100),
     Empty = timed(Echo),
     [self() ! {msg, N} || N <- lists:seq(1, 50_000)],
-    Full = lists:min([timed(Echo) || _ <- lists:seq(1, 3)]),
-    io:format("~p~n", [if Full < 10 * (Empty + 5000) -> fast; true -> {slow, Empty, Full} end]).
+    io:format("~p~n", [fast(Echo, 10 * (Empty + 5000), 15)]).
+
+%% One fast round is enough: a busy computer delays some.
+fast(Echo, Limit, N) ->
+    case timed(Echo) of
+        Time when Time < Limit -> fast;
+        Time when N =:= 1 -> {slow, Time, Limit};
+        _ -> fast(Echo, Limit, N - 1)
+    end.
 
 bad_timeout(Timeout) ->
     id(self()) ! init,

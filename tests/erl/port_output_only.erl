@@ -9,8 +9,11 @@ main(_) ->
 
 try_one(Options) ->
     Port = open_port({spawn, "true"}, Options),
-    {os_pid, Pid} = erlang:port_info(Port, os_pid),
-    gone(Pid, 100),
+    %% A port that reads may have ended already.
+    case erlang:port_info(Port, os_pid) of
+        {os_pid, Pid} -> gone(Pid, 100);
+        undefined -> ok
+    end,
     timer:sleep(50),
     Before = messages(Port),
     Is = erlang:port_info(Port, name),
