@@ -1,6 +1,6 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
-# make same-code   whether the operations' code and the loader's cells are the recorded ones (BLESS=1 accepts; tests/same-code --help)
+# make same-code   compare the code of operations and the cells of the loader with the record (BLESS=1 accepts; tests/same-code --help)
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)

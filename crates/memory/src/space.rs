@@ -5,7 +5,7 @@ pub const MIN_BYTES: usize = 1 << 30;
 
 /// In bytes; None: there is no limit.
 pub fn limit_bytes() -> Option<usize> {
-    // It does not know the call.
+    // Miri has no getrlimit.
     if cfg!(miri) {
         return None;
     }

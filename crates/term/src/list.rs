@@ -63,7 +63,7 @@ pub fn copy_before(heap: &mut Heap, list: Term, count: usize, tail: Term) -> Ter
     let mut rest = list;
     for i in 0..count {
         debug_assert!(rest.is_cons());
-        // SAFETY: two words an element were allocated.
+        // SAFETY: two words were allocated for each of the `count` elements, and `i` is below that.
         unsafe {
             let cell = ptr.add(2 * i);
             *cell = rest.head().raw();

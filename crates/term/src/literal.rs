@@ -15,7 +15,7 @@ use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// Reserved address space, in bytes; memory is only used as it is touched, but under Miri.
+/// Reserved address space, in bytes. Memory is only used as it is touched; under Miri all of it is used at once, so the range is small.
 pub const RESERVED_BYTES: usize = if cfg!(miri) { 1 << 20 } else { 16 << 30 };
 
 /// Where a range begins that is not there: no address of a term is within a range's size above it, nor does an end beyond it overflow.

@@ -193,7 +193,8 @@ impl Subject for Regions {
             self.look(number, 61);
             let block = &self.live[&number];
             // SAFETY: it is held.
-            assert!(unsafe { Region::is_held_alone(block.region, block.holds + block.by_others) }, "{number} is held by somebody else");
+            let is_alone = unsafe { Region::is_held_alone(block.region, block.holds + block.by_others) };
+            assert!(is_alone, "{number} has holders that the model does not know");
         }
     }
 
