@@ -45,7 +45,7 @@ pub fn option(term: Term) -> Option<(Atom, Term)> {
     }
 }
 
-/// The resource of type T behind a magic reference.
+/// The resource of type T that a magic reference refers to.
 pub fn resource<T: Resource>(term: Term) -> Option<Arc<T>> {
     if !term.is_kind(heddle_term::Kind::MagicRef) {
         return None;

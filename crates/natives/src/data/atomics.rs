@@ -1,4 +1,4 @@
-//! Modules `atomics` and `counters`: arrays of 64-bit words behind magic references.
+//! Modules `atomics` and `counters`: arrays of 64-bit words, which programs hold by magic references.
 
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process, Thrown};

@@ -199,7 +199,7 @@ fn longest_common_suffix(p: &mut Process, a: &[Term]) -> NativeResult {
     common(p, a[0], true)
 }
 
-/// Bytes of the block behind a binary. Of one on the heap stock answers the number of bits.
+/// The size in bytes of the off-heap block that a binary refers to. For a binary on the heap stock answers its number of bits.
 fn referenced_byte_size(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = BitsView::of(a[0]) else { return Err(p.badarg()) };
     let original = if a[0].is_kind(Kind::SubBits) { a[0].slot(2) } else { a[0] };

@@ -213,7 +213,7 @@ impl Builder<'_> {
         let bracket = authority.iter().position(|&b| b == b']').filter(|_| authority[0] == b'[');
         let (host, port) = match (colon, bracket) {
             (None, _) => (authority, None),
-            // The colons inside the brackets of an IPv6 address are not the port's; what stands behind them otherwise is lost.
+            // The colons inside the brackets of an IPv6 address do not begin a port. Text that follows the brackets without a colon is dropped.
             (_, Some(bracket)) => {
                 let last = authority.iter().rposition(|&b| b == b':');
                 (&authority[..=bracket], last.filter(|&at| at == bracket + 1).map(|at| &authority[at + 1..]))

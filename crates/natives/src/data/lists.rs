@@ -151,11 +151,13 @@ fn length(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::small(count as i64))
 }
 
+/// Marks the argument of `reverse` after a yield.
 const PROPER: Term = Term::catch_marker(0);
 
 fn reverse(p: &mut Process, a: &[Term]) -> NativeResult {
-    // Behind a marker, which no program has: the rest of a list that was seen to be proper. Else its end is looked for before the
-    // first yield, as an error shows the arguments that the program gave.
+    // A call after a yield gets the rest of the list with `PROPER`, a term that no program has, as its first element: the list is
+    // known to be proper. The first call looks for the end of the list before it yields, as an error has to show the arguments that the
+    // program gave.
     let (mut rest, is_proper) = if a[0].is_cons() && a[0].head() == PROPER { (a[0].tail(), true) } else { (a[0], false) };
     let mut out = a[1];
     let mut count = 0;

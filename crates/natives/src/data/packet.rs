@@ -46,7 +46,7 @@ pub enum Next {
         total: usize,
         trailer: usize,
     },
-    /// More bytes are needed: so many in all, if that is known.
+    /// More bytes are needed. The packet takes this many in all, if that is known.
     More(Option<usize>),
     Invalid,
 }
@@ -131,7 +131,7 @@ impl Framing {
             return Next::More(None);
         }
         if is_old_hello(data) {
-            // The length counts the three bytes behind it.
+            // The length counts the three bytes that follow it, too.
             match (big_endian(&data[..2]) & 0x7fff).checked_sub(3) {
                 Some(body) => self.body(data, 5, body, 0),
                 None => Next::Invalid,
@@ -193,7 +193,7 @@ fn is_old_hello(data: &[u8]) -> bool {
     data[0] & 0x80 != 0 && data[2] == 1
 }
 
-/// The kind that a program names, and whether strings are to be binaries.
+/// The kind that a program names, and true if strings in its packets become binaries.
 pub fn kind(term: Term) -> Option<(Kind, bool)> {
     if let Some(n) = term.as_small() {
         return Some(match n {

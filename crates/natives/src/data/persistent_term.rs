@@ -30,7 +30,7 @@ heddle_runtime::natives! { TABLE:
 const FREE: u64 = 0;
 const ERASED: u64 = Term::NONE.raw();
 const FIRST_SIZE: usize = 256;
-/// Who asks for all pays for the table: at most every other slot has a term.
+/// A native that looks at all terms pays reductions for all slots of the table, of which at most every other one has a term.
 const SLOTS_PER_REDUCTION: usize = 16;
 
 struct Table {

@@ -136,7 +136,7 @@ impl std::ops::Deref for Used {
     }
 }
 
-/// The pattern that an argument is; one that is to be made is fit for a text of that length in bytes.
+/// The pattern that an argument is. A pattern that is made here suits a text of `text_bytes`.
 fn pattern(term: Term, text_bytes: usize) -> Option<Used> {
     if let Some(&[tag, reference]) = term.as_tuple() {
         let pattern = args::resource::<Pattern>(reference)?;
@@ -200,8 +200,8 @@ fn arguments(p: &mut Process, a: &[Term], is_split: bool) -> Result<Search, Thro
 }
 
 impl Search {
-    /// The first match. It is mostly near, and what lies behind it is no work: it is looked for in a short part first, then in as
-    /// much as may be searched here, and last on a dirty scheduler.
+    /// The first match. It is mostly near, and bytes after it cost nothing. So the search looks in a short part first, then in as
+    /// many bytes as a normal scheduler may search, and last on a dirty scheduler.
     fn first(&self, p: &mut Process, strings: Term) -> Result<Option<(usize, usize)>, Thrown> {
         let rest = self.end - self.start;
         let here = rest.min(long::BINARIES.here(rest).saturating_mul(2));

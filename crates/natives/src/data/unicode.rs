@@ -32,7 +32,7 @@ fn encoding(term: Term) -> Option<Encoding> {
 trait Sink {
     /// Memory that a character or byte takes, with the result.
     const BYTES: usize;
-    /// So many characters or bytes will come, about.
+    /// About `size` characters or bytes will come.
     fn reserve(&mut self, size: usize);
     fn char(&mut self, c: char);
     /// Bytes that are known to be UTF-8.

@@ -96,7 +96,8 @@ impl Tcp {
         Ok(caller.reference.to_be_bytes().to_vec())
     }
 
-    /// Without waiting: nobody who is in line is overtaken.
+    /// Accepts a connection that is there already, unless another process waits for one.
+    /// Returns the reference of the answer, or None if the caller has to wait.
     fn accept_now(&mut self, port: &Arc<Port>, caller: u64) -> Option<Vec<u8>> {
         if !self.acceptors.is_empty() {
             return None;
@@ -108,7 +109,7 @@ impl Tcp {
     }
 
     fn accept_waiting(&mut self, port: &Arc<Port>) {
-        // Who ended no longer waits.
+        // Processes that ended no longer wait.
         self.acceptors.retain(|caller| proctab::lookup(caller.pid).is_some());
         while let Some(&caller) = self.acceptors.front() {
             let Some(accepted) = self.accept_one() else { return self.arm(port, Interest::Read) };
@@ -122,7 +123,7 @@ impl Tcp {
         let listener = self.fd.as_ref()?.as_raw_fd();
         loop {
             let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-            // SAFETY: nobody wants the address.
+            // SAFETY: null pointers say that no address is wanted.
             let fd = unsafe { libc::accept4(listener, std::ptr::null_mut(), std::ptr::null_mut(), flags) };
             if fd >= 0 {
                 // SAFETY: fresh and ours.

@@ -1,4 +1,4 @@
-//! What comes in: read when somebody wants it, cut into packets, given to the owner (active) or to who asked (passive).
+//! Input of a socket: read when a process wants it, cut into packets, and given to the owner (active) or to the process that asked (passive).
 
 use super::options::Active;
 use super::tcp::{Phase, Tcp};
@@ -22,7 +22,7 @@ pub struct Receiving {
     buffer: Vec<u8>,
     /// The first line of an HTTP message was there, its headers follow.
     in_headers: bool,
-    /// Who waits, and for how many bytes (0: what there is).
+    /// The process that waits, and for how many bytes (0: as many as there are).
     waiting: Option<(Caller, usize)>,
     pub traffic: Traffic,
 }
@@ -119,7 +119,7 @@ impl Tcp {
         self.phase == Phase::Connected && (self.options.active != Active::No || self.input.waiting.is_some())
     }
 
-    /// Delivers and reads, as long as somebody wants it and there is something.
+    /// Reads and delivers packets, as long as a process wants them and there is input.
     pub(super) fn take_input(&mut self, port: &Arc<Port>) {
         for _ in 0..READS {
             let missing = match self.deliver_packets(port) {
@@ -141,7 +141,8 @@ impl Tcp {
         self.arm(port, Interest::Read);
     }
 
-    /// Gives out whole packets while they are wanted; how many bytes the next one lacks, or None if nothing more is wanted.
+    /// Delivers the whole packets in the buffer while they are wanted.
+    /// Returns how many bytes the next one lacks, or None if nothing more is wanted.
     fn deliver_packets(&mut self, port: &Arc<Port>) -> Option<usize> {
         let mut at = 0;
         let missing = loop {
@@ -192,7 +193,7 @@ impl Tcp {
         let wanted = missing.max(self.options.buffer_bytes).min(LARGEST);
         let old = self.input.buffer.len();
         self.input.buffer.reserve(wanted);
-        // SAFETY: so much room was reserved; the length is set to what was written.
+        // SAFETY: `wanted` bytes of room were reserved; the length is set to what was written.
         let n = unsafe {
             let n = libc::read(fd, self.input.buffer.as_mut_ptr().add(old).cast(), wanted);
             self.input.buffer.set_len(old + n.max(0) as usize);

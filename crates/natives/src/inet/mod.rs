@@ -20,7 +20,7 @@ use std::sync::{Arc, Weak};
 
 pub use tcp::Tcp;
 
-/// Does something with the socket after so many milliseconds, if it is still there.
+/// Calls `f` with the socket after `ms` milliseconds, if the socket still exists.
 fn later(port: Weak<Port>, ms: u64, f: impl FnOnce(&mut Tcp, &Arc<Port>) + Send + 'static) {
     heddle_runtime::sched::after(ms, move || {
         if let Some(port) = port.upgrade() {
@@ -53,7 +53,7 @@ fn name_of(error: &std::io::Error) -> Reason {
     crate::errno::name(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// Who waits for the result of an operation.
+/// A process that waits for the result of an operation.
 #[derive(Clone, Copy)]
 struct Caller {
     pid: u64,

@@ -45,7 +45,7 @@ pub enum Active {
     No,
     Yes,
     Once,
-    /// So many messages.
+    /// Active for this many messages.
     Count(i16),
 }
 
@@ -128,7 +128,7 @@ fn system_set(fd: &OwnedFd, level: i32, name: i32, value: &[u8]) -> bool {
 
 fn system_get(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> Option<usize> {
     let mut len = value.len() as libc::socklen_t;
-    // SAFETY: room for so many bytes.
+    // SAFETY: `value` has room for `len` bytes.
     let done = unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, value.as_mut_ptr().cast(), &mut len) };
     (done == 0).then_some(len as usize)
 }

@@ -1,5 +1,5 @@
-//! What goes out: written at once where the descriptor takes it, queued otherwise. A sender who finds much queued is answered
-//! once it went out.
+//! Output of a socket: written at once where the descriptor takes it, queued otherwise. A process that sends while much is queued gets
+//! its answer when that is written.
 
 use super::input::Traffic;
 use super::options::Active;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub struct Output {
     queue: Queue,
-    /// Who is answered when less is queued.
+    /// Senders that get their answer when less is queued.
     senders: Vec<Sender>,
     pub subscribers: Vec<u64>,
     /// The connection is shut down for writing when all is out.
@@ -136,7 +136,7 @@ impl Tcp {
         let queued = self.output.queue.bytes();
         self.output.queue.push(chunk);
         if queued > 0 {
-            // Behind others' data. The limit counts only here: one send alone never waits for itself.
+            // This data comes after that of other senders. The limit counts only here: one send alone never waits for itself.
             if self.output.queue.bytes() >= self.options.high {
                 self.wait_for_room(port, sender);
             } else {

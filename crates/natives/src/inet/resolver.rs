@@ -1,6 +1,6 @@
-//! Names and addresses of hosts, as the system's own resolver knows them: what the program `inet_gethost` is for, on threads of this
-//! machine. OTP's `inet_gethost_native` opens that program of its tree as a port; here the port is this driver instead, so names resolve also
-//! where the tree's C programs do not run (they are of another libc). It speaks the program's protocol:
+//! Names and addresses of hosts, as the system's own resolver knows them: the work of OTP's program `inet_gethost`, done on threads of
+//! the VM. OTP's `inet_gethost_native` opens that program as a port. Here the port is this driver instead, so names resolve even where
+//! the programs of the OTP tree do not run because they need another libc. The driver speaks the program's protocol:
 //!
 //! | request | `[Serial:32, Operation, Family, ..]` |
 //! |---|---|
@@ -53,13 +53,13 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Is this the program that the driver stands in for?
+/// True if this is the program that the driver stands in for.
 pub fn is_meant(program: &Path) -> bool {
     let names: Vec<&str> = program.iter().rev().take(3).filter_map(|name| name.to_str()).collect();
     matches!(names[..], ["inet_gethost", "bin", erts] if erts.starts_with("erts-"))
 }
 
-/// Who asks, and what.
+/// The port that asks, and its request.
 type Request = (Arc<Port>, Vec<u8>);
 
 pub struct Resolver {

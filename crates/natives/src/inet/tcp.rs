@@ -36,7 +36,7 @@ pub struct Tcp {
     pub(super) output: Output,
     pub(super) connecting: Option<Caller>,
     pub(super) acceptors: VecDeque<Caller>,
-    /// The other side closed while nobody listened: why the next receive and the next send fail, once each.
+    /// The other side closed while no process listened: the reasons for which the next receive and the next send fail, once each.
     pub(super) ended_for_receive: Option<Reason>,
     pub(super) ended_for_send: bool,
     /// The owner heard that the other side sends no more, which it is told once.
@@ -220,7 +220,8 @@ impl Tcp {
         if unsafe { libc::shutdown(self.fd()?.as_raw_fd(), how) } < 0 { Err(last_error()) } else { Ok(Vec::new()) }
     }
 
-    /// `[1]`: to hear `{empty_out_q, Port}`. Answers what is queued, and only remembers who wants to hear if something is.
+    /// `[1]`: the caller wants `{empty_out_q, Port}` once. The answer is how many bytes are queued; the caller is remembered only if there
+    /// are any.
     fn subscribe(&mut self, caller: u64, data: &[u8]) -> Vec<u8> {
         let queued = self.output.queued_bytes() as u32;
         let mut reply = Vec::new();
@@ -297,7 +298,7 @@ impl Tcp {
         Some(fd)
     }
 
-    /// The port closes: who waits hears so, what is queued still goes out unless it is discarded.
+    /// The port closes. Processes that wait get an error; queued data still goes out, unless it is discarded.
     pub fn close(&mut self, port: &Port, discards: bool) {
         let fd = self.abandon();
         let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());

@@ -92,7 +92,7 @@ pub fn result(p: &mut Process, r: io::Result<()>) -> NativeResult {
     })
 }
 
-/// The path behind a NUL-terminated binary (internal form of prim_file).
+/// The path that a NUL-terminated binary holds (the internal form of prim_file).
 pub fn path(p: &mut Process, term: Term) -> Result<std::path::PathBuf, Thrown> {
     use std::os::unix::ffi::OsStringExt;
     match BitsView::of(term).filter(|b| b.is_binary()).map(|b| b.to_vec()) {

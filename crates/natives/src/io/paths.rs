@@ -81,7 +81,7 @@ fn del_dir(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// Whether this names the current folder.
+/// True if the path names the current folder.
 fn is_current(path: &std::path::Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let place = |path: &std::path::Path| std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()));

@@ -144,8 +144,8 @@ impl Body {
         (true, Next::Wait)
     }
 
-    /// The port closes, for `reason`. What is queued still goes out, unless it is discarded: so long nobody is linked to it any more, but
-    /// it exists.
+    /// The port closes, for `reason`. Queued data still goes out, unless it is discarded. Until then the port exists, but no process is
+    /// linked to it any more.
     pub fn close(&mut self, reason: Owned, tells_owner: bool, context: &mut Context<'_>) -> Next {
         if self.closing.is_some() {
             return Next::Wait;
@@ -180,7 +180,7 @@ impl Task for Body {
         Next::Wait
     }
 
-    /// Nobody sends a port messages: all that it is sent are requests.
+    /// A port gets no messages, only requests.
     fn handle_event(&mut self, _: Event<'_>, _: &mut Context<'_>) -> Next {
         Next::Wait
     }
@@ -196,8 +196,8 @@ impl Task for Body {
         }
     }
 
-    /// By `exit/2` or (`linked`) because a process ended. Only the normal end of a process that is not the owner leaves the port alone.
-    /// Who sends the signal himself is still linked, and hears of the port's end.
+    /// An exit signal: of `exit/2`, or (`linked`) because a process ended. Only the normal end of a process that is not the owner leaves the
+    /// port alone. A linked process that called `exit/2` is still linked, and gets an exit signal when the port ends.
     fn handle_exit(&mut self, from: Value<'_>, reason: Value<'_>, linked: bool, context: &mut Context<'_>) -> Next {
         // SAFETY: compared at once.
         let from_owner = unsafe { from.term() } == Term::local_pid(self.port.owner());
@@ -233,13 +233,13 @@ impl Task for Body {
         ports::event(port, flags::PORTS, "closed", &[unsafe { reason.term() }]);
         let closed: Term = Atom::new("closed").into();
         if self.tells_owner {
-            // While it is known to be traced. Tracers see the bare atom, as in stock.
+            // Before `ports::forget`, which makes the port untraced. Tracers see the bare atom, as in stock.
             ports::sent(port, owner, closed);
-            // Behind the exit signals, as in stock.
+            // After the exit signals, as in stock.
             context.last_words(owner, Package::build(|heap| heap.tuple(&[port, closed])));
         }
         ports::forget(port);
-        // Last: this may end the machine.
+        // Last: this may end the VM.
         self.unsent = None;
     }
 }

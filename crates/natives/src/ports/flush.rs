@@ -1,5 +1,6 @@
-//! Before the machine halts everything goes out that was sent to ports: processes run no more, all ports close as they do for a signal
-//! `killed`, and whatever lets go of the last unsent byte ends the machine. The port of `heart` stays: its program would start the machine again.
+//! Before the VM halts, all data goes out that was sent to ports. Processes run no more, all ports close as they do for an exit signal
+//! `killed`, and the thread that drops the last `Unsent` ends the VM. The port of `heart` stays open: else its program would start the
+//! VM again.
 
 use super::body::Body;
 use super::port::Port;
@@ -16,15 +17,16 @@ use std::time::{Duration, Instant};
 pub static MAX_MS: AtomicU64 = AtomicU64::new(FOREVER);
 /// No limit.
 pub const FOREVER: u64 = u64::MAX;
-/// The exit code where that was not enough, as in stock.
+/// The exit code of a VM that did not halt within `MAX_MS`, as in stock.
 const TIMED_OUT: i32 = 255;
 
-/// The exit code of the machine that halts; before that it is negative.
+/// The exit code of a VM that halts; negative before it halts.
 static STATUS: AtomicI32 = AtomicI32::new(-1);
-/// How many `Unsent` there are. SeqCst with STATUS: the last one to go sees that the machine halts, or is there when it begins to.
+/// How many `Unsent` there are. SeqCst, with STATUS: the thread that drops the last one sees that the VM halts, or drops it before the
+/// halt looks.
 static UNSENT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whatever may still have something to bring out has one. If the machine halts, the last one to go ends it.
+/// Held by each port or socket that may still have data to write. If the VM halts, the drop of the last one ends it.
 pub struct Unsent(());
 
 impl Unsent {
@@ -44,17 +46,17 @@ impl Drop for Unsent {
     }
 }
 
-/// How many ports do not know yet that the machine halts; and one while they are told. A scheduler has to come by for each.
+/// How many ports do not know yet that the VM halts, and one more while they are told. Each port needs a turn on a scheduler to know it.
 static UNHEARD: AtomicUsize = AtomicUsize::new(0);
-/// How long a scheduler that does not come back may keep the machine from halting while there are such ports: those that know wait for
-/// their readers, which needs no particular scheduler.
+/// How long a scheduler that does not come back may delay the halt while there are such ports. A port that knows of the halt waits for
+/// its reader only, which needs no particular scheduler.
 const STUCK: Duration = Duration::from_secs(5);
 
 struct Unheard(());
 
 impl Unheard {
     fn begin() -> Unheard {
-        // Relaxed, and below: looked at now and then.
+        // Relaxed, here and below: a counter that a thread polls.
         UNHEARD.fetch_add(1, Ordering::Relaxed);
         Unheard(())
     }
@@ -66,10 +68,10 @@ impl Drop for Unheard {
     }
 }
 
-/// Halts the machine when all is out, or after so many ms (or `MAX_MS`). The calling native is done: its process runs no more.
+/// Halts the VM when all data is written, or after the smaller of `max_ms` and `MAX_MS` milliseconds. The calling process runs no more.
 pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
     if way_out::begin_halt() {
-        // Until all ports know.
+        // Held until all ports were told.
         let _mine = Unsent::begin();
         let _unheard = Unheard::begin();
         STATUS.store(status, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! Whether a port takes more: it is busy while much waits in its queue for the descriptor, or while many bytes are on their way to it
-//! as signals. Processes that send wait until it is not.
+//! The gate of a port, which tells senders whether it takes more data. A port is busy while many bytes wait in its queue for the
+//! descriptor, or while many bytes are on their way to it as signals. Processes that send wait until it is not busy.
 
 use heddle_runtime::locks::Class;
 use heddle_runtime::proctab;
@@ -8,7 +8,7 @@ use heddle_runtime::signal::{Body, Signal};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// In bytes. None: never busy.
+/// Low and high mark in bytes. None: never busy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits(Option<(usize, usize)>);
 
@@ -19,7 +19,7 @@ impl Limits {
     pub fn new(low: usize, high: usize) -> Limits {
         Limits(Some((low.min(high), high)))
     }
-    /// What it is with so many bytes, if it was busy or not before.
+    /// True if a port with `bytes` is busy; `was`: it was busy before.
     fn is_busy(self, was: bool, bytes: usize) -> bool {
         self.0.is_some_and(|(low, high)| if was { bytes > low } else { bytes >= high })
     }
@@ -32,7 +32,7 @@ pub struct Gate {
     /// Bytes in signals that the port has not seen.
     on_the_way: AtomicUsize,
     signals_are_many: AtomicBool,
-    /// Who is to look again.
+    /// Identities of the processes to wake when the gate opens.
     waiting: Mutex<Vec<u64>>,
 }
 
@@ -48,12 +48,13 @@ impl Gate {
         }
     }
 
-    // SeqCst, here and in what opens the gate: who waits enters himself and then looks, who opens it says so and then looks who waits.
+    // SeqCst, here and where the gate opens: a process that waits enters itself in `waiting` and then looks at the flags; a thread that
+    // opens the gate clears a flag and then looks at `waiting`. So one of the two sees the other.
     pub fn is_shut(&self) -> bool {
         self.queue_is_full.load(Ordering::SeqCst) || self.signals_are_many.load(Ordering::SeqCst)
     }
 
-    /// The process will be woken when the gate opens, which it may have just now.
+    /// The process will be woken when the gate opens. It is woken at once if the gate has opened meanwhile.
     pub fn wait(&self, pid: u64) {
         let mut waiting = Class::Port.lock(&self.waiting);
         if !waiting.contains(&pid) {
@@ -65,17 +66,17 @@ impl Gate {
         }
     }
 
-    /// A signal with so many bytes is sent.
+    /// A signal with this many bytes is about to be sent.
     pub fn sent(&self, bytes: usize) {
         let all = self.on_the_way.fetch_add(bytes, Ordering::SeqCst) + bytes;
         if self.signals.is_busy(false, all) {
             self.signals_are_many.store(true, Ordering::SeqCst);
-            // The port may have seen them all before that store.
+            // The port may have taken all of them before that store.
             self.look_at_signals(self.on_the_way.load(Ordering::SeqCst));
         }
     }
 
-    /// The port has it, or will never.
+    /// The port has a signal with this many bytes, or will never get it.
     pub fn arrived(&self, bytes: usize) {
         let left = self.on_the_way.fetch_sub(bytes, Ordering::SeqCst) - bytes;
         self.look_at_signals(left);
@@ -88,7 +89,7 @@ impl Gate {
         }
     }
 
-    /// By the port: so many bytes are in its queue.
+    /// Called by the port: `bytes` are in its queue.
     pub fn queued(&self, bytes: usize) {
         let was = self.queue_is_full.load(Ordering::Relaxed);
         let is = self.queue.is_busy(was, bytes);
@@ -100,7 +101,7 @@ impl Gate {
         }
     }
 
-    /// The port takes no more, and nobody is to wait for that.
+    /// The port takes no more data, so no process has to wait until it does.
     pub fn close(&self) {
         self.queue_is_full.store(false, Ordering::SeqCst);
         self.signals_are_many.store(false, Ordering::SeqCst);

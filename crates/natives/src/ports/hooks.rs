@@ -83,14 +83,14 @@ fn is_command(message: Term) -> bool {
 }
 
 impl Body {
-    /// False if it was none that this port understands.
+    /// False if this port does not understand the message.
     fn message(&mut self, from: Term, owner: Term, request: Request, context: &mut Context<'_>) -> (bool, Next) {
         if owner != Term::local_pid(self.port.owner()) {
             return (false, Next::Wait);
         }
         match request {
             Request::Command(data) => self.command_from(from, data, context),
-            // Whoever comes too late is not told.
+            // A sender is not told that the port was closing already.
             Request::Close => (true, self.close_by(from, true, context).1),
             Request::Connect(to) => {
                 ports::received(self.port.term(), from, |heap| heap.tuple(&[Atom::new("connect").into(), to]));

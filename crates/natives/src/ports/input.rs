@@ -21,7 +21,7 @@ thread_local! {
     static CHUNK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Whether a read would not wait now, for descriptors that are the program's and may be blocking ones.
+/// True if a read would not wait now. Asked for descriptors that were given to the VM, which may be blocking ones.
 fn has_input(fd: RawFd) -> bool {
     let mut wait = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd, and no waiting.
@@ -84,13 +84,13 @@ impl Body {
             return Read::Nothing;
         }
         if !self.buffer.is_empty() {
-            // Behind the part of a packet that is there.
+            // The input goes after the part of a packet that is there already.
             let mut buffer = std::mem::take(&mut self.buffer);
             let old = buffer.len();
             buffer.reserve(CHUNK_BYTES);
             let read = read(fd, &mut buffer.spare_capacity_mut()[..CHUNK_BYTES]);
             if let Read::Bytes(n) = read {
-                // SAFETY: so many bytes were written there.
+                // SAFETY: `n` bytes were written there.
                 unsafe { buffer.set_len(old + n) };
                 let used = self.deliver_whole(&buffer);
                 buffer.drain(..used);
@@ -100,7 +100,7 @@ impl Body {
             }
             return read;
         }
-        // Mostly all that comes is whole, and nothing of it stays with the port.
+        // Mostly whole packets come, and nothing of them stays with the port.
         let mut chunk = CHUNK.take();
         chunk.clear();
         chunk.reserve(CHUNK_BYTES);
@@ -178,7 +178,7 @@ impl Body {
         if let Some(status) = status
             && self.port.exit_status
         {
-            // As in stock an unfinished line comes behind the status: whoever reads lines looks for one there.
+            // As in stock an unfinished line comes after the status: programs that read lines expect it there.
             self.port.tell_owner(|heap| heap.tuple(&[Atom::new("exit_status").into(), Term::small(status as i64)]));
             self.deliver_rest();
         }

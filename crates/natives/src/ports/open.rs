@@ -100,8 +100,8 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
     }
 }
 
-/// Descriptors stay the program's: a port works on its own one for the same file. That of a pipe or terminal is opened again, because
-/// duplicates share whether they block, and others who have the file must not find that changed: ours does not block.
+/// A descriptor of the port's own for the file of `fd`, which stays as it is. The port's descriptor must not block, and duplicates share
+/// that property with the original, which other programs may use. So a pipe or terminal is opened again instead.
 fn own(fd: RawFd, mode: i32) -> std::io::Result<OwnedFd> {
     // SAFETY: filled in by the call, or not looked at.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };

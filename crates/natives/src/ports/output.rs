@@ -126,7 +126,7 @@ impl Body {
         self.pump()
     }
 
-    /// More or less is queued than before.
+    /// The number of queued bytes has changed.
     fn has_queued(&mut self) {
         let bytes = self.output.bytes();
         self.port.queued_bytes.store(bytes, Ordering::Relaxed);
@@ -135,7 +135,7 @@ impl Body {
         }
     }
 
-    /// Somebody closes the port (`port_close`, or the owner by a message).
+    /// A process closes the port: by `port_close`, or its owner by a message.
     pub fn close_by(&mut self, from: Term, tells_owner: bool, context: &mut Context<'_>) -> (bool, Next) {
         if self.closing.is_some() {
             return (false, Next::Wait);

@@ -51,7 +51,7 @@ impl Poller {
         // SAFETY: `event` is valid for the call.
         if unsafe { libc::epoll_ctl(self.epoll, op, fd, &mut event) } < 0 {
             let error = std::io::Error::last_os_error();
-            // A descriptor number that was closed and opened again behind our back.
+            // The descriptor was closed and its number opened again, and the poller was not told.
             if error.raw_os_error() == Some(libc::ENOENT) {
                 // SAFETY: as above.
                 if unsafe { libc::epoll_ctl(self.epoll, libc::EPOLL_CTL_ADD, fd, &mut event) } == 0 {
@@ -71,7 +71,7 @@ pub fn once(fd: RawFd, interest: Interest, handler: Handler) {
     let _ = try_once(fd, interest, handler);
 }
 
-/// The same; or why it will not be called.
+/// The same; returns an error if the handler will not be called.
 pub fn try_once(fd: RawFd, interest: Interest, handler: Handler) -> std::io::Result<()> {
     let p = poller();
     let applied = {
@@ -105,7 +105,7 @@ pub fn forget(fd: RawFd) {
     }
 }
 
-/// Descriptors that somebody waits for, and those that are known.
+/// The number of descriptors with a handler that waits, and of all known ones.
 pub fn counts() -> (usize, usize) {
     let Some(poller) = POLLER.get() else { return (0, 0) };
     let entries = Class::PollSet.lock(&poller.entries);
@@ -142,7 +142,7 @@ fn run() {
             }
             for handler in ready {
                 msacc::enter(State::Port);
-                // Before the port's lock, which who has the turn may want.
+                // Taken before the handler takes a port's lock: the thread that has the turn (`sync::sequential`) may wait for that lock.
                 let _guard = qsbr::guard();
                 handler();
                 msacc::enter(State::CheckIo);

@@ -1,4 +1,4 @@
-//! A port as everybody may see it. What it is besides, its task alone has (`body`).
+//! The part of a port that all threads may see. The rest belongs to its task (`body`).
 
 use super::body::Body;
 use super::gate::Gate;
@@ -19,8 +19,8 @@ pub enum Kind {
     Driver,
 }
 
-/// How it was opened, which stays, and what its task tells of itself. Figures are written by the task alone; who reads them while it
-/// runs sees some value they had.
+/// How a port was opened, which does not change, and what its task tells of itself. Only the task writes the figures; a thread that reads
+/// them while the task runs sees a value that they had.
 pub struct Port {
     pub id: u64,
     /// What `port_info(P, name)` says: driver, command, or In/Out.

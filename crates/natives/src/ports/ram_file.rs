@@ -1,4 +1,5 @@
-//! The driver `ram_file_drv`: a file in memory, spoken to in commands of one byte and operands (spec 4.11). It answers at once.
+//! The driver `ram_file_drv`: a file in memory, spoken to in commands of one byte and operands, as OTP's module `ram_file` sends them. It answers at
+//! once.
 
 use heddle_term::{Heap, Term};
 

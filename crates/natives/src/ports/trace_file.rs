@@ -1,5 +1,5 @@
-//! The driver `trace_file_drv` of dbg: each message goes to a file behind an operation byte (always 0) and its length; to one
-//! file, or to a set of files that is written in turn.
+//! The driver `trace_file_drv` of dbg. Each message goes to a file, after an operation byte (always 0) and its length; either to one
+//! file, or to a set of files that are written in turn.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Result, Write};

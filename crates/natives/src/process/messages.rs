@@ -107,7 +107,7 @@ fn error_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn error_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut info = Term::NIL;
-    // Options of another shape do not spoil the error that is to be raised.
+    // Options of another shape are ignored: the program's error is raised anyway.
     for option in args::list(a[2]).unwrap_or_default() {
         if let Some((am::ERROR_INFO, value)) = args::option(option)
             && value.is_map()
@@ -196,11 +196,11 @@ fn is_process_alive_1(p: &mut Process, a: &[Term]) -> NativeResult {
         Some(other) if other.has_heard_all() => return Ok(Term::bool(true)),
         Some(_) => {}
     }
-    // Ordered behind the signals sent before: ask and wait.
+    // The answer must come after the signals sent before: ask the process and wait.
     Err(p.trap_to(am::ERTS_INTERNAL, heddle_term::Atom::new("is_process_alive"), &[a[0]]))
 }
 
-/// Answers {Reference, Boolean} from the process itself, behind all signals sent before.
+/// The process itself answers `{Reference, Boolean}`, after all signals that were sent to it before.
 fn is_process_alive_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(id) = heddle_runtime::RefId::of(a[1]).filter(|_| a[0].is_local_pid()) else { return Err(p.badarg()) };
     let me = p.pid();
@@ -223,7 +223,7 @@ fn is_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_local_pid() {
         return Err(p.badarg());
     }
-    // The identity is enough: system processes are the first nine (spec 2.3), made by the machine or spawn_system_process.
+    // The identity is enough: the first nine processes are the system processes, made by the VM or by spawn_system_process.
     Ok(Term::bool(crate::system::is_system_process(a[0].payload())))
 }
 

@@ -102,7 +102,7 @@ pub fn create(
     start_made(p, (mfa, arguments), request, asked, reference, |p| spawn::create(mfa, arguments, Some(p), &request.options))
 }
 
-/// The same with what `make` makes: a process, or a task, that nobody sees yet.
+/// The same for the process or task that `make` makes, which no other thread can see yet.
 pub fn start_made(
     p: &mut Process,
     (mfa, arguments): (Mfa, Term),
@@ -234,13 +234,13 @@ fn thread(kind: Term) -> Option<bool> {
     }
 }
 
-/// The heap size step that holds `words`, and is no less than the usual one. None if the machine has not so much memory.
+/// The heap size step that holds `words`, and is no less than the usual one. None if the computer has less memory.
 pub fn heap_size(words: usize, usual: &AtomicUsize) -> Option<usize> {
     let words = sizes::at_least(words.max(usual.load(Relaxed)));
     heddle_memory::fits(words.saturating_mul(8)).then_some(words)
 }
 
-/// The same for what binaries take before a process is collected for them, which is only counted.
+/// The same for the virtual heap: the words of binaries after which a process is collected. They are only counted, so any size fits.
 pub fn virtual_heap_size(words: usize, usual: &AtomicUsize) -> usize {
     sizes::at_least(words.max(usual.load(Relaxed)))
 }

@@ -33,7 +33,7 @@ impl Default for Reply {
     }
 }
 
-/// Whether to answer success, and failure.
+/// True if success is answered, and true if failure is.
 pub fn reply_when(value: Term) -> Option<(bool, bool)> {
     match value.as_atom()?.name() {
         "yes" => Some((true, true)),

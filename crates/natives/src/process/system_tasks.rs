@@ -21,7 +21,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// Set by the engine: does the process use old code of the module?
+/// Set by the engine: returns true if the process uses old code of the module.
 pub static USES_OLD_CODE: std::sync::OnceLock<fn(&Process, Atom) -> bool> = std::sync::OnceLock::new();
 
 /// (Pid, Priority, Request)
@@ -61,9 +61,9 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
     Ok(am::OK.into())
 }
 
-/// A process that has a turn to come and stands in code that is old by now may have entered it when it was not, and be about to leave
-/// it: then it is asked again, until it has had so many reductions. One that stays in old code uses it; a caller that goes in and out does
-/// not, whatever was loaded between two of its turns.
+/// Reductions after which a process that is still in old code is said to use it. A runnable process may have entered the code when it was
+/// the current one, and be about to leave it. So it is asked again, until it has had this many reductions. A process that stays in old
+/// code uses it; one that goes in and out does not, whatever was loaded between two of its turns.
 const TIME_TO_LEAVE: u64 = 4_000;
 
 struct Task {
@@ -115,17 +115,18 @@ impl Task {
     }
 }
 
-/// Whether it is not to be done now. With a shared heap not among signals: who handles them has taken messages that are no roots yet.
+/// True if the collection must be deferred: it would take too long here, or (shared heap) signals are being handled, and messages
+/// already taken from the inbox are not roots yet.
 fn is_put_off(p: &Process, kind: gc::Kind) -> bool {
     long_gc::is_long(p, kind) || shared::is_on() && shared::world::is_held()
 }
 
-/// Whether nothing of the process may move now: a native of it may use that.
+/// True if no term of the process may move now: a native of it that runs on another thread may use its terms.
 fn must_wait(p: &Process) -> bool {
     p.flags & FLAG_DETACHED != 0
 }
 
-/// The process finds the request when its native is back.
+/// The process handles the request when its native is back.
 fn later(p: &mut Process, request: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     p.shared().state.push_to_itself(Signal::new(Body::Call(Box::new(request))));
 }

@@ -2,7 +2,7 @@
 //!
 //! - `start(Type, Args)`, `start(Type, Args, Options)`, `start_link(Type, Args)`, `start_link(Type, Args, Options)`: a task of a type that
 //!   the program registered. `{ok, Pid}`; with a monitor `{ok, {Pid, Reference}}`. `{error, Reason}` if the type refuses (then there was
-//!   no task, and nobody got an exit signal), with `{already_started, Pid}` if the name is taken.
+//!   no task, and no process gets an exit signal), with `{already_started, Pid}` if the name is taken.
 //! - Options: `link`, `monitor`, `{monitor, Options}`, `{name, Atom}`, `{priority, low | normal | high | max | 0..31}`, and of `spawn_opt`
 //!   `{scheduler, N}`, `{queue, N}`, `{thread, private | shared}`, `{message_queue_data, _}`, `{max_heap_size, _}`.
 //! - `types()`: `#{Type => #{level, levels, thread}}`. `info(Pid)`: `#{type, level, info}`, or `undefined` if no such task is there.
@@ -99,7 +99,7 @@ fn parse(p: &mut Process, definition: &Definition, options: Term) -> Result<Wish
             }
             Some((key, _)) if !AS_SPAWN.contains(&key) => return Err(wrong(p, 3, "option")),
             other => {
-                // Whoever says something about the thread has what he says.
+                // The choice of the type holds only if no option names a thread.
                 private &= other.is_none_or(|(key, _)| key != "thread");
                 others.push(item);
             }

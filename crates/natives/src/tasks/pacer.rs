@@ -84,7 +84,7 @@ impl Pacer {
             Target::Pid(pid) => To::Pid(pid),
             Target::Name(name) => To::Name(name),
         };
-        // Nobody there: it is lost, as with `!` to a process that is gone.
+        // If there is no such process the message is lost, as with `!` to a process that is gone.
         let _ = context.send(to, message);
         context.work(1);
         self.passed += 1;

@@ -38,7 +38,7 @@ pub fn register() -> bool {
 struct Probe {
     watcher: Option<Pid>,
     panics: Option<String>,
-    /// Parts of work left, and who hears of the end.
+    /// Parts of work left, and the process that is told of the end.
     work: usize,
     worker: Option<Pid>,
     sleeper: Option<Pid>,

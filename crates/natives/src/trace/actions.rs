@@ -116,12 +116,13 @@ fn switch(p: &mut Process, session: &Arc<Session>, values: &[Term], on: bool) ->
     Term::bool(true)
 }
 
-/// The tracer that the running process has in the session, or could have: who runs a specification hands it on.
+/// The tracer that the running process has in the session, or could have. A process that runs a match specification can pass it on to
+/// other processes.
 fn tracer_of(p: &Process, session: &Arc<Session>) -> Option<Term> {
     tracees::flags_in(p.pid(), session.id).map(|(_, tracer)| tracer).or(session.tracer)
 }
 
-/// Gives the tracee this tracer; without one it is traced no more. True if that changed anything.
+/// Sets the tracer of the tracee; None ends its tracing. True if that changed anything.
 fn replace(tracee: ProcRef, session: &Arc<Session>, tracer: Option<Term>, on: u32, off: u32) -> bool {
     let before = tracees::in_session(tracee.pid, session.id);
     match tracer {

@@ -37,8 +37,8 @@ pub fn weak_term(p: &mut Process, session: &Session) -> Term {
     p.heap.tuple(&[session.name.into(), number])
 }
 
-/// Who gets trace messages: a process or port, or a module with its state. None: nobody could be that. Modules need native
-/// functions of their own, which only `erl_tracer` has here: it hands the messages on to its state.
+/// The receiver of trace messages that a term names: a process or port, or a module with its state. None if the term names none that
+/// exists. Tracer modules need native functions of their own, which only `erl_tracer` has here: it passes the messages on to its state.
 pub fn tracer(term: Term) -> Option<Term> {
     let tracer = match term.as_tuple() {
         Some(&[module, state]) if module.is_atom_of(Atom::new("erl_tracer")) => state,

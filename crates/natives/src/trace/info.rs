@@ -194,7 +194,7 @@ fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
             None => no,
         },
         "meta" => match &s.meta {
-            // One that is gone is still named until somebody was to be told.
+            // A tracer that is gone is still named until an event would have been sent to it.
             Some((tracer, _)) => *tracer,
             None => no,
         },

@@ -12,7 +12,7 @@ static TABLE: LazyLock<RwLock<HashMap<u64, Vec<Traced>>>> = LazyLock::new(Defaul
 /// Flags of all traced ports: what each event asks first.
 static UNION: AtomicU32 = AtomicU32::new(0);
 
-/// False if somebody else traces it in this session.
+/// False if another tracer traces the port in this session.
 pub fn change(id: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Term) -> bool {
     let mut table = TABLE.write().unwrap();
     let all = table.entry(id).or_default();
@@ -44,13 +44,13 @@ pub fn of(id: u64) -> Vec<Traced> {
     TABLE.read().unwrap().get(&id).map_or(Vec::new(), |all| all.iter().filter(|t| t.session.is_alive()).cloned().collect())
 }
 
-/// Whether some port's tracer wants to hear of such events.
+/// True if a tracer of any port wants events of these flags.
 #[inline]
 pub fn on(wanted: u32) -> bool {
     UNION.load(Ordering::Relaxed) & wanted != 0
 }
 
-/// Those who hear of them of this port.
+/// The sessions and tracers that get events of these flags of this port.
 fn receivers(port: Term, wanted: u32) -> Vec<Traced> {
     if !on(wanted) {
         return Vec::new();
@@ -72,7 +72,7 @@ pub fn opened(port: Term, owner: Term, driver: &str) {
     event(port, flags::PORTS, "getting_linked", &[owner]);
 }
 
-/// Nothing more is told of it.
+/// No more events of the port are sent.
 pub fn forget(port: Term) {
     let mut table = TABLE.write().unwrap();
     if table.remove(&port.payload()).is_some() {

@@ -27,23 +27,23 @@ fn trace_4(p: &mut Process, a: &[Term]) -> NativeResult {
     change(p, &session, &a[1..])
 }
 
-/// What a specification names.
+/// The group of processes and ports that an atom like `new_processes` names.
 #[derive(Default)]
-struct Whom {
+struct Targets {
     processes: bool,
     ports: bool,
     existing: bool,
     new: bool,
 }
 
-fn whom(name: &str) -> Option<Whom> {
+fn targets(name: &str) -> Option<Targets> {
     let (processes, ports) = match name {
         "all" | "existing" | "new" => (true, true),
         "processes" | "existing_processes" | "new_processes" => (true, false),
         "ports" | "existing_ports" | "new_ports" => (false, true),
         _ => return None,
     };
-    Some(Whom { processes, ports, existing: !name.starts_with("new"), new: !name.starts_with("existing") })
+    Some(Targets { processes, ports, existing: !name.starts_with("new"), new: !name.starts_with("existing") })
 }
 
 fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
@@ -66,7 +66,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
         return if done == Some(true) { Ok(Term::small(1)) } else { Err(p.badarg()) };
     }
     let Some(name) = a[0].as_atom() else { return Err(p.badarg()) };
-    let Some(whom) = whom(name.name()) else { return Err(p.badarg()) };
+    let Some(targets) = targets(name.name()) else { return Err(p.badarg()) };
     if how.cpu_timestamp {
         if name.name() != "all" {
             return Err(p.badarg());
@@ -76,22 +76,22 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     let mut count = 0;
     // Flags that both have count for both, unless one kind is named.
     let shared = flags & flags::MODIFIERS != 0;
-    if whom.existing && whom.processes && (shared || flags & flags::OF_PROCESSES != 0) {
+    if targets.existing && targets.processes && (shared || flags & flags::OF_PROCESSES != 0) {
         proctab::for_each(|target| {
             count += (!target.state.load().is_exiting() && set(target, session, on, flags, tracer)) as i64;
         });
     }
-    if whom.existing && whom.ports && (shared || flags & flags::OF_PORTS != 0) {
+    if targets.existing && targets.ports && (shared || flags & flags::OF_PORTS != 0) {
         for id in crate::ports::all() {
             count += set_port(id, session, on, flags, tracer) as i64;
         }
     }
-    if whom.new {
+    if targets.new {
         let mut settings = session.settings.lock().unwrap();
-        if whom.processes {
+        if targets.processes {
             change_new(&mut settings.new_processes, on, flags & flags::OF_PROCESSES, tracer);
         }
-        if whom.ports {
+        if targets.ports {
             change_new(&mut settings.new_ports, on, flags & flags::OF_PORTS, tracer);
         }
         drop(settings);
@@ -123,7 +123,8 @@ pub fn note_new() {
     sessions::ANY_NEW.store(any, Ordering::Release);
 }
 
-/// False where somebody else traces it. A process may be its own tracer: it gets no messages, but its calls are timed.
+/// False if another tracer traces the process in this session. A process may be its own tracer: it gets no messages, but its calls are
+/// timed.
 fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: Term) -> bool {
     if !on {
         tracees::change(&target, session, 0, flags, None);

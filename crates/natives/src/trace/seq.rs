@@ -108,8 +108,8 @@ pub fn set_tracer(p: &mut Process, new: Term) -> Result<Term, Thrown> {
     Ok(seq::set_tracer(new).unwrap_or(Term::bool(false)))
 }
 
-/// `system_flag(reset_seq_trace, true)`. The others do it when they come to this signal: behind what was sent to them before,
-/// ahead of what is sent to them after.
+/// `system_flag(reset_seq_trace, true)`. The other processes do it by a signal, so after all that was sent to them before, and before what
+/// is sent to them after.
 pub fn reset_all(p: &mut Process) -> NativeResult {
     let mut all = Vec::new();
     proctab::for_each(|other| all.push(other.pid));
@@ -118,7 +118,7 @@ pub fn reset_all(p: &mut Process) -> NativeResult {
             send::call_in(pid, |other| other.into_iter().for_each(seq::reset));
         }
     }
-    // What it sent to itself is to be reset as well.
+    // Messages that the process sent to itself must be reset as well.
     if handle::drain(p) == handle::After::Exit {
         return Err(Thrown::ExitNow);
     }

@@ -24,7 +24,7 @@ fn get(fd: i32) -> Option<libc::termios> {
     }
 }
 
-/// `when`: at once, or behind what is being written.
+/// `when`: at once, or after the output that is being written.
 fn put(fd: i32, modes: &libc::termios, when: libc::c_int) -> bool {
     // A background job would be stopped by its attempt to change modes.
     // SAFETY: plain system calls on live data; the signal mask of this thread is put back.
@@ -72,14 +72,14 @@ pub fn apply(modes: &libc::termios) -> bool {
     done
 }
 
-/// Back to the modes of the start; to be called on every way out.
+/// Sets the modes of the start again. Called at every end of the VM.
 pub fn restore() {
     // A crash may come while these are locked.
     if let (Ok(changed), Ok(initial)) = (CHANGED.try_lock(), INITIAL.try_lock())
         && *changed
         && let Some(modes) = initial.as_ref()
     {
-        // Not behind what a terminal does not show that is stopped: that would wait for it.
+        // At once: a terminal that is stopped shows no output, and to wait for that could take forever.
         put(0, modes, libc::TCSANOW);
     }
 }

@@ -71,8 +71,8 @@ impl Resource for Tty {
     }
 }
 
-/// Who reads standard input: the shell, or the break menu, which keeps it while it is up. What is typed for the menu must not
-/// reach the shell, not even while the machine stops.
+/// Held by the reader of standard input: the shell, or the break menu for as long as it is shown. What is typed for the menu must not
+/// reach the shell, not even while the VM stops.
 pub static KEYBOARD: Mutex<()> = Mutex::new(());
 
 /// The terminal that gets window and continue signals: the one selected last.

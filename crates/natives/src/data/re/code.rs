@@ -1,4 +1,4 @@
-//! Compiled patterns: the library's code behind safe functions, and the cache of each thread.
+//! Compiled patterns: safe functions around the library's code, and the cache of each thread.
 //!
 //! A pattern that Erlang holds is a binary of its source and options (`Source`). Each thread compiles what it runs and keeps it.
 
@@ -141,7 +141,7 @@ impl Code {
             }
         };
         if let Some(words) = no_group {
-            // SAFETY: the library made it, and nobody else has it.
+            // SAFETY: the library made the code, and nothing else refers to it.
             unsafe { pcre2_code_free_8(code.as_ptr()) };
             return Err(first_of(&translated, CompileError { text: words.into(), at: source.text.len() }));
         }

@@ -84,9 +84,9 @@ pub const LONG_NAME: &str = "subpattern name is too long (maximum 32 characters)
 pub const MAX_NAME_BYTES: usize = 32;
 
 pub enum Verdict {
-    /// Good in the predecessor: replace `removed` bytes at a place by these.
+    /// No error in the predecessor: replace `removed` bytes at a place by `inserted`.
     Mend { at: usize, removed: usize, inserted: &'static [u8] },
-    /// An error that the predecessor finds only behind all others: go on with `removed` bytes at a place replaced by these.
+    /// An error that the predecessor reports only if it finds no other one: go on, with `removed` bytes at a place replaced by `inserted`.
     Later { at: usize, removed: usize, inserted: &'static [u8], words: &'static str },
     /// An error, with its text (None: ask the library) and place.
     Error(Option<&'static str>, usize),
@@ -124,7 +124,7 @@ fn skip(pattern: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
 
 /// Where a reference by number lies, whose number begins at a place: `\12`, `\g12`, `\g{12}`.
 fn numbered_reference(pattern: &[u8], at: usize) -> Option<std::ops::Range<usize>> {
-    // The library's place is before the number, or behind it within braces.
+    // The library's place is before the number, or after it if the number is in braces.
     let at = match pattern.get(at) {
         Some(b'{') => at + 1,
         Some(b'}') => at - pattern[..at].iter().rev().take_while(|b| b.is_ascii_digit()).count(),
@@ -137,7 +137,7 @@ fn numbered_reference(pattern: &[u8], at: usize) -> Option<std::ops::Range<usize
     is_whole.then(|| at - opening.len()..end + is_braced as usize)
 }
 
-/// Index behind the digit that makes the number at the end of a text larger than a quantifier may be.
+/// Index after the first digit with which the number at the end of a text is larger than a quantifier may be.
 fn too_big(text: &[u8]) -> usize {
     const MAX: u32 = 65535;
     let start = text.len() - text.iter().rev().take_while(|b| b.is_ascii_digit()).count();

@@ -60,7 +60,7 @@ fn make() -> Vec<u8> {
     tables
 }
 
-/// The tables, which live for ever: compiled patterns keep pointers to them.
+/// The tables. They are never freed: compiled patterns keep pointers to them.
 pub fn tables() -> *const u8 {
     static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
     TABLES.get_or_init(make).as_ptr()

@@ -261,7 +261,7 @@ fn utf8(data: Term) -> Option<Vec<u8>> {
 enum Outcome {
     Found(Vec<Option<(usize, usize)>>),
     Failed(MatchError),
-    /// It takes long: to be done on a dirty scheduler.
+    /// It takes long, and must be done on a dirty scheduler.
     Elsewhere,
 }
 
@@ -270,11 +270,12 @@ const DEFAULT_LIMIT: u32 = 10_000_000;
 /// Steps of matching that a normal scheduler does at one go (some 10 ns each).
 const HERE_LIMIT: u32 = 50_000;
 
-/// Bytes behind the offset in which a normal scheduler looks for a match.
+/// Bytes after the offset in which a normal scheduler looks for a match.
 const HERE_BYTES: usize = 64 * 1024;
 
-/// What is behind the match is no work: a long subject is searched as far as a normal scheduler may, by the library's hard partial
-/// matching. That finds a match if no byte behind that part can change it. Anything else is for a dirty scheduler, and all of the subject.
+/// Looks for a match. Bytes after the match cost nothing: a normal scheduler searches the first part of a long subject only, with the
+/// library's hard partial matching, which finds a match if no byte after that part can change it. If it finds none, a dirty scheduler
+/// searches the whole subject.
 fn match_once(p: &mut Process, code: &Code, subject: &[u8], options: &RunOptions) -> Outcome {
     // UTF-8 was checked before.
     let bits = options.bits | PCRE2_NO_UTF_CHECK;
@@ -286,7 +287,7 @@ fn match_once(p: &mut Process, code: &Code, subject: &[u8], options: &RunOptions
     if !sched::on_dirty_thread() && rest > long::MATCHING.at_most(HERE_BYTES) {
         let end = part_end(subject, options.offset + long::MATCHING.at_most(HERE_BYTES));
         return match code.run(&subject[..end], options.offset, bits | PCRE2_PARTIAL_HARD, limits) {
-            // Nothing was looked at behind a place before the end, but at the end itself perhaps.
+            // A match that ends before the end of the part depends on no byte after the part. One that ends there may.
             Ok(groups) if groups[0].is_some_and(|(from, to)| from.max(to) < end) => {
                 count_work(p, &groups, options.offset);
                 Outcome::Found(groups)

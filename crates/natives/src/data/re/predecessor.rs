@@ -6,7 +6,7 @@ use super::errors::{CALLOUT, LOOKBEHIND, NO_LETTERS, NOTHING_TO_REPEAT, UNKNOWN_
 /// Settings at the start of a pattern that the predecessor does not know.
 const NEW_SETTINGS: [&str; 5] = ["NOTEMPTY", "NO_JIT", "NO_DOTSTAR_ANCHOR", "LIMIT_HEAP", "LIMIT_DEPTH"];
 
-/// A pattern as it is to be given to the library.
+/// A pattern as the library gets it.
 pub struct Translated {
     pub text: Vec<u8>,
     /// Places in `text` of bytes that the given pattern has not.
@@ -32,7 +32,7 @@ struct Open {
     is_lookbehind: bool,
     /// A reference stands in a lookbehind.
     is_varying: bool,
-    /// Whether blanks and comments were left out before it.
+    /// True if blanks and comments were left out before the group began.
     was_extended: bool,
 }
 
@@ -252,7 +252,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Letters that switch options on or off, behind `(?`: some are new.
+    /// Refuses letters after `(?` that switch options on or off and that the predecessor does not know.
     fn options(&mut self, text: &[u8]) {
         let mut letters = text.iter().take_while(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'^'));
         if matches!(text.first(), Some(b'P' | b'R' | b'C')) {
@@ -336,7 +336,7 @@ fn number(text: &[u8]) -> Option<usize> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Name or number behind `\g` or `\k`, and how many bytes it takes with what is around it.
+/// Name or number that follows `\g` or `\k`, and how many bytes it takes, with its brackets.
 fn reference(text: &[u8]) -> (&[u8], usize) {
     let close = match text.first() {
         Some(b'{') => b'}',

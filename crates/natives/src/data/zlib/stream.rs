@@ -111,7 +111,7 @@ impl Inner {
         // SAFETY: the stream is initialised; both buffers have the sizes given.
         let result = unsafe { call(&mut *self.z, flush) };
         let written = room - self.z.avail_out as usize;
-        // SAFETY: the library wrote that many bytes behind the old length.
+        // SAFETY: the library wrote that many bytes after the old length.
         unsafe { out.set_len(out.len() + written) };
         let taken = count - self.z.avail_in as usize;
         self.consume(taken);
