@@ -1,5 +1,6 @@
-//! What a process does, as its status says it. Whoever asks has a signal handled by the process, so the state word says no more than that
-//! somebody has it just now: what counts is what it did before (`Stand`) and whether it has a reason to go on.
+//! What a process does, as its status says it. The question is a signal that the process (or a thread for it) handles, so the state
+//! word only says that some thread has the process just now. What counts is what the process did before (`Stand`), and whether it
+//! has a reason to go on.
 
 use crate::process::{FLAG_HIBERNATES, Process, Stand};
 use crate::timer::Phase;
@@ -13,7 +14,7 @@ pub enum Activity {
     Suspended,
 }
 
-/// For its owner, or a thread that handles its signals.
+/// For the owner of the process, or a thread that handles its signals.
 pub fn of(p: &Process) -> Activity {
     if p.suspend_count > 0 {
         return Activity::Suspended;
@@ -27,7 +28,7 @@ pub fn of(p: &Process) -> Activity {
     if waits(p) { Activity::Waiting } else { Activity::Runnable }
 }
 
-/// Whether it goes on waiting unless something else arrives. It is not in its slice.
+/// True if the process goes on waiting unless something else arrives. It is not in its slice.
 fn waits(p: &Process) -> bool {
     if let Some(waits) = task::is_waiting(p) {
         return waits;
@@ -35,7 +36,7 @@ fn waits(p: &Process) -> bool {
     if p.flags & FLAG_HIBERNATES != 0 {
         return p.messages.is_empty();
     }
-    // A native that waits has its arguments saved, and knows what for; `receive` has nothing saved, and goes on with a message that it has
-    // not looked at.
+    // A native that waits has its arguments saved, and knows what it waits for. `receive` has nothing saved, and goes on if there
+    // is a message that it has not looked at.
     p.stand == Stand::Waits && (!p.saved.is_empty() || p.messages.is_at_end() && p.timer.phase != Phase::Fired)
 }

@@ -4,19 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 struct Thread {
-    /// Of the operating system, once it runs.
+    /// The operating system's identifier, once the thread runs.
     id: Option<libc::pid_t>,
     bound_to: Option<u32>,
 }
 
-/// By scheduler.
+/// One entry a scheduler.
 static THREADS: Mutex<Vec<Thread>> = Mutex::new(Vec::new());
 
 type Set = libc::cpu_set_t;
-/// Processors that a set has room for.
-const MOST: usize = size_of::<Set>() * 8;
+/// The number of processors that a set has room for.
+const MAX_CPUS: usize = size_of::<Set>() * 8;
 
-/// What the machine may run on, as it was started.
+/// The processors that the VM may run on, as it was started.
 fn allowed() -> &'static Set {
     static ALLOWED: OnceLock<Set> = OnceLock::new();
     ALLOWED.get_or_init(|| {
@@ -35,7 +35,8 @@ pub fn init(schedulers: usize) {
     THREADS.lock().unwrap().extend((0..schedulers).map(|_| Thread { id: None, bound_to: None }));
 }
 
-/// How many processors the machine may use: threads that are bound, and what they start, would find one.
+/// The number of processors the VM may use. It is read before threads are bound: a bound thread, and a program it starts, would
+/// find one.
 pub fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
@@ -43,13 +44,13 @@ pub fn processors() -> usize {
 
 static ANY_BOUND: AtomicBool = AtomicBool::new(false);
 
-/// Whether a thread or program that the calling thread starts has to `free` itself.
+/// True if a thread or program that the calling thread starts has to call `free`.
 pub fn is_any_bound() -> bool {
-    // Relaxed: the calling thread was bound before it starts anything, or will not matter.
+    // Relaxed: if the calling thread is bound, it was bound before it starts anything; otherwise the answer does not matter.
     ANY_BOUND.load(Ordering::Relaxed)
 }
 
-/// The calling thread, which may have been started by a bound one, is not bound. In a child before `exec` as well.
+/// Unbinds the calling thread, which may have been started by a bound one. Also called in a child before `exec`.
 pub fn free() {
     if is_any_bound() {
         // SAFETY: a valid set of that size.
@@ -57,13 +58,13 @@ pub fn free() {
     }
 }
 
-/// Whether threads may be bound to it.
+/// True if threads may be bound to this processor.
 pub fn is_available(cpu: u32) -> bool {
     // SAFETY: within the set.
-    (cpu as usize) < MOST && unsafe { libc::CPU_ISSET(cpu as usize, allowed()) }
+    (cpu as usize) < MAX_CPUS && unsafe { libc::CPU_ISSET(cpu as usize, allowed()) }
 }
 
-/// The calling thread is that scheduler.
+/// The calling thread is the scheduler of this number.
 pub(crate) fn begins(scheduler: usize) {
     let mut threads = THREADS.lock().unwrap();
     let Some(thread) = threads.get_mut(scheduler) else { return };
@@ -75,27 +76,29 @@ pub(crate) fn begins(scheduler: usize) {
     ask_for_short_slices();
 }
 
-/// What a scheduler thread asks for at a time (Linux 6.12 and later): one that is woken where another thread of the machine runs has the
-/// core after that time. With the usual slices it can wait for the next tick of the system's clock, 4 ms. Its share is as before.
+/// The slice that a scheduler thread asks the system for (Linux 6.12 and later), in ns. If a thread is woken on a core where
+/// another thread of the VM runs, it gets the core after that time. With the usual slices it can wait for the next tick of the
+/// system's clock, 4 ms. The thread's share of the core does not change.
 const SLICE_NS: u64 = 250_000;
 
-/// For the calling thread, not for programs that it starts. Refused, or not known to the system: it stays as it is.
+/// For the calling thread, not for programs that it starts. If the system refuses, or does not know the call, nothing changes.
 fn ask_for_short_slices() {
     let size = size_of::<libc::sched_attr>() as u32;
-    // SAFETY: numbers; zeros are some.
+    // SAFETY: the structure consists of numbers, and zeros are valid ones.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     // SAFETY: a valid destination of that size; 0 is the calling thread.
     let known = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &mut attributes, size, 0) } == 0;
-    // What is not inherited takes a negative niceness from children as well: who has one keeps it, and the usual slices.
+    // A setting that children do not inherit also resets a negative niceness in children. So a thread with a negative niceness
+    // keeps it, and has the usual slices.
     if known && attributes.sched_policy == libc::SCHED_OTHER as u32 && attributes.sched_nice >= 0 {
         attributes.sched_runtime = SLICE_NS;
         attributes.sched_flags |= libc::SCHED_FLAG_RESET_ON_FORK as u64;
-        // SAFETY: what the system just told, but for the slice.
+        // SAFETY: the attributes are what the system returned, apart from the slice and a flag.
         unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &attributes, 0) };
     }
 }
 
-/// Binds each scheduler to its processor, or lets it go.
+/// Binds each scheduler to its processor, or unbinds it.
 pub fn bind(processors: impl Fn(usize) -> Option<u32>) {
     for (scheduler, thread) in THREADS.lock().unwrap().iter_mut().enumerate() {
         let processor = processors(scheduler);
@@ -107,7 +110,7 @@ pub fn bind(processors: impl Fn(usize) -> Option<u32>) {
     }
 }
 
-/// What each scheduler is bound to.
+/// The processor that each scheduler is bound to.
 pub fn bindings() -> Vec<Option<u32>> {
     THREADS.lock().unwrap().iter().map(|thread| thread.bound_to).collect()
 }

@@ -1,31 +1,33 @@
-//! A process that fills its heap again and again in one slice has a larger one until it waits.
+//! Heap growth policy: a process that fills its heap again and again in one slice has a larger heap until it waits.
 //!
-//! What lives decides how large a heap is (`gc`), so a process that makes much and keeps little stays at the smallest size, and has
-//! to be collected all the time: an nrev of 30 elements 30 times a slice with 233 words. So who was full `OFTEN` times in one slice
-//! takes the next size, and so on, until it is full more rarely than that. Where it waits it is collected into the size that it would
-//! have without this: who waits keeps no more than that, and pays with one collection behind several that it was spared.
+//! What lives decides how large a heap is (`gc`). A process that allocates much and keeps little therefore stays at the smallest
+//! size, and is collected all the time: an nrev of 30 elements 30 times a slice with 233 words. So a process whose heap was full
+//! `OFTEN` times in one slice gets the next size, and so on, until its heap is full less often than that. When it waits, it is
+//! collected into the size that it would have without this policy. So a waiting process keeps no more memory than that, and pays
+//! for it with one collection, having been spared several.
 
 use crate::gc::{self, Kind};
 use crate::process::Process;
 use crate::{long_gc, sizes};
 
-/// So many times in a slice (4,000 reductions; a collection of a small heap costs what some 30 reductions do) is too often.
+/// This many full heaps in a slice are too many. (A slice is 4,000 reductions; a collection of a small heap costs as much as some
+/// 30 reductions.)
 const OFTEN: u8 = 3;
 /// The same where much is copied each time.
 const OFTEN_WITH_MUCH: u8 = 2;
 
-/// A block does not grow beyond this size: it and the one that it is copied to, 33 KB each, stay in the nearer caches.
-const MOST_WORDS: usize = 4185;
-/// Unless more than an eighth of it lives, so that much is copied each time: then up to this one.
-const MOST_WORDS_WITH_MUCH: usize = 10958;
+/// A block does not grow beyond this size. It and the block that it is copied to, 33 KB each, then stay in the nearer caches.
+const MAX_WORDS: usize = 4185;
+/// The limit if more than an eighth of the block lives, so that much is copied each time.
+const MAX_WORDS_WITH_MUCH: usize = 10958;
 
-/// What is known of a process.
+/// What the policy knows of a process.
 #[derive(Default)]
 pub struct Busy {
-    /// One more than the step (`sizes`) that its block had before it became larger because the process is busy; 0 if it is as large as
-    /// what lives in it asks for.
+    /// One more than the step (`sizes`) that the block had before this policy enlarged it; 0 if the block is as large as what lives
+    /// in it asks for.
     usual_step: u8,
-    /// How often the block was full in the running slice since it has its size.
+    /// How often the block was full in the running slice since it got its size.
     filled: u8,
 }
 
@@ -36,13 +38,13 @@ impl Busy {
     }
 }
 
-/// Whether it has a larger block than what lives in it asks for.
+/// True if the process has a larger block than what lives in it asks for.
 #[inline(always)]
 pub fn is_busy(p: &Process) -> bool {
     p.busy.usual_step != 0
 }
 
-/// Its block was full, and was collected.
+/// The block of the process was full, and was collected.
 pub(crate) fn filled(p: &mut Process) {
     p.busy.filled += 1;
     if p.busy.filled < OFTEN_WITH_MUCH {
@@ -54,8 +56,8 @@ pub(crate) fn filled(p: &mut Process) {
         return;
     }
     p.busy.filled = 0;
-    // Who has a limit has it for what it needs itself.
-    if words < if has_much { MOST_WORDS_WITH_MUCH } else { MOST_WORDS } && p.max_heap().size_words == 0 {
+    // A process with a maximum heap size keeps that for what it needs itself.
+    if words < if has_much { MAX_WORDS_WITH_MUCH } else { MAX_WORDS } && p.max_heap().size_words == 0 {
         p.grow = true;
         if !is_busy(p) {
             p.busy.usual_step = sizes::step(words) as u8 + 1;
@@ -63,21 +65,22 @@ pub(crate) fn filled(p: &mut Process) {
     }
 }
 
-/// The words that its block would have if it were not busy, as far as that is known.
+/// The words that the block would have without this policy, as far as that is known.
 pub(crate) fn usual_words(p: &Process) -> usize {
     if is_busy(p) { sizes::all()[p.busy.usual_step as usize - 1] } else { p.heap_words() }
 }
 
-/// Its block is as large as what lives in it asks for, from here on.
+/// From here on the block counts as being as large as what lives in it asks for.
 pub(crate) fn forget(p: &mut Process) {
     p.busy.usual_step = 0;
 }
 
-/// It is about to wait; all that lives is in its roots.
+/// The process is about to wait; all that lives is in its roots.
 #[cold]
 pub fn rest(p: &mut Process) {
-    // What lives made it large meanwhile, or the old generation is due as well and takes long: it is not worth that.
-    if p.heap_words() > 2 * MOST_WORDS_WITH_MUCH || long_gc::is_long(p, Kind::Automatic) {
+    // Not worth a collection if the heap has grown large because of what lives in it, or if the old generation is due as well and
+    // takes long.
+    if p.heap_words() > 2 * MAX_WORDS_WITH_MUCH || long_gc::is_long(p, Kind::Automatic) {
         forget(p);
     } else {
         gc::collect(p, &mut [], 0, Kind::Rest);

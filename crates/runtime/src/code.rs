@@ -17,10 +17,10 @@ pub struct Instance {
     pub code: Box<[u64]>,
     /// Sorted by `start`.
     pub functions: Vec<Function>,
-    /// Exports in file order: with the offset of their code.
+    /// Exports in file order, with the offset of their code.
     pub exports: Vec<(&'static Export, u32)>,
     pub funs: Vec<(&'static FunEntry, u32)>,
-    /// Sorted by code offset; what the `line` instructions said.
+    /// Sorted by code offset; from the `line` instructions.
     pub lines: Vec<LineEntry>,
     pub file_names: Vec<String>,
     /// `module_info` data as literals: attributes, compile info.
@@ -72,7 +72,7 @@ pub struct Module {
 static MODULES: Mutex<Option<HashMap<Atom, Module, FixedState>>> = Mutex::new(None);
 /// Start address of each code block to its instance.
 static RANGES: RwLock<BTreeMap<usize, Arc<Instance>>> = RwLock::new(BTreeMap::new());
-/// Counts the changes of `RANGES`, each before anybody can see it.
+/// Counts the changes of `RANGES`. It is incremented before a change can be seen.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `f` on the module's entry (made if need be), under the table's lock.
@@ -122,10 +122,10 @@ impl Instance {
     }
 }
 
-/// Set by the engine: the native whose own code stands at a cell.
+/// Set by the engine: the native whose own code is at this cell.
 pub static NATIVE_AT: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
 
-/// The same for a cell that may be anything: only the addresses are compared.
+/// As `NATIVE_AT`, for a cell that may be anything: only addresses are compared.
 pub static NATIVE_WITH_CODE: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
 
 pub struct Location {
@@ -134,12 +134,12 @@ pub struct Location {
     pub offset: u32,
 }
 
-/// What `locate` said while this number is the same, it says again.
+/// While this number stays the same, `locate` returns the same for the same address.
 pub fn version() -> u64 {
     CHANGES.load(Ordering::Acquire)
 }
 
-/// What lies at a code address. For return addresses pass the address less one cell, which belongs to the call.
+/// The function at a code address. For a return address pass the address minus one cell, which belongs to the call.
 pub fn locate(cell: *const u64) -> Option<Location> {
     let ranges = Class::CodeRanges.read(&RANGES);
     let (_, instance) = ranges.range(..=cell as usize).next_back()?;

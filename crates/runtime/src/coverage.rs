@@ -1,8 +1,8 @@
 //! Native coverage (`code:get_coverage/2`): which functions or lines of a module were executed, and how often. What is counted is
-//! settled when a module is loaded: the loader puts an operation in front of functions, or where the compiler (`line_coverage`)
-//! left an `executable_line`, that writes a counter of the module's.
+//! decided when a module is loaded: the loader puts an operation in front of functions, or where the compiler (`line_coverage`)
+//! left an `executable_line`. That operation writes a counter of the module.
 //!
-//! From ERTS: a module whose lines are to be counted but that has no such instructions is not counted at all, and one that was
+//! From ERTS: a module whose lines should be counted but that has no such instructions is not counted at all, and one that was
 //! compiled with `force_line_counters` is always counted. Neighbouring places of one line share a counter.
 
 use crate::code::Function;
@@ -40,12 +40,12 @@ impl Mode {
     pub fn is_of_functions(self) -> bool {
         matches!(self, Mode::Function | Mode::FunctionCounters)
     }
-    /// Whether how often is of interest.
+    /// True if the number of executions is counted.
     pub fn counts(self) -> bool {
         matches!(self, Mode::FunctionCounters | Mode::LineCounters)
     }
 
-    /// That of a module, by what the compiler put into it.
+    /// The mode of a module, by what the compiler put into it.
     pub fn of_module(has_lines: bool, is_forced: bool) -> Mode {
         match current() {
             _ if is_forced => Mode::LineCounters,
@@ -57,13 +57,13 @@ impl Mode {
 
 static MODE: AtomicU8 = AtomicU8::new(Mode::None as u8);
 
-/// That of modules to be loaded.
+/// The mode of modules that will be loaded.
 pub fn current() -> Mode {
-    // Relaxed: who set it for a module loads that after it.
+    // Relaxed: a process that sets the mode for a module loads the module after that.
     Mode::ALL[MODE.load(Ordering::Relaxed) as usize].0
 }
 
-/// What it was before.
+/// Sets the mode, and returns the one before.
 pub fn set(mode: Mode) -> Mode {
     Mode::ALL[MODE.swap(mode as u8, Ordering::Relaxed) as usize].0
 }
@@ -71,7 +71,7 @@ pub fn set(mode: Mode) -> Mode {
 /// A counted place of a line.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// 0: unknown.
+    /// The line number; 0 if unknown.
     pub line: u32,
     /// The number by which `cover` knows it.
     pub id: u64,
@@ -88,9 +88,9 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// With room for so many counters, which stay where they are.
-    pub fn new(mode: Mode, most: usize) -> Coverage {
-        Coverage { mode, counters: (0..most).map(|_| AtomicU64::new(0)).collect(), places: Vec::new() }
+    /// Coverage with room for `max` counters, which stay where they are.
+    pub fn new(mode: Mode, max: usize) -> Coverage {
+        Coverage { mode, counters: (0..max).map(|_| AtomicU64::new(0)).collect(), places: Vec::new() }
     }
 
     /// The address of a counter.
@@ -98,13 +98,13 @@ impl Coverage {
         &raw const self.counters[index] as u64
     }
 
-    /// The address of the counter of another place.
+    /// Adds a place, and returns the address of its counter.
     pub fn add(&mut self, place: Place) -> u64 {
         self.places.push(place);
         self.counter(self.places.len() - 1)
     }
 
-    /// The place that was added last is known by another number, too: that one counts.
+    /// The place that was added last is also known by the number `id`, and that number is used. Returns the address of its counter.
     pub fn last_is(&mut self, id: u64) -> u64 {
         if let Some(last) = self.places.last_mut() {
             last.id = id;
@@ -118,8 +118,8 @@ impl Coverage {
         self.mode.is_of_lines().then(|| self.places.iter().zip(&self.counters).filter_map(known).collect())
     }
 
-    /// How often each of the module's functions was called, or whether something of it was executed; not those that the compiler
-    /// adds to all modules.
+    /// How often each of the module's functions was called, or whether any of it was executed; without the functions that the
+    /// compiler adds to all modules.
     pub fn functions<'a>(&self, functions: &'a [Function]) -> Option<Vec<(&'a Function, u64)>> {
         if self.mode == Mode::None {
             return None;
@@ -135,7 +135,7 @@ impl Coverage {
         Some(functions.iter().zip(counts).filter(|(f, _)| f.name != everywhere || f.arity > 1).collect())
     }
 
-    /// False: nothing is counted.
+    /// Sets the counters to zero. False if nothing is counted.
     pub fn reset(&self) -> bool {
         self.counters.iter().for_each(|c| c.store(0, Ordering::Relaxed));
         self.mode != Mode::None

@@ -1,6 +1,6 @@
-//! A clock for what is measured so often that reading the system's would show: the processor's counter of cycles, where it runs
-//! evenly whatever the processor does ("invariant"), and CLOCK_MONOTONIC elsewhere. Readings become nanoseconds when somebody
-//! asks, by how far both clocks came since the start.
+//! A clock for what is measured so often that reading the system's clock would cost too much. It is the processor's cycle counter
+//! where that runs at a constant rate ("invariant"), and CLOCK_MONOTONIC elsewhere. Readings become nanoseconds when they are asked
+//! for, by how far both clocks advanced since the start.
 
 use crate::time::monotonic_ns;
 use std::sync::OnceLock;
@@ -52,7 +52,7 @@ pub fn now() -> u64 {
     }
 }
 
-/// How long so many took.
+/// The nanoseconds that `cycles` took.
 pub fn to_ns(cycles: u64) -> u64 {
     match START.get() {
         Some(start) if start.is_counter => {
@@ -63,15 +63,16 @@ pub fn to_ns(cycles: u64) -> u64 {
     }
 }
 
-/// How many ns 2^32 of the counter take; 0: nobody asked.
+/// Nanoseconds that 2^32 cycles take; 0 as long as it was not computed.
 static RATE: AtomicU64 = AtomicU64::new(0);
-/// Both clocks have to come so far for `RATE`: what lies between two readings is a hundred-thousandth of it then.
+/// Both clocks must have advanced this far before `RATE` is computed. The time between the two readings is a hundred-thousandth of
+/// it then.
 const RATE_NS: i64 = 10_000_000;
 
-/// As `to_ns`, and always the same for the same: a multiplication, for who asks often.
+/// As `to_ns`, and always the same result for the same argument. It costs one multiplication, for callers that ask often.
 #[inline]
 pub fn to_rough_ns(cycles: u64) -> u64 {
-    // Relaxed: whoever finds it out finds out the same.
+    // Relaxed: all threads that compute it compute about the same, and either result will do.
     match RATE.load(Ordering::Relaxed) {
         0 => find_rate(cycles),
         rate => ((cycles as u128 * rate as u128) >> 32) as u64,

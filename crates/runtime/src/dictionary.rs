@@ -5,11 +5,11 @@
 use heddle_term::Term;
 use std::mem::ManuallyDrop;
 
-/// Most processes have none: one word then.
+/// One word, since most processes have none.
 #[derive(Default)]
 pub struct Dictionary(Option<ManuallyDrop<Box<Table>>>);
 
-/// By hand: processes come and go, and should not pay for the freeing of what they have not.
+/// Written by hand: processes come and go, and should not pay for freeing an empty dictionary.
 impl Drop for Dictionary {
     #[inline]
     fn drop(&mut self) {
@@ -106,7 +106,7 @@ impl Table {
         }
     }
 
-    /// The slot that says `at`; it must be there.
+    /// The slot that holds `at`, which must exist.
     fn slot_of(&self, at: usize) -> usize {
         let mask = self.index.len() - 1;
         let mut slot = hash(self.entries[at].0) as usize & mask;
@@ -126,14 +126,14 @@ impl Table {
             self.close(hole);
         }
         let (_, value) = self.entries.swap_remove(at);
-        // An index eight times too large goes; the factor keeps growing and shrinking apart.
+        // An index that is eight times too large is freed; the factor keeps growing and shrinking apart.
         if self.entries.len() * 16 < self.index.len() {
             self.rebuild();
         }
         Some(value)
     }
 
-    /// Empties a slot and moves those behind it up that would not be found any more.
+    /// Empties a slot, and moves up the following ones that would not be found any more.
     fn close(&mut self, mut hole: usize) {
         let mask = self.index.len() - 1;
         let mut slot = hole;
@@ -144,7 +144,7 @@ impl Table {
                 break;
             }
             let home = here.hash as usize & mask;
-            // It may move when its home is not between the hole and itself.
+            // A slot may move if its home is not between the hole and itself.
             if slot.wrapping_sub(home) & mask >= slot.wrapping_sub(hole) & mask {
                 self.index[hole] = here;
                 hole = slot;
@@ -153,7 +153,7 @@ impl Table {
         self.index[hole] = EMPTY;
     }
 
-    /// An index stays while removals make the entries few, so whether there is one is asked of it, not of their number.
+    /// An index stays while removals make the entries few. So this asks whether there is one, not how many entries there are.
     fn index_last(&mut self) {
         if self.index.is_empty() && self.entries.len() <= INDEX_ABOVE {
             return;
@@ -207,7 +207,7 @@ impl Dictionary {
 
 #[cfg(test)]
 impl Table {
-    /// Every entry has one slot, which a search from its home finds, and no slot says anything else.
+    /// Every entry has one slot, which a search from its home finds, and there are no other slots.
     fn check(&self) {
         if self.index.is_empty() {
             assert!(self.entries.len() <= INDEX_ABOVE);
@@ -233,8 +233,8 @@ mod tests {
         (*state >> 33) % below
     }
 
-    /// `steps` random operations beside a plain list. The number of entries that it tends to goes up and down, over each size at which an
-    /// index comes, grows and goes. `key` makes a key of its number.
+    /// `steps` random operations beside a plain list. The number of entries that it tends to goes up and down, over each size at
+    /// which an index is made, grows and is freed. `key` makes a key from a number.
     fn compare(seed: u64, steps: u64, key: impl Fn(u64) -> Term) {
         let sizes = [3, 17, 7, 16, 40, 5, 130, 9, 18, 300, 12, 0];
         let mut random = seed;
@@ -247,7 +247,7 @@ mod tests {
             }
             let number = draw(&mut random, 2 * wanted as u64 + 4);
             let place = model.iter().position(|p| p.0 == number);
-            // Some way beyond the size that is wanted, so that it is crossed again and again.
+            // Goes some way beyond the wanted size, so that it is crossed again and again.
             let adds = if model.len() < wanted { 7 } else { 2 };
             match draw(&mut random, 10) {
                 dice if dice < adds => {
@@ -259,7 +259,7 @@ mod tests {
                 }
                 9 => assert_eq!(tested.get(key(number)), place.map(|i| Term::small(model[i].1 as i64))),
                 _ => {
-                    // Mostly one that is there.
+                    // Mostly a key that is there.
                     let number = if model.is_empty() { number } else { model[draw(&mut random, model.len() as u64) as usize].0 };
                     let place = model.iter().position(|p| p.0 == number);
                     let expected = place.map(|i| Term::small(model.swap_remove(i).1 as i64));
@@ -270,7 +270,7 @@ mod tests {
                 tested.clear();
                 model.clear();
             }
-            // The order is that of the list: both fill a hole with the last.
+            // The order is that of the list: both fill a hole with the last entry.
             let entries = tested.entries().iter().map(|e| e.1);
             assert!(entries.eq(model.iter().map(|e| Term::small(e.1 as i64))), "seed {seed}, step {step}");
             if let Some(table) = &tested.0 {
@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Keys whose homes are one place, so that searches and removals go through long runs that wrap around.
+    /// Keys with the same home, so that searches and removals go through long runs that wrap around.
     #[test]
     fn behaves_so_with_colliding_keys() {
         let keys: Vec<Term> = (0i64..).map(Term::small).filter(|&k| hash(k) & 255 > 253).take(700).collect();

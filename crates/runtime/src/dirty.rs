@@ -1,4 +1,4 @@
-//! Dirty threads: they run natives that take long or block, and long collections, one process each at a time.
+//! Dirty threads: they run natives that take long or block, and long collections, each thread for one process at a time.
 
 use crate::locks::Class;
 use crate::msacc::{self, State};
@@ -13,18 +13,18 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Processes that run on dirty threads for CPU and for I/O.
+/// The number of processes that run on dirty threads, for CPU and for I/O.
 static RUNNING: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 pub fn running() -> [usize; 2] {
     [0, 1].map(|kind| RUNNING[kind].load(Ordering::Relaxed))
 }
 
-/// Threads for CPU with greater numbers than this wait. Relaxed: who waits looks at it under the lock of the queue, which is taken
-/// after a change.
+/// Dirty CPU threads with greater numbers than this wait. Relaxed: a waiting thread reads it under the queue's lock, which is taken
+/// after each change.
 static ONLINE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Threads for CPU that are online.
+/// The number of dirty CPU threads that are online.
 pub fn online() -> usize {
     ONLINE.load(Ordering::Relaxed).min(sched::options().dirty_cpu)
 }
@@ -33,18 +33,19 @@ fn is_online(kind: usize, id: usize) -> bool {
     kind == IO || id <= ONLINE.load(Ordering::Relaxed)
 }
 
-/// So many threads for CPU are online from now on; the others end what they do first. How many were.
+/// From now on `threads` dirty CPU threads are online; the others finish what they do first. Returns how many were online before.
 pub fn set_online(threads: usize) -> usize {
     let before = ONLINE.swap(threads, Ordering::Relaxed);
     let queue = sched::dirty_queue(CPU);
-    let _nobody_is_between_look_and_sleep = Class::DirtyQueue.lock(&queue.waiting);
+    let _no_thread_is_between_look_and_sleep = Class::DirtyQueue.lock(&queue.waiting);
     queue.ready.notify_all();
     queue.more_online.notify_all();
     before
 }
 
-/// How many are to be online for so many schedulers, where `before.1` were for `before.0` of them and there are `all` threads for
-/// all schedulers: in proportion, and one at least. In whole percent, as in ERTS, whose numbers programs see.
+/// How many dirty CPU threads should be online for `schedulers` schedulers, where `before.1` were online for `before.0` of them,
+/// and there are `all.1` threads for `all.0` schedulers: in proportion, and at least one. Computed in whole percent, as in ERTS,
+/// whose numbers programs see.
 pub fn online_for(schedulers: usize, before: (usize, usize), all: (usize, usize)) -> usize {
     let percent = schedulers * (all.1 * 100 / all.0) / before.0;
     (before.1 * percent / 100).clamp(1, all.1)
@@ -53,41 +54,41 @@ pub fn online_for(schedulers: usize, before: (usize, usize), all: (usize, usize)
 const CPU: usize = 0;
 const IO: usize = 1;
 
-/// Who runs on each dirty thread: pid + 1, or 0.
+/// The process on each dirty thread: pid + 1, or 0.
 static CURRENT: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
 /// All schedulers of the three kinds that the command line allows, and private threads.
 const MAX_THREADS: usize = FIRST_PRIVATE + private::MAX_THREADS;
 /// The number of the first private thread.
 pub const FIRST_PRIVATE: usize = 3 * 1024;
 
-/// How many each thread began to serve.
+/// How many processes each thread has begun to serve.
 static SERVED: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
 
-/// What dirty thread `number` has in hand, for the watch.
+/// What dirty thread `number` is working on, for the watch.
 pub(crate) fn at_work(number: usize) -> Option<AtWork> {
-    // Relaxed: looked at now and then.
+    // Relaxed: read now and then, and need not be exact.
     let pid = CURRENT[number].load(Ordering::Relaxed).checked_sub(1)?;
     Some(AtWork { beat: SERVED[number].load(Ordering::Relaxed), pid: Some(pid) })
 }
 
-/// Whether a dirty thread has taken the process: others wait for one.
+/// True if a dirty thread has taken the process; false while it waits for one.
 pub fn is_running(pid: u64) -> bool {
-    // Relaxed: it may change at any time anyway.
+    // Relaxed: the answer may change at any time anyway.
     CURRENT.iter().any(|current| current.load(Ordering::Relaxed) == pid + 1)
 }
 
-/// What waits for the dirty threads of a kind. They block for long: a lock is good enough.
+/// The processes that wait for dirty threads of one kind. They block for long, so a lock is good enough.
 #[derive(Default)]
 pub struct DirtyQueue {
     waiting: Mutex<Waiting>,
     ready: Condvar,
-    /// For those that are offline: more are online now.
+    /// For threads that are offline: signalled when more are online.
     more_online: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// By priority.
+    /// One queue a priority.
     queues: [VecDeque<ProcRef>; 4],
     turns: Turns,
 }
@@ -102,13 +103,13 @@ impl DirtyQueue {
         Class::DirtyQueue.lock(&self.waiting).queues.iter().map(VecDeque::len).sum()
     }
 
-    /// Waits for one, and until thread `id` is online.
+    /// Waits until thread `id` is online and there is a process, and takes that.
     fn take(&self, kind: usize, id: usize) -> ProcRef {
         let mut waiting = Class::DirtyQueue.lock(&self.waiting);
         loop {
             if !is_online(kind, id) {
                 if waiting.queues.iter().any(|queue| !queue.is_empty()) {
-                    // It may have been woken for this.
+                    // The wake-up may have been meant for that process.
                     self.ready.notify_one();
                 }
                 waiting = self.more_online.wait(waiting).unwrap();
@@ -135,7 +136,7 @@ impl DirtyQueue {
     }
 }
 
-/// `id`: among those of its kind; `number`: among all scheduler threads.
+/// The loop of a dirty thread. `id`: its number among those of its kind; `number`: among all scheduler threads.
 pub fn run(kind: usize, id: usize, number: usize) {
     figures::register(number);
     msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
@@ -153,13 +154,14 @@ pub fn run(kind: usize, id: usize, number: usize) {
             shared::world::enter();
         }
         let outcome = serve(engine.as_mut(), p, kind, number);
-        // SAFETY: the scheduler handed it to us with DIRTY set, so we are its owner until it is let go.
+        // SAFETY: the scheduler handed the process to us with DIRTY set, so we own it until it is let go.
         let local = unsafe { p.local() };
         sched::switch_out(p, local, outcome);
         if shared::is_on() {
             shared::world::leave();
         }
-        // It looks at nothing any more. What may not go yet is left to others with the guard.
+        // The thread looks at no shared data any more. What may not be freed yet is left to other threads when the guard is
+        // dropped.
         qsbr::tidy();
         drop(guard);
         msacc::sleep(true);
@@ -167,14 +169,14 @@ pub fn run(kind: usize, id: usize, number: usize) {
     }
 }
 
-/// Does what a process, which is DIRTY and DETACHED and was handed to the calling thread, needs a dirty thread for.
+/// Does what a process needs a dirty thread for. The process is DIRTY and DETACHED, and was handed to the calling thread.
 pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, number: usize) -> Outcome {
     RUNNING[kind].fetch_add(1, Ordering::Relaxed);
     CURRENT[number].store(p.pid + 1, Ordering::Relaxed);
     // No read-modify-write: only this thread writes it.
     SERVED[number].store(SERVED[number].load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     reattach(p);
-    // SAFETY: by contract we are its owner.
+    // SAFETY: the process was handed to us, so we own it.
     let local = unsafe { p.local() };
     local.flags &= !FLAG_DETACHED;
     let outcome = if p.state.load().is_exiting() {
@@ -189,12 +191,12 @@ pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, numb
     };
     CURRENT[number].store(0, Ordering::Relaxed);
     RUNNING[kind].fetch_sub(1, Ordering::Relaxed);
-    // It may have been ended while its native blocked.
+    // The process may have been ended while its native blocked.
     if p.state.load().is_exiting() { Outcome::Exit } else { outcome }
 }
 
-/// Runs `f` for a native on a dirty thread. `f` may block as long as it likes and looks at nothing that processes share: meanwhile
-/// the schedulers handle the process' signals, and it may end, as seen by all others. Terms stay where they are.
+/// Runs `f` for a native on a dirty thread. `f` may block for any time, and must not look at data that processes share: meanwhile
+/// the schedulers handle the process's signals, and all others may see it end. Terms stay where they are.
 pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     if !sched::on_dirty_thread() {
         return private::out_of_sight(f);
@@ -206,7 +208,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
         sched::enqueue(shared_part);
     }
     if shared::is_on() && p.heap.is_shared() {
-        // Its arguments were too large to be copied (`shared::outside`): the world waits.
+        // Its arguments were too large to be copied (`shared::outside`), so collections of the shared heap wait for `f`.
         let result = f();
         reattach(shared_part);
         p.flags &= !FLAG_DETACHED;
@@ -220,7 +222,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Waits until nobody handles the signals of our process any more.
+/// Waits until no other thread handles the signals of our process.
 fn reattach(p: ProcRef) {
     while !p.state.attach() {
         qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(20)));

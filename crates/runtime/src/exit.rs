@@ -15,11 +15,11 @@ use std::sync::atomic::Ordering;
 type Hook = fn(&mut Process);
 
 /// Called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
-static HOOKS: [OnceLock<Hook>; MOST_HOOKS] = [const { OnceLock::new() }; MOST_HOOKS];
-const MOST_HOOKS: usize = 4;
+static HOOKS: [OnceLock<Hook>; MAX_HOOKS] = [const { OnceLock::new() }; MAX_HOOKS];
+const MAX_HOOKS: usize = 4;
 
 pub fn add_hook(hook: Hook) {
-    assert!(HOOKS.iter().any(|place| place.set(hook).is_ok()), "more than {MOST_HOOKS} hooks at the end of a process");
+    assert!(HOOKS.iter().any(|place| place.set(hook).is_ok()), "more than {MAX_HOOKS} hooks at the end of a process");
 }
 
 /// Ends the running process. Its `exit_reason` is set. Afterwards the process must not be touched.
@@ -41,7 +41,8 @@ pub fn finish(p: &mut Process) {
     }
 }
 
-/// The end of a process that a dirty thread has, or is to get, as all others see it: what a native may still use stays for `finish`.
+/// The end of a process that a dirty thread has, or will get, as all others see it. What a native may still use stays until
+/// `finish`.
 pub fn depart(p: &mut Process) {
     leave(p);
     if shared_heap::is_on() {
@@ -54,7 +55,7 @@ fn leave(p: &mut Process) {
     let shared = p.proc_ref();
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
-        // As stock says it.
+        // The same text as stock's.
         crate::way_out::crash(&format!("System process {} terminated: {reason}", heddle_term::text::display::to_string(p.pid_term())));
     }
     if p.flags & FLAG_TASK != 0 {
@@ -68,7 +69,7 @@ fn leave(p: &mut Process) {
     let me = p.pid_term();
     crate::sched::cancel_receive_timer(p);
 
-    // Names go first, so that nobody finds the dead by name.
+    // Names go first, so that no process finds the dead one by name.
     let name = shared.name.swap(0, Ordering::AcqRel);
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(me));
@@ -82,7 +83,7 @@ fn leave(p: &mut Process) {
     if crate::long_gc::is_due(p) {
         crate::long_gc::give_up(p);
     }
-    // Whom it suspended goes on.
+    // Processes that it suspended go on.
     for &(pid, count) in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
         crate::send::call_in(pid, move |other| {
             if let Some(other) = other {
@@ -90,7 +91,7 @@ fn leave(p: &mut Process) {
             }
         });
     }
-    // From here on the table does not know it; signals that still arrive are answered below.
+    // From here on the process is not in the table; signals that still arrive are answered below.
     proctab::remove(shared);
     let reason = p.exit_reason;
     // Signals that came before the end still count: a link or monitor among them is answered like the others.
@@ -122,7 +123,7 @@ fn leave(p: &mut Process) {
     }
 }
 
-/// Links and monitors fire, and are none any more. The reason is in the process' heap.
+/// Sends what links and monitors ask for, and removes them. The reason is in the process's heap.
 #[inline]
 fn tell_relations(p: &mut Process, reason: Term) {
     let me = p.pid_term();
@@ -133,7 +134,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
     for (&other, link) in &inner.links {
         if link.active {
             let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
-            // A port may take it anywhere.
+            // A port may take the reason to any thread.
             let pack = |reason| if other.is_local_pid() { Package::of_reason(p, reason) } else { Package::new(reason) };
             send_exit_with(me, other, reason, true, token, pack);
         }
@@ -157,13 +158,13 @@ fn tell_relations(p: &mut Process, reason: Term) {
     }
 }
 
-/// To others the process is as good as ended: it has no name, and nobody is linked to it or watches it any more. It goes on.
+/// To others the process is as good as ended: it has no name, no links and no monitors. It runs on.
 pub fn part(p: &mut Process, reason: Term) {
     let name = p.shared().name.swap(0, Ordering::AcqRel);
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(p.pid_term()));
     }
-    // It may be anywhere.
+    // The reason may be in any heap.
     let reason = if p.heap.is_shared() { p.heap.copy(reason) } else { reason };
     tell_relations(p, reason);
 }
@@ -210,7 +211,7 @@ pub fn uncaught_reason(p: &mut Process, class: crate::process::Class, reason: Te
     }
 }
 
-/// The report of a process that ended by an error nobody caught, as the emulator sends it to the logger.
+/// The report of a process that ended by an uncaught error, as the emulator sends it to the logger.
 pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
     if class == crate::process::Class::Exit {
         return;
@@ -220,20 +221,20 @@ pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
     log("error", "Error in process ~p with exit value:~n~p~n", &[pid, reason], p.group_leader);
 }
 
-/// A message of the machine itself on what `p` does.
+/// A message of the VM itself about what `p` does.
 pub fn log_of(p: &Process, level: &str, text: &str) {
     let package = Package::build(|heap| heap.string(text));
     log(level, "~ts~n", &[package.term()], p.group_leader);
 }
 
-/// A message of the machine itself.
+/// A message of the VM itself.
 pub fn log_message(level: &str, text: &str) {
     let package = Package::build(|heap| heap.string(text));
     log(level, "~ts~n", &[package.term()], Term::NONE);
 }
 
-/// Who gets the machine's log messages: `system_flag(system_logger, _)`. 0 = the process registered as `logger`,
-/// `NO_LOGGER` = nobody (`undefined`), else one more than the number of a pid.
+/// The receiver of the VM's log messages: `system_flag(system_logger, _)`. 0 = the process registered as `logger`, `NO_LOGGER` =
+/// none (`undefined`), else one more than the number of a pid.
 pub static SYSTEM_LOGGER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 pub const NO_LOGGER: u64 = u64::MAX;
 
@@ -242,7 +243,7 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
         0 => names::whereis(am::LOGGER),
         NO_LOGGER => return,
         pid if crate::proctab::lookup(pid - 1).is_some() => Some(Term::local_pid(pid - 1)),
-        // It died: from now on the registered one is asked again.
+        // It ended: from now on the registered process gets the messages again.
         _ => {
             SYSTEM_LOGGER.store(0, Ordering::Relaxed);
             names::whereis(am::LOGGER)
@@ -276,7 +277,7 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
     }
 }
 
-/// `max_heap_size` was exceeded: reports as asked; true if the process is to be killed.
+/// `max_heap_size` was exceeded: reports as asked. True if the process must be killed.
 pub fn max_heap_reached(p: &mut Process) -> bool {
     if shared_heap::is_on() && !shared_heap::reach::is_over_limit(p) {
         return false;

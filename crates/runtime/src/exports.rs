@@ -1,4 +1,4 @@
-//! The export table: M:F/A to the cell that calls go through. Lookups take no lock; cells live for ever.
+//! The export table: M:F/A to the cell that calls go through. Lookups take no lock; cells are never freed.
 
 use crate::locks::Class;
 use foldhash::fast::FixedState;
@@ -42,7 +42,7 @@ fn hash(mfa: &Mfa) -> usize {
     FixedState::default().hash_one((mfa.module.index() as u64) << 32 | mfa.function.index() as u64 ^ (mfa.arity as u64) << 56) as usize
 }
 
-/// The cell of an M:F/A that something named before.
+/// The cell of an M:F/A that was named before.
 #[inline]
 pub fn find(mfa: Mfa) -> Option<&'static Export> {
     // Acquire: pairs with the Release stores below.
@@ -129,8 +129,8 @@ pub fn for_each(mut f: impl FnMut(&'static Export)) {
     }
 }
 
-/// What must be true of the table: each export is found by its name, there are as many as were counted, and the index has room for as many
-/// again. Nobody makes exports meanwhile. How many there are.
+/// Checks what must be true of the table: each export is found by its name, there are as many as were counted, and at most half of
+/// the index is used. No thread may make exports meanwhile. Returns their number.
 pub fn check() -> usize {
     let mut count = 0;
     for_each(|export| {

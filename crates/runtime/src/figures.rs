@@ -1,8 +1,8 @@
-//! What each thread counts of its own work, always: collections, steals, waits for locks. (Messages: see `messages`.)
+//! What each thread counts of its own work, always: collections, steals, waits for locks. (For messages see `messages`.)
 //!
-//! A figure is written by its thread alone, with a plain load and a plain store in cache lines of that thread; who wants to know
-//! adds up what all threads have. So counting takes no locked instruction and no shared line. Threads that are no schedulers
-//! (the poller, who frees tables) are few and count rarely: they share one row under a lock.
+//! A figure is written by its thread alone, with a plain load and a plain store, in cache lines of that thread. A reader adds up
+//! the figures of all threads. So counting takes no locked instruction and no shared cache line. Threads that are not schedulers
+//! (such as the poll thread, or one that frees tables) are few and count rarely: they share one row under a lock.
 
 use crate::locks::{self, Waits};
 use crate::pauses::Pauses;
@@ -18,11 +18,11 @@ pub struct Figure(AtomicU64);
 impl Figure {
     #[inline(always)]
     pub fn add(&self, more: u64) {
-        // Relaxed: a statistic. No read-modify-write: nobody else writes it.
+        // Relaxed: a statistic. No read-modify-write: no other thread writes it.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 
-    /// By its thread.
+    /// Called by the figure's own thread.
     pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
     }
@@ -35,24 +35,24 @@ impl Figure {
 #[derive(Default)]
 #[repr(align(128))]
 pub struct Figures {
-    /// Among the scheduler threads: normal ones, dirty ones for CPU, for I/O; then all others.
+    /// The row's index: normal scheduler threads first, then dirty ones for CPU, for I/O; last the row of all other threads.
     number: u16,
     pub minor_collections: Figure,
     pub major_collections: Figure,
-    /// What survived them.
+    /// Words that survived them.
     pub minor_words: Figure,
     pub major_words: Figure,
     pub words_reclaimed: Figure,
-    /// What the process that was collected last had then, old data included.
+    /// Live words of the process that was collected last, old data included.
     pub last_live_words: Figure,
     /// In the unit of `cycles`.
     pub minor_time: Figure,
     pub major_time: Figure,
-    /// Of a thread that collected.
+    /// Of a thread that has collected.
     pauses: OnceLock<Box<Pauses>>,
-    /// Processes that came here along migration paths or went away on them, by this scheduler's doing.
+    /// Processes that this scheduler moved to itself, or away from itself, along migration paths.
     pub migrations: Figure,
-    /// How often others woke it, how often it went to sleep, how often it looked for work at others.
+    /// How often other threads woke the scheduler, how often it went to sleep, how often it looked for work at others.
     pub wake_ups: Figure,
     pub parks: Figure,
     pub searches: Figure,
@@ -68,7 +68,7 @@ thread_local! {
     static MINE: Cell<Option<&'static Figures>> = const { Cell::new(None) };
 }
 
-/// For so many scheduler threads.
+/// Makes rows for `threads` scheduler threads, and one for all others.
 pub fn init(threads: usize) {
     let _ = ALL.set((0..=threads).map(|number| Figures { number: number as u16, ..Figures::default() }).collect());
     crate::cycles::init();
@@ -82,12 +82,12 @@ pub fn register(number: usize) {
     row.open_recent();
 }
 
-/// Normal schedulers, dirty ones for CPU and for I/O, and last the row of all other threads.
+/// All rows: normal schedulers, dirty ones for CPU and for I/O, and last the row of all other threads.
 pub fn all() -> &'static [Figures] {
     ALL.get().map_or(&[], |all| all)
 }
 
-/// Of a scheduler thread.
+/// The row of a scheduler thread.
 pub fn of(number: usize) -> &'static Figures {
     &all()[number]
 }
@@ -122,7 +122,7 @@ fn count_for_others(f: impl FnOnce(&Figures)) {
 }
 
 impl Figures {
-    /// Among the scheduler threads.
+    /// The row's index, see the field.
     pub fn number(&self) -> usize {
         self.number as usize
     }
@@ -131,12 +131,12 @@ impl Figures {
         self.minor_collections.get() + self.major_collections.get()
     }
 
-    /// By its thread.
+    /// Called by the row's own thread.
     pub fn collecting(&self) -> &Pauses {
         self.pauses.get_or_init(Box::default)
     }
 
-    /// None if it never collected.
+    /// None if the thread has never collected.
     pub fn pauses(&self) -> Option<&Pauses> {
         self.pauses.get().map(|pauses| &**pauses)
     }

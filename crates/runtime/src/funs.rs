@@ -1,5 +1,5 @@
-//! Fun entries: one per fun expression and module version, found by (module, md5, index). They live for ever; their code
-//! pointer follows the module.
+//! Fun entries: one per fun expression and module version, found by (module, md5, index). They are never freed; their code pointer
+//! follows the module.
 
 use crate::code::Instance;
 use crate::locks::Class;
@@ -64,7 +64,7 @@ pub fn is_loaded(entry: &FunEntry) -> bool {
     !(stubs.start.cast::<u64>()..stubs.end.cast::<u64>()).contains(&entry.entry.load(Ordering::Acquire).cast_const())
 }
 
-/// Who called a fun of code that is being purged, and waits until it is known what becomes of it.
+/// Processes that called a fun of code that is being purged. They wait until the purge is over.
 static WAITING: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 fn purging_stub(entry: &FunEntry) -> *mut u64 {
@@ -84,7 +84,7 @@ pub fn start_purge(old: &Instance) {
     }
 }
 
-/// The funs have no code any longer (`gone`), or have it back; who waited goes on.
+/// The purge ends: the funs have no code any longer (`gone`), or have it back. The processes that waited go on.
 pub fn end_purge(old: &Instance, gone: bool) {
     let waiting = {
         let mut waiting = Class::Funs.lock(&WAITING);
@@ -106,7 +106,7 @@ pub fn end_purge(old: &Instance, gone: bool) {
 /// Suspends the caller of a fun that is being purged. False if the purge is over already.
 pub fn wait_for_purge(p: &mut Process, entry: &FunEntry) -> bool {
     let mut waiting = Class::Funs.lock(&WAITING);
-    // Under the lock: `end_purge` either sees us in the list, or has changed the entry.
+    // Under the lock: `end_purge` either sees the process in the list, or has changed the entry.
     if !is_purging(entry) {
         return false;
     }

@@ -1,10 +1,11 @@
-//! The private-heap collector: generational copying, after Cheney (seeds 001 §3, 000 §3.5.6; sizes and rules as in ERTS).
+//! The private-heap collector: generational copying, after Cheney (Wilhelmsson, "Exploring Alternative Memory Architectures for
+//! Erlang", 2002, section 3; Zhang, "Characterizing the Scalability of Erlang VM on Many-core Processors", 2011, section 3.5.6;
+//! sizes and rules as in ERTS).
 //!
-//! Young block `[start, htop)`, old block `[old_start, old_top)`, fragments beside the young block. `high_water` is where the
-//! young heap ended after the last collection: what lies below has survived once and is promoted by the next minor
-//! collection. Terms are immutable and natives write heap objects only while building them, so old objects never point to
-//! younger ones, with one exception that is none: a fragment is only referenced from objects made after it, which lie above
-//! `high_water`.
+//! Young block `[start, htop)`, old block `[old_start, old_top)`, fragments beside the young block. `high_water` is where the young
+//! heap ended after the last collection: what is below has survived once and is promoted by the next minor collection. Terms are
+//! immutable and natives write heap objects only while building them, so old objects never point to younger ones. A fragment may be
+//! younger than the objects below `high_water`, but is only referenced from objects made after it, which are above `high_water`.
 //!
 //! Phases of a minor collection:
 //!  1. choose the size of to-space (enough for everything young, so copying cannot fail);
@@ -13,14 +14,16 @@
 //!  3. scan to-space and the newly promoted part of the old block until nothing is left (Cheney);
 //!  4. sweep the off-heap list: what was not moved is released;
 //!  5. move the stack, free from-space and fragments (poisoned first in zeal mode);
-//!  6. fit the block: too large a temporary block is exchanged for the right size by one linear pass.
+//! 6. fit the block: if the block is larger than needed, it is replaced by one of the right size in one linear pass.
 //!
-//! A large stack costs more to move than what a collection finds alive, where there is room. Then to-space is a free part of the
-//! block itself, above the young heap or in the gap that such a collection left below it, and the stack stays (`room_in_block`).
+//! Moving a large stack costs more than copying what a collection finds alive. If there is room, to-space is then a free part of
+//! the block itself, above the young heap or in the gap that such a collection left below it, and the stack stays
+//! (`room_in_block`).
 //!
 //! A major collection evacuates both generations into one new young block.
 //!
-//! Only the engine, `long_gc` and who handles signals call `collect`, at points where every live term is in one of the roots (see ARCHITECTURE.md).
+//! Only the engine, `long_gc` and threads that handle signals call `collect`, at points where every live term is in one of the
+//! roots (see ARCHITECTURE.md).
 
 use crate::msacc::{self, State};
 use crate::off_heap::{Area, Promoted, Survivors, sweep};
@@ -55,7 +58,7 @@ pub(crate) fn count(minor: bool, began: u64, copied: usize, reclaimed: usize, li
     });
 }
 
-/// Gives a new process its block.
+/// Allocates the block of a new process.
 pub fn init_block(p: &mut Process, need_words: usize) {
     if shared::is_on() {
         return shared::init(p, need_words);
@@ -98,24 +101,24 @@ pub fn free_all(p: &mut Process) {
     p.old_end = null_mut();
 }
 
-/// What collections take longer while they are watched: for tests of that (`erts_debug:set_internal_state`).
+/// Added to each collection while collections are watched, in ms: for tests of that (`erts_debug:set_internal_state`).
 pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Minor unless something asks for more.
     Automatic,
-    /// The same, because a program asked: a shared heap is not collected for less.
+    /// As Automatic, because a program asked. A shared heap is not collected for less.
     Asked,
-    /// The same, of a process that was busy and waits: its block gets the size that it has otherwise (`busy`).
+    /// As Automatic, for a process whose block was enlarged and that is about to wait: the block gets its usual size (`busy`).
     Rest,
     Major,
 }
 
-/// How much a collection may have to look at, in words.
+/// The words that a collection may have to look at.
 pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
     if shared::is_on() {
-        // It is all threads' work, and cannot be left to one.
+        // All threads collect a shared heap together, so it cannot be left to one.
         return 0;
     }
     let young = p.used_words() + p.heap.fragment_words;
@@ -126,8 +129,8 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
     if full { young + words(p.old_start, p.old_top) } else { young }
 }
 
-/// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free.
-/// Returns the work done, in reductions: that of all processes, where they share a heap.
+/// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free. Returns the work done, in
+/// reductions; with a shared heap that of all processes.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
     let is_shared = shared::is_on();
     if is_shared && shared::has_room(p, live, need_words, kind) {
@@ -165,7 +168,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     if traced {
         events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
     }
-    // A minor one copies all that is young now, and what it promoted.
+    // A minor collection copies everything that is young after it, and what it promoted.
     if !is_shared {
         count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
     }
@@ -183,7 +186,8 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         crate::verify::heap(p, live);
     }
     debug_assert!(p.free_words() >= need_words as isize);
-    // With a shared heap the process waited for what was copied of all: it cost its slice that, and who waits behind it.
+    // With a shared heap the process waited while everything was copied: it pays for that, as do the processes that waited for its
+    // slice to end.
     let words = if is_shared { shared::copied_words() } else { after };
     10 + words / 100
 }
@@ -235,7 +239,7 @@ pub(crate) fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnM
     for_each_young_root(p, live, f);
 }
 
-/// Calls `f` on each root slot that may refer to something young (see `stack`); after a major collection that is each one.
+/// Calls `f` on each root slot that may refer to something young (see `stack`); after `stack::before_major` that is each one.
 pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
     for x in live {
         f(x);
@@ -257,10 +261,10 @@ pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut im
     }
 }
 
-/// Those that natives do not write.
+/// The roots that natives do not write.
 fn for_each_far_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
     if shared::is_on() {
-        // The messages themselves: see `shared::roots`.
+        // Messages are no such roots here: see `shared::roots`.
         p.messages.for_each_marker(&mut *f);
     } else {
         p.messages.for_each_root(&mut *f);
@@ -269,7 +273,7 @@ fn for_each_far_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
     f(&mut p.group_leader);
 }
 
-/// The roots of a process of which a native runs that makes terms in memory of its own (`shared::outside`).
+/// The roots of a process whose native is running with memory of its own for new terms (`shared::outside`).
 pub(crate) fn for_each_root_outside(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
     for_each_stack_root(p, f);
     for_each_far_root(p, f);
@@ -291,7 +295,7 @@ fn for_each_stack_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
     }
 }
 
-/// Copies the object behind `term` to `*top` and leaves a forwarding word; or follows one that is there.
+/// Copies the object that `term` points to to `*top` and leaves a forwarding word; or follows one that is there.
 ///
 /// # Safety
 /// `term` points to a whole object in from-space; `*top` has room.
@@ -323,14 +327,14 @@ pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
     }
 }
 
-/// In zeal mode: so many minor collections (more with a large stack, which takes long) are one that looks whether what is not looked
-/// at has a reason.
+/// In zeal mode: one of this many minor collections (more with a large stack, which takes long) checks that the skipped parts may
+/// be skipped.
 const CHECK_EVERY: usize = 256;
 
-/// In zeal mode: heaps of fewer words are verified behind each collection, larger ones rarely.
+/// In zeal mode: heaps of fewer words are verified after each collection, larger ones rarely.
 const VERIFIED_WORDS: usize = 4096;
 
-/// Stops the machine if the clean part of the stack refers to something young.
+/// Stops the VM if the clean part of the stack refers to something young.
 fn check_clean(p: &Process, old: &Area) {
     let clean = stack::clean_words(p);
     let deep = p.stack_words() - clean;
@@ -340,15 +344,15 @@ fn check_clean(p: &Process, old: &Area) {
     }
 }
 
-/// An old block is no smaller, unless the process may be. Who asked for a large heap (`min_heap_size`, `+hms`) did so to be collected
-/// rarely, not to have two of them for the little that survives.
+/// Minimum words of an old block, unless the process may have a smaller heap. A large minimum heap size (`min_heap_size`, `+hms`)
+/// asks for rare collections, not for a second large block for the little that survives.
 const OLD_WORDS: usize = spawn::USUAL_MIN_HEAP_WORDS;
 
 /// False if a major collection is needed instead.
 fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
     let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
-        // When it is full, all of the stack is visited: it is not small where that is large.
+        // When the old block is full, the whole stack is visited, so with a large stack the block must not be small.
         let young = if busy::is_busy(p) { mature_words.max(busy::usual_words(p)) } else { p.used_words() };
         let size = sizes::at_least(young.max(p.min_heap_words.min(OLD_WORDS)).max(p.stack_words() / 8));
         p.old_start = blocks::allocate(size);
@@ -360,7 +364,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     }
     let stack = p.stack_words();
     let was_full = p.free_words() < need_words as isize;
-    // What natives made beside the heap, or what messages brought, would not have had room in it.
+    // True if what natives made beside the heap, or what messages brought, would not have had room in it.
     let was_overfull = p.free_words() < p.heap.fragment_words as isize;
     let bound = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p) + stack + need_words + STACK_SLACK_WORDS;
     let mut usual = if rests { busy::usual_words(p) } else { p.heap_words() };
@@ -487,25 +491,25 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     true
 }
 
-/// Words of references to open regions that come to the heap with the collection.
+/// Words of references to open regions that the collection adds to the heap.
 fn fresh_words(p: &Process) -> usize {
     p.rare_if_any().map_or(0, |rare| rare.open.fresh_words())
 }
 
-/// The collection has met these regions. It moves the open one's reference to the heap: what refers to the region was made after
-/// that, so is promoted no earlier (`sweep_reference`).
+/// Notes the regions that the collection has met. Moves the open region's reference to the heap: what refers to the region was made
+/// after that reference, so it is promoted no earlier (`sweep_reference`).
 fn tell_open(p: &mut Process, seen: &mut Seen) {
-    // SAFETY: there is one if it is not null.
+    // SAFETY: the pointer is null or that of a live open region.
     if let Some(open) = unsafe { p.open().as_mut() } {
         let unsent = open.collected(seen);
         p.missed(unsent);
     }
 }
 
-/// A stack of less is moved with the rest.
+/// A smaller stack is moved with the rest.
 const LARGE_STACK_WORDS: usize = 4096;
 
-/// To-space in the young block itself for as much as may survive, if the stack is large and enough is free besides.
+/// To-space in the young block itself for all that may survive, if the stack is large and there is enough room besides.
 fn room_in_block(p: &Process, survive_words: usize, need_words: usize) -> Option<*mut u64> {
     let free_words = words(p.heap.htop, p.stop);
     if p.stack_words() < LARGE_STACK_WORDS || free_words < need_words + STACK_SLACK_WORDS {
@@ -517,7 +521,8 @@ fn room_in_block(p: &Process, survive_words: usize, need_words: usize) -> Option
     (free_words >= survive_words + need_words + STACK_SLACK_WORDS).then_some(p.heap.htop)
 }
 
-/// What lies from `to_start` to `to_top`, in the young block, is the young heap now: what it was before, and fragments, go.
+/// The words from `to_start` to `to_top`, in the young block, are the young heap from now on. The previous one, and fragments, are
+/// freed.
 fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
     p.heap.free_fragments();
     blocks::poison(p.young_start(), p.heap.htop);
@@ -533,10 +538,10 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let literals = leaving.map_or(0, Leaving::words) + shared_words;
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
-    // Who asked for a large heap has it from now on; the usual smallest size is only kept where it is no more than what lives.
+    // A process with a large minimum heap size has it from now on; the default minimum is only kept if no more than that lives.
     let asked = p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
     let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
-    // It was nearly full behind the last one, and would be full again soon: it grows, as in ERTS.
+    // The block was nearly full after the last collection, and would soon be full again: it grows, as in ERTS.
     if std::mem::take(&mut p.grow) && size == had && exact_min.is_none() {
         size = sizes::next_above(size);
     }
@@ -613,13 +618,13 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     fit_vheap(p);
 }
 
-/// Words of the regions that the process refers to, if one of them refers to what is leaving: then they are all copied, because
-/// nobody writes to a region. Else 0.
+/// Words of the regions that the process refers to, if one of them refers to literals that are leaving: then all of them are
+/// copied, because regions are not written to. Else 0.
 fn shared_words(p: &Process, leaving: &Leaving) -> usize {
     let (mut words, mut found) = (0, false);
     let mut seen = Seen::default();
     for list in [&p.heap.off_heap, &p.old_off_heap] {
-        // SAFETY: the lists are the process', whose regions are held, and what those refer to.
+        // SAFETY: the lists are the process's, which holds their regions, and those that these refer to.
         unsafe {
             area::for_each_reference(list.head, |region, _| {
                 found |= Region::refers_to(region, leaving);
@@ -630,7 +635,7 @@ fn shared_words(p: &Process, leaving: &Leaving) -> usize {
     if found { words } else { 0 }
 }
 
-/// The term is one that does not move: if it is shared, its region is still referred to.
+/// The term does not move. If it is in the message area, notes that its region is still referred to.
 #[inline(always)]
 fn stays(term: Term, fixed: Fixed, seen: &mut Seen) {
     if fixed.is_shared(term) {
@@ -639,7 +644,8 @@ fn stays(term: Term, fixed: Fixed, seen: &mut Seen) {
     }
 }
 
-/// Copies of literals: those stay as they are, so what was copied is noted beside them. So is what is shared, if that must be left.
+/// Copies of literals. A literal itself has no forwarding word, so the copies are noted here. The same goes for regions, if they
+/// must be left.
 #[derive(Default)]
 struct LiteralCopies {
     copies: HashMap<u64, Term>,
@@ -653,7 +659,7 @@ impl LiteralCopies {
     /// The literal itself, or its copy if it is leaving.
     ///
     /// # Safety
-    /// `*top` has room for what leaves, once.
+    /// `*top` has room for one copy of everything that is leaving.
     unsafe fn copy(&mut self, term: Term, leaving: &Leaving, top: &mut *mut u64) -> Term {
         let is_shared = area::contains(term);
         let is_left = if is_shared { self.copies_shared } else { leaving.contains(term.raw()) };
@@ -683,7 +689,7 @@ impl LiteralCopies {
         copy
     }
 
-    /// The off-heap objects among the copies go to the process' list.
+    /// Moves the off-heap objects among the copies to the process's list.
     fn hand_over(&mut self, to: &mut OffHeap) {
         to.virtual_words += self.off_heap.virtual_words;
         let mut object = std::mem::replace(&mut self.off_heap.head, null_mut());
@@ -698,7 +704,7 @@ impl LiteralCopies {
     }
 }
 
-/// Makes to-space the young block: the stack moves to its end, from-space and fragments go.
+/// Makes to-space the young block: the stack moves to its end; from-space and fragments are freed.
 fn install(p: &mut Process, to_start: *mut u64, to_top: *mut u64, size: usize, stack: usize) {
     let end = to_start.wrapping_add(size);
     let stop = end.wrapping_sub(stack);
@@ -716,14 +722,14 @@ fn install(p: &mut Process, to_start: *mut u64, to_top: *mut u64, size: usize, s
     p.high_water = to_top;
 }
 
-/// The young heap begins where its block begins, which is another one from here on.
+/// The young heap begins where its block begins; the block is a new one from here on.
 fn no_gap(p: &mut Process) {
     if p.young_start() != p.start {
         p.rare().gap_words = 0;
     }
 }
 
-/// Exchanges the young block (no fragments) for one of `size` words. Every pointer into it is corrected by a linear pass.
+/// Replaces the young block (no fragments) by one of `size` words. One linear pass corrects every pointer into it.
 fn resize(p: &mut Process, live: &mut [Term], size: usize) {
     let used = p.used_words();
     let stack = p.stack_words();

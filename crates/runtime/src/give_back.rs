@@ -1,38 +1,39 @@
-//! Giving memory back to the system after a peak.
+//! Purging: gives memory back to the system after a peak.
 //!
-//! The allocator gives free areas back when threads allocate, so what an idle machine freed last would stay. Therefore a thread that
-//! is about to sleep takes in what others freed of its blocks and gives back what nobody uses: at most once a second, and if it freed
-//! something worth it. A thread that sleeps already does not hear of what others free of its blocks, so now and then, if much was
-//! freed, all schedulers are woken to do the same (`round`). Dirty and private threads may sleep for hours; so whoever gives back
-//! leaves his areas to all, and who frees the last of what he allocated there gives that back, too.
+//! The allocator gives free areas back when threads allocate, so what an idle VM freed last would stay. Therefore a thread that is
+//! about to sleep takes in what others freed of its blocks, and gives back what is free: at most once a second, and only if it
+//! freed enough. A sleeping thread does not notice that others free its blocks. So now and then, if much was freed, all schedulers
+//! are woken to do the same (a *round*). Dirty and private threads may sleep for hours. So a thread that gives back leaves its
+//! areas to all threads, and the thread that frees the last block of such an area gives that back, too.
 
 use crate::{blocks, huge_pages, qsbr, sched, shared, time};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// What a thread freed before it looks: less is not worth a walk through its areas.
+/// Bytes a thread frees before it looks: with less, a walk through its areas is not worth its time.
 const STEP_BYTES: u64 = 256 << 10;
-/// One that may sleep for hours, allocated and freed: it looks behind its work, and what it does not give up then stays as long.
+/// Bytes allocated and freed before a thread looks that may sleep for hours. It looks after its work, and what it does not give
+/// back then stays for that long.
 const IDLE_STEP_BYTES: u64 = 64 << 10;
 const EVERY_MS: i64 = 1000;
-/// What all freed before all are woken.
+/// Bytes all threads free before all are woken.
 const ROUND_STEP_BYTES: u64 = 16 << 20;
 const ROUND_EVERY_MS: i64 = 2000;
 
-/// How long a thread sleeps at most while it keeps what others may still look at (`qsbr::tidy`).
+/// The longest time a thread sleeps while it keeps garbage that other threads may still look at (`qsbr::tidy`).
 const GARBAGE_MS: u64 = 10;
 
-/// When the last round was, and what all had freed then.
+/// When the last round was, and what all threads had freed then.
 static ROUND_MS: AtomicI64 = AtomicI64::new(i64::MIN / 2);
 static FREED_AT_ROUND: AtomicU64 = AtomicU64::new(0);
-/// Somebody sleeps until a round is due: the others need not.
+/// True if a thread sleeps until a round is due; then other threads need not.
 static IS_WAITED_FOR: AtomicBool = AtomicBool::new(false);
 
 struct Last {
     ms: Cell<i64>,
     freed_bytes: Cell<u64>,
     allocated_bytes: Cell<u64>,
-    /// This thread waits for the next round.
+    /// True if this thread sleeps until the next round.
     waits: Cell<bool>,
     round_ms: Cell<i64>,
 }
@@ -53,14 +54,15 @@ fn freed_by_all() -> u64 {
     heddle_memory::rows().fold(0, |sum, row| sum.wrapping_add(row.freed_bytes()))
 }
 
-/// What the calling thread freed since it gave back last, with the signals that it keeps, and those that all do (`memory::recent`).
+/// Bytes the calling thread has freed since it last gave memory back, with the signals that it keeps, and those that all threads
+/// keep (`memory::recent`).
 fn freed_since(last: &Last) -> u64 {
     let row = heddle_memory::mine();
     row.freed_bytes().wrapping_sub(last.freed_bytes.get()).wrapping_add((row.recent.bytes() + heddle_memory::common_bytes()) as u64)
 }
 
-/// The calling thread is about to sleep for up to so many ms and holds no borrowed pointer. How long it may. `keeps_garbage`: what
-/// `qsbr::tidy` said.
+/// The calling thread is about to sleep for up to `wait_ms` ms, and holds no borrowed pointer. Purges if that is due,
+/// and returns how many ms the thread may sleep. `keeps_garbage`: what `qsbr::tidy` returned.
 pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
     let wait_ms = if keeps_garbage { wait_ms.min(GARBAGE_MS) } else { wait_ms };
     LAST.with(|last| {
@@ -79,7 +81,7 @@ pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
             }
         }
         if freed_by_all().wrapping_sub(FREED_AT_ROUND.load(Ordering::Relaxed)) >= ROUND_STEP_BYTES {
-            // After everybody that went to sleep with this one looked at its own.
+            // Late enough that every thread that went to sleep together with this one has looked at its own memory.
             let due = (round + ROUND_EVERY_MS).max(last.ms.get() + EVERY_MS) - now;
             if due <= 0 {
                 last.waits.set(false);
@@ -94,8 +96,8 @@ pub(crate) fn before_sleep(wait_ms: u64, keeps_garbage: bool) -> u64 {
     })
 }
 
-/// What a thread does between two waits that sleeps where `before_sleep` is not asked: how long it may wait before it asks again,
-/// None for as long as it likes.
+/// As `before_sleep`, for a thread that sleeps without a time limit. Returns how many ms it may sleep before it must call this
+/// again; None if there is no limit.
 pub(crate) fn while_idle(keeps_garbage: bool) -> Option<u64> {
     let wait = LAST.with(|last| {
         let allocated = heddle_memory::mine().allocated_bytes().wrapping_sub(last.allocated_bytes.get());
@@ -126,7 +128,7 @@ fn collect(last: &Last, now: i64) {
 
 #[cold]
 fn start_round(last: &Last, before: i64, now: i64) {
-    // Relaxed: who hears of it late does its part later. One of several starts it.
+    // Relaxed: a thread that hears of the round late does its part later. If several threads try, one starts it.
     if ROUND_MS.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }

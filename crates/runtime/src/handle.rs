@@ -1,4 +1,4 @@
-//! What a process does with the signals it finds in its inbox. Runs in the receiver, so it may use everything of it.
+//! What a process does with the signals in its inbox. Runs in the receiver, so it may use all of the process.
 
 use crate::RefId;
 use crate::inbox::Arrived;
@@ -20,7 +20,7 @@ pub enum After {
     Exit,
 }
 
-/// Who found so many messages at once is sent as many again, as it seems, before he looks the next time.
+/// A receiver that drains at least this many messages at once is expected to receive as many again before its next drain.
 const LONG_QUEUE: u32 = 64;
 
 /// Handles everything that arrived; messages go to the inner queue.
@@ -33,15 +33,15 @@ pub fn drain(p: &mut Process) -> After {
     receive(p, arrived)
 }
 
-/// The same with what the caller took. Until then nothing of the process may move.
+/// As `drain`, with signals that the caller took. Nothing of the process may have moved since they were taken.
 #[inline(never)]
 pub fn receive(p: &mut Process, arrived: Arrived) -> After {
-    // Messages that are taken and not in the queue yet are no roots: nothing may move.
+    // Messages that are taken and not yet in the queue are no roots, so no collection may move terms.
     let hold = shared::is_on().then(shared::world::hold);
     let signals = arrived.in_order();
     let mut messages = 0;
     let mut list = signals.first;
-    // Mostly nothing else comes, and then they are a list already.
+    // Mostly there are only messages, and these are a list already.
     if signals.are_messages && !events::on(p.shared(), flags::RECEIVE) {
         messages = signals.len;
         list = null_mut();
@@ -61,7 +61,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
             continue;
         }
         if handle(p, signal) == After::Exit {
-            // The rest is answered as a dead process answers.
+            // The remaining signals are answered as a dead process answers.
             while !list.is_null() {
                 // SAFETY: as above.
                 unsafe {
@@ -74,7 +74,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
         }
     }
     p.shared().end_handling();
-    // Who had much is sent more, as it seems, before he looks again.
+    // A receiver that drained many messages at once is expected to be sent as many before it drains again.
     if hold.is_some() && messages < LONG_QUEUE {
         p.shared().begin_turn();
     }
@@ -96,7 +96,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 }
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
-            // From now on it is a message as others are.
+            // From now on it is a message like the others.
             signal.body = Body::message(*from, data, token.take());
             append(p, signal);
         }
@@ -106,17 +106,17 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 return exit_of_port(p, from_term, reason.term(), *linked);
             }
             if *linked {
-                // Only an active link carries it.
+                // Only an active link carries the signal.
                 match p.relations.get_mut().and_then(|i| i.links.remove(&from_term)) {
                     Some(link) if link.active => {
-                        // Whom it kills is told nothing more than its end.
+                        // The tracer of a process that the signal ends is told only of its end.
                         let fatal = !p.trap_exit && !reason.term().is_atom_of(am::NORMAL);
                         if !fatal && events::on(p.shared(), flags::PROCS) {
                             events::of_process(p, flags::PROCS, "getting_unlinked", &[from_term]);
                         }
                     }
                     Some(link) => {
-                        // Our unlink is on its way: keep waiting for its acknowledgement, which the dead will not send.
+                        // Our unlink is on its way. Keep the entry, though the ended process will not acknowledge the unlink.
                         let _ = link;
                         return After::Continue;
                     }
@@ -141,7 +141,8 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             }
             let reason = std::mem::replace(reason, Package::immediate(Term::NIL));
             p.exit_reason = in_heap(p, |heap| match reason.shared_term() {
-                // A native has put the heap away for memory of its own, where nobody looks for what is elsewhere.
+                // A native replaced the heap by memory of its own, which the collector does not search for terms of the shared
+                // heap.
                 Some(reason) if !heap.is_shared() => heap.copy(reason),
                 _ => reason.unpack(heap),
             });
@@ -234,10 +235,11 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
     After::Continue
 }
 
-/// A message about an end: in the heap, if the reason is in the shared one, else in memory of its own, with a copy.
+/// A message about an end. It is in the heap if the reason is in the shared heap; else in memory of its own, with a copy of the
+/// reason.
 fn with_reason(p: &mut Process, reason: &Package, build: impl FnOnce(&mut Heap, Term) -> Term) -> Package {
     match reason.shared_term() {
-        // Not for a native task, which may have it on a thread that the collector does not wait for.
+        // Not for a native task, which may have the message on a thread that the collector does not wait for.
         Some(reason) if p.heap.is_shared() && p.flags & FLAG_TASK == 0 => Package::immediate(in_heap(p, |heap| build(heap, reason))),
         _ => Package::build(|heap| {
             let reason = heap.copy(reason.term());
@@ -246,7 +248,7 @@ fn with_reason(p: &mut Process, reason: &Package, build: impl FnOnce(&mut Heap, 
     }
 }
 
-/// Makes something on the heap that no function of the process' own made.
+/// Makes a term on the heap that no function of the process itself made.
 fn in_heap(p: &mut Process, make: impl FnOnce(&mut Heap) -> Term) -> Term {
     let before = meters::words(p);
     let made = make(&mut p.heap);
@@ -256,7 +258,7 @@ fn in_heap(p: &mut Process, make: impl FnOnce(&mut Heap) -> Term) -> Term {
     made
 }
 
-/// What an exit signal does to a port, the port says. A link that carried one is gone.
+/// The port's own task decides what an exit signal does to it. A link that carried one is removed.
 #[cold]
 fn exit_of_port(p: &mut Process, from: Term, reason: Term, linked: bool) -> After {
     if linked && p.relations.get_mut().and_then(|inner| inner.links.remove(&from)).is_none() {
@@ -273,7 +275,7 @@ fn port_linked(p: &Process, from: Term, on: bool) {
     }
 }
 
-/// A message goes to the inner queue.
+/// Appends a message to the inner queue.
 #[inline(always)]
 fn append(p: &mut Process, signal: Box<Signal>) {
     if events::on(p.shared(), flags::RECEIVE)

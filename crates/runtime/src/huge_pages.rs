@@ -1,12 +1,12 @@
-//! Huge pages, from the moment they pay, until they do not.
+//! Huge pages, from the moment they pay until they do not.
 //!
-//! A machine that just started touches a quarter of many 2 MB pieces of memory: with huge pages it is four times as large.
-//! A machine that uses much touches all of it, and huge pages make that cheaper (a page costs 1.5 us here, and 512 of them
-//! at once far less). So the allocator's memory is left as it is until much is used: then its mappings are opened to huge pages,
-//! and again as it grows, for those that were made meanwhile. After a peak they are closed: what is still used lies scattered, and
-//! the system would fill the holes that were given back with huge pages again, piece by piece, though nobody asks for them. Two
-//! things tell: the sum of all heap blocks, whenever a thread allocated another megabyte of them, and the sum of everything, looked
-//! at now and then by the schedulers. What is resident does not tell: it is large where little is used, in many threads' pieces.
+//! A VM that has just started touches a quarter of many 2 MB pieces of memory; with huge pages it would be four times as large. A
+//! VM that uses much memory touches all of it, and huge pages make that cheaper (a page fault costs 1.5 us here, and 512 pages at
+//! once far less). So the allocator's memory is left as it is until much of it is used. Then its mappings are opened to huge pages,
+//! and again as it grows, for mappings that were made meanwhile. After a peak they are closed: the memory that is still used is
+//! scattered, and the system would otherwise fill the holes between with huge pages again, piece by piece. Two sums decide: that of
+//! all heap blocks, whenever a thread has allocated another megabyte of them, and that of all memory, which schedulers look at now
+//! and then. Resident memory does not decide: it is large where little is used, in the pieces of many threads.
 
 use crate::{balance, sched};
 use heddle_memory::{KINDS, Kind};
@@ -14,36 +14,37 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A machine that just started uses 20 MB, of which 1 MB are heap blocks.
+/// A VM that has just started uses 20 MB, of which 1 MB are heap blocks.
 const FIRST_BLOCK_BYTES: usize = 24 << 20;
 const FIRST_BYTES: usize = 40 << 20;
-/// And so much for each scheduler from the third on, which has pieces of its own and little in them, and for each active one.
+/// Added for each scheduler from the third on, which has pieces of its own with little in them, and for each active one.
 const SCHEDULER_BYTES: usize = 1 << 20;
 const ACTIVE_BYTES: usize = 3 << 20;
-/// What is allocated before it is looked at again whether it is much by now.
+/// What is allocated before the sum is compared with the threshold again, while only few schedulers' share was reached.
 const LOOK_BYTES: usize = 4 << 20;
-/// Less than the allocator adds at a time, 1 GB.
+/// Less than the allocator adds at a time, which is 1 GB.
 const STEP_BYTES: usize = 256 << 20;
-/// What is smaller is a stack, what is larger the range reserved for literals.
+/// Smaller mappings are stacks; larger ones are the range that is reserved for literals.
 const MAPPING_BYTES: Range<usize> = 32 << 20..32 << 30;
-/// Process switches of one scheduler between two looks at what all use: a look takes some microseconds.
+/// Process switches of one scheduler between two looks at the sum of all memory: a look takes some microseconds.
 pub const SWITCHES: u64 = 512;
 
-/// From when on mappings are opened (again). Relaxed everywhere: thresholds, which nothing depends on seeing at once.
+/// The sums from which on mappings are opened (again). Relaxed everywhere: thresholds, and it does not matter when a thread sees a
+/// change.
 static NEXT_BLOCKS: AtomicUsize = AtomicUsize::new(FIRST_BLOCK_BYTES);
 static NEXT_BYTES: AtomicUsize = AtomicUsize::new(FIRST_BYTES);
-/// They are closed when less is used in all: three quarters of what opens them, or a quarter of the most that was seen meanwhile. 0
-/// while they are closed.
+/// Mappings are closed when less is used in all: three quarters of what opens them, or a quarter of the largest sum seen meanwhile.
+/// 0 while they are closed.
 static CLOSE_BYTES: AtomicUsize = AtomicUsize::new(0);
-/// Held while advice is given: one after the other.
+/// Held while advice is given, so that one thread at a time gives it.
 static ADVISING: Mutex<()> = Mutex::new(());
 
-/// What opens them now, where two schedulers' `first` does.
+/// The sum that opens mappings now; `first` is the one for two schedulers.
 fn with_active(first: usize) -> usize {
     first + sched::count().saturating_sub(2) * SCHEDULER_BYTES + balance::active().saturating_sub(2) * ACTIVE_BYTES
 }
 
-/// All heap blocks are this much now.
+/// The sum of all heap blocks is `bytes` now.
 #[inline(always)]
 pub fn blocks_are(bytes: usize) {
     if bytes >= NEXT_BLOCKS.load(Ordering::Relaxed) {
@@ -51,7 +52,7 @@ pub fn blocks_are(bytes: usize) {
     }
 }
 
-/// Looks at what is used.
+/// Compares the sum of all memory with the thresholds.
 #[cold]
 pub fn look() {
     let used = KINDS.into_iter().map(heddle_memory::sum).sum::<usize>();
@@ -70,7 +71,7 @@ pub fn look() {
 #[inline(never)]
 fn passed(threshold: &AtomicUsize, first: usize, bytes: usize) {
     let seen = threshold.load(Ordering::Relaxed);
-    // How many schedulers are active changes: looked at again soon.
+    // The number of active schedulers changes, so the sum is compared again soon.
     let is_early = CLOSE_BYTES.load(Ordering::Relaxed) == 0 && bytes < with_active(first);
     let next = if is_early { bytes + LOOK_BYTES } else { (bytes / STEP_BYTES + 1) * STEP_BYTES };
     if bytes < seen || threshold.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_err() || is_early {
@@ -101,7 +102,7 @@ fn advise(advice: libc::c_int) {
     }
 }
 
-/// The addresses of a line of /proc/self/maps that stands for anonymous writable memory.
+/// The addresses of a line of /proc/self/maps, if it is for anonymous writable memory.
 fn range(line: &str) -> Option<Range<usize>> {
     let mut words = line.split_ascii_whitespace();
     let (from, to) = words.next()?.split_once('-')?;

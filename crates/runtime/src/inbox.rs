@@ -1,6 +1,6 @@
-//! The outer signal queue, in the state word of a process: any thread pushes, the owner takes everything. A stack of signals that the owner
-//! reverses, so the order of arrival (hence the order between any pair) is kept. One compare-and-swap a signal, which wakes its receiver
-//! as well, and no lock.
+//! The outer signal queue, in the state word of a process: any thread pushes, the owner takes everything. It is a stack of signals
+//! that the owner reverses, so the order of arrival (hence the order between any pair) is kept. Each signal costs one
+//! compare-and-swap, which also wakes its receiver, and no lock.
 
 use crate::process::Priority;
 use crate::signal::{Body, Outgoing, Signal};
@@ -10,17 +10,17 @@ use heddle_sync::prefetch;
 use heddle_term::Term;
 use std::ptr::null_mut;
 
-// SAFETY: `Signal` is aligned so, and `next` is the queue's that it is on.
+// SAFETY: `Signal` is aligned as the trait asks, and the queue that a signal is on owns its `next`.
 unsafe impl Node for Signal {
     #[inline(always)]
-    // SAFETY: by contract the caller's alone.
+    // SAFETY: by contract the signal is the caller's alone.
     unsafe fn set_next(signal: *mut Signal, next: *mut Signal) {
         // SAFETY: as above.
         unsafe { (*signal).next = next };
     }
 }
 
-/// What the owner took, newest first: to be handled (`handle::receive`).
+/// The signals that the owner took, newest first. They must be handled (`handle::receive`).
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Arrived(pub(crate) *mut Signal);
@@ -35,39 +35,39 @@ impl Arrived {
     }
 }
 
-/// A list of signals that nobody else has, oldest first.
+/// A list of signals that no other thread refers to, oldest first.
 pub(crate) struct InOrder {
     pub(crate) first: *mut Signal,
     pub(crate) last: *mut Signal,
     pub(crate) len: u32,
-    /// There are some, and each is a message.
+    /// True if the list is not empty, and each signal is a message.
     pub(crate) are_messages: bool,
 }
 
 impl ProcState {
-    /// Wakes the process as well. Gives the signal back if it takes no more.
+    /// Wakes the process as well. Returns the signal as an error if the process takes no more.
     #[inline]
     pub fn push(&self, signal: Box<Signal>) -> Result<Put, Box<Signal>> {
         self.put_there(signal, state::awake).map(state::put)
     }
 
-    /// The same of a message, which is most of what is sent.
+    /// As `push`, for a message, which most signals are.
     #[inline]
     pub(crate) fn push_message(&self, Outgoing { signal, refers }: Outgoing) -> Result<Put, Box<Signal>> {
         self.put_in(signal, refers, state::awake).map(state::put)
     }
 
-    /// A message of its own, while it runs.
+    /// A message that a running process sends to itself.
     pub(crate) fn push_message_to_itself(&self, Outgoing { signal, refers }: Outgoing) {
         let _ = self.put_in(signal, refers, |flags| flags);
     }
 
-    /// The same as `push`, where somebody of this priority waits for an answer.
+    /// As `push`, for a sender of this priority that waits for an answer.
     pub fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<Put, Box<Signal>> {
         self.put_there(signal, state::awake_for(asker)).map(state::put_for)
     }
 
-    /// From itself while it runs, so nobody is to be woken. It takes it as long as it runs.
+    /// A signal that a running process sends to itself, so no process must be woken. A running process always takes it.
     pub fn push_to_itself(&self, signal: Box<Signal>) {
         let _ = self.put_there(signal, |flags| flags);
     }
@@ -78,20 +78,20 @@ impl ProcState {
         self.put_in(signal, refers, change)
     }
 
-    /// `refers`: whether what goes with the signal may be in the young generation of the shared heap.
+    /// `refers`: true if what goes with the signal may be in the young generation of the shared heap.
     #[inline(always)]
     fn put_in(&self, mut signal: Box<Signal>, refers: bool, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
         debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. } | Body::Small { is_old: true, .. }));
         debug_assert_eq!(signal.body.carried().is_some_and(|data| data.refers()), refers);
         let change = |flags| state::referred(change(flags), refers);
         let ptr = Box::into_raw(signal);
-        // SAFETY: still ours alone.
+        // SAFETY: no other thread knows the signal yet.
         if let Body::Message { before, .. } | Body::Small { before, .. } = unsafe { &mut (*ptr).body } {
             *before = self.1.step(ptr);
         }
-        // SAFETY: from `into_raw`; whoever takes it makes a box of it again.
+        // SAFETY: from `into_raw`; the thread that takes it makes a box of it again.
         unsafe { self.0.push(ptr, change) }.ok_or_else(|| {
-            // SAFETY: from `into_raw` above, and never published: still ours alone.
+            // SAFETY: from `into_raw` above, and never published: no other thread knows it.
             let mut signal = unsafe { Box::from_raw(ptr) };
             forget_trail(&mut signal.body);
             signal
@@ -103,16 +103,17 @@ impl ProcState {
         !self.0.load().1.is_null()
     }
 
-    /// The newest signal, while the world stands still: others may push what refers to nothing in the shared heap.
+    /// The newest signal, while the world is stopped. Other threads may push signals that refer to nothing in the shared heap.
     pub(crate) fn latest(&self) -> *mut Signal {
         self.0.load().1
     }
 
-    /// Calls `f` on each term of a signal whose data is in the shared heap, while it stands still: others may push what is not.
+    /// Calls `f` on each term of a signal whose data is in the shared heap, while the world is stopped. Other threads may push
+    /// signals without such data.
     pub(crate) fn for_each_root(&self, f: &mut impl FnMut(&mut Term)) {
         let mut node = self.latest();
         while !node.is_null() {
-            // SAFETY: signals stay until the owner takes them, and nobody else looks at what is in them.
+            // SAFETY: signals stay until the owner takes them, and no other thread looks at what is in them.
             unsafe {
                 if let Some(data) = (*node).body.carried() {
                     data.for_root(f);
@@ -122,19 +123,19 @@ impl ProcState {
         }
     }
 
-    /// Takes the rest and refuses what comes later. Oldest first.
+    /// Takes the remaining signals, oldest first, and refuses later ones.
     pub fn close(&self) -> *mut Signal {
         reverse(self.0.close()).first
     }
 }
 
-/// A message that is in an inbox no more has nothing before it. Gives what it had.
+/// A message that has left the inbox must not point to an earlier one. Returns the pointer that it had.
 #[inline(always)]
 fn forget_trail(body: &mut Body) -> *mut Signal {
     turn_trail(body, null_mut())
 }
 
-/// The same. One whose data is not in the heap yet is told instead where a later one is.
+/// As `forget_trail`, but a message whose data is not in the heap yet is told where a later one is.
 #[inline(always)]
 fn turn_trail(body: &mut Body, later: *mut Signal) -> *mut Signal {
     match body {
@@ -144,11 +145,12 @@ fn turn_trail(body: &mut Body, later: *mut Signal) -> *mut Signal {
     }
 }
 
-/// So many messages on is the one that a message in the queue tells of: `receive` takes as long for them as a line takes to come.
+/// A message in the queue points this many messages ahead: `receive` takes as long for them as a cache line takes to arrive.
 const LATER: usize = 4;
 
-/// The walk waits for each signal in turn if they are not in the cache. What they carry comes meanwhile, and what is some steps on
-/// (`trail`). The way back is made easier: of a long queue the first lines are in the cache no more when its end was reached.
+/// If the signals are not in the cache, the walk waits for each in turn. Meanwhile it prefetches what they carry, and signals some
+/// steps ahead (`trail`). It also makes the walk back easier: of a long queue, the first lines have left the cache again when the
+/// end is reached.
 fn reverse(mut list: *mut Signal) -> InOrder {
     let mut out = InOrder { first: null_mut(), last: list, len: 0, are_messages: !list.is_null() };
     let mut later = [null_mut(); LATER];

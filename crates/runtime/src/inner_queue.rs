@@ -1,7 +1,7 @@
 //! The messages of a process in the order in which `receive` sees them, with the position where it scans.
 //!
-//! A message keeps its own memory until `receive` first looks at it; then its data moves into the heap and its term becomes
-//! a root ("adopted"). Nodes are the signals that brought them, so no further allocation.
+//! A message keeps its own memory until `receive` first looks at it; then its data moves into the heap and its term becomes a root
+//! ("adopted"). The nodes are the signals that brought the messages, so the queue allocates nothing.
 //!
 //! `save` is the node that `loop_rec` looks at next. Receive markers remember the end of the queue at the time a reference was
 //! made: a `receive` that only matches messages with that reference may start there.
@@ -19,21 +19,21 @@ use std::ptr::null_mut;
 pub struct InnerQueue {
     first: *mut Signal,
     last: *mut Signal,
-    /// Next to look at; null = at the end.
+    /// The next message to look at; null = at the end.
     save: *mut Signal,
-    /// The one before `save`; null = `save` is the first.
+    /// The message before `save`; null = `save` is the first.
     before: *mut Signal,
     len: u32,
-    /// Whether a marker may stand at some message: what `remove` asks.
+    /// True if a marker may be at some message, which `remove` must know.
     marked: bool,
-    /// First of the messages whose data is in the heap: what a collection has to look at, however long the queue is.
+    /// The first of the messages whose data is in the heap: these a collection must look at, however long the queue is.
     adopted: *mut Signal,
     markers: Option<Box<Markers>>,
 }
 
-/// Positions remembered at a time; the oldest makes room. As many as `Markers::free` has bits.
+/// Positions remembered at a time; a new one replaces the oldest. As many as `Markers::free` has bits.
 const MARKERS: usize = 8;
-/// Numbers of markers start over here: never `u32::MAX`, which stands for none.
+/// Numbers of markers wrap around here, so none is `u32::MAX`, which means no marker.
 const NUMBERS: u32 = 1 << 31;
 
 struct Markers {
@@ -80,7 +80,7 @@ impl InnerQueue {
         self.len == 0
     }
 
-    /// Whether `receive` has looked at all of them.
+    /// True if `receive` has looked at all messages.
     pub fn is_at_end(&self) -> bool {
         self.save.is_null()
     }
@@ -97,7 +97,7 @@ impl InnerQueue {
         self.append_all(InOrder { first: node, last: node, len: 1, are_messages: true });
     }
 
-    /// Appends messages, of which there is one at least.
+    /// Appends one or more messages.
     #[inline]
     pub(crate) fn append_all(&mut self, InOrder { first, last, len, are_messages }: InOrder) {
         debug_assert!(are_messages && len > 0);
@@ -118,7 +118,7 @@ impl InnerQueue {
         if shared::is_on() {
             let mut node = first;
             while !node.is_null() {
-                // SAFETY: it is in the queue now, and so are those behind it.
+                // SAFETY: it is in the queue now, and so are those that follow it.
                 unsafe {
                     self.note_shared(node);
                     node = (*node).next;
@@ -127,8 +127,8 @@ impl InnerQueue {
         }
     }
 
-    /// A message whose data is in the shared heap is a root; of minor collections only if it came since the last one. (Literals that
-    /// are leaving are looked for in the queue.)
+    /// A message whose data is in the shared heap is a root; of minor collections only if it came since the last one. (Literals
+    /// that are leaving are looked for in the queue.)
     ///
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
@@ -159,7 +159,8 @@ impl InnerQueue {
         }
     }
 
-    /// The term at the save position, moved into `heap` on first sight; None at the end. Adds what `heap` holds for it (see `held`).
+    /// The term at the save position, moved into `heap` on first sight; None at the end. Adds to `held_words` the words of regions
+    /// that `heap` holds for it (see `held`).
     #[inline(always)]
     pub fn peek(&mut self, heap: &mut Heap, held_words: &mut i32) -> Option<Term> {
         let node = self.save;
@@ -184,7 +185,7 @@ impl InnerQueue {
         Some(self.term_at_save())
     }
 
-    /// Whether the message at the save position is in its signal, and so needs room in the heap.
+    /// True if the message at the save position is in its signal, and so needs room in the heap.
     #[inline(always)]
     pub fn next_is_small(&self) -> bool {
         // SAFETY: list nodes are live.
@@ -206,7 +207,7 @@ impl InnerQueue {
         }
     }
 
-    /// The same where the data is in the signal.
+    /// As `adopt`, for data that is in the signal.
     ///
     /// # Safety
     /// The message is in the queue.
@@ -220,10 +221,10 @@ impl InnerQueue {
         }
     }
 
-    /// Among the adopted ones.
+    /// Adds the message to the adopted ones.
     ///
     /// # Safety
-    /// The message is in the queue, bare, and not among them.
+    /// The message is in the queue, bare, and not among the adopted ones.
     #[inline(always)]
     // SAFETY: the contract above.
     unsafe fn link(&mut self, node: *mut Signal) {
@@ -254,8 +255,8 @@ impl InnerQueue {
         self.unlink().discard();
     }
 
-    /// `remove` of a message as most are, without a call: it holds nothing, no marker is to be told, and there is room for its memory.
-    /// False if it is another one: nothing was done.
+    /// `remove` without a call, for a message as most are: it holds nothing, no marker needs an update, and there is room to keep
+    /// its memory. False, with nothing done, for any other message.
     #[inline(always)]
     pub fn remove_plain(&mut self) -> bool {
         debug_assert!(!self.save.is_null());
@@ -263,7 +264,7 @@ impl InnerQueue {
         if self.marked || !own_row().recent.has_room() || unsafe { !(*self.save).is_plain() } {
             return false;
         }
-        // SAFETY: out of the queue it is ours alone, and it has nothing to free.
+        // SAFETY: once out of the queue it is ours alone, and it has nothing to free.
         unsafe { own_row().recent.keep_there(self.detach().cast()) };
         true
     }
@@ -280,11 +281,11 @@ impl InnerQueue {
         if self.marked {
             self.unmark(self.save);
         }
-        // SAFETY: it leaves the list before it is given away.
+        // SAFETY: it leaves the list before the caller gets it.
         unsafe { Box::from_raw(self.detach()) }
     }
 
-    /// Takes the message at the save position out of the queue, where no marker stands at it, and starts over.
+    /// Takes the message at the save position, where no marker is, out of the queue, and starts over.
     #[inline(always)]
     fn detach(&mut self) -> *mut Signal {
         let node = self.save;
@@ -304,21 +305,21 @@ impl InnerQueue {
         self.len -= 1;
         self.restart();
         if !self.save.is_null() {
-            // Of a long queue the messages may be in nobody's cache: this one comes anyway, and the one behind it meanwhile.
+            // The messages of a long queue may be in no cache. The first one is read anyway; this prefetches the second meanwhile.
             // SAFETY: list nodes are live.
             prefetch::to_read(unsafe { (*self.save).next }.cast());
         }
         node
     }
 
-    /// The message that `peek` gave.
+    /// The message that `peek` returned.
     #[inline]
     pub fn term_at_save(&self) -> Term {
         // SAFETY: list nodes are live.
         unsafe { (*self.save).body.message_term() }
     }
 
-    /// What sequential tracing has to know of the message at the save position: it has a token, or takes one away.
+    /// What sequential tracing needs of the message at the save position: its token, if any, and true if it clears the receiver's.
     #[inline]
     pub fn token(&mut self) -> (Option<Box<Token>>, bool) {
         // SAFETY: list nodes are live.
@@ -335,7 +336,7 @@ impl InnerQueue {
         matches!(unsafe { &(*self.save).body }, Body::Message { token: Some(_), .. })
     }
 
-    /// Messages that wait go on without their tokens.
+    /// Takes the tokens from the messages in the queue.
     pub fn forget_tokens(&mut self) {
         let mut node = self.first;
         while !node.is_null() {
@@ -349,14 +350,14 @@ impl InnerQueue {
         }
     }
 
-    /// Start over at the first message.
+    /// Starts over at the first message.
     #[inline]
     pub fn restart(&mut self) {
         self.save = self.first;
         self.before = null_mut();
     }
 
-    /// Goes to the end: the next receive sees only what has not come yet.
+    /// Goes to the end: the next receive sees only messages that have not arrived yet.
     pub fn pass_all(&mut self) {
         self.save = null_mut();
         self.before = self.last;
@@ -372,7 +373,7 @@ impl InnerQueue {
         // SAFETY: by contract; its neighbours are in the queue as well.
         unsafe {
             let Body::Message { data, before, .. } = &mut (*node).body else { return };
-            // One whose data is not in the heap is not on the list.
+            // A message whose data is not in the heap is not on the list.
             let Some(after) = data.queued() else { return };
             let (before, after) = (*before, after.cast());
             if self.adopted == node {
@@ -389,7 +390,7 @@ impl InnerQueue {
         }
     }
 
-    /// The node goes: markers behind it stand behind the one before.
+    /// The node leaves the queue: markers after it move to the one before.
     #[cold]
     fn unmark(&mut self, node: *mut Signal) {
         for marker in self.markers.iter_mut().flat_map(|m| &mut m.slots) {
@@ -402,7 +403,7 @@ impl InnerQueue {
     fn markers(&mut self) -> &mut Markers {
         self.markers.get_or_insert_with(|| Box::new(Markers { slots: [Marker::FREE; MARKERS], free: u8::MAX, latest: 0, next: 0 }))
     }
-    /// Whether there is a marker: who waits meanwhile waits for an answer.
+    /// True if there is a marker: a process that waits then waits for an answer.
     #[inline(always)]
     pub fn is_marked(&self) -> bool {
         self.marked
@@ -437,13 +438,13 @@ impl InnerQueue {
             markers.slots[slot].reference = reference;
         }
     }
-    /// The number of the next marker, modulo how many there are.
+    /// Sets the number of the next marker, modulo the number of possible ones.
     pub fn marker_number(&mut self, number: u64) {
         self.markers().next = (number % NUMBERS as u64) as u32;
     }
     pub fn marker_clear(&mut self, reference: Term) {
         let Some(markers) = &mut self.markers else { return };
-        // At most one has it: a reference is bound where it is made.
+        // At most one slot has it: a reference is bound where it is made.
         let latest = markers.latest as usize;
         let has = |m: &Marker| m.reference == reference;
         let found = if has(&markers.slots[latest]) { Some(latest) } else { markers.slots.iter().position(has) };
@@ -473,10 +474,10 @@ impl InnerQueue {
         }
     }
 
-    /// Whether no more than so many messages are adopted.
-    pub(crate) fn adopts_up_to(&mut self, most: usize) -> bool {
+    /// True if at most `max` messages are adopted.
+    pub(crate) fn adopts_up_to(&mut self, max: usize) -> bool {
         let mut node = self.adopted;
-        for _ in 0..most {
+        for _ in 0..max {
             if node.is_null() {
                 return true;
             }
@@ -487,7 +488,7 @@ impl InnerQueue {
         node.is_null()
     }
 
-    /// Every adopted term and the markers' references: roots.
+    /// Calls `f` on every adopted term and the markers' references: roots.
     pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
         self.for_each_marker(&mut f);
         self.for_each_adopted(f);
@@ -504,11 +505,11 @@ impl InnerQueue {
         }
     }
 
-    /// The same with a shared heap: of what came, or was adopted, since the last call.
+    /// As `for_each_adopted`, with a shared heap: only the terms of messages that came, or were adopted, since the last call.
     pub(crate) fn for_each_new_root(&mut self, mut f: impl FnMut(&mut Term)) {
         let mut node = std::mem::replace(&mut self.adopted, null_mut());
         while !node.is_null() {
-            // SAFETY: what was adopted is in the queue, and live.
+            // SAFETY: adopted messages are in the queue, and live.
             let Body::Message { data, before, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
             f(data.bare_term());
             *before = null_mut();
@@ -516,7 +517,7 @@ impl InnerQueue {
         }
     }
 
-    /// Every term that is in the heap, and needs no memory of its message's.
+    /// Calls `f` on every term that is in the heap, and needs no memory of its message.
     pub(crate) fn for_each_bare(&mut self, mut f: impl FnMut(&mut Term)) {
         let mut node = self.first;
         while !node.is_null() {
@@ -541,7 +542,7 @@ impl InnerQueue {
                     Body::Message { data, .. } if data.refers_to(leaving) => {
                         any = true;
                         self.disown(node);
-                        // What leaves is collected for in any case.
+                        // A collection because of the leaving literals follows in any case, so the held words do not count.
                         self.adopt(node, heap, &mut 0);
                     }
                     Body::Small { words, count, .. } if leaving.is_in(words.as_ptr(), words.as_ptr().add(*count as usize)) => {
@@ -589,7 +590,7 @@ impl InnerQueue {
         })
     }
 
-    /// Removes the first message for which `f` says yes (demonitor flush); the save position starts over.
+    /// Removes the first message for which `f` returns true (demonitor flush); the save position starts over.
     pub fn remove_first(&mut self, mut f: impl FnMut(Term) -> bool) -> bool {
         self.restart();
         while !self.save.is_null() {
@@ -605,8 +606,9 @@ impl InnerQueue {
         false
     }
 
-    /// What must be true of it: as many nodes as it says, the last one is `last`, and `before` stands before `save`; the adopted ones are linked
-    /// both ways, and are all whose data is in the heap; markers stand at nodes that are there, and are marked.
+    /// Checks what must be true of the queue: `len` is the number of nodes, the last one is `last`, and `before` precedes `save`;
+    /// the adopted ones are linked both ways, and are all whose data is in the heap; markers point to nodes of the queue, and it is
+    /// `marked` then.
     #[cfg(test)]
     pub(crate) fn check(&self) {
         let mut adopted = std::collections::HashSet::new();
@@ -666,10 +668,10 @@ impl Default for InnerQueue {
     }
 }
 
-/// In the list of adopted messages `before` comes before `node`, unless that is null.
+/// In the list of adopted messages `before` comes before `node`, unless `node` is null.
 ///
 /// # Safety
-/// The node is in a queue, and nobody else refers to it.
+/// The node is in a queue, and nothing else refers to it.
 #[inline(always)]
 // SAFETY: the contract above.
 unsafe fn set_before(node: *mut Signal, before: *mut Signal) {

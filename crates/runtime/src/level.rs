@@ -1,10 +1,11 @@
-//! How urgent a schedulable thing is: 32 levels, 0 the most urgent (seed 004 §5.2.6). Erlang's four priorities are four of them, in
-//! the middle of eight each; those between are for native tasks.
+//! How urgent a schedulable thing is: 32 levels, 0 is the most urgent (Hedqvist, "A Parallel and Multithreaded ERLANG
+//! Implementation", 1998, section 5.2.6). Each of Erlang's four priorities is the middle one of eight levels; those between are for
+//! native tasks.
 
 use crate::process::Priority;
 
 pub const LEVELS: usize = 32;
-/// Levels of an Erlang priority: its own, and those about it.
+/// Levels that count as one Erlang priority: its own, and those around it.
 pub const CLASS_LEVELS: usize = LEVELS / 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -14,7 +15,7 @@ impl Level {
     pub const NORMAL: Level = Level::of(Priority::Normal);
     pub const LOW: Level = Level::of(Priority::Low);
 
-    /// None above 31.
+    /// None if `number` is above 31.
     pub const fn new(number: usize) -> Option<Level> {
         if number < LEVELS { Some(Level(number as u8)) } else { None }
     }
@@ -25,7 +26,7 @@ impl Level {
     pub const fn number(self) -> usize {
         self.0 as usize
     }
-    /// The Erlang priority that it counts as, where only these are known: the balance, `process_info`.
+    /// The Erlang priority that the level counts as for `process_info` and the balance, which know only these.
     pub const fn class(self) -> Priority {
         match self.0 as usize / CLASS_LEVELS {
             0 => Priority::Max,

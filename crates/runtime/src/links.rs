@@ -11,7 +11,7 @@ type Map<K, V> = HashMap<K, V, FixedState>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub active: bool,
-    /// Identifier of our unlink that was not acknowledged yet, or 0.
+    /// Identifier of our unlink that is not acknowledged yet, or 0.
     pub unlinking: u64,
 }
 
@@ -23,7 +23,7 @@ pub enum AliasMode {
     Explicit,
     /// Until demonitor or 'DOWN'.
     Demonitor,
-    /// As Demonitor, and until a message came through it.
+    /// As Demonitor, and ends as soon as a message came through it.
     ReplyDemonitor,
     /// From alias/1 with option reply.
     Reply,

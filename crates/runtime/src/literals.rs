@@ -1,8 +1,8 @@
-//! Literals that nobody needs any more: how their memory comes back.
+//! Literals that are not needed any more: how their memory is freed.
 //!
-//! Areas that are given up wait here. The process of OTP's module `erts_literal_area_collector` takes them in batches:
+//! Literal areas of purged code wait here. The process of OTP's module `erts_literal_area_collector` takes them in batches:
 //! 1. `switch` announces a batch. From now on copies between heaps no longer refer to it. It answers once every thread has seen
-//!    that, so that what was copied before is in some process' queue or heap.
+//!    that, so that what was copied before is in some process's queue or heap.
 //! 2. The collector asks every process, which copies what it refers to (`copy_off`). A process that is made meanwhile gets its
 //!    arguments as copies.
 //! 3. The next `switch` frees the batch, when processes that were ending meanwhile are gone.
@@ -31,19 +31,20 @@ struct State {
     phase: Phase,
     waiting: Vec<Area>,
     batch: Vec<Area>,
-    /// What was announced last: threads outside the schedulers may be late to see that it is over.
+    /// The previous announcement: threads outside the schedulers may be late to see that it is over.
     over: Option<Box<Leaving>>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Idle, waiting: Vec::new(), batch: Vec::new(), over: None });
 
-/// The shared heap left the batch, all of it: what processes are asked later only have it in messages that are not in the heap yet.
+/// The shared heap, all of it, has left the batch. Processes that are asked later can refer to the batch only in messages that are
+/// not in the heap yet.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
 /// Pid + 1 of the collector.
 pub static COLLECTOR: AtomicU64 = AtomicU64::new(0);
 
-/// These are not needed any more, though processes may still refer to them.
+/// These areas are not needed any more, though processes may still refer to them.
 pub fn give_up(areas: Vec<Area>) {
     if areas.is_empty() {
         return;
@@ -71,8 +72,8 @@ pub enum Switched {
 /// The collector waits to be woken: one wake-up is enough, however often something else makes it look.
 static WAITS: AtomicBool = AtomicBool::new(false);
 
-/// The process that `NotYet` was told sleeps, and is woken when every thread has come by: as long as one does not, for whatever reason,
-/// there is nothing that it could do.
+/// The process that got `NotYet` sleeps, and is woken when every thread has passed a quiescent state. Until then there is nothing
+/// that it could do.
 pub fn wake_at_progress(pid: u64) {
     if !WAITS.swap(true, Ordering::Relaxed) {
         qsbr::retire(move || {
@@ -85,9 +86,9 @@ pub fn wake_at_progress(pid: u64) {
 
 /// Frees the batch for which every process was asked, and takes the next.
 pub fn switch() -> Switched {
-    // Only the collector's process calls this, so nothing happens between the two locks. What is freed may give up more.
+    // Only the collector's process calls this, so nothing happens between the two locks. Freeing an area may give up further ones.
     for area in finish_batch() {
-        // SAFETY: every process has let go of it, and tables did before it was given up.
+        // SAFETY: no process refers to it any more, and tables did not when it was given up.
         unsafe { area.free() };
     }
     let mut state = Class::Literals.lock(&STATE);
@@ -127,7 +128,7 @@ fn finish_batch() -> Vec<Area> {
     std::mem::take(&mut state.batch)
 }
 
-/// Copies to the process' heap what it refers to of the batch. At a point where it may collect.
+/// Copies to the process's heap what it refers to in the batch. Call it where the process may collect.
 pub fn copy_off(p: &mut Process) {
     let Some(leaving) = leaving() else { return };
     let in_messages = p.messages.adopt_referring(leaving, &mut p.heap);
@@ -142,7 +143,7 @@ pub fn copy_off(p: &mut Process) {
     }
 }
 
-/// Looks at every word, whether it is a term or not: what only looks like a pointer costs a collection, nothing else.
+/// Looks at every word, whether it is a term or not: a word that only looks like a pointer costs a collection, nothing else.
 fn refers_to(p: &mut Process, leaving: &Leaving) -> bool {
     // SAFETY: blocks are initialised up to their tops, fragments up to what is used of them.
     unsafe {
@@ -160,7 +161,7 @@ fn refers_to(p: &mut Process, leaving: &Leaving) -> bool {
     }
     let mut found = false;
     for list in [&p.heap.off_heap, &p.old_off_heap] {
-        // SAFETY: the lists are the process', which holds what they refer to.
+        // SAFETY: the lists are the process's, which holds what they refer to.
         unsafe { area::for_each_reference(list.head, |region, _| found |= Region::refers_to(region, leaving)) };
     }
     gc::for_each_root(p, &mut [], &mut |term: &mut Term| found |= leaving.contains(term.raw()));

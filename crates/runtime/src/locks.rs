@@ -1,8 +1,9 @@
-//! Locks that count who waits for them, and how long, by class of lock and by thread: always, as OTP's `lcnt` shows it.
+//! Locks that count the threads that wait for them, and for how long, by class of lock and by thread: always, as OTP's `lcnt` shows
+//! it.
 //!
-//! A lock is tried first. Only a thread that does not get it reads the clock and counts, and that one waits anyway. Acquisitions that
-//! do not wait are counted from the first use of `lcnt` on (`clear`, `counted`), while any category is counted: until then an
-//! acquisition costs a look at one flag more than it would without this.
+//! A lock is tried first. Only a thread that does not get it reads the clock and counts, and that thread waits anyway. Acquisitions
+//! that do not wait are counted from the first use of `lcnt` on (`clear`, `counted`), while any category is counted. Before that,
+//! an acquisition costs reading one flag.
 
 use crate::figures::{self, Figure, Figures};
 use crate::time::monotonic_ns;
@@ -11,7 +12,7 @@ use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-/// Kinds of locks on ways that Erlang code takes, in the order of CLASSES.
+/// Classes of the locks that Erlang code may wait for, in the order of CLASSES.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub enum Class {
@@ -73,17 +74,17 @@ pub const CLASSES: [Row; 21] = [
     row("timer_wheel", "mutex", "scheduler"),
 ];
 
-/// Of `lcnt_control(mask)`, in its order.
+/// The categories of `lcnt_control(mask)`, in its order.
 pub const CATEGORIES: [&str; 8] = ["scheduler", "process", "io", "generic", "distribution", "debug", "db", "allocator"];
-/// Those that are counted, as bits.
+/// The categories that are counted, as bits.
 static MASK: AtomicU8 = AtomicU8::new(u8::MAX);
-/// Figures of locks that are gone are kept: here they always are, so this is only what was asked for.
+/// True if figures of locks that are gone should be kept. Here they always are, so this only stores what was set.
 pub static COPY_SAVE: AtomicBool = AtomicBool::new(false);
 
-/// Powers of two of nanoseconds waited; the last has all that are longer.
+/// Number of classes of wait times: powers of two of nanoseconds; the last class has all longer ones.
 pub const DURATIONS: usize = 30;
 
-/// Whether acquisitions are counted. Relaxed: a few more or less at the moment when it changes.
+/// True if acquisitions are counted. Relaxed: a few more or less at the moment when it changes do not matter.
 static TRIES_ARE_COUNTED: AtomicBool = AtomicBool::new(false);
 
 /// What a thread waited for locks of a class.
@@ -136,7 +137,8 @@ impl Class {
         }
     }
 
-    /// A look past a biased lock is no wait; nor is counted how long a writer waits for those who look.
+    /// A reader that passes a biased lock does not count as waiting. The time that a writer waits for such readers is not counted
+    /// either.
     #[inline]
     pub fn read_biased<T>(self, lock: &ReaderLock<T>) -> ReadGuard<'_, T> {
         self.tries();
@@ -165,7 +167,7 @@ impl Class {
         }
     }
 
-    /// For a thread that tried by itself, and said so (`tries`).
+    /// For a thread that tried the lock itself without success, after calling `tries`.
     #[cold]
     #[inline(never)]
     pub fn wait<R>(self, lock: impl FnOnce() -> R) -> R {
@@ -225,7 +227,7 @@ pub fn is_counted(category: &str) -> bool {
     bit(category).is_some_and(|bit| MASK.load(Ordering::Relaxed) & bit != 0)
 }
 
-/// These categories are counted from now on, the others are not. The first that does not exist, if any.
+/// Counts these categories from now on, and no others. The error is the first category that does not exist.
 pub fn set_counted<'a>(categories: impl IntoIterator<Item = &'a str>) -> Result<(), &'a str> {
     let mut mask = 0;
     for category in categories {
@@ -236,8 +238,8 @@ pub fn set_counted<'a>(categories: impl IntoIterator<Item = &'a str>) -> Result<
     Ok(())
 }
 
-/// What was counted when it was last cleared, by thread and class, and when that was. The figures themselves are their threads'
-/// alone, so they are not set to zero.
+/// What had been counted when the counters were last cleared, by thread and class, and when that was. Each figure is written by its
+/// thread alone, so it is not set to zero.
 struct Cleared {
     at: i64,
     waited: Vec<Vec<Waited>>,
@@ -261,7 +263,7 @@ impl Cleared {
     }
 }
 
-/// How many nanoseconds were counted, and what, by thread (as `figures::all`) and class. The first call begins to count.
+/// The nanoseconds of counting, and what was counted, by thread (as `figures::all`) and class. The first call begins to count.
 pub fn counted() -> (u64, Vec<Vec<Waited>>) {
     let mut cleared = CLEARED.lock().unwrap();
     let cleared = cleared.get_or_insert_with(Cleared::now);
@@ -279,9 +281,9 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Who waits is counted with the time it took, in its class and in no other; who does not wait is not.
+    /// A wait is counted with the time it took, in its class and in no other; an acquisition without waiting is not.
     #[test]
-    fn only_who_waits_is_counted() {
+    fn only_waits_are_counted() {
         figures::init(2);
         let lock = Mutex::new(0);
         let waits = |class: Class| figures::sum(|f| f.locks[class as usize].count.get());

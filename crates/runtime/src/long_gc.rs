@@ -1,37 +1,38 @@
-//! Collections that take long are left to a dirty thread, as in ERTS: no scheduler stands still for them.
+//! Collections that take long are left to a dirty thread, as in ERTS, so that they hold no scheduler.
 //!
-//! Whoever finds that a collection is due and may be long notes it with the process (`put_off`, FLAG_COLLECT) and lets it go on
-//! to where all it needs is in its roots: a heap check saves its live registers and runs again afterwards; a native that
-//! overflowed leaves its fragments and ends the slice. The scheduler that lets go of a process with FLAG_COLLECT, or takes it,
-//! hands it to a dirty thread, which does what is due (`run`) and makes it runnable again. Until that thread has it, signals are
-//! handled as for any process on its way to a dirty thread.
+//! Code that finds that a collection is due and may be long notes that with the process (`put_off`, FLAG_COLLECT), and lets the
+//! process go on to a place where all it needs is in its roots: a heap check saves its live registers and runs again afterwards; a
+//! native that overflowed leaves its fragments and ends the slice. A scheduler that takes or lets go of a process with FLAG_COLLECT
+//! hands it to a dirty thread, which does what is due (`run`) and makes the process runnable again. Until that thread has it, its
+//! signals are handled as those of any process on its way to a dirty thread.
 
 use crate::gc::{self, Kind};
 use crate::process::{FLAG_COLLECT, Outcome, Process};
 use crate::{sched, shared, zeal};
 
-/// Above this many words a collection may hold a scheduler for too long: copying a heap of 4 MiB takes 3 to 5 ms here. ERTS has
-/// 128 Ki words; on the way to the dirty thread and back some 50 microseconds pass, so heaps of that size are quicker done at once.
+/// Above this many words a collection may hold a scheduler for too long: copying a heap of 4 MiB takes 3 to 5 ms here. ERTS has 128
+/// Ki words; but the way to the dirty thread and back takes some 50 microseconds, so heaps of that size are collected faster at
+/// once.
 const LONG_WORDS: usize = 512 * 1024;
-/// With a slice of one reduction the way there is to be taken often.
+/// The limit with a slice of one reduction, so that tests go to the dirty thread often.
 const ZEAL_LONG_WORDS: usize = 1200;
 
-/// Something that needs the process whole and may take long, or its end if it ended before.
+/// A task that needs the process whole and may take long. It gets None if the process ended before.
 type Task = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 
-/// What waits for a dirty thread.
+/// What a dirty thread must do.
 #[derive(Default)]
 pub struct Due {
     collect: Option<(usize, bool)>,
     tasks: Vec<Task>,
 }
 
-/// Whether to put off a collection of `kind`: it may take long, and this is a thread that others wait for.
+/// True if a collection of `kind` should be put off: it may take long, and other threads or processes wait for the calling one.
 pub fn is_long(p: &Process, kind: Kind) -> bool {
     gc::words_to_look_at(p, kind) > if zeal::yields() { ZEAL_LONG_WORDS } else { LONG_WORDS } && !sched::on_dirty_thread()
 }
 
-/// A collection is due, after which `need_words` are free.
+/// A collection is due, after which at least `need_words` words must be free.
 #[cold]
 pub fn put_off(p: &mut Process, need_words: usize, kind: Kind) {
     let due = &mut p.rare().due;
@@ -40,7 +41,7 @@ pub fn put_off(p: &mut Process, need_words: usize, kind: Kind) {
     p.flags |= FLAG_COLLECT;
 }
 
-/// `task` is to run with the process, and takes as long as a collection.
+/// `task` should run with the process, and takes as long as a collection.
 #[cold]
 pub fn put_off_task(p: &mut Process, task: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     p.rare().due.tasks.push(Box::new(task));
@@ -52,9 +53,9 @@ pub fn is_due(p: &Process) -> bool {
     p.flags & FLAG_COLLECT != 0
 }
 
-/// With a shared heap all wait for a collection anyway, so no dirty thread is asked to do what is due, and the process goes on after
-/// it: who asks for one again and again does not keep it from running. Whether it was done. Where all that the process refers to is
-/// in its roots.
+/// Does what is due here, if the heap is shared, and returns true then. With a shared heap all threads wait for a collection
+/// anyway, so no dirty thread is asked, and the process goes on afterwards: another process that asks for collections of this one
+/// again and again does not keep it from running. Call it where all that the process refers to is in its roots.
 pub(crate) fn is_done_here(p: &mut Process) -> bool {
     let here = shared::is_on();
     if here {
@@ -63,18 +64,19 @@ pub(crate) fn is_done_here(p: &mut Process) -> bool {
     here
 }
 
-/// How a slice ends behind which something is due. What is done here may end the process (`max_heap_size`), so it does not wait yet.
+/// How a slice ends after which something is due. What is done here may end the process (`max_heap_size`), so the process does not
+/// wait yet.
 pub(crate) fn behind_slice(p: &mut Process) -> Outcome {
     if is_done_here(p) { Outcome::Yield } else { Outcome::DirtyCpu }
 }
 
-/// By a thread that has the process: does what is due.
+/// Does what is due. The calling thread has the process.
 pub fn run(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     let due = std::mem::take(&mut p.rare().due);
     if let Some((need_words, major)) = due.collect {
         let cost = gc::collect(p, &mut [], need_words, if major { Kind::Major } else { Kind::Automatic });
-        // No slice of a scheduler paid for it.
+        // No slice of a scheduler paid for the collection.
         p.reductions += cost as u64;
     }
     for task in due.tasks {
@@ -82,7 +84,7 @@ pub fn run(p: &mut Process) {
     }
 }
 
-/// The process ends: who waits for it hears that.
+/// The process ends: its tasks run with None, so that the processes that wait for them are told.
 pub fn give_up(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     for task in std::mem::take(&mut p.rare().due).tasks {

@@ -1,8 +1,9 @@
-//! What is counted of messages, always: how many each thread sent, to whose schedulers, and of which sizes. The figures are in the
-//! thread's row of `heddle_memory`, which every thread that allocates has: so a message without data, as most are, costs one addition
-//! behind the address of the row.
+//! Counts messages, always: how many each thread sent, to the processes of which schedulers, and of which sizes. The figures are in
+//! the thread's row of `heddle_memory`, which every thread that allocates has. So a message without data, as most are, costs one
+//! addition once the address of the row is known.
 //!
-//! Counted is by where the receiver ran last. What that means for the sender is found when somebody asks.
+//! Messages are counted by the scheduler on which the receiver ran last. What that means for the sender is computed when the
+//! figures are read.
 
 use crate::cycles;
 use crate::placement::MAX_SCHEDULERS;
@@ -10,37 +11,37 @@ use crate::process::ProcRef;
 use heddle_memory::{COUNTED, Row, TALLIES, own_row};
 use std::sync::atomic::Ordering;
 
-/// Sizes of messages: none, 1, 2-3, 4-7, ... words.
+/// Size classes of messages: none, 1, 2-3, 4-7, ... words.
 pub const SIZES: usize = 64;
 
-/// Tallies of a row: messages to others, by the scheduler on which the receiver ran last (`ProcShared::last_scheduler`).
+/// Tallies of a row: messages to other processes, by the scheduler on which the receiver ran last (`ProcShared::last_scheduler`).
 const PLACES: usize = MAX_SCHEDULERS;
 /// Messages to the sender itself.
 const MYSELF: usize = PLACES;
 /// Words of all messages.
 const WORDS: usize = PLACES + 1;
-/// Of all messages that have words: by size.
+/// Messages that have words, by size class.
 const FIRST_SIZE: usize = PLACES + 2;
 
-/// Of those whose copies were timed, by size: how many, and the time in the unit of `cycles`.
+/// Messages whose copying was timed, by size class: how many, and the time in the unit of `cycles`.
 const FIRST_TIMED: usize = FIRST_SIZE + SIZES;
 const FIRST_TIME: usize = FIRST_TIMED + SIZES;
-/// Messages of which nothing was copied, and those of which some was, because it is in the message area; words of the regions of
-/// both.
+/// Messages of which nothing was copied because all of it is in the message area; those of which only a part was copied; words of
+/// the regions of both.
 const REFERRED: usize = FIRST_TIME + SIZES;
 const PARTLY_REFERRED: usize = REFERRED + 1;
 const REFERRED_WORDS: usize = REFERRED + 2;
-/// Of these and of the words that were copied, those of which it was foreseen.
+/// Of these words and of those that were copied, the ones that were foreseen to be part of a message.
 const FORESEEN_WORDS: usize = REFERRED + 3;
 
 const _: () = assert!(PLACES.is_power_of_two() && FORESEEN_WORDS < TALLIES);
 
-/// Of each size the copy of the first message is timed, and of one in so many: to read the clock twice costs as much as to copy a
-/// small one.
+/// In each size class, the copying of the first message and of one in this many is timed: reading the clock twice costs as much as
+/// copying a small message.
 const TIMED_ONE_IN: u64 = 64;
 
-/// A copy that took longer, in the unit of `cycles`, was not at work all the time: its thread lost the processor. As each counts
-/// for many, it is left out.
+/// A copy that took longer, in the unit of `cycles`, was interrupted: its thread lost the processor. As each timed copy stands for
+/// many, it is left out.
 const INTERRUPTED: u64 = 60_000;
 const INTERRUPTED_PER_WORD: u64 = 60;
 
@@ -49,22 +50,22 @@ const INTERRUPTED_PER_WORD: u64 = 60;
 pub struct Cost {
     /// Words to copy.
     pub words: usize,
-    /// Words of the regions of the message area in which the rest is.
+    /// Words of the regions of the message area that hold the rest.
     pub referred: usize,
-    /// Of both, words that were judged to be of a message when they were built.
+    /// Of both, words that were foreseen to be part of a message when they were built.
     pub foreseen: usize,
 }
 
 impl Cost {
     pub const NOTHING: Cost = Cost::of_copy(0);
 
-    /// Of a message that is copied whole.
+    /// The cost of a message that is copied whole.
     pub const fn of_copy(words: usize) -> Cost {
         Cost { words, referred: 0, foreseen: 0 }
     }
 }
 
-/// When a copy began that is to be timed.
+/// When a copy began, if it is timed.
 pub struct Timed(Option<u64>);
 
 impl Timed {
@@ -75,7 +76,7 @@ impl Timed {
         self.0.is_some()
     }
 
-    /// The copy, of so many words, is done.
+    /// The copy, of `words` words, is done.
     #[inline(always)]
     pub fn end(self, words: usize) {
         if let Timed(Some(began)) = self {
@@ -102,10 +103,10 @@ fn begin() -> Timed {
     Timed(Some(cycles::now()))
 }
 
-/// A message is about to be copied and sent to somebody else.
+/// A message is about to be copied and sent to another process.
 #[inline(always)]
 pub fn to(receiver: ProcRef, cost: Cost) -> Timed {
-    // There are no more: the remainder costs less than to tell the compiler.
+    // Always below PLACES: the remainder costs less than telling the compiler that in another way.
     if COUNTED { count(receiver.last_scheduler.load(Ordering::Relaxed) as usize % PLACES, cost) } else { Timed::NO }
 }
 
@@ -126,7 +127,7 @@ fn count(place: usize, cost: Cost) -> Timed {
     if cost.foreseen != 0 {
         row.tally(FORESEEN_WORDS, cost.foreseen as u64);
     }
-    // Who sends one without words knows that soon: then it is all.
+    // Most messages have no words: return early.
     if cost.words == 0 {
         return Timed::NO;
     }
@@ -135,31 +136,31 @@ fn count(place: usize, cost: Cost) -> Timed {
     if of_the_size % TIMED_ONE_IN == 1 { begin() } else { Timed::NO }
 }
 
-/// The class of a message of so many words.
+/// The size class of a message of `words` words.
 #[inline(always)]
 fn size(words: usize) -> usize {
     (words << 1 | 1).ilog2() as usize % SIZES
 }
 
-/// Messages since the machine started.
+/// Messages since the VM started.
 pub struct Sent {
     pub to_self: u64,
     /// To processes that ran last on the sender's scheduler.
     pub to_same_scheduler: u64,
-    /// To all others, and all that others than schedulers sent.
+    /// To all other processes, and everything sent by threads that are not schedulers.
     pub to_other_scheduler: u64,
-    /// That were copied.
+    /// Words that were copied.
     pub words: u64,
     pub sizes: [u64; SIZES],
-    /// What copying took, as far as can be told from those that were timed.
+    /// The time that copying took, estimated from the copies that were timed.
     pub copying_ns: u64,
-    /// Of which nothing was copied, as all is in the message area; and of which some was.
+    /// Messages of which nothing was copied, as all is in the message area; and those of which only a part was.
     pub by_reference: u64,
     pub partly_by_reference: u64,
-    /// Words of the regions that both refer to: of an open one, what was built since the last message; else of the whole region,
+    /// Words of the regions that both refer to: of an open region, what was built since the last message; else of the whole region,
     /// which small messages may share.
     pub words_by_reference: u64,
-    /// Of these and of those copied: what was judged to be of a message when it was built.
+    /// Of these words and of those copied, the ones that were foreseen to be part of a message when they were built.
     pub words_foreseen: u64,
 }
 
@@ -168,7 +169,7 @@ impl Sent {
         Sent::sum(heddle_memory::rows())
     }
 
-    /// By a scheduler thread: normal ones, dirty ones for CPU, for I/O.
+    /// Sent by a scheduler thread; numbers are those of normal ones, then dirty ones for CPU, for I/O.
     pub fn by_scheduler(number: usize) -> Sent {
         Sent::sum(heddle_memory::rows().filter(|row| row.scheduler() == Some(number)))
     }
@@ -189,7 +190,7 @@ impl Sent {
         let (mut timed, mut time) = ([0; SIZES], [0; SIZES]);
         for row in rows {
             let to_others: u64 = (0..PLACES).map(|place| row.tallied(place)).sum();
-            // Numbers from there on are dirty schedulers'.
+            // Numbers from PLACES on are dirty schedulers'.
             let same = row.scheduler().filter(|&number| number < PLACES).map_or(0, |number| row.tallied(number));
             let to_self = row.tallied(MYSELF);
             let mut with_words = 0;
@@ -204,7 +205,7 @@ impl Sent {
             sum.partly_by_reference += row.tallied(PARTLY_REFERRED);
             sum.words_by_reference += row.tallied(REFERRED_WORDS);
             sum.words_foreseen += row.tallied(FORESEEN_WORDS);
-            // Its thread may just send one.
+            // The thread may be about to count a message.
             sum.sizes[0] += (to_others + to_self).saturating_sub(with_words);
             sum.to_self += to_self;
             sum.to_same_scheduler += same;
@@ -216,7 +217,7 @@ impl Sent {
     }
 }
 
-/// In ns, what `count` take if `timed` of them took so many `cycles`.
+/// The ns that `count` copies take if `timed` of them took `time` cycles.
 fn mean(time: u64, timed: u64, count: u64) -> u64 {
     (cycles::to_ns(time) as u128 * count as u128 / timed as u128) as u64
 }
@@ -249,7 +250,7 @@ mod tests {
             assert_eq!([0, 1, 2, 3].map(|size| now.sizes[size] - before.sizes[size]), sizes);
         };
         count(MYSELF, 0);
-        // Nobody's scheduler.
+        // The receiver ran on a scheduler that is not this thread's.
         count(3, 3);
         grown([1, 0, 1, 3], [1, 0, 1, 0]);
         mine().is_of_scheduler(3);
@@ -260,7 +261,7 @@ mod tests {
         assert_eq!(ways(&Sent::by_scheduler(3)), ways(&sent()));
     }
 
-    /// Its number may be that of another tally.
+    /// The number of such a scheduler may be that of another tally.
     #[test]
     fn a_dirty_scheduler_has_no_processes_of_its_own() {
         mine().is_of_scheduler(MYSELF);
@@ -283,7 +284,7 @@ mod tests {
         assert_eq!(std::array::from_fn(|i| now[i] - before[i]), [1, 1, 130, 20, 14, 2]);
     }
 
-    /// Of a size that nobody else sends: the first, and one in 64, are timed; the others are taken to last as long.
+    /// A size that no other test sends: the first copy, and one in 64, are timed; the others are assumed to take as long.
     #[test]
     fn some_copies_are_timed() {
         cycles::init();
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(timed, 4);
         let ns = copying() - before;
         assert!((20_000_000..2_000_000_000).contains(&ns), "{ns}");
-        // Nobody copies one word so long.
+        // No copy of one word takes so long.
         let timed = || mine().tallied(FIRST_TIMED + size(1));
         let before = timed();
         Timed(Some(cycles::now())).end(1);

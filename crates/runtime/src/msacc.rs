@@ -1,9 +1,9 @@
-//! Microstate accounting: what each thread of the machine does with its time, as `statistics(microstate_accounting)` and OTP's
-//! `msacc` show it. A thread says when it goes from one state to another; while nobody counts that costs the look at a flag, but
-//! for `sleep`, which is kept always: who sleeps when the counting begins is to be found asleep.
+//! Microstate accounting: what each thread of the VM does with its time, as `statistics(microstate_accounting)` and OTP's `msacc`
+//! show it. A thread says when it goes from one state to another. While the accounting is off, that costs reading a flag. Only
+//! `sleep` is always kept, so that a thread that sleeps when the accounting begins is counted as asleep.
 //!
-//! The account of a thread is written by the thread alone. Readers take part in no lock: `version` is odd while it is written, and
-//! who reads an odd or a changed one reads again.
+//! The account of a thread is written by the thread alone. Readers take no lock: `version` is odd while the account is written, and
+//! a reader that finds it odd or changed reads again.
 
 use crate::sched;
 use crate::time::monotonic_ns;
@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
-    /// Jobs beside the running of processes: timers, memory of tables that are gone.
+    /// Work other than running processes: timers, freeing the memory of deleted tables.
     Aux,
-    /// Handling of what file descriptors have to say.
+    /// Handling events of file descriptors.
     CheckIo,
     /// Running a process, its natives included.
     Emulator,
@@ -43,22 +43,22 @@ struct Account {
     id: usize,
     version: AtomicU64,
     state: AtomicU8,
-    /// When it went into the state, or the counting began.
+    /// When the thread entered the state, or the accounting began.
     since: AtomicU64,
-    /// The counting that `since` and `spent` belong to.
+    /// The accounting period that `since` and `spent` belong to.
     epoch: AtomicU64,
     spent: [AtomicU64; STATES.len()],
 }
 
 static ACCOUNTS: Mutex<Vec<&'static Account>> = Mutex::new(Vec::new());
 static ON: AtomicBool = AtomicBool::new(false);
-/// What was counted up to the last time that the counting ended, a row a thread. Held while the counting is switched.
+/// What was counted in all earlier periods, one row a thread. Held while the accounting is switched.
 static ENDED: Mutex<Vec<Spent>> = Mutex::new(Vec::new());
-/// Grows when the counting begins, so that nobody adds the time before.
+/// Incremented when the accounting begins, so that no thread adds time before that.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 static BEGAN: AtomicU64 = AtomicU64::new(0);
 
-/// Nanoseconds a state, in the order of STATES.
+/// Nanoseconds in each state, in the order of STATES.
 type Spent = [u64; STATES.len()];
 
 thread_local! {
@@ -84,14 +84,14 @@ pub fn register(kind: &'static str, id: usize) {
     MINE.set(Some(account));
 }
 
-/// The calling thread goes into this state; gives the one it was in, to go back to.
+/// The calling thread goes into this state. Returns the state it was in, to go back to.
 #[inline(always)]
 pub fn enter(state: State) -> State {
-    // Relaxed: a change that is missed or made too much while the counting is switched is worth one slice.
+    // Relaxed: a change that is missed or counted wrongly while the accounting is switched is worth one slice.
     if COUNTED && ON.load(Ordering::Relaxed) { change(state) } else { State::Other }
 }
 
-/// As `enter`, and remembered while nobody counts.
+/// As `enter`, and remembered while the accounting is off.
 pub fn sleep(asleep: bool) {
     let state = if asleep { State::Sleep } else { State::Other };
     if !COUNTED {
@@ -127,7 +127,7 @@ fn change(state: State) -> State {
 }
 
 impl Account {
-    /// What it spent in the counting of this epoch, up to `now`.
+    /// What the thread spent in the accounting period `epoch`, up to `now`.
     fn read(&self, epoch: u64, now: u64) -> Spent {
         loop {
             let version = self.version.load(Ordering::Acquire);
@@ -138,7 +138,7 @@ impl Account {
                 since = self.since.load(Ordering::Relaxed);
             }
             let state = self.state.load(Ordering::Relaxed) as usize;
-            // What was read is read before the version is looked at again.
+            // What was read above is read before the version is read again.
             fence(Ordering::Acquire);
             if version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version {
                 spent[state] += now.saturating_sub(since);
@@ -166,7 +166,7 @@ fn add(sums: &mut Vec<Spent>, more: Vec<Spent>) {
     }
 }
 
-/// Goes on counting, or stops. Whether it was counted before.
+/// Switches the accounting on or off. Returns true if it was on before.
 pub fn switch(on: bool) -> bool {
     let mut ended = ENDED.lock().unwrap();
     let before = ON.load(Ordering::Relaxed);
@@ -176,12 +176,12 @@ pub fn switch(on: bool) -> bool {
         add(&mut ended, counted());
     }
     ON.store(on, Ordering::SeqCst);
-    // Between two processes schedulers look at one word only.
+    // Between two processes schedulers look at one word only, so the flag is in that word.
     (0..sched::count()).for_each(|scheduler| sched::share(scheduler).set_accounts(on));
     before
 }
 
-/// Forgets what was counted. Whether it is counted.
+/// Forgets what was counted. Returns true if the accounting is on.
 pub fn reset() -> bool {
     let mut ended = ENDED.lock().unwrap();
     ended.clear();
@@ -191,7 +191,7 @@ pub fn reset() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Kind and number of each thread, and what it spent.
+/// Kind and number of each thread, and the nanoseconds it spent in each state.
 pub fn figures() -> Vec<(&'static str, usize, Spent)> {
     let ended = ENDED.lock().unwrap();
     let mut sums = ended.clone();

@@ -18,7 +18,7 @@ fn cell(name: Atom) -> Option<&'static AtomicU64> {
     if chunk.is_null() {
         return None;
     }
-    // SAFETY: chunks have CHUNK cells and live for ever.
+    // SAFETY: chunks have CHUNK cells and are never freed.
     Some(unsafe { &*chunk.add(name.index() as usize % CHUNK) })
 }
 
@@ -48,7 +48,7 @@ pub fn register(name: Atom, id: Term) -> bool {
     true
 }
 
-/// Removes the name if it belongs to `id` (or to anybody when None). Returns whose it was.
+/// Removes the name if it belongs to `id` (or to any process or port, if that is None). Returns the pid or port that had it.
 pub fn unregister(name: Atom, id: Option<Term>) -> Option<Term> {
     let mut registered = Class::Names.lock(&REGISTERED);
     let cell = cell(name)?;

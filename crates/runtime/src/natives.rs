@@ -26,7 +26,7 @@ macro_rules! natives {
     };
 }
 
-/// Natives with two implementations: a mistake that a test looks for.
+/// Natives that were registered twice, which is a mistake. A test checks that there are none.
 pub static DUPLICATES: std::sync::Mutex<Vec<Mfa>> = std::sync::Mutex::new(Vec::new());
 
 /// Makes the natives of a table callable.
@@ -41,7 +41,7 @@ pub fn register(table: &[Native]) {
     }
 }
 
-/// The native behind an export.
+/// The native that implements an export.
 pub fn of(export: &heddle_term::Export) -> Option<NativeFn> {
     match export.native.load(Ordering::Acquire) {
         0 => None,

@@ -1,5 +1,5 @@
-//! The off-heap objects of a process behind a collection: those that were copied go on the lists of their generation, what the others
-//! own is given up, and references to regions that were met are kept (see `area`).
+//! The off-heap objects of a process after a collection. Those that were copied go on the lists of their generation; what the
+//! others own is released; references to regions stay if the collector met a term in their region (see `area`).
 
 use heddle_term::area::{self, Region, Seen};
 use heddle_term::heap::release_object;
@@ -7,7 +7,7 @@ use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap};
 use std::ptr::null_mut;
 
-/// A piece of memory: whether something is in it.
+/// A range of memory, to ask whether an address is in it.
 pub struct Area {
     from: usize,
     bytes: usize,
@@ -23,14 +23,14 @@ impl Area {
     }
 }
 
-/// Where off-heap objects go that survive, and the regions that are still referred to.
+/// Where off-heap objects that survive go, and the regions that are still referred to.
 pub struct Survivors<'a> {
     pub top: *mut u64,
     pub list: OffHeap,
     pub seen: &'a mut Seen,
 }
 
-/// Where those of them go that are promoted.
+/// Where survivors that are promoted go.
 pub struct Promoted<'a> {
     pub mature: Area,
     pub top: *mut u64,
@@ -38,11 +38,12 @@ pub struct Promoted<'a> {
     pub list: &'a mut OffHeap,
 }
 
-/// What refers to a region is there as long as anything was met that is in the region, though no term leads to it. It is promoted as
-/// other objects are; so what is promoted, and refers to a region, has the reference beside it that was there before it.
+/// A reference to a region stays as long as the collector met any term in the region, though no term leads to the reference itself.
+/// It is promoted as other objects are; so a promoted object that refers to a region has a reference in its generation that existed
+/// before the object.
 ///
 /// # Safety
-/// `object` is such a reference in from-space; where it goes is room for all that was in from-space.
+/// `object` is such a reference in from-space; each destination has room for all that was in from-space.
 // SAFETY: the contract above.
 unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Survivors, promoted: &mut Option<&mut Promoted>) {
     let Some(survivor) = to.seen.get(region) else {
@@ -57,7 +58,7 @@ unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Surviv
                 *survivor = to.top;
                 (&mut to.top, &mut to.list)
             }
-            // One is enough.
+            // One reference per region is enough.
             _ => return *survivor.add(3) += *object.add(3),
         };
         std::ptr::copy_nonoverlapping(object, *top, area::REFERENCE_WORDS);
@@ -67,10 +68,11 @@ unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Surviv
     }
 }
 
-/// Calls `f` on each object of a list, and on where it was moved to, if it was. `f` may put it on another list, or release it.
+/// Calls `f` on each object of a list, with the place it was moved to, if it was moved. `f` may put the object on another list, or
+/// release it.
 ///
 /// # Safety
-/// The objects on the list are whole; those that were moved are still there, too.
+/// The objects on the list are whole; the old copies of those that were moved are still there.
 #[inline(always)]
 // SAFETY: the contract above.
 pub unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, Option<*mut u64>)) {

@@ -1,9 +1,9 @@
-//! What a sender has of a large message that was copied when it was sent: its own term goes on in the copy, so the next message with
-//! the same list or tuple in it copies little more.
+//! A large message is copied into a region when it is sent. After that the sender's own term goes on in the copy, so the next
+//! message with the same list or tuple in it needs little more copying.
 //!
-//! The slots of the message's first objects are made to refer to what the same slots of the copy refer to: equal terms, so nobody
-//! sees it. Only of objects that the process made since its last collection: an older one may be promoted before the reference to
-//! the region is, which is as young as what is made now (see `off_heap`).
+//! The slots of the message's first objects are made to refer to what the same slots of the copy refer to. The terms are equal, so
+//! no program sees the change. This is done only for objects that the process made since its last collection: an older object may
+//! be promoted before the reference to the region is, which is as young as what is made now (see `off_heap`).
 
 use crate::held;
 use crate::process::Process;
@@ -11,19 +11,19 @@ use heddle_term::area::{self, BUILDER, Fixed, Region};
 use heddle_term::{Kind, Term};
 use std::ops::Range;
 
-/// Smaller messages are copied again for little more than it costs to hold a region.
-const LEAST_WORDS: usize = 128;
-/// Elements of a message that are looked at.
-const MOST_ELEMENTS: usize = 8;
+/// Minimum size, in words. A smaller message is copied again at little more than the cost of holding a region.
+const MIN_WORDS: usize = 128;
+/// Elements of a message's tuple that are looked at.
+const MAX_ELEMENTS: usize = 8;
 
-/// `term` was sent, and copied to this region as `copy`, which refers to so many words.
+/// `term` was sent, and copied to this region as `copy`, which refers to `words` words.
 ///
 /// # Safety
 /// The term is whole, and the caller holds the region.
 #[inline]
 // SAFETY: the contract above.
 pub unsafe fn goes_on_in(p: &mut Process, term: Term, copy: Term, region: *mut Region, words: usize) {
-    if words >= LEAST_WORDS {
+    if words >= MIN_WORDS {
         // SAFETY: by contract.
         unsafe { go_on(p, term, copy, region) }
     }
@@ -44,7 +44,7 @@ unsafe fn go_on(p: &mut Process, term: Term, copy: Term, region: *mut Region) {
         let made = Made { fresh: p.high_water as usize..p.heap.htop as usize, fixed: Fixed::now() };
         let mut any = false;
         if let (Some(elements), Some(copies)) = (term.as_tuple(), copy.as_tuple()) {
-            for (&element, &copy) in elements.iter().zip(copies).take(MOST_ELEMENTS) {
+            for (&element, &copy) in elements.iter().zip(copies).take(MAX_ELEMENTS) {
                 any |= made.refers(element, copy);
             }
         } else {
@@ -58,18 +58,18 @@ unsafe fn go_on(p: &mut Process, term: Term, copy: Term, region: *mut Region) {
     }
 }
 
-/// What may be changed.
+/// The objects that may be changed.
 struct Made {
     fresh: Range<usize>,
     fixed: Fixed,
 }
 
 impl Made {
-    /// Makes the object refer to what its copy refers to: a cell in its tail, a tuple in its elements. False if it may not, or if there
-    /// is nothing.
+    /// Makes the object refer to what its copy refers to: a list cell in its tail, a tuple in its elements. False if the object may
+    /// not be changed, or if there is nothing to change.
     ///
     /// # Safety
-    /// Both are whole, and equal; the process owns the one, and will hold the region of the other.
+    /// The objects are whole, and equal; the process owns `own`, and will hold the region of `copy`.
     // SAFETY: the contract above.
     unsafe fn refers(&self, own: Term, copy: Term) -> bool {
         if !own.is_pointer() || !self.fresh.contains(&(own.ptr() as usize)) {
@@ -78,7 +78,7 @@ impl Made {
         let slots = if own.is_cons() {
             1..2
         } else if own.is_kind(Kind::Tuple) {
-            1..1 + own.header().arity().min(MOST_ELEMENTS)
+            1..1 + own.header().arity().min(MAX_ELEMENTS)
         } else {
             return false;
         };

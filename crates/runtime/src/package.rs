@@ -18,40 +18,40 @@ use heddle_term::literal::{self, Leaving};
 use heddle_term::open::LARGE_WORDS;
 use std::ptr::null_mut;
 
-/// Up to this size the receiver copies the data into its heap at once; larger fragments are adopted as they are.
+/// Up to this size, in words, the receiver copies the data into its heap at once; larger fragments are adopted as they are.
 const ADOPT_ABOVE_WORDS: usize = 256;
 
-/// A message of more words is shared, if there is a message area. To copy a smaller one once or twice costs less than to hold it.
+/// A message of more words is shared, if there is a message area. Copying a smaller one once or twice costs less than holding it.
 const SHARE_ABOVE_WORDS: usize = 16;
 
 pub struct Package {
     term: Term,
-    /// Its own memory; or, marked, a region. Null: it is bare.
+    /// The package's own memory; or, marked, a region. Null: the package is bare.
     fragment: *mut Fragment,
-    /// Of one that has memory: the first object in it that owns something elsewhere. Of a bare one that is a message in a queue: for
-    /// the queue's use. In one place, so that a message is a line of the processor's cache.
+    /// With memory: the first object in it that owns something outside. Bare, in a message queue: for the queue's use. One field for
+    /// both, so that a message is one cache line.
     beside: *mut u64,
 }
 
-/// Somewhere else than where literals are, with a shared heap.
+/// True if, with a shared heap, the term is in the heap and not a literal.
 #[inline(always)]
 pub(crate) fn is_in_heap(term: Term) -> bool {
     term.is_pointer() && !literal::is_literal(term)
 }
 
-/// Marks the address of a region.
+/// The mark on the address of a region.
 const REGION: usize = 1;
 
-// SAFETY: a package owns its memory alone.
+// SAFETY: only the package refers to its memory.
 unsafe impl Send for Package {}
 
 impl Package {
-    /// A flat copy of `term` that may be kept anywhere: it refers to no literals. What is in the message area, and refers to none, is
-    /// shared.
+    /// A flat copy of `term` that may be kept anywhere: it refers to no literals. A term in the message area that refers to none is
+    /// shared instead of copied.
     pub fn new(term: Term) -> Package {
         match Package::lasting_region(term) {
             Some(region) => {
-                // SAFETY: who has the term holds its region.
+                // SAFETY: a caller that has the term holds its region.
                 unsafe { Region::hold(region, 1) };
                 Package::of_region(term, region)
             }
@@ -64,14 +64,14 @@ impl Package {
         if !area::contains(term) {
             return None;
         }
-        // SAFETY: who has the term holds its region.
+        // SAFETY: as in `new`.
         unsafe {
             let region = Region::of(term);
             (!Region::has_literals(region)).then_some(region)
         }
     }
 
-    /// The same, for several receivers: with the message area, `new` of the term in it copies no more, unless it is small.
+    /// As `new`, for several receivers: with the message area, `new` of the resulting term copies nothing more, unless it is small.
     pub fn for_several(term: Term) -> Package {
         let is_shared = !area::is_there() || Package::lasting_region(term).is_some();
         let words = if is_shared { 0 } else { flat_size_keeping(term, Keep::NOTHING) };
@@ -85,8 +85,8 @@ impl Package {
         Package::new(term)
     }
 
-    /// A flat copy of `term` for a process' message queue, where the collector of literals looks. `count` hears what it costs, and
-    /// says whether the copy is to be timed.
+    /// A flat copy of `term` for a process's message queue, where the collector of literals looks. `count` gets the cost, and
+    /// returns whether the copy must be timed.
     #[inline(always)]
     pub fn message(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         if area::is_there() { Package::sharing(p, term, count) } else { Package::keeping(term, Keep::live(), count) }
@@ -102,7 +102,8 @@ impl Package {
                 Package::immediate(term)
             }
             Some(region) => {
-                // SAFETY: who has the term holds its region. There is an open one if it is not null.
+                // SAFETY: a caller that has the term holds its region. The pointer from `open` is null or that of a live open
+                // region.
                 unsafe {
                     let mut open = p.open().as_mut().filter(|open| open.is_in(region));
                     if let Some(open) = &mut open
@@ -128,25 +129,26 @@ impl Package {
         }
     }
 
-    /// A small message that `p` has on its heap.
+    /// A small message that is on `p`'s heap.
     #[inline(always)]
     fn small_of(p: &mut Process, term: Term, keep: Keep, words: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let cost = Package::cost_of_small(p, words);
         Package::small(term, keep, words, cost.foreseen, count)
     }
 
-    /// What it costs that `p` sends so many words from its heap, beside a message area.
+    /// The cost of sending `words` words from `p`'s heap, beside a message area.
     #[inline(always)]
     pub(crate) fn cost_of_small(p: &mut Process, words: usize) -> Cost {
         let missed = std::mem::take(&mut p.missed_words) as usize;
-        // SAFETY: an open one is there if the pointer is not null.
+        // SAFETY: the pointer is null or that of a live open region.
         if let Some(open) = unsafe { p.open().as_mut() } {
             open.copied(words, missed);
         }
         Cost { words, referred: 0, foreseen: missed.min(words) }
     }
 
-    /// What costs less to copy whole than to hold: so many words with this `keep`. Of them so many were foreseen.
+    /// A copy of a term that costs less to copy whole than to hold: `words` words with this `keep`, of which `foreseen` were
+    /// foreseen to be sent.
     #[inline(never)]
     fn small(term: Term, keep: Keep, words: usize, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let timed = count(Cost { words, referred: 0, foreseen });
@@ -157,7 +159,7 @@ impl Package {
     fn copied_of(p: &mut Process, term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
         let missed = std::mem::take(&mut p.missed_words) as usize;
         let package = Package::copied_to_share(term, keep, missed, count);
-        // SAFETY: an open one is there if the pointer is not null.
+        // SAFETY: as in `cost_of_small`.
         if let Some(open) = unsafe { p.open().as_mut() } {
             open.copied(package.words(), missed);
         } else if missed >= LARGE_WORDS && package.region().is_some() {
@@ -170,13 +172,13 @@ impl Package {
         package
     }
 
-    /// What a new process begins with: shared as a message is.
+    /// The arguments of a new process: shared as a message is.
     pub fn for_new_process(parent: Option<&Process>, term: Term) -> Package {
         let keep = Keep::shared();
         match holding::in_place(term, keep) {
             Some(region) if region.is_null() => Package::immediate(term),
             Some(region) => {
-                // SAFETY: who has the term holds its region.
+                // SAFETY: as in `sharing`.
                 unsafe { Region::hold(region, 1) };
                 Package::of_region(term, region)
             }
@@ -184,7 +186,7 @@ impl Package {
         }
     }
 
-    /// `foreseen`: words that the sender built, and did not send yet, of which it was foreseen. The term is not in place.
+    /// `foreseen`: words that the sender built and has not sent yet, that were foreseen to be sent. The term is not in place.
     fn copied_to_share(term: Term, keep: Keep, foreseen: usize, count: impl FnOnce(Cost) -> Timed) -> Package {
         let copy = HoldingCopy::of(term, keep);
         let (words, foreseen) = (copy.words(), copy.data_words().min(foreseen));
@@ -206,12 +208,12 @@ impl Package {
         }
     }
 
-    /// Takes over a hold of the caller's.
+    /// Takes over a hold of the caller.
     fn of_region(term: Term, region: *mut Region) -> Package {
         Package { term, fragment: region.map_addr(|address| address | REGION).cast(), beside: null_mut() }
     }
 
-    /// The region, if it holds one.
+    /// The region, if the package holds one.
     #[inline(always)]
     fn region(&self) -> Option<*mut Region> {
         (self.fragment.addr() & REGION != 0).then(|| self.fragment.map_addr(|address| address & !REGION).cast())
@@ -224,13 +226,13 @@ impl Package {
         Package::of_words(term, keep, words, timed)
     }
 
-    /// A copy of what has so many words with this `keep`.
+    /// A copy of a term that has `words` words with this `keep`.
     #[inline(always)]
     pub(crate) fn of_words(term: Term, keep: Keep, words: usize, timed: Timed) -> Package {
         if words == 0 {
             return Package::immediate(term);
         }
-        // Here and not behind the copy: the usual one does not ask again.
+        // Asked here and not after the copy: the usual copy then does not ask again.
         if timed.is_wanted() { Package::timed(term, keep, words, timed) } else { Package::copied(term, keep, words) }
     }
 
@@ -254,18 +256,18 @@ impl Package {
         }
     }
 
-    /// A message of a process to another one: with a shared heap, the term itself. `term` is of `from`'s heap.
+    /// A message from a process to another one: with a shared heap, the term itself. `term` is in `from`'s heap.
     #[inline(always)]
     pub fn of_process(from: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         if from.heap.is_shared() {
-            // Nobody looks how large it is.
+            // The size of the term is not looked at.
             let _ = count(Cost { words: 0, referred: is_in_heap(term) as usize, foreseen: 0 });
             return Package::by_pointer(from, term);
         }
         Package::message(from, term, count)
     }
 
-    /// With a shared heap: the term itself, of `from`'s.
+    /// With a shared heap: the term itself, which is in `from`'s block.
     #[inline(always)]
     pub(crate) fn by_pointer(from: &mut Process, term: Term) -> Package {
         if is_in_heap(term) {
@@ -274,16 +276,16 @@ impl Package {
         Package::immediate(term)
     }
 
-    /// Why `from` ends, for a process that is linked to it or watches it: with a shared heap, the term itself.
+    /// Why `from` ends, for a process that is linked to it or monitors it: with a shared heap, the term itself.
     pub fn of_reason(from: &mut Process, reason: Term) -> Package {
         if !from.heap.is_shared() {
             return Package::new(reason);
         }
-        // Usually it ends with its block; but not always.
+        // Usually the reason's memory goes with the process's block; but not always.
         Package::by_pointer(from, reason)
     }
 
-    /// With a shared heap: its data may be in the young generation.
+    /// With a shared heap: true if its data may be in the young generation.
     #[inline(always)]
     pub(crate) fn refers(&self) -> bool {
         self.is_bare() && is_in_heap(self.term)
@@ -317,13 +319,14 @@ impl Package {
         package
     }
 
-    /// Does it refer to literals that are leaving? (It may say yes to what only looks so.)
+    /// True if the package refers to literals that are leaving. (It may also return true for a word that only looks like such a
+    /// pointer.)
     pub fn refers_to(&self, leaving: &Leaving) -> bool {
         if self.fragment.is_null() {
             return leaving.contains(self.term.raw());
         }
         if let Some(region) = self.region() {
-            // SAFETY: it is held.
+            // SAFETY: the package holds the region.
             return unsafe { Region::refers_to(region, leaving) };
         }
         // SAFETY: our own fragment, filled up to its used words.
@@ -339,13 +342,13 @@ impl Package {
         self.term
     }
 
-    /// Words of memory that it holds, perhaps together with others.
+    /// Words of memory that the package holds, perhaps together with others.
     pub fn words(&self) -> usize {
         if let Some(region) = self.region() {
-            // SAFETY: it is held.
+            // SAFETY: the package holds the region.
             return unsafe { Region::words(region) };
         }
-        // SAFETY: it is its own fragment, if it has one.
+        // SAFETY: a package without region owns its fragment, if it has one.
         if self.fragment.is_null() { 0 } else { unsafe { (*self.fragment).used_words } }
     }
 
@@ -353,15 +356,15 @@ impl Package {
     pub fn words_to_unpack(&self) -> usize {
         let Some(region) = self.region() else { return self.words() };
         let mut references = 1;
-        // SAFETY: it is held; its list does not change.
+        // SAFETY: the package holds the region, whose list does not change.
         unsafe { area::for_each_reference(Region::listed(region), |_, _| references += 1) };
         references * area::REFERENCE_WORDS
     }
 
-    /// Its memory will be read soon.
+    /// Prefetches its memory, which will be read soon.
     #[inline(always)]
     pub fn prefetch(&self) {
-        // Without a fragment it refers to an object of the shared heap, if to any.
+        // Without a fragment, the term is immediate or refers to an object of the shared heap or a literal.
         match self.is_bare() {
             true if self.term.is_pointer() => prefetch::to_read(self.term.ptr().cast()),
             true => {}
@@ -369,19 +372,19 @@ impl Package {
         }
     }
 
-    /// Whether the term needs no memory of the package.
+    /// True if the term needs no memory of the package.
     #[inline(always)]
     pub fn is_bare(&self) -> bool {
         self.fragment.is_null()
     }
 
-    /// Of a bare one: what its queue keeps with it, null at first.
+    /// For a bare package: what its queue keeps with it, null at first.
     #[inline(always)]
     pub(crate) fn queued(&mut self) -> Option<&mut *mut u64> {
         self.is_bare().then_some(&mut self.beside)
     }
 
-    /// The term of a bare one, to be replaced where it moved to.
+    /// The term of a bare package, so that the collector can update it.
     #[inline(always)]
     pub(crate) fn bare_term(&mut self) -> &mut Term {
         debug_assert!(self.is_bare());
@@ -395,8 +398,8 @@ impl Package {
         self.term
     }
 
-    /// Moves the term into `heap` and goes on as a package of something without memory. Gives the words of the regions that `heap`
-    /// came to refer to (see `held`).
+    /// Moves the term into `heap`; the package then needs no memory. Returns the words of the regions that `heap` came to refer to
+    /// (see `held`).
     #[inline]
     pub fn settle(&mut self, heap: &mut Heap) -> usize {
         if self.fragment.is_null() {
@@ -437,7 +440,7 @@ impl Drop for Package {
     fn drop(&mut self) {
         if !self.fragment.is_null() {
             OffHeap { head: self.beside, virtual_words: 0 }.release_all();
-            // SAFETY: it is ours, or the hold on it is, and nothing refers to it any more.
+            // SAFETY: the fragment, or the hold on the region, is ours, and nothing refers to it any more.
             unsafe {
                 match self.region() {
                     Some(region) => Region::release(region, 1),
@@ -448,10 +451,10 @@ impl Drop for Package {
     }
 }
 
-/// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to `to`.
-/// Gives the words of the regions among them.
+/// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to
+/// `to`. Returns the words of the regions among them.
 #[inline(always)]
-// SAFETY: callers give the list of the objects of a package, which were moved so.
+// SAFETY: callers pass the list of a package's objects, which were moved by that distance.
 unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) -> usize {
     let mut held_words = 0;
     while !object.is_null() {

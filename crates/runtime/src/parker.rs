@@ -12,7 +12,7 @@ pub struct Parker {
 }
 
 impl Parker {
-    /// From here on `unpark` finds the calling thread.
+    /// From here on `unpark` wakes the calling thread.
     pub fn belongs_to_me(&self) {
         let _ = self.thread.set(std::thread::current());
     }

@@ -1,16 +1,19 @@
-//! The worker cache (seed 004 §5.2.8): the one process that was woken by another, which then waits, is next on that scheduler if
-//! one of the two waits for an answer and nobody else could run it sooner. Its message is still in this core's cache.
+//! The worker cache (Hedqvist, "A Parallel and Multithreaded ERLANG Implementation", 1998, section 5.2.8): one process, the
+//! *partner*, may run next on a scheduler without having been in its queue. It is the one process that the running process woke, if
+//! the running process then waits, one of the two waits for an answer, and no other scheduler could run it sooner. Its message is
+//! still in this core's cache.
 //!
-//! Who waits while it has a receive marker waits for an answer: it made a reference, sent it, and wants the message with it, as
-//! gen_server:call does. Others may be better off in the queue, where more messages come together until they run (a process that
-//! wakes several, or that collects what many send).
+//! A process that waits while it has a receive marker waits for an answer: it made a reference, sent it, and wants the message that
+//! contains it, as gen_server:call does. Other processes may do better in the queue, where more messages arrive before they run (a
+//! process that wakes several others, or one that collects what many send).
 //!
-//! Fairness: partners that wake one another share one slice. The first who runs has taken its turn from the queue; what they use
-//! together is counted, and when it is a slice, or somebody more urgent waits, the partner goes to the end of the queue as any
-//! other. So who waits in the queue waits for no more than two slices where it waited for one (the last of the chain may use up its
-//! own).
+//! Fairness: partners that wake one another share one slice. The first of the chain took its turn from the queue. The reductions of
+//! the chain are counted; when they amount to a slice, or a more urgent process waits, the partner goes to the end of the queue as
+//! any other. So a process in the queue waits at most two slices where it waited one (the last of the chain may use up its own
+//! slice).
 //!
-//! Only the owner of the queue touches this, and thieves do not see it: therefore it is used only while no scheduler is idle.
+//! Only the owner of the queue touches the partner, and thieves do not see it. Therefore it is used only while no scheduler is
+//! idle.
 
 use crate::process::{ProcRef, ProcShared};
 use std::cell::Cell;
@@ -21,11 +24,11 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 pub static IS_ON: AtomicBool = AtomicBool::new(true);
 
 thread_local! {
-    /// The running process set a receive marker.
+    /// True if the running process set a receive marker.
     static CALLS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The running process is about to ask somebody.
+/// The running process is about to ask another process.
 #[inline(always)]
 pub fn calls() {
     CALLS.set(true);
@@ -36,25 +39,25 @@ pub fn is_calling() -> bool {
     CALLS.get()
 }
 
-/// Reductions that a chain of partners has.
+/// Reductions that a chain of partners may use.
 const SLICE: u64 = 4000;
 
 #[derive(Default)]
 pub struct Partner {
     waiting: AtomicPtr<ProcShared>,
-    /// Reductions since the owner last took a process from its queue, and one for each switch.
+    /// Reductions since the owner last took a process from its queue, plus one for each switch.
     spent: AtomicU64,
-    /// How many the running process has woken: 0, 1 or more.
+    /// The number of processes that the running process has woken: 0, 1, or 2 for more.
     woken: AtomicU32,
-    /// The partner waits for an answer.
+    /// True if the partner waits for an answer.
     awaits: AtomicBool,
 }
 
-/// Who of those that the running process wakes goes in the queue.
+/// Which of the processes that the running process wakes go in the queue.
 pub enum Woken {
-    /// Nobody yet: it is the partner.
+    /// None yet: the woken process is the partner.
     First,
-    /// It, and before it the one that was taken for the partner.
+    /// The woken process, and before it the one that was the partner until now.
     Second(Option<ProcRef>),
     Further,
 }
@@ -65,7 +68,7 @@ impl Partner {
         !self.waiting.load(Ordering::Relaxed).is_null()
     }
 
-    /// By the owner, whose running process woke `p`, which awaits an answer, or does not.
+    /// Called by the owner: its running process woke `p`, which waits for an answer (`awaits`) or does not.
     #[inline]
     pub fn woke(&self, p: ProcRef, awaits: bool) -> Woken {
         self.awaits.store(awaits, Ordering::Relaxed);
@@ -81,52 +84,52 @@ impl Partner {
         }
     }
 
-    /// By the owner.
+    /// Called by the owner.
     #[inline]
     pub fn take(&self) -> Option<ProcRef> {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting.is_null() {
             return None;
         }
-        // Release: who counts what is in hand after what waits misses nobody (`RunQueue::in_hand`).
+        // Release: a thread that reads `RunQueue::in_hand` after the queue lengths misses no process.
         self.waiting.store(null_mut(), Ordering::Release);
         // SAFETY: only processes are put there, and an entry keeps its process.
         Some(unsafe { ProcRef::from_ptr(waiting) })
     }
 
-    /// Whether the chain has something left.
+    /// True if the chain has reductions left.
     #[inline(always)]
     pub fn may_go_on(&self) -> bool {
         self.spent.load(Ordering::Relaxed) < SLICE
     }
 
-    /// By the owner: the process that woke the partner waits itself, or does not, and awaits an answer, or does not. Who does not
-    /// stay the partner after this.
+    /// Called by the owner: the process that woke the partner stopped running. `waits`: it waits; `awaits`: it waits for an answer.
+    /// Returns the process that does not stay the partner.
     #[inline]
     pub fn after(&self, waits: bool, awaits: bool) -> Option<ProcRef> {
         if waits && (awaits || self.awaits.load(Ordering::Relaxed)) { None } else { self.take() }
     }
 
-    /// By the owner: it takes its next process from the queue.
+    /// Called by the owner: it takes its next process from the queue.
     #[inline(always)]
     pub fn begin(&self) {
         self.spent.store(0, Ordering::Relaxed);
     }
 
-    /// By the owner: a process is about to run.
+    /// Called by the owner: a process is about to run.
     #[inline(always)]
     pub fn runs(&self) {
         self.woken.store(0, Ordering::Relaxed);
         CALLS.set(false);
     }
 
-    /// By the owner: a process ran.
+    /// Called by the owner: a process ran.
     #[inline(always)]
     pub fn ran(&self, reductions: u64) {
         self.spent.store(self.spent.load(Ordering::Relaxed) + reductions + 1, Ordering::Relaxed);
     }
 
-    /// For statistics: 0 or 1.
+    /// The number of partners, for statistics: 0 or 1.
     pub fn count(&self) -> usize {
         !self.waiting.load(Ordering::Acquire).is_null() as usize
     }

@@ -1,14 +1,14 @@
-//! How long collections took: for each thread that collects two histograms, of minor and of major ones, with logarithmic classes
-//! as HDR histograms have them. A class is narrower than a sixteenth of what it begins with, so a percentile is known that well.
+//! How long collections took. Each thread that collects has histograms with logarithmic classes, as HDR histograms have them. A
+//! class is narrower than a sixteenth of the time it begins with, so a percentile is known that exactly.
 
 use crate::figures::Figure;
 
-/// Each power of two is divided into so many classes.
+/// Each power of two is divided into this many classes.
 const PARTS: usize = 16;
 const PART_BITS: usize = PARTS.ilog2() as usize;
-/// What takes as long as 2^38 ns (4.6 minutes) or longer is in the last class.
-const MOST_BITS: usize = 38;
-const CLASSES: usize = (MOST_BITS - PART_BITS + 1) * PARTS;
+/// A collection that takes 2^38 ns (4.6 minutes) or longer is in the last class.
+const MAX_BITS: usize = 38;
+const CLASSES: usize = (MAX_BITS - PART_BITS + 1) * PARTS;
 
 /// Written by one thread.
 pub struct Histogram {
@@ -16,14 +16,14 @@ pub struct Histogram {
     longest_ns: Figure,
 }
 
-/// Of one thread.
+/// The histograms of one thread.
 #[derive(Default)]
 pub struct Pauses {
     pub minor: Histogram,
     pub major: Histogram,
-    /// With a shared heap: of one process' block, for which nobody else waits.
+    /// With a shared heap: collections of one process's block, for which no other process waits.
     pub own: Histogram,
-    /// With a shared heap: from when a collection is asked for until all threads stand still, and it begins.
+    /// With a shared heap: from when a collection is asked for until all threads have stopped and it begins.
     pub stopping: Histogram,
 }
 
@@ -39,14 +39,14 @@ fn class(ns: u64) -> usize {
     ((shift * PARTS) + (ns >> shift) as usize).min(CLASSES - 1)
 }
 
-/// The shortest time of a class.
+/// The shortest time of a class, in ns.
 fn begin(class: usize) -> u64 {
     let shift = (class / PARTS).saturating_sub(1);
     ((class - shift * PARTS) as u64) << shift
 }
 
 impl Histogram {
-    /// By its thread.
+    /// Called by the histogram's own thread.
     pub fn add(&self, ns: u64) {
         self.counts[class(ns)].add(1);
         if ns > self.longest_ns.get() {
@@ -75,12 +75,13 @@ impl Summary {
         sum
     }
 
-    /// The shortest time of each class in which there are any, and how many; shortest first.
+    /// The classes that are not empty, shortest times first: the shortest time of each, and its count.
     pub fn classes(&self) -> impl Iterator<Item = (u64, u64)> {
         self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(|(class, &count)| (begin(class), count))
     }
 
-    /// The time that so many of a thousand do not exceed; it may be a sixteenth less. None if there are none.
+    /// The time, in ns, that `permille` of a thousand collections do not exceed; the true time may be a sixteenth less. None if
+    /// there were no collections.
     pub fn permille(&self, permille: u64) -> Option<u64> {
         let wanted = (self.count * permille).div_ceil(1000).max(1);
         let mut seen = 0;
@@ -88,7 +89,7 @@ impl Summary {
             seen += count;
             seen >= wanted
         })?;
-        // The last class has no end. A thread may just have counted one, and not yet how long it was.
+        // The last class has no end. A thread may just have counted a pause without having updated the longest.
         let end = if class + 1 < CLASSES { begin(class + 1) - 1 } else { u64::MAX };
         Some(end.min(self.longest_ns.max(begin(class))))
     }
@@ -106,8 +107,8 @@ mod tests {
             assert_eq!((class(first), class(before)), (n, n - 1));
             assert!((first - begin(n - 1)) * PARTS as u64 <= first.max(PARTS as u64), "class {n} begins at {first}");
         }
-        assert_eq!(begin(CLASSES - 1), (2 * PARTS as u64 - 1) << (MOST_BITS - PART_BITS - 1));
-        assert_eq!([1 << MOST_BITS, u64::MAX].map(class), [CLASSES - 1; 2]);
+        assert_eq!(begin(CLASSES - 1), (2 * PARTS as u64 - 1) << (MAX_BITS - PART_BITS - 1));
+        assert_eq!([1 << MAX_BITS, u64::MAX].map(class), [CLASSES - 1; 2]);
     }
 
     #[test]

@@ -1,36 +1,36 @@
-//! Where a process may run: anywhere, on one scheduler, or on a thread of its own (`private`); and schedulers that are kept for those
-//! who are placed there.
+//! Where a process may run: anywhere, on one scheduler, or on a thread of its own (`private`); and schedulers that are reserved for
+//! the processes placed there.
 //!
-//! Only the owner of a process changes its place: another process asks it to, by a signal. So nothing moves a process that somebody
-//! else holds. It goes on at its new place when it is taken from a queue the next time: whoever takes it looks (`is_elsewhere`), and
-//! brings it where it belongs. Entries may therefore lie on any queue for a while.
+//! Only the owner of a process changes its placement: another process asks it to, by a signal. So a process that another thread
+//! holds is never moved. A process goes to its new place when it is taken from a queue the next time: the scheduler that takes it
+//! checks (`is_elsewhere`), and sends it where it belongs. So entries may be on any queue for a while.
 //!
-//! Who is pinned to a scheduler that is offline runs like the others, and goes back when the scheduler is online again; so does who has
-//! a thread, while multi-scheduling is blocked.
+//! A process that is pinned to an offline scheduler runs like the others, and goes back when that scheduler is online again. So
+//! does a process with a private thread, while multi-scheduling is blocked.
 //!
-//! An isolated scheduler is closed: it takes nothing from others and is not in the balance, and what wants to go on its queue and is
-//! not pinned to it goes on to the next open one. It need not be exact at once: who was on its way when it was closed is handed over, or
-//! runs a slice. One scheduler that is online stays open: while there is none, none is closed.
+//! An isolated scheduler is closed: it takes nothing from others and is not in the balance. A process that would go on its queue
+//! and is not pinned to it goes to the next open one. This need not be exact at once: a process that was on its way when the
+//! scheduler was closed is handed over, or runs a slice. One online scheduler stays open: if none would be, none is closed.
 
 use crate::process::ProcShared;
 use crate::{balance, private, sched};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Most schedulers of a kind. Places from here on are private threads.
+/// Maximum schedulers of a kind. Numbers of places from here on are private threads.
 pub const MAX_SCHEDULERS: usize = 1024;
 
-/// The index of a scheduler, or what `private::start` gave.
+/// The index of a scheduler, or what `private::start` returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     Anywhere,
-    /// To go there once.
+    /// The process should go there once.
     Next(usize),
     Pinned(usize),
     Private(usize),
 }
 
-/// By the owner of the process, or its creator.
+/// Called by the owner of the process, or its creator.
 pub(crate) fn put(p: &ProcShared, place: Place) {
     match place {
         Place::Anywhere => p.place(0, false),
@@ -39,7 +39,7 @@ pub(crate) fn put(p: &ProcShared, place: Place) {
     }
 }
 
-/// Where the process is to run.
+/// Where the process should run.
 pub fn of(p: &ProcShared) -> Place {
     match p.placed().checked_sub(1) {
         None => Place::Anywhere,
@@ -49,7 +49,7 @@ pub fn of(p: &ProcShared) -> Place {
     }
 }
 
-/// By the owner: from now on it is to run there. A thread that it had ends.
+/// Called by the owner: from now on the process should run there. A private thread that it had ends.
 pub fn change(p: &ProcShared, place: Place) {
     let before = of(p);
     put(p, place);
@@ -60,7 +60,7 @@ pub fn change(p: &ProcShared, place: Place) {
     }
 }
 
-/// The only place where the process may run now. None: every scheduler that is open.
+/// The only place where the process may run now. None means every open scheduler.
 #[inline(always)]
 pub fn home(p: &ProcShared) -> Option<usize> {
     let number = p.placed();
@@ -72,12 +72,12 @@ fn home_if_there(p: &ProcShared, index: usize) -> Option<usize> {
     if index < MAX_SCHEDULERS {
         (index < sched::online()).then_some(index)
     } else {
-        // While its native blocks there, or it waits for a dirty thread, schedulers handle its signals.
+        // Schedulers handle its signals while its native blocks on that thread, or while it waits for a dirty thread.
         (!IS_BLOCKED.load(Ordering::Relaxed) && !p.state.load().is_dirty()).then_some(index)
     }
 }
 
-/// By who has taken the process at `index`, and owns it: it is to run elsewhere.
+/// Called by the thread that took the process at `index`, and owns it: true if the process should run elsewhere.
 #[inline(always)]
 pub fn is_elsewhere(p: &ProcShared, index: usize) -> bool {
     p.placed() != 0 && is_not_here(p, index)
@@ -88,7 +88,7 @@ fn is_not_here(p: &ProcShared, index: usize) -> bool {
     let home = home(p);
     let elsewhere = match home {
         Some(home) => home != index,
-        // A private thread is nobody else's.
+        // A private thread runs no other process.
         None => index >= MAX_SCHEDULERS,
     };
     if !elsewhere && p.is_placed_once() {
@@ -104,11 +104,12 @@ pub fn block_private(is_blocked: bool) {
     IS_BLOCKED.store(is_blocked, Ordering::Relaxed);
 }
 
-// ---- schedulers that are kept ----
+// ---- schedulers that are reserved ----
 
-/// Those that were isolated.
+/// The schedulers that were isolated.
 static ISOLATED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Of these, the ones that are closed: all but where that is every one online. Relaxed, here and for ANY: see above.
+/// Of these, the ones that are closed: all of them, unless that would be every online scheduler. Relaxed, here and for ANY: see
+/// above.
 static CLOSED: [AtomicU64; MAX_SCHEDULERS / 64] = [const { AtomicU64::new(0) }; MAX_SCHEDULERS / 64];
 static ANY: AtomicBool = AtomicBool::new(false);
 
@@ -121,7 +122,7 @@ pub(crate) fn is_any_closed() -> bool {
     ANY.load(Ordering::Relaxed)
 }
 
-/// Who is not pinned there goes here instead: `index` itself if it is open.
+/// Where a process goes that would go to `index` and is not pinned there: `index` itself if it is open.
 #[inline(always)]
 pub fn instead_of(index: usize) -> usize {
     if is_closed(index) { next_open(index) } else { index }
@@ -137,7 +138,7 @@ pub fn isolated() -> Vec<usize> {
     ISOLATED.lock().unwrap().clone()
 }
 
-/// Keeps a scheduler that is online for those pinned to it. False: no other one that is online would be left to all.
+/// Reserves an online scheduler for processes pinned to it. False if no other online scheduler would be left for all.
 pub fn isolate(index: usize) -> bool {
     let mut isolated = ISOLATED.lock().unwrap();
     if !isolated.contains(&index) {
@@ -151,7 +152,7 @@ pub fn isolate(index: usize) -> bool {
     true
 }
 
-/// The scheduler is there for all again. Whether it was isolated.
+/// The scheduler is open for all again. Returns true if it was isolated.
 pub fn release(index: usize) -> bool {
     let mut isolated = ISOLATED.lock().unwrap();
     let before = isolated.len();
@@ -160,7 +161,7 @@ pub fn release(index: usize) -> bool {
     isolated.len() < before
 }
 
-/// The number of those online changed.
+/// The number of online schedulers changed.
 pub(crate) fn online_changed() {
     close(&ISOLATED.lock().unwrap());
 }

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 /// Function, file and line of a code address.
 pub struct Place {
     pub mfa: Mfa,
-    /// The code cell as it was then.
+    /// The contents of the code cell when the place was looked up.
     pub code: u64,
     pub line: Option<(Box<str>, u32)>,
 }
@@ -16,7 +16,7 @@ pub struct Place {
 struct Known {
     cell: *const u64,
     version: u64,
-    /// None: no code lies there.
+    /// None: there is no code at this address.
     place: Option<Place>,
 }
 
@@ -34,7 +34,7 @@ fn slot(cell: *const u64) -> usize {
 
 /// The result of `f` for the place of a code address. `f` must not call this again. For return addresses see `code::locate`.
 pub fn with<R>(cell: *const u64, f: impl FnOnce(Option<&Place>) -> R) -> R {
-    // Before it is looked up: what changes meanwhile makes the answer an old one.
+    // Read before the lookup: if code changes meanwhile, the answer belongs to an old version and is not used again.
     let version = code::version();
     PLACES.with_borrow_mut(|places| {
         if places.is_empty() {

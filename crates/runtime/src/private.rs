@@ -1,13 +1,14 @@
-//! Private threads: one process has a thread of its own (seed 004 §5.2.5, 5.2.8), which is in no balance and takes nobody else. What
-//! blocks there delays only that process: natives that want a dirty thread run on it as well.
+//! Private threads: a process may have a thread of its own (Hedqvist, "A Parallel and Multithreaded ERLANG Implementation", 1998,
+//! sections 5.2.5 and 5.2.8), which is not balanced and runs no other process. What blocks there delays only that process: natives
+//! that want a dirty thread run on it as well.
 //!
-//! To all others such a process is one whose run queue is elsewhere: who makes it runnable brings it here instead (`sched::enqueue_at`)
-//! and wakes the thread. State, signals and order are those of every process. It gets its thread (`start`) before it is placed on
-//! it, by its own doing (`placement::change`); when it is placed elsewhere or ends, the thread ends. Entries that come after that, or
-//! lie here from before, are brought where they belong.
+//! To all others such a process is one whose run queue is elsewhere: a thread that makes it runnable brings it here
+//! (`sched::enqueue_at`) and wakes the private thread. State, signals and order are those of every process. The process starts the
+//! thread (`start`), and then changes its placement to it (`placement::change`); when it is placed elsewhere or ends, the thread
+//! ends. Entries that arrive after that, or are here from before, are sent where they belong.
 //!
-//! `Thread`s are found by place. Who looks one up is in a window of `qsbr`, as it holds a process; so one that ended is freed, and its
-//! place given to another, when nobody can still bring anything to it.
+//! A `Thread` is found by its place. A caller that looks one up is in a window of `qsbr`, as it holds a process. So a thread that
+//! ended is freed, and its place reused, when no caller can still bring anything to it.
 
 use crate::inbox::Arrived;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
@@ -22,20 +23,21 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering,
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// Most private threads at a time: they share `thread_slot::MAX` with all others.
+/// Maximum private threads at a time: they share `thread_slot::MAX` with all other threads.
 pub const MAX_THREADS: usize = 512;
 
 struct Thread {
-    /// What is to be run, or only to be looked at.
+    /// Processes to run, or whose entries only need to be taken.
     entries: Stack<ProcRef>,
     thread: OnceLock<std::thread::Thread>,
-    /// No process is placed here any more. Release by who took it away, Acquire by the thread.
+    /// No process is placed here any more. Release by the thread that changes the placement, Acquire by this one.
     is_over: AtomicBool,
-    /// The thread looks at no entries any more: SeqCst with those, see `bring`.
+    /// The thread takes no entries any more: SeqCst with those, see `bring`.
     is_gone: AtomicBool,
-    /// It runs a process, and was not told to stop: SeqCst with the wish for a standstill, each side writes before it looks.
+    /// True while the thread runs a process and has not stopped. SeqCst with the wish to stop the world: each side writes before it
+    /// reads.
     runs: AtomicBool,
-    /// Running process' pid + 1, or 0.
+    /// The running process's pid + 1, or 0.
     current: AtomicU64,
 }
 
@@ -52,20 +54,21 @@ thread_local! {
     static ME: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Why there is no thread.
+/// Why a thread was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// There are `MAX_THREADS`.
+    /// There are `MAX_THREADS` already.
     TooMany,
-    /// The operating system gives none.
+    /// The operating system refuses to start one.
     System,
 }
 
-/// By index; None if it is gone.
+/// The thread at a place; None if it has ended.
 fn thread(index: usize) -> Option<&'static Thread> {
     // Acquire: pairs with the Release that makes it known.
     let ptr = THREADS[index - placement::MAX_SCHEDULERS].load(Ordering::Acquire);
-    // SAFETY: it is freed when nobody who looked it up before it was taken from there is in that window any more (see the top).
+    // SAFETY: it is freed when every caller that found it before it was removed from the table has left its window of `qsbr` (see
+    // the top).
     unsafe { ptr.as_ref() }
 }
 
@@ -74,7 +77,7 @@ fn threads() -> impl Iterator<Item = (usize, &'static Thread)> {
     (placement::MAX_SCHEDULERS..placement::MAX_SCHEDULERS + used).filter_map(|index| thread(index).map(|thread| (index, thread)))
 }
 
-/// How many there are.
+/// The number of private threads.
 pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
@@ -85,7 +88,7 @@ pub(crate) fn switches() -> u64 {
     SWITCHES.load(Ordering::Relaxed)
 }
 
-/// The number of a thread among scheduler threads: after all of them.
+/// The number of a private thread among scheduler threads: private ones follow all others.
 pub fn id(index: usize) -> usize {
     let options = sched::options();
     options.schedulers + options.dirty_cpu + options.dirty_io + index - placement::MAX_SCHEDULERS + 1
@@ -93,12 +96,12 @@ pub fn id(index: usize) -> usize {
 pub(crate) fn current_id() -> Option<usize> {
     ME.get().map(id)
 }
-/// What the calling thread runs, if it is a private one.
+/// The pid + 1 that the calling thread runs, if it is a private one.
 pub(crate) fn current() -> Option<&'static AtomicU64> {
     ME.get().and_then(thread).map(|me| &me.current)
 }
 
-/// A new thread, for a process that is about to be placed there (`Place::Private`) or `end`s it.
+/// Starts a thread. The calling process will be placed there (`Place::Private`), or must `end` it.
 pub fn start() -> Result<usize, Refused> {
     let slot = {
         let mut free = FREE.lock().unwrap();
@@ -128,7 +131,7 @@ pub fn start() -> Result<usize, Refused> {
     let started = std::thread::Builder::new().name(format!("private {}", slot + 1)).stack_size(STACK_BYTES).spawn(move || run(index));
     match started {
         Ok(handle) => {
-            // SAFETY: it goes after `is_over` was set, by our caller or the process that it hands it to.
+            // SAFETY: it is freed after `is_over` was set, by our caller or the process that it gives the place to.
             let _ = unsafe { &*thread }.thread.set(handle.thread().clone());
             Ok(index)
         }
@@ -140,10 +143,10 @@ pub fn start() -> Result<usize, Refused> {
     }
 }
 
-/// As schedulers have.
+/// As large as a scheduler's.
 const STACK_BYTES: usize = 4 << 20;
 
-/// Nobody is placed there any more: the thread ends when it has put down what it runs.
+/// No process is placed there any more: the thread ends when it has put down the process it runs.
 pub fn end(index: usize) {
     let Some(thread) = thread(index) else { return };
     thread.is_over.store(true, Ordering::Release);
@@ -151,7 +154,7 @@ pub fn end(index: usize) {
 }
 
 fn wake(thread: &Thread) {
-    // None: it is not started yet, and nobody is placed there before it is.
+    // None: the thread has not started, and no process is placed there before it has.
     if let Some(thread) = thread.thread.get() {
         thread.unpark();
     }
@@ -171,19 +174,19 @@ pub(crate) fn bring(index: usize, p: ProcRef) {
     }
 }
 
-/// Brings elsewhere what came too late.
+/// Sends entries that came too late where they belong.
 fn pass_on(thread: &Thread) {
     for p in thread.entries.take() {
         sched::enqueue(p);
     }
 }
 
-/// The place is free when nobody can still hold the thread.
+/// Frees the place when no caller can still hold the thread.
 fn forget(index: usize) {
     let slot = index - placement::MAX_SCHEDULERS;
     let ptr = THREADS[slot].swap(null_mut(), Ordering::AcqRel) as usize;
     qsbr::retire(move || {
-        // SAFETY: made by `start`, taken from the table once, and nobody who found it there can still hold it.
+        // SAFETY: made by `start`, taken from the table once, and no caller that found it there can still hold it.
         drop(unsafe { Box::from_raw(ptr as *mut Thread) });
         FREE.lock().unwrap().push(slot);
     });
@@ -205,14 +208,14 @@ fn run(index: usize) {
         for &p in &entries {
             take(engine.as_mut(), p, me, index);
         }
-        // Acquire: whoever ended it placed the process elsewhere before.
+        // Acquire: the thread that set it changed the placement before.
         if me.is_over.load(Ordering::Acquire) {
             break;
         }
         if entries.is_empty() {
             let keeps_garbage = qsbr::tidy();
             qsbr::offline();
-            // An `unpark` since the last sleep makes this return at once, so what came since `take` is found.
+            // An `unpark` since the last sleep makes this return at once, so an entry that came since `take` is found.
             match give_back::while_idle(keeps_garbage) {
                 None => std::thread::park(),
                 Some(ms) => std::thread::park_timeout(Duration::from_millis(ms)),
@@ -236,7 +239,7 @@ fn take(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
         Taken::Run(arrived) => run_process(engine, p, arrived, me, index),
         Taken::Signals(arrived) => sched::handle_signals(p, arrived),
         Taken::Nothing => {}
-        // SAFETY: it left the process table, and this was the last entry on any run queue: nobody else retires it.
+        // SAFETY: it left the process table, and this was the last entry on any run queue, so no other thread retires it.
         Taken::Free => unsafe { qsbr::retire_process(p) },
     }
     me.runs.store(false, Ordering::SeqCst);
@@ -245,7 +248,7 @@ fn take(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
 fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, me: &Thread, index: usize) {
     SWITCHES.fetch_add(1, Ordering::Relaxed);
     me.current.store(p.pid + 1, Ordering::Relaxed);
-    // SAFETY: we took it from the queue and set RUNNING, so we are its owner.
+    // SAFETY: we took it from the queue and set RUNNING, so we own it.
     let local = unsafe { p.local() };
     if events::on(&p, sched::SWITCHES) {
         sched::switched_in(local);
@@ -271,16 +274,16 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, me: 
     sched::switch_out(p, local, outcome);
 }
 
-/// What a dirty thread would do for it, here. Meanwhile schedulers handle its signals where a dirty native lets them.
+/// Does here what a dirty thread would do for the process. Meanwhile schedulers handle its signals where a dirty native allows it.
 #[cold]
 fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize, kind: usize) -> Outcome {
-    // SAFETY: we still are its owner: RUNNING.
+    // SAFETY: we still own it: it is RUNNING.
     unsafe { p.local() }.flags |= FLAG_DETACHED;
     p.begin_handling();
     if p.state.go_dirty() == Put::Enqueue {
         sched::enqueue(p);
     }
-    // As with a dirty thread, a standstill does not wait for this.
+    // As with a dirty thread, stopping the world does not wait for this.
     me.runs.store(false, Ordering::SeqCst);
     sched::set_dirty(true);
     let outcome = dirty::serve(engine, p, kind, dirty::FIRST_PRIVATE + index - placement::MAX_SCHEDULERS);
@@ -288,7 +291,7 @@ fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usiz
     outcome
 }
 
-/// Waits while all are to stand still.
+/// Waits while the world must be stopped.
 fn come_in_sight(me: &Thread) {
     loop {
         me.runs.store(true, Ordering::SeqCst);
@@ -300,13 +303,13 @@ fn come_in_sight(me: &Thread) {
     }
 }
 
-/// Whether private threads other than the calling one run processes.
+/// True if private threads other than the calling one run processes.
 pub(crate) fn others_run() -> bool {
     let me = ME.get();
     count() > 0 && threads().any(|(index, thread)| Some(index) != me && thread.runs.load(Ordering::SeqCst))
 }
 
-/// Runs `f`, which may block and looks at nothing that is shared: on a private thread nobody waits for it meanwhile.
+/// Runs `f`, which may block and looks at no shared data: if this is a private thread, no other thread waits for it meanwhile.
 pub(crate) fn out_of_sight<R>(f: impl FnOnce() -> R) -> R {
     let Some(me) = ME.get().and_then(thread) else { return f() };
     me.runs.store(false, Ordering::SeqCst);

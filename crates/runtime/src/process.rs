@@ -1,9 +1,9 @@
-//! A process: what its own scheduler may touch (`Process`) and what everybody may (`ProcShared`).
+//! A process: what its own scheduler may touch (`Process`) and what every thread may (`ProcShared`).
 //!
 //! One allocation, `ProcShared` first. Access contract:
 //! - `ProcShared::state`, with the signals that arrived, and `name`: any thread, atomically.
-//! - `Process` (behind `local`): only the thread that holds RUNNING or DIRTY_RUNNING in `state` (see `state.rs`), which is
-//!   the thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
+//! - `Process` (through `local`): only the thread that holds RUNNING or DIRTY_RUNNING in `state` (see `state.rs`), which is the
+//!   thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
 //! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
 
 use crate::inner_queue::InnerQueue;
@@ -24,25 +24,26 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
 
-/// `min_bin_vheap_size` unless something else is said.
+/// `min_bin_vheap_size` unless an option sets it.
 pub const USUAL_MIN_VHEAP_WORDS: usize = 46422;
 
-/// What other threads read and write is one cache line, and of `Process` nothing is in it: senders take that line from the owner's core
-/// again and again while the process runs (it costs 64 bytes a process; a tenth fewer samples of bang on two schedulers, with `trail`).
+/// What other threads read and write is in one cache line, which holds nothing of `Process`: senders take that line from the
+/// owner's core again and again while the process runs. The separation costs 64 bytes a process.
 #[repr(C, align(64))]
 pub struct ProcShared {
     pub state: ProcState,
     /// Atom index + 1 of the registered name, or 0.
     pub name: AtomicU32,
-    /// How often it took what had come to it and found no long queue (`handle`), modulo 256. By the owner; others use it as a hint.
+    /// Counts, modulo 256, how often the process drained its inbox and found no long queue (`handle`). Written by the owner; other
+    /// threads use it as a hint.
     turn: AtomicU8,
-    /// 58-bit identity: payload of the pid term. Of a port: its number, with the bit `proctab::PORT`.
+    /// 58-bit identity: payload of the pid term. For a port: its number, with the bit `proctab::PORT`.
     pub pid: u64,
-    /// Run queue the process was last on, and is put on when its waker has none.
+    /// The run queue that the process was last on, and is put on by a waker that has none.
     pub last_scheduler: AtomicU16,
-    /// Written by the owner alone, read by all: `placed`, ONCE and HANDLED.
+    /// Written by the owner alone, read by all threads: `placed`, ONCE and HANDLED.
     owner: AtomicU16,
-    /// All that anybody traces of it (`trace::flags`): 0 for most.
+    /// All flags that any tracer set for it (`trace::flags`): 0 for most processes.
     pub trace: AtomicU32,
     local: UnsafeCell<Process>,
 }
@@ -84,7 +85,7 @@ impl ProcRef {
     pub fn as_ptr(self) -> *mut ProcShared {
         self.0.as_ptr()
     }
-    /// The owner's part.
+    /// The part that belongs to the owner.
     ///
     /// # Safety
     /// The caller is the owner according to the contract at the top of this file, and makes no second `&mut`.
@@ -94,7 +95,7 @@ impl ProcRef {
         // SAFETY: by contract.
         unsafe { &mut *(*self.0.as_ptr()).local.get() }
     }
-    /// The same for other threads: to be read as what another thread writes.
+    /// The owner's part for other threads: it must be read as memory that another thread writes.
     pub(crate) fn local_ptr(self) -> *const Process {
         // SAFETY: the block is there as long as a ProcRef may be kept; no reference to the owner's part is made.
         unsafe { (*self.0.as_ptr()).local.get() }
@@ -105,63 +106,64 @@ impl ProcRef {
     }
 }
 
-/// `ProcShared::owner` bit: if the owner took signals (`state`: IN_HAND), he has handled them all.
+/// `ProcShared::owner` bit: if the owner took signals (`state`: IN_HAND), it has handled them all.
 const HANDLED: u16 = 1 << 15;
-/// `ProcShared::owner` bit: where it is placed it is to get once, and is free then.
+/// `ProcShared::owner` bit: the placement is one-shot and ends when the process reaches that scheduler.
 const ONCE: u16 = 1 << 14;
 
 impl ProcShared {
-    /// A task with the identity of a port.
+    /// True for a task with the identity of a port.
     pub fn is_port(&self) -> bool {
         self.pid & proctab::PORT != 0
     }
-    /// Where it is to run (see `placement`), as index + 1; 0: anywhere.
+    /// Where it should run (see `placement`), as index + 1; 0: anywhere.
     #[inline(always)]
     pub fn placed(&self) -> usize {
-        // Relaxed: who goes by an older value brings it where it was to run a moment ago, and it goes on from there.
+        // Relaxed: a thread that reads an older value brings the process to its previous place, and it goes on from there.
         (self.owner.load(Ordering::Relaxed) & !(HANDLED | ONCE)) as usize
     }
-    /// Whether it is free once it got there.
+    /// True if the placement ends once the process got there.
     pub fn is_placed_once(&self) -> bool {
         self.owner.load(Ordering::Relaxed) & ONCE != 0
     }
-    /// By the owner.
+    /// Called by the owner.
     pub(crate) fn place(&self, number: usize, once: bool) {
         assert!(number < ONCE as usize);
         let old = self.owner.load(Ordering::Relaxed);
-        // Release: HANDLED may be there as before.
+        // Release: HANDLED may be set as before.
         self.owner.store((old & HANDLED) | if once { ONCE } else { 0 } | number as u16, Ordering::Release);
     }
-    /// The owner, before it takes signals, and before it lets the process go: a scheduler that takes it takes signals at once.
+    /// Called by the owner before it takes signals, and before it lets the process go: a scheduler that takes the process takes its
+    /// signals at once.
     #[inline]
     pub(crate) fn begin_handling(&self) {
         // Relaxed: the change of the state word that follows publishes it.
         self.owner.store(self.owner.load(Ordering::Relaxed) & !HANDLED, Ordering::Relaxed);
     }
-    /// The owner, when all it took is handled. One that a signal ended never says so.
+    /// Called by the owner when all signals it took are handled. If a signal ended the process, this is never called.
     #[inline]
     pub(crate) fn end_handling(&self) {
-        // Release: what the signals did is seen by who finds them handled.
+        // Release: a thread that finds the signals handled sees what they did.
         self.owner.store(self.owner.load(Ordering::Relaxed) | HANDLED, Ordering::Release);
     }
-    /// The owner took what had come to it, and that was little.
+    /// Called by the owner when it drained the inbox and found only few signals.
     #[inline]
     pub(crate) fn begin_turn(&self) {
         // Relaxed: a hint.
         self.turn.store(self.turn.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
-    /// Changes when it took what had come to it, and that was little.
+    /// Changes when the owner drained the inbox and found only few signals.
     #[inline(always)]
     pub(crate) fn turn(&self) -> u8 {
         self.turn.load(Ordering::Relaxed)
     }
-    /// No signal that the caller knows to be sent is unhandled, and none of them has ended the process. So what the caller sees of
-    /// it is what it would be told if it asked.
+    /// True if no signal that the caller knows to be sent is unhandled, and none of them has ended the process. So what the caller
+    /// sees of the process is what it would be told if it asked.
     pub fn has_heard_all(&self) -> bool {
         if self.state.has_signals() {
             return false;
         }
-        // In this order: who finds a word that was emptied of its signal finds what the owner wrote before.
+        // In this order: a thread that finds the word emptied of a signal also sees what the owner wrote before.
         let state = self.state.load();
         !state.is_exiting() && (!state.is_in_hand() || self.owner.load(Ordering::Acquire) & HANDLED != 0)
     }
@@ -171,7 +173,7 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
     let block = Box::new(ProcShared {
         state: ProcState::new(Level::of(local.priority)),
         name: AtomicU32::new(0),
-        // Who had the place before ended with another one, mostly.
+        // The process that had the memory before mostly ended with another value.
         turn: AtomicU8::new(pid as u8),
         trace: AtomicU32::new(0),
         pid,
@@ -180,7 +182,7 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
         local: UnsafeCell::new(local),
     });
     let ptr = Box::into_raw(block);
-    // SAFETY: just allocated; nobody else has it.
+    // SAFETY: just allocated; no other thread knows it.
     unsafe {
         let p = ProcRef::from_ptr(ptr);
         p.local().shared = ptr;
@@ -189,7 +191,7 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
 }
 
 /// # Safety
-/// Nobody can reach the block any more.
+/// No thread can reach the block any more.
 pub unsafe fn deallocate(p: ProcRef) {
     // SAFETY: by contract; came from Box::into_raw.
     drop(unsafe { Box::from_raw(p.as_ptr()) });
@@ -204,7 +206,7 @@ pub enum Priority {
     Low = 3,
 }
 
-/// Why the engine gave a process back.
+/// Why the engine returned from running a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Used up its slice.
@@ -213,7 +215,7 @@ pub enum Outcome {
     Wait,
     /// Ended; the reason is in `exit_reason`.
     Exit,
-    /// Wants to go on on a dirty scheduler.
+    /// Must go on on a dirty scheduler.
     DirtyCpu,
     DirtyIo,
     /// Handled signals and found itself suspended.
@@ -238,17 +240,17 @@ impl Class {
     }
 }
 
-/// Where a process stands, as its owner knows it.
+/// How far a process has come, as its owner knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub enum Stand {
-    /// It never ran: nothing is saved. What `apply` wants is in `initial_call` and, on top of the stack, the argument list.
+    /// It never ran: nothing is saved. `apply` finds what it needs in `initial_call` and, on top of the stack, the argument list.
     Starting,
     /// Within a slice.
     Runs,
-    /// Behind a slice that ended because it waits.
+    /// After a slice that ended because the process waits.
     Waits,
-    /// Behind a slice that ended otherwise: it is to go on.
+    /// After a slice that ended otherwise: the process will go on.
     Stopped,
 }
 
@@ -263,7 +265,7 @@ pub enum Thrown {
     Again,
     /// Wait for any signal, then call the same native again with `trap_args`.
     WaitAgain,
-    /// The process is to end now with `exit_reason` (no catch stops it): exit signals that it handled itself.
+    /// The process must end now with `exit_reason` (no catch stops it): exit signals that it handled itself.
     ExitNow,
     /// Run the same native again with the same arguments on a dirty scheduler.
     DirtyCpu,
@@ -283,7 +285,7 @@ pub type NativeFn = fn(&mut Process, &[Term]) -> NativeResult;
 pub struct Exception {
     pub class: Class,
     pub reason: Term,
-    /// A stack trace given by the raiser (`erlang:raise/3`, re-raise), or NONE: the engine makes one.
+    /// The stack trace that was passed to `erlang:raise/3` or kept by a re-raise, or NONE: the engine makes one.
     pub trace: Term,
     /// `error_info` map entries that the native adds to its frame: cause term or NONE.
     pub cause: Term,
@@ -333,50 +335,50 @@ impl Rare {
         })
     }
 
-    /// None where the options are as usual.
+    /// None if the options are the default ones.
     fn of(options: &SpawnOptions) -> Option<Box<Rare>> {
         let usual = options.max_heap == MaxHeap::NONE && options.min_vheap_words == USUAL_MIN_VHEAP_WORDS;
         (!usual).then(|| Rare::new(options.max_heap, options.min_vheap_words))
     }
 }
 
-/// What few processes have; `Process::rare` makes it on first use.
+/// Fields that few processes need; `Process::rare` makes them on first use.
 pub struct Rare {
     pub max_heap: MaxHeap,
     pub min_vheap_words: usize,
     /// As set by process_flag; no calls are saved.
     pub save_calls: u32,
-    /// Whom we suspended, how often (`erlang:suspend_process`).
+    /// Processes that this one suspended, and how often (`erlang:suspend_process`).
     pub suspending: Vec<(u64, u32)>,
-    /// What the running slice has used, for a native that asked (`Thrown::TellSlice`); None when it has seen it.
+    /// Reductions the running slice has used, for a native that asked (`Thrown::TellSlice`); None when it has read them.
     pub slice_used: Option<u64>,
-    /// Things natives attach (open files): freed at exit.
+    /// Values that natives attach (open files): dropped at exit.
     pub owned: Vec<Box<dyn std::any::Any + Send>>,
     /// Sequential tracing.
     pub seq: crate::trace::seq::State,
-    /// The metered functions that it is in.
+    /// The metered functions that it is executing.
     pub meters: Vec<crate::trace::meters::Current>,
-    /// What a dirty thread is to do with it (FLAG_COLLECT).
+    /// What a dirty thread must do with it (FLAG_COLLECT).
     pub due: crate::long_gc::Due,
     /// Float registers while it does not run (FLAG_FLOATS).
     pub floats: Vec<f64>,
     /// Which part of a large stack did not change.
     pub mark: crate::stack::Mark,
-    /// Words at the beginning of the young block that are free: a collection left them that stayed in its block.
+    /// Free words at the beginning of the young block: left by a collection that stayed in its block.
     pub gap_words: usize,
-    /// What a native task is (FLAG_TASK), while none of its call-backs runs.
+    /// The state of a native task (FLAG_TASK), while none of its call-backs runs.
     pub task: Option<Box<crate::task::Running>>,
-    /// A message of a port that goes out behind its exit signals: to whom.
+    /// A port's message that is sent after its exit signals: receiver and message.
     pub last_words: Option<(u64, crate::Package)>,
-    /// What a native of it that waits was answered (`task::ask`).
+    /// The answer to a waiting native of the process (`task::ask`).
     pub answer: Option<crate::Package>,
-    /// Where it builds messages.
+    /// The open region where it builds messages.
     pub open: Open,
-    /// How often it asked to hear of nodes (`monitor_nodes`).
+    /// How often it called `monitor_nodes`.
     pub asked_for_nodes: usize,
 }
 
-/// Its size decides what an idle process costs (see `bench/memory`): what most do not need goes to `Rare`.
+/// The size decides what an idle process costs (see `bench/memory`): what most processes do not need belongs in `Rare`.
 #[repr(C)]
 pub struct Process {
     // --- hot: the engine touches these at every switch and native call ---
@@ -386,7 +388,7 @@ pub struct Process {
     /// The young block.
     pub start: *mut u64,
     pub end: *mut u64,
-    /// Code cell to go on at.
+    /// Code cell where it goes on.
     pub ip: *const u64,
     /// Reductions that natives used beyond one; the engine subtracts and clears it.
     pub extra_reductions: u32,
@@ -408,8 +410,8 @@ pub struct Process {
     pub vheap_limit_words: usize,
     pub fullsweep_after: u16,
     pub minor_count: u16,
-    /// Words of regions that it came to refer to since the last collection; below zero where it was looked in vain whether one pays (see
-    /// `held`).
+    /// Words of regions that it came to refer to since the last collection; negative after a look found that a collection does not
+    /// pay yet (see `held`).
     pub held_words: i32,
     /// The next collection takes the next larger size.
     pub grow: bool,
@@ -422,7 +424,8 @@ pub struct Process {
     pub off_heap_messages: bool,
     pub sensitive: bool,
     pub suspend_count: u32,
-    /// Words that it built on its heap since it last sent a message that takes any, though they were judged to be of one (hybrid heap).
+    /// Words that it built on its heap since it last sent a message with words, although they were foreseen to be part of a message
+    /// (hybrid heap).
     pub missed_words: u32,
     pub error_handler: Atom,
     pub initial_call: Mfa,
@@ -452,9 +455,9 @@ const _: () = assert!(size_of::<ProcShared>() <= 512);
 pub const FLAG_ETS: u16 = 1;
 /// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
 pub const FLAG_DETACHED: u16 = 4;
-/// A dirty thread is to collect it before it goes on.
+/// A dirty thread must collect it before it goes on.
 pub const FLAG_COLLECT: u16 = 8;
-/// It stands where float registers may be in use.
+/// It stopped where float registers may be in use.
 pub const FLAG_FLOATS: u16 = 16;
 /// The process flag `async_dist`.
 pub const FLAG_ASYNC_DIST: u16 = 32;
@@ -462,12 +465,12 @@ pub const FLAG_ASYNC_DIST: u16 = 32;
 pub const FLAG_TASK: u16 = 64;
 /// A signal that a task has just handled is its last: `exit_reason` is set.
 pub const FLAG_ENDS: u16 = 128;
-/// It waits for a busy port, or did and has not come to try again.
+/// It waits for a busy port, or waited and has not tried again yet.
 pub const FLAG_AT_PORT: u16 = 256;
 
 /// A program asked for a collection of the shared heap.
 pub const FLAG_ASKED: u16 = 512;
-/// Others may refer into its block of the shared heap (`shared::own`).
+/// Other processes may refer into its block of the shared heap (`shared::own`).
 pub const FLAG_PUBLISHED: u16 = 1024;
 /// It waits in `hibernate/3`.
 pub const FLAG_HIBERNATES: u16 = 2048;
@@ -505,16 +508,16 @@ impl Process {
         self.start.wrapping_add(self.rare.as_ref().map_or(0, |rare| rare.gap_words))
     }
     pub fn used_words(&self) -> usize {
-        // None: its heap is put away while a native of it runs (`shared::outside`).
+        // Null while a native of it runs with memory of its own (`shared::outside`).
         let top = if self.heap.htop.is_null() { crate::shared::top_of(self) } else { self.heap.htop };
         (top as usize - self.young_start() as usize) / 8
     }
-    /// Blocks, fragments, what it holds of the message area, and the messages in the queue unless they are to stay off the heap.
+    /// Blocks, fragments, the regions it holds, and the messages in the queue unless they should stay off the heap.
     pub fn total_heap_words(&self) -> usize {
         let messages = if self.off_heap_messages { 0 } else { self.messages.words() };
         self.heap_words() + self.old_words() + self.heap.fragment_words + messages + self.shared_words()
     }
-    /// Words of the regions of the message area that it holds, perhaps together with others.
+    /// Words of the regions of the message area that it holds, perhaps together with other processes.
     pub fn shared_words(&self) -> usize {
         let mut words = 0;
         if area::is_there() {
@@ -544,7 +547,7 @@ impl Process {
             ("bin_old_vheap_block_size", self.min_vheap_words()),
         ]
     }
-    /// Of the old generation, in use.
+    /// Words of the old generation in use.
     pub fn old_used_words(&self) -> usize {
         if crate::shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 }
     }
@@ -554,30 +557,30 @@ impl Process {
         }
         (self.old_end as usize - self.old_start as usize) / 8
     }
-    /// Free words between heap and stack, less the slack.
+    /// Free words between heap and stack, minus the slack.
     pub fn free_words(&self) -> isize {
         (self.stop as isize - self.heap.htop as isize) / 8 - STACK_SLACK_WORDS as isize
     }
-    /// To be called whenever `stop` was moved and `heap.alloc` may follow.
+    /// Must be called after `stop` was moved, before `heap.alloc` may follow.
     #[inline(always)]
     pub fn sync_limit(&mut self) {
         self.heap.hlimit = self.stop.wrapping_sub(STACK_SLACK_WORDS);
     }
 
-    // ---- what few processes have ----
+    // ---- fields of few processes ----
 
     pub fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_with(|| Rare::new(MaxHeap::NONE, USUAL_MIN_VHEAP_WORDS))
     }
-    /// Where it builds messages; null if that is nowhere.
+    /// The open region where it builds messages; null if it has none.
     #[inline(always)]
     pub fn open(&mut self) -> *mut Open {
         self.rare.as_mut().map_or(std::ptr::null_mut(), |rare| &raw mut rare.open)
     }
-    /// So many words go to the heap, though they were judged to be of a message.
+    /// `words` words are built on the heap, although they were foreseen to be part of a message.
     #[inline(always)]
     pub fn missed(&mut self, words: usize) {
-        // Who never sends may come around: then it is a figure that is wrong once.
+        // May wrap around in a process that never sends: then one figure is wrong once.
         self.missed_words = self.missed_words.wrapping_add(words as u32);
     }
     pub fn rare_if_any(&self) -> Option<&Rare> {
@@ -636,7 +639,7 @@ impl Process {
         let reason = self.heap.tuple(&[tag.into(), value]);
         self.error(reason)
     }
-    /// Go on in an Erlang function (or another native) with these arguments, in tail position.
+    /// Goes on in an Erlang function (or another native) with these arguments, in tail position.
     pub fn trap(&mut self, export: &'static Export, args: &[Term]) -> Thrown {
         self.trap_export = export;
         self.trap_args.clear();
@@ -647,13 +650,13 @@ impl Process {
         let export = crate::exports::get(Mfa { module, function, arity: args.len() as u8 });
         self.trap(export, args)
     }
-    /// The native's result is what comes as `{reference, result}`, in answer to a signal of this native's. No message in the queue can
-    /// be that, so none is looked at.
+    /// The native's result is the message `{reference, result}` that answers a signal of this native. No message in the queue can
+    /// be that, so the ones that are there are skipped.
     pub fn await_result(&mut self, reference: Term) -> Thrown {
         self.messages.pass_all();
         self.trap_to(am::ERTS_INTERNAL, Atom::new("await_result"), &[reference])
     }
-    /// Yield, then run this native again with other arguments (same arity).
+    /// Yields, then runs this native again with other arguments (same arity).
     pub fn again(&mut self, args: &[Term]) -> Thrown {
         self.trap_args.clear();
         self.trap_args.extend_from_slice(args);
@@ -666,7 +669,7 @@ impl Process {
     }
 }
 
-/// Everything a new process starts with that is not default.
+/// The options of a new process.
 pub struct SpawnOptions {
     pub priority: Priority,
     pub min_heap_words: usize,
@@ -680,7 +683,7 @@ pub struct SpawnOptions {
 }
 
 impl Process {
-    /// A process without heap block: `gc::init_block` gives it one.
+    /// A process without heap block: `gc::init_block` allocates one.
     pub fn blank(initial_call: Mfa, group_leader: Term, parent: u64, options: &SpawnOptions) -> Process {
         use std::ptr::{null, null_mut};
         Process {
@@ -743,7 +746,7 @@ impl Process {
 }
 
 impl Process {
-    /// Takes back `count` suspensions.
+    /// Undoes `count` suspensions.
     pub fn resume(&mut self, count: u32) {
         self.suspend_count = self.suspend_count.saturating_sub(count);
         if self.suspend_count == 0 {

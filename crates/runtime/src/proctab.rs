@@ -1,6 +1,6 @@
-//! The process table: identity to process, and a second one for ports, which are processes too (`task`) with numbers of their own.
-//! Readers take no lock and write nothing. The identity counts upwards; its slot is its remainder by the table size, so numbers are
-//! not reused until the table was gone through (as in ERTS).
+//! The process table: identity to process; and a second table for ports, which are processes too (`task`) with numbers of their
+//! own. Readers take no lock and write nothing. Identities count upwards; the slot of one is its remainder by the table size, so
+//! numbers are not reused until the table was gone through (as in ERTS).
 
 #[cfg(test)]
 mod model_tests;
@@ -19,10 +19,10 @@ pub const PORT_LIMIT: usize = 1 << 16;
 
 /// The payload of a pid or port has 58 bits.
 const LARGEST: u64 = (1 << 58) - 1;
-/// The bit above them, in an identity: it is a port's. In a term the type says that.
+/// The bit above the payload, in an identity: set for a port. In a term the type says that.
 pub const PORT: u64 = 1 << 58;
 
-/// Read by all and written by nobody; what changes is in `Numbers`, on other cache lines.
+/// Read by all threads and never written; what changes is in `Numbers`, on other cache lines.
 struct Table {
     slots: Box<[AtomicPtr<ProcShared>]>,
     limit: usize,
@@ -30,7 +30,7 @@ struct Table {
 
 struct Numbers {
     next: AtomicU64,
-    /// `set_next` was called: slots are in use wherever they are.
+    /// `set_next` was called: any slot may be in use.
     jumped: AtomicBool,
     count: AtomicUsize,
 }
@@ -59,7 +59,7 @@ impl Table {
         Table { slots, limit }
     }
 
-    /// Of an identity or a number alike: the bit of ports is above what counts.
+    /// The slot of an identity or a number alike: the bit of ports is above the bits that count.
     #[inline(always)]
     fn slot(&self, id: u64) -> &AtomicPtr<ProcShared> {
         &self.slots[id as usize & (self.limit - 1)]
@@ -146,7 +146,7 @@ pub fn port_count() -> usize {
     PORT_NUMBERS.count.load(Ordering::Relaxed)
 }
 
-/// Reserves an identity for a process; None when the table is full. `publish` or `give_back` must follow.
+/// Reserves an identity for a process; None if the table is full. `publish` or `give_back` must follow.
 #[inline(always)]
 pub fn reserve() -> Option<u64> {
     processes().reserve(&PROCESS_NUMBERS)
@@ -157,7 +157,7 @@ pub fn reserve_port() -> Option<u64> {
     Some(ports().reserve(&PORT_NUMBERS)? | PORT)
 }
 
-/// What was reserved is not needed.
+/// A reserved identity is not needed.
 #[inline]
 pub fn give_back(id: u64) {
     if id & PORT != 0 {
@@ -176,7 +176,7 @@ fn give_back_port(id: u64) {
 /// Makes the process visible under its identity.
 pub fn publish(p: ProcRef) {
     if shared::is_on() {
-        // What it begins with may be its parent's, and new.
+        // Its initial data may be its parent's, and young.
         shared::touch(&p);
     }
     let table = if p.is_port() { ports() } else { processes() };
@@ -184,7 +184,7 @@ pub fn publish(p: ProcRef) {
     table.slot(p.pid).store(p.as_ptr(), Ordering::Release);
 }
 
-/// Takes it out; the caller retires the memory.
+/// Takes the process out of the table; the caller retires the memory.
 pub fn remove(p: ProcRef) {
     give_back(p.pid);
 }
@@ -199,8 +199,8 @@ pub fn lookup(id: u64) -> Option<ProcRef> {
     found
 }
 
-/// The process of this pid, if alive, to which the caller is about to send something: it reads what it is going to change, in the same line
-/// of the cache.
+/// As `lookup`, for a caller that is about to send to the process: prefetches, to be written, the cache line that the caller reads
+/// first and then changes.
 #[inline(always)]
 pub(crate) fn lookup_to_send(pid: u64) -> Option<ProcRef> {
     processes().lookup(pid, |ptr| prefetch::to_write(ptr.cast()))
@@ -225,20 +225,20 @@ pub fn id_of(term: Term) -> u64 {
 /// The term of an identity.
 #[inline(always)]
 pub fn term_of(id: u64) -> Term {
-    // The bit of ports is above the payload, and goes.
+    // The bit of ports is above the payload, so it is cut off.
     if id & PORT == 0 { Term::local_pid(id) } else { Term::local_port(id) }
 }
 
-/// The identity that the next process gets, if nobody else takes it before.
+/// The identity that the next process gets, if no other thread takes it before.
 pub fn next() -> u64 {
     processes().next(&PROCESS_NUMBERS)
 }
-/// The number that the next port gets, if nobody else takes it before.
+/// The number that the next port gets, if no other thread takes it before.
 pub fn next_port() -> u64 {
     ports().next(&PORT_NUMBERS)
 }
 
-/// Identities are given out from `pid` on (for tests). What the next one is.
+/// Identities are given out from `pid` on (for tests). Returns the next one.
 pub fn set_next(pid: u64) -> u64 {
     PROCESS_NUMBERS.set_next(pid);
     next()
@@ -249,7 +249,7 @@ pub fn set_next_port(number: u64) -> u64 {
     next_port()
 }
 
-/// The process, or port, in a slot.
+/// The process or port in a slot.
 pub(crate) fn in_slot(slot: usize, is_port: bool) -> Option<ProcRef> {
     let table = if is_port { ports() } else { processes() };
     let ptr = table.slots[slot].load(Ordering::Acquire);

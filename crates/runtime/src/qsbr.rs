@@ -1,12 +1,13 @@
-//! Quiescent-state reclamation: memory that other threads may still look at is freed once every managed thread has passed a
-//! point where it holds no borrowed pointer. Lookups write nothing shared.
+//! Quiescent-state reclamation: memory that other threads may still look at is freed once every managed thread has passed a point
+//! where it holds no borrowed pointer. Lookups write nothing shared.
 //!
 //! Each managed thread owns a slot with the global epoch it last saw, or OFFLINE while it sleeps or does not look at shared
-//! structures. In the sequential machine (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps
-//! garbage with the epoch after the current one; it is freed when all online slots have reached it.
+//! structures. In sequential mode (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps
+//! garbage with the epoch after the current one; it is freed when all online slots have reached that epoch.
 //!
-//! Who retired something frees it, at its quiescent points. A thread that is about to sleep, or has none of those, must not keep it
-//! meanwhile: it tidies up (`tidy`) and comes back soon for what others may still look at, or leaves that to others (`Guard`).
+//! A thread frees what it retired itself, at its quiescent states. A thread that is about to sleep, or has no quiescent states,
+//! must not keep garbage meanwhile: it tidies up (`tidy`) and wakes up soon for what others may still look at, or leaves that to
+//! other threads (`Guard`).
 
 use crate::process::{self, ProcRef};
 use crate::shared;
@@ -26,7 +27,7 @@ const OFFLINE: u64 = u64::MAX;
 struct Seen {
     /// The global epoch that the thread last saw, or OFFLINE.
     epoch: AtomicU64,
-    /// Of the garbage that it keeps, the epoch of the oldest, or NONE. Written by the thread alone; `is_freed` reads it.
+    /// The epoch of the oldest garbage that the thread keeps, or NONE. Written by the thread alone; `is_freed` reads it.
     oldest: AtomicU64,
 }
 
@@ -35,7 +36,7 @@ const NONE: u64 = u64::MAX;
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 static SLOT: [Seen; thread_slot::MAX] = [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MAX];
 
-/// Turns are ordered anyway.
+/// Not needed in sequential mode: turns are ordered anyway.
 #[inline(always)]
 fn full_fence() {
     if !sequential::is_on() {
@@ -43,11 +44,11 @@ fn full_fence() {
     }
 }
 
-/// With the epoch that all threads must have seen.
+/// The garbage, with the epoch that all threads must have seen.
 type Garbage = (u64, Unlinked);
 
 enum Unlinked {
-    /// What is retired most: it needs no box.
+    /// Most of what is retired: it needs no box.
     Process(ProcRef),
     Other(Box<dyn FnOnce() + Send>),
 }
@@ -62,21 +63,21 @@ impl Unlinked {
     }
 }
 
-/// Left by threads that ended. Whoever collects takes its turn at them.
+/// Garbage of threads that ended or left it to others. Every thread that collects also frees some of it.
 static ORPHANS: Mutex<Vec<Garbage>> = Mutex::new(Vec::new());
 static ANY_ORPHANS: AtomicBool = AtomicBool::new(false);
-/// Threads that are freeing some of them, outside the lock.
+/// The number of threads that are freeing orphans, outside the lock.
 static FREEING_ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct Local {
     slot: Slot,
     depth: Cell<u32>,
     garbage: RefCell<std::collections::VecDeque<Garbage>>,
-    /// What is being freed is not among the garbage any more, and counts as kept still.
+    /// True while garbage is being freed. It is out of the queue then, and still counts as kept.
     is_freeing: Cell<bool>,
 }
 
-/// Entries that a thread has room for at all times.
+/// Entries that a thread always has room for.
 const FEW: usize = 64;
 
 impl Local {
@@ -84,9 +85,9 @@ impl Local {
         !self.garbage.borrow().is_empty()
     }
 
-    /// The oldest that may go, now that every online thread was quiescent in `lowest`.
+    /// Takes the oldest garbage that may be freed, as every online thread was quiescent in `lowest`.
     fn ready(&self, lowest: u64) -> Option<Unlinked> {
-        // (What is freed may retire more, so nothing stays borrowed.)
+        // Nothing stays borrowed, because freeing it may retire more.
         let (_, unlinked) = self.garbage.borrow_mut().pop_front_if(|(epoch, _)| *epoch <= lowest)?;
         Some(unlinked)
     }
@@ -95,12 +96,12 @@ impl Local {
     fn leave_to_others(&self) {
         let mut orphans = ORPHANS.lock().unwrap();
         orphans.extend(self.garbage.borrow_mut().drain(..));
-        // Relaxed: looked at under the lock.
+        // Relaxed: the orphans themselves are read under the lock.
         ANY_ORPHANS.store(true, Ordering::Relaxed);
         self.publish_oldest();
     }
 
-    /// Release: who sees that nothing older is left sees as well that it is freed, or among the orphans.
+    /// Release: a thread that sees that nothing older is left also sees that it is freed, or among the orphans.
     fn publish_oldest(&self) {
         let oldest = self.garbage.borrow().front().map_or(NONE, |(epoch, _)| *epoch);
         SLOT[self.slot.index()].oldest.store(oldest, Ordering::Release);
@@ -142,7 +143,7 @@ pub fn online() {
 
 /// The calling thread holds no borrowed pointer and will take none until `online`.
 pub fn offline() {
-    // Others come in the cheap way then.
+    // Before going offline: other threads then come online in the cheap way.
     alone::give_up();
     if shared::is_on() {
         shared::world::leave();
@@ -155,7 +156,7 @@ pub fn offline() {
     sequential::leave();
 }
 
-/// As `offline`, by a thread that may block for long: what it keeps is left to others.
+/// As `offline`, by a thread that may block for long: leaves its garbage to other threads.
 pub fn offline_for_long() {
     LOCAL.with(|l| {
         if l.has_garbage() {
@@ -170,7 +171,7 @@ pub fn offline_for_long() {
 pub fn quiescent() {
     sequential::offer();
     LOCAL.with(|l| {
-        // Release: our reads of shared memory come before it.
+        // Release: our earlier reads of shared memory come before it.
         SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
         if l.has_garbage() {
             collect(l);
@@ -178,14 +179,14 @@ pub fn quiescent() {
     });
 }
 
-/// The calling thread is online, holds no borrowed pointer and is about to sleep: frees what may go, of what threads left to others
-/// as well. True if some of its own is left, which others may still look at.
+/// The calling thread is online, holds no borrowed pointer and is about to sleep. Frees the garbage that may be freed, also what
+/// threads left to others. Returns true if some of its own garbage remains, which others may still look at.
 pub fn tidy() -> bool {
     LOCAL.with(|l| {
         if !l.has_garbage() && !ANY_ORPHANS.load(Ordering::Relaxed) {
             return false;
         }
-        // The first look moves the epoch on, the second finds that it passed if nobody else is online.
+        // The first pass moves the epoch on; the second finds that it passed, if no other thread is online.
         for _ in 0..2 {
             SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
             collect(l);
@@ -194,13 +195,13 @@ pub fn tidy() -> bool {
     })
 }
 
-/// Gives up room for garbage that the calling thread had once and has not now.
+/// Frees room for garbage that the calling thread needed once and does not need now.
 pub fn shrink() {
     LOCAL.with(|l| l.garbage.borrow_mut().shrink_to(FEW));
 }
 
-/// For threads that are not schedulers: protects what they look up until the guard goes. What they retired and is still there then
-/// is left to others.
+/// For threads that are not schedulers: protects what they look up until the guard is dropped. Garbage of theirs that cannot be
+/// freed then is left to others.
 pub struct Guard(());
 
 pub fn guard() -> Guard {
@@ -217,10 +218,10 @@ pub fn guard() -> Guard {
     Guard(())
 }
 
-/// Runs `f`, which only reads what it looks up, as a guard would protect it, but without the turn: in the sequential machine the
-/// thread that has it may not give it back. None where it cannot be.
+/// Runs `f`, which only reads what it looks up, protected as by a guard but without the turn: in sequential mode, the thread that
+/// has the turn may not give it back. None if that is impossible.
 pub fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
-    // The thread that has the turn has no fence between what it unlinks and its look at the slots: this side must pay for both.
+    // The thread that has the turn has no fence between what it unlinks and its read of the slots, so this side must pay for both.
     if sequential::is_on() && !barrier::is_asymmetric() {
         return None;
     }
@@ -254,7 +255,7 @@ impl Drop for Guard {
     }
 }
 
-/// Runs `f`, which only waits, while others may have the turn; what the caller looked up stays.
+/// Runs `f`, which only waits, while others may have the turn. What the caller looked up stays valid.
 pub fn while_others_go(f: impl FnOnce()) {
     let has_turn = LOCAL.with(|l| l.depth.get() > 0);
     if has_turn {
@@ -266,12 +267,13 @@ pub fn while_others_go(f: impl FnOnce()) {
     }
 }
 
-/// By a thread that is online and at no shared word: whether it is the only one, so that its changes of these need not be atomic until
-/// another comes online (`heddle_sync::alone`).
+/// Called by a thread that is online and in the middle of no operation on a shared word. True if it is the only online thread: then
+/// its changes of such words need not be atomic until another thread comes online (`heddle_sync::alone`).
 pub fn claim() -> bool {
     LOCAL.with(|l| {
         let mine = l.slot.index();
-        // Acquire: what the others did before they went offline is seen. (Who comes behind `used` has a fence between that and its first word.)
+        // Acquire: sees what the others did before they went offline. (A thread with a slot at or above `used` has a fence between
+        // taking the slot and its first shared word.)
         let is_away = |(index, slot): (usize, &Seen)| index == mine || slot.epoch.load(Ordering::Acquire) == OFFLINE;
         let are_away = || SLOT[..thread_slot::used()].iter().enumerate().all(is_away);
         are_away() && alone::claim(are_away)
@@ -286,7 +288,7 @@ pub fn retire(free: impl FnOnce() + Send + 'static) {
 /// Frees a process when no thread can still hold a pointer to it.
 ///
 /// # Safety
-/// It was unlinked before: out of the process table and of all queues. It is retired once.
+/// It was unlinked before: it is out of the process table and of all queues. It is retired once.
 // SAFETY: the contract above.
 pub unsafe fn retire_process(p: ProcRef) {
     put(Unlinked::Process(p));
@@ -306,36 +308,36 @@ fn put(unlinked: Unlinked) {
     });
 }
 
-/// The epoch in which everything unlinked before this call is out of every thread's sight: see `passed`.
+/// The epoch in which no thread can see anything that was unlinked before this call: see `passed`.
 pub fn next() -> u64 {
     full_fence();
     EPOCH.load(Ordering::Relaxed) + 1
 }
 
-/// Has every online thread been quiescent in `epoch` or later?
+/// True if every online thread has been quiescent in `epoch` or later.
 pub fn passed(epoch: u64) -> bool {
     advance() >= epoch
 }
 
-/// Is everything freed that was retired before `epoch` came from `next`? Another thread frees its own at its next quiescent point or, if
-/// it sleeps, some milliseconds later.
+/// True if everything is freed that was retired before `epoch` came from `next`. Other threads free their own garbage at their next
+/// quiescent state or, if they sleep, some milliseconds later.
 pub fn is_freed(epoch: u64) -> bool {
     if !passed(epoch) {
         return false;
     }
-    // First the threads' own: it may go from there to the orphans, not back.
+    // The threads' own garbage first: it may go from there to the orphans, and not back.
     let is_kept = |slot: &Seen| slot.oldest.load(Ordering::Acquire) <= epoch;
     if SLOT[..thread_slot::used()].iter().any(is_kept) {
         return false;
     }
-    // Nobody else may come along that looks after these.
+    // No other thread may come by and free the orphans.
     collect_orphans(epoch);
     let orphans = ORPHANS.lock().unwrap();
-    // Acquire: what they freed is seen.
+    // Acquire: sees what the other threads freed.
     FREEING_ORPHANS.load(Ordering::Acquire) == 0 && orphans.iter().all(|(of, _)| *of > epoch)
 }
 
-/// Lowest epoch among online threads; also moves the global epoch on.
+/// The lowest epoch among online threads; also moves the global epoch on.
 fn advance() -> u64 {
     let epoch = EPOCH.load(Ordering::Relaxed);
     full_fence();
@@ -372,10 +374,11 @@ fn collect_orphans(lowest: u64) {
     FREEING_ORPHANS.fetch_sub(1, Ordering::Release);
 }
 
-/// The calling thread is about to end: waits a while until what it is to free may go. What may not is left to others.
+/// The calling thread is about to end: waits a while until its garbage may be freed. What may not be freed is left to others.
 pub fn end() {
     if shared::is_on() {
-        // It has no process any more; those that wait for a collection would wait for it, and it for them.
+        // It has no process any more. Threads that wait for a collection would otherwise wait for this thread, and this one for
+        // them.
         shared::world::leave();
     }
     for _ in 0..LAST_LOOKS {
@@ -397,7 +400,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Instant;
 
-    /// Looks of a thread that keeps nothing itself. (Threads of other tests may be online for a while.)
+    /// Repeats the passes of a thread that keeps no garbage itself. (Threads of other tests may be online for a while.)
     fn within_a_while(is_done: impl Fn() -> bool) -> bool {
         let begin = Instant::now();
         while !is_done() && begin.elapsed() < Duration::from_secs(20) {
@@ -410,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_retired_that_sleeps_now_is_freed_by_others() {
+    fn garbage_of_a_thread_that_sleeps_is_freed_by_others() {
         let freed = Arc::new(AtomicBool::new(false));
         let sign = Arc::clone(&freed);
         let (wake, sleep) = channel::<()>();
@@ -426,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_retired_that_blocks_is_freed_meanwhile() {
+    fn garbage_of_a_thread_that_blocks_is_freed_meanwhile() {
         static IS_FREED: AtomicBool = AtomicBool::new(false);
         let (tell, told) = channel::<()>();
         let (wake, blocked) = channel::<()>();
@@ -446,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_is_what_its_thread_and_those_who_took_it_over_have_freed() {
+    fn garbage_is_freed_when_its_thread_and_those_it_was_left_to_have_freed_it() {
         static FREED: AtomicU64 = AtomicU64::new(0);
         let (tell, told) = channel::<()>();
         let (go_on, wait) = channel::<()>();
@@ -455,7 +458,7 @@ mod tests {
             retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst));
             offline();
             tell.send(()).unwrap();
-            // It sleeps and keeps it.
+            // The thread sleeps, and keeps its garbage.
             wait.recv().unwrap();
             online();
             while tidy() {
@@ -484,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_about_to_sleep_frees_what_it_retired_and_what_was_left_and_keeps_no_room() {
+    fn a_thread_about_to_sleep_frees_its_garbage_and_orphans_and_keeps_no_room() {
         static FREED: AtomicU64 = AtomicU64::new(0);
         online();
         (0..10_000).for_each(|_| retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst)));

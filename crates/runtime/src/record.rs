@@ -1,9 +1,9 @@
-//! A record of what schedulers do, switched on for a look (`heddle_stats:record(start)`): when each had work and had none, slept
-//! and was woken, whom it woke, what it stole and moved. Off, it costs one look at a flag at each of these, none of which happens
-//! when a process is switched or a message is sent.
+//! A record of what schedulers do, switched on when wanted (`heddle_stats:record(start)`): when each had work and had none, slept
+//! and was woken, which scheduler it woke, what it stole and moved. When off, it costs reading a flag at each of these events, none
+//! of which happens when a process is switched or a message is sent.
 //!
-//! Each thread writes into a ring of its own and overwrites what is oldest. A reader takes no part: it reads the ring, looks how
-//! far the writer came meanwhile, and forgets what that may have overwritten.
+//! Each thread writes into a ring of its own and overwrites the oldest entries. Readers take no lock: a reader copies the ring,
+//! checks how far the writer came meanwhile, and drops what the writer may have overwritten.
 
 use crate::figures;
 use crate::time::monotonic_ns;
@@ -12,28 +12,28 @@ use std::sync::{Mutex, OnceLock};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// It found work after it had none; it has none.
+    /// The scheduler found work after it had none; it has none.
     Busy,
     Idle,
-    /// It goes to sleep, it is awake.
+    /// The scheduler goes to sleep; it is awake.
     Park,
     Unpark,
     /// It wakes this scheduler.
     WakeUp(usize),
-    /// It took so many processes from this scheduler.
+    /// It took processes from this scheduler: the scheduler and their number.
     Steal(usize, usize),
-    /// So many processes moved along a migration path, by its doing, from or to this scheduler.
+    /// It moved processes along a migration path, from or to this scheduler: the scheduler and their number.
     Migrate(usize, usize),
 }
 
 pub struct Entry {
     pub ns: i64,
-    /// As `figures::all`.
+    /// An index as in `figures::all`.
     pub thread: usize,
     pub event: Event,
 }
 
-/// Entries of a thread.
+/// The number of entries that a thread keeps.
 const LENGTH: u64 = 1 << 13;
 
 struct Slot {
@@ -43,14 +43,14 @@ struct Slot {
 
 struct Ring {
     slots: Box<[Slot]>,
-    /// How many were ever written.
+    /// The number of entries that were ever written.
     written: AtomicU64,
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
-/// What came before is no part of the record.
+/// Entries before this time are no part of the record.
 static BEGAN: AtomicI64 = AtomicI64::new(i64::MAX);
-/// Made when a record is first wanted, by thread as `figures::all`. The last is for all threads that are no schedulers.
+/// Made when a record is first wanted: one a thread, as in `figures::all`. The last is for all threads that are not schedulers.
 static RINGS: OnceLock<Box<[Ring]>> = OnceLock::new();
 static OTHERS: Mutex<()> = Mutex::new(());
 
@@ -63,11 +63,11 @@ impl Ring {
     fn write(&self, ns: i64, event: Event) {
         let at = self.written.load(Ordering::Relaxed);
         let slot = &self.slots[(at % LENGTH) as usize];
-        // Pairs with the fence in `read`: who sees what follows sees the last store of `written` as well.
+        // Pairs with the fence in `read`: a reader that sees a store below also sees the last store of `written`.
         fence(Ordering::Release);
         slot.ns.store(ns, Ordering::Relaxed);
         slot.event.store(pack(event), Ordering::Relaxed);
-        // Release: pairs with the first load in `read`, who sees the number sees the entry.
+        // Release: pairs with the first load in `read`. A reader that sees the number sees the entry.
         self.written.store(at + 1, Ordering::Release);
     }
 
@@ -81,7 +81,7 @@ impl Ring {
             })
             .collect();
         fence(Ordering::Acquire);
-        // What the writer has overwritten since, and the one that it may be writing.
+        // What the writer has overwritten since, and the entry it may be writing now.
         let lost = (self.written.load(Ordering::Relaxed) + 1).saturating_sub(LENGTH).saturating_sub(first);
         entries.into_iter().skip(lost as usize).map(|(ns, event)| (ns, unpack(event))).collect()
     }
@@ -116,7 +116,7 @@ fn unpack(word: u64) -> Event {
 /// Something happened to the calling thread.
 #[inline(always)]
 pub fn event(event: Event) {
-    // Relaxed: an event more or less when it is switched.
+    // Relaxed: an event more or less, when the record is switched, does not matter.
     if heddle_memory::COUNTED && ON.load(Ordering::Relaxed) {
         write(event);
     }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static NEXT_THREAD: AtomicU64 = AtomicU64::new(0);
-/// Strictly monotonic unique integers are the one thing that needs one counter.
+/// Strictly monotonic unique integers need one counter for all threads; nothing else here does.
 static MONOTONIC: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -27,7 +27,7 @@ pub(crate) fn start_salt() -> u64 {
 /// In the top word of references that name a timer: see `timer::handle`.
 pub const OF_TIMER: u64 = 1 << 31;
 
-/// A new reference identity: thread in the top word, so that references of one thread rise.
+/// A new reference identity. The thread is in the top word, so references that one thread makes rise.
 pub fn fresh() -> RefId {
     let n = NEXT_REF.with(|c| {
         let n = c.get();

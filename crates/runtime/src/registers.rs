@@ -1,4 +1,4 @@
-//! Registers saved with a process, and arguments left for a native: a vector of terms behind one pointer, because every
+//! Registers saved with a process, and arguments left for a native: a vector of terms that is one pointer, because every
 //! process has two and most hold nothing.
 
 use heddle_term::Term;
@@ -6,7 +6,7 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// In front of the terms, in the same allocation.
+/// Stands before the terms, in the same allocation.
 #[repr(C)]
 struct Header {
     len: u32,
@@ -19,7 +19,7 @@ pub struct Registers(Option<NonNull<Header>>);
 // SAFETY: owns its terms as a vector would.
 unsafe impl Send for Registers {}
 
-/// Room that a first allocation has at least: with the header four words, a small size class.
+/// Terms that a first allocation has room for at least: with the header four words, which is a small size class.
 const MIN_CAPACITY: usize = 3;
 
 fn layout(capacity: usize) -> Layout {
@@ -55,7 +55,7 @@ impl Registers {
             Some(block) if unsafe { (*block.as_ptr()).capacity } as usize >= len + terms.len() => block,
             _ => self.grow(len + terms.len()),
         };
-        // SAFETY: the block has room behind its first `len` terms; the source is somebody else's.
+        // SAFETY: the block has room after its first `len` terms; the source is another allocation.
         unsafe {
             std::ptr::copy_nonoverlapping(terms.as_ptr(), Registers::data(block).add(len), terms.len());
             (*block.as_ptr()).len = (len + terms.len()) as u32;
@@ -94,7 +94,7 @@ impl Registers {
 impl Drop for Registers {
     fn drop(&mut self) {
         if let Some(block) = self.0 {
-            // SAFETY: allocated with this layout; nobody else has it.
+            // SAFETY: allocated with this layout; nothing else refers to it.
             unsafe { dealloc(block.as_ptr().cast(), layout((*block.as_ptr()).capacity as usize)) };
         }
     }

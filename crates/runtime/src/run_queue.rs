@@ -1,16 +1,17 @@
 //! One run queue: what waits for a scheduler, by level.
 //!
-//! There are 32 levels (`level`). All of a level come before any of a less urgent one, with two exceptions among the levels from 16 on,
-//! so that nothing there waits for ever (levels 0 to 15 do make others wait, as processes of priority max and high do in stock):
-//! - Of normal and low processes a low one runs once while each normal one runs 8 times (seed 000 §3.3.1), however many there are
-//!   of both.
-//! - While tasks wait at other levels, or processes behind them: after 64 turns of more urgent ones a less urgent level has one
-//!   (`Turns`).
+//! There are 32 levels (`level`). Everything at a level comes before anything at a less urgent one, with two exceptions among the
+//! levels from 16 on, so that nothing there waits forever. (Levels 0 to 15 do make others wait, as processes of priority max and
+//! high do in stock.)
+//! - Of normal and low processes a low one runs once while each normal one runs 8 times (Zhang, "Characterizing the Scalability of
+//!   Erlang VM on Many-core Processors", 2011, section 3.3.1), however many there are of both.
+//! - While tasks wait at other levels, or processes at less urgent levels than those: after 64 turns of more urgent levels a less
+//!   urgent level has one (`Turns`).
 //!
-//! Nobody takes a lock. Each level is a ring to which the owner, the scheduler that the queue belongs to, appends and from which
-//! thieves may take as well. What others bring (they are few: dirty threads, who binds a process to this scheduler, who goes
-//! offline) lies in `brought` until the owner, or a thief, sorts it in. What is bound to this scheduler, and identities of
-//! processes that are wanted out of their turn, are the owner's alone.
+//! No thread takes a lock. Each level is a ring: the owner, which is the scheduler that the queue belongs to, appends, and thieves
+//! may take as well. What other threads bring (rarely: dirty threads, a thread that binds a process to this scheduler, a scheduler
+//! that goes offline) is in `brought` until the owner, or a thief, sorts it in. Only the owner touches processes bound to this
+//! scheduler, and identities of processes that are wanted out of turn.
 
 use crate::balance::limits::CLASSES;
 use crate::level::{CLASS_LEVELS, LEVELS, Level};
@@ -25,29 +26,30 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const NORMAL: usize = Level::NORMAL.number();
 const LOW: usize = Level::LOW.number();
-/// From this level on nobody waits for ever.
+/// From this level on nothing waits forever.
 const FAIR: usize = 2 * CLASS_LEVELS;
-/// So many turns of others pass those at less urgent levels. Guessed: more than the levels there are, fewer than anybody notices.
-const PASSED_MOST: u32 = 64;
+/// Turns of more urgent levels before a less urgent level has one. A guess: more than the number of levels, and too few to notice.
+const MAX_PASSED: u32 = 64;
 
 /// From ERTS (RESCHEDULE_LOW).
 const LOW_SKIPS: u64 = 8;
-/// A turn of a process of low priority, in the unit of `credit`.
+/// The turn of a process of low priority, in the unit of `credit`.
 const TURN: u64 = 1 << 16;
 
-/// Whose turn it is where some wait at several of the levels from `FAIR` on.
+/// Decides which level has the turn when several of the levels from `FAIR` on are occupied.
 #[derive(Default)]
 pub struct Turns {
-    /// Turns that those of low priority may take: each turn of a normal one brings a part of one.
+    /// Turns that processes of low priority may take: each turn of a normal one adds a part of a turn.
     credit: u64,
-    /// Turns that passed less urgent ones.
+    /// Turns since a less urgent level last had one.
     passed: u32,
-    /// The level that had such a turn last.
+    /// The level that last had such a turn.
     last: usize,
 }
 
 impl Turns {
-    /// Is it the turn of one of the `low`? One of either is taken then; there is one.
+    /// True if one of the `low` processes has the turn, and not one of the `normal`. The caller takes one of that kind; at least
+    /// one of them exists.
     #[inline]
     pub fn is_low(&mut self, normal: usize, low: usize) -> bool {
         if low == 0 {
@@ -65,7 +67,8 @@ impl Turns {
         false
     }
 
-    /// The level that has this turn, where the most urgent one occupied is `level`, and others are (bits). `count`: how many wait at one.
+    /// The level that has this turn. `level` is the most urgent occupied one, `occupied` has the occupied ones as bits, `count`
+    /// returns how many wait at one.
     fn level(&mut self, level: usize, occupied: u32, count: impl Fn(usize) -> usize) -> usize {
         let mut behind = occupied & !(u32::MAX >> (31 - level));
         if level == NORMAL && behind & 1 << LOW != 0 {
@@ -78,11 +81,11 @@ impl Turns {
             return level;
         }
         self.passed += 1;
-        if self.passed <= PASSED_MOST {
+        if self.passed <= MAX_PASSED {
             return level;
         }
         self.passed = 0;
-        // They come in turn, so that none of them waits for ever either.
+        // The less urgent levels take turns, so that none of them waits forever either.
         let after = behind.checked_shr(self.last as u32 + 1).unwrap_or(0);
         self.last = match after {
             0 => behind.trailing_zeros() as usize,
@@ -92,7 +95,7 @@ impl Turns {
     }
 }
 
-/// Whether `Turns` has a say: the most urgent level occupied is `level`, and there are others.
+/// True if `Turns` must be asked: the most urgent occupied level is `level`, and there are others.
 #[inline(always)]
 fn has_others(level: usize, occupied: u32) -> bool {
     level >= FAIR && occupied >> level > 1
@@ -112,16 +115,16 @@ enum Brought {
 /// What only the owner touches.
 #[derive(Default)]
 struct Own {
-    /// Identities of processes that wait for their turn on some queue and are wanted earlier, with the level of who wants them.
+    /// Identities of processes that wait on some queue and are wanted earlier, by the level of the process that wants them.
     wanted: Vec<(usize, VecDeque<u64>)>,
     /// Processes bound to this scheduler, by level.
     bound: Vec<(usize, VecDeque<ProcRef>)>,
-    /// A bound one was taken last, where others of its level waited.
+    /// True if a bound process was taken last while others of its level waited.
     bound_was_last: bool,
     turns: Turns,
 }
 
-/// The queue of a level, most urgent first.
+/// The queue of a level; most urgent first.
 fn of_level<T>(queues: &mut Vec<(usize, VecDeque<T>)>, level: usize) -> &mut VecDeque<T> {
     let at = queues.partition_point(|(other, _)| *other < level);
     if queues.get(at).is_none_or(|(other, _)| *other != level) {
@@ -130,7 +133,7 @@ fn of_level<T>(queues: &mut Vec<(usize, VecDeque<T>)>, level: usize) -> &mut Vec
     &mut queues[at].1
 }
 
-/// How urgent the most urgent is.
+/// The most urgent level that is not empty.
 fn first<T>(queues: &[(usize, VecDeque<T>)]) -> Option<usize> {
     queues.iter().find(|(_, queue)| !queue.is_empty()).map(|(level, _)| *level)
 }
@@ -138,32 +141,32 @@ fn first<T>(queues: &[(usize, VecDeque<T>)]) -> Option<usize> {
 #[derive(Default)]
 #[repr(align(128))]
 pub struct RunQueue {
-    /// Its scheduler's.
+    /// The index of its scheduler.
     index: usize,
     rings: [Ring; LEVELS],
-    /// The levels whose ring may hold something. Written by the owner.
+    /// The levels whose ring may hold something, as bits. Written by the owner.
     occupied: AtomicU32,
     own: UnsafeCell<Own>,
-    /// Who comes first, without having been in a queue.
+    /// The process that comes first without having been in a queue.
     pub partner: Partner,
-    /// How many `own` holds. Written by the owner.
+    /// How many entries `own` holds. Written by the owner.
     own_len: AtomicUsize,
-    /// Processes taken so far: a thief leaves a single process alone unless the owner seems stuck.
+    /// Processes taken so far. A thief leaves a single process alone unless this number shows that the owner is stuck.
     pub taken: AtomicU64,
-    /// The greatest length of each class in this period: see `balance`. Written by the owner, but for the beginning of a period.
+    /// The greatest length of each class in this period: see `balance`. Written by the owner, except at the beginning of a period.
     longest: [AtomicUsize; CLASSES],
-    /// Entries that the owner took, here or elsewhere, and that are in no queue yet or any more. Written by the owner, before
-    /// they leave a queue (Release of the ring's head, with Acquire where its length is read) and after they got into one: whoever
-    /// adds this to the lengths of all queues, read before, misses nobody who was taken before that. (Who is put back between the
-    /// looks is.) A thief that is about to take holds what it may get.
+    /// Entries that the owner has taken, here or elsewhere, and that are not queued again yet. Written by the owner: set before an
+    /// entry leaves a queue (Release of the ring's head, with Acquire where its length is read), and cleared after it is queued. A
+    /// reader that sums the lengths of all queues and then adds this counts every process at least once, except one that is queued
+    /// again between the two reads. A thief sets it, before it takes, to what it may get.
     in_hand: AtomicUsize,
     brought: Stack<Brought>,
-    /// Raised before something is put there, lowered when it has got into a ring: who finds all lengths zero (`sched::park`, Acquire
-    /// with the Release of the lowering) misses nothing in between.
+    /// Incremented before something is put in `brought`, and decremented when it has got into a ring. So a thread that finds all
+    /// lengths zero (`sched::park`, Acquire with the Release of the decrement) misses nothing in between.
     brought_len: AtomicUsize,
 }
 
-// SAFETY: `own` is only touched by the owner (the contract of the functions that do); all else is made to be shared.
+// SAFETY: `own` is only touched by the owner (the contract of the functions that do); everything else is made for several threads.
 unsafe impl Sync for RunQueue {}
 
 impl RunQueue {
@@ -171,7 +174,7 @@ impl RunQueue {
         RunQueue { index, ..RunQueue::default() }
     }
 
-    /// A hint: what others take and bring meanwhile may be counted or not.
+    /// A hint: what other threads take and bring meanwhile may be counted or not.
     #[inline]
     pub fn len(&self) -> usize {
         let mut bits = self.occupied.load(Ordering::Acquire);
@@ -183,14 +186,14 @@ impl RunQueue {
         len
     }
 
-    /// As `len`: mostly the first look tells.
+    /// As `len`; mostly the first read decides.
     #[inline]
     pub fn is_empty(&self) -> bool {
         let bits = self.occupied.load(Ordering::Acquire);
         (bits == 0 || self.rings[bits.trailing_zeros() as usize].is_empty()) && self.len() == 0
     }
 
-    /// Puts a process at the end of its level. True if something else waits as well, as far as the owner knows.
+    /// Puts a process at the end of its level. Returns true if something else waits as well, as far as the owner knows.
     ///
     /// # Safety
     /// The calling thread is the owner.
@@ -217,25 +220,25 @@ impl RunQueue {
         }
         let occupied = self.occupied.load(Ordering::Relaxed);
         if occupied & 1 << level == 0 {
-            // Release: who sees the bit sees the entry.
+            // Release: a thread that sees the bit sees the entry.
             self.occupied.store(occupied | 1 << level, Ordering::Release);
         }
         before > 0 || occupied & !(1 << level) != 0 || self.own_len.load(Ordering::Relaxed) != 0
     }
 
-    /// Puts a process there for the owner to find. The owner has to be told.
+    /// Puts a process in `brought` for the owner to find. The caller must tell the owner.
     pub fn bring(&self, p: ProcRef, level: Level) {
         self.brought_len.fetch_add(1, Ordering::Relaxed);
         self.brought.push(Brought::Process(p, level));
     }
 
-    /// A process is wanted among those of `priority`, although its entry is elsewhere. The owner has to be told.
+    /// The process is wanted with the priority `priority`, although its entry is elsewhere. The caller must tell the owner.
     pub fn want(&self, pid: u64, priority: Priority) {
         self.brought_len.fetch_add(1, Ordering::Relaxed);
         self.brought.push(Brought::Wanted(pid, Level::of(priority).min(Level::NORMAL)));
     }
 
-    /// What is next.
+    /// Takes what comes next.
     ///
     /// # Safety
     /// The calling thread is the owner.
@@ -258,7 +261,8 @@ impl RunQueue {
         }
     }
 
-    /// The partner, if nobody is more urgent and the chain has not had its share; else it waits with the others.
+    /// Takes the partner, if no process is more urgent and the chain has reductions left; else the partner is queued with the
+    /// others.
     #[inline]
     // SAFETY: as `pop`.
     unsafe fn pop_partner(&self) -> Option<ProcRef> {
@@ -276,7 +280,7 @@ impl RunQueue {
         None
     }
 
-    /// While the owner has nothing of its own: from the rings.
+    /// Takes from the rings, while the owner has nothing in `own`.
     #[inline]
     // SAFETY: as `pop`.
     unsafe fn pop_ring(&self) -> Option<Next> {
@@ -297,7 +301,7 @@ impl RunQueue {
         }
     }
 
-    /// The same, where some wait at several of the levels from `FAIR` on.
+    /// As `pop_ring`, if several of the levels from `FAIR` on are occupied.
     #[cold]
     // SAFETY: as `pop`.
     unsafe fn pop_fair(&self) -> Option<Next> {
@@ -333,7 +337,7 @@ impl RunQueue {
         }
     }
 
-    /// As `pop`, with all that there may be.
+    /// As `pop`, for everything that there may be.
     #[cold]
     // SAFETY: as `pop`.
     unsafe fn pop_any(&self) -> Option<Next> {
@@ -373,7 +377,7 @@ impl RunQueue {
         }
     }
 
-    /// Of a level the bound and the others in turn.
+    /// At one level, takes bound processes and others in turn.
     fn pop_of(&self, own: &mut Own, level: usize) -> Option<Next> {
         let bound_there = own.bound.iter().any(|(other, queue)| *other == level && !queue.is_empty());
         if !bound_there || own.bound_was_last {
@@ -409,7 +413,7 @@ impl RunQueue {
         self.brought_len.fetch_sub(count, Ordering::Release);
     }
 
-    /// For the owner: what it holds in no queue.
+    /// Called by the owner: it holds `count` entries that are in no queue.
     #[inline]
     pub fn hold(&self, count: usize) {
         self.in_hand.store(count, Ordering::Release);
@@ -419,13 +423,13 @@ impl RunQueue {
         self.in_hand.load(Ordering::Relaxed)
     }
 
-    /// For thieves: up to half of what is there and no more than `most`, most urgent and oldest first, never one that is bound.
-    /// They are in the hands of the owner of `mine`, the caller.
-    pub fn steal(&self, most: usize, mine: &RunQueue) -> Vec<ProcRef> {
+    /// Called by thieves: takes up to half of the queue and at most `max` processes, most urgent and oldest first, and never a
+    /// bound one. The owner of `mine`, which is the caller, then holds them.
+    pub fn steal(&self, max: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut out = Vec::new();
         let mut bits = self.occupied.load(Ordering::Acquire);
-        while bits != 0 && out.len() < most {
-            self.take_from(bits.trailing_zeros() as usize, most - out.len(), 2, mine, &mut out);
+        while bits != 0 && out.len() < max {
+            self.take_from(bits.trailing_zeros() as usize, max - out.len(), 2, mine, &mut out);
             bits &= bits - 1;
         }
         if out.is_empty() && !self.brought.is_empty() {
@@ -434,11 +438,11 @@ impl RunQueue {
         out
     }
 
-    /// Takes from one level as `Ring::take`.
-    fn take_from(&self, level: usize, most: usize, share: usize, mine: &RunQueue, out: &mut Vec<ProcRef>) {
+    /// Takes at most `max` from one level, as `Ring::take`.
+    fn take_from(&self, level: usize, max: usize, share: usize, mine: &RunQueue, out: &mut Vec<ProcRef>) {
         let ring = &self.rings[level];
         let mut entries = [0; 64];
-        let mut left = most;
+        let mut left = max;
         while left > 0 {
             let count = ring.len().div_ceil(share).min(left).min(entries.len());
             mine.hold(out.len() + count);
@@ -453,7 +457,7 @@ impl RunQueue {
         }
     }
 
-    /// The owner is busy with something else: what was brought to it and is bound to nobody.
+    /// The owner is busy with something else: takes what was brought to it and is not bound.
     #[cold]
     fn steal_brought(&self, mine: &RunQueue, out: &mut Vec<ProcRef>) {
         let (go, stay): (Vec<_>, Vec<_>) =
@@ -473,12 +477,12 @@ impl RunQueue {
         placement::home(&p) == Some(self.index)
     }
 
-    /// As `len`, of what others may take.
+    /// As `len`, without what only the owner may take.
     pub fn len_for_others(&self) -> usize {
         self.len().saturating_sub(self.own_len.load(Ordering::Relaxed))
     }
 
-    /// What is bound to this scheduler, which is not to run it now.
+    /// Takes the processes bound to this scheduler, which must not run them now.
     ///
     /// # Safety
     /// The calling thread is the owner.
@@ -493,12 +497,12 @@ impl RunQueue {
         bound
     }
 
-    /// How many wait that are not bound, of an Erlang priority.
+    /// The number of waiting processes of an Erlang priority that are not bound.
     pub fn len_of(&self, class: usize) -> usize {
         self.rings[class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS].iter().map(Ring::len).sum()
     }
 
-    /// One of a class, into the hands of the owner of `mine`, the caller.
+    /// Takes one process of a class. The owner of `mine`, which is the caller, then holds it.
     pub fn pull(&self, class: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut out = Vec::new();
         for level in class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS {
@@ -515,7 +519,7 @@ impl RunQueue {
     }
 }
 
-/// Thieves may look into it until each of them has been at a quiescent point.
+/// Thieves may look into the buffer until each of them has passed a quiescent state.
 #[cold]
 fn free_later(buffer: Retired) {
     qsbr::retire(move || drop(buffer));
@@ -525,7 +529,7 @@ fn free_later(buffer: Retired) {
 mod tests {
     use super::*;
 
-    /// Turns of each level, all occupied levels always being so.
+    /// The turns that each level has if all the occupied levels always stay occupied.
     fn shares(occupied: u32, turns: usize) -> Vec<(usize, usize)> {
         let mut chooser = Turns::default();
         let mut shares = vec![0; LEVELS];
@@ -549,9 +553,9 @@ mod tests {
     }
 
     #[test]
-    fn levels_from_sixteen_on_are_not_passed_for_ever() {
+    fn levels_from_sixteen_on_do_not_wait_forever() {
         assert_eq!(shares(1 << 18 | 1 << 20 | 1 << 28 | 1 << 31, 65 * 300), [(18, 64 * 300), (20, 100), (28, 100), (31, 100)]);
-        // Where normal and low ones share turns, a task between them is not behind both.
+        // Where normal and low processes share turns, a task between them does not wait for both.
         let with_task = shares(1 << NORMAL | 1 << 24 | 1 << LOW, 9000);
         let of = |level| with_task.iter().find(|share| share.0 == level).map_or(0, |share| share.1);
         assert!(of(24) > 100 && of(LOW) > 900 && of(NORMAL) > 7000, "{with_task:?}");

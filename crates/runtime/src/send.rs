@@ -10,14 +10,14 @@ use crate::trace::{events, flags, tracees};
 use crate::{messages, names, proctab, refs, sched, small};
 use heddle_term::{Atom, Kind, Term, am};
 
-/// Puts a signal in the inbox, which wakes the receiver. Gives it back if it takes no more.
+/// Puts a signal in the inbox, which wakes the receiver. Returns the signal as an error if the receiver takes no more.
 pub fn deliver(to: ProcRef, signal: Box<Signal>) -> Result<(), Box<Signal>> {
     let put = to.state.push(signal)?;
     sched::is_woken(to, put);
     Ok(())
 }
 
-/// The same of a message.
+/// As `deliver`, for a message.
 #[inline(always)]
 fn deliver_message(to: ProcRef, message: Outgoing) -> Result<(), Box<Signal>> {
     let put = to.state.push_message(message)?;
@@ -25,12 +25,12 @@ fn deliver_message(to: ProcRef, message: Outgoing) -> Result<(), Box<Signal>> {
     Ok(())
 }
 
-/// A message from nobody in particular (timers, ports, the machine itself). Dropped if the process is gone.
+/// A message that no process sends (from timers, ports, the VM itself). Dropped if the receiver has ended.
 pub fn message_to_pid(pid: u64, message: Package) -> bool {
     let _guard = crate::qsbr::guard();
     match proctab::lookup(pid) {
         Some(to) => {
-            // Who made it copied it.
+            // The message was copied when it was made.
             let _ = messages::to(to, Cost::of_copy(message.words()));
             deliver(to, Signal::message(message)).is_ok()
         }
@@ -38,7 +38,7 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
     }
 }
 
-/// A process that waits looks again at what it waits for.
+/// Makes a waiting process check again what it waits for.
 pub fn nudge(pid: u64) {
     let _guard = crate::qsbr::guard();
     if let Some(to) = proctab::lookup(pid) {
@@ -51,28 +51,29 @@ pub fn build_message(pid: u64, build: impl FnOnce(&mut heddle_term::Heap) -> Ter
     message_to_pid(pid, Package::build(build))
 }
 
-/// What the crate that has the ports does for those who do not know them. Links, monitors and exit signals are those of every
-/// process: a port is a task.
+/// What the crate that has the ports does for crates below it. Links, monitors and exit signals are those of every process: a port
+/// is a task.
 pub struct PortHooks {
-    /// `Port ! Message`. False if the port is busy; then nothing was sent. A sender who does not `wait` for that has it sent anyway.
+    /// `Port ! Message`. False if the port is busy; then nothing was sent. If the sender does not `wait` for the port, the message
+    /// is sent anyway.
     pub send: fn(&mut Process, port: Term, message: Term, wait: bool) -> bool,
-    /// Bytes for the port from the machine itself, as a tracer gets them.
+    /// Bytes for the port from the VM itself, as a tracer gets them.
     pub output: fn(port: Term, bytes: Vec<u8>) -> bool,
-    /// Somebody linked to the port, or unlinked: for its tracers.
+    /// A process linked to the port, or unlinked: for the port's tracers.
     pub linked: fn(port: Term, from: Term, on: bool),
 }
 
 pub static PORTS: std::sync::OnceLock<PortHooks> = std::sync::OnceLock::new();
 
-/// What became of `Dest ! Message`.
+/// The result of `Dest ! Message`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
     Ok,
-    /// A name that is not registered, or no kind of destination at all.
+    /// A name that is not registered, or a term that is no destination.
     BadArg,
-    /// Another node: not connected.
+    /// The destination is on another node, and there is no connection.
     NoConnection,
-    /// A port that takes nothing now: nothing was sent.
+    /// A busy port: nothing was sent.
     Busy,
 }
 
@@ -85,7 +86,7 @@ pub fn send(p: &mut Process, dest: Term, message: Term) -> Sent {
     send_quietly(p, dest, message)
 }
 
-/// Tells the tracers, before the message can arrive.
+/// Tells the tracers before the message can arrive.
 #[cold]
 fn traced_send(p: &mut Process, dest: Term, message: Term) -> Sent {
     let named = match dest.as_tuple() {
@@ -97,9 +98,9 @@ fn traced_send(p: &mut Process, dest: Term, message: Term) -> Sent {
         None if dest.is_local_pid() => proctab::lookup(dest.payload()).map(|_| dest),
         None => Some(dest),
     };
-    // The token counts on for messages that somebody gets.
+    // The serial number of the token counts only messages that some process gets.
     let gets_token = receiver.is_some_and(|r| r.is_local_pid() || alias_process(r).is_some());
-    // A name that nobody has is no process that is gone.
+    // A destination that is not a registered name is shown as it is; a process that has ended is shown as none.
     let receiver = receiver.unwrap_or(if named.is_atom() { dest } else { Term::NONE });
     if events::on(p.shared(), flags::SEND) {
         events::send(p, dest, receiver, message);
@@ -110,14 +111,14 @@ fn traced_send(p: &mut Process, dest: Term, message: Term) -> Sent {
 
 /// The process that an alias leads to.
 fn alias_process(dest: Term) -> Option<ProcRef> {
-    // An alias carries its process; any other reference is an expired address.
+    // An alias contains the number of its process; any other reference leads nowhere.
     if dest.kind() != Some(Kind::Ref) || dest.header().arity() != 3 {
         return None;
     }
     proctab::lookup(dest.word(2))
 }
 
-/// `Dest ! Message` of which nobody hears: what the machine sends in a process' name.
+/// `Dest ! Message` that is not traced: what the VM sends in a process's name.
 #[inline]
 pub fn send_quietly(p: &mut Process, dest: Term, message: Term) -> Sent {
     post(p, dest, message, None)
@@ -138,7 +139,7 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
         return send_itself(p, message, token);
     }
     let Some(to) = proctab::lookup_to_send(pid) else { return };
-    // What needs no memory besides its signal needs no more of this function's either.
+    // A message that needs no memory besides its signal takes this short path.
     if token.is_none()
         && let Some(message) = small::bare(p, message, |cost| messages::to(to, cost))
     {
@@ -153,7 +154,7 @@ fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Toke
     let _ = deliver_message(to, small::message(p, &to, message, token, |cost| messages::to(to, cost)));
 }
 
-/// No wake-up, but through the inbox, so that order with other signals holds.
+/// Needs no wake-up, but goes through the inbox, so that the order with other signals holds.
 #[inline(never)]
 fn send_itself(p: &mut Process, message: Term, token: Option<Box<Token>>) {
     let myself = p.shared();
@@ -209,8 +210,8 @@ pub fn node_name() -> Atom {
 
 // ---- links ----
 
-/// `link/1` towards a local pid or port. False if nothing is there: a process that traps exits, or is a task, is told so by an exit signal
-/// instead.
+/// `link/1` to a local pid or port. False if it does not exist; but a process that traps exits, or is a task, gets an exit signal
+/// instead, and the result is true.
 #[must_use]
 pub fn link(p: &mut Process, other: Term) -> bool {
     if other == p.pid_term() {
@@ -234,7 +235,7 @@ pub fn link(p: &mut Process, other: Term) -> bool {
         if !p.trap_exit && p.flags & FLAG_TASK == 0 {
             return false;
         }
-        // There is no link, so an unlink that follows does not take the signal back.
+        // There is no link, so a later unlink does not drop the signal.
         p.shared().state.push_to_itself(Signal::new(Body::Exit {
             from: other,
             reason: Package::immediate(am::NOPROC.into()),
@@ -278,7 +279,7 @@ pub fn unlink(p: &mut Process, other: Term) {
 
 // ---- monitors ----
 
-/// Starts to monitor; the 'DOWN' for a target that is not there comes as a signal to ourselves.
+/// Starts to monitor. The 'DOWN' for a target that does not exist comes as a signal to ourselves.
 pub fn monitor(
     p: &mut Process,
     kind: MonitorKind,
@@ -308,10 +309,10 @@ pub fn monitor(
     }
 }
 
-/// `demonitor/1`: true if the monitor was there.
+/// `demonitor/1`: true if the monitor existed.
 pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
     let Some(inner) = p.relations.get_mut() else { return false };
-    // A process' monitor of itself is an alias alone.
+    // A process's monitor of itself is only an alias.
     if matches!(inner.aliases.get(&reference), Some(AliasMode::Demonitor | AliasMode::ReplyDemonitor)) {
         inner.aliases.remove(&reference);
     }
@@ -335,7 +336,7 @@ pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
     send_exit_with(from, to, reason, linked, None, Package::new);
 }
 
-/// `pack` makes of the reason what is sent; it is not asked if nobody is there.
+/// `pack` packs the reason for the receiver; it is not called if the receiver does not exist.
 pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: Option<Box<Token>>, pack: impl FnOnce(Term) -> Package) {
     let kill = !linked && reason.is_atom_of(am::KILL);
     if let Some(to) = proctab::find(to) {
@@ -343,8 +344,8 @@ pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: O
     }
 }
 
-/// As `call_in`, on behalf of `asker`, who waits for what `f` does: the other process handles its signals with the priority of
-/// the asker, if that is higher.
+/// As `call_in`, for `asker`, which waits for what `f` does: the other process handles its signals with the priority of the asker,
+/// if that is higher.
 pub fn ask(asker: &Process, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     ask_as(asker.priority, pid, f)
 }
@@ -361,7 +362,7 @@ pub fn ask_as(priority: Priority, pid: u64, f: impl FnOnce(Option<&mut Process>)
     }
 }
 
-/// Runs `f` inside the other process, in order with its signals. `f` gets None if it is gone.
+/// Runs `f` inside the other process, in order with its signals. `f` gets None if that process has ended.
 pub fn call_in(pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     match proctab::lookup(pid) {
         None => f(None),

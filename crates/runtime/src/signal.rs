@@ -37,18 +37,18 @@ pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 /// A message on its way to an inbox.
 pub(crate) struct Outgoing {
     pub(crate) signal: Box<Signal>,
-    /// Its data may be in the young generation of the shared heap.
+    /// True if its data may be in the young generation of the shared heap.
     pub(crate) refers: bool,
 }
 
-/// Aligned as the state word wants it (`inbox`).
+/// Aligned as the state word needs it (`inbox`).
 #[repr(align(16))]
 pub struct Signal {
     pub next: *mut Signal,
     pub body: Body,
 }
 
-/// A line of the processor's cache.
+/// A signal is one line of the processor's cache.
 const _: () = assert!(size_of::<Signal>() == 64);
 
 // SAFETY: a signal owns what it carries; `next` belongs to the queue it is on.
@@ -61,26 +61,27 @@ pub enum Body {
         data: Package,
         /// The token of sequential tracing that goes with it.
         token: Option<Box<Token>>,
-        /// Without a token it takes away the one that its receiver has: what processes send does so.
+        /// A message without a token also clears the token that its receiver has. True for messages that processes send.
         clears_token: bool,
-        /// With a shared heap: in the inbox, and so is what it refers to, since an earlier collection. Those below it are as well.
+        /// With a shared heap: the message was in the inbox at an earlier collection, so what it refers to is old. The same holds
+        /// for those below it in the inbox.
         is_old: bool,
-        /// The one before it among the messages whose data is in the heap; the one behind it is kept with the data. See `inner_queue`.
-        /// In an inbox: where an earlier one may be, for prefetching alone (`trail`). In a queue, while the data is not in the heap: where
-        /// a later one may be, likewise.
+        /// In a queue, if the data is in the heap: the previous one among such messages; the next one is kept with the data. See
+        /// `inner_queue`. In a queue, while the data is not in the heap: where a later message may be, for prefetching alone. In an
+        /// inbox: where an earlier one may be, for prefetching alone (`trail`).
         before: *mut Signal,
     },
     /// A message without a token whose data is in the signal itself, until it goes to the heap: see `small`.
     Small {
         from: Term,
         words: [u64; small::WORDS],
-        /// How many of them there are.
+        /// The number of words that are used.
         count: u8,
-        /// The first two are a list's; else the first is an object's header.
+        /// True if the first two words are a list cell; else the first word is an object's header.
         is_list: bool,
-        /// In the inbox at an earlier collection of the shared heap, as those that it was sent before.
+        /// With a shared heap: it was in the inbox at an earlier collection, as were those below it.
         is_old: bool,
-        /// As a message's.
+        /// As for `Message`.
         before: *mut Signal,
     },
     /// A message to an alias: dropped unless the alias is active at the receiver.
@@ -110,7 +111,7 @@ pub enum Body {
         from: Term,
         id: u64,
     },
-    /// `watcher` wants to hear of our end. `name`: the registered name that it used, if any.
+    /// `watcher` monitors the receiver. `name`: the registered name that was used, if any.
     Monitor {
         watcher: Term,
         reference: RefId,
@@ -119,27 +120,27 @@ pub enum Body {
     Demonitor {
         reference: RefId,
     },
-    /// A process or port that we monitor ended, for this reason.
+    /// A process or port that the receiver monitors ended, for this reason.
     Down {
         reference: RefId,
         reason: Package,
     },
     /// This receive timer fired.
     Timeout(Handle),
-    /// Resume a process that a native left waiting, or only make it look around.
+    /// Resumes a process that a native left waiting, or only makes it check its state.
     Nudge,
-    /// Runs in the receiver, in order with its other signals; None if the receiver is gone.
+    /// Runs in the receiver, in order with its other signals; its argument is None if the receiver has ended.
     Call(CallFn),
 }
 
 impl Body {
-    /// From a process.
+    /// A message from a process.
     #[inline(always)]
     pub fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
         Body::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
     }
 
-    /// A message's term in place; NONE of what is no message.
+    /// The term of a message, in place; NONE if the signal is not a message.
     #[inline(always)]
     pub(crate) fn message_term(&self) -> Term {
         match self {
@@ -149,7 +150,7 @@ impl Body {
         }
     }
 
-    /// The term that goes with it, if one may lie in a heap.
+    /// The data that goes with the signal, if it may be in a heap.
     #[inline(always)]
     pub(crate) fn carried(&mut self) -> Option<&mut Package> {
         match self {
@@ -162,7 +163,7 @@ impl Body {
     }
 }
 
-// What a thread's list of freed blocks takes and gives.
+// The sizes that a thread's list of freed signals takes and returns.
 const _: () = assert!(size_of::<Signal>() == RECENT_BYTES && align_of::<Signal>() == NODE_ALIGN);
 
 impl Signal {
@@ -176,10 +177,10 @@ impl Signal {
     pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
         Signal::recent(|| Body::message(from, data, token))
     }
-    /// In memory that the thread freed lately, if there is any. That is asked for first: what `body` makes of values in registers
-    /// is then written where it is to be. Made before, it would lie on the stack meanwhile in parts, and be read from there as
-    /// a whole, for which the processor has to wait until all parts are in its cache (a tenth of what a short message cost). The same
-    /// goes for a package: so `body` makes that too.
+    /// A signal in memory that the thread freed lately, if there is any. The memory is taken first, so that `body` writes its
+    /// values from registers directly into place. A body made earlier would be written to the stack in parts and read back as a
+    /// whole, and the processor would have to wait until all parts are in its cache. The same goes for a package, so `body` makes
+    /// that too.
     #[inline(always)]
     pub(crate) fn recent(body: impl FnOnce() -> Body) -> Box<Signal> {
         let place = match own_row().recent.take() {
@@ -189,7 +190,7 @@ impl Signal {
         };
         Box::write(place, Signal { next: std::ptr::null_mut(), body: body() })
     }
-    /// A message with nothing to free but its own memory.
+    /// True for a message that has nothing to free but its own memory.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         match &self.body {
@@ -198,13 +199,14 @@ impl Signal {
             _ => false,
         }
     }
-    /// Frees it. Nearly always that is a message which holds nothing (any more): then it is not asked what else it could be.
+    /// Frees the signal. Nearly always it is a message that holds nothing (any more), so that case is tested first.
     #[inline]
     pub fn discard(self: Box<Signal>) {
         match self.is_plain() {
             true => {
                 let place = Box::into_raw(self).cast::<MaybeUninit<Signal>>();
-                // SAFETY: from `into_raw`; none of its fields has anything to free, so the memory is all. Its size is as asserted above.
+                // SAFETY: from `into_raw`; none of its fields has anything to free, so only the memory is left. Its size is as
+                // asserted above.
                 unsafe {
                     if !own_row().recent.keep(place.cast()) {
                         drop(Box::from_raw(place));
@@ -214,7 +216,7 @@ impl Signal {
             false => drop(self),
         }
     }
-    /// From somebody who is no process.
+    /// A message that does not come from a process.
     pub fn message(data: Package) -> Box<Signal> {
         Signal::message_of(Term::NONE, data)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-/// As many as stock has: the last is more than any machine's memory.
+/// The number of steps that stock has: the last is more than the memory of any computer.
 const STEPS: usize = 137;
 
 static SIZES: LazyLock<Vec<usize>> = LazyLock::new(|| {
@@ -24,12 +24,12 @@ pub fn all() -> &'static [usize] {
     &SIZES
 }
 
-/// Which is the smallest step that holds `words`.
+/// The index of the smallest step that holds `words`.
 pub fn step(words: usize) -> usize {
     SIZES.partition_point(|&s| s < words)
 }
 
-/// The smallest step that holds `words`; the last, which no machine has, for more.
+/// The smallest step that holds `words`; for more than the last step holds, the last, which is more than any computer has.
 pub fn at_least(words: usize) -> usize {
     SIZES[step(words).min(STEPS - 1)]
 }

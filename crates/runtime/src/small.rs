@@ -1,11 +1,11 @@
-//! Messages of a few words, as most are: the signal that brings one has it in itself. On its way a message is then one line of the
-//! cache and one block of memory instead of two; where sender and receiver have different cores, that line is what each message waits
-//! for. In the queue of messages it stays so until `receive` looks at it: then its words go to the heap, and it is a message as others.
+//! Messages of a few words, as most are: the signal itself holds the words. On its way such a message is one cache line and one
+//! block of memory instead of two. If sender and receiver run on different cores, that line is what each message waits for. In the
+//! message queue it stays so until `receive` looks at it: then its words go to the heap, and it becomes a message like the others.
 //!
-//! With a shared heap a pointer is less work, for who looks at the message soon. But what is in a long queue is copied by the next
-//! collections, and who referred into its sender's block keeps him from collecting that alone. So who has been sent much since he
-//! took what had come to him is sent the words themselves, which are no root. There they refer to no literals either: those that leave
-//! are looked for from roots.
+//! With a shared heap, a pointer is less work if the receiver looks at the message soon. But the next collections copy what is in a
+//! long queue, and a message that refers into its sender's block keeps the sender from collecting that block alone. So a receiver
+//! that was sent many messages since it last drained its inbox is sent the words themselves, which are no root. Such words do not
+//! refer to literals either: literals that are being freed are looked for from roots.
 
 use crate::messages::{Cost, Timed};
 use crate::package::{Package, is_in_heap};
@@ -19,16 +19,17 @@ use heddle_term::heap::{Heap, OffHeap};
 use heddle_term::{Header, Kind, Term, holding};
 use std::ptr::null_mut;
 
-/// As many as a line has room for.
+/// As many words as the cache line has room for.
 pub const WORDS: usize = 4;
 
-/// What owns something elsewhere is on a list that a signal has no room for. Alone it has so few words, in another term it has more.
+/// A term that owns something outside the heap is on a list, for which a signal has no room. Such a term can have few enough words only
+/// if it is the whole message: inside another term it has more.
 #[inline(always)]
 fn is_plain(term: Term) -> bool {
     !term.kind().is_some_and(Kind::is_off_heap)
 }
 
-/// The signal that brings what is in no process' heap, to a process or from it to itself. None if the term is none of that.
+/// The signal for a term that is in no process heap, to another process or to the sender itself. None if the term is in a heap.
 #[inline(always)]
 pub(crate) fn bare(p: &Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Option<Outgoing> {
     if !Keep::live().keeps_all_of(term) {
@@ -39,7 +40,7 @@ pub(crate) fn bare(p: &Process, term: Term, count: impl FnOnce(Cost) -> Timed) -
     Some(Outgoing { signal, refers: false })
 }
 
-/// The signal that brings `term`, of `p`'s heap, from it to another process or itself, `to`. `count` as for `Package::message`.
+/// The signal that brings `term`, of `p`'s heap, to the process `to`, which may be `p` itself. `count` as for `Package::message`.
 #[inline(always)]
 pub(crate) fn message(
     p: &mut Process,
@@ -79,7 +80,7 @@ fn fits(term: Term, words: usize) -> bool {
     words.wrapping_sub(1) < WORDS && is_plain(term)
 }
 
-/// With the message area: what is in it goes by reference, however short.
+/// With the message area: a term that is in the area goes by reference, however short it is.
 #[inline(always)]
 fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::shared();
@@ -94,7 +95,7 @@ fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost)
     }
 }
 
-/// Who was sent more by a thread since he took what had come to him has a long queue.
+/// A receiver that a thread has sent at least this many messages since it last drained its inbox has a long queue.
 pub(crate) const CROWD: u8 = 12;
 
 #[inline(always)]
@@ -109,14 +110,14 @@ fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, coun
     Outgoing { signal: Signal::recent(|| Body::message(from, Package::by_pointer(p, term), None)), refers }
 }
 
-/// Of a term of the shared heap; 0 if these are too many.
+/// The words of a term of the shared heap; 0 if there are too many.
 #[inline(never)]
 fn few_words(term: Term) -> usize {
     let words = flat_size_to(term, Keep::NOTHING, WORDS);
     if fits(term, words) { words } else { 0 }
 }
 
-/// `count` words are what the copy needs, and as many as there is room for.
+/// `count`: the words that the copy needs, at most as many as there is room for.
 #[inline(always)]
 fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<Signal> {
     debug_assert!(count <= WORDS);
@@ -125,7 +126,7 @@ fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<S
         Signal::recent(|| Body::Small { from, words: [0; WORDS], count: count as u8, is_list, is_old: false, before: null_mut() });
     if let Body::Small { words, .. } = &mut signal.body {
         let mut off_heap = OffHeap::new();
-        // SAFETY: by the caller's word. Who takes the signal moves it with the pointers that the words have among them (`settle`).
+        // SAFETY: the caller counted the words. The thread that takes the signal relocates the pointers among the words (`settle`).
         unsafe { copy_to_keeping(term, words.as_mut_ptr(), &mut off_heap, keep) };
         debug_assert!(off_heap.head.is_null());
     }
@@ -133,23 +134,23 @@ fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<S
     signal
 }
 
-/// The term whose first words are here.
+/// The term whose first words these are.
 #[inline(always)]
 pub(crate) fn root(words: *const u64, is_list: bool) -> Term {
     if is_list { Term::cons(words) } else { Term::boxed(words) }
 }
 
-/// What the signal brings in itself moves into `heap`. It goes on as a message of something without memory.
+/// Moves the words that the signal holds into `heap`. The signal becomes a message without memory of its own.
 #[inline(always)]
 pub(crate) fn settle(signal: &mut Signal, heap: &mut Heap) {
     let Body::Small { from, words, count, is_list, .. } = &mut signal.body else { return };
     let count = *count as usize;
     let to = heap.alloc(count);
     let only_root = if *is_list { 2 } else { 1 + Header::from_raw(words[0]).arity() };
-    // SAFETY: the words are whole objects, which only their root points to from elsewhere; the heap made room for as many.
+    // SAFETY: the words are whole objects, to which nothing outside points but their root; the heap made room for `count` words.
     unsafe {
         if count == only_root {
-            // Nothing among them points to another.
+            // None of them points to another.
             for (n, &word) in words[..count].iter().enumerate() {
                 *to.add(n) = word;
             }

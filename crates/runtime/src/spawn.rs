@@ -28,7 +28,7 @@ pub struct EntryPoints {
     pub apply: *const u64,
     /// The continuation below the first frame: ends the process normally.
     pub exit: *const u64,
-    /// Where native tasks stand: runs a slice of one (`task::slice`).
+    /// Where native tasks stand: the code cell runs a slice of one (`task::slice`).
     pub task: *const u64,
 }
 // SAFETY: addresses of immortal cells.
@@ -53,7 +53,7 @@ impl Default for SpawnOptions {
     }
 }
 
-/// What new processes are limited to.
+/// The limit for new processes.
 pub fn default_max_heap() -> MaxHeap {
     MaxHeap {
         size_words: MAX_HEAP_WORDS.load(Ordering::Relaxed),
@@ -63,7 +63,7 @@ pub fn default_max_heap() -> MaxHeap {
     }
 }
 
-/// Processes that are spawned meanwhile may find some of it.
+/// Processes that are spawned meanwhile may get some of the new values and some of the old.
 pub fn set_default_max_heap(max: MaxHeap) {
     MAX_HEAP_WORDS.store(max.size_words, Ordering::Relaxed);
     MAX_HEAP_KILL.store(max.kill, Ordering::Relaxed);
@@ -98,7 +98,7 @@ pub fn create(mfa: Mfa, args: Term, mut parent: Option<&mut Process>, options: &
     Some(begin(pid, local, args, options))
 }
 
-/// The process stands where it applies its function to `args`, which are of its heap.
+/// Makes the process stand where it applies its function to `args`, which are in its heap.
 fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> ProcRef {
     let entry = ENTRY_POINTS.get().expect("engine started");
     local.ip = entry.apply;
@@ -121,7 +121,7 @@ pub fn entry_of(export: &Export) -> *const u64 {
     entry.load(Ordering::Acquire)
 }
 
-/// Creates and starts in one go.
+/// Creates and starts a process.
 pub fn spawn(mfa: Mfa, args: Term, parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
     let p = create(mfa, args, parent, options)?;
     sched::start_process(p);

@@ -1,16 +1,15 @@
-//! A process' stack, as those see it who look at it from outside; and the mark that tells the collector which part of it did not
-//! change.
+//! The stack of a process, as others see it; and the mark that tells the collector which part of it did not change.
 //!
-//! Only the running function writes its frame. So the frames below one whose return address is still there are as they were when
-//! it was called. The collector uses that (generational stack collection, Cheng, Harper and Lee 1998): after a minor collection it
-//! exchanges a return address near the top, the *marked* one, for one that leads to the engine's `mark_returned`. At the next one,
-//! if it is still there, nothing below it was written. What it refers to has then survived twice and is promoted, so it is *clean*:
-//! nothing in it is young, and no minor collection needs to look at it again. A recursion of depth N that allocates no longer looks
-//! at N frames a collection.
+//! Only the running function writes its frame. So the frames below one whose return address is still there are as they were when it
+//! was called. The collector uses that (Cheng, Harper and Lee, "Generational Stack Collection and Profile-Driven Pretenuring",
+//! 1998): after a minor collection it exchanges a return address near the top, the *marked* one, for one that leads to the engine's
+//! `mark_returned`. If that is still there at the next collection, nothing below it was written. What the part below refers to has
+//! then survived twice and is promoted, so it is *clean*: nothing in it is young, and no minor collection needs to look at it
+//! again. A recursion of depth N that allocates then no longer has N frames looked at in each collection.
 //!
-//! Whoever returns through the mark has it moved down the stack. Who leaves frames otherwise (exceptions, `hibernate`) need not
-//! know of it: then the word where it was is gone or another one, and the collector looks at all again. That cannot be mistaken,
-//! because all words of a stack are written before a collection may come, and only `set` writes marks.
+//! When a function returns through the mark, the mark is moved down the stack. Code that leaves frames in another way (exceptions,
+//! `hibernate`) need not know of it: the mark's word is then gone or another one, and the collector looks at the whole stack again.
+//! That cannot be mistaken, because all words of a stack are written before a collection may come, and only `set` writes marks.
 //!
 //! Readers use `words`, which puts the return address back that the mark stands for.
 
@@ -23,7 +22,7 @@ use std::sync::atomic::AtomicUsize;
 /// `erlang:system_flag(backtrace_depth, N)`.
 pub static BACKTRACE_DEPTH: AtomicUsize = AtomicUsize::new(8);
 
-/// The mark is at least this many words below the top: nearer ones would be returned through at once.
+/// The mark is at least this many words below the top: the process would return through a nearer one at once.
 const DISTANCE_WORDS: usize = 64;
 
 /// Where the mark is in a process' stack. Places are counted in words from the stack's end, because collections move it.
@@ -31,7 +30,7 @@ const DISTANCE_WORDS: usize = 64;
 pub struct Mark {
     /// Place of the marked return address; 0 if there is none.
     at: u32,
-    /// So many words at the end of the stack refer to nothing young.
+    /// The words at the end of the stack that refer to nothing young.
     clean: u32,
     /// The return address that stood there.
     target: Term,
@@ -50,7 +49,7 @@ pub fn clean_words(p: &Process) -> usize {
     mark(p).clean as usize
 }
 
-/// What stands for a marked return address: none before the engine is there.
+/// The word that replaces a marked return address; None before the engine has started.
 fn marked_word() -> Option<Term> {
     frames::CELLS.get().map(|cells| Term::from_raw(cells.mark as u64 | TAG_CONTINUATION))
 }
@@ -59,14 +58,14 @@ fn slot(p: &Process, at: u32) -> *mut u64 {
     p.end.wrapping_sub(at as usize)
 }
 
-/// Is the mark where it was set?
+/// True if the mark is where it was set.
 fn is_there(p: &Process) -> bool {
     let at = mark(p).at;
     // SAFETY: the stack is initialised from `stop` to `end`.
     at != 0 && at as usize <= p.stack_words() && unsafe { Some(Term::from_raw(*slot(p, at))) == marked_word() }
 }
 
-/// Before a minor collection visits the stack: what is known of it, if anything, still holds.
+/// Before a minor collection visits the stack: drops what is known of the stack, unless it still holds.
 pub fn before_minor(p: &mut Process) {
     if p.rare_if_any().is_some() && !is_there(p) {
         p.rare().mark = Mark::NONE;
@@ -80,7 +79,7 @@ pub fn after_minor(p: &mut Process) {
     set(p, DISTANCE_WORDS, unchanged);
 }
 
-/// A major collection makes everything young.
+/// A major collection makes everything young, so the mark goes.
 pub fn before_major(p: &mut Process) {
     if is_there(p) {
         take_away(p);
@@ -90,27 +89,27 @@ pub fn before_major(p: &mut Process) {
     }
 }
 
-/// After a collection of the shared heap visited the stack: all that it refers to is old, so all below a new mark is clean.
+/// After a collection of the shared heap visited the stack: all that it refers to is old, so everything below a new mark is clean.
 pub(crate) fn all_is_old(p: &mut Process) {
     take_away(p);
     set(p, DISTANCE_WORDS, u32::MAX);
 }
 
-/// The process returns through the mark, and to the address that is given; its stack's top is `s` now.
+/// The process returns through the mark, to the address that is returned here; the top of its stack is `s` now.
 pub fn returned_through(p: &mut Process, s: *mut u64) -> *const u64 {
     let Mark { clean, target, .. } = mark(p);
     p.stop = s;
-    // Further down with each quarter of the stack that is left, so that a long way back finds few marks.
+    // The new mark is further down by a quarter of the stack that is left, so that a long way back meets few marks.
     set(p, DISTANCE_WORDS.max(p.stack_words() / 4), clean);
     (target.raw() - TAG_CONTINUATION) as *const u64
 }
 
-/// Where a process that was to go on at `to` goes on truly: a return address may have been read that was the mark.
+/// Where a process really goes on that should go on at `to`: `to` may be a return address that was read where the mark is.
 pub fn unmarked(p: &mut Process, to: *const u64) -> *const u64 {
     if frames::CELLS.get().is_some_and(|cells| cells.mark == to) { returned_through(p, p.stop) } else { to }
 }
 
-/// The return address stands where it stood. The mark must be there, if there is one.
+/// Puts the marked return address back. The mark must be in place, if there is one.
 fn take_away(p: &mut Process) {
     let Mark { at, target, .. } = mark(p);
     if at != 0 {
@@ -119,11 +118,11 @@ fn take_away(p: &mut Process) {
     }
 }
 
-/// Marks the first return address at least `distance` words below the top. Of the `clean` words those below the mark are clean.
+/// Marks the first return address at least `distance` words below the top. Of the `clean` words, those below the mark are clean.
 fn set(p: &mut Process, distance: usize, clean: u32) {
     let mut mark = Mark::NONE;
     if let Some((at, word)) = find(p, distance).and_then(|at| Some((at, marked_word()?))) {
-        // SAFETY: `find` gives a place in the stack.
+        // SAFETY: `find` returns a place in the stack.
         let target = unsafe { std::mem::replace(&mut *slot(p, at), word.raw()) };
         mark = Mark { at, clean: clean.min(at - 1), target: Term::from_raw(target) };
     }
@@ -132,7 +131,7 @@ fn set(p: &mut Process, distance: usize, clean: u32) {
     }
 }
 
-/// Place of a return address that is nobody's business but the engine's: tracing looks for its frames in the stack itself.
+/// The place of a return address that only the engine uses; tracing looks for the addresses of its own frames in the stack itself.
 fn find(p: &Process, distance: usize) -> Option<u32> {
     let words = u32::try_from(p.stack_words().checked_sub(distance)?).ok()?;
     (1..=words).rev().find(|&at| {
@@ -142,7 +141,7 @@ fn find(p: &Process, distance: usize) -> Option<u32> {
     })
 }
 
-/// The words of the stack with their addresses, from the top down.
+/// The words of the stack with their addresses, from the top down. A marked word is shown as the return address it replaces.
 pub fn words(p: &Process) -> impl Iterator<Item = (*mut u64, Term)> + '_ {
     let marked = marked_word();
     let mut slot = p.stop;
@@ -170,7 +169,7 @@ pub fn callers(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
         .map(|(_, word)| (word.raw() - TAG_CONTINUATION) as *const u64)
 }
 
-/// As `callers`, with one for each row of equal ones, until `f` says that it wants no more.
+/// As `callers`, but equal neighbours count once, until `f` returns false.
 #[inline(always)]
 pub fn each_different_caller(p: &Process, mut f: impl FnMut(*const u64) -> bool) {
     let marked = marked_word().map_or(0, Term::raw);

@@ -1,22 +1,22 @@
-//! Stopping the world: for crash dumps, and for who wants to see all processes as they are. The others stop where they would take
-//! their next process, and go on once all who stopped them let them.
+//! Stop-the-world: for crash dumps, and for callers that must see all processes as they are. The other schedulers stop before they
+//! take their next process, and go on when all threads that stopped them have released them.
 
 use crate::{private, qsbr, sched, shared, time};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// How many stopped the others.
+/// The number of threads that stopped the others.
 static STOPS: Mutex<usize> = Mutex::new(0);
 static LET_GO: Condvar = Condvar::new();
-/// Why schedulers are to come to a stop, as bits: what they look at before each process. SeqCst with the set of the idle, see
+/// Why schedulers must stop, as bits. A scheduler reads it before each process. SeqCst with the set of idle schedulers, see
 /// `sched::park`.
 static ALARM: AtomicU8 = AtomicU8::new(0);
-/// Somebody stopped the others.
+/// A thread stopped the others.
 const STOP: u8 = 1;
-/// The shared heap is to be collected (`shared::world`).
+/// The shared heap will be collected (`shared::world`).
 pub(crate) const COLLECTION: u8 = 2;
-/// Schedulers that stand still.
+/// Schedulers that have stopped.
 static STILL: AtomicUsize = AtomicUsize::new(0);
 
 #[inline(always)]
@@ -37,7 +37,7 @@ pub(crate) fn end_alarm(why: u8) {
     ALARM.fetch_and(!why, Ordering::SeqCst);
 }
 
-/// A scheduler, or private thread, between two processes does what the alarm is for.
+/// Called by a scheduler or a private thread between two processes: does what the alarm asks for.
 #[cold]
 pub(crate) fn heed() {
     if shared::world::is_wanted() {
@@ -48,14 +48,14 @@ pub(crate) fn heed() {
     }
 }
 
-/// Stops the other schedulers; false if some did not come to a stop in so many ms (nobody does who stops others himself). To be
-/// followed by `release_others`, unless the machine ends.
+/// Stops the other schedulers. False if some did not stop within `limit_ms` (a scheduler that itself stops the others does not
+/// stop). `release_others` must follow, unless the VM ends.
 pub fn stop_others(limit_ms: u64) -> bool {
     *STOPS.lock().unwrap() += 1;
     wait_for_others(limit_ms)
 }
 
-/// The same, unless somebody else does it now: the caller's slice should end then.
+/// As `stop_others`, unless another thread has the others stopped now. Then the result is None, and the caller's slice should end.
 pub fn stop_others_alone(limit_ms: u64) -> Option<bool> {
     let mut stops = STOPS.lock().unwrap();
     if *stops > 0 {
@@ -83,7 +83,7 @@ fn wait_for_others(limit_ms: u64) -> bool {
     true
 }
 
-/// The caller's stop is over, whatever came of it.
+/// Ends the caller's stop, whether or not all others had stopped.
 pub fn release_others() {
     let mut stops = STOPS.lock().unwrap();
     *stops -= 1;
@@ -93,7 +93,7 @@ pub fn release_others() {
     }
 }
 
-/// As `stand`, for a private thread, which is looked at itself (`private::others_run`).
+/// As `stand`, for a private thread. It is not counted in `STILL`: `private::others_run` looks at these threads themselves.
 #[cold]
 pub(crate) fn wait_until_over() {
     qsbr::offline_for_long();
@@ -105,7 +105,7 @@ pub(crate) fn wait_until_over() {
     qsbr::online();
 }
 
-/// A scheduler stands still as long as it is wanted.
+/// A scheduler stands still as long as a stop is wanted.
 #[cold]
 fn stand() {
     qsbr::offline_for_long();
@@ -113,14 +113,14 @@ fn stand() {
     qsbr::online();
 }
 
-/// The same for one that holds nothing already.
+/// As `stand`, for a thread that is offline already.
 pub(crate) fn stand_outside() {
     STILL.fetch_add(1, Ordering::SeqCst);
     let mut stops = STOPS.lock().unwrap();
     while *stops > 0 {
         stops = LET_GO.wait(stops).unwrap();
     }
-    // Under the lock: who stops the others next must not count this one, which goes on.
+    // Under the lock: the next thread that stops the others must not count this one, which goes on.
     STILL.fetch_sub(1, Ordering::SeqCst);
     drop(stops);
 }

@@ -1,17 +1,18 @@
-//! The one word that says what may happen to a process, and its transitions. Nobody else does a compare-and-swap on it. The signals that
-//! arrived are in it as well (`inbox`): who sends something and wakes the process does one compare-and-swap for both, and so does the
-//! scheduler that begins to run it and takes what is there.
+//! The state word, which says what may happen to a process, and its transitions. No other file does a compare-and-swap on it. The
+//! arrived signals are in the word as well (`inbox`): a sender puts a signal there and wakes the process with one compare-and-swap,
+//! and a scheduler that begins to run the process takes the signals with one.
 //!
 //! - QUEUED: on some run queue (at most one). RUNNING: a scheduler runs it. DIRTY: a dirty thread has it (or its queue).
 //! - ACTIVE: there is a reason to run: a signal arrived, or the slice ended. Set by wakers at any time.
 //! - Invariant: ACTIVE without QUEUED, RUNNING or DIRTY lasts only inside a transition.
-//! - DETACHED (with DIRTY): the dirty thread blocks, or has not taken it yet, and touches nothing of it. Then a signal makes it
-//!   QUEUED, and the scheduler that takes it is RUNNING it only to handle its signals.
-//! - URGENT: somebody of a higher priority waits for an answer. It stands among those of that priority until its signals are handled.
-//! - LEFT_BEHIND: it was taken out of its turn, so its entry on some run queue means nothing. Whoever meets the entry drops it;
-//!   becoming runnable makes it good again. The memory stays as long.
-//! - AWAITS: it waits, for an answer as it seems (`partner`).
-//! - IN_HAND: its owner took signals, and has handled them all if he says so (`ProcShared::has_heard_all`).
+//! - DETACHED (with DIRTY): the dirty thread blocks, or has not taken the process yet, and touches nothing of it. Then a signal
+//!   makes it QUEUED, and the scheduler that takes it is RUNNING it only to handle its signals.
+//! - URGENT: a process of a higher priority waits for an answer. The process is queued with those of that priority until its
+//!   signals are handled.
+//! - LEFT_BEHIND: it was taken out of turn, so its entry on some run queue is stale. A scheduler that meets the entry drops it; if
+//!   the process becomes runnable before that, the entry is valid again. The memory is not freed before the entry is met.
+//! - AWAITS: it waits, probably for an answer (`partner`).
+//! - IN_HAND: its owner took signals. They are all handled if the owner has said so (`ProcShared::has_heard_all`).
 
 use crate::inbox::Arrived;
 use crate::level::Level;
@@ -28,7 +29,7 @@ const ACTIVE: u32 = 8;
 const EXITING: u32 = 16;
 const FREE: u32 = 32;
 const SUSPENDED: u32 = 64;
-/// Something came since the last collection of the shared heap that may refer to what was young then.
+/// A signal came since the last collection of the shared heap that may refer to what was young then.
 const REFERRED: u32 = 128;
 const IN_HAND: u32 = 1 << 8;
 const DETACHED: u32 = 1 << 9;
@@ -37,13 +38,13 @@ const URGENCY_SHIFT: u32 = 11;
 const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
 const LEFT_BEHIND: u32 = 1 << 13;
 const AWAITS: u32 = 1 << 14;
-/// Ran, or was sent something, since the last collection of the shared heap: what it refers to may be young.
+/// It ran, or was sent something, since the last collection of the shared heap: what it refers to may be young.
 const TOUCHED: u32 = 1 << 15;
 const LEVEL_SHIFT: u32 = 16;
 const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
 const _: () = assert!(LEVEL_MASK >> FLAG_BITS == 0);
 
-/// The word, and hints for who takes the signals.
+/// The state word, and prefetching hints for the thread that takes the signals.
 pub struct ProcState(pub(crate) FlaggedStack<Signal>, pub(crate) Trail);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,14 +76,14 @@ impl Snapshot {
     pub fn is_in_hand(self) -> bool {
         self.0 & IN_HAND != 0
     }
-    /// Its own.
+    /// The level of its own priority, whether or not it is URGENT.
     pub fn level(self) -> Level {
         Level::new(own_level(self.0) as usize).expect("five bits")
     }
     pub fn priority(self) -> Priority {
         self.level().class()
     }
-    /// Among whom it waits for its turn.
+    /// The level with which it is queued.
     #[inline]
     pub fn queue_level(self) -> Level {
         Level::new(queue_level(self.0) as usize).expect("five bits")
@@ -107,12 +108,12 @@ fn queue_level(s: u32) -> u32 {
     if s & URGENT != 0 { own_level(s).min(asker()) } else { own_level(s) }
 }
 
-/// May be put on a run queue: nobody has it, or its dirty thread lets others handle its signals.
+/// True if it may be put on a run queue: no thread has it, or its dirty thread lets others handle its signals.
 fn is_free_to_queue(s: u32) -> bool {
     s & (QUEUED | RUNNING | FREE) == 0 && (s & DIRTY == 0 || s & DETACHED != 0)
 }
 
-/// Queued: by a new entry, or by the one that was left behind.
+/// Sets QUEUED: for a new entry, or the stale one, which is valid again.
 fn queue(s: u32) -> u32 {
     if s & LEFT_BEHIND != 0 { (s | QUEUED) & !LEFT_BEHIND } else { s | QUEUED }
 }
@@ -127,13 +128,13 @@ pub(crate) fn awake(s: u32) -> u32 {
     }
 }
 
-/// With what arrived comes a term that is in a heap.
+/// A term that is in a heap comes with what arrived, if `is_so`.
 #[inline(always)]
 pub(crate) fn referred(s: u32, is_so: bool) -> u32 {
     s | if is_so { REFERRED } else { 0 }
 }
 
-/// Something arrived for which somebody of this priority waits.
+/// Something arrived for which a process of priority `asker` waits.
 pub(crate) fn awake_for(asker: Priority) -> impl Fn(u32) -> u32 {
     move |s| {
         let s = awake(s);
@@ -150,7 +151,7 @@ pub(crate) fn put((old, new): Change) -> Put {
     if old & (QUEUED | LEFT_BEHIND) == 0 && new & QUEUED != 0 { Put::Enqueue } else { Put::Nothing }
 }
 
-/// Behind `awake_for`.
+/// As `put`, for a change by `awake_for`.
 pub(crate) fn put_for((old, new): Change) -> Put {
     match put((old, new)) {
         Put::Nothing if new & QUEUED != 0 && queue_level(new) < queue_level(old) => Put::Again,
@@ -158,27 +159,28 @@ pub(crate) fn put_for((old, new): Change) -> Put {
     }
 }
 
+/// What a thread that changed the state must do with the run queues.
 #[must_use]
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum Put {
     /// The caller set QUEUED and must put the process on a run queue.
     Enqueue,
-    /// It is queued, behind others than it should be: its identity goes on a queue as well.
+    /// The process is queued after others that are now less urgent: its identity goes on a queue as well.
     Again,
     Nothing,
 }
 
-/// What a scheduler that met a process on its queue is to do.
+/// What a scheduler that met a process on its queue must do.
 #[must_use]
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum Taken {
     /// Run it; it is RUNNING now.
     Run(Arrived),
-    /// Handle its signals only: somebody of a higher priority waits for them, or its dirty thread has it.
+    /// Handle its signals only: a process of a higher priority waits for that, or its dirty thread has it.
     Signals(Arrived),
     /// It was taken before.
     Nothing,
-    /// As `Nothing`, and this was the last that knew of it: free its memory.
+    /// As `Nothing`, and this was the last entry that referred to it: free its memory.
     Free,
 }
 
@@ -197,24 +199,24 @@ impl ProcState {
         self.0.change(f)
     }
 
-    /// It has a reason to run.
+    /// There is a reason to run.
     #[inline]
     pub fn wake(&self) -> Put {
         put(self.update(awake))
     }
 
-    /// What arrived so far, by the owner.
+    /// Takes the signals that arrived so far. Called by the owner.
     pub(crate) fn take_signals(&self) -> Arrived {
         Arrived(self.0.take(|s, any| (if any { s | IN_HAND } else { s }, any)).1)
     }
 
-    /// A scheduler took it from its queue. It takes what arrived as well.
+    /// A scheduler took the process from its queue. Takes the arrived signals as well.
     pub fn start_running(&self) -> Taken {
         self.start(|s| {
             if s & QUEUED == 0 {
                 s & !LEFT_BEHIND
             } else if s & DIRTY != 0 && s & DETACHED == 0 {
-                // Its dirty thread is back, and it will look at its signals itself.
+                // Its dirty thread is back, and will handle its signals itself.
                 s & !QUEUED
             } else {
                 (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING
@@ -226,14 +228,14 @@ impl ProcState {
     fn start(&self, mut f: impl FnMut(u32) -> u32) -> Taken {
         let ((old, new), signals) = self.0.take(|s, is_something_there| {
             let new = f(s);
-            // It runs elsewhere if it was not queued.
+            // A process that was not queued runs elsewhere.
             let takes = s & QUEUED != 0 && new & RUNNING != 0 && is_something_there;
             (if takes { new | IN_HAND } else { new }, takes)
         });
         taken(old, new, Arrived(signals))
     }
 
-    /// A scheduler met its identity on a queue: takes it although its entry is elsewhere.
+    /// A scheduler met the identity of a process on a queue: takes the process although its entry is elsewhere.
     pub fn start_out_of_turn(&self) -> Taken {
         let taken = self.start(|s| {
             if s & (QUEUED | URGENT) != QUEUED | URGENT || (s & DIRTY != 0 && s & DETACHED == 0) {
@@ -242,11 +244,11 @@ impl ProcState {
                 (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING | LEFT_BEHIND
             }
         });
-        // An identity keeps no memory.
+        // An identity does not keep the memory.
         if taken == Taken::Free { Taken::Nothing } else { taken }
     }
 
-    /// Takes it, on whatever thread, if nobody has it and it has no reason to run. `stop_running` must follow.
+    /// Takes the process, on whatever thread, if no thread has it and it has no reason to run. `stop_running` must follow.
     #[must_use]
     pub fn start_idle(&self) -> bool {
         let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | LEFT_BEHIND;
@@ -254,15 +256,15 @@ impl ProcState {
         old != new
     }
 
-    /// The owner is about to wait: forgets wake-ups whose cause it has seen. Must be followed by one more look at what arrived: that
-    /// finds what came before, with which ACTIVE was set, and what comes later sets it again.
+    /// The owner is about to wait: forgets wake-ups whose cause it has seen. Another look at the inbox must follow. It finds what
+    /// came before, for which ACTIVE was set; what comes later sets ACTIVE again.
     pub fn clear_active(&self) {
         if self.0.flags(Ordering::Relaxed) & ACTIVE != 0 {
             self.update(|s| s & !ACTIVE);
         }
     }
 
-    /// The owner gives it up; `more` when it wants to run again, `awaits` when it waits for an answer.
+    /// The owner lets the process go. `more`: it wants to run again; `awaits`: it waits for an answer.
     pub fn stop_running(&self, more: bool, awaits: bool) -> Put {
         put(self.update(|s| {
             let s = (s & !(RUNNING | DIRTY | DETACHED | IN_HAND)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
@@ -270,11 +272,11 @@ impl ProcState {
         }))
     }
 
-    /// From a scheduler to the dirty threads. Until one takes it, others handle its signals.
+    /// Passes the process from a scheduler to the dirty threads. Until one takes it, others handle its signals.
     pub fn go_dirty(&self) -> Put {
         self.detach_from(RUNNING)
     }
-    /// Its dirty thread is going to block.
+    /// Its dirty thread is about to block.
     pub fn detach(&self) -> Put {
         self.detach_from(0)
     }
@@ -284,29 +286,30 @@ impl ProcState {
     }
     fn detach_from(&self, less: u32) -> Put {
         put(self.update(|s| {
-            // Who helps may find that the dirty thread waits for it: DETACHED stays until `attach`.
+            // The dirty thread may already wait for the scheduler that handles the signals: DETACHED stays until `attach`.
             let s = (s & !(less | IN_HAND)) | DIRTY | DETACHED;
             if s & ACTIVE != 0 && s & EXITING == 0 && is_free_to_queue(s) { queue(s) } else { s }
         }))
     }
-    /// The dirty thread wants it back. False while somebody handles its signals.
+    /// The dirty thread wants the process back. False while another thread handles its signals.
     #[must_use]
     pub fn attach(&self) -> bool {
         let (_, new) = self.update(|s| if s & RUNNING != 0 { s } else { s & !DETACHED });
         new & DETACHED == 0
     }
 
-    /// Notes that it runs, or is sent something. False if that was noted before (see `shared::touched`).
+    /// Notes that the process runs, or is sent something. False if that was noted before (see `shared::touched`).
     #[inline]
     pub(crate) fn touch(&self) -> bool {
-        // Relaxed: looked at while the world stands still, and whoever stops it sees what was done before.
+        // Relaxed: read while the world is stopped, and the thread that stops it sees what was done before.
         self.0.flags(Ordering::Relaxed) & TOUCHED == 0 && self.update(|s| s | TOUCHED).0 & TOUCHED == 0
     }
-    /// While the world stands still: something may have come that refers to what is young.
+    /// Called while the world is stopped: true if a signal may have come that refers to young data.
     pub(crate) fn is_referred(&self) -> bool {
         self.0.flags(Ordering::Relaxed) & REFERRED != 0
     }
-    /// The shared heap was collected: all it refers to is old, until it is touched. One that a thread has goes on touching: false then.
+    /// The shared heap was collected: all that the process refers to is old, until it is touched. Returns false if a thread has the
+    /// process: then it is touched again.
     pub(crate) fn was_collected(&self) -> bool {
         let (_, new) = self.update(|s| (if s & (RUNNING | DIRTY) == 0 { s & !TOUCHED } else { s | TOUCHED }) & !REFERRED);
         new & TOUCHED == 0
@@ -315,7 +318,8 @@ impl ProcState {
     pub fn set_exiting(&self) {
         self.update(|s| s | EXITING);
     }
-    /// It is gone. False while an entry on a run queue still refers to it: whoever meets that frees the memory.
+    /// The process is gone. False while an entry on a run queue still refers to it: the scheduler that meets the entry frees the
+    /// memory.
     #[must_use]
     pub fn set_free(&self) -> bool {
         let (_, new) = self.update(|s| {
@@ -333,7 +337,7 @@ impl ProcState {
 }
 
 fn taken(old: u32, new: u32, arrived: Arrived) -> Taken {
-    // A process is never QUEUED and RUNNING: one that runs now was only met again.
+    // A process is never QUEUED and RUNNING: one that is RUNNING now was only met again.
     if old & QUEUED == 0 || new & RUNNING == 0 {
         return if old & FREE != 0 { Taken::Free } else { Taken::Nothing };
     }
@@ -346,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_who_does_nothing_is_entered_and_what_comes_meanwhile_counts() {
+    fn only_an_idle_process_is_taken_and_a_wake_up_meanwhile_queues_it() {
         let state = ProcState::new(Level::NORMAL);
         assert!(state.start_idle());
         assert!(!state.start_idle());

@@ -1,6 +1,6 @@
-//! `erlang:system_monitor`: one process hears of collections, slices, heaps and message queues that are out of the ordinary.
+//! `erlang:system_monitor`: one process is told of collections, slices, heaps and message queues that are out of the ordinary.
 //!
-//! Each limit is a number of its own that nothing reaches while nobody watches, so that the places that look compare and go on.
+//! Each limit is a number that nothing reaches while no process watches, so the places that check compare one number and go on.
 
 use crate::process::Process;
 use crate::send::message_to_pid;
@@ -12,18 +12,18 @@ use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// What is asked for; None: not watched.
+/// The limits that were asked for; None: not watched.
 #[derive(Clone, Copy, Default)]
 pub struct Limits {
     pub long_gc_ms: Option<u64>,
     pub long_schedule_ms: Option<u64>,
     pub large_heap_words: Option<u64>,
-    /// Quiet again at, told of at.
+    /// The length at which the queue counts as short again, and the one at which the watcher is told.
     pub long_queue: Option<(usize, usize)>,
     pub busy_port: bool,
-    /// Of Heddle's own: a scheduler does not come back (`watch`).
+    /// Heddle's own: a scheduler does not come back from a native (`watch`).
     pub stuck: bool,
-    // There is no distribution, so nobody hears of these.
+    // There is no distribution, so this is accepted and never told.
     pub busy_dist_port: bool,
 }
 
@@ -36,7 +36,7 @@ static QUIET_QUEUE: AtomicUsize = AtomicUsize::new(0);
 static BUSY_PORT: AtomicBool = AtomicBool::new(false);
 static STUCK: AtomicBool = AtomicBool::new(false);
 
-/// Who watches what, while it is alive.
+/// The watching process and its limits, while it is alive.
 pub fn current() -> Option<(u64, Limits)> {
     let found = *CURRENT.lock().unwrap();
     let gone = found.is_some_and(|(pid, _)| proctab::lookup(pid).is_none());
@@ -51,7 +51,7 @@ pub fn set(new: Option<(u64, Limits)>) {
     let mut current = CURRENT.lock().unwrap();
     *current = new;
     let limits = new.map_or(Limits::default(), |(_, limits)| limits);
-    // Relaxed: limits that count from some event on.
+    // Relaxed: the limits need not hold from an exact event on.
     LONG_GC_MS.store(limits.long_gc_ms.unwrap_or(u64::MAX), Ordering::Relaxed);
     LONG_SCHEDULE_MS.store(limits.long_schedule_ms.unwrap_or(u64::MAX), Ordering::Relaxed);
     LARGE_HEAP_WORDS.store(limits.large_heap_words.unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -61,7 +61,7 @@ pub fn set(new: Option<(u64, Limits)>) {
     LONG_QUEUE.store(limits.long_queue.map_or(usize::MAX, |(_, long)| long), Ordering::Relaxed);
 }
 
-/// `{monitor, Pid, What, Info}`, unless it is the watcher's own doing.
+/// Sends `{monitor, Pid, What, Info}` to the watcher, unless the process is the watcher itself.
 fn tell(p: &Process, what: &str, info: impl FnOnce(&mut Heap) -> Term) {
     tell_of(p.pid(), p.pid_term(), what, info);
 }
@@ -80,7 +80,8 @@ fn tell_of(pid: u64, subject: Term, what: &str, info: impl FnOnce(&mut Heap) -> 
 
 // ---- schedulers that do not come back ----
 
-/// `{monitor, Pid, heddle_stuck, [{Key, Value}]}`, by the thread that watches. It may have to wait until it may send at all.
+/// Sends `{monitor, Pid, heddle_stuck, [{Key, Value}]}`. Called by the thread that watches, which may have to wait until it may
+/// send at all.
 #[cold]
 pub(crate) fn stuck(stuck: &Stuck) {
     let Some(pid) = stuck.pid.filter(|_| STUCK.load(Ordering::Relaxed)) else { return };
@@ -101,7 +102,7 @@ pub(crate) fn stuck(stuck: &Stuck) {
     });
 }
 
-/// The process is about to wait, as the port is busy.
+/// The process is about to wait because the port is busy.
 pub fn waits_for_port(p: &Process, port: Term) {
     if BUSY_PORT.load(Ordering::Relaxed) {
         tell(p, "busy_port", |_| port);
@@ -115,7 +116,7 @@ pub fn watches_collections() -> bool {
     LONG_GC_MS.load(Ordering::Relaxed) != u64::MAX
 }
 
-/// A collection of so many nanoseconds is over.
+/// A collection that took `took_ns` is over.
 #[cold]
 pub fn collected(p: &Process, took_ns: u64) {
     let ms = took_ns / 1_000_000;
@@ -124,7 +125,7 @@ pub fn collected(p: &Process, took_ns: u64) {
     }
 }
 
-/// Looks at the heap as a collection left it.
+/// Checks the heap as a collection left it.
 #[inline]
 pub fn check_heap(p: &Process) {
     let limit = LARGE_HEAP_WORDS.load(Ordering::Relaxed);
@@ -155,7 +156,7 @@ pub fn watches_slices() -> bool {
     LONG_SCHEDULE_MS.load(Ordering::Relaxed) != u64::MAX
 }
 
-/// A slice of so many nanoseconds is over; it began at `from`.
+/// A slice that took `took_ns` is over; it began at the code address `from`.
 #[cold]
 pub fn ran(p: &Process, took_ns: u64, from: *const u64) {
     let ms = took_ns / 1_000_000;
@@ -193,7 +194,7 @@ fn grew(p: &Process) {
     }
 }
 
-/// A message is about to be taken out of the queue of a process that was told of.
+/// A message is about to leave the queue of a process of which the watcher was told.
 #[cold]
 pub fn shrinks(p: &Process) {
     let is_watched = LONG_QUEUE.load(Ordering::Relaxed) != usize::MAX;

@@ -1,4 +1,4 @@
-//! `erlang:system_profile`: one process or port hears which processes, ports and schedulers become active and inactive.
+//! `erlang:system_profile`: one process or port is told which processes, ports and schedulers become active and inactive.
 
 use crate::process::{ProcRef, Process};
 use crate::trace::{emit, events, flags};
@@ -27,7 +27,7 @@ static CURRENT: Mutex<Option<Profile>> = Mutex::new(None);
 static WHAT: AtomicU32 = AtomicU32::new(0);
 static ACTIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Whether somebody wants to hear of such events.
+/// True if a profiler wants to be told of such events.
 #[inline(always)]
 pub fn on(what: u32) -> bool {
     // Relaxed: counts from some event on.

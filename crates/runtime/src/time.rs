@@ -1,8 +1,8 @@
 //! Monotonic and system time. Erlang monotonic time starts at a large negative number (as stock's does) and counts
 //! nanoseconds of CLOCK_MONOTONIC; Erlang system time is that plus an offset (`time_offset`).
 //!
-//! Without time correction (`+c false`) Erlang monotonic time is counted by the system's clock: it stands still while that is behind
-//! what it was, and leaps with it.
+//! Without time correction (`+c false`) Erlang monotonic time follows the system's clock. It stands still while that clock is below
+//! the latest time that was read, and leaps forward with it.
 
 use crate::time_offset::{self, Warp};
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ pub const START_NS: i64 = -576_460_752_000_000_000;
 static ORIGIN_NS: OnceLock<i64> = OnceLock::new();
 /// `+c`: set before the clock starts.
 static CORRECTED: AtomicBool = AtomicBool::new(true);
-/// Without correction: the system's clock less Erlang monotonic time, and the latest of that.
+/// Without correction: the system's clock minus Erlang monotonic time, and the latest monotonic time that was read.
 static UNCORRECTED_OFFSET_NS: AtomicI64 = AtomicI64::new(0);
 static UNCORRECTED_LAST_NS: AtomicI64 = AtomicI64::new(START_NS);
 
@@ -44,7 +44,7 @@ pub fn set_corrected(corrected: bool) {
     CORRECTED.store(corrected, Ordering::Relaxed);
 }
 
-/// Relaxed: it is set before there are other threads.
+/// Relaxed: the value is set before there are other threads.
 #[inline]
 pub fn is_corrected() -> bool {
     CORRECTED.load(Ordering::Relaxed)
@@ -60,7 +60,8 @@ pub fn monotonic_ns() -> i64 {
     clock(libc::CLOCK_MONOTONIC) - origin + START_NS
 }
 
-/// Relaxed, all: the latest time stands for itself, and the offset is only ever behind.
+/// Relaxed throughout: no other data depends on the latest time, and a thread that reads the old offset computes a time that `last`
+/// covers.
 #[cold]
 fn uncorrected_ns(os_system: i64) -> i64 {
     init();
@@ -69,7 +70,7 @@ fn uncorrected_ns(os_system: i64) -> i64 {
     if now >= last {
         return now;
     }
-    // The clock went back. Threads that read it about the same time are no such case.
+    // The clock went back. A small difference only means that several threads read the clock at about the same time.
     if time_offset::mode() == Warp::Multi && last - now > CLOCK_WENT_BACK_NS {
         let before = os_system - now;
         let exchanged = UNCORRECTED_OFFSET_NS.compare_exchange(before, os_system - last, Ordering::Relaxed, Ordering::Relaxed);
@@ -95,7 +96,7 @@ pub fn os_system_ns() -> i64 {
     clock(libc::CLOCK_REALTIME)
 }
 
-/// Time that the machine ran on its processors, in ns.
+/// CPU time of all threads of this OS process, in ns.
 pub fn cpu_ns() -> i64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }

@@ -1,8 +1,8 @@
-//! What Erlang system time is more than Erlang monotonic time, and when that may change: the time warp modes (`+C`).
+//! The difference between Erlang system time and Erlang monotonic time, and when it may change: the time warp modes (`+C`).
 //!
-//! Without time warp the offset stays as it is at start. With a single warp it is preliminary until it is finalized, and right from
-//! then on. With many it follows the system's clock: it is looked at once a minute, and changed if the clock has leapt by more than
-//! `LEAP_NS`. Who monitors the offset is told of each change.
+//! Without time warp the offset stays as it is at start. With a single warp it is preliminary until it is finalized, and correct
+//! from then on. With multiple warps it follows the system's clock: the clock is read once a minute, and the offset is changed if
+//! the clock has leapt by more than `LEAP_NS`. Processes that monitor the offset are told of each change.
 
 use crate::links::{AliasMode, MonitorKind};
 use crate::package::Package;
@@ -38,17 +38,17 @@ static PRELIMINARY: AtomicBool = AtomicBool::new(false);
 /// Erlang system time minus Erlang monotonic time, ns.
 static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
 /// Processes that monitor the offset, and some that did.
-static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: PRUNE_AT_LEAST });
+static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: MIN_PRUNE_AT });
 
 struct Watchers {
     pids: Option<HashSet<u64>>,
-    /// Those that ended are taken out when there are as many.
+    /// Ended processes are taken out when the set has this size.
     prune_at: usize,
 }
-const PRUNE_AT_LEAST: usize = 64;
+const MIN_PRUNE_AT: usize = 64;
 
 const LOOK_EVERY_MS: u64 = 60_000;
-/// Smaller differences come from reading two clocks one after the other (guessed; ERTS takes a tenth of this).
+/// Smaller differences come from reading two clocks one after the other. (A guess; ERTS uses a tenth of this.)
 const LEAP_NS: i64 = 1_000_000;
 
 /// For `+C`, before `time::init`.
@@ -70,7 +70,7 @@ pub fn state() -> &'static str {
     }
 }
 
-/// Relaxed, all uses: the offset stands for itself.
+/// Relaxed, all uses: no other data depends on the offset.
 pub fn get_ns() -> i64 {
     OFFSET_NS.load(Ordering::Relaxed)
 }
@@ -82,7 +82,7 @@ pub(crate) fn begin(offset_ns: i64) {
 /// `system_flag(time_offset, finalize)`: the state before.
 pub fn finalize() -> &'static str {
     let before = state();
-    // Of all who try at the same time one does it.
+    // If several processes try at the same time, one does it.
     if before == "preliminary" {
         if !PRELIMINARY.swap(false, Ordering::AcqRel) {
             return "final";
@@ -92,7 +92,7 @@ pub fn finalize() -> &'static str {
     before
 }
 
-/// With many time warps: looks at the system's clock every minute from now on.
+/// With multiple time warps: reads the system's clock every minute from now on.
 pub fn watch_clock() {
     if mode() == Warp::Multi && time::is_corrected() {
         sched::after(LOOK_EVERY_MS, || {
@@ -102,7 +102,7 @@ pub fn watch_clock() {
     }
 }
 
-/// What the offset would be by the clocks now. They are not read at the same moment: of a few tries the one that took least.
+/// The offset by the clocks now. They are not read at the same moment, so the result is that of the fastest of a few tries.
 fn measured_ns() -> i64 {
     let tries = (0..8).map(|_| {
         let before = time::monotonic_ns();
@@ -113,14 +113,14 @@ fn measured_ns() -> i64 {
     tries.min().map_or(0, |(_, offset)| offset)
 }
 
-/// The offset should be this.
+/// Changes the offset to this one, if it differs by a leap.
 fn follow(offset_ns: i64) {
     if (offset_ns - get_ns()).abs() > LEAP_NS {
         change(offset_ns);
     }
 }
 
-/// Changes it, in whole microseconds as in ERTS, and tells who wants to know.
+/// Changes the offset, in whole microseconds as in ERTS, and tells the processes that monitor it.
 pub(crate) fn change(offset_ns: i64) {
     let offset_ns = offset_ns.div_euclid(1000) * 1000;
     OFFSET_NS.store(offset_ns, Ordering::Relaxed);
@@ -145,11 +145,11 @@ pub fn watched_by(pid: u64) {
     pids.insert(pid);
     if pids.len() >= prune_at {
         pids.retain(|&pid| proctab::lookup(pid).is_some());
-        watchers.prune_at = (pids.len() * 2).max(PRUNE_AT_LEAST);
+        watchers.prune_at = (pids.len() * 2).max(MIN_PRUNE_AT);
     }
 }
 
-/// A message for each of its monitors of the offset. Whether there are any.
+/// Sends the process a message for each of its monitors of the offset. Returns true if there are any.
 fn tell(p: &mut Process, offset_ns: i64) -> bool {
     let pid = p.pid();
     let Some(inner) = p.relations.get_mut() else { return false };

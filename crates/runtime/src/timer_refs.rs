@@ -1,8 +1,8 @@
-//! `erlang:send_after`, `start_timer`: timers that send, known to Erlang by reference.
+//! `erlang:send_after`, `start_timer`: timers that send, which Erlang knows by reference.
 //!
-//! A timer ends with the process it would send to: who asks finds none, and now and then those are taken out. That costs a
-//! walk through all timers, so it waits until about as many receivers have ended as there are timers, or for a second, or for as
-//! long as makes the walks a hundredth of the time.
+//! A timer ends with the process it would send to: then `cancel` and `read` find none, and the timer itself is taken out by a
+//! sweep. A sweep walks through all timers. So it waits until about as many receivers have ended as there are timers, or for a
+//! second, or for a hundred times as long as the last sweep took.
 
 use crate::package::Package;
 use crate::signal::RefId;
@@ -15,16 +15,16 @@ use std::time::Instant;
 
 /// Receivers that ended since the last sweep.
 static ENDED: AtomicUsize = AtomicUsize::new(0);
-/// How many may before the next one.
-static SWEEP_AFTER: AtomicUsize = AtomicUsize::new(SWEEP_AT_LEAST);
-const SWEEP_AT_LEAST: usize = 64;
-/// A sweep will come when its time has. Relaxed, as all here: a sweep too many or a second later does no harm.
+/// How many receivers may end before the next sweep.
+static SWEEP_AFTER: AtomicUsize = AtomicUsize::new(MIN_SWEEP_AT);
+const MIN_SWEEP_AT: usize = 64;
+/// A sweep is scheduled. Relaxed, as all here: an extra sweep, or one that is a second late, does no harm.
 static IS_DUE: AtomicBool = AtomicBool::new(false);
-/// How long from the end of a receiver till then.
-static SWEEP_AFTER_MS: AtomicU64 = AtomicU64::new(SWEEP_AFTER_LEAST_MS);
-const SWEEP_AFTER_LEAST_MS: u64 = 1000;
+/// How long after the end of a receiver a scheduled sweep begins.
+static SWEEP_AFTER_MS: AtomicU64 = AtomicU64::new(MIN_SWEEP_AFTER_MS);
+const MIN_SWEEP_AFTER_MS: u64 = 1000;
 
-/// A timer, to be started, and its reference.
+/// A reserved timer, which must be started or given up, and its reference.
 pub fn reserve() -> (Reserved, RefId) {
     let timer = sched::timers().reserve();
     let reference = timer.handle().reference();
@@ -35,7 +35,7 @@ pub fn reserve() -> (Reserved, RefId) {
 pub fn start(timer: Reserved, deadline_ms: u64, dest: Term, message: Package) {
     if dest.is_local_pid() {
         let Some(receiver) = proctab::lookup(dest.payload()) else { return timer.give_up() };
-        // Relaxed: if it is just ending it may not see this; the timer then goes when it is due.
+        // Relaxed: a receiver that is just ending may not see this; the timer then goes when it is due.
         if receiver.trace.load(Ordering::Relaxed) & flags::TIMED == 0 {
             receiver.trace.fetch_or(flags::TIMED, Ordering::Relaxed);
         }
@@ -43,7 +43,7 @@ pub fn start(timer: Reserved, deadline_ms: u64, dest: Term, message: Package) {
     sched::timers().set(timer, deadline_ms, Action::Send { dest, message });
 }
 
-/// Remaining ms if it had not fired.
+/// The remaining ms, if the timer had not fired.
 pub fn cancel(reference: RefId) -> Option<u64> {
     let (left, dest) = sched::timers().cancel_send(Handle::of(reference)?)?;
     has_receiver(dest).then_some(left)
@@ -58,13 +58,13 @@ fn has_receiver(dest: Term) -> bool {
     !dest.is_local_pid() || proctab::lookup(dest.payload()).is_some()
 }
 
-/// A process that timers were to send to has left the table.
+/// A process that timers would send to has left the table.
 pub fn receiver_ended() {
     if ENDED.fetch_add(1, Ordering::Relaxed) + 1 >= SWEEP_AFTER.load(Ordering::Relaxed) {
         sweep();
     } else if !IS_DUE.load(Ordering::Relaxed) && !IS_DUE.swap(true, Ordering::Relaxed) {
         sched::after(SWEEP_AFTER_MS.load(Ordering::Relaxed), || {
-            // Before the walk: who ends during it gets another one.
+            // Before the walk: a receiver that ends during the walk gets another sweep.
             IS_DUE.store(false, Ordering::Relaxed);
             sweep();
         });
@@ -83,11 +83,11 @@ pub fn sweep() {
             sched::timers().cancel_send(handle);
         }
     });
-    SWEEP_AFTER.store(left.max(SWEEP_AT_LEAST), Ordering::Relaxed);
-    SWEEP_AFTER_MS.store(SWEEP_AFTER_LEAST_MS.max(begin.elapsed().as_millis() as u64 * 100), Ordering::Relaxed);
+    SWEEP_AFTER.store(left.max(MIN_SWEEP_AT), Ordering::Relaxed);
+    SWEEP_AFTER_MS.store(MIN_SWEEP_AFTER_MS.max(begin.elapsed().as_millis() as u64 * 100), Ordering::Relaxed);
 }
 
-/// Timers under way.
+/// The number of timers that have not fired.
 pub fn count() -> usize {
     let mut count = 0;
     sched::timers().for_each_send(|_, _| count += 1);

@@ -1,21 +1,23 @@
-//! Where the last signals to a process lie.
+//! Hints for prefetching the signals of an inbox.
 //!
-//! Who takes what came to him follows a list from the newest signal to the oldest, each in a line of its own that another core wrote:
-//! he waits for the memory at each, and learns only there where the next one is. So each signal says where an earlier one is, some
-//! steps on, and who comes by lets the processor fetch that one meanwhile. It is told that as it is put in the inbox: the trail is
-//! beside the state word, in the line that the sender is about to change anyway.
+//! Draining an inbox follows a linked list from the newest signal to the oldest. Each signal is on a cache line that another core
+//! wrote, so each step misses, and the address of the next signal is known only after the miss. So each signal also holds the
+//! address of one some steps earlier, which the reader prefetches. A sender gets that address when it puts its signal in the inbox:
+//! this table of the last signals is beside the state word, in the cache line that the sender is about to change anyway.
 //!
-//! These are hints. Two senders may write at the same time, and what lies there may be free by now: nobody may do more than prefetch it.
+//! The addresses are hints. Two senders may write the table at the same time, and a signal in it may be freed by now, so an address
+//! from it may be prefetched and nothing else.
 
 use crate::signal::Signal;
 use std::ptr::without_provenance_mut;
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
-/// So many signals back: as many as the line has room for. Where a line that another core wrote takes 100 ns to come (measured on
-/// the host that we work on), a signal could take 10 then.
+/// How many signals back the address leads: as many as the cache line has room for. If a line that another core wrote takes 100 ns
+/// to arrive (measured on the host we work on), a signal could then take 10 ns.
 const STEPS: usize = 10;
-/// Signals are lines of the cache. Of their numbers the lower bits are kept, in two parts; what is above is the same for signals of
-/// the same GiB, as most are that come to one process, and taken from the next one.
+/// A signal is one cache line, so its address is a line number. The table keeps the lower bits of that number, in two parts. The
+/// upper bits are taken from the signal that is being sent: they are the same for all signals of one GiB, and most signals to one
+/// process are.
 const LINE_BITS: u32 = 6;
 const KEPT_BITS: u32 = u16::BITS + u8::BITS;
 const ABOVE: u32 = LINE_BITS + KEPT_BITS;
@@ -26,7 +28,7 @@ pub struct Trail {
     next: AtomicU8,
 }
 
-/// The state word and what else is in the line have the other half.
+/// The other half of the cache line is for the state word and its neighbours.
 const _: () = assert!(size_of::<Trail>() <= 32);
 
 impl Trail {
@@ -34,11 +36,12 @@ impl Trail {
         Trail { low: [const { AtomicU16::new(0) }; STEPS], high: [const { AtomicU8::new(0) }; STEPS], next: AtomicU8::new(0) }
     }
 
-    /// Notes that the signal is on its way. What was noted `STEPS` before it, or some address.
+    /// Notes that the signal is on its way. Returns the signal that was noted `STEPS` before it, or an
+    /// arbitrary address.
     #[inline(always)]
     pub(crate) fn step(&self, signal: *mut Signal) -> *mut Signal {
-        // Relaxed throughout: hints.
-        // (It is less, and so costs less to tell the compiler than a remainder.)
+        // Relaxed throughout: these are hints. `next` is always below STEPS; `min` says that to the compiler at a lower cost than a
+        // remainder.
         let next = (self.next.load(Ordering::Relaxed) as usize).min(STEPS - 1);
         let back = (self.high[next].load(Ordering::Relaxed) as usize) << u16::BITS | self.low[next].load(Ordering::Relaxed) as usize;
         let address = signal.addr();

@@ -1,6 +1,7 @@
-//! A look at a whole heap, between collections: does every pointer lead to where something lies?
+//! Checks a whole heap between collections: does every pointer lead to an object of the process?
 //!
-//! Not for every day: `HEDDLE_ZEAL=gc` asks for it behind collections, of large heaps now and then; `HEDDLE_ZEAL=verify` behind one of 64.
+//! Too slow to be always on: `HEDDLE_ZEAL=gc` has it done after each collection (of a large heap only after some),
+//! `HEDDLE_ZEAL=verify` after one of 64.
 
 use crate::gc;
 use crate::process::Process;
@@ -9,7 +10,7 @@ use heddle_term::boxed::for_each_slot;
 use heddle_term::{Fragment, Term};
 use std::ops::Range;
 
-/// Stops the machine if a term of `p` refers to what is not the process', or to a region that the process does not hold.
+/// Stops the VM if a term of `p` refers to memory that is not the process's, or to a region that the process does not hold.
 pub fn heap(p: &mut Process, live: &mut [Term]) {
     let mut blocks: Vec<Range<usize>> = vec![p.young_start() as usize..p.heap.htop as usize, p.old_start as usize..p.old_top as usize];
     let mut fragment = p.heap.fragments;
@@ -33,7 +34,7 @@ pub fn heap(p: &mut Process, live: &mut [Term]) {
         }
         let at = term.ptr() as usize;
         if area::contains(term) {
-            // SAFETY: only the map of beginnings is read; the region is looked for among those that are held.
+            // SAFETY: only the map of beginnings is read; the region is then looked up among those that are held.
             let region = unsafe { Region::of(term) };
             assert!(held.get(region).is_some(), "heap of {pid:?}: {place} refers to a region that is not held, by {:#x}", term.raw());
         } else if !area::is_fixed(term) {

@@ -1,5 +1,5 @@
-//! `statistics(scheduler_wall_time)`: how long each scheduler thread has worked, of how long it was counted. A thread says when it
-//! goes from work to looking for some, and back; the clock is only read while somebody counts.
+//! `statistics(scheduler_wall_time)`: how long each scheduler thread has worked, and for how long that was counted. A thread says
+//! when it goes from work to looking for work, and back. The clock is read only while the counting is on.
 
 use crate::record;
 use crate::time::monotonic_ns;
@@ -16,7 +16,7 @@ struct Account {
 struct Times {
     counted_from: u64,
     worked: u64,
-    /// When the work under way began.
+    /// When the work under way began, if the thread works.
     busy_from: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ pub fn init(threads: usize) {
     let _ = ACCOUNTS.set((0..threads).map(|_| Account::default()).collect());
 }
 
-/// The calling thread, which is number `thread`, begins or ends its work.
+/// The calling thread, which has the number `thread`, begins or ends its work.
 #[inline]
 pub fn set_busy(thread: usize, busy: bool) {
     if heddle_memory::COUNTED {
@@ -40,12 +40,13 @@ pub fn set_busy(thread: usize, busy: bool) {
     }
 }
 
-/// Apart: the loop of schedulers, which is large, has registers for what it does for each process.
+/// Not inlined: the loop of schedulers is large, and needs its registers for what it does for each process.
 #[inline(never)]
 fn changes(thread: usize, busy: bool) {
     record::event(if busy { record::Event::Busy } else { record::Event::Idle });
     let Some(account) = ACCOUNTS.get().and_then(|all| all.get(thread)) else { return };
-    // SeqCst: who switches the counting on reads this after that, so one of us sees the other.
+    // SeqCst: the thread that switches the counting on writes `ON` first and reads `busy` then, so one of the two sees the other's
+    // write.
     account.busy.store(busy, Ordering::SeqCst);
     if ON.load(Ordering::SeqCst) {
         account.times.lock().unwrap().change(busy);
@@ -62,7 +63,7 @@ impl Times {
     }
 }
 
-/// Begins to count at zero, or ends it. Whether it was counted before.
+/// Begins to count at zero, or ends the counting. Returns true if it was on before.
 pub fn switch(on: bool) -> bool {
     let before = ON.swap(on, Ordering::SeqCst);
     if on && !before {
@@ -76,7 +77,7 @@ pub fn switch(on: bool) -> bool {
     before
 }
 
-/// Worked and counted nanoseconds of each thread; None while nobody counts.
+/// Nanoseconds that each thread worked and that were counted; None while the counting is off.
 pub fn figures() -> Option<Vec<(u64, u64)>> {
     if !ON.load(Ordering::SeqCst) {
         return None;

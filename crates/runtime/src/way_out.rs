@@ -1,4 +1,4 @@
-//! How the machine ends: what was asked to run then, and the end.
+//! How the VM ends: the hooks that run then, and the end itself.
 
 use crate::process::ProcShared;
 use std::sync::OnceLock;
@@ -6,33 +6,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static AT_EXIT: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
 
-/// `f` runs on every orderly way out.
+/// `f` runs whenever the VM ends in an orderly way.
 pub fn at_exit(f: fn()) {
     AT_EXIT.lock().unwrap().push(f);
 }
 
-/// What `at_exit` was told; also for ways out that are not orderly.
+/// Runs the hooks of `at_exit`; also for an end that is not orderly.
 pub fn run_at_exit() {
     if let Ok(hooks) = AT_EXIT.try_lock() {
         hooks.iter().for_each(|f| f());
     }
 }
 
-/// The machine halts as soon as the ports are done.
+/// The VM halts as soon as the ports are done.
 static HALTS: AtomicBool = AtomicBool::new(false);
 
-/// From now on processes run no more, only ports do. False if it was said before.
+/// From now on processes do not run any more; only ports do. False if the VM was halting already.
 pub fn begin_halt() -> bool {
     !HALTS.swap(true, Ordering::SeqCst)
 }
 
-/// Whether the process does not run any more because the machine halts.
+/// True if the process does not run any more because the VM halts.
 #[inline(always)]
 pub(crate) fn holds(p: &ProcShared) -> bool {
     HALTS.load(Ordering::Relaxed) && !p.is_port()
 }
 
-/// Ends the machine with a slogan, and mostly a crash dump: whoever can write one installs this.
+/// Ends the VM with a slogan, and mostly a crash dump. The crate that can write dumps installs it.
 pub static CRASH: OnceLock<fn(&str) -> !> = OnceLock::new();
 
 pub(crate) fn crash(slogan: &str) -> ! {
@@ -43,7 +43,7 @@ pub(crate) fn crash(slogan: &str) -> ! {
     exit_now(1)
 }
 
-/// Stops the machine. Whatever is pending was brought out by the caller, or is lost: nothing here waits for anybody.
+/// Stops the VM. The caller has written out what is pending, or it is lost: this function waits for nothing.
 pub fn exit_now(status: i32) -> ! {
     run_at_exit();
     // SAFETY: ends the process without running destructors, which other threads may still need.

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 static GC: AtomicBool = AtomicBool::new(false);
 static YIELD: AtomicBool = AtomicBool::new(false);
 static VERIFY: AtomicBool = AtomicBool::new(false);
-/// Collections so far, while heaps are to be verified now and then.
+/// Collections so far, counted while `verify` is on.
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Of so many collections one is verified.
+/// One of this many collections is verified.
 const VERIFY_EVERY: u64 = 64;
 
-/// `gc`: collect at every point that may collect, poison from-space, verify heaps. `yield`: one reduction a slice. `verify`: verify a
-/// heap behind one of 64 collections, and nothing else: for long runs. Comma separated.
+/// Sets modes, which are separated by commas. `gc`: collect at every point that may collect, poison from-space, verify heaps.
+/// `yield`: one reduction a slice. `verify`: verify a heap after one of 64 collections, and nothing else: for long runs.
 pub fn set(modes: &str) -> Result<(), String> {
     for mode in modes.split(',').filter(|m| !m.is_empty()) {
         match mode {
@@ -40,10 +40,10 @@ pub fn yields() -> bool {
     YIELD.load(Ordering::Relaxed)
 }
 
-/// Behind a collection: whether the heap is to be verified although the mode is not `gc`.
+/// After a collection: true if the heap must be verified although the mode is not `gc`.
 #[inline(always)]
 pub fn verifies() -> bool {
-    // Relaxed: as above, and a number to go by.
+    // Relaxed: as above, and the count need not be exact.
     VERIFY.load(Ordering::Relaxed) && is_next(&COLLECTIONS)
 }
 
@@ -64,7 +64,7 @@ mod tests {
     fn one_of_64_collections_is_verified_if_asked_for() {
         assert!(!verifies());
         set("verify").unwrap();
-        // Collections of other tests count with the machine's own number.
+        // Collections of other tests count with the static counter, this test with its own.
         let mine = AtomicU64::new(0);
         assert_eq!((0..640).filter(|_| is_next(&mine)).count(), 10);
         assert!((0..64_000).any(|_| verifies()));

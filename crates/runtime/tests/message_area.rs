@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The calling thread is online, and nobody else announces literals. A literal list, and its elements.
+/// Takes the calling thread online; no other test announces literals meanwhile. Returns a literal list, and its elements.
 fn begin() -> (MutexGuard<'static, ()>, Term, Option<Area>, Vec<Term>) {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     area::want(area::MIN_BYTES);
@@ -33,7 +33,7 @@ fn process() -> Process {
     local
 }
 
-/// A literal may be announced as leaving while a message is measured, or right behind that: what is copied is what was measured.
+/// A literal may be announced as leaving while a message is measured, or right after that: what is copied is what was measured.
 #[test]
 fn a_small_message_is_copied_as_it_was_measured_when_literals_begin_to_leave() {
     let (_guard, literal, literals, numbers) = begin();

@@ -7,7 +7,7 @@ use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_runtime::{gc, proctab, qsbr};
 use heddle_term::Term;
 
-/// The block's words behind a major collection that was asked for, and whether they are used to more than three quarters.
+/// The block's words after a major collection, and true if more than three quarters of them are used.
 fn collect(p: &mut Process, live: &mut [Term]) -> (usize, bool) {
     gc::collect(p, live, 0, Kind::Major);
     let block = p.heap_words();
@@ -15,9 +15,9 @@ fn collect(p: &mut Process, live: &mut [Term]) -> (usize, bool) {
     (block, used + used / 3 > block)
 }
 
-/// Who asks for collections again and again has room behind the second: else it collects for the next few words.
+/// After two major collections in a row the block has room: otherwise the next few words would need another one.
 #[test]
-fn a_block_that_was_nearly_full_is_larger_behind_the_next_major_collection() {
+fn a_block_that_was_nearly_full_is_larger_after_the_next_major_collection() {
     proctab::init(1024);
     qsbr::online();
     let mut nearly_full = 0;

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The calling thread is inside; nobody else makes processes.
+/// Takes the calling thread online; no other test makes processes meanwhile.
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     young::want();
@@ -34,7 +34,7 @@ fn process() -> ProcRef {
     running::process(0)
 }
 
-/// With one process that this thread runs.
+/// Runs `test` with one process that this thread runs.
 fn alone(test: impl FnOnce(&mut Process)) {
     let _guard = begin();
     let p = process();
@@ -44,7 +44,7 @@ fn alone(test: impl FnOnce(&mut Process)) {
     qsbr::offline();
 }
 
-/// As compiled code does: room first, then the words. `kept` is what is live in registers.
+/// As compiled code does: first makes room, then writes the words. `kept` are the live registers.
 fn cons(p: &mut Process, kept: &mut [Term], head: i64) {
     if p.free_words() < 2 {
         gc::collect(p, kept, 2, Kind::Automatic);
@@ -71,7 +71,7 @@ fn what_is_live_stays_and_what_died_goes() {
     let (here, there) = unsafe { (p.local(), q.local()) };
     let list = count_down(here, 300_000);
     here.dictionary.put(Atom::new("list").into(), list);
-    // The other one refers to the same, and to something of its own.
+    // The other process refers to the same list, and to one of its own.
     let own = count_down(there, 1000);
     let both = there.heap.tuple(&[here.dictionary.get(Atom::new("list").into()).unwrap(), own]);
     there.dictionary.put(Atom::new("both").into(), both);
@@ -79,7 +79,7 @@ fn what_is_live_stays_and_what_died_goes() {
     let live = shared::old_words().0;
     assert!((602_000..640_000).contains(&live), "{live}");
     assert!(is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 300_000));
-    // Who has it last keeps it.
+    // The other process still refers to it.
     end(p);
     gc::collect(there, &mut [], 0, Kind::Major);
     let both = there.dictionary.get(Atom::new("both").into()).unwrap();
@@ -150,11 +150,11 @@ fn a_message_that_came_since_the_last_collection_moves_once_in_a_major_one() {
     qsbr::offline();
 }
 
-/// A scheduler handles the signal that ends it, while a dirty thread has it or is to get it.
+/// A scheduler handles the signal that ends the process, while a dirty thread has it or will get it.
 #[test]
-fn who_left_the_table_before_its_native_ended_is_collected_like_others() {
+fn a_process_that_left_the_table_before_its_native_ended_is_collected_like_others() {
     let _guard = begin();
-    // (The end of process 0 is that of the machine.)
+    // (The VM ends with process 0.)
     let (first, p, q) = (process(), process(), process());
     // SAFETY: this thread made them, and runs them alone.
     let (here, there) = unsafe { (p.local(), q.local()) };
@@ -190,7 +190,7 @@ fn who_left_the_table_before_its_native_ended_is_collected_like_others() {
     qsbr::offline();
 }
 
-/// Makes what dies at once.
+/// Makes list cells that die at once.
 fn churn(p: &mut Process, kept: &mut [Term], conses: i64) {
     for i in 0..conses {
         if p.free_words() < 2 {
@@ -201,13 +201,13 @@ fn churn(p: &mut Process, kept: &mut [Term], conses: i64) {
     }
 }
 
-/// Words that the process has besides its block.
+/// Words that the process has in addition to its block.
 fn retired(p: &Process) -> usize {
     shared::retired_words_of(p)
 }
 
 #[test]
-fn who_sends_nothing_is_collected_alone() {
+fn a_process_that_sends_nothing_is_collected_alone() {
     alone(|here| {
         gc::collect(here, &mut [], 0, Kind::Major);
         let before = shared::collections();
@@ -244,12 +244,12 @@ fn who_sends_nothing_is_collected_alone() {
 
 /// A message is the sender's own term, in its block.
 #[test]
-fn who_sent_something_leaves_its_block_to_the_world() {
+fn a_block_that_a_message_refers_to_is_collected_with_the_world_stopped() {
     let _guard = begin();
     let (p, q) = (process(), process());
     // SAFETY: this thread made them, and runs them alone.
     let (from, to) = unsafe { (p.local(), q.local()) };
-    // In a block of some size, behind the small ones.
+    // In a block of some size, which follows the small first ones.
     churn(from, &mut [], 1000);
     let list = count_down(from, 20);
     let signal = Signal::message_from(Term::NONE, Package::of_process(from, list, messages::to_myself));
@@ -258,7 +258,7 @@ fn who_sent_something_leaves_its_block_to_the_world() {
     let sent_in = from.heap_words();
     // Several blocks full.
     churn(from, &mut [], 10_000);
-    // That block was retired, and what came behind it collected alone.
+    // That block was retired, and the ones after it were collected alone.
     assert!((before + 20..=before + 2 * sent_in + 100).contains(&retired(from)), "{before} {sent_in} {}", retired(from));
     assert!(handle::drain(to) == handle::After::Continue);
     let message = to.messages.peek(&mut to.heap, &mut to.held_words).unwrap();
@@ -269,9 +269,9 @@ fn who_sent_something_leaves_its_block_to_the_world() {
     qsbr::offline();
 }
 
-/// What comes with memory of its own (from ports, timers) is copied to the receiver's block when it is looked at, and stays in the queue.
+/// A message with memory of its own (from ports, timers) is copied to the receiver's block when it is looked at, and stays in the queue.
 #[test]
-fn who_has_messages_in_its_block_leaves_that_to_the_world() {
+fn a_block_with_queued_messages_is_collected_with_the_world_stopped() {
     alone(|here| {
         churn(here, &mut [], 1000);
         gc::collect(here, &mut [], 60, Kind::Automatic);
@@ -291,9 +291,9 @@ fn who_has_messages_in_its_block_leaves_that_to_the_world() {
     });
 }
 
-/// Where a block is full natives build in fragments, and refer from there into the block.
+/// If a block is full, natives build in fragments, and refer from there into the block.
 #[test]
-fn who_has_fragments_leaves_its_block_to_the_world() {
+fn a_block_with_fragments_is_collected_with_the_world_stopped() {
     alone(|here| {
         churn(here, &mut [], 1000);
         let list = count_down(here, 20);
@@ -310,7 +310,7 @@ fn who_has_fragments_leaves_its_block_to_the_world() {
 }
 
 #[test]
-fn who_ran_since_the_last_major_collection_does_not_rest() {
+fn a_process_that_ran_since_the_last_major_collection_does_not_rest() {
     alone(|here| {
         assert!(!shared::rests_since_major(here));
         gc::collect(here, &mut [], 0, Kind::Major);
@@ -337,9 +337,9 @@ fn old_heap_size_is_what_the_process_was_the_first_to_refer_to() {
     });
 }
 
-/// Together the blocks of those that work are no more than the nursery, however many they are.
+/// The blocks of all working processes together are no larger than the nursery, however many there are.
 #[test]
-fn with_many_that_work_blocks_stay_small() {
+fn with_many_working_processes_blocks_stay_small() {
     let _guard = begin();
     let all: Vec<ProcRef> = (0..500).map(|_| process()).collect();
     // SAFETY: this thread made them, and runs them alone.
@@ -364,12 +364,13 @@ fn with_many_that_work_blocks_stay_small() {
     qsbr::offline();
 }
 
-/// Who hears of an end has the very term, wherever the collector put it meanwhile; and it outlives the block of who ended.
+/// A process that is told of an end gets the reason's own term, wherever the collector moved it meanwhile; and the term outlives the
+/// block of the process that ended.
 #[test]
 fn the_reason_of_an_end_is_not_copied() {
     let _guard = begin();
     for collects_before in [None, Some(Kind::Asked), Some(Kind::Major)] {
-        // In this order: the machine does not outlive the first process of all.
+        // In this order: the VM ends with its first process.
         let (q, p) = (process(), process());
         // SAFETY: this thread made them, and runs them alone.
         let (from, to) = unsafe { (p.local(), q.local()) };
@@ -399,9 +400,9 @@ fn the_reason_of_an_end_is_not_copied() {
     qsbr::offline();
 }
 
-/// A native on a dirty thread has its arguments, and what it makes, in memory of its own, which is gone when it is back.
+/// A native on a dirty thread has its arguments, and the terms it makes, in memory of its own, which is freed when it returns.
 #[test]
-fn who_is_spawned_by_a_native_outside_has_copies_of_its_arguments() {
+fn a_process_spawned_by_a_native_outside_has_copies_of_its_arguments() {
     let _guard = begin();
     let word = Box::leak(Box::new(0u64)) as *const u64;
     let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: word, exit: word, task: word });
@@ -425,7 +426,7 @@ fn who_is_spawned_by_a_native_outside_has_copies_of_its_arguments() {
         let mut kept = [result, args[0]];
         gc::collect(here, &mut kept, 0, kind);
         args[0] = kept[1];
-        // SAFETY: nobody runs it; its arguments are on its stack.
+        // SAFETY: no thread runs it; its arguments are on its stack.
         let arguments = unsafe { Term::from_raw(*child.local().stop) };
         assert!(is_list_to(list::to_vec(arguments).unwrap()[0], 100));
         assert!(is_list_to(args[0], 100));
@@ -436,9 +437,9 @@ fn who_is_spawned_by_a_native_outside_has_copies_of_its_arguments() {
     qsbr::offline();
 }
 
-/// Two threads allocate, each in a process of its own, and come in when the other one wants a collection.
+/// Two threads allocate, each in a process of its own, and stop when the other one wants a collection.
 #[test]
-fn who_wants_a_collection_waits_for_the_others_and_they_for_it() {
+fn a_thread_that_wants_a_collection_waits_for_the_others_and_they_for_it() {
     let _guard = begin();
     qsbr::offline();
     static ENDS: AtomicBool = AtomicBool::new(false);
@@ -463,7 +464,7 @@ fn who_wants_a_collection_waits_for_the_others_and_they_for_it() {
     };
     let before = shared::collections();
     std::thread::scope(|scope| {
-        // One that is outside most of the time: nobody waits for it.
+        // A thread that is offline most of the time: no collection waits for it.
         scope.spawn(|| {
             while !ENDS.load(Ordering::Relaxed) {
                 qsbr::online();

@@ -1,5 +1,5 @@
-//! The message area against plain models: regions by themselves, and processes that build, send, keep and collect. A program of its own: the
-//! area is wanted before the first literal.
+//! Compares the message area with plain models: regions by themselves, and processes that build, send, keep and collect. A program of
+//! its own, because the area must be asked for before the first literal is made.
 
 mod processes;
 mod regions;
@@ -12,7 +12,7 @@ use heddle_runtime::{proctab, qsbr, zeal};
 use heddle_term::{Heap, area, literal};
 use std::sync::{Mutex, MutexGuard};
 
-/// Both count all memory of the area at their ends.
+/// Both models count all memory of the area at their ends, so they run one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn begin() -> MutexGuard<'static, ()> {
@@ -24,7 +24,7 @@ fn begin() -> MutexGuard<'static, ()> {
     heap.clear();
     assert!(area::is_there());
     proctab::init(1 << 16);
-    // What is freed is overwritten, and each heap looked at behind its collections.
+    // Freed memory is overwritten, and each heap is verified after its collections.
     zeal::set("gc").expect("a mode");
     guard
 }

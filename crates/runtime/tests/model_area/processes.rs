@@ -1,7 +1,7 @@
-//! Processes that build terms on their heaps and in open regions, send them, keep what they were sent, and collect, against trees; in each of the
-//! three memory architectures. Thresholds
-//! in words: messages of more than 16 are shared, of 32 built in open regions, which have 245 or more; fragments above 256 are adopted; who
-//! holds 2,048 is collected where it waits; a copy refers to 16 regions at most.
+//! Compares processes with trees: they build terms on their heaps and in open regions, send them, keep what they were sent, and collect,
+//! in each of the three memory architectures. The operations cross these thresholds, in words: a message of more than 16 is shared, one
+//! of 32 is built in an open region, which has 245 or more; a fragment above 256 is adopted; a process that holds 2,048 is collected
+//! where it waits. A copy refers to at most 16 regions.
 
 use super::running::{self, process};
 use heddle_memory::Kind as Memory;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-/// What a term is to be.
+/// What a term should be.
 #[derive(Clone, Debug)]
 enum Tree {
     Numbers(i64, usize),
@@ -59,7 +59,7 @@ fn words(tree: &Tree) -> usize {
     }
 }
 
-/// Wrapping again and again would double a term each time.
+/// Maximum words of a term: wrapping it again and again would double it each time.
 const MAX_WORDS: usize = 6000;
 const PROCESSES: usize = 3;
 const SLOTS: u64 = 24;
@@ -77,7 +77,7 @@ pub struct Processes {
     literal: Option<(Term, Area)>,
     leaving: bool,
     next: i64,
-    /// What failed sequences left in the area.
+    /// Bytes that failed sequences left in the area.
     before_bytes: usize,
 }
 
@@ -87,13 +87,13 @@ pub enum Operation {
     List(usize, u64, u64),
     Bytes(usize, u64, u64),
     Literal(usize, u64),
-    /// Process, slot, which others.
+    /// Process, slot, the other slots that the tuple refers to.
     Wrap(usize, u64, [u64; 3]),
-    /// A tuple of all that the process keeps: of more regions than a copy may refer to.
+    /// A tuple of all that the process keeps: it refers to more regions than a copy may.
     Gather(usize, u64),
     /// A list that is built to be sent.
     Direct(usize, u64, u64),
-    /// The same, but nobody wants it.
+    /// As `Direct`, but the list is not sent.
     Waste(usize, u64),
     Send(usize, u64, usize),
     Receive(usize, u64),
@@ -106,7 +106,7 @@ pub enum Operation {
     Leave,
 }
 
-/// As the process of OTP's module calls it: whether there is a batch to ask for.
+/// Calls `literals::switch` as the process of OTP's module does. True if there is a batch to ask for.
 fn switch() -> bool {
     for _ in 0..1000 {
         match literals::switch() {
@@ -127,7 +127,7 @@ impl Processes {
         one.kept.insert(slot, tree);
     }
 
-    /// As the engine does: room first.
+    /// As the engine does: first makes room.
     fn room(&mut self, process: usize, words: usize) {
         let p = &mut *self.all[process].p;
         if p.free_words() < words as isize {
@@ -142,7 +142,7 @@ impl Processes {
         Some((term, tree.clone()))
     }
 
-    /// As `ops::direct`: where a cell goes.
+    /// As `ops::direct`: the place of a list cell.
     fn direct(p: &mut Process, head: Term, tail: Term) -> Term {
         if !area::is_there() {
             return p.heap.cons(head, tail);
@@ -181,7 +181,7 @@ impl Processes {
         Term::cons(at)
     }
 
-    /// Literals leave, or have left: see `heddle_runtime::literals`.
+    /// Literals are leaving, or have left: see `heddle_runtime::literals`.
     fn leave(&mut self) {
         if self.leaving {
             for one in &mut self.all {
@@ -324,7 +324,7 @@ impl Subject for Processes {
                 self.all[process].p.messages.remove();
             }
             Operation::Skip(process) => {
-                // Looked at, and left in the queue.
+                // The message is looked at, and stays in the queue.
                 let one = &mut self.all[process];
                 one.p.messages.restart();
                 if let Some(term) = one.p.messages.peek(&mut one.p.heap, &mut one.p.held_words) {
@@ -372,7 +372,7 @@ impl Subject for Processes {
                 let term = one.p.dictionary.get(Term::small(slot as i64)).expect("it was kept");
                 assert!(is(term, tree), "slot {slot}");
             }
-            // Where it builds is a region that it holds as a builder does.
+            // The process builds in an open region, which it holds as a builder does.
             // SAFETY: the lists are whole; there is an open region if the pointer is not null.
             unsafe {
                 if let Some(open) = one.p.open().as_ref().filter(|open| !open.is_in(null_mut())) {
@@ -403,8 +403,8 @@ impl Subject for Processes {
             // SAFETY: nothing is left that could refer to it.
             unsafe { area.free() };
         }
-        // With other heaps it is memory of messages on their way, of which others may keep some for the next.
+        // With other heaps this is memory of messages on their way, of which other threads may keep some for their next message.
         let is_counted = area::is_there();
-        assert!(!is_counted || heddle_memory::sum(Memory::Message) == self.before_bytes, "bytes of regions that nobody refers to");
+        assert!(!is_counted || heddle_memory::sum(Memory::Message) == self.before_bytes, "bytes of regions that are not referred to");
     }
 }

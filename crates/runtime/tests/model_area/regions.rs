@@ -1,5 +1,5 @@
-//! Regions of the area against blocks with counts. Thresholds: a word of the map of beginnings stands for 1,024 bytes, so regions of about
-//! 1, 2 and 3 times as much; 8 regions are noted without an allocation; a copy lists 16 at most.
+//! Compares regions of the area with blocks that have counts. Thresholds: a word of the map of beginnings stands for 1,024 bytes, so
+//! there are regions of about 1, 2 and 3 times as much; 8 regions are noted without an allocation; a copy lists at most 16.
 
 use heddle_memory::Kind as Memory;
 use heddle_model::{Picker, Random, Subject};
@@ -22,36 +22,36 @@ struct Block {
 /// Words of the header of a region.
 const HEADER_WORDS: u64 = (size_of::<Region>() / 8) as u64;
 const MAP_WORD: u64 = 128;
-/// With more a check takes long.
+/// Maximum live regions: with more a check takes long.
 const MAX_LIVE: usize = 200;
 
 pub struct Regions {
-    /// All that somebody holds: the test, or another one that does not go before it.
+    /// All regions that are held: by the test, or by another region that is not freed before them.
     live: BTreeMap<u64, Block>,
-    /// Those that the test holds.
+    /// The regions that the test holds.
     held: Picker<u64>,
     next: u64,
-    /// What failed sequences left in the area.
+    /// Bytes that failed sequences left in the area.
     before_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    /// Words, how many others it refers to, which.
+    /// Its words, how many other regions it refers to, and which.
     Make(u64, u64, u64),
     Hold(u64, usize),
     Release(u64, usize),
-    /// Notes these in order, and closes.
+    /// Notes these regions in order, and closes.
     Note(u64, u64),
 }
 
-/// What stands in word `at` of region `number`: a small integer.
+/// The contents of word `at` of region `number`: a small integer.
 fn filling(number: u64, at: usize) -> u64 {
     Term::small((number * 10_007 + at as u64) as i64).raw()
 }
 
 impl Regions {
-    /// If nothing holds it any more it is gone, and holds none of those that it referred to.
+    /// If nothing holds the region any more, it is freed, and holds none of those that it referred to.
     fn forget(&mut self, number: u64) {
         let block = &self.live[&number];
         if block.holds > 0 || block.by_others > 0 {
@@ -106,19 +106,19 @@ impl Subject for Regions {
                 let mut inner: Vec<u64> = Vec::new();
                 for i in 0..refers {
                     let Some(other) = self.held.pick(which.wrapping_add(i * 7)) else { break };
-                    // It lists all that can be reached.
+                    // It lists all regions that can be reached.
                     let reached = [&[other][..], &self.live[&other].inner].concat();
                     inner.extend(reached.into_iter().filter(|n| !inner.contains(n)).collect::<Vec<_>>());
                 }
                 inner.truncate(16);
-                // A list that was cut off would not lead to all: those regions refer to nothing then.
+                // A list that was cut off would not lead to all regions: this region then refers to nothing.
                 if inner.iter().any(|n| self.live[n].inner.iter().any(|n| !inner.contains(n))) {
                     inner.clear();
                 }
                 let all = words + inner.len() * REFERENCE_WORDS;
                 let mut new = NewRegion::new(all).expect("the area has room");
                 let start = new.start();
-                // SAFETY: the region has so many words, and those it refers to are held.
+                // SAFETY: the region has that many words, and those it refers to are held.
                 unsafe {
                     for at in 0..words {
                         *start.add(at) = filling(number, at);

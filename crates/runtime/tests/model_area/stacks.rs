@@ -1,5 +1,6 @@
-//! A process that calls, writes its frame, returns and is unwound, with collections in between, against a list of frames; in each of the three
-//! memory architectures. Thresholds in words of stack: the mark is 64 below the top at least; a stack of 4,096 stays where it is in a collection.
+//! Compares a process that calls, writes its frame, returns and is unwound, with collections in between, with a list of frames; in each
+//! of the three memory architectures. Thresholds in words of stack: the mark is at least 64 below the top; a stack of 4,096 stays where
+//! it is in a collection.
 
 use super::running::{self, process};
 use heddle_model::{Random, Subject};
@@ -10,14 +11,14 @@ use heddle_runtime::{qsbr, stack};
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::{Term, list};
 
-/// A small integer, or a list of so many elements from there on.
+/// A small integer, or a list of integers: the first one, and their number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Value {
     Small(i64),
     List(i64, usize),
 }
 
-/// What nothing runs: the addresses of its cells.
+/// Code that nothing runs; only the addresses of its cells are used.
 static CODE: [u64; 64] = [0; 64];
 
 struct Frame {
@@ -33,19 +34,19 @@ pub struct Stacks {
     checks: u64,
 }
 
-/// A deeper stack is looked at as a whole less often.
+/// A stack of more frames is compared as a whole less often.
 const DEEP: usize = 60;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    /// So many calls, of functions with so many slots, that have lists of so many elements.
+    /// Calls: their number, the slots of each frame, and the elements of the list in each slot.
     Call(u64, usize, usize),
-    /// The running function writes a slot: what it makes, or what another slot has.
+    /// The running function writes a slot: a new value, or that of another slot.
     Write(u64, Option<usize>),
     Return(u64),
-    /// An exception: so many frames go at once.
+    /// An exception removes this many frames at once.
     Unwind(u64),
-    /// Garbage of so many words.
+    /// Builds garbage of this many words.
     Work(usize),
     Collect(Kind),
 }
@@ -83,7 +84,7 @@ impl Stacks {
     fn call(&mut self, slots: usize, elements: usize) {
         self.room(slots * (1 + 2 * elements) + 1);
         let to = self.next as usize % CODE.len();
-        // All of a frame is written before anything is collected.
+        // A frame is written whole before a collection may come.
         let (terms, values): (Vec<Term>, Vec<Value>) = (0..slots).map(|_| self.make(elements)).unzip();
         self.p.stop = self.p.stop.wrapping_sub(slots + 1);
         // SAFETY: there is room for the frame.
@@ -149,7 +150,7 @@ impl Subject for Stacks {
                     // SAFETY: the word below the frame that went.
                     let word = unsafe { *self.p.stop.wrapping_sub(1) };
                     let to = (word - TAG_CONTINUATION) as *const u64;
-                    // As the engine, whose `mark_returned` stands there.
+                    // As the engine does in `mark_returned`.
                     let marked = CELLS.get().is_some_and(|cells| cells.mark == to);
                     let stop = self.p.stop;
                     let to = if marked { stack::returned_through(self.p, stop) } else { to };
@@ -199,7 +200,7 @@ impl Subject for Stacks {
     }
 }
 
-/// Those of the engine, as far as a stack knows them: what nothing runs, too.
+/// The engine's cells that a stack may contain; nothing runs them either.
 fn cells() -> Cells {
     static OWN: [u64; 8] = [0; 8];
     let at = |n: usize| &raw const OWN[n];

@@ -1,5 +1,5 @@
-//! Processes that build, send, keep and collect, against trees: with private heaps, as they are without a message area. A program of its own: the kind of heap
-//! is chosen before the first literal is made.
+//! Compares processes that build, send, keep and collect with trees: with private heaps, and without a message area. A program of its
+//! own, because the kind of heap must be chosen before the first literal is made.
 
 #[path = "../model_area/processes.rs"]
 mod processes;
@@ -22,7 +22,7 @@ fn begin() -> MutexGuard<'static, ()> {
     let text = heap.string("a");
     let _ = literal::make_literal(text);
     heap.clear();
-    // What is freed is overwritten, and each heap looked at behind its collections.
+    // Freed memory is overwritten, and each heap is verified after its collections.
     zeal::set("gc").expect("a mode");
     guard
 }

@@ -1,5 +1,5 @@
-//! Atoms against a map of names. Thresholds: names of 255 characters, which may have four times as many bytes; entries lie in chunks of 4,096;
-//! the index has 32,768 slots at first, and doubles when it is half full; the limit (`+t`).
+//! Compares atoms with a map of names. Thresholds: names of 255 characters, which may have four times as many bytes; entries are in
+//! chunks of 4,096; the index has 32,768 slots at first, and doubles when it is half full; the limit (`+t`).
 
 use heddle_model::{Random, Subject};
 use heddle_term::Atom;
@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What was made so far: atoms stay.
+/// The names made so far: atoms are never freed.
 static MADE: Mutex<Option<HashMap<String, Atom>>> = Mutex::new(None);
 
-/// Sequences with the same names: so that old ones are asked for as often as new ones are made.
+/// Sequences that use the same names, so that old ones are looked up as often as new ones are made.
 const ROUNDS: u64 = 8;
 static ROUND: AtomicU64 = AtomicU64::new(0);
-/// After that names come again: atoms are never removed, and each check looks at all.
+/// After that names repeat: atoms are never removed, and each check looks at all.
 const MAX_ROUND: u64 = 60 * ROUNDS;
 
 pub struct Names {
@@ -25,9 +25,9 @@ pub struct Names {
 pub enum Operation {
     Make(u64),
     Existing(u64),
-    /// So many characters of which each takes so many bytes, and a number.
+    /// A name with this many characters, each of which takes this many bytes, and a number.
     Long(usize, usize, u64),
-    /// With a limit so far above what there is.
+    /// With a limit this far above the number of atoms.
     Limit(u64, usize),
 }
 
@@ -117,7 +117,7 @@ impl Subject for Names {
     }
 }
 
-/// All make the same names, and names of their own, in different orders; each name is one atom.
+/// All threads make the same names, and names of their own, in different orders; each name is one atom.
 pub fn by_several_threads() {
     const THREADS: u64 = 4;
     const NAMES: u64 = 40_000;

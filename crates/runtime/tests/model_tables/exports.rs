@@ -1,5 +1,5 @@
-//! Exports against a map of what is loaded. Thresholds: the index has 16,384 slots at first, and four times as many as there are exports when it
-//! is half full.
+//! Compares exports with a map of what is loaded. Thresholds: the index has 16,384 slots at first, and grows to four times the number of
+//! exports when it is half full.
 
 use heddle_model::{Random, Subject};
 use heddle_runtime::exports;
@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// All that were named so far: they stay.
+/// All exports that were named so far: they are never freed.
 static NAMED: Mutex<BTreeMap<(u64, u64), &'static Export>> = Mutex::new(BTreeMap::new());
 static ROUND: AtomicU64 = AtomicU64::new(0);
-/// After that modules come again.
+/// After that modules repeat.
 const MAX_ROUND: u64 = 48;
 
 pub struct Cells {
@@ -24,9 +24,9 @@ pub struct Cells {
 pub enum Operation {
     Name(u64),
     Find(u64),
-    /// A version of a module: from there on so many functions, all others of it go.
+    /// A version of a module: its first function and their number; all its other functions are removed.
     Load(u64, u64, usize),
-    /// Its functions go.
+    /// The module's functions are removed.
     Delete(u64),
 }
 
@@ -114,7 +114,7 @@ impl Subject for Cells {
     }
 }
 
-/// All name the same functions, and functions of their own; each has one cell.
+/// All threads name the same functions, and functions of their own; each function has one cell.
 pub fn by_several_threads() {
     const THREADS: u64 = 4;
     const FUNCTIONS: u64 = 30_000;

@@ -1,5 +1,5 @@
-//! The tables of the whole node, of atoms and of exports, against maps; and by several threads, while they grow. A program of its own: the
-//! tables have all that is ever put there.
+//! Compares the tables of the whole node, of atoms and of exports, with maps; and tests several threads that use them while they grow. A
+//! program of its own, because the tables keep all that is ever put there.
 
 mod atoms;
 mod exports;
@@ -10,16 +10,17 @@ use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Of the hashes of names: one of 40 has another's, once there are 100,000. Wider than there are names at most, or all would be one chain.
+/// The bits of the names' hashes that are used: with 100,000 names, one of 40 has the hash of another. There are more hashes than names, or
+/// all names would be in one chain.
 const NAMES_MASK: u64 = (1 << 22) - 1;
 
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     narrow::set_names(NAMES_MASK);
     heddle_term::atom::set_limit(heddle_term::atom::MAX_LIMIT);
-    // With the first one come those that are there from the start.
+    // Making the first atom also makes those that exist from the start.
     let _ = heddle_term::Atom::new("nil");
-    // Cells that the engine would set.
+    // Cells that the engine sets otherwise.
     heddle_runtime::exports::set_undefined_handlers(8, 16, 24);
     guard
 }

@@ -4,7 +4,7 @@ use heddle_runtime::process::{self, ProcRef, Process, SpawnOptions};
 use heddle_runtime::{gc, proctab};
 use heddle_term::{Atom, Mfa, Term};
 
-/// One that is in the table, with room for so many words.
+/// A process that is in the table, with room for `need_words` words.
 pub fn process(need_words: usize) -> ProcRef {
     let pid = proctab::reserve().unwrap();
     let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
