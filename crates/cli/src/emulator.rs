@@ -152,7 +152,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             us @ 1.. => heddle_runtime::shared::nursery::PAUSE_US.store(us, Relaxed),
             0 => return Err(format!("+hpause {value}: at least one microsecond")),
         },
-        "hgct" => heddle_runtime::shared::collection::MOST_THREADS.store(number(name, value)?, Relaxed),
+        "hgct" => heddle_runtime::shared::collection::MAX_THREADS.store(number(name, value)?, Relaxed),
         "hgcp" => match number(name, value)? {
             percent @ 1..=100 => heddle_runtime::shared::asked::PERCENT.store(percent as i64, Relaxed),
             _ => return Err(format!("+hgcp {value}: between 1 and 100 percent")),

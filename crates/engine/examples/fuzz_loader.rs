@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p heddle-engine --example fuzz_loader -- --dir OTP --count N --seed S`
 //!
-//! Atoms and literals of accepted files stay for ever (as in a running machine), so memory grows with the count.
+//! Atoms and literals of accepted files are never freed (as in a running node), so memory grows with the count.
 
 #[allow(dead_code)]
 #[path = "../../beamfile/examples/fuzz_beam.rs"]

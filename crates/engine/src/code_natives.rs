@@ -48,7 +48,7 @@ impl Resource for Prepared {
     }
 }
 
-/// The resource of type T behind a magic reference.
+/// The resource of type T that a magic reference refers to.
 fn resource<T: Resource>(term: Term) -> Option<Arc<T>> {
     if !term.is_kind(heddle_term::Kind::MagicRef) {
         return None;
@@ -86,7 +86,7 @@ fn log_error(text: &str) {
     heddle_runtime::exit::log_message("error", text);
 }
 
-/// Loads the file's bytes in one go, for modules that are there before any process runs.
+/// Loads the file's bytes in one step, for modules that exist before any process runs.
 pub fn preload(bytes: &[u8]) -> Result<Atom, loader::LoadError> {
     let mut instance = loader::prepare(bytes)?;
     let name = instance.name;
@@ -121,7 +121,7 @@ fn make_current(m: &mut Module, instance: Arc<Instance>) {
     for &(export, offset) in &instance.exports {
         let entry = instance.code.as_ptr().wrapping_add(offset as usize) as *mut u64;
         export.loaded.store(entry, Ordering::Release);
-        // A native's own code stays what calls reach.
+        // Calls of a native continue to reach the native's own code.
         if export.native.load(Ordering::Acquire) == 0 {
             export.entry.store(entry, Ordering::Release);
         }
@@ -151,7 +151,7 @@ fn list_of(p: &Process, list: Term) -> Option<Vec<Term>> {
     t.is_nil().then_some(out)
 }
 
-/// Who holds it may make code current or old: so what was found out about a module still holds when it changes.
+/// Held by a native while it makes code current or old: what it finds out about a module still holds when it changes the module.
 static CHANGES: Mutex<()> = Mutex::new(());
 
 fn finish_loading(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -234,7 +234,7 @@ fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
     if found { Ok(Term::bool(true)) } else { Err(p.badarg()) }
 }
 
-/// Drops the code when no scheduler can still be inside.
+/// Frees the code when no scheduler can still be inside.
 fn free_later(instance: Arc<Instance>) {
     qsbr::retire(move || drop(instance));
 }
@@ -297,7 +297,7 @@ fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(result))
 }
 
-/// Does the process run, or will it return into, old code of the module?
+/// True if the process runs, or will return into, old code of the module.
 pub fn uses_old_code(p: &Process, module: Atom) -> bool {
     let Some(old) = code::with_module(module, |m| m.old.clone()) else { return false };
     if old.contains(p.ip) {
@@ -407,7 +407,7 @@ fn module_info(p: &mut Process, module: Term, key: Atom) -> NativeResult {
     })
 }
 
-/// `load_nif/2` of the libraries that are part of the machine: the natives of the module were linked when it was loaded.
+/// `load_nif/2` of the libraries that are part of the emulator: the natives of the module were linked when it was loaded.
 pub fn load_nif(p: &mut Process, module: Atom) -> Term {
     let linked = heddle_abi::natives::natives().iter().any(|n| {
         n.kind == heddle_abi::natives::NativeKind::Nif
@@ -415,7 +415,7 @@ pub fn load_nif(p: &mut Process, module: Atom) -> Term {
             && exports::find(Mfa { module, function: Atom::new(n.function), arity: n.arity })
                 .is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
     });
-    // Libraries that boot insists on: a function that is still missing raises nif_error by itself.
+    // The start of OTP requires these libraries. A function of theirs that is missing raises nif_error.
     if linked || matches!(module.name(), "zlib" | "erl_tracer" | "prim_tty") {
         return am::OK.into();
     }

@@ -1,5 +1,5 @@
-//! The engine's doors to the collector. Besides them only `long_gc`, and who is asked to by a signal, call `gc::collect`, with a
-//! process that is saved whole.
+//! The engine's safepoints: where it calls the collector. In addition only `long_gc`, and processes that a signal asks to collect, call
+//! `gc::collect`, with a process that is saved as a whole.
 
 use crate::ctx::{Ctx, leave_at};
 use heddle_runtime::gc::{self, Kind};
@@ -7,7 +7,7 @@ use heddle_runtime::process::{FLAG_FLOATS, FLAG_OVER_LIMIT, Process};
 use heddle_runtime::{held, long_gc, zeal};
 use heddle_term::Term;
 
-/// Makes room for `need` words. The tops were saved; load them again afterwards.
+/// Makes room for `need` words. The tops were saved; they must be loaded again afterwards.
 ///
 /// # Safety
 /// `x[0..live]` are initialised terms; tops are saved in the process.
@@ -25,7 +25,8 @@ pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
     }
 }
 
-/// Who has more than his `max_heap_size` ends where his next slice begins: that is soon. Gives the reductions that are left.
+/// Returns the reductions that are left: 0 for a process above its `max_heap_size`, so that it ends soon, at the beginning of its next
+/// slice.
 pub fn left_over_limit(p: &Process, r: i64) -> i64 {
     if p.flags & FLAG_OVER_LIMIT != 0 { 0 } else { r }
 }
@@ -45,7 +46,7 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
         }
         long_gc::put_off(p, need, Kind::Automatic);
         leave_at(c, ip, live, r);
-        // Unlike at a call, floats may be under way. The registers behind the last one ever used are zero.
+        // Unlike at a call, float registers may be in use. Those after the last one ever used are zero.
         let floats = (*c).f.iter().rposition(|f| f.to_bits() != 0).map_or(0, |last| last + 1);
         if floats > 0 {
             p.flags |= FLAG_FLOATS;
@@ -55,7 +56,7 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
     }
 }
 
-/// Collects now, or after the slice, which is over soon, if it may take long. Nothing needs room.
+/// Collects now, or, if that may take long, ends the slice soon and collects after it. Nothing needs room.
 #[cold]
 #[inline(never)]
 // SAFETY: callers keep what `make_room` asks for.
@@ -72,7 +73,7 @@ pub unsafe fn tidy(c: *mut Ctx, live: usize) {
     }
 }
 
-/// At the end of a slice, all live terms in the process: collects what natives left beside the heap, now or on a dirty thread.
+/// At the end of a slice, when all live terms are in the process: collects what natives left beside the heap, now or on a dirty thread.
 pub fn tidy_saved(p: &mut Process) {
     if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words && !held::pays(p) {
         return;

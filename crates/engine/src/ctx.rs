@@ -1,14 +1,14 @@
-//! What every operation works on, and how operations follow each other.
+//! The state that every operation works on, and the way in which one operation continues at the next.
 //!
 //! Code is an array of 64-bit cells: the address of an operation, then its operands, one cell each. Operations are functions
 //! of one signature that end in a call of the next: LLVM turns that into a jump from opt-level 1 on (checked by
 //! `tests/tail-calls`). Rules for an operation:
 //!
-//! 1. `ip`, `h` (heap top), `s` (stack top) and `r` (reductions left) live in arguments. Before anything that may look at the
-//!    process (natives, collection, signals) they are stored with `save!`; after anything that may have moved the heap or the
-//!    stack they are loaded again with `load!`.
-//! 2. No local with a destructor is alive at the call of the next operation, and no reference to a local escapes: else the call
-//!    is no jump and the native stack grows.
+//! 1. `ip`, `h` (heap top), `s` (stack top) and `r` (reductions left) live in arguments. Before anything that may read the process
+//!    (natives, collection, signals) they are stored with `save!`; after anything that may have moved the heap or the stack they are loaded
+//!    again with `load!`.
+//! 2. No local with a destructor is alive at the call of the next operation, and no reference to a local escapes: otherwise the call is not
+//!    a jump and the native stack grows.
 //! 3. A term read from a register before a collection is not used after it: read it again.
 //! 4. X registers above `live` are dead at a point that collects.
 //! 5. Slow paths are functions of their own (`#[cold]`), so that hot operations need no native frame.
@@ -29,9 +29,9 @@ pub struct Ctx {
     pub fault: *const heddle_term::Export,
     /// Arguments of the failed native or function, as a list, or NONE.
     pub fault_args: Term,
-    /// Why the last native gave no result.
+    /// Why the last native returned no result.
     pub thrown: heddle_runtime::Thrown,
-    /// Reductions left when the process was given back.
+    /// Reductions left when the engine returned the process to the scheduler.
     pub left: i64,
     /// The bitstring that OTP 24's `bs_put_` instructions are filling: address, next bit, end.
     pub build_base: *mut u8,
@@ -42,7 +42,7 @@ pub struct Ctx {
     pub build_term: Term,
     /// Bits of the chain's segments whose sizes are known at run time only.
     pub build_bits: u64,
-    /// Fields smaller than a byte are gathered here; what `bs_match` reads at once is kept here, first bit on top.
+    /// Gathers fields smaller than a byte; also holds the bits that `bs_match` reads at once, first bit on top.
     pub build_group: u64,
 }
 
@@ -62,7 +62,7 @@ macro_rules! ops {
     ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident) $body:block )*) => {
         $(
             $(#[$meta])*
-            // A section of their own: the decoder's targets lie together, and `tests/tail-calls` knows them from their helpers.
+            // A section of their own: operations lie together, and `tests/tail-calls` tells them from their helpers by it.
             #[unsafe(link_section = "heddle_ops")]
             #[allow(unused_mut, unused_variables, unused_assignments, clippy::missing_safety_doc, clippy::macro_metavars_in_unsafe)]
             pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
@@ -75,7 +75,7 @@ macro_rules! ops {
     };
 }
 
-/// What follows an operation without a jump: the next operation's body set in place, or the jump (`Dispatch`).
+/// What follows an operation without a jump: the next operation's body inlined, or the jump (`Dispatch`).
 pub trait Follow {
     /// # Safety
     /// As an operation.
@@ -89,7 +89,7 @@ pub trait Fusable {
     unsafe fn go<N: Follow>(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64;
 }
 
-/// The end of a fused operation: on through the next cell.
+/// The end of a fused operation: continues at the next cell's operation.
 pub struct Dispatch;
 /// First `A`, then `N`.
 pub struct Then<A: Fusable, N: Follow>(std::marker::PhantomData<(A, N)>);
@@ -115,22 +115,22 @@ pub trait Compare {
     /// # Safety
     /// As an operation.
     unsafe fn operands(ip: *const u64, c: *mut Ctx, s: *mut u64) -> (Term, Term);
-    /// What it says of two small integers.
+    /// The result of the comparison for two small integers.
     fn holds(a: Term, b: Term) -> bool;
-    /// The operation for all others.
+    /// The operation for all other terms.
     const SLOW: OpFn;
 }
 
 /// Cells of a comparison: operation, a, b, label.
 pub const COMPARE_CELLS: usize = 4;
 
-/// A comparison with what follows it in both cases: `A` when it holds, `B` at its label.
+/// A comparison with what follows it in both cases: `A` if it holds, `B` at its label.
 pub struct Either<T: Compare, A: Follow, B: Follow>(std::marker::PhantomData<(T, A, B)>);
 
 impl<T: Compare, A: Follow, B: Follow> Follow for Either<T, A, B> {
     #[inline(always)]
     unsafe fn go(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
-        // SAFETY: by contract; the loader saw that what stands at the label is what `B` runs.
+        // SAFETY: by contract; the loader checked that the operations at the label are those of `B`.
         unsafe {
             let (a, b) = T::operands(ip, c, s);
             if (a.raw() | b.raw()) & 15 != 0 {
@@ -154,8 +154,8 @@ pub unsafe extern "sysv64" fn fused<T: Follow>(ip: *const u64, c: *mut Ctx, h: *
     unsafe { T::go(ip, c, h, s, r) }
 }
 
-/// Defines operations that can be fused with the one behind them: as `ops!`, with a name for what follows, to which they go on
-/// with `then!`.
+/// Defines operations that can be fused with the one after them: as `ops!`, with a name for what follows, at which they continue with
+/// `then!`.
 #[macro_export]
 macro_rules! fusable {
     ($( $(#[$meta:meta])* fn $name:ident $(<$($g:ident : $b:path),*>)? ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:ident) $body:block )*) => {
@@ -187,7 +187,7 @@ macro_rules! fusable {
     };
 }
 
-/// Goes on with the operation `n` cells further, whatever has been fused in there.
+/// Continues with the operation `n` cells further, which may be fused into this one.
 #[macro_export]
 macro_rules! then {
     ($follow:ident, $ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:expr) => {{
@@ -196,7 +196,7 @@ macro_rules! then {
     }};
 }
 
-/// Goes on with the operation `n` cells further.
+/// Continues with the operation `n` cells further.
 #[macro_export]
 macro_rules! next {
     ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:expr) => {{
@@ -206,7 +206,7 @@ macro_rules! next {
     }};
 }
 
-/// Goes on at a function's entry at the price of one reduction, or yields there.
+/// Continues at a function's entry, for one reduction, or yields there.
 #[macro_export]
 macro_rules! enter {
     ($target:expr, $c:ident, $h:ident, $s:ident, $r:ident) => {{
@@ -219,7 +219,7 @@ macro_rules! enter {
     }};
 }
 
-/// Goes on at a code address.
+/// Continues at a code address.
 #[macro_export]
 macro_rules! goto {
     ($target:expr, $c:ident, $h:ident, $s:ident, $r:ident) => {{
@@ -241,7 +241,7 @@ macro_rules! save {
     }};
 }
 
-/// Loads them again.
+/// Loads the heap and stack tops from the process.
 #[macro_export]
 macro_rules! load {
     ($c:ident, $h:ident, $s:ident) => {{
@@ -250,7 +250,7 @@ macro_rules! load {
     }};
 }
 
-/// Saves in the process that it goes on at `ip` with its first registers.
+/// Saves in the process that it continues at `ip` with its first `live` registers.
 ///
 /// # Safety
 /// A process runs; `x[0..live]` are initialised terms.
@@ -273,7 +273,7 @@ pub unsafe fn leave_at(c: *mut Ctx, ip: *const u64, live: usize, r: i64) {
 const TAG_REGISTER: u64 = 0b101;
 const REGISTER_Y: u64 = 0b1000;
 
-/// A register as it stands in a cell of a specialised operation: its offset in bytes.
+/// The cell of a specialised operation for a register: its offset in bytes.
 #[inline]
 pub fn reg_offset(index: u16) -> u64 {
     index as u64 * 8
@@ -319,8 +319,8 @@ pub unsafe fn put(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
     unsafe { *reg_ptr(cell, c, s) = value.raw() }
 }
 
-/// Reads the bound of a short loop anew in each round. Volatile, so that LLVM neither unrolls nor vectorises the loop: for the few
-/// rounds that these make that is slower, and takes so many registers that the whole operation gets a native frame.
+/// Reads the bound of a short loop again in each round. Volatile, so that LLVM neither unrolls nor vectorises the loop: for the few rounds
+/// of such loops that would be slower, and need many registers, for which the whole operation would get a native frame.
 ///
 /// # Safety
 /// `from` is readable.
@@ -330,7 +330,7 @@ pub unsafe fn bound(from: *const u64) -> usize {
     unsafe { std::ptr::read_volatile(from) as usize }
 }
 
-/// Where a specialised operation finds a source.
+/// The kind of a source operand of a specialised operation.
 pub trait Src {
     /// # Safety
     /// The cell is what the loader emitted for this kind.
@@ -347,10 +347,9 @@ pub struct X;
 pub struct Y;
 /// A constant: the cell is the term.
 pub struct K;
-/// One certain X register. Only fused operations use it: there a value that one of them stores and the next loads need not
-/// go through memory.
+/// A fixed X register. Only fused operations use it: there a value that one of them stores and the next loads need not go through memory.
 pub struct R<const N: usize>;
-/// Decoded when it runs.
+/// Decoded when the operation runs.
 pub struct Any;
 
 impl Src for X {

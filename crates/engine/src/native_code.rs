@@ -8,7 +8,7 @@ use heddle_runtime::exports;
 use heddle_term::{Export, Mfa, Term, am};
 use std::sync::atomic::Ordering;
 
-/// Gives every export with a native its code and points the export there. Called once the natives are registered.
+/// Makes the code of every export with a native, and points the export there. Called once, after the natives are registered.
 pub fn install() {
     let _ = heddle_runtime::code::NATIVE_AT.set(at);
     let _ = heddle_runtime::code::NATIVE_WITH_CODE.set(with_code);
@@ -23,8 +23,7 @@ pub fn install() {
     });
 }
 
-/// Twice the same function: the second one is where a native goes on that gave the scheduler back, so that a breakpoint in the
-/// first one only sees calls.
+/// The same function twice: a native that yielded continues at the second one, so a breakpoint in the first one only sees calls.
 pub(crate) fn cells(export: &Export, native: usize) -> Box<[u64]> {
     let once = [
         func_info as *const () as u64,
@@ -40,18 +39,18 @@ pub(crate) fn cells(export: &Export, native: usize) -> Box<[u64]> {
 
 const CELLS: usize = FUNC_HEADER_CELLS + 3;
 
-/// Where the native goes on.
+/// The address at which the native continues.
 pub fn resume(export: &Export) -> *const u64 {
     entry(export).wrapping_add(CELLS)
 }
 
 /// The native at `cell`, where a process stands.
 fn at(cell: *const u64) -> Option<Mfa> {
-    // SAFETY: a process stands at an operation; that of a native has its export behind it.
+    // SAFETY: a process stands at an operation; that of a native is followed by its export.
     unsafe { (*cell == native_body as *const () as u64).then(|| (*(*cell.add(2) as *const Export)).mfa) }
 }
 
-/// The native whose own code begins, or goes on, at `cell`, which may be any address.
+/// The native whose own code begins, or continues, at `cell`, which may be any address.
 fn with_code(cell: *const u64) -> Option<Mfa> {
     let mut found = None;
     exports::for_each(|export| {
@@ -62,7 +61,7 @@ fn with_code(cell: *const u64) -> Option<Mfa> {
     found
 }
 
-/// First cell of the native's function. Nothing but `install` ever sets a native's export.
+/// First cell of the native's function. Only `install` sets a native's export.
 pub fn entry(export: &Export) -> *const u64 {
     export.entry.load(Ordering::Acquire)
 }

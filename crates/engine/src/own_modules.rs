@@ -1,8 +1,8 @@
-//! Modules that only this machine has (`heddle_...`). Their functions are natives, listed in tables like all others; no file holds
-//! them, and OTP's own folders stay as they are. What is made here is an entry of the module table for each, so that the code
-//! server, `function_exported` and `module_info` know them.
+//! Modules that only Heddle has (`heddle_...`). Their functions are natives, listed in tables like all others. No file holds them, and
+//! OTP's own folders stay as they are. This file makes an entry of the module table for each, so that the code server, `function_exported`
+//! and `module_info` know them.
 //!
-//! To add one: its name in MODULES, its two rows in TABLE.
+//! To add a module: add its name to MODULES and its two rows to TABLE.
 
 use crate::code_natives;
 use crate::ctx::FUNC_HEADER_CELLS;
@@ -38,7 +38,7 @@ fn info_about<const MODULE: usize>(p: &mut Process, a: &[Term]) -> NativeResult 
     code_natives::get_module_info_2(p, &[Atom::new(MODULES[MODULE]).into(), a[0]])
 }
 
-/// Makes them modules that are loaded. Called once, after the natives have their code.
+/// Makes them loaded modules. Called once, after the natives have their code.
 pub fn load() {
     MODULES.iter().for_each(|name| code_natives::publish(instance(Atom::new(name))));
 }

@@ -1,14 +1,14 @@
-//! Which operations follow which, for choosing what to fuse (`loader::fuse`). Only in builds with the feature `op-profile`:
+//! Counts which operations follow which, for choosing what to fuse (`loader::fuse`). Only in builds with the feature `op-profile`:
 //!
 //! ```text
 //! cargo build --release --features op-profile
 //! HEDDLE_OP_PROFILE=/tmp/profile bin/erl ...
 //! ```
 //!
-//! writes a line per sequence of up to four operations that ran behind each other without a jump: how often, then the addresses
-//! of the operations in the binary, which `nm` names. `tests/op-profile` makes a table of it. Such a build fuses nothing.
+//! writes a line per sequence of up to four operations that ran one after the other without a jump: the count, then the addresses of the
+//! operations in the binary, which `nm` names. `tests/op-profile` makes a table of it. Such a build fuses nothing.
 
-/// The operation at `ip` runs because the one before it went on to it without a jump.
+/// The operation at `ip` runs after the one before it, without a jump.
 #[inline(always)]
 pub fn sequential(_ip: *const u64) {
     #[cfg(feature = "op-profile")]

@@ -11,14 +11,14 @@ use heddle_term::Term;
 
 pub struct Interpreter;
 
-/// Must run before any export is made.
+/// Must be called before any export is made.
 pub fn init() {
     exports::set_undefined_handlers(
         undefined_export as *const () as usize,
         undefined_fun as *const () as usize,
         purging_fun as *const () as usize,
     );
-    // They look like functions of arity 3, 0 and 0, so that a process may yield at them.
+    // These look like functions of arity 3, 0 and 0, so that a process may yield at them.
     let apply = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 3, apply_list as *const () as u64]));
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
     let task = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, run_task as *const () as u64]));
@@ -52,8 +52,8 @@ impl Engine for Interpreter {
     }
 }
 
-/// Whether a collection since the last look found more than `max_heap_size`, and the process is to end of it: then its exit reason
-/// says so, whatever it wanted to end of.
+/// True if a collection since the last call found more than `max_heap_size`, and the process must end for that. Then its exit reason says
+/// so, whatever else it was about to end for.
 #[inline(always)]
 pub(crate) fn ended_by_limit(p: &mut Process) -> bool {
     p.flags & FLAG_OVER_LIMIT != 0 && {
@@ -101,7 +101,8 @@ impl EngineThread for Thread {
             let ip = p.ip;
             let out = (*(ip as *const OpFn))(ip, c, p.heap.htop, p.stop, reductions);
             let outcome = match out {
-                // Somebody asked for a collection while it was about to wait: the next run, now, ends it.
+                // A process requested a collection while this one was about to wait, and the limit was exceeded: its next slice, now, ends
+                // it.
                 OUT_WAIT if p.flags & FLAG_OVER_LIMIT != 0 => Outcome::Yield,
                 OUT_WAIT => Outcome::Wait,
                 OUT_EXIT => Outcome::Exit,
@@ -116,9 +117,9 @@ impl EngineThread for Thread {
         }
     }
 
-    /// The native stands at `ip` with its arguments saved: runs it and nothing else.
+    /// The process stands at a native, at `ip`, with its arguments saved: runs the native and nothing else.
     fn run_dirty(&mut self, p: &mut Process) -> Outcome {
-        // One reduction: whatever follows the native yields at once or at its first call.
+        // With one reduction, whatever follows the native yields at once or at its first call.
         self.run(p, 1).0
     }
 }

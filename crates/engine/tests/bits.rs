@@ -32,12 +32,12 @@ fn integers_as_stock() {
         }
         // The same at a byte boundary.
         let mut aligned = vec![0u8; want.len() + 8];
-        // SAFETY: one byte before the value, eight behind where it starts at the latest.
+        // SAFETY: one byte before the value, and eight bytes after the last place where it may start.
         unsafe { write_term(aligned.as_mut_ptr(), 8, bits, value, flags) };
         // SAFETY: as above.
         let got = unsafe { read_term(&mut heap, aligned.as_ptr(), 8, bits, flags) }.expect("size");
         assert_eq!(big::to_text(got, 10), fields[4], "{line}");
-        // SAFETY: both hold the value's bits behind the ones skipped.
+        // SAFETY: both hold the value's bits after the skipped ones.
         unsafe { assert!(same_bits(want.as_ptr(), 3, aligned[1..].as_ptr(), bits), "{line}") };
     }
     heap.clear();
@@ -116,7 +116,7 @@ fn utf_round_trips_and_rejects() {
                 let bits = unsafe { write_utf(kind, out.as_mut_ptr(), at, value, flags) };
                 // SAFETY: the bits were just written.
                 assert_eq!(unsafe { read_utf(kind, out.as_ptr(), at, at + bits, flags) }, Some((value, bits)));
-                // SAFETY: no bit behind the end is read.
+                // SAFETY: no bit after the end is read.
                 assert_eq!(unsafe { read_utf(kind, out.as_ptr(), at, at + bits - 1, flags) }, None);
                 if kind == Utf::Utf8 && at == 0 {
                     assert_eq!(&out[..bits as usize / 8], character.encode_utf8(&mut [0; 4]).as_bytes());

@@ -29,11 +29,11 @@ struct Bits {
 
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// An integer of so many bits (and a sign) made from a seed, in so many bits.
+    /// An integer with a number of bits (and a sign) made from a seed, and the number of bits of its segment.
     Integer(u64, u64, u64, u64),
     Float(u64, u64, u64),
     Utf(u64, u32, u64),
-    /// All of that one, or so many bits of it.
+    /// The whole of that bitstring, or this many of its bits.
     Bits(u64, Option<u64>),
 }
 
@@ -375,7 +375,7 @@ impl Subject for Bits {
                 let size = (*size).min(bits.len() as u64 - at).min(others.len() as u64 - other_at);
                 let (a, b) = (BitsView::of(one).expect("bits"), BitsView::of(two).expect("bits"));
                 let mut aligned = vec![0u8; size.div_ceil(8) as usize];
-                // SAFETY: both have so many bits from there on.
+                // SAFETY: both have that many bits from there on.
                 let same = unsafe {
                     copy_bits(b.base, b.offset_bits + other_at, aligned.as_mut_ptr(), 0, size);
                     same_bits(a.base, a.offset_bits + at, aligned.as_ptr(), size)

@@ -8,7 +8,7 @@ use heddle_beamfile::{BeamError, Instr, Operand};
 use heddle_term::{Term, big, list};
 
 impl Emitter<'_> {
-    /// False if the instruction is none of these.
+    /// Emits an instruction of these. Returns false for any other instruction.
     pub fn bits(&mut self, instr: &Instr, zeal: bool) -> Result<bool, BeamError> {
         let o = self.beam.code.operands(instr);
         match instr.op {
@@ -186,7 +186,7 @@ impl Emitter<'_> {
         (flags | native) & (LITTLE | SIGNED)
     }
 
-    /// One operation a command.
+    /// Emits one operation for each command.
     fn bs_match(&mut self, instr: &Instr, zeal: bool) -> Result<bool, BeamError> {
         let o = self.beam.code.operands(instr);
         let Operand::List(list) = o[2] else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Which `bs_create_bin` become chains (see `ops::bits::chain`), and their cells.
+//! Decides which `bs_create_bin` become chains (see `ops::bits::chain`), and emits their cells.
 
 use crate::loader::emitter::{Emitter, Place};
 use crate::ops::bits::chain::{self, No, Yes};
@@ -8,19 +8,19 @@ use crate::{register, source};
 use heddle_beamfile::{Operand, Reg};
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
 
-/// Cells of a chain that wait for the place of `create_bin` behind it.
+/// Cells of a chain that need the place of the `create_bin` after it.
 pub struct Waiting {
-    /// Cell, and the operation that counts from itself: where it gives up before the beginning has changed anything.
+    /// Cell, and the operation from which its distance counts: exits before the beginning has changed anything.
     early: Vec<(usize, usize)>,
-    /// The same afterwards: goes to `rollback` if there is one.
+    /// The same for exits after that, which go to `rollback` if there is one.
     late: Vec<(usize, usize)>,
     rollback: Option<usize>,
-    /// The end's cell of the cells to skip, and the end itself.
+    /// The cell with the number of cells to skip, and the end operation itself.
     skip: (usize, usize),
 }
 
 impl Waiting {
-    /// `start`: where `create_bin` stands. All cells are there.
+    /// Fills in the distances. `start`: the place of `create_bin`. All cells are there.
     pub fn settle(self, emitter: &mut Emitter, start: usize) {
         for (cell, op) in self.early {
             emitter.cells[cell] = (start - op) as u64;
@@ -33,7 +33,7 @@ impl Waiting {
     }
 }
 
-/// What a segment is, as far as chains know them.
+/// The kinds of segments that chains know.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Append { private: bool },
@@ -55,11 +55,11 @@ struct Part {
     size: Operand,
 }
 
-/// More segments than this are rare, and take their time anyway.
+/// Maximum number of segments of a chain. More are rare, and take their time anyway.
 const MAX_SEGMENTS: usize = 64;
 
 impl Emitter<'_> {
-    /// Emits the chain. None, and nothing emitted, if the instruction is none.
+    /// Emits the chain. Returns None, and emits nothing, if the instruction cannot be one.
     pub fn chain(&mut self, o: &[Operand], segments: &[Operand]) -> Option<Waiting> {
         let live = Emitter::number(o[2]);
         let mut parts = Vec::new();
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         }
         if let Some(Part { kind: Kind::Append { private }, source, .. }) = parts.first() {
             let appended = source.reg();
-            // It grows while its old size is needed.
+            // It would grow while its old size is still needed.
             if *private && parts[1..].iter().any(|p| p.source.reg() == appended || p.size.reg() == appended) {
                 parts[0].kind = Kind::Append { private: false };
             }
@@ -184,12 +184,12 @@ impl Emitter<'_> {
         Some(waiting)
     }
 
-    /// Appends a few fields that do not fill bytes. They are gathered first, so there is nothing to undo.
+    /// Appends a few fields that do not fill bytes. They are gathered first, so nothing must be undone.
     fn emit_bits(&mut self, o: &[Operand], parts: &[Part]) -> Option<Waiting> {
         let (Part { kind: Kind::Append { private }, unit, source, .. }, fields) = parts.split_first()? else { return None };
         let is_field = |p: &Part| matches!(p.kind, Kind::Integer { .. }) && p.flags & LITTLE == 0;
         let bits = fields.iter().map(Part::constant_bits).sum::<u64>();
-        // With the seven bits that may stand before them they fit a word.
+        // Together with the seven bits that may stand before them they fit in a word.
         if fields.is_empty() || bits > 56 || !fields.iter().all(is_field) {
             return None;
         }
@@ -211,7 +211,7 @@ impl Emitter<'_> {
         Some(waiting)
     }
 
-    /// True if there are any.
+    /// Emits the operations for sizes known at run time only. Returns true if there are any.
     fn emit_sizes(&mut self, parts: &[Part], waiting: &mut Waiting) -> bool {
         let mut any = false;
         for part in parts {
@@ -294,7 +294,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Gathers fields in a word.
+    /// Emits the operations that gather fields in a word.
     fn emit_fields(&mut self, fields: &[Part], waiting: &mut Waiting) {
         for (i, field) in fields.iter().enumerate() {
             let place = self.place(field.source);
@@ -311,7 +311,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Bytes that the fields fill together.
+    /// Emits a group of fields. Returns the number of bytes that they fill together.
     fn emit_group(&mut self, fields: &[Part], at: u64, waiting: &mut Waiting) -> u64 {
         self.emit_fields(fields, waiting);
         let bytes = fields.iter().map(Part::constant_bits).sum::<u64>() / 8;
@@ -354,7 +354,7 @@ impl Emitter<'_> {
 }
 
 impl Part {
-    /// Bits, of those that are known when the code is loaded.
+    /// The number of bits, if it is known when the code is loaded, else 0.
     fn constant_bits(&self) -> u64 {
         match self.kind {
             Kind::Integer { bits } => bits,
@@ -369,7 +369,7 @@ impl Part {
     }
 }
 
-/// How many segments are written together, for each first one. None if a segment would start inside a byte.
+/// The number of segments that are written together, for each first one. None if a segment would start inside a byte.
 fn groups(parts: &[Part]) -> Option<Vec<usize>> {
     let mut groups = vec![1; parts.len()];
     let mut i = 0;
@@ -393,7 +393,7 @@ fn groups(parts: &[Part]) -> Option<Vec<usize>> {
         }
         groups[first] = i - first;
     }
-    // A bitstring of nothing is a literal, but for hand-written code.
+    // An empty bitstring is a literal, except in hand-written code.
     parts.iter().any(|p| p.constant_bits() > 0 || !p.is_constant()).then_some(groups)
 }
 

@@ -1,4 +1,4 @@
-//! Commands of `bs_match` that are read together.
+//! Emits operations for several commands of `bs_match` that are read together.
 
 use crate::loader::emitter::{Emitter, Place};
 use crate::ops::bits::{LITTLE, SIGNED, match_ctx, matching};
@@ -26,7 +26,7 @@ impl Field {
 }
 
 impl Emitter<'_> {
-    /// A match that goes on in the context of the last one, and asks where it is. False if these are not the instructions.
+    /// Emits a match that continues in the context of the last one and gets its position. Returns false if these are not the instructions.
     pub fn start_and_position(&mut self, rest: &[Instr], zeal: bool) -> bool {
         let code = &self.beam.code;
         let [first, second, ..] = rest else { return false };
@@ -44,18 +44,18 @@ impl Emitter<'_> {
         self.cell(d.cell());
         self.cell(Emitter::number(live));
         self.label(Emitter::label_of(o[0]));
-        // Where a new context goes on.
+        // A new context continues at the operation after it.
         self.op(register!(d, S => register!(p, D => match_ctx::get_position::<S, D>)));
         self.cell(d.cell());
         self.cell(p.cell());
         true
     }
 
-    /// `ensure_at_least` with the integer behind it. How many of `args` were used.
+    /// Emits `ensure_at_least` with the integer after it. Returns the number of `args` used.
     pub fn ensure_and_take(&mut self, m: Place, args: &[Operand], label: u32) -> Option<usize> {
         let [bits, unit, name, _live, flags, size, size_unit, dst, ..] = args else { return None };
         let (unit, size) = (Emitter::number(*unit).max(1), Emitter::number(*size) * Emitter::number(*size_unit));
-        // Several fields are better read together.
+        // Several fields are read together instead.
         if self.atom_name(*name) != "integer" || self.segment_flags(*flags) != 0 || !unit.is_power_of_two() || self.run(&args[2..]).1 > 1 {
             return None;
         }
@@ -75,7 +75,7 @@ impl Emitter<'_> {
         Some(8)
     }
 
-    /// A command as a field, and its operands with its name.
+    /// A command as a field, and the number of its operands, name included.
     fn as_field(&mut self, commands: &[Operand]) -> Option<(Field, usize)> {
         let (name, args) = commands.split_first()?;
         Some(match (self.atom_name(*name), args) {
@@ -104,7 +104,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// The fields from here on that fit a word, up to the last that is looked at: operands, those that are looked at, bits.
+    /// The fields from here on that fit in a word, up to the last one that is used. Returns the numbers of operands, of used fields, and of
+    /// bits.
     fn run(&mut self, commands: &[Operand]) -> (usize, usize, u64) {
         let (mut at, mut sum) = (0, 0);
         let mut run = (0, 0, 0);
@@ -121,7 +122,7 @@ impl Emitter<'_> {
         run
     }
 
-    /// Reads several fields at once, perhaps with the `ensure_at_least` before them. How many operands were used.
+    /// Emits the reading of several fields at once, perhaps with the `ensure_at_least` before them. Returns the number of operands used.
     pub fn fields(&mut self, m: Place, commands: &[Operand], label: u32) -> Option<usize> {
         let ensured = match commands {
             [name, bits, unit, ..] if self.atom_name(*name) == "ensure_at_least" => {

@@ -7,7 +7,7 @@ use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Instr, Operand};
 
 impl Emitter<'_> {
-    /// False if the instruction is none of these.
+    /// Emits an instruction of these. Returns false for any other instruction.
     pub fn bits_old(&mut self, instr: &Instr, zeal: bool) -> Result<bool, BeamError> {
         let o = self.beam.code.operands(instr);
         match instr.op {

@@ -1,5 +1,4 @@
-//! Calls. A call of a native becomes an operation that calls it in place; a few functions of module erlang are operations of
-//! their own.
+//! Calls. A call of a native becomes an operation that calls it in place. A few functions of module erlang are operations of their own.
 
 use crate::loader::emitter::Emitter;
 use crate::ops::{calls, control, frames, funs, natives};
@@ -11,7 +10,7 @@ use std::sync::atomic::Ordering;
 /// How a call leaves the caller's frame.
 #[derive(Clone, Copy)]
 enum Leave {
-    /// A call that comes back.
+    /// A call that returns to the caller.
     No,
     /// A tail call that removes a frame of this size first.
     Frame(u64),
@@ -86,7 +85,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Functions that are operations.
+    /// Emits a call of a function that is an operation. Returns false for other functions.
     fn special(&mut self, module: Atom, export: &Export, leave: Leave) -> bool {
         let mfa = export.mfa;
         if mfa.module != am::ERLANG {
@@ -122,7 +121,7 @@ impl Emitter<'_> {
                 self.leave(leave);
             }
             (am::RAISE, 3) => {
-                // Not a native call: the operation raises in place.
+                // This is not a native call: the operation raises in place.
                 self.op(control::raise_3);
                 self.leave(leave);
             }
@@ -131,8 +130,8 @@ impl Emitter<'_> {
         true
     }
 
-    /// `call_fun` and `call_fun2`, merged with a frame removal and return behind them: the compiler leaves it to the
-    /// loader to make tail calls of these.
+    /// Emits `call_fun` and `call_fun2`, merged with a frame removal and return after them: the compiler leaves it to the loader to make
+    /// tail calls of these.
     pub fn call_fun(&mut self, rest: &[Instr]) -> usize {
         let code = &self.beam.code;
         let o = code.operands(&rest[0]);

@@ -1,4 +1,4 @@
-//! Where the loader puts counters when a module is loaded with native coverage.
+//! Places counters in a module that is loaded with native coverage.
 
 use super::emitter::Emitter;
 use crate::ops::coverage;
@@ -6,10 +6,10 @@ use heddle_abi::opcodes::Op;
 use heddle_beamfile::{Location, Operand, Verified};
 use heddle_runtime::coverage::{Coverage, Mode, Place};
 
-/// The counters, and where the walk over the code stands.
+/// The counters, and the position of the walk over the code.
 pub struct Recorder {
     pub coverage: Coverage,
-    /// The place of the last line instruction of the current function, and whether it has a counter.
+    /// The place of the last line instruction of the current function, and if it has a counter.
     last: Option<(Location, bool)>,
 }
 
@@ -24,7 +24,7 @@ impl Recorder {
         Recorder { coverage: Coverage::new(mode, most), last: None }
     }
 
-    /// A line instruction; the one before a function begins anew even where it says the same.
+    /// A line instruction. The one before a function (`begins`) starts anew even at the same place.
     pub fn line(&mut self, location: Location, begins: bool) {
         if begins || self.last.is_none_or(|(last, _)| last != location) {
             self.last = Some((location, false));
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Behind the line instruction of the same place.
+    /// Called after the line instruction of the same place.
     pub fn count_line(&mut self, id: Operand) {
         if !self.recorder.coverage.mode.is_of_lines() {
             return;

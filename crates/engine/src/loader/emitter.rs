@@ -1,4 +1,4 @@
-//! The growing code of one module: cells, the places that wait for label addresses, line entries.
+//! The growing code of one module: cells, the places that need label addresses, line entries.
 
 use crate::ctx::{OpFn, encode_x, encode_y, reg_offset};
 use heddle_beamfile::messages::Messages;
@@ -16,7 +16,7 @@ pub enum Place {
 
 pub struct Emitter<'a> {
     pub beam: &'a Verified,
-    /// Frames of the current function are cleared when made: it may raise with slots never written.
+    /// Frames of the current function are cleared when made, as it may raise with slots never written.
     pub clear_frames: bool,
     pub atoms: Vec<Atom>,
     pub literals: Vec<Term>,
@@ -35,9 +35,9 @@ pub struct Emitter<'a> {
     /// Memory of the literals: those of the file, and large integers in operands.
     pub areas: heddle_runtime::code::Literals,
     pub recorder: super::coverage::Recorder,
-    /// Which constructions will be sent, if that was asked for.
+    /// The constructions that will be sent, if the analysis was requested.
     pub messages: Messages,
-    /// None of them stands before this instruction and is still to come; `usize::MAX`: there are no more.
+    /// The next of `messages` is at or after this instruction; `usize::MAX`: there are no more.
     pub next_message: usize,
     /// Index of the instruction that is made into cells now.
     pub at: usize,
@@ -50,7 +50,7 @@ impl Emitter<'_> {
         self.ops.push(self.cells.len() as u32);
         self.cells.push(op as usize as u64);
     }
-    /// An operation that only the one before it goes on to, where its fast way does not do.
+    /// An operation that only the one before it continues at, when its fast path does not apply.
     pub fn slow_op(&mut self, op: OpFn) {
         self.cells.push(op as usize as u64);
     }
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The constant that an operand stands for, if it is no register.
+    /// The constant that an operand stands for, unless it is a register.
     pub fn constant(&mut self, operand: Operand) -> Option<Term> {
         Some(match operand {
             Operand::I(value) => match Term::try_small(value) {
@@ -85,13 +85,13 @@ impl Emitter<'_> {
             Operand::Atom(index) => Term::atom(self.atoms[index as usize]),
             Operand::Nil => Term::NIL,
             Operand::Literal(index) => self.literals[index as usize],
-            // Sizes and the like that stand where a term may stand.
+            // Sizes and similar numbers in the place of a term.
             Operand::U(value) => Term::small(value as i64),
             _ => return None,
         })
     }
 
-    /// What `build` makes, as a literal of the module.
+    /// Keeps the term that `build` makes as a literal of the module.
     pub fn keep(&mut self, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> Term {
         let mut heap = heddle_term::Heap::new();
         let term = build(&mut heap);
@@ -130,8 +130,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Words that an allocation operand asks for. A fun of ours takes header, entry, creator; its free variables are counted in
-    /// `words` by the compiler.
+    /// Words that an allocation operand requests. A fun here takes header, entry, creator; the compiler counts its free variables in
+    /// `words`.
     pub fn need(operand: Operand) -> u64 {
         match operand {
             Operand::U(words) => words,
@@ -140,12 +140,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether the instruction that stands `ahead` of the one looked at (0: this one) is judged to build a message.
+    /// True if the instruction `ahead` places after the current one (0: the current one) is judged to build a message.
     pub fn builds_message(&self, ahead: usize) -> bool {
         self.messages.contains(self.at + ahead)
     }
 
-    /// So many instructions became the operation at an offset.
+    /// Notes that `instrs` instructions became the operation at `offset`.
     #[cold]
     pub fn note_message(&mut self, offset: u32, instrs: usize) {
         let behind = self.at + instrs;
@@ -189,7 +189,7 @@ macro_rules! source {
     };
 }
 
-/// The same for operands that can only be registers.
+/// As `source!`, for operands that can only be registers.
 #[macro_export]
 macro_rules! register {
     ($place:expr, $S:ident => $body:expr) => {

@@ -1,8 +1,8 @@
-//! Operations that often follow each other become one: the loader puts the address of a function that has the bodies of all of
-//! them in the cell of the first. No cell moves and the others keep their own operations, so that jumps into the middle, slow
-//! ways out and stack traces need to know nothing of it.
+//! Fuses operations that often follow each other: the loader puts the address of a function with the bodies of all of them in the cell of
+//! the first. No cell moves and the others keep their own operations. So jumps into the middle, slow paths and stack traces are not
+//! affected.
 //!
-//! Which sequences are in the table was counted (see `profile`) over the compiler, the shell's start and bench/programs.
+//! The sequences in the table were counted (see `profile`) over the compiler, the shell's start and bench/programs.
 
 use super::fused::{Check, Sequence};
 use crate::ctx::OpFn;
@@ -12,14 +12,14 @@ use std::sync::LazyLock;
 /// A trie over the addresses of operations.
 #[derive(Default)]
 struct Node {
-    /// What to do with the sequence that ends here, the most particular first.
+    /// The fused operations for the sequence that ends here, the most specific first.
     fused: Vec<Fused>,
     next: HashMap<usize, Node>,
 }
 
 struct Fused {
     checks: Vec<Check>,
-    /// How many operations are done with; those behind may begin a sequence of their own.
+    /// Number of operations that are done; those after them may begin a sequence of their own.
     done: usize,
     op: OpFn,
 }
@@ -42,7 +42,7 @@ pub struct Code<'a> {
     pub cells: &'a mut [u64],
     /// Offsets of the operations.
     pub ops: &'a [u32],
-    /// Cells that stand for labels, in order, and which.
+    /// Cells that stand for labels, in order, and the labels.
     pub fixups: &'a [(u32, u32)],
     /// Offset of each label.
     pub labels: &'a [u32],

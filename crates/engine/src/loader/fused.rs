@@ -5,7 +5,7 @@ use crate::ops::{
     arith::*, bifs::*, booleans::*, calls::*, data::*, direct::*, floats::*, frames::*, funs::*, natives::call_native, tests::*,
 };
 
-/// Operations that are one when they stand behind each other.
+/// Operations that become one when they follow each other.
 pub struct Sequence {
     pub ops: Vec<usize>,
     pub checks: Vec<Check>,
@@ -13,12 +13,12 @@ pub struct Sequence {
     pub fused: OpFn,
 }
 
-/// What must hold besides. Operations are counted from the first of the sequence.
+/// An additional condition. Operations are counted from the first of the sequence.
 #[derive(Clone, Copy)]
 pub enum Check {
-    /// An operand.
+    /// An operand has this value.
     Cell { op: usize, cell: usize, value: u64 },
-    /// A label is the place of another operation.
+    /// A label is the place of that operation.
     Label { op: usize, cell: usize, to: usize },
 }
 
@@ -26,7 +26,7 @@ pub enum Check {
 trait Operand {
     /// The parameter of the operation as the loader first emits it.
     type General;
-    /// The only value of the cell that will do.
+    /// The only allowed value of the cell, if there is one.
     const FIXED: Option<u64> = None;
 }
 
@@ -88,7 +88,8 @@ macro_rules! fuse {
     };
 }
 
-/// Adds a comparison with both of its ways, where its label stands right behind the first: `either!(table; is_ge<X, X>; [ret] [call_only])`.
+/// Adds a comparison with both of its continuations, where its label is right after the first: `either!(table; is_ge<X, X>; [ret]
+/// [call_only])`.
 macro_rules! either {
     ($table:ident; $test:ident<$a:ty, $b:ty>; [$($yes:ident $(<$($gy:ty),*>)?),+] [$($no:ident $(<$($gn:ty),*>)?),+]) => {{
         let held = [$(stringify!($yes)),+].len();
@@ -166,7 +167,7 @@ fn arithmetic(t: &mut Vec<Sequence>) {
     });
 }
 
-/// What functions that call themselves begin with, and do between the calls.
+/// Sequences at the beginning of recursive functions, and between their calls.
 fn recursion(t: &mut Vec<Sequence>) {
     macro_rules! bases {
         ($($test:ident<$a:ty, $b:ty>)*) => {

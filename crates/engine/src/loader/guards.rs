@@ -104,7 +104,7 @@ impl Emitter<'_> {
         true
     }
 
-    /// Tests and comparisons, which cannot fail.
+    /// Emits tests and comparisons, which cannot fail.
     fn truth(&mut self, export: &Export, args: &[Operand], dst: Operand) -> bool {
         let mfa = export.mfa;
         if mfa.module != am::ERLANG {
@@ -155,7 +155,7 @@ impl Emitter<'_> {
         true
     }
 
-    /// What is read off the process itself, which cannot fail.
+    /// Emits guards that read the process itself, which cannot fail.
     fn of_process(&mut self, export: &Export, args: &[Operand], dst: Operand) -> bool {
         let mfa = export.mfa;
         if mfa.module != am::ERLANG {
@@ -178,7 +178,7 @@ impl Emitter<'_> {
         true
     }
 
-    /// Emits the operation for the common case; where to patch in the distance to the end: (start, cell).
+    /// Emits the operation for the common case. Returns where to patch in the distance to the end: (start, cell).
     fn fast_guard(&mut self, export: &Export, args: &[Operand], dst: Operand) -> Option<(u64, usize)> {
         let mfa = export.mfa;
         if mfa.module != am::ERLANG {
@@ -218,7 +218,7 @@ impl Emitter<'_> {
     }
 }
 
-/// A guard native that nobody implemented: `undef`, named by the frame.
+/// A guard native without an implementation: `undef`, named by the frame.
 fn missing_guard(p: &mut heddle_runtime::Process, _: &[Term]) -> heddle_runtime::NativeResult {
     Err(p.error(am::UNDEF))
 }

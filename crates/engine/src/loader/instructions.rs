@@ -1,5 +1,4 @@
-//! The walk over a module's instructions: each generic instruction becomes cells. Neighbours that often stand together become
-//! one operation.
+//! The walk over a module's instructions: each generic instruction becomes cells. Neighbours that are often together become one operation.
 
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, Place};
@@ -14,7 +13,7 @@ use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;
 
 /// From ERTS, which keeps a line in 24 bits.
-const LARGEST_LINE: u32 = (1 << 24) - 2;
+const MAX_LINE: u32 = (1 << 24) - 2;
 
 impl Emitter<'_> {
     pub fn all(&mut self, module: Atom, zeal: bool) -> Result<(), BeamError> {
@@ -52,16 +51,16 @@ impl Emitter<'_> {
         self.labels[label] = self.offset();
     }
 
-    /// A line beyond stock's table is no line.
+    /// A line number that is too large for stock's table counts as none.
     pub fn stock_line(line: u32) -> u32 {
-        if line <= LARGEST_LINE { line } else { 0 }
+        if line <= MAX_LINE { line } else { 0 }
     }
 
     fn line(&mut self, operand: Operand) {
         self.line_entry(operand, false);
     }
 
-    /// `begins`: in front of a function.
+    /// `begins`: the line instruction before a function.
     fn line_entry(&mut self, operand: Operand, begins: bool) {
         let index = Emitter::number(operand) as usize;
         if let Some(location) = self.beam.lines.items.get(index) {
@@ -77,7 +76,7 @@ impl Emitter<'_> {
     fn body(&mut self, module: Atom, name: Atom, function: &BeamFunction, zeal: bool) -> Result<(), BeamError> {
         let beam = self.beam;
         let instrs = &beam.code.instrs[function.entry as usize..function.end as usize];
-        // The stub of a native: the native itself is its body. Calls inside the module come here too.
+        // The stub of a native has the native as its body. Calls inside the module come here, too.
         let mfa = Mfa { module, function: name, arity: function.arity as u8 };
         let native = exports::find(mfa).filter(|export| export.native.load(Ordering::Acquire) != 0);
         let hibernate = mfa == Mfa { module: am::ERLANG, function: am::HIBERNATE, arity: 3 };
@@ -89,7 +88,7 @@ impl Emitter<'_> {
             }
         }
         if hibernate {
-            // Calls by name are the operation itself; this is what `apply` and funs come to.
+            // Calls by name are the operation itself; `apply` and funs come to this one.
             self.op(control::hibernate);
             return Ok(());
         }
@@ -127,7 +126,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Where an instruction puts a value that is there already. (A fun without an environment is a literal.)
+    /// The destination of an instruction that moves an existing value. (A fun without an environment is a literal.)
     fn moved(&self, instr: &Instr) -> Option<Operand> {
         let o = self.beam.code.operands(instr);
         match (instr.op, o) {
@@ -137,8 +136,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// A line behind a move to `moved` and before a tail call of what is no native. Nobody asks for the place of such a call; and
-    /// code behind it that has no line of its own (inlined code) is not to get this one, as with stock's loader.
+    /// True if `rest` begins with a line that comes after a move to `moved` and before a tail call of a function that is not a native. The
+    /// place of such a call is never needed. And code after it that has no line of its own (inlined code) must not get this one, as with
+    /// stock's loader.
     fn is_line_of_nothing(&self, rest: &[Instr], moved: Operand) -> bool {
         let [line, call, ..] = rest else { return false };
         line.op == Op::Line
@@ -155,7 +155,7 @@ impl Emitter<'_> {
             }
     }
 
-    /// A value for a register that the verifier found to be read without one: see `Verified::clears`.
+    /// Emits a value for a register that the verifier found to be read without one: see `Verified::clears`.
     fn clear(&mut self, dst: Operand) {
         match self.place(dst) {
             Place::X(cell) => {
@@ -203,7 +203,7 @@ impl Emitter<'_> {
                 {
                     return Ok(2);
                 }
-                // Three in a row: the last may go with a call behind it.
+                // Three in a row: the last one may be merged with a call after it.
                 let pair_first = !matches!(rest, [_, b, c, ..] if b.op == Op::Move && matches!(c.op, Op::Line | Op::Call | Op::CallOnly | Op::CallLast | Op::Return));
                 if let [_, next, ..] = rest
                     && pair_first
@@ -631,7 +631,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A move merged with the call or return behind it.
+    /// Emits a move merged with the call or return after it.
     fn move_and_go(&mut self, o: &[Operand], next: &Instr) -> bool {
         let n = self.beam.code.operands(next);
         let (s, d) = (self.place(o[0]), self.place(o[1]));
@@ -709,7 +709,7 @@ impl Emitter<'_> {
 
     fn comparison(&mut self, op: Op, o: &[Operand]) {
         let (a, b) = (self.place(o[1]), self.place(o[2]));
-        // Against an immediate the exact comparisons are one word comparison.
+        // With an immediate the exact comparisons are one comparison of words.
         if let (Op::IsEqExact | Op::IsNeExact, Place::K(constant)) = (op, b)
             && Term::from_raw(constant).is_immediate()
         {

@@ -1,4 +1,4 @@
-//! Maps whose keys the code knows.
+//! Emits maps whose keys are known when the code is loaded.
 
 use super::emitter::Emitter;
 use crate::ops::maps;
@@ -8,8 +8,8 @@ use heddle_term::{Header, Kind, Term, map};
 use std::cmp::Ordering;
 
 impl Emitter<'_> {
-    /// `put_map_assoc` to the empty map with keys that are all constants, each once: the tuple of keys is made now. False: it is
-    /// something else. (Operands: label, source, destination, live registers, keys and values.)
+    /// Emits `put_map_assoc` to the empty map with keys that are all constants, each once: the tuple of keys is made now. Returns false for
+    /// any other instruction. (Operands: label, source, destination, live registers, keys and values.)
     pub fn new_map(&mut self, o: &[Operand], zeal: bool) -> bool {
         let &[_, Operand::Literal(source), dst, live, Operand::List(list)] = o else { return false };
         let source = self.literals[source as usize];

@@ -1,5 +1,5 @@
-//! From a verified file to code: `prepare` decodes literals, resolves imports and funs, and specialises instructions into cells.
-//! Nothing of it is visible to running code until `publish` (see `code_natives`).
+//! Makes code from a verified file: `prepare` decodes literals, resolves imports and funs, and specialises instructions into cells. Running
+//! code sees nothing of it until `publish` (see `code_natives`).
 
 pub mod bits;
 pub mod bits_chain;
@@ -66,16 +66,16 @@ fn decode_literal(heap: &mut Heap, areas: &mut Literals, bytes: &[u8], what: imp
 
 static ANALYSE_MESSAGES: AtomicBool = AtomicBool::new(false);
 
-/// How code is made.
+/// Options for making code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Judge which constructions will be sent. Operations can then be chosen by [`Emitter::builds_message`], and the code
-    /// has [`Instance::message_sites`].
+    /// Analyse which constructions will be sent. Operations can then be chosen by [`Emitter::builds_message`], and the code has
+    /// [`Instance::message_sites`].
     pub analyse_messages: bool,
 }
 
 impl Options {
-    /// Those of all code that is loaded from now on.
+    /// Sets the options for all code that is loaded from now on.
     pub fn set(self) {
         // Relaxed: set before any code is loaded.
         ANALYSE_MESSAGES.store(self.analyse_messages, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Options {
     }
 }
 
-/// Makes code of the file's bytes. Code addresses are final, but no export points to them yet.
+/// Makes code from the file's bytes. Code addresses are final, but no export points to them yet.
 pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
     prepare_with(bytes, Options::current())
 }

@@ -6,7 +6,7 @@ use crate::source;
 use heddle_beamfile::{BeamError, Operand};
 use heddle_term::Term;
 
-/// Up to this many values are tried one after the other (guessed).
+/// Maximum number of values that are tried one after the other (guessed).
 const LINEAR_MAX: usize = 4;
 
 impl Emitter<'_> {

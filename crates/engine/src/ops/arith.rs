@@ -166,8 +166,8 @@ ops! {
     }
 }
 
-/// The result of `run`, or NONE: then the failure is recorded, unless it is only a guard's. `rest`: label, live, export.
-/// Not inlined: results and arguments in memory of an operation would cost it its tail calls.
+/// The result of `run`, or NONE: then the failure is recorded, unless it is only a guard's. `rest`: label, live, export. Not inlined:
+/// results and arguments in memory of an operation would cost it its tail calls.
 #[inline(never)]
 unsafe fn attempt(c: *mut Ctx, rest: *const u64, run: Operation, a: Term, b: Term) -> Term {
     // SAFETY: the operation saved the tops; its cells are as the loader wrote them.

@@ -141,10 +141,10 @@ fusable! {
     }
 }
 
-/// The one small integer whose absolute value is none.
+/// The one small integer whose absolute value is not small.
 const SMALLEST: u64 = i64::MIN as u64;
 
-/// NONE if it is no map or has no such key.
+/// The value of the key; NONE if it is not a map or has no such key.
 #[inline(never)]
 fn map_lookup(m: Term, key: Term) -> Term {
     if m.is_map() { map::get(m, key).unwrap_or(Term::NONE) } else { Term::NONE }

@@ -7,7 +7,7 @@ use heddle_term::{Term, order};
 
 /// A comparison for `compared`.
 pub trait Comparison {
-    /// The result where the words of the terms tell it.
+    /// The result, if the words of the terms decide it.
     fn at_once(a: Term, b: Term) -> Option<bool>;
     fn of_any(a: Term, b: Term) -> bool;
 }
@@ -35,7 +35,7 @@ macro_rules! comparisons {
     };
 }
 
-// The loader makes `>` and `=<` of these by exchanging the operands.
+// The loader makes `>` and `=<` from these by exchanging the operands.
 comparisons! {
     ExactEq => same, |a, b| order::exact_eq(a, b);
     ExactNe => |a, b| same(a, b).map(|same| !same), |a, b| !order::exact_eq(a, b);
@@ -111,7 +111,7 @@ fusable! {
         }
         return compared_slow::<A, B, D, T>(ip, c, h, s, r);
     }
-    // Those of booleans fall back to `guard_native`, as the fast paths of `bifs`: src, dst, distance
+    // Operators of booleans fall back to `guard_native`, as the fast paths of `bifs`: src, dst, distance
     fn negated<S: Src, D: Dst>(ip, c, h, s, r; N) {
         if let Some(value) = boolean(S::get(*ip.add(1), c, s)) {
             D::set(*ip.add(2), c, s, Term::bool(!value));

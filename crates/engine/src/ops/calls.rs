@@ -88,7 +88,7 @@ fusable! {
 }
 
 ops! {
-    // `ip` is a function's entry: switches out with the arguments, or goes on if it is only a stub.
+    // `ip` is a function's entry: switches the process out with the arguments, or continues if it is only a stub.
     #[cold]
     fn yield_at(ip, c, h, s, r) {
         let first = *ip;
@@ -136,7 +136,7 @@ ops! {
         let args = p.heap.list(&(&(*c).x)[..arity]);
         let fun = (*c).x[arity + entry.num_free as usize];
         let handler = heddle_runtime::exports::get(Mfa { module: p.error_handler, function: am::UNDEFINED_LAMBDA, arity: 3 });
-        // The error handler would load the module and try again, for ever if that is loaded and has no such fun.
+        // The error handler would load the module and try again, without end if the module is loaded and has no such fun.
         let replaced = heddle_runtime::code::with_module(entry.module, |m| m.current.is_some());
         if replaced || !heddle_runtime::exports::is_loaded(handler) {
             let reason = p.heap.tuple(&[am::BADFUN.into(), fun]);
@@ -153,7 +153,7 @@ ops! {
     }
 
     // The stub of a fun whose code is being purged: fun entry. X[arity] holds the fun. The process waits, suspended, in
-    // erts_code_purger:pending_purge_lambda/3, which calls the fun once it is known what became of its code.
+    // erts_code_purger:pending_purge_lambda/3, which calls the fun once the fate of its code is known.
     #[cold]
     fn purging_fun(ip, c, h, s, r) {
         let entry = &*(*ip.add(1) as *const heddle_term::FunEntry);
@@ -206,7 +206,7 @@ ops! {
         }
         enter!(target, c, h, s, r)
     }
-    // Module or function is no atom: apply/3's badarg with its arguments.
+    // Module or function is not an atom: apply/3's badarg with its arguments.
     #[cold]
     fn apply_failed(ip, c, h, s, r) {
         let p = save!(c, h, s);
@@ -220,7 +220,7 @@ ops! {
         return raise(ip, c, h, s, r);
     }
 
-    // Tail call of apply(X0, X1, X2): as spawn starts, and erlang:apply/3.
+    // Tail call of apply(X0, X1, X2): the start of a spawned process, and erlang:apply/3.
     fn apply_list(ip, c, h, s, r) {
         if (*c).x[1].is_atom_of(am::APPLY) {
             unwrap_applies(c);
@@ -291,12 +291,12 @@ ops! {
     }
 }
 
-/// Arguments that a function can have.
+/// Maximum number of arguments of a function.
 pub const MAX_ARITY: usize = 255;
-/// As many arguments are a system limit for apply/2, and one more for apply/3.
+/// From this number of arguments on apply/2 raises system_limit, and from one more on apply/3.
 pub const APPLY_LIMIT: usize = 1023;
 
-/// How many elements, and whether it is a proper list.
+/// Returns the number of elements, and true if it is a proper list.
 pub fn arguments(list: Term) -> (usize, bool) {
     let mut n = 0;
     let mut t = list;
@@ -307,7 +307,7 @@ pub fn arguments(list: Term) -> (usize, bool) {
     (n, t.is_nil())
 }
 
-/// Spreads apply(X0, X1, X2) over the registers; the callee's entry, or null if the arguments are wrong.
+/// Spreads apply(X0, X1, X2) over the registers. Returns the callee's entry, or null if the arguments are wrong.
 unsafe fn spread_arguments(c: *mut Ctx) -> *const u64 {
     // SAFETY: the registers hold terms.
     unsafe {
@@ -337,7 +337,8 @@ fn entry_of(module: Atom, function: Atom, arity: usize) -> *const u64 {
     cell.load(Ordering::Acquire)
 }
 
-/// A tail call by `apply` of these functions of module erlang keeps its frame, so that the trace shows who raised.
+/// True for functions of module erlang that always raise: a tail call of them by `apply` keeps its frame, so that the trace shows the
+/// function that raised.
 fn always_raises(function: Term, arity: usize) -> bool {
     match function.as_atom() {
         Some(am::ERROR) => (1..=3).contains(&arity),
@@ -352,7 +353,8 @@ fn list_always_raises(function: Term, list: Term) -> bool {
     is_list && always_raises(function, arity)
 }
 
-/// Whether `apply` with that many arguments applies erlang:apply/3: it then is what it applies, which shows in stack traces.
+/// True if `apply` with `arity` arguments applies erlang:apply/3: then it is treated as the call that this one applies, which shows in
+/// stack traces.
 #[inline(always)]
 unsafe fn is_apply(c: *mut Ctx, arity: usize) -> bool {
     // SAFETY: the loader checked the register numbers.

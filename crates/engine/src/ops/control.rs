@@ -30,7 +30,7 @@ ops! {
         p.messages.restart();
         p.shared().state.clear_active();
         (*c).left = r;
-        // Signals under way are looked at when it goes on: only a message among them wakes it.
+        // Signals in the inbox are handled when the process continues: only a message among them wakes it.
         let hibernates = p.messages.is_empty();
         p.flags |= if hibernates { FLAG_HIBERNATES } else { 0 };
         if !hibernates || p.shared().state.has_signals() { crate::ctx::OUT_YIELD } else { OUT_WAIT }
@@ -150,7 +150,7 @@ pub fn raise_native(p: &mut heddle_runtime::Process, a: &[Term]) -> heddle_runti
     Err(heddle_runtime::Thrown::Exception)
 }
 
-/// Leaves of the process what `hibernate` keeps: module, function and arguments, applied when it goes on.
+/// Reduces the process to what `hibernate` keeps: module, function and arguments, applied when it continues.
 pub(crate) fn lie_down(p: &mut Process, mfa: &mut [Term]) {
     gc::hibernate(p, mfa);
     let entry = spawn::ENTRY_POINTS.get().expect("engine started");
@@ -165,7 +165,7 @@ pub(crate) fn lie_down(p: &mut Process, mfa: &mut [Term]) {
     p.saved.extend_from_slice(mfa);
 }
 
-/// A process that hibernates was woken: `None` if there is a message, so that it goes on. Other signals do not end it.
+/// A hibernating process was woken: `None` if there is a message, so that it continues. Other signals do not end the hibernation.
 pub(crate) fn still_hibernating(p: &mut Process) -> Option<Outcome> {
     loop {
         if !p.messages.is_empty() {

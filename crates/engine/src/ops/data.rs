@@ -1,4 +1,4 @@
-//! Moving terms about; building and taking apart lists and tuples.
+//! Moving terms; building and taking apart lists and tuples.
 
 use crate::ctx::{Dst, Src, X, any, bound, put};
 use crate::{fusable, then};

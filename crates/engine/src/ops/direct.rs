@@ -1,5 +1,5 @@
-//! Building what will be sent: in the process' open region (`heddle_term::open`) if it can be, else on the heap, where the code has
-//! made room for it as usual. For constructions that are judged messages, with the hybrid heap.
+//! Builds terms that will be sent in the process' open region (`heddle_term::open`) if possible, else on the heap, where the code has made
+//! room as usual. For constructions that are judged messages, with the hybrid heap.
 
 use crate::ctx::{Ctx, Dst, Src, any, bound, fits};
 use crate::ops::frames::collect_and_retry;
@@ -9,7 +9,7 @@ use heddle_term::Term;
 use heddle_term::open::Direct;
 use std::ptr::null_mut;
 
-/// Where an object of so many words goes that has these parts: null, if to the heap.
+/// The place for an object of `words` words with these parts, in the open region; null if it must go to the heap.
 ///
 /// # Safety
 /// The process runs in `c`; the object is written at once.
@@ -47,7 +47,7 @@ unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) ->
     }
 }
 
-/// A list cell, where it can go. Gives the heap's top as well.
+/// Makes a list cell in the region or on the heap. Returns it and the new top of the heap.
 ///
 /// # Safety
 /// As `place`; the heap, whose top is `h`, has room for it.
@@ -68,7 +68,7 @@ unsafe fn cell(c: *mut Ctx, h: *mut u64, head: Term, tail: Term) -> (Term, *mut 
 #[inline(never)]
 // SAFETY: callers keep the contract of `place`.
 unsafe fn begin(c: *mut Ctx, words: usize) -> *mut u64 {
-    // SAFETY: by contract. The list of off-heap objects is no register of the engine's.
+    // SAFETY: by contract. The engine has no register for the list of off-heap objects.
     unsafe {
         let p = &mut *(*c).p;
         let mut list = std::mem::take(&mut p.heap.off_heap);

@@ -46,7 +46,7 @@ ops! {
         OUT_EXIT
     }
 
-    // Natives said ExitNow: no handler counts.
+    // A native returned ExitNow: no handler is used.
     #[cold]
     fn exit_now(ip, c, h, s, r) {
         save!(c, h, s);
@@ -134,7 +134,7 @@ ops! {
     fn raise_again(ip, c, h, s, r) {
         let (trace, reason) = (any(*ip.add(1), c, s), any(*ip.add(2), c, s));
         let p = save!(c, h, s);
-        // The class went with the trace.
+        // The class comes from the trace.
         p.exception = Exception { class: trace_class(trace), reason, trace, ..Exception::NONE };
         return raise(ip, c, h, s, r);
     }
@@ -169,7 +169,7 @@ ops! {
 
 // What follows is not inlined: memory in the frame of an operation would cost it its tail calls.
 
-/// What `catch` makes of an exception.
+/// The value that `catch` returns for an exception.
 #[inline(never)]
 fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
     if class.is_atom_of(am::THROW) {
@@ -183,7 +183,7 @@ fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
     }
 }
 
-/// Code of a function of the error handler, for the call that X0 to X2 name; null, with the exception set, while there is none.
+/// The code of a function of the error handler, for the call named by X0 to X2. Null, with the exception set, while there is none.
 #[inline(never)]
 // SAFETY: callers have put module, function and arguments into the three registers.
 pub(crate) unsafe fn handler(c: *mut Ctx, p: &mut Process, function: heddle_term::Atom) -> *const u64 {
@@ -225,8 +225,8 @@ pub fn marker(handler: *const u64) -> Term {
     Term::catch_marker(handler as u64 >> 3)
 }
 
-/// Completes the exception's trace, cuts the stack to the frame of the innermost handler and sets X0 to X3 for it.
-/// Null if there is no handler.
+/// Completes the exception's trace, cuts the stack to the frame of the innermost handler and sets X0 to X3 for it. Returns null if there is
+/// no handler.
 #[inline(never)]
 unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
     // SAFETY: the stack between `stop` and `end` is initialised.
@@ -234,14 +234,14 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
         if p.exception.trace.is_none() {
             p.exception.trace = raw_trace(c, p, ip);
         } else if p.exception.trace.is_list() {
-            // A trace given as a list keeps its class beside it, for a later re-raise.
+            // A trace that was passed as a list keeps its class beside it, for a later re-raise.
             let class = p.exception.class;
             let list = shortened(&mut p.heap, p.exception.trace);
             p.exception.trace = p.heap.tuple(&[list, class.atom().into()]);
         } else if trace_class(p.exception.trace) != p.exception.class
             && let Some(parts) = p.exception.trace.as_tuple()
         {
-            // raw_raise with another class than the trace's: a later re-raise is to find the new one.
+            // raw_raise with another class than the trace's: a later re-raise must find the new one.
             let mut parts = parts.to_vec();
             *parts.last_mut().expect("a raw trace is not empty") = p.exception.class.atom().into();
             p.exception.trace = p.heap.tuple(&parts);
@@ -269,7 +269,7 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             if word.is_continuation() {
                 if frames::kind(word).is_some() {
                     if p.exception.class == Class::Throw && !has_handler(p, slot) {
-                        // Nobody catches it: tracers are told of the error that this is.
+                        // No frame catches it: tracers get the error that it becomes.
                         let reason = p.heap.tuple(&[am::NOCATCH.into(), p.exception.reason]);
                         p.exception.class = Class::Error;
                         p.exception.reason = reason;
@@ -284,7 +284,7 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
     }
 }
 
-/// Whether some frame from `slot` on catches.
+/// True if some frame from `slot` on catches.
 unsafe fn has_handler(p: &Process, mut slot: *mut u64) -> bool {
     // SAFETY: the stack between `stop` and `end` is initialised.
     unsafe {
@@ -298,7 +298,7 @@ unsafe fn has_handler(p: &Process, mut slot: *mut u64) -> bool {
     }
 }
 
-/// Frames that a trace shows: the innermost always.
+/// Number of frames that a trace shows, at least the innermost.
 pub fn depth() -> usize {
     stack::BACKTRACE_DEPTH.load(Ordering::Relaxed).max(1)
 }
@@ -371,13 +371,13 @@ unsafe fn error_info(c: *mut Ctx, p: &mut Process) -> Term {
     }
 }
 
-/// Which module explains errors of natives of `module`.
+/// The module that explains errors of natives of `module`.
 fn error_module(module: heddle_term::Atom) -> Option<heddle_term::Atom> {
     Some(match module.name() {
         "erlang" | "erts_internal" | "atomics" | "counters" | "persistent_term" => am::ERL_ERTS_ERRORS,
         "lists" | "maps" | "ets" | "binary" | "unicode" | "re" | "math" | "io" => am::ERL_STDLIB_ERRORS,
         "os" | "code" | "erl_ddll" | "file" => am::ERL_KERNEL_ERRORS,
-        // They explain them themselves.
+        // These modules explain their errors themselves.
         "heddle_sched" | "heddle_task" => module,
         _ => return None,
     })
@@ -411,7 +411,7 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
             if i == 0 && is_native_entry(place.code) {
                 return;
             }
-            // What the program gave belongs to the first frame that shows: the caller's, where a native was applied.
+            // The program's arguments belong to the first frame that shows: the caller's, where a native was applied.
             let first = frames.is_empty();
             let arity = first_args.filter(|_| first).unwrap_or(Term::small(place.mfa.arity as i64));
             // error/3 and bit syntax: the explanation follows the place.

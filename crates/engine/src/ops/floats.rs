@@ -6,8 +6,8 @@ use crate::{fusable, ops, save, then};
 use heddle_runtime::process::Exception;
 use heddle_term::{Header, Kind, Term, am, big};
 
-/// Address of the float register that a cell names by its offset in bytes. Indexing would check the bound, and the panic behind
-/// that gives every operation a native frame.
+/// Address of the float register that a cell names by its offset in bytes. Indexing would check the bound, and the panic of that check
+/// would cost every operation a native frame.
 #[inline(always)]
 unsafe fn float(c: *mut Ctx, cell: u64) -> *mut f64 {
     debug_assert!((cell as usize) < crate::ctx::X_REGISTERS * 8);
@@ -86,7 +86,7 @@ fusable! {
     }
 }
 
-/// NaN if it is no number, or too large.
+/// The number as a float; NaN if it is not a number, or too large.
 #[inline(never)]
 fn to_float(_: *mut Ctx, value: Term) -> f64 {
     match value.as_float() {

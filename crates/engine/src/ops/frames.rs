@@ -5,7 +5,7 @@ use crate::{fusable, goto, load, next, ops, save, then};
 use heddle_runtime::zeal;
 use heddle_term::Term;
 
-/// Collects for `need` words and goes on; or, if that may take long, ends the slice and runs the same operation again.
+/// Collects for `need` words and continues. If that may take long, ends the slice and runs the same operation again.
 macro_rules! collect_and_retry {
     ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $need:expr, $live:expr) => {{
         let need = $need;
@@ -22,7 +22,7 @@ macro_rules! collect_and_retry {
 pub(crate) use collect_and_retry;
 
 fusable! {
-    // frame size, live. Slots are initialised by what follows before anything can look at them.
+    // frame size, live. Later operations initialise the slots before anything can read them.
     fn allocate(ip, c, h, s, r; N) {
         let n = *ip.add(1) as usize;
         if !fits(h, s, n) {

@@ -30,7 +30,7 @@ fusable! {
         let arity = *ip.add(1) as usize;
         let f = *(&raw const (*c).x).cast::<Term>().add(arity);
         let target = fun_target(c, f, arity);
-        // Before the test: the call is in the trace of its own failure, as in stock's.
+        // Before the test: the call must be in the trace of its own failure, as in stock's.
         s = s.sub(1);
         *s = continuation(ip.add(2));
         if target.is_null() {
@@ -77,7 +77,7 @@ fusable! {
 }
 
 ops! {
-    // X[arity] is no fun, or one of another arity.
+    // X[arity] is not a fun, or one of another arity.
     #[cold]
     fn call_fun_failed(ip, c, h, s, r) {
         let arity = *ip.add(1) as usize;
@@ -174,7 +174,7 @@ unsafe fn apply_fun_failed(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64
     }
 }
 
-/// Entry of a fun called with `arity` arguments, its free variables put behind them; null if that is not possible.
+/// Entry of a fun called with `arity` arguments, with its free variables put after them; null if the call is not possible.
 #[inline(always)]
 unsafe fn fun_target(c: *mut Ctx, f: Term, arity: usize) -> *const u64 {
     // SAFETY: boxed objects have the layout of their kind.
@@ -191,8 +191,8 @@ unsafe fn fun_target(c: *mut Ctx, f: Term, arity: usize) -> *const u64 {
                 let entry = &*(f.word(0) as *const FunEntry);
                 let free = header.arity() - 2;
                 let mut i = 0;
-                // By address: a checked index would give every operation that calls this a native frame. The verifier
-                // keeps arity and free variables together below 256.
+                // By address: a checked index would cost every operation that calls this a native frame. The verifier keeps arity and free
+                // variables together below 256.
                 debug_assert!(arity + free < crate::ctx::X_REGISTERS);
                 let x = (&raw mut (*c).x).cast::<Term>().add(arity);
                 while i < Header::from_raw(bound(f.ptr()) as u64).arity() - 2 {

@@ -37,8 +37,8 @@ ops! {
         }
         next!(ip, c, h, s, r; 4 + n)
     }
-    // header, tuple of keys, live, dst, count, values in the order of the keys: a map of keys that the code knows shares their
-    // tuple with all that this place makes
+    // header, tuple of keys, live, dst, count, values in the order of the keys: all maps that this operation makes share the tuple of keys,
+    // which the code knows
     fn new_map(ip, c, h, s, r) {
         let n = *ip.add(5) as usize;
         if !fits(h, s, n + 2) {
@@ -74,7 +74,7 @@ ops! {
     }
 }
 
-/// Value of a key, or NONE. Another function than `map::get`, so that the operation above needs no frame of its own.
+/// Value of a key, or NONE. A separate function from `map::get`, so that the operation above needs no frame of its own.
 #[inline(always)]
 fn lookup(m: Term, key: Term) -> Term {
     map::get(m, key).unwrap_or(Term::NONE)
@@ -112,7 +112,7 @@ unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
                 0
             }
             Err(_) => {
-                // The first in the order of keys, wherever it stands in the source.
+                // The first missing one in the order of keys, independent of its place in the source.
                 let missing = pairs.iter().map(|pair| pair.0).filter(|&key| !map::contains(source, key));
                 let key = missing.min_by(|&a, &b| heddle_term::order::cmp_map_keys(a, b)).expect("a key is missing");
                 let reason = p.heap.tuple(&[am::BADKEY.into(), key]);

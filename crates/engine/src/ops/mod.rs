@@ -1,4 +1,4 @@
-//! The operations, by theme. `ctx` says what an operation may hold across what.
+//! The operations, by theme. `ctx` says what an operation may keep across what.
 
 pub mod arith;
 pub mod bifs;

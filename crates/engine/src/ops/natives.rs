@@ -11,23 +11,23 @@ use heddle_runtime::{sched, shared};
 use heddle_term::Export;
 use std::sync::atomic::Ordering;
 
-/// Calls the native on X[0..arity]. 0: the result is in X0. Otherwise the reason is in `thrown`.
-/// A function of its own, so that the operations that call it need no native frame.
+/// Calls the native on X[0..arity]. Returns 0 if the result is in X0; otherwise the reason is in `thrown`. A function of its own, so that
+/// the operations that call it need no native frame.
 #[inline(never)]
 unsafe fn invoke<const IN_PLACE: bool>(ip: *const u64, run: u64, c: *mut Ctx, h: *mut u64, s: *mut u64, arity: usize) -> u64 {
     // SAFETY: the loader emitted the address of a NativeFn; the arguments are initialised. Natives do not write X registers, so
     // the slice stays valid.
     unsafe {
         let p = save!(c, h, s);
-        // Relaxed: who traces a native is heard from some call on.
+        // Relaxed: a tracer of a native gets calls from some call on.
         if IN_PLACE && NATIVES_TRACED.load(Ordering::Relaxed) && is_traced(ip, c, p, arity) {
             return 1;
         }
-        // For natives that ask where their caller is.
+        // For natives that ask for their caller's place.
         p.ip = ip;
         let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
         let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
-        // On dirty threads it is a function of its own.
+        // On dirty threads a native is always a function of its own.
         let result = if !IN_PLACE && shared::is_on() && sched::on_dirty_thread() {
             shared::outside::run(p, run, &mut (&mut (*c).x)[..arity])
         } else {
@@ -106,7 +106,7 @@ ops! {
                 goto!(ip, c, h, s, r)
             }
             _ => {
-                // As a call of the native's own function: it returns behind this operation.
+                // As a call of the native's own function: it returns after this operation.
                 s = s.sub(1);
                 *s = continuation(ip.add(4));
                 p.stop = s;
@@ -132,8 +132,7 @@ ops! {
         }
         goto!(target, c, h, s, r)
     }
-    // A process that was on a dirty thread is back among its signals before it does anything else: its caller goes on in the
-    // next slice.
+    // A process that was on a dirty thread handles its signals before it does anything else: its caller continues in the next slice.
     #[cold]
     fn yield_returned(ip, c, h, s, r) {
         if !heddle_runtime::sched::on_dirty_thread() {
@@ -153,7 +152,7 @@ ops! {
         let export = &*(*ip.add(2) as *const Export);
         h = p.heap.htop;
         if heddle_runtime::sched::on_dirty_thread() && p.shared().state.load().is_exiting() {
-            // It was ended while the native blocked: no handler of it runs any more.
+            // The process was ended while the native blocked: no handler of it runs any more.
             return exit_now(ip, c, h, s, r);
         }
         match thrown {
@@ -178,12 +177,12 @@ ops! {
     }
 }
 
-/// Records which native failed, with its arguments, unless the program gave its own (erlang:error/2,3).
+/// Records which native failed, with its arguments, unless the program passed its own (erlang:error/2,3).
 unsafe fn set_fault(c: *mut Ctx, p: &mut Process, export: &Export, arity: usize) {
     // SAFETY: the registers still hold the arguments.
     unsafe {
         if !p.exception.trace.is_none() {
-            // A re-raise keeps the trace it was given.
+            // A re-raise keeps its own trace.
             return;
         }
         if crate::native_code::raises_for_caller(export) {
@@ -201,7 +200,7 @@ fn tell_slice(p: &mut Process, r: i64) {
     p.rare().slice_used = Some((heddle_runtime::zeal::slice() - r).max(0) as u64);
 }
 
-/// Answers a native that asks for the rest of the slice, or sets it. Returns the rest.
+/// Answers a native that reads or sets the rest of the slice. Returns the rest.
 unsafe fn reductions(c: *mut Ctx, r: i64, thrown: Thrown) -> i64 {
     // SAFETY: a process runs.
     unsafe {
@@ -214,7 +213,7 @@ unsafe fn reductions(c: *mut Ctx, r: i64, thrown: Thrown) -> i64 {
     }
 }
 
-/// `entry` is where the native goes on (its `native_body`); the return address is on the stack.
+/// `entry` is where the native continues (its `native_body`). The return address is on the stack.
 unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, thrown: Thrown) -> u64 {
     // SAFETY: state was saved by the caller.
     unsafe {
@@ -246,7 +245,7 @@ unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u
                 if thrown == Thrown::WaitAgain { OUT_WAIT } else { OUT_YIELD }
             }
             Thrown::DirtyCpu | Thrown::DirtyIo => {
-                // Other arguments than it was called with, if it says so.
+                // Other arguments than those of the call, if the native set them.
                 let n = p.trap_args.len();
                 (&mut (*c).x)[..n].copy_from_slice(&p.trap_args);
                 p.trap_args.clear();

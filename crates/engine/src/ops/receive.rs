@@ -1,7 +1,7 @@
 //! Sending and receiving.
 //!
-//! `loop_rec` looks at the message at the save position; at the end of the queue it handles what is in the inbox, and only if
-//! that brings nothing it goes to its label, where `wait` or `wait_timeout` stands.
+//! `loop_rec` reads the message at the save position. At the end of the queue it handles the signals in the inbox. Only if that brings no
+//! message does it go to its label, where `wait` or `wait_timeout` stands.
 
 use crate::collect::{make_room, tidy};
 use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
@@ -48,7 +48,7 @@ ops! {
     // A message whose data is not in the heap, or the end of the queue. (Apart: what calls saves registers first.)
     #[inline(never)]
     fn loop_rec_unseen(ip, c, h, s, r) {
-        // Signals may ask where the process stands: not where its slice began, which may be old code by now.
+        // Signals may ask for the process' place. That must not be where its slice began, which may be old code by now.
         (*(*c).p).ip = ip;
         let code = peek(c, h, s);
         load!(c, h, s);
@@ -66,7 +66,7 @@ ops! {
         if r > 0 {
             goto!(target, c, h, s, r)
         }
-        // A long queue is no reason to hold the scheduler.
+        // A long queue must not hold the scheduler.
         let p = save!(c, h, s);
         p.ip = target;
         p.saved.clear();
@@ -82,7 +82,7 @@ ops! {
         }
         next!(ip, c, h, s, r; 1)
     }
-    // Not a message as most are, or somebody hears of it, or a timer is to be cancelled.
+    // An unusual message, or one with a tracer, or a timer must be cancelled.
     #[inline(never)]
     fn remove_other(ip, c, h, s, r) {
         let p = &mut *(*c).p;
@@ -128,7 +128,7 @@ ops! {
         if timer.phase != Phase::None {
             return wait_again(ip, c, h, s, r);
         }
-        if let Some(ms @ 1..=MOST_MS) = any(*ip.add(2), c, s).as_small()
+        if let Some(ms @ 1..=MAX_MS) = any(*ip.add(2), c, s).as_small()
             && timer.set_again(ms as u64)
         {
             return wait(ip, c, h, s, r);
@@ -234,7 +234,8 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         loop {
             let is_full = p.free_words() < small::WORDS as isize && p.messages.next_is_small();
             if is_full && !long_gc::is_long(p, Kind::Automatic) {
-                // Else it would come to lie beside the heap, which is soon collected for it anyway. (What takes long is left to that.)
+                // Otherwise the message would be put beside the heap, and the heap be collected for it soon anyway. (A collection that
+                // takes long is left to that.)
                 make_room(c, small::WORDS, 0);
             }
             let metered = meters::on(p);
@@ -266,10 +267,10 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     }
 }
 
-/// The longest timeout.
-const MOST_MS: i64 = 0xffff_ffff;
+/// Maximum timeout.
+const MAX_MS: i64 = 0xffff_ffff;
 
-/// While the process has no timer.
+/// Sets the timer. The process has none now.
 #[inline(never)]
 unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     // SAFETY: cells as emitted by the loader.
@@ -282,7 +283,7 @@ unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         }
         match timeout.as_small() {
             Some(0) => FIRED,
-            Some(ms @ 1..=MOST_MS) => {
+            Some(ms @ 1..=MAX_MS) => {
                 sched::set_receive_timer(p, ms as u64);
                 ARMED
             }
@@ -304,7 +305,8 @@ unsafe fn timed_out(c: *mut Ctx, h: *mut u64, s: *mut u64) {
     }
 }
 
-/// Sequential tracing: the message that is taken out brings a token, or takes one away. And the queue gets shorter.
+/// Sequential tracing: the message that is taken out brings a token or removes the process' one. The queue also gets shorter, which
+/// `system_monitor` may report.
 #[cold]
 #[inline(never)]
 unsafe fn follow_token(c: *mut Ctx) {

@@ -6,7 +6,7 @@ use crate::{ops, save};
 use heddle_runtime::{Outcome, task, zeal};
 
 ops! {
-    // A slice of the task that stands here, for ever.
+    // Runs a slice of the task. The task stands here until it ends.
     fn run_task(ip, c, h, s, r) {
         save!(c, h, s);
         slice(c, r)

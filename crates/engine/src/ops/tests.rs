@@ -104,8 +104,8 @@ fusable! {
         }
         goto!(*ip.add(3) as *const u64, c, h, s, r)
     }
-    // a, b, label. What is not decided at once is left to the slow ones: they call functions, and an operation that does so needs
-    // a native frame.
+    // a, b, label. Comparisons that are not decided at once are left to the slow operations: those call functions, for which an operation
+    // needs a native frame.
     fn is_eq_exact<A: Src, B: Src>(ip, c, h, s, r; N) {
         let (a, b) = (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s));
         if a == b {
@@ -306,7 +306,7 @@ unsafe fn exact_target(ip: *const u64, value: Term) -> *const u64 {
     }
 }
 
-/// Whether `a` is before `b` in the order of `<`.
+/// True if `a` is before `b` in the order of `<`.
 pub fn less(a: Term, b: Term) -> bool {
     match (a.as_float(), b.as_float()) {
         (Some(a), Some(b)) => a < b,
@@ -314,7 +314,7 @@ pub fn less(a: Term, b: Term) -> bool {
     }
 }
 
-/// Arity as called of a fun term.
+/// Number of arguments of a call of the fun.
 pub fn fun_arity(fun: Term) -> Option<u8> {
     match fun.kind()? {
         Kind::Fun => Some(heddle_term::fun::entry(fun).arity),

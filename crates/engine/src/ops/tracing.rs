@@ -13,7 +13,7 @@ use heddle_runtime::trace::meters::What;
 use heddle_term::{Heap, Kind, Term, am};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Goes on where the frame below the trace frame, which is gone, returns to.
+/// Continues where the frame below the trace frame, which has been removed, returns to.
 macro_rules! pass_on {
     ($c:ident, $h:ident, $s:ident, $r:ident) => {{
         load!($c, $h, $s);
@@ -24,7 +24,7 @@ macro_rules! pass_on {
 }
 
 ops! {
-    // In a traced function's first cell: tells, then runs what belongs there.
+    // In a traced function's first cell: reports the call, then runs the operation that belongs there.
     #[cold]
     fn trace_breakpoint(ip, c, h, s, r) {
         let original = breakpoint(ip, c, h, s);
@@ -68,7 +68,7 @@ ops! {
         tell_left(c, h, s, What::Memory);
         pass_on!(c, h, s, r)
     }
-    // A return address that the collector marked: on to where it leads.
+    // A return address that the collector marked: continues at its target.
     #[cold]
     fn mark_returned(ip, c, h, s, r) {
         let target = stack::returned_through(&mut *(*c).p, s);
@@ -81,9 +81,9 @@ ops! {
     }
 }
 
-/// Tells the runtime of them.
+/// Registers the operations with the runtime.
 pub fn install() {
-    // As functions look: a header that nobody uses, then the operation.
+    // Laid out as functions: a header that is not used, then the operation.
     let cells = [trace_returned, trace_returned, trace_return_to, trace_time, trace_memory, mark_returned]
         .map(|op: OpFn| [0u64, Term::NIL.raw(), Term::NIL.raw(), 0, op as *const () as u64]);
     let cells = Box::leak(Box::new(cells));
@@ -102,14 +102,14 @@ pub fn install() {
     });
 }
 
-/// Tells of the call at `ip`; the operation that belongs there.
+/// Reports the call at `ip`. Returns the operation that belongs there.
 #[inline(never)]
 unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     // SAFETY: called by the operation with its own state; `ip` is a function's entry.
     unsafe {
         save!(c, h, s);
         let Some(breakpoint) = breakpoints::at(ip) else {
-            // Taken away since the operation was read: by now the cell holds its own again.
+            // The breakpoint was removed since the operation was read: by now the cell holds its own operation again.
             return (*(ip as *const AtomicU64)).load(Ordering::Acquire);
         };
         call(ip, c, breakpoint, false);
@@ -148,18 +148,18 @@ unsafe fn name_call(ip: *const u64, c: *mut Ctx) {
     }
 }
 
-/// A function may be called with a match context where the program has a bitstring: what is left of it.
+/// A function may be called with a match context where the program has a bitstring: returns the rest of the bitstring.
 fn plain(heap: &mut Heap, term: Term) -> Term {
     if !term.is_kind(Kind::MatchCtx) {
         return term;
     }
     let context = Context::of(term);
-    // SAFETY: it is one, and what it looks into is in sight of the caller's roots.
+    // SAFETY: it is one, and its original is reachable from the caller's roots.
     unsafe { slice(heap, context.original(), context.at(), context.left()) }
 }
 
 unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_export: bool) {
-    // What is called here allocates nothing in the process, so the slice of registers stays valid.
+    // The functions called here allocate nothing in the process, so the slice of registers stays valid.
     // SAFETY: the callee's arguments are in the X registers.
     unsafe {
         if breakpoints::only_counted(&*(*c).p, breakpoint, through_export) {
@@ -168,7 +168,7 @@ unsafe fn call(ip: *const u64, c: *mut Ctx, breakpoint: &Breakpoint, through_exp
         let arity = entry_arity(ip);
         let registers = std::slice::from_raw_parts((&raw const (*c).x).cast::<Term>(), arity);
         let mut scratch = Heap::new();
-        // What is only metered wants no arguments.
+        // A function that is only metered needs no arguments.
         let wanted = if breakpoints::tells(breakpoint) { registers } else { &[] };
         let arguments: Vec<Term> = wanted.iter().map(|&term| plain(&mut scratch, term)).collect();
         let pushes = breakpoints::called(&mut *(*c).p, breakpoint, through_export, &arguments);
@@ -206,7 +206,7 @@ unsafe fn push_frame(c: *mut Ctx, live: usize, breakpoint: &Breakpoint, (kind, s
     }
 }
 
-/// Takes the frame off that begins at `s`.
+/// Removes the frame that begins at `s`.
 unsafe fn take_frame(c: *mut Ctx, h: *mut u64, s: *mut u64) -> (&'static mut Process, [Term; WORDS]) {
     // SAFETY: the frame was made by `push_frame`.
     unsafe {

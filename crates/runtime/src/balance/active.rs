@@ -1,34 +1,35 @@
-//! How many schedulers are to be active in the next period (seed 000 §3.3.3): load is kept on few of them, the others sleep.
+//! Computes how many schedulers should be active in the next period. The load is kept on few of them, and the others sleep. After J. Zhang,
+//! "Characterizing the Scalability of Erlang VM on Many-core Processors", 2011, section 3.3.3.
 //!
-//! It is easier to become active than to become inactive: who was woken in a period stays, and a rise is kept until the load has
-//! fallen by a tenth.
+//! It is easier for a scheduler to become active than to become inactive: one that was woken in a period stays active, and a rise is kept
+//! until the load has fallen by a tenth.
 
-/// What was seen in a period.
+/// What the check observed in a period.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub online: usize,
-    /// Schedulers that never waited for work in the period; in its second half.
+    /// Number of schedulers that never waited for work in the period. The next field: in its second half.
     pub busy_all_period: usize,
     pub busy_second_half: usize,
-    /// Active ones when it began, and now.
+    /// Number of active schedulers when the period began, and now.
     pub active_then: usize,
     pub active_now: usize,
-    /// Reductions of all schedulers, and those that the period is long.
+    /// Reductions of all schedulers in the period, and the length of a period in reductions.
     pub reductions: u64,
     pub period: u64,
-    /// Reductions beyond whole periods that are one more scheduler's. The study's formula rounds down (a whole period): then what
-    /// almost two have to do is put on one.
+    /// Reductions beyond whole periods from which on one more scheduler is active. The study's formula rounds down, as if this were a whole
+    /// period: then the work of almost two schedulers is put on one.
     pub rest: u64,
-    /// Of all queues, the greatest length that any had.
+    /// The greatest length of any queue in the period.
     pub longest: usize,
-    /// The last scheduler on whose queue something waits now, counted from 1; 0: none. Not in the study: to make one inactive that
-    /// has work is to carry all of it elsewhere, and back when the others find that it is too much.
+    /// The last scheduler, counted from 1, that has something waiting on its queue now; 0 if none has. Not in the study: a scheduler with
+    /// work that becomes inactive has to give all of it away, and the others give it back when they have too much.
     pub last_in_use: usize,
-    /// Multi-scheduling was blocked, and is not any more.
+    /// Multi-scheduling was blocked and has been unblocked.
     pub unblocked: bool,
 }
 
-/// What was when the number rose last.
+/// The state when the number of active schedulers last rose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rise {
     pub active: usize,
@@ -37,13 +38,13 @@ pub struct Rise {
 }
 
 impl Rise {
-    /// The load is still nine tenths of what it was.
+    /// True if the load is still more than nine tenths of what it was.
     fn lasts(&self, seen: &Seen) -> bool {
         seen.reductions * 10 > self.reductions * 9 && seen.longest * 10 > self.longest * 9
     }
 }
 
-/// The number for the next period. Notes a rise.
+/// Returns the number of active schedulers for the next period. Notes a rise in `rise`.
 pub fn next(seen: &Seen, rise: &mut Rise) -> usize {
     let has_risen = seen.active_now > seen.active_then;
     if has_risen {
@@ -101,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_over_may_be_worth_another_one() {
+    fn a_rest_of_work_may_need_another_scheduler() {
         let seen = Seen { busy_second_half: 1, reductions: 2 * P + P / 2, rest: P / 4, ..SEEN };
         assert_eq!(next(&seen, &mut Rise::default()), 3);
         assert_eq!(next(&Seen { reductions: 2 * P + P / 5, ..seen }, &mut Rise::default()), 2);
     }
 
     #[test]
-    fn nobody_with_work_becomes_inactive() {
+    fn no_scheduler_with_work_becomes_inactive() {
         let idle = Seen { busy_all_period: 0, busy_second_half: 0, ..SEEN };
         assert_eq!(next(&Seen { last_in_use: 7, ..idle }, &mut Rise::default()), 7);
     }

@@ -1,11 +1,11 @@
-//! More schedulers at work than there are cores.
+//! Limits the active schedulers when there are more of them than cores and together they use all cores.
 //!
-//! As long as they have the cores for themselves, those beyond the number of cores add nothing but switches between threads, and
-//! memory in more pieces: 64 schedulers on 2 cores took 1.23 s for life with 115,000 switches, and take 0.85 s with 11,000 now (two
-//! schedulers: 0.78). So while the machine, natives on dirty threads included, uses nearly all that the cores have, only as many
-//! stay active as there are cores. That ends when it uses less although somebody is there to look (a native may wait for something),
-//! when somebody finds a process that waits for a scheduler which takes none, and when all sleep: a burst reaches everybody.
-//! Where other programs have part of the cores all schedulers stay active: by their number Linux shares the cores out.
+//! As long as the node has the cores for itself, schedulers beyond the number of cores only add switches between threads, and memory in
+//! more pieces. So while the node, natives on dirty threads included, uses nearly all that the cores have, only as many schedulers stay
+//! active as there are cores. This state is called a crowd. It ends when the node uses less although there is work (a native may wait for
+//! something), when a scheduler finds a process that waits for a scheduler which takes none, and when all sleep: then a burst reaches all
+//! schedulers. Where other programs use part of the cores all schedulers stay active, because Linux divides the cores by the number of
+//! threads.
 
 use super::{COMPACTION, by_utilisation};
 use crate::affinity;
@@ -13,23 +13,23 @@ use crate::time;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Milliseconds between two looks.
+/// Milliseconds between two measurements.
 const EVERY_MS: u64 = 5;
-/// Those that are to rest hand over what they have when they have a core, which takes them a while.
+/// Time that schedulers get to hand over their processes when they become inactive, in ms: they need a core for it first.
 const SETTLES_MS: u64 = 50;
-/// Parts in a hundred of what the cores have: from here on there is a crowd, and up to here there is none any more.
+/// Percentages of the cores' time: a crowd begins from the first on, and ends below the second.
 const FULL: u64 = 90;
 const FREE: u64 = 70;
 
-/// Schedulers that may be active. Relaxed everywhere, here and below, as `ACTIVE`: numbers to go by. Who sees an older one activates too
-/// few or too many until the next check of the balance.
-static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// When the next look is due: whoever exchanges it has that look.
+/// Maximum number of active schedulers. Relaxed everywhere, here and below, as `ACTIVE`: these numbers are hints. A reader with an old
+/// value activates too few or too many schedulers until the next check of the balance.
+static MAX_ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// When the next measurement is due. The thread that exchanges this value does it.
 static NEXT_MS: AtomicU64 = AtomicU64::new(0);
-/// When it began, and how many were active then.
+/// When the crowd began, and the number of active schedulers then.
 static BEGAN_MS: AtomicU64 = AtomicU64::new(0);
 static WERE: AtomicUsize = AtomicUsize::new(0);
-/// At the last look: clock and time of the cores, in ns. Nobody waits for it: with a look under way there is no second one.
+/// Clock and CPU time in ns at the last measurement. No thread waits for the lock: one that finds it taken does not measure.
 static LAST: Mutex<(u64, u64)> = Mutex::new((0, 0));
 
 #[derive(PartialEq, Eq, Debug)]
@@ -39,10 +39,10 @@ pub(super) enum Change {
     Ends,
 }
 
-/// What follows from `used_ns` of the cores in `ns`.
+/// The change that follows from the use of `used_ns` of CPU time in `ns`.
 fn change(ns: u64, used_ns: u64, cores: usize, is_crowded: bool) -> Change {
     if ns > 5 * EVERY_MS * 1_000_000 {
-        // Nobody looked for long, or never: it says nothing of now.
+        // The last measurement is long ago, or there was none, so the average says nothing about now.
         return Change::None;
     }
     let part = used_ns * 100 / (ns * cores as u64).max(1);
@@ -53,23 +53,27 @@ fn change(ns: u64, used_ns: u64, cores: usize, is_crowded: bool) -> Change {
     }
 }
 
-/// How many may be active.
+/// Maximum number of active schedulers.
 #[inline]
-pub(super) fn most() -> usize {
-    MOST.load(Ordering::Relaxed)
+pub(super) fn max_active() -> usize {
+    MAX_ACTIVE.load(Ordering::Relaxed)
 }
 
-/// As many may be active as were: how many that was, 0 if it was over already.
+/// Ends the crowd. Returns how many schedulers were active before it, 0 if there was none.
 pub(super) fn ends() -> usize {
-    if most() != usize::MAX && MOST.swap(usize::MAX, Ordering::Relaxed) != usize::MAX { WERE.load(Ordering::Relaxed) } else { 0 }
+    if max_active() != usize::MAX && MAX_ACTIVE.swap(usize::MAX, Ordering::Relaxed) != usize::MAX {
+        WERE.load(Ordering::Relaxed)
+    } else {
+        0
+    }
 }
 
-/// Those that rest had the time to hand over what they had.
+/// True if the schedulers that became inactive have had the time to hand over their processes.
 pub(super) fn is_settled() -> bool {
     time::ticks_ms() >= BEGAN_MS.load(Ordering::Relaxed) + SETTLES_MS
 }
 
-/// By a scheduler at work, on a machine with more of them than cores; `now_ms` on the timers' clock.
+/// Measures, if it is time to. Called by a scheduler at work if there are more of them than cores. `now_ms` is on the timers' clock.
 #[inline]
 pub(super) fn look(now_ms: u64, active: usize) -> Change {
     let next = NEXT_MS.load(Ordering::Relaxed);
@@ -82,13 +86,14 @@ pub(super) fn look(now_ms: u64, active: usize) -> Change {
     if !COMPACTION.load(Ordering::Relaxed) || by_utilisation() {
         return Change::None;
     }
-    let change = change(now.0.saturating_sub(then).max(1), now.1.saturating_sub(used_then), affinity::processors(), most() != usize::MAX);
+    let change =
+        change(now.0.saturating_sub(then).max(1), now.1.saturating_sub(used_then), affinity::processors(), max_active() != usize::MAX);
     match change {
         Change::Begins if active <= affinity::processors() => return Change::None,
         Change::Begins => {
             BEGAN_MS.store(now_ms, Ordering::Relaxed);
             WERE.store(active, Ordering::Relaxed);
-            MOST.store(affinity::processors(), Ordering::Relaxed);
+            MAX_ACTIVE.store(affinity::processors(), Ordering::Relaxed);
         }
         Change::Ends | Change::None => {}
     }
@@ -102,7 +107,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_crowd_is_where_all_cores_are_used() {
+    fn a_crowd_begins_when_all_cores_are_used() {
         assert_eq!(change(10 * MS, 19 * MS, 2, false), Change::Begins);
         assert_eq!(change(10 * MS, 17 * MS, 2, false), Change::None);
         assert_eq!(change(10 * MS, 17 * MS, 4, false), Change::None);
@@ -116,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_look_tells_nothing() {
+    fn an_old_measurement_changes_nothing() {
         assert_eq!(change(90 * MS, 180 * MS, 2, false), Change::None);
         assert_eq!(change(90 * MS, 0, 2, true), Change::None);
         assert_eq!(change(u64::MAX, 0, 2, false), Change::None);

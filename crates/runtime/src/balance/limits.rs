@@ -1,15 +1,15 @@
-//! How long each queue should be (seed 000 §3.3.5): the sum of the greatest lengths that all had, shared out by how much of its
-//! scheduler's time a queue can have.
+//! Computes how long each queue should be: the sum of the greatest lengths of all queues, divided by the share of its scheduler's time that
+//! each queue can have. After J. Zhang, "Characterizing the Scalability of Erlang VM on Many-core Processors", 2011, section 3.3.5.
 
-/// Erlang's priorities, as levels of a run queue are counted here.
+/// Number of Erlang's priorities: the balance counts levels of a run queue by these.
 pub const CLASSES: usize = 4;
 const MAX: usize = 0;
 const HIGH: usize = 1;
 
-/// Periods of which the reductions of a scheduler are averaged.
+/// Number of periods over which the reductions of a scheduler are averaged.
 const PERIODS: usize = 8;
 
-/// Reductions of the last periods.
+/// Reductions of a scheduler in the last periods.
 #[derive(Clone, Debug)]
 pub struct History {
     reductions: [u64; PERIODS],
@@ -17,11 +17,11 @@ pub struct History {
 }
 
 impl History {
-    /// As if it had been fully busy.
+    /// A history as of a scheduler that was fully busy.
     pub fn new(period: u64) -> History {
         History { reductions: [period; PERIODS], next: 0 }
     }
-    /// A period ended. Who waited in it could have done as much as the period is long.
+    /// A period ended. A scheduler that waited in it could have done as much as the period is long.
     pub fn add(&mut self, reductions: u64, waited: bool, period: u64) {
         self.reductions[self.next] = if waited { period } else { reductions };
         self.next = (self.next + 1) % PERIODS;
@@ -34,7 +34,7 @@ impl History {
 /// A run queue in a period.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// Its scheduler waited for work.
+    /// True if its scheduler waited for work.
     pub waited: bool,
     /// Reductions of processes, by class.
     pub reductions: [u64; CLASSES],
@@ -42,7 +42,7 @@ pub struct Queue {
     pub history: History,
 }
 
-/// The part of its own scheduler that a class of a queue can have: what more urgent ones leave.
+/// The share of its scheduler's time that a class of a queue can have: what more urgent classes leave.
 fn own_part(queue: &Queue, class: usize) -> f64 {
     let all: u64 = queue.reductions.iter().sum();
     if all == 0 {
@@ -56,7 +56,7 @@ fn own_part(queue: &Queue, class: usize) -> f64 {
     (all - above) as f64 / all as f64
 }
 
-/// How much each queue can do for a class, against the average of those that never waited.
+/// How much each queue can do for a class, relative to the average of the queues whose schedulers never waited.
 pub fn availability(queues: &[Queue], class: usize) -> Vec<f64> {
     let never_waited = || queues.iter().filter(|queue| !queue.waited);
     let average = never_waited().map(|queue| queue.history.average()).sum::<f64>() / never_waited().count().max(1) as f64;
@@ -74,7 +74,7 @@ pub fn availability(queues: &[Queue], class: usize) -> Vec<f64> {
 pub fn limits(queues: &[Queue], class: usize, availability: &[f64]) -> Vec<usize> {
     let waiting: usize = queues.iter().map(|queue| queue.longest[class]).sum();
     let all: f64 = availability.iter().sum();
-    // A hair more, so that a limit that is whole is not lost to rounding.
+    // A little more, so that rounding does not lower a limit that is a whole number.
     availability.iter().map(|part| if all > 0.0 { (waiting as f64 * part / all + 1e-9) as usize } else { 0 }).collect()
 }
 
@@ -93,7 +93,7 @@ mod tests {
         limits(queues, class, &availability(queues, class))
     }
 
-    /// Figure 3.5: processes of normal priority only, all queues as available as each other. Then it is the average.
+    /// Figure 3.5 of the study: only processes of normal priority, and all queues equally available. Then each limit is the average.
     #[test]
     fn equally_available_queues_get_the_average() {
         let queues: Vec<Queue> = [14, 7, 4, 3].into_iter().map(|longest| queue(longest, [0, 0, P, 0])).collect();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn who_did_nothing_and_did_not_wait_is_not_available_and_who_waited_is() {
+    fn a_queue_that_did_nothing_is_available_only_if_it_waited() {
         let idle = Queue { waited: true, ..queue(0, [0; CLASSES]) };
         assert_eq!(availability(&[queue(8, [0; CLASSES]), idle.clone(), queue(8, [0, 0, P, 0])], NORMAL), [0.0, 1.0, 1.0]);
         assert_eq!(of(&[idle.clone(), idle], NORMAL), [0, 0]);

@@ -1,17 +1,19 @@
-//! Which schedulers work, and which processes move between them besides those that thieves take (seed 000 §3.3.2-3.3.6).
+//! Decides which schedulers work, and moves processes between them, in addition to work stealing. After J. Zhang, "Characterizing the
+//! Scalability of Erlang VM on Many-core Processors", 2011, sections 3.3.2 to 3.3.6.
 //!
-//! Once a period one scheduler looks at all (`Check`): how much they did, how long their queues were, who waited for work. From
-//! that `active` says how many are to be active, `limits` how long each queue should be, and `paths` who gives to whom; figures are
-//! left in each scheduler's `Share`, where the scheduler finds them between two processes.
+//! Once a period one scheduler checks all of them (`Check`): their reductions, the lengths of their queues, and which waited for work. From
+//! that `active` computes how many should be active, `limits` how long each queue should be, and `paths` which queue gives processes to
+//! which. The results are stored in each scheduler's `Share`, which the scheduler reads between two processes.
 //!
-//! - Fewer active than online (load compaction): the others give away what they have and sleep. Who has more to do than one can
-//!   wakes them again: idle active ones at once, others when enough work waited long enough (`Pressure`).
-//! - All active: queues that were too short pull from those that were too long, one process a turn while limits allow; those too
-//!   long push one; those that can do nothing for a class, because more urgent processes take all their time, push all of it.
-//! - `+sub true`: all are always active, and what `utilisation` says counts unless none waits for work.
+//! - Fewer active than online (load compaction): the others give away what they have and sleep. A scheduler with more work than it can do
+//!   wakes them again: idle active ones at once, others when enough work has waited long enough (`Pressure`).
+//! - All active: queues that were too short pull from those that were too long, one process at a time while limits allow. Those that were
+//!   too long push one process. Those that can do nothing for a class, because more urgent processes take all their time, push all
+//!   processes of the class.
+//! - `+sub true`: all schedulers are always active. The paths of `utilisation` are used, unless no scheduler waits for work.
 //!
-//! The period is that of the study, 4,000,000 reductions, divided by the number of schedulers: with many, a period that one of
-//! them takes to do as much is too long for the others (seed 000 §3.3.8).
+//! The period is that of the study, 4,000,000 reductions, divided by the number of schedulers: with many, the time that one of them takes
+//! for all of it is too long for the others (section 3.3.8).
 
 pub mod active;
 mod crowd;
@@ -31,43 +33,43 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use utilisation::Pace;
 
-/// Reductions of a period with one scheduler, and the fewest.
+/// Reductions of a period with one scheduler, and the shortest period.
 const PERIOD: u64 = 2000 * 2000;
-const SHORTEST_PERIOD: u64 = 200 * 2000;
+const MIN_PERIOD: u64 = 200 * 2000;
 
 /// Load compaction (`+scl`).
 pub static COMPACTION: AtomicBool = AtomicBool::new(true);
 /// Balancing by utilisation (`+sub`).
 pub static BY_UTILISATION: AtomicBool = AtomicBool::new(false);
 static BALANCED: AtomicU64 = AtomicU64::new(0);
-/// The number of those online changed since the last check.
+/// The number of online schedulers changed since the last check.
 static UNBLOCKED: AtomicBool = AtomicBool::new(false);
 static SOME_REST: AtomicBool = AtomicBool::new(false);
-/// Schedulers that are to work: those with the lowest numbers.
+/// Number of schedulers that should work: those with the lowest numbers.
 static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// How often the balance was checked.
+/// Number of checks of the balance so far.
 pub fn balanced() -> u64 {
     BALANCED.load(Ordering::Relaxed)
 }
 
-/// Active schedulers among those online.
+/// Number of active schedulers, at most those online.
 #[inline]
 pub fn active() -> usize {
-    // Relaxed: who goes by an older number is one of those that it counted.
+    // Relaxed: a scheduler that reads an old number is one of those that it counted.
     ACTIVE.load(Ordering::Relaxed).min(sched::online())
 }
 
-/// How many may be active: see `crowd`.
-pub fn most_active() -> usize {
-    crowd::most().min(sched::online())
+/// Maximum number of active schedulers: see `crowd`.
+pub fn max_active() -> usize {
+    crowd::max_active().min(sched::online())
 }
 
-/// On a machine with more schedulers than cores, by one that works: whether it is crowded.
+/// Begins or ends a crowd. Called by a working scheduler if there are more schedulers than cores.
 pub fn look_at_crowd(now_ms: u64) {
     match crowd::look(now_ms, active()) {
         crowd::Change::Begins => {
-            // With a check under way: at the next look.
+            // While a check is under way: at the next measurement.
             let Ok(_one_at_a_time) = KNOWN.try_lock() else { return crowd_ends() };
             let open = open();
             set_active(&open, open.len());
@@ -77,7 +79,7 @@ pub fn look_at_crowd(now_ms: u64) {
     }
 }
 
-/// As many are active as before it began. Nothing changes if there is none.
+/// Ends a crowd: as many schedulers become active as before it began. Does nothing if there is none.
 pub fn crowd_ends() {
     let were = crowd::ends();
     if were != 0 {
@@ -86,14 +88,14 @@ pub fn crowd_ends() {
     }
 }
 
-/// Online, and not kept for chosen processes.
+/// The schedulers that are online and not closed (kept for chosen processes).
 fn open() -> Vec<usize> {
     (0..sched::online()).filter(|&scheduler| !placement::is_closed(scheduler)).collect()
 }
 
-/// The first `wanted` of `open` are to be active, or as many as may be. Whether those are all.
+/// Makes the first `wanted` of `open` active, or as many as may be. Returns true if those are all.
 fn set_active(open: &[usize], wanted: usize) -> bool {
-    let next = wanted.min(crowd::most());
+    let next = wanted.min(crowd::max_active());
     let all = next == open.len();
     ACTIVE.store(if all { sched::online() } else { open[next - 1] + 1 }, Ordering::Relaxed);
     tell();
@@ -103,9 +105,9 @@ fn set_active(open: &[usize], wanted: usize) -> bool {
     all
 }
 
-/// An inactive scheduler was woken: it and those before it are active.
+/// An inactive scheduler was woken: it becomes active, and so do those before it.
 pub fn activate(index: usize) {
-    if index >= crowd::most() {
+    if index >= crowd::max_active() {
         if !crowd::is_settled() {
             return;
         }
@@ -115,7 +117,7 @@ pub fn activate(index: usize) {
     tell();
 }
 
-/// The number of online schedulers changed, or scheduling was blocked: all are active until the next check.
+/// The number of online schedulers changed, or multi-scheduling was blocked: all are active until the next check.
 pub fn reset() {
     UNBLOCKED.store(true, Ordering::Relaxed);
     crowd::ends();
@@ -126,14 +128,15 @@ pub fn reset() {
     }
 }
 
-/// After a change of who is online, active or closed: each scheduler finds in its share whether it is to take work.
+/// After a change of which schedulers are online, active or closed: tells each scheduler in its share if it should take work.
 #[cold]
 pub fn tell() {
-    /// How many were active when it was told last.
+    /// The number of active schedulers at the last call.
     static TOLD: Mutex<usize> = Mutex::new(usize::MAX);
-    // One after the other: who comes last has seen all changes.
+    // One call at a time, so the last one has seen all changes.
     let mut told = TOLD.lock().unwrap();
-    // Else nobody would take what nobody has, nor check the balance: those that are active may all have been closed.
+    // The first open scheduler is always active: all active ones may have been closed, and then none would take unowned processes or check
+    // the balance.
     if let Some(first) = (0..sched::online()).find(|&scheduler| !placement::is_closed(scheduler)) {
         ACTIVE.fetch_max(first + 1, Ordering::Relaxed);
     }
@@ -144,23 +147,23 @@ pub fn tell() {
     let some_rest = active < sched::online();
     SOME_REST.store(some_rest, Ordering::Relaxed);
     if std::mem::replace(&mut *told, active) != active && some_rest {
-        // From now on it is the one that comes to help.
+        // The first inactive scheduler is the next one to help.
         sched::have_look(active);
     }
 }
 
-/// Whether some of those online are not active.
+/// True if some of the online schedulers are not active.
 #[inline(always)]
 pub fn some_rest() -> bool {
-    // Relaxed: who sees the older answer asks again after the next slice.
+    // Relaxed: a scheduler that reads an old answer asks again after the next slice.
     SOME_REST.load(Ordering::Relaxed)
 }
 
 fn period() -> u64 {
-    (PERIOD / sched::online().max(1) as u64).max(SHORTEST_PERIOD)
+    (PERIOD / sched::online().max(1) as u64).max(MIN_PERIOD)
 }
 
-/// One process of each class for which there is a path, while it is shorter here than it should be and longer there.
+/// Pulls one process of each class for which there is a path, while the queue here is shorter than its limit and the one there longer.
 #[cold]
 pub fn pull(index: usize) {
     let (share, mine) = (sched::share(index), sched::queue(index));
@@ -179,7 +182,7 @@ pub fn pull(index: usize) {
     }
 }
 
-/// The calling scheduler takes so many from this one or gives them to it.
+/// The calling scheduler takes `count` processes from `partner`, or gives them to it.
 fn moved(partner: usize, count: usize) {
     if count > 0 {
         figures::count(|mine| mine.migrations.add(count as u64));
@@ -190,13 +193,13 @@ fn moved(partner: usize, count: usize) {
 /// The calling scheduler puts what it took on its own queue.
 fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
     for p in taken {
-        // SAFETY: who pulls is the thread that owns the queue.
+        // SAFETY: the calling thread owns the queue.
         unsafe { mine.push(p, p.state.load().queue_level()) };
     }
     mine.hold(0);
 }
 
-/// A scheduler that is not to work gives away what is not bound to it.
+/// A scheduler that should not work gives away all processes that are not bound to it.
 #[cold]
 pub fn hand_over(index: usize) {
     let queue = sched::queue(index);
@@ -207,7 +210,8 @@ pub fn hand_over(index: usize) {
         }
         queue.hold(0);
     }
-    // It may be to work again meanwhile: then what it gives away could be its own. So it would be where all others that work are closed.
+    // It may have become active again meanwhile. Then its own queue could be a target, as it is when all other working schedulers are
+    // closed.
     while !queue.is_empty() && !sched::takes_work(index) && (0..active().max(1)).any(|to| placement::instead_of(to) != index) {
         let all = queue.steal(usize::MAX, queue);
         if all.is_empty() {
@@ -222,7 +226,7 @@ pub fn hand_over(index: usize) {
     }
 }
 
-/// When a scheduler looks whether it is to check the balance.
+/// When a scheduler next tries to check the balance.
 #[derive(Default)]
 pub struct Check {
     next: u64,
@@ -239,15 +243,15 @@ impl Check {
     }
 }
 
-/// What the checks know from one to the next.
+/// What one check leaves for the next.
 #[derive(Default)]
 struct Known {
-    /// Who checks. Another one takes over when that one waited for work.
+    /// The scheduler that checks. Another one takes over when that one has waited for work.
     checker: usize,
     is_half: bool,
     active_then: usize,
     rise: Rise,
-    /// By scheduler: reductions by class at the last check, and what was done in each period.
+    /// By scheduler: reductions by class at the last check. The next field: reductions in each period.
     reductions: Vec<[u64; CLASSES]>,
     history: Vec<History>,
     utilisation: Utilisation,
@@ -255,7 +259,7 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// Half a period of the calling scheduler is over.
+/// Called when half a period of the calling scheduler is over. Checks the balance every second time.
 #[cold]
 pub fn check(index: usize) {
     let Ok(mut known) = KNOWN.try_lock() else { return };
@@ -274,7 +278,7 @@ pub fn check(index: usize) {
     BALANCED.fetch_add(1, Ordering::Relaxed);
     let period = period();
     let online = sched::online();
-    // By their places in this list, from here on.
+    // From here on schedulers are numbered by their places in this list.
     let open = open();
     known.reductions.resize(sched::count(), [0; CLASSES]);
     known.history.resize_with(sched::count(), || History::new(period));
@@ -308,7 +312,7 @@ pub fn check(index: usize) {
         unblocked: UNBLOCKED.swap(false, Ordering::Relaxed),
     };
     let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&seen, &mut known.rise) } else { open.len() };
-    known.active_then = next.min(crowd::most());
+    known.active_then = next.min(crowd::max_active());
     if !set_active(&open, next) {
         return;
     }
@@ -317,14 +321,14 @@ pub fn check(index: usize) {
     }
 }
 
-/// Whether all are to work the same part of the time, also while there is not enough to do for all.
+/// True if all schedulers should work the same share of the time, even while there is not enough work for all.
 #[inline(always)]
 pub fn by_utilisation() -> bool {
     // Relaxed: set before there are schedulers.
     BY_UTILISATION.load(Ordering::Relaxed)
 }
 
-/// What is known of how long each worked.
+/// How long each scheduler worked, for the balance by utilisation.
 #[derive(Default)]
 struct Utilisation {
     looked_ns: u64,
@@ -340,14 +344,15 @@ pub fn set_busy(index: usize, busy: bool) {
     }
 }
 
-/// By a scheduler with work, about once in `utilisation::PERIOD_MS`: sets paths from those that worked more than the others.
+/// Called by a scheduler with work, about once in `utilisation::PERIOD_MS`: sets paths away from the schedulers that worked more than the
+/// others.
 #[cold]
 pub fn check_utilisation() {
     let Ok(mut known) = KNOWN.try_lock() else { return };
     let known = &mut known.get_or_insert_with(Known::default).utilisation;
     let now = time::monotonic_ns() as u64;
     let period = now - known.looked_ns;
-    // Each scheduler comes by; with one of them there is nothing to balance.
+    // Every scheduler calls this; with only one there is nothing to balance.
     if period < utilisation::PERIOD_MS * 1_000_000 * 9 / 10 || sched::online() < 2 {
         return;
     }
@@ -361,7 +366,7 @@ pub fn check_utilisation() {
         utilisation::part(worked.saturating_sub(before), period)
     };
     let parts: Vec<usize> = open.iter().map(part).collect();
-    // All have enough to do: then lengths of queues count (`even_out`), and its paths stay.
+    // If all have enough to do, the lengths of queues count (`even_out`), and its paths stay.
     let all_work = parts.iter().all(|&part| part == 1000);
     for (&scheduler, path) in open.iter().zip(utilisation::paths(&parts)) {
         if all_work && !known.pace[scheduler].gives() {
@@ -372,14 +377,14 @@ pub fn check_utilisation() {
     }
 }
 
-/// Those that are not active push what comes to them.
+/// Schedulers that are not active push what comes to them.
 fn compact(open: &[usize], active: usize) {
     for (place, &scheduler) in open.iter().enumerate() {
         sched::share(scheduler).compact(paths::under_load(place, active).of(open));
     }
 }
 
-/// Limits and paths for each class.
+/// Sets limits and paths for each class.
 fn even_out(open: &[usize], queues: &[Queue]) {
     let mut paths = vec![[Path::Stay; CLASSES]; queues.len()];
     let mut limits = vec![[0; CLASSES]; queues.len()];

@@ -1,8 +1,8 @@
-//! What one scheduler tells the balance of a period, and what the balance tells it for the next.
+//! What one scheduler reports to the balance for a period, and what the balance decides for it for the next.
 //!
-//! The owner writes what it did and whether it waited, with plain loads and stores of its own cache lines; the check of the balance
-//! reads and resets that, and writes limits and paths, which the owner reads when it queues a process and between processes. Nothing
-//! here is exact: a path that is read while it is replaced leads to a scheduler that had one a moment ago.
+//! The owner writes its reductions, and if it waited, with plain loads and stores to cache lines of its own. The check of the balance reads
+//! and resets those, and writes limits and paths, which the owner reads when it queues a process and between processes. Nothing here is
+//! exact: a path that is read while it is replaced leads to a scheduler that was a target a moment ago.
 
 use super::limits::CLASSES;
 use super::paths::Path;
@@ -11,48 +11,49 @@ use super::{active, moved};
 use crate::process::Priority;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// It is not to take work: it is not online or active, or closed to all but those pinned to it.
+/// It should not take work: it is not online, not active, or closed to all but the processes pinned to it.
 const RESTS: u32 = 1 << 31;
-/// It takes turns with others at running processes (`blocking`).
+/// It takes turns with the other schedulers at running processes (`blocking`).
 const TURNS: u32 = 1 << 30;
-/// What it does with its time is counted (`msacc`).
+/// Its time is accounted by state (`msacc`).
 const ACCOUNTS: u32 = 1 << 29;
 const ALL: u32 = (1 << CLASSES) - 1;
 
 #[derive(Default)]
 #[repr(align(128))]
 pub struct Share {
-    /// Reductions by class: written by the scheduler.
+    /// Reductions by class. Written by the scheduler.
     reductions: [AtomicU64; CLASSES],
-    /// It waited for work in this period; in this half.
+    /// It waited for work in this period. The next field: in this half of it.
     waited: AtomicBool,
     waited_in_half: AtomicBool,
-    /// What is wanted of it between two processes, nothing mostly: classes, as bits, that it pulls from its partner; RESTS, TURNS, ACCOUNTS.
+    /// What the scheduler must do between two processes, mostly nothing: a bit for each class that it pulls from its partner, and RESTS,
+    /// TURNS, ACCOUNTS.
     duties: AtomicU32,
-    /// Classes, as bits, that it pushes; of these, the ones that it goes on pushing.
+    /// A bit for each class that it pushes. The next field: of these, the ones that it continues to push.
     pushes: AtomicU32,
     evacuates: AtomicU32,
-    /// It pushes because it is not active: no longer once it is.
+    /// It pushes because it is not active, and stops when it is active again.
     is_compacted: AtomicBool,
     partner: [AtomicU16; CLASSES],
     limit: [AtomicU32; CLASSES],
-    /// How many of a class it pushes before it stops, unless it goes on.
+    /// Number of processes of a class that it pushes before it stops, unless it continues.
     moves: [AtomicU32; CLASSES],
     /// For the balance by utilisation.
     pub work: Work,
-    /// By the scheduler.
+    /// Used by the scheduler alone.
     pub pressure: Pressure,
 }
 
 impl Share {
-    /// By the scheduler: a process of this priority used so many.
+    /// Called by the scheduler: a process of this priority used `reductions`.
     #[inline(always)]
     pub fn used(&self, priority: Priority, reductions: u64) {
         let sum = &self.reductions[priority as usize];
         sum.store(sum.load(Ordering::Relaxed) + reductions, Ordering::Relaxed);
     }
 
-    /// By the scheduler: it has nothing to do.
+    /// Called by the scheduler: it has nothing to do.
     pub fn waits(&self) {
         self.waited.store(true, Ordering::Relaxed);
         self.waited_in_half.store(true, Ordering::Relaxed);
@@ -63,7 +64,7 @@ impl Share {
         std::array::from_fn(|class| self.reductions[class].load(Ordering::Relaxed))
     }
 
-    /// Whether it waited in this period.
+    /// True if it waited in this period.
     pub(super) fn waited(&self) -> bool {
         self.waited.load(Ordering::Relaxed)
     }
@@ -72,19 +73,19 @@ impl Share {
         self.waited_in_half.store(false, Ordering::Relaxed);
     }
 
-    /// Whether it waited in the period that ends, and in its second half.
+    /// Returns if it waited in the period that ends, and if it waited in its second half.
     pub(super) fn period_ends(&self) -> (bool, bool) {
         (self.waited.swap(false, Ordering::Relaxed), self.waited_in_half.swap(false, Ordering::Relaxed))
     }
 
-    /// It is not to work, and gives all to the partner; or it is, and stays with what it has.
+    /// It becomes inactive and gives everything to the partner; or it is active and keeps what it has.
     pub(super) fn compact(&self, path: Path) {
         let gives = matches!(path, Path::Push(_));
         self.set([path; CLASSES], [0; CLASSES], if gives { ALL } else { 0 }, 1);
         self.is_compacted.store(gives, Ordering::Relaxed);
     }
 
-    /// `moves`: how many of each class it pushes in the period, if it does not evacuate the class.
+    /// `moves`: the number of processes of each class that it pushes in the period, unless it evacuates the class.
     pub(super) fn set(&self, paths: [Path; CLASSES], limits: [usize; CLASSES], evacuates: u32, moves: u32) {
         let (mut pulls, mut pushes) = (0, 0);
         for (class, path) in paths.into_iter().enumerate() {
@@ -105,12 +106,13 @@ impl Share {
         }
         self.is_compacted.store(false, Ordering::Relaxed);
         self.evacuates.store(evacuates, Ordering::Relaxed);
-        // Release: who sees the bits sees the partners of these or later paths.
+        // Release, paired with the Acquire loads in `next_target` and `pulls`: a reader of the bits sees the partners of these or later
+        // paths.
         self.pushes.store(pushes, Ordering::Release);
         self.change_duties(|duties| (duties & !ALL) | pulls);
     }
 
-    /// By scheduler `index`, about to queue a process: where it goes instead, if anywhere.
+    /// Called by scheduler `index`, which is about to queue a process. Returns where the process goes instead, if anywhere.
     #[inline(always)]
     pub fn target(&self, index: usize, priority: Priority) -> Option<usize> {
         if self.pushes.load(Ordering::Relaxed) == 0 { None } else { self.next_target(priority as usize, index < active()) }
@@ -128,7 +130,7 @@ impl Share {
             return None;
         }
         if self.evacuates.load(Ordering::Relaxed) & bit == 0 {
-            // A check at the same time may set both again.
+            // A concurrent check may set both again.
             let left = self.moves[class].load(Ordering::Relaxed).saturating_sub(1);
             self.moves[class].store(left, Ordering::Relaxed);
             if left == 0 {
@@ -152,7 +154,7 @@ impl Share {
         self.change_duties(|duties| if takes { duties | TURNS } else { duties & !TURNS });
     }
 
-    /// Whether it takes turns.
+    /// True if it takes turns.
     pub(crate) fn takes_turns(&self) -> bool {
         self.duties.load(Ordering::Relaxed) & TURNS != 0
     }
@@ -161,30 +163,30 @@ impl Share {
         self.change_duties(|duties| if accounts { duties | ACCOUNTS } else { duties & !ACCOUNTS });
     }
 
-    /// The classes that it pulls.
+    /// The classes that it pulls, as bits.
     pub(super) fn pulls(&self) -> u32 {
         // Acquire: pairs with `set`.
         self.duties.load(Ordering::Acquire) & ALL
     }
 
-    /// There is nothing more to pull. A check at the same time may set it again.
+    /// There is nothing more to pull. A concurrent check may set the bit again.
     pub(super) fn stop_pulling(&self, class: usize) {
         self.change_duties(|duties| duties & !(1 << class));
     }
 
-    /// Whether it is to take work. (Relaxed: it may change at any time.)
+    /// True if it should take work. (Relaxed: it may change at any time.)
     #[inline(always)]
     pub fn takes_work(&self) -> bool {
         self.duties.load(Ordering::Relaxed) & RESTS == 0
     }
 
-    /// Whether it is to take work and pushes none.
+    /// True if it should take work and pushes none.
     #[inline(always)]
     pub fn keeps_work(&self) -> bool {
         self.takes_work() && self.pushes.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether `balance` wants anything of it now.
+    /// True if it has any duty now.
     #[inline(always)]
     pub fn has_duties(&self) -> bool {
         self.duties.load(Ordering::Relaxed) != 0
@@ -199,22 +201,22 @@ impl Share {
     }
 }
 
-/// Work that waits on a scheduler's queue behind others, summed up over time: enough of it wakes an inactive scheduler.
+/// The work that waits on a scheduler's queue in addition to one process, summed up over time: enough of it wakes an inactive scheduler.
 #[derive(Default)]
 pub struct Pressure(AtomicU64);
 
-/// `+swt`, in reductions times processes that wait behind another one.
+/// `+swt`, in reductions times processes that wait after the first one.
 pub static WAKE_LIMIT: AtomicU64 = AtomicU64::new(10 * 4000);
 
 impl Pressure {
-    /// After a slice of so many reductions, with so many waiting. True if it is time to wake somebody.
+    /// Called after a slice of `reductions`, with `waiting` processes on the queue. True if it is time to wake a scheduler.
     #[inline]
     pub fn is_high(&self, reductions: u64, waiting: usize) -> bool {
         let before = self.0.load(Ordering::Relaxed);
         let now = if waiting < 2 {
             before.saturating_sub(reductions)
         } else {
-            // A slice of hardly any reductions counts as well.
+            // One more, so that a slice of hardly any reductions counts as well.
             before + (reductions + 1) * (waiting as u64 - 1)
         };
         let is_high = now >= WAKE_LIMIT.load(Ordering::Relaxed);
@@ -229,13 +231,13 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn who_is_active_again_keeps_its_processes() {
+    fn a_scheduler_that_is_active_again_keeps_its_processes() {
         let share = Share::default();
         share.compact(Path::Push(3));
         assert_eq!(share.next_target(1, false), Some(3));
         assert_eq!(share.next_target(1, false), Some(3));
         assert_eq!(share.next_target(1, true), None);
-        assert_eq!(share.next_target(1, false), None, "it was told to stop: until the next check");
+        assert_eq!(share.next_target(1, false), None, "it stops until the next check");
     }
 
     #[test]

@@ -1,43 +1,45 @@
-//! Balancing by utilisation (`+sub true`, seed 002 §VI.ii): all online schedulers are to work the same part of the time, also while
-//! there is not enough to do for all. Lengths of queues say nothing then, they are mostly empty; so it is measured how long each
-//! scheduler worked, and who worked more than the average gives processes to who worked less, when they are woken.
+//! Balancing by utilisation (`+sub true`): all online schedulers should work the same share of the time, even while there is not enough
+//! work for all. The lengths of queues say nothing then, as the queues are mostly empty. So the time that each scheduler works is measured,
+//! and one that worked more than the average gives processes to one that worked less, when they are woken. After P. Trinder et al.,
+//! "Scaling Reliably: Improving the Scalability of the Erlang Distributed Actor Platform", 2017, section VI.ii.
 //!
-//! A process that was given away may stay there (one that sets timers does) or be woken here again by its partner, so nobody knows
-//! how much moves with one. Hence `Pace`: one process in the first period, twice as many in each that shows the same picture.
+//! A process that was given away may stay there (one that sets timers does), or its partner may wake it here again. So it is not known how
+//! much work moves with one. Hence `Pace`: one process in the first period, and twice as many in each following period that shows the same
+//! picture.
 
 use super::paths::{self, Path};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How often it is looked at (guessed: a few switches of processes that wait for timers).
+/// Time between two measurements (guessed: a few switches of processes that wait for timers).
 pub const PERIOD_MS: u64 = 100;
-/// So far from the average, in thousandths of the period, is even enough (guessed: below it timers that fire by chance at one
+/// Distance from the average, in thousandths of the period, that is even enough (guessed: below it, timers that happen to fire at one
 /// scheduler rather than another would keep processes moving).
 const TOLERANCE: usize = 30;
-/// More than are woken in a period.
-const MOST_MOVES: u32 = 1 << 20;
+/// Maximum number of processes given away in a period: more than are woken in one.
+const MAX_MOVES: u32 = 1 << 20;
 
-/// How long a scheduler worked since the start. Written by the scheduler.
+/// How long a scheduler has worked since the start. Written by the scheduler.
 #[derive(Default)]
 pub struct Work {
     worked_ns: AtomicU64,
-    /// When the work under way began; 0: it does nothing.
+    /// When the current stretch of work began; 0 if the scheduler has none.
     since_ns: AtomicU64,
 }
 
 impl Work {
     pub fn set_busy(&self, busy: bool, now_ns: u64) {
-        // Relaxed: nobody else writes it.
+        // Relaxed: no other thread writes it.
         let since = self.since_ns.load(Ordering::Relaxed);
         if busy {
             self.since_ns.store(if since == 0 { now_ns } else { since }, Ordering::Relaxed);
         } else if since != 0 {
             self.since_ns.store(0, Ordering::Relaxed);
-            // Release: pairs with the Acquire of `ns`: who sees this stretch in the sum does not see it under way as well.
+            // Release, paired with the Acquire in `ns`: a reader that sees this stretch in the sum does not also see it as under way.
             self.worked_ns.store(self.worked_ns.load(Ordering::Relaxed) + now_ns.saturating_sub(since), Ordering::Release);
         }
     }
 
-    /// By anybody. One that just ended its work may seem not to have begun it, until the next look.
+    /// The time worked so far, for any thread. A stretch that just ended may be missing until the next call.
     pub fn ns(&self, now_ns: u64) -> u64 {
         let worked = self.worked_ns.load(Ordering::Acquire);
         match self.since_ns.load(Ordering::Relaxed) {
@@ -47,33 +49,34 @@ impl Work {
     }
 }
 
-/// Of a period, in thousandths.
+/// The time worked as a share of a period, in thousandths.
 pub fn part(worked_ns: u64, period_ns: u64) -> usize {
     (worked_ns.saturating_mul(1000) / period_ns.max(1)).min(1000) as usize
 }
 
-/// Who gives to whom, by the parts of the period that each worked: those that worked most to those that worked least, in pairs.
+/// Computes which scheduler gives to which, from the share of the period that each worked: those that worked most to those that worked
+/// least, in pairs.
 pub fn paths(parts: &[usize]) -> Vec<Path> {
     let average = parts.iter().sum::<usize>() / parts.len().max(1);
-    // As queues have limits: one that is close enough is as it should be.
+    // Like limits of queues: one close enough to the average is at its limit.
     let wanted: Vec<usize> = parts.iter().map(|&part| if part.abs_diff(average) <= TOLERANCE { part } else { average }).collect();
     let paths = paths::full_load(parts, &wanted).into_iter();
-    // Who works too little may be asleep: it is given, it does not fetch.
+    // A scheduler that works too little may be asleep: it is given processes and does not pull.
     paths.map(|path| if matches!(path, Path::Pull(_)) { Path::Stay } else { path }).collect()
 }
 
-/// How many processes a scheduler may give away in a period.
+/// Number of processes that a scheduler may give away in a period.
 #[derive(Clone, Copy, Default)]
 pub struct Pace(u32);
 
 impl Pace {
-    /// For the next period, in which it is to give or not.
+    /// Returns the number for the next period, in which the scheduler should give or not.
     pub fn next(&mut self, gives: bool) -> u32 {
-        self.0 = if gives { (self.0 * 2).clamp(1, MOST_MOVES) } else { 0 };
+        self.0 = if gives { (self.0 * 2).clamp(1, MAX_MOVES) } else { 0 };
         self.0
     }
 
-    /// Whether it gives in this one.
+    /// True if it gives in this period.
     pub fn gives(self) -> bool {
         self.0 > 0
     }
@@ -85,7 +88,7 @@ mod tests {
     use Path::*;
 
     #[test]
-    fn who_worked_more_gives_to_who_worked_less() {
+    fn a_scheduler_that_worked_more_gives_to_one_that_worked_less() {
         assert_eq!(paths(&[600, 0]), [Push(1), Stay]);
         assert_eq!(paths(&[0, 900, 100, 400]), [Stay, Push(0), Stay, Push(2)]);
         assert_eq!(paths(&[1000, 1000, 1000, 0]), [Push(3), Push(3), Push(3), Stay]);
@@ -100,7 +103,7 @@ mod tests {
         assert_eq!(paths(&[]), []);
     }
 
-    /// One queue has all, but it is never two long: by lengths (`limits`) nothing would move.
+    /// One queue has everything, but it is never two long: by lengths (`limits`) nothing would move.
     #[test]
     fn lengths_of_queues_do_not_show_it() {
         use super::super::limits::{self, History, Queue};
@@ -117,7 +120,7 @@ mod tests {
         let mut pace = Pace::default();
         assert_eq!([true, true, true, false, true].map(|gives| pace.next(gives)), [1, 2, 4, 0, 1]);
         (0..100).for_each(|_| _ = pace.next(true));
-        assert_eq!(pace.next(true), MOST_MOVES);
+        assert_eq!(pace.next(true), MAX_MOVES);
     }
 
     #[test]

@@ -15,11 +15,11 @@ use heddle_term::bits::BitsView;
 use heddle_term::{Heap, Term};
 use std::collections::VecDeque;
 
-/// What a message is made of, and its number.
+/// The shape of a message, and its number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Made {
     Immediate,
-    /// A tuple of its number and so many others.
+    /// A tuple of its number and this many other elements.
     Tuple(usize),
     /// A list that begins with its number.
     List(usize),
@@ -33,7 +33,7 @@ struct Mailbox {
     inbox: VecDeque<(i64, Made)>,
     queue: Vec<(i64, Made)>,
     save: usize,
-    /// Reference, and the number of the first message behind it.
+    /// The reference, and the number of the first message after the marker.
     markers: Vec<(i64, i64)>,
     next: i64,
     /// Of all that arrived.
@@ -42,7 +42,7 @@ struct Mailbox {
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    /// As processes send, or as the machine does.
+    /// Sent as processes send, or as the runtime does.
     Send(Made, bool),
     Handle,
     Skip(u64),
@@ -92,7 +92,7 @@ impl Mailbox {
         found
     }
 
-    /// The message at the save position is the one that the model says.
+    /// Checks that the message at the save position is the one that the model has there.
     fn look(&mut self) {
         let expected = self.queue.get(self.save).copied();
         let found = self.peek();

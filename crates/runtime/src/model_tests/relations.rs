@@ -26,7 +26,7 @@ enum Did {
 struct Monitor {
     watcher: usize,
     target: Term,
-    /// Where the target is, unless it has ended.
+    /// Index of the target, unless it has ended.
     slot: Option<usize>,
     alias: AliasMode,
     demonitored: bool,
@@ -42,12 +42,12 @@ struct Alias {
 struct Relations {
     /// Those with an even number trap exits.
     slots: Vec<ProcRef>,
-    /// Both ends are linked, by what was known when all signals were handled the last time. Smaller number first.
+    /// Pairs whose ends were linked when all signals were last handled, smaller number first.
     linked: BTreeSet<(usize, usize)>,
     did: BTreeMap<(usize, usize), Did>,
     monitors: BTreeMap<RefId, Monitor>,
     aliases: BTreeMap<RefId, Alias>,
-    /// Those that ended: pid, what its end was said to be.
+    /// Processes that ended: pid, and the reason that others see.
     dead: Vec<(Term, Term)>,
     /// 'EXIT' messages: receiver's and sender's pid to how many.
     exits: BTreeMap<(u64, u64), usize>,
@@ -64,7 +64,7 @@ struct Relations {
 enum Operation {
     Link(usize, usize),
     Unlink(usize, usize),
-    /// To one that ended.
+    /// To a process that ended.
     LinkGone(usize, u64),
     Monitor(usize, usize, u64),
     MonitorGone(usize, u64),
@@ -80,7 +80,7 @@ enum Operation {
 const SLOTS: u64 = 40;
 const MODES: [AliasMode; 4] = [AliasMode::None, AliasMode::Explicit, AliasMode::Demonitor, AliasMode::ReplyDemonitor];
 
-/// In the table, and run by the calling thread as far as others see.
+/// Makes a process that is in the table, and that for others is run by the calling thread.
 fn process(traps: bool) -> ProcRef {
     let pid = proctab::reserve().expect("room in the table");
     let p = make(pid);
@@ -98,12 +98,12 @@ thread_local! {
 }
 
 fn begin() {
-    // What a failed sequence left is out of the table, and its memory lost.
+    // Takes the processes that a failed sequence left out of the table; their memory is lost.
     LIVE.take().into_iter().filter(|p| proctab::lookup(p.pid).is_some()).for_each(proctab::remove);
     static FIRST: Once = Once::new();
     FIRST.call_once(|| {
         proctab::init(1024);
-        // The machine does not outlive the first process of all: it is none of ours.
+        // The node ends with its first process: that must be none of these.
         let _ = process(true);
         LIVE.take();
     });
@@ -143,7 +143,7 @@ impl Relations {
             let elements = message.as_tuple().expect("a tuple");
             if elements[0].is_atom_of(am::EXIT_UPPER) {
                 let from = elements[1];
-                let known = self.dead.iter().find(|d| d.0 == from).expect("only who ended sends it").1;
+                let known = self.dead.iter().find(|d| d.0 == from).expect("only a process that ended sends it").1;
                 assert!(elements[2].is_atom_of(am::NOPROC) || elements[2] == known);
                 assert!(!self.unlinked.contains(&(me, from.payload())), "an exit signal over a link that was taken back");
                 *self.exits.entry((me, from.payload())).or_default() += 1;
@@ -197,9 +197,9 @@ impl Relations {
     /// All signals are handled, and then:
     /// - two processes are linked on both sides or on none: as before if neither end did anything, as an end said last if the other did
     ///   nothing or the same;
-    /// - a process that ended told all who were linked to it (if they trap exits) once;
-    /// - a monitor is known to both ends, or its watcher got one message, or it was taken back and there was none;
-    /// - aliases are those that were not taken back, used up or ended with their monitor.
+    /// - a process that ended told each process linked to it once, if that one traps exits;
+    /// - a monitor is known to both ends, or its watcher got one message, or it was removed and there was none;
+    /// - aliases are those that were not removed, used up or ended with their monitor.
     fn settle(&mut self) {
         while (0..self.slots.len()).any(|slot| self.slots[slot].state.has_signals()) {
             (0..self.slots.len()).for_each(|slot| self.handle(slot));

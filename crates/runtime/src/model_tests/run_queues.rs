@@ -13,12 +13,12 @@ use std::collections::VecDeque;
 const QUEUES: usize = 2;
 const NORMAL: usize = Level::NORMAL.number();
 const LOW: usize = Level::LOW.number();
-/// From here on nothing waits for ever.
+/// Levels from here on are fair: each entry gets its turn in the end.
 const FAIR: usize = 16;
-/// Turns of others that pass an entry there: 65 for each of the levels, and as many again of those that share turns.
+/// Maximum number of turns of others that an entry waits: 65 for each of the levels, and as many again of those that share turns.
 const PASSED: usize = 65 * 32 * 2;
 
-/// That process, which is in no table, and is bound to queue `home` if there is one.
+/// Makes a process that is in no table, and is bound to queue `home` if there is one.
 fn place(p: ProcRef, home: Option<usize>) {
     placement::put(&p, home.map_or(Place::Anywhere, |queue| Place::Private(MAX_SCHEDULERS + queue)));
 }
@@ -95,7 +95,7 @@ struct Queues {
     all: Vec<ProcRef>,
     level: Vec<usize>,
     home: Vec<Option<usize>>,
-    /// In no queue.
+    /// Numbers of the processes that are in no queue.
     idle: Vec<usize>,
 }
 
@@ -107,7 +107,7 @@ enum Operation {
     Want(usize, u64, Priority),
     Partner(usize),
     Pop(usize, u64),
-    /// By the other queue's owner.
+    /// Done by the other queue's owner.
     Steal(usize, usize),
     Pull(usize, usize),
     TakeBound(usize),
@@ -123,7 +123,7 @@ impl Queues {
         self.home[number] == Some(queue)
     }
 
-    /// One that is in no queue, which from now on has that level and home.
+    /// A process that is in no queue gets that level and home, and is pushed.
     fn next(&mut self, level: usize, home: Option<usize>) -> (usize, ProcRef) {
         let number = self.idle.pop().unwrap_or_else(|| {
             self.all.push(pool(self.all.len()));
@@ -198,7 +198,7 @@ impl Queues {
             let waits = model.len_at(other) > 0;
             model.passed[other] = if other == level || !waits { 0 } else { model.passed[other] + 1 };
             let shares = other == LOW && model.len_at(NORMAL) > 0;
-            // What is more urgent than all of these makes them wait as long as it likes.
+            // Entries that are more urgent than all of these levels may delay them without limit.
             if first < FAIR || shares {
                 model.passed[other] = 0;
             }
@@ -208,7 +208,7 @@ impl Queues {
         self.tested[queue].hold(0);
     }
 
-    /// What a thief gets of a level.
+    /// What a thief takes of a level.
     fn share_of(&mut self, queue: usize, level: usize, most: usize, share: usize, out: &mut Vec<usize>) {
         let list = &mut self.model[queue].free[level];
         let mut left = most;
@@ -236,7 +236,7 @@ thread_local! {
     static POOL: std::cell::RefCell<Vec<ProcRef>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// Processes serve one sequence after the other.
+/// The processes are used by one sequence after the other.
 fn pool(number: usize) -> ProcRef {
     POOL.with_borrow_mut(|pool| {
         while pool.len() <= number {

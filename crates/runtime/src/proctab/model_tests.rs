@@ -1,4 +1,5 @@
-//! A process table against a map. Thresholds: the table is full; numbers go round it, and round all that there are; they are set to jump.
+//! A process table against a map. Thresholds: the table is full; identity numbers wrap around the table, and around their whole range;
+//! numbers are set to jump.
 
 use super::{LARGEST, Numbers, Table};
 use crate::gc;
@@ -16,7 +17,7 @@ struct Identities {
     numbers: Numbers,
     /// By identity: None while it is only reserved.
     model: BTreeMap<u64, Option<ProcRef>>,
-    /// Some that are over.
+    /// Some identities that are not in use any more.
     over: Vec<u64>,
 }
 
@@ -27,7 +28,7 @@ enum Operation {
     GiveBack(u64),
     Lookup(u64),
     Next,
-    /// The next number.
+    /// Sets the next number.
     Jump(u64),
 }
 
@@ -43,7 +44,7 @@ impl Identities {
 
     fn give_back(&mut self, id: u64) {
         if let Some(Some(p)) = self.model.remove(&id) {
-            // SAFETY: nobody else knows it.
+            // SAFETY: only this test has the process.
             unsafe {
                 gc::free_all(p.local());
                 process::deallocate(p);
@@ -99,7 +100,7 @@ impl Subject for Identities {
             }
             Operation::Lookup(which) => {
                 self.nth(which).into_iter().for_each(|id| self.lookup(id));
-                // Who had a place before, and who never had one.
+                // Identities that were in use before, and ones that never were.
                 self.over.get(which as usize % self.over.len().max(1)).into_iter().for_each(|&id| self.lookup(id));
                 self.lookup(which & LARGEST);
             }

@@ -216,7 +216,7 @@ pub(super) const BURST: usize = 8;
 /// The active ones have enough to do: one more is, if as many may be.
 #[cold]
 pub(super) fn wake_inactive() {
-    if let Some(index) = vm().idle.wake_any(balance::most_active()) {
+    if let Some(index) = vm().idle.wake_any(balance::max_active()) {
         balance::activate(index);
         unpark(index);
     }

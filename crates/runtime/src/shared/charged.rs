@@ -1,9 +1,10 @@
-//! What a process is charged with of the old generation: what was copied because it was the first to refer to it.
+//! The words of the old generation that a process is charged with: those that were copied because this process was the first to refer to
+//! them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Words, and those of binaries outside of the heap. Relaxed everywhere: collector threads add to it at the same time, as one helps with
-/// what another found; all else is done when they are through, and by one thread.
+/// Words of objects, and words of binaries outside of the heap. Relaxed everywhere: collector threads add to it at the same time, when one
+/// helps with objects that another one found. All other accesses come after all of them are done, from one thread.
 #[derive(Default)]
 pub(super) struct Charged {
     words: AtomicUsize,

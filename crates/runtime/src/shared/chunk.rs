@@ -1,8 +1,9 @@
-//! A process' part of the young generation: its block, as with private heaps, and what it filled before.
+//! A process' part of the young generation: its current block, laid out as with private heaps, and the blocks that it filled before.
 //!
-//! Behind the end of each block (where the stack begins) stands a trailer: what the collector has to know of the process' blocks.
-//! A block that is full is retired: the process gets another one and its stack moves there; terms stay where they are. When a
-//! process ends, its block goes on the list of orphans of the calling thread, with all that hangs on it: one store, whatever it holds.
+//! After the end of each block (where the stack begins) there is a trailer with what the collector must know about the process' blocks. A
+//! full block is retired: the process gets another one and its stack moves there, while the terms stay where they are. When a process ends,
+//! its block goes on the list of orphans of the calling thread, together with everything that the trailer lists. That is one store, however
+//! much the process holds.
 
 use super::charged::Charged;
 use super::world;
@@ -13,52 +14,53 @@ use heddle_term::Fragment;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-/// Behind the end of a block.
+/// Stands after the end of a block.
 #[repr(C)]
 pub(super) struct Trailer {
-    /// Of a list of blocks.
+    /// The next one in a list of retired blocks or of orphans.
     pub next: *mut Trailer,
     pub start: *mut u64,
-    /// Where the heap ended when the process let go of the block, or of its heap for a while (`outside`).
+    /// The end of the heap when the process retired the block, or put its heap away for a while (`outside`).
     pub top: *mut u64,
-    /// Off-heap objects that are on no list of the process any more.
+    /// Off-heap objects that are not on a list of the process any more.
     pub off_heap: *mut u64,
-    /// Blocks that it filled before this one, since the last collection.
+    /// Blocks that the process filled before this one, since the last collection.
     pub retired: *mut Trailer,
-    /// Fragments, likewise.
+    /// Fragments that it retired since the last collection.
     pub fragments: *mut Fragment,
-    /// Words in both.
+    /// Words in the retired blocks and fragments together.
     pub retired_words: usize,
-    /// Words of the old generation that it was the first to refer to, and of binaries.
+    /// Words of old objects that the process was the first to refer to, and of their binaries.
     pub old: Charged,
-    /// Words that it made until the last collection.
+    /// Words that it made up to the last collection.
     pub made_words: usize,
-    /// What it made between the last two collections between which it made anything: its first block after one has room for that.
+    /// Words that it made between the last two collections between which it made any. The first block after a collection has room for this.
     pub expected_words: usize,
-    /// Of its own collections (`own`): how many blocks are to be retired before the next one, and how many were when that was said.
+    /// For local collections (`own`): the number of blocks to retire before the next one, and the value that this count started from.
     pub skipped: u8,
     pub skips: u8,
-    /// The block counts for the nursery.
+    /// True if the block is counted for the nursery.
     pub is_counted: bool,
-    /// Its reductions at the last major collection, see `rests_since_major`.
+    /// The process' reductions at the last major collection, see `rests_since_major`.
     pub reductions: u64,
 }
 
 const TRAILER_WORDS: usize = size_of::<Trailer>() / 8;
 
-/// Who works gets blocks that are worth the call, however many others there are.
-pub(super) const LEAST_REFILL_WORDS: usize = 256;
+/// Minimum size of a block for a process that filled one, in words: less would not be worth the call, however many processes share the
+/// nursery.
+pub(super) const MIN_REFILL_WORDS: usize = 256;
 
 impl Process {
-    /// It must have a block.
+    /// The process must have a block.
     pub(super) fn trailer<'a>(&self) -> &'a mut Trailer {
-        // Whoever has the process has it alone.
-        // SAFETY: behind each block of a process there is one (`allocate`), written when the process got the block.
+        // A thread that has the process has it alone.
+        // SAFETY: after the end of each block of a process there is a trailer (`allocate`), written when the process got the block.
         unsafe { &mut *self.end.cast::<Trailer>() }
     }
 }
 
-/// A block of `words` with an empty trailer. Gives its start.
+/// Returns the start of a new block of `words` words with an empty trailer.
 pub(super) fn allocate(words: usize) -> *mut u64 {
     let start = blocks::allocate(words + TRAILER_WORDS);
     let trailer = Trailer {
@@ -82,24 +84,26 @@ pub(super) fn allocate(words: usize) -> *mut u64 {
     start
 }
 
-/// Gives back a block whose trailer stands at `end`; what hangs on it is somebody else's by now.
+/// Frees a block whose trailer is at `end`. What the trailer lists has been taken over by the caller.
 pub(super) fn free(start: *mut u64, end: *mut u64) {
     blocks::free(start, end.wrapping_add(TRAILER_WORDS));
 }
 
-/// What a block has room for at first beyond what is known to be needed: many processes need hardly any, and a refill costs little.
+/// Words that a first block has in addition to those known to be needed: many processes need hardly more, and a refill costs little.
 const SPARE_WORDS: usize = 32;
 
-/// Who asked for a larger heap than usual has it. The usual smallest size is that of heaps which are copied when they are full.
+/// The heap size that the process asked for, in words, if it is larger than the usual minimum, else 0. The usual minimum is meant for heaps
+/// that are copied when they are full.
 fn asked_words(p: &Process) -> usize {
     if p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) { p.min_heap_words } else { 0 }
 }
 
-/// A block of no more words counts for the nursery when it is left to the world's collection (`own`): until then its process may collect
-/// it alone, or waits with it, as with private heaps, and many processes with a small one each would be collected all the time.
+/// A block of at most this many words is counted for the nursery only when it is left to the next stop-the-world collection (`own`). Until
+/// then its process may collect it alone, or waits with it, as with private heaps. Otherwise many processes with a small block each would
+/// cause collections all the time.
 const COUNTED_LATE_WORDS: usize = 1024;
 
-/// The process got another block.
+/// The process got another block; counts it if it is large.
 fn took(p: &Process) {
     p.trailer().is_counted = false;
     if p.heap_words() > COUNTED_LATE_WORDS {
@@ -107,7 +111,7 @@ fn took(p: &Process) {
     }
 }
 
-/// Its block had so many words before.
+/// The process' block has grown from `from_words` to its size now.
 pub(super) fn grew(p: &Process, from_words: usize) {
     if p.trailer().is_counted {
         nursery::took(p.heap_words() - from_words);
@@ -116,7 +120,7 @@ pub(super) fn grew(p: &Process, from_words: usize) {
     }
 }
 
-/// Others may refer into the block of the process from now on, or nobody allocates there any more.
+/// Counts the block for the nursery: from now on others may refer into it, or its process has ended.
 #[inline(never)]
 pub(super) fn count(p: &Process) {
     if !std::mem::replace(&mut p.trailer().is_counted, true) {
@@ -136,7 +140,7 @@ pub fn init(p: &mut Process, need_words: usize) {
     took(p);
 }
 
-/// What natives left beside the block is retired. Then the engine no longer asks for a collection after each native.
+/// Retires the fragments that natives left beside the block. Then the engine no longer requests a collection after each native.
 pub(super) fn retire_fragments(p: &mut Process) {
     let mut fragment = std::mem::replace(&mut p.heap.fragments, null_mut());
     let words = std::mem::take(&mut p.heap.fragment_words);
@@ -157,11 +161,11 @@ pub(super) fn retire_fragments(p: &mut Process) {
     }
 }
 
-/// Gives the process another block with room for `need_words`. The full one is retired.
+/// Retires the block of the process and replaces it by one with room for `need_words`.
 pub(super) fn refill(p: &mut Process, need_words: usize) {
     let need = p.stack_words() + need_words + STACK_SLACK_WORDS;
     let usual = (2 * p.heap_words()).max(p.trailer().expected_words + need);
-    let words = sizes::at_least(usual.min(nursery::share_words().max(LEAST_REFILL_WORDS)).max(need + p.stack_words()));
+    let words = sizes::at_least(usual.min(nursery::share_words().max(MIN_REFILL_WORDS)).max(need + p.stack_words()));
     let (old, top) = (p.trailer() as *mut Trailer, p.heap.htop);
     let start = p.start;
     count(p);
@@ -170,7 +174,7 @@ pub(super) fn refill(p: &mut Process, need_words: usize) {
     took(p);
 }
 
-/// The block of which `old` was the trailer, filled from `start` to `top`, is one that nobody allocates in any more.
+/// Retires the block of which `old` is the trailer and which is filled from `start` to `top`: the process does not allocate there any more.
 fn retire(trailer: &mut Trailer, old: *mut Trailer, start: *mut u64, top: *mut u64) {
     trailer.retired_words += (top as usize - start as usize) / 8;
     // SAFETY: the old block is still there with its trailer.
@@ -182,17 +186,17 @@ fn retire(trailer: &mut Trailer, old: *mut Trailer, start: *mut u64, top: *mut u
     trailer.retired = old;
 }
 
-/// Moves the stack to a new block of `words`, which has room for it, and what the trailer says. The old block stays as it is.
+/// Moves the stack and the trailer to a new block of `words`, which must have room for the stack. The old block stays as it is.
 fn exchange(p: &mut Process, words: usize) {
     let stack = p.stack_words();
     take(p, allocate(words), words, stack);
 }
 
-/// The same with a block that is allocated.
+/// As `exchange`, with a block at `start` that is allocated already. `stack` is the size of the stack in words.
 pub(super) fn take(p: &mut Process, start: *mut u64, words: usize, stack: usize) {
     let end = start.wrapping_add(words);
     let stop = end.wrapping_sub(stack);
-    // SAFETY: both stacks have `stack` words; behind both blocks there is a trailer.
+    // SAFETY: both stacks have `stack` words; after the end of both blocks there is a trailer.
     unsafe {
         std::ptr::copy_nonoverlapping(p.stop, stop, stack);
         std::ptr::copy_nonoverlapping(p.end.cast::<Trailer>(), end.cast::<Trailer>(), 1);
@@ -205,8 +209,8 @@ pub(super) fn take(p: &mut Process, start: *mut u64, words: usize, stack: usize)
     p.trailer().start = start;
 }
 
-/// After a collection, when nothing is left in the block: one that suits what the process used of late. Who waits gives back all but
-/// its stack: it may wait for long, and what it will need is known when it goes on.
+/// After a collection, when the block is empty: replaces it by one whose size suits what the process used of late. A process that waits
+/// keeps only room for its stack: it may wait for long, and its need is known when it continues.
 pub(super) fn fit(p: &mut Process, used_words: usize, waits: bool) {
     let stack = p.stack_words() + STACK_SLACK_WORDS;
     if used_words > 0 {
@@ -221,7 +225,7 @@ pub(super) fn fit(p: &mut Process, used_words: usize, waits: bool) {
     }
 }
 
-/// The process hibernates, without a stack: the smallest block. What it refers to stays where it is.
+/// The process hibernates and has no stack: it gets the smallest block. Its terms stay where they are, in the retired block.
 pub(super) fn shrink(p: &mut Process) {
     let (old, start, top) = (p.trailer() as *mut Trailer, p.start, p.heap.htop);
     p.stop = p.end;
@@ -230,7 +234,7 @@ pub(super) fn shrink(p: &mut Process) {
     retire(p.trailer(), old, start, top);
 }
 
-/// The process ended: what it has is the collector's.
+/// The process has ended: its blocks pass to the collector.
 pub fn abandon(p: &mut Process) {
     p.messages.clear();
     if p.start.is_null() {
@@ -246,7 +250,7 @@ pub fn abandon(p: &mut Process) {
     trailer.off_heap = std::mem::replace(&mut p.heap.off_heap.head, null_mut());
     p.heap.off_heap.virtual_words = 0;
     let orphans = &world::mine().orphans;
-    // Relaxed, no read-modify-write: the list is the calling thread's while it is inside.
+    // Relaxed, and no read-modify-write: the list is the calling thread's own while it is inside.
     trailer.next = orphans.load(Ordering::Relaxed);
     orphans.store(trailer, Ordering::Relaxed);
     gc::forget_block(p);

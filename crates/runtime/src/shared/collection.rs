@@ -1,13 +1,13 @@
-//! A collection, while the world stands still.
+//! A collection of the shared heap. The world is stopped while it runs.
 //!
-//! 1. What the processes refer to is copied to the old generation, with all that it leads to: of those that were touched since the
-//!    last one, or, in a major one, of all.
-//! 2. Off-heap objects that were not copied are given up; blocks are empty, or freed.
-//! 3. In a major one: what the old generation was made of before is kept for what is promoted next, and the rest freed, when the
-//!    world goes on.
+//! 1. Everything reachable from the processes is copied to the old generation: in a minor collection from those that were touched since the
+//!    last one, in a major collection from all of them.
+//! 2. Off-heap objects that were not copied are released. Blocks of processes are emptied, those of ended processes freed.
+//! 3. In a major collection: some of the old generation's previous pieces are kept for objects that are promoted next. The rest is freed
+//!    after the world was resumed.
 //!
-//! One thread runs it, and others that wait for its end help with the first two parts (`help`): they take processes, and spans of each
-//! other. A thread that takes part is done with the first part when all are.
+//! One thread runs the collection. Others that wait for its end help with the first two parts (`help`): they take processes, and spans of
+//! each other. A thread that takes part finishes the first part only when all have.
 
 use super::copier::{Copier, Moving};
 use super::pieces::{self, OLD, Old, Piece};
@@ -21,37 +21,39 @@ use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Collections so far.
+/// Number of collections so far.
 pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
-/// Words that the last one copied. Written by who ran it, read by those that waited for it: the lock of `world` is between them.
+/// Words that the last collection copied. Written by the thread that ran it, read by those that waited for it: the lock of `world` orders
+/// the two.
 pub(super) static COPIED_WORDS: AtomicUsize = AtomicUsize::new(0);
-/// The next major one leaves the literals that are announced.
+/// The next collection is a major one and replaces the literals that are announced as leaving by copies.
 pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
-/// Threads that copy at a time, at most (`+hgct`); 0: as many as there are processors.
-pub static MOST_THREADS: AtomicUsize = AtomicUsize::new(0);
+/// Maximum number of threads that copy at a time (`+hgct`); 0: as many as there are processors.
+pub static MAX_THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// What others may help with, or null. Whoever helps has said so in `Work::helpers`, under this lock.
+/// The work that others may help with, or none. A thread that helps increments `Work::helpers` under this lock.
 static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
-/// Whether there is something there. Relaxed: a hint for who waits.
+/// True if `WORK` is set. Relaxed: a hint for waiting threads.
 pub(super) static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
-/// With less to copy the others are not worth waking.
+/// With fewer words to copy it does not pay to wake other threads.
 const PARALLEL_WORDS: usize = 16 * 1024;
-/// The same of those that are awake.
+/// The same limit for helpers that are already awake.
 const PARALLEL_AT_ONCE_WORDS: usize = 4 * 1024;
-/// A thread takes so many processes at a time: their queues are walked along together (`walk`).
+/// Number of processes that a thread takes at a time: it walks along their queues together (`walk`).
 const PROCESSES: usize = 8;
-/// How often who ran a collection looks whether the others are done before he lets them have his core.
+/// The thread that runs a collection spins this many times for the others to finish. Then it yields its core to them.
 const LOOKS: usize = 200;
 
-fn most_threads() -> usize {
-    match MOST_THREADS.load(Ordering::Relaxed) {
+fn max_threads() -> usize {
+    match MAX_THREADS.load(Ordering::Relaxed) {
         0 => affinity::processors(),
         most => most,
     }
 }
 
-/// Runs a collection, a major one if that was asked for. Nobody is inside. What it gives is to be freed when the world goes on.
+/// Runs a collection, a major one if that was requested. No thread is inside. The caller frees the returned pieces after it has resumed the
+/// world.
 pub(super) fn run(asks_major: bool) -> Vec<Piece> {
     let began = cycles::now();
     figures::count(|mine| mine.collecting().stopping.add(cycles::to_rough_ns(nursery::since_asked(began))));
@@ -81,11 +83,11 @@ pub(super) fn run(asks_major: bool) -> Vec<Piece> {
     from
 }
 
-/// Words copied, and words that the young generation had. `from`: where pieces go that nothing refers to any more.
+/// Returns the words copied, and the words that the young generation had. Pieces that nothing refers to any more are added to `from`.
 fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option<&'static Leaving>) -> (usize, usize) {
     let expected = if is_major { old.words } else { nursery::copied_last() };
     let is_worth_it = expected >= PARALLEL_WORDS || expected >= PARALLEL_AT_ONCE_WORDS && world::does_anybody_look();
-    let most = if leaving.is_none() && is_worth_it { most_threads() } else { 1 };
+    let most = if leaving.is_none() && is_worth_it { max_threads() } else { 1 };
     let moving = match leaving {
         Some(leaving) => Moving::off(leaving),
         None => Moving::new(is_major, most > 1),
@@ -99,7 +101,7 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
     }
     let work = Work::gather(moving, std::mem::take(&mut old.open), most);
     let mut copier = work.begin().expect("the first thread");
-    // SAFETY: nobody uses it when `helpers` is 0 again, which is waited for below, and from then on nobody finds it.
+    // SAFETY: no thread uses it once `helpers` is 0 again, which is waited for below, and from then on no thread can find it.
     let shared: &'static Work = unsafe { &*std::ptr::from_ref(&work) };
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
@@ -135,15 +137,15 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
     words
 }
 
-/// A thread that waits for the end of a collection helps, if that is wanted. False if there was nothing to do for it.
+/// A thread that waits for the end of a collection helps, if help is wanted. Returns false if there was nothing to do for it.
 pub(super) fn help() -> bool {
     let work = {
         let work = WORK.lock().unwrap();
         let Some(work) = *work else { return false };
-        if work.helpers.load(Ordering::Relaxed) + 1 >= work.most_threads {
+        if work.helpers.load(Ordering::Relaxed) + 1 >= work.max_threads {
             return false;
         }
-        // Under the lock: who takes the work back sees it.
+        // Under the lock, so the thread that takes the work back sees it.
         work.helpers.fetch_add(1, Ordering::Relaxed);
         work
     };
@@ -153,28 +155,28 @@ pub(super) fn help() -> bool {
         work.run(&mut copier);
         work.results.lock().unwrap().push(copier);
     }
-    // Release: what was done is seen by who waits for the helpers.
+    // Release, paired with the Acquire load in `collect`: the thread that waits for the helpers sees their work.
     work.helpers.fetch_sub(1, Ordering::Release);
     helped
 }
 
-/// Processes that ran on schedulers of one thread's: what they made is in the cache of its core, and their blocks are the allocator's pages
-/// of that thread. So it begins with these.
+/// The processes that last ran on the schedulers of one thread. What they made is in the cache of its core, and their blocks are pages of
+/// that thread's allocator. So this thread begins with them.
 struct Part {
     processes: Vec<ProcRef>,
     visited: Next,
     settled: Next,
 }
 
-/// How far the threads are, in a line of its own.
+/// The index of the next process that no thread has taken, on a cache line of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Next(AtomicUsize);
 
 impl Next {
-    /// Some of those that nobody took.
+    /// Takes the next processes, up to `PROCESSES`; None when all are taken.
     fn take<'a>(&self, processes: &'a [ProcRef]) -> Option<&'a [ProcRef]> {
-        // Relaxed: each number is given once. What is in the processes was written before the world stood still.
+        // Relaxed: each index is handed out once. The processes were written before the world stopped.
         let from = self.0.fetch_add(PROCESSES, Ordering::Relaxed);
         processes.get(from..).filter(|left| !left.is_empty()).map(|left| &left[..left.len().min(PROCESSES)])
     }
@@ -190,15 +192,15 @@ fn divide(processes: Vec<ProcRef>, parts: usize) -> Vec<Part> {
     lists.into_iter().map(part).collect()
 }
 
-/// What is to be visited, and how far the threads are.
+/// The roots that must be visited, and how far the threads are with them.
 struct Work {
     moving: Moving,
     parts: Vec<Part>,
     orphans: Mutex<*mut chunk::Trailer>,
     spans: Spans,
-    /// Pieces that have room.
+    /// Pieces that have room, for the threads that join.
     open: Mutex<Vec<Piece>>,
-    most_threads: usize,
+    max_threads: usize,
     helpers: AtomicUsize,
     results: Mutex<Vec<Copier>>,
 }
@@ -207,8 +209,9 @@ struct Work {
 unsafe impl Sync for Work {}
 
 impl Work {
-    /// In the world as it stands: all processes, or those that were touched since the last collection.
-    fn gather(moving: Moving, open: Vec<Piece>, most_threads: usize) -> Work {
+    /// Gathers all processes for a major collection, those touched since the last collection for a minor one, and the orphans of all
+    /// threads. The world is stopped.
+    fn gather(moving: Moving, open: Vec<Piece>, max_threads: usize) -> Work {
         let mut processes = Vec::new();
         if moving.is_major {
             let mut worked = 0;
@@ -237,28 +240,28 @@ impl Work {
         }
         Work {
             moving,
-            parts: divide(processes, most_threads),
+            parts: divide(processes, max_threads),
             orphans: Mutex::new(orphans),
             spans: Spans::default(),
             open: Mutex::new(open),
-            most_threads,
+            max_threads,
             helpers: AtomicUsize::new(0),
             results: Mutex::new(Vec::new()),
         }
     }
 
-    /// The calling thread takes part; None: it is too late.
+    /// The calling thread joins; None if the collection is already over.
     fn begin(&self) -> Option<Copier> {
         self.spans.join().then(|| Copier::new(self.moving, self.open.lock().unwrap().pop()))
     }
 
-    /// The calling thread's part.
+    /// Does the calling thread's share of both parts.
     fn run(&self, copier: &mut Copier) {
         let is_major = self.moving.is_major;
         let (theirs, mine) = self.parts.split_at(sched::current_index().unwrap_or(0) % self.parts.len());
         let parts = || mine.iter().chain(theirs);
-        // The second part begins when all have copied all.
-        // SAFETY: the world stands still; each process, span and block is given to one thread.
+        // The second part begins when all threads have finished copying.
+        // SAFETY: the world is stopped; each process, span and block is given to one thread.
         unsafe {
             for part in parts() {
                 while let Some(some) = part.visited.take(&part.processes) {

@@ -1,7 +1,8 @@
-//! One thread's part in copying: takes what moves to the old generation, and scans what it copied, after Cheney.
+//! One thread's share of copying: moves objects to the old generation, and scans its copies (Cheney's algorithm).
 //!
-//! Several may copy at a time. An object is copied first and claimed then, by a compare-and-swap of its first word for the
-//! forwarding word; who comes second takes back his copy, which is the newest thing that he made. So nobody ever waits for anybody.
+//! Several threads may copy at a time. A thread copies an object first and then claims it, with a compare-and-swap of the object's first
+//! word for the forwarding word. A thread that loses the race drops its copy, which is the newest object that it made. So no thread ever
+//! waits for another.
 
 use super::charged::Charged;
 use super::pieces::{LARGE_WORDS, Old, PIECE_WORDS, Piece};
@@ -16,24 +17,24 @@ use std::collections::HashMap;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A thread scans so many words before it looks whether others have nothing to do.
+/// Number of words that a thread scans before it checks if others have nothing to do. Larger spans may always be given away.
 const SHARED_WORDS: usize = 512;
-/// Who gives a smaller span away and has nothing left before he has copied so much himself gave away all that he had: of one long list only
-/// one cell is known at a time. He copies more than this before he does that again, and twice as much each time, up to the most.
+/// Minimum number of words that a thread copies before it may give away another small span, after it gave one away and then ran dry: that
+/// was all its work (in a long list only the next cell is known). The number doubles after each such case, up to `MAX_KEPT_WORDS`.
 const KEPT_WORDS: usize = 4 * 1024;
-const MOST_KEPT_WORDS: usize = 1 << 24;
-/// So many spans are scanned between two looks whether all others have nothing to do.
+const MAX_KEPT_WORDS: usize = 1 << 24;
+/// Number of spans scanned between two checks if all other threads have nothing to do.
 const LOOK_SPANS: usize = 64;
 
-/// What a collection moves: all that is young, or all but literals.
+/// What a collection moves: everything young, or everything but literals.
 #[derive(Clone, Copy)]
 pub(super) struct Moving {
     pub is_major: bool,
     young: Range,
     literals: usize,
-    /// Literals that are to be left.
+    /// Literals that leave: references to them are replaced by references to copies.
     leaving: Option<&'static Leaving>,
-    /// Several threads copy.
+    /// True if several threads copy.
     pub is_parallel: bool,
 }
 
@@ -42,12 +43,12 @@ impl Moving {
         Moving { is_major, young: Range::now(), literals: literal::base(), leaving: None, is_parallel }
     }
 
-    /// All that refers to these literals refers to copies afterwards.
+    /// A major collection after which all references to these literals refer to copies.
     pub fn off(leaving: &'static Leaving) -> Moving {
         Moving { leaving: Some(leaving), ..Moving::new(true, false) }
     }
 
-    /// Of a pointer.
+    /// True if the object that this pointer refers to moves.
     #[inline(always)]
     fn moves(self, term: Term) -> bool {
         if self.is_major { (term.raw() as usize).wrapping_sub(self.literals) >= RESERVED_BYTES } else { self.young.contains(term) }
@@ -56,45 +57,45 @@ impl Moving {
 
 pub(super) struct Copier {
     moving: Moving,
-    /// Where it copies to; what lies behind `scanned` was not scanned yet.
+    /// The piece that this thread copies to. What lies from `scanned` on is not scanned yet.
     piece: Option<Piece>,
     scanned: *mut u64,
     /// Filled pieces.
     done: Vec<Piece>,
-    /// What is to be scanned besides the piece.
+    /// Spans to scan besides the piece.
     todo: Vec<Span>,
-    /// Who is charged with what is copied now, and `copied_words` and `virtual_words` since when.
+    /// The process charge for what is copied now, and the values of `copied_words` and `virtual_words` when it was set.
     charged: *const Charged,
     since: (usize, usize),
-    /// Others may meet this thread at an object, so objects are claimed.
+    /// True if another thread may copy the same object, so objects must be claimed.
     claims: bool,
-    /// Spans that were scanned, up to `LOOK_SPANS`.
+    /// Number of spans scanned since the last check, up to `LOOK_SPANS`.
     spans: usize,
-    /// `copied_words` when a small span was given away, and what is to be copied since before the next one is.
+    /// `copied_words` when a small span was last given away, and the words to copy from there before the next small one is.
     gave_at: usize,
     keeps: usize,
     /// Off-heap objects that survived.
     pub off_heap: OffHeap,
     last_off_heap: *mut u64,
-    /// Copies of literals that are to be left.
+    /// Copies of the literals that leave, by address.
     literals: HashMap<u64, Term>,
     pub copied_words: usize,
-    /// Of binaries that those refer to.
+    /// Words of the binaries that the copied objects refer to.
     pub virtual_words: usize,
-    /// What there was of the young generation where this thread made it empty.
+    /// Words of the blocks and fragments of the young generation that this thread emptied.
     pub young_words: usize,
-    /// Signals in the queues that were walked along.
+    /// Number of signals in the queues that it walked along.
     pub queued: usize,
 }
 
 /// The first word of an object that refers to a binary outside of the heap.
 const BINARY: u64 = Header::new(Kind::BinRef, 3).raw();
 
-// SAFETY: what it lists is the old generation's; it is one thread's at a time.
+// SAFETY: what it lists belongs to the old generation, and one thread at a time has it.
 unsafe impl Send for Copier {}
 
 impl Copier {
-    /// `piece`: one to go on with.
+    /// `piece`: a piece with room to continue with, if there is one.
     pub fn new(moving: Moving, piece: Option<Piece>) -> Copier {
         let scanned = piece.as_ref().map_or(null_mut(), |piece| piece.top);
         Copier {
@@ -123,7 +124,7 @@ impl Copier {
         self.moving.is_major
     }
 
-    /// Moves what a slot refers to, if it is to be moved.
+    /// Moves the object that a slot refers to, if this collection moves it.
     ///
     /// # Safety
     /// The slot holds a word that no other thread writes; what it refers to is a whole object.
@@ -149,8 +150,8 @@ impl Copier {
     // SAFETY: as `visit`.
     unsafe fn evacuate(&mut self, term: Term) -> Term {
         let src = term.ptr();
-        // The first word is read and written atomically where several threads may meet there. Relaxed: the copy is only looked at by
-        // who made it, or took it from him by `Spans`, until all are done.
+        // The first word is read and written atomically where several threads may meet. Relaxed: until all are done only the thread that
+        // made the copy reads it, or one that took it over through `Spans`.
         // SAFETY: by contract it is a whole object, which only forwarding changes.
         unsafe {
             let claim = AtomicU64::from_ptr(src);
@@ -161,7 +162,7 @@ impl Copier {
             let words = if term.is_cons() { 2 } else { Header::from_raw(first).words() };
             let dst = self.room(words);
             *dst = first;
-            // Not so of `{}`, behind which a piece may end.
+            // `{}` has one word, and the piece may end after it.
             if words > 1 {
                 *dst.add(1) = *src.add(1);
             }
@@ -188,7 +189,7 @@ impl Copier {
         }
     }
 
-    /// Literals stay as they are, so what was copied is noted beside them.
+    /// Copies a literal that leaves, once. The literal itself stays as it is, so the copy is noted in `literals`.
     #[cold]
     // SAFETY: `term` is a literal, a whole object.
     unsafe fn copy_literal(&mut self, term: Term) -> Term {
@@ -249,7 +250,7 @@ impl Copier {
         at
     }
 
-    /// Another thread was faster.
+    /// Drops the newest copy: another thread has claimed the object.
     #[cold]
     fn take_back(&mut self, at: *mut u64, words: usize) {
         if words > LARGE_WORDS {
@@ -263,7 +264,7 @@ impl Copier {
         }
     }
 
-    /// The piece is full: what was not scanned in it is noted.
+    /// Closes the full piece and notes its unscanned part.
     fn close(&mut self) {
         if let Some(piece) = self.piece.take() {
             if self.scanned < piece.top {
@@ -273,7 +274,7 @@ impl Copier {
         }
     }
 
-    /// Something to scan that this thread has.
+    /// Returns a span of this thread's own that is not scanned yet.
     fn next(&mut self) -> Option<Span> {
         if let Some(piece) = &self.piece
             && self.scanned < piece.top
@@ -287,7 +288,7 @@ impl Copier {
     /// Scans until nothing is left that this thread copied, or took from others.
     ///
     /// # Safety
-    /// The world stands still, and what was copied are whole objects.
+    /// The world is stopped, and what was copied consists of whole objects.
     // SAFETY: the contract above.
     pub unsafe fn drain(&mut self, others: &Spans) {
         while let Some(span) = self.next() {
@@ -303,7 +304,7 @@ impl Copier {
         }
     }
 
-    /// One span, or, if others have nothing to do, its beginning.
+    /// Scans a span, or only its beginning if others have nothing to do: the rest is given to them.
     ///
     /// # Safety
     /// As `drain`.
@@ -325,19 +326,20 @@ impl Copier {
         unsafe { self.scan_to(span.from, span.to) };
     }
 
-    /// Whether it is worth it.
+    /// True if the span is worth giving away.
     fn gives(&self, span: &Span) -> bool {
         span.words() > SHARED_WORDS || self.copied_words - self.gave_at >= self.keeps
     }
 
     fn give(&mut self, span: Span, others: &Spans) {
         self.gave_at = self.copied_words;
-        // From here on somebody else copies as well.
+        // From here on another thread copies as well.
         self.claims = true;
         others.give(span);
     }
 
-    /// Others have nothing to do: if that is so of all of them, nobody is met until something is given to them.
+    /// Called when others have nothing to do. If that is true of all of them, no other thread can meet this one at an object until it gives
+    /// something away.
     fn look(&mut self, others: &Spans) {
         self.spans += 1;
         if self.claims && self.spans >= LOOK_SPANS {
@@ -346,17 +348,17 @@ impl Copier {
         }
     }
 
-    /// What is copied from here on, until the next call, is found by who has this. It stays where it is until all is copied.
+    /// What is copied from here on, until the next call, is charged to `charged`, which must stay where it is until all is copied.
     pub fn charge(&mut self, charged: *const Charged) {
         let (words, virtual_words) = (self.copied_words - self.since.0, self.virtual_words - self.since.1);
         if words != 0 && !self.charged.is_null() {
-            // SAFETY: it stays where it is, and all may add to it.
+            // SAFETY: by contract it stays where it is, and all threads may add to it.
             unsafe { &*self.charged }.add(words, virtual_words);
         }
         (self.charged, self.since) = (charged, (self.copied_words, self.virtual_words));
     }
 
-    /// Scans something of others, and what that leads to.
+    /// Scans a span of another thread, and everything that it leads to.
     ///
     /// # Safety
     /// As `drain`.
@@ -371,7 +373,7 @@ impl Copier {
         self.charge(null());
     }
 
-    /// Something of others, when nothing is left of its own; None when nobody has anything.
+    /// Called when this thread has nothing left. Returns a span of another thread, or None when no thread has any.
     pub fn take(&mut self, others: &Spans) -> Option<Span> {
         self.keeps = keeps_next(self.keeps, self.copied_words - self.gave_at);
         self.claims = self.moving.is_parallel;
@@ -380,12 +382,12 @@ impl Copier {
         span
     }
 
-    /// Scans whole objects from `from` on until one ends at `to` or behind it: there.
+    /// Scans whole objects from `from` on until one ends at or after `to`, and returns that end.
     #[inline(always)]
     // SAFETY: as `drain`.
     unsafe fn scan_to(&mut self, mut from: *mut u64, to: *mut u64) -> *mut u64 {
         while from < to {
-            // SAFETY: the span is whole objects, which this thread alone scans.
+            // SAFETY: the span consists of whole objects, which only this thread scans.
             unsafe {
                 let word = *from;
                 if Term::from_raw(word).is_header() {
@@ -399,10 +401,10 @@ impl Copier {
         from
     }
 
-    /// What survived of a list of off-heap objects that moved goes on this one's list; the rest is given up.
+    /// Puts the objects of an off-heap list that survived on this copier's list, and releases the rest.
     ///
     /// # Safety
-    /// The list is whole, its objects lie where they were, and everything that lives was copied.
+    /// The list is whole, its objects are where they were, and everything alive was copied.
     // SAFETY: the contract above, which is that of `for_each_moved` and more.
     pub unsafe fn sweep(&mut self, list: *mut u64) {
         let sweep = |object: *mut u64, moved: Option<*mut u64>| {
@@ -423,7 +425,7 @@ impl Copier {
         unsafe { for_each_moved(list, sweep) };
     }
 
-    /// All is done: what was made is part of the old generation.
+    /// The copying is done: adds what was made to the old generation.
     pub fn hand_over(mut self, old: &mut Old) {
         old.words += self.copied_words;
         if self.is_major() {
@@ -440,9 +442,9 @@ impl Copier {
     }
 }
 
-/// What is to be copied before a small span is given away again, by who has nothing left and copied so much since.
+/// The next value of `keeps` for a thread that ran dry after it had copied `copied` words since it gave a small span away.
 fn keeps_next(keeps: usize, copied: usize) -> usize {
-    if copied < keeps.max(KEPT_WORDS) { (2 * keeps).clamp(KEPT_WORDS, MOST_KEPT_WORDS) } else { (keeps / 2).max(SHARED_WORDS) }
+    if copied < keeps.max(KEPT_WORDS) { (2 * keeps).clamp(KEPT_WORDS, MAX_KEPT_WORDS) } else { (keeps / 2).max(SHARED_WORDS) }
 }
 
 #[cfg(test)]
@@ -454,11 +456,11 @@ mod tests {
     use std::sync::Barrier;
 
     #[test]
-    fn who_gives_in_vain_keeps_more_up_to_a_limit_and_less_when_it_was_worth_it() {
+    fn a_thread_that_ran_dry_keeps_more_up_to_a_limit_and_less_when_giving_paid() {
         let mut keeps = SHARED_WORDS;
         for _ in 0..100 {
             let more = keeps_next(keeps, 0);
-            assert!(more > keeps || more == MOST_KEPT_WORDS);
+            assert!(more > keeps || more == MAX_KEPT_WORDS);
             keeps = more;
         }
         for _ in 0..100 {
@@ -467,7 +469,7 @@ mod tests {
         assert_eq!(keeps, SHARED_WORDS);
     }
 
-    /// A tree of tuples of `width` with `depth` levels, in which each second leaf is one shared list; and a large tuple.
+    /// A tree of tuples of `width` with `depth` levels, in which every second leaf is the same shared list, and a large tuple.
     fn tree(heap: &mut Heap, width: usize, depth: usize, shared: Term) -> Term {
         if depth == 0 {
             return shared;
@@ -488,25 +490,25 @@ mod tests {
         heap.tuple(&[tree, large, map, list])
     }
 
-    /// `{}` is one word: it may be the last one of a piece.
+    /// `{}` is one word: it may be the last object of a piece.
     #[test]
-    fn nothing_is_written_behind_the_end_of_a_piece() {
+    fn nothing_is_written_after_the_end_of_a_piece() {
         let mut from = Heap::new();
         let mut slot = from.tuple(&[]);
-        let behind = from.cons(Term::small(111), Term::NIL);
+        let after = from.cons(Term::small(111), Term::NIL);
         let mut memory = [77u64; 3];
         let start = memory.as_mut_ptr();
         let piece = Piece { start, top: start.wrapping_add(1), end: start.wrapping_add(2) };
         let mut copier = Copier::new(Moving::new(true, false), Some(piece));
-        // SAFETY: a whole object, which nobody else looks at.
+        // SAFETY: a whole object, which no other thread accesses.
         unsafe { copier.visit(&mut slot) };
         assert_eq!(slot.ptr(), start.wrapping_add(1));
         assert_eq!(slot.as_tuple().map(<[Term]>::len), Some(0));
-        assert_eq!((memory[2], behind.head()), (77, Term::small(111)));
+        assert_eq!((memory[2], after.head()), (77, Term::small(111)));
         from.clear();
     }
 
-    /// Words of all objects that a term leads to, each once.
+    /// Words of all objects reachable from a term, each counted once.
     fn words(term: Term) -> usize {
         let (mut todo, mut seen, mut words) = (vec![term], std::collections::HashSet::new(), 0);
         while let Some(term) = todo.pop() {
@@ -525,14 +527,14 @@ mod tests {
         words
     }
 
-    /// Copied by so many threads, which are given the same roots: all of them get the same copy, which has each object once.
+    /// `threads` threads copy from the same root: all get the same copy, which has each object once.
     fn copied_by(threads: usize) {
         let (mut here, mut there) = (Heap::new(), Heap::new());
         let (original, moved) = (term(&mut here), term(&mut there));
         let (expected, list) = (words(moved), there.off_heap.head as usize);
         let spans = Spans::default();
         let moving = Moving::new(true, threads > 1);
-        // All are there before one may find that all is done.
+        // All have joined before one may find that everything is done.
         let have_roots = Barrier::new(threads);
         let charged = Charged::default();
         let copiers: Vec<(Term, Copier)> = std::thread::scope(|scope| {
@@ -541,7 +543,7 @@ mod tests {
                 assert!(spans.join());
                 let mut root = moved;
                 copier.charge(&charged);
-                // SAFETY: whole objects, which nobody changes but the copiers.
+                // SAFETY: whole objects, which only the copiers change.
                 unsafe {
                     copier.visit(&mut root);
                     have_roots.wait();
@@ -568,7 +570,7 @@ mod tests {
             copier.hand_over(&mut old);
         }
         assert_eq!(old.words, expected);
-        // Whoever copied it.
+        // Independent of which thread copied it.
         assert_eq!(charged.words(), expected);
         let binary = old.off_heap.head;
         // SAFETY: a list of one object, a reference to the binary.
@@ -592,7 +594,7 @@ mod tests {
         (0..20).for_each(|_| copied_by(3));
     }
 
-    /// Of a list only one cell is known at a time: it stays with one thread, nearly always.
+    /// Only one cell of a list is known at a time, so one thread copies nearly all of it.
     #[test]
     fn a_long_list_is_not_passed_to_and_fro() {
         let mut heap = Heap::new();
@@ -606,7 +608,7 @@ mod tests {
         let work = |root: Option<&mut Term>| {
             let mut copier = Copier::new(Moving::new(true, true), None);
             assert!(spans.join());
-            // SAFETY: whole objects, which nobody changes but the copiers.
+            // SAFETY: whole objects, which only the copiers change.
             unsafe {
                 if let Some(root) = root {
                     copier.visit(root);

@@ -1,8 +1,8 @@
-//! Natives on dirty threads, which may block, or take long: the world does not wait for them.
+//! Runs natives on dirty threads outside: they may block, or take long, and a collection does not wait for them.
 //!
-//! What such a native gets is copied to memory of its own, and what it makes lies there, too, so the collector moves nothing that it
-//! looks at. When it is back its result is copied into the shared heap. Its arguments stay among the roots meanwhile, for what is told
-//! of them if it fails.
+//! The arguments of such a native are copied to memory of its own, and what it makes lies there, too. So the collector moves nothing that
+//! the native accesses. When the native returns, its result is copied into the shared heap. The original arguments stay among the roots
+//! meanwhile, for the stack trace if the native fails.
 
 use super::chunk;
 use super::world;
@@ -10,18 +10,18 @@ use crate::process::{Exception, NativeFn, NativeResult, Process};
 use heddle_term::copy::{Keep, flat_size_to};
 use heddle_term::{Heap, Term};
 
-/// Larger arguments are not copied: the world waits for who gets them. (Guessed: what is copied in a millisecond. One that blocks gets
-/// file names and bytes.)
-const MOST_WORDS: usize = 128 * 1024;
+/// Maximum size of arguments that are copied, in words. With larger ones the native runs inside, and collections wait for it. (Guessed:
+/// what is copied in a millisecond. A native that blocks gets file names and bytes.)
+const MAX_WORDS: usize = 128 * 1024;
 
-/// Runs a native on a dirty thread with nothing of the shared heap in its hands. `args`: its registers, which may move meanwhile.
+/// Runs a native on a dirty thread, without access to the shared heap. `args` are its registers, whose terms may move meanwhile.
 pub fn run(p: &mut Process, native: NativeFn, args: &mut [Term]) -> NativeResult {
-    if args.iter().any(|&term| flat_size_to(term, Keep::live(), MOST_WORDS) > MOST_WORDS) {
+    if args.iter().any(|&term| flat_size_to(term, Keep::live(), MAX_WORDS) > MAX_WORDS) {
         return native(p, args);
     }
-    // The collector notes its mark there; the native may do as it likes with the rest.
+    // Allocated now, as the collector stores its stack mark there while the native changes other fields.
     p.rare();
-    // What is left of an earlier one.
+    // These may still hold terms of an earlier native.
     p.exception = Exception::NONE;
     p.trap_args.clear();
     let mut heap = Heap::new();

@@ -1,14 +1,15 @@
-//! A process whose block nothing else refers into collects that alone, and the world goes on: a program that sends nothing is collected
-//! as with private heaps, in a block that stays in the cache.
+//! Local collections: a process collects its block alone, and the world is not stopped, if nothing else refers into the block. So a program
+//! that sends nothing is collected as with private heaps, in a block that stays in the cache.
 //!
-//! Who may refer into a block? The process' roots; the old generation does not, and blocks that it retired are older than all that
-//! is in this one. Messages in its queue may if they came with memory of their own and it looked at them: those in the heap
-//! are roots here as well, so there must not be many. Others come to it by what the process sends, but for messages of a few words (`small`), and new processes by
-//! their arguments: both say so (`publish`), and so do fragments, in which natives go on building what they began in the block. From
-//! then on the block is left to the world's collection; the next one is the process' own again.
+//! What may refer into a block? The process' roots do. The old generation does not. Retired blocks do not, as all their objects are older
+//! than those in the block. Messages in the queue may, if they came with memory of their own and the process looked at them: those are
+//! roots here as well, so there must not be many. Two things can make other processes refer to it: messages to others, apart from those of
+//! a few words (`small`), and the arguments of new processes. Both call `publish`, and so do fragments, in which natives continue to build
+//! what they began in the block. From then on the block is left to the next stop-the-world collection. The block that the process has after
+//! it can be collected alone again.
 //!
-//! What survives stays young, and in the block. If that is more than half of it, it is a block that fills with what lives: then it is
-//! retired when it is full, and so are so many of the next ones, twice as many each time, up to a bound.
+//! What survives stays young, in the process' new block. If that is more than half of the block, it fills with live objects. Then it is
+//! retired when it is full, and so are the next ones, twice as many each time, up to a bound.
 
 use super::{chunk, nursery, world};
 use crate::off_heap::{Area, for_each_moved, virtual_words};
@@ -17,18 +18,20 @@ use crate::{blocks, cycles, figures, gc, stack, zeal};
 use heddle_term::heap::release_object;
 use heddle_term::{Header, OffHeap, Term};
 
-/// With more of the stack to look at, a collection costs more than it gives back.
-const MOST_STACK_WORDS: usize = 512;
-/// The same of messages in its queue that came by pointer since the world was collected, or that it looked at and left there.
-const MOST_ADOPTED: usize = 64;
-/// Smaller blocks are those of processes that waited: they are retired first.
-const LEAST_BLOCK_WORDS: usize = 48;
-/// So many blocks are retired without a look, at most, when one was full of what lives.
-const MOST_SKIPPED: u8 = 32;
-/// Up to here a block that is full grows whatever lives in it: a collection is worth its call then, and all is still in the first cache.
-const LEAST_WORDS: usize = 1024;
+/// Maximum number of stack words to scan: with more a local collection costs more than it frees.
+const MAX_STACK_WORDS: usize = 512;
+/// Maximum number of queued messages to scan: those that came by pointer since the last stop-the-world collection, or that the process
+/// looked at and left in the queue.
+const MAX_ADOPTED: usize = 64;
+/// Minimum size of a block that is collected alone, in words. Smaller ones belong to processes that waited: they are retired first.
+const MIN_BLOCK_WORDS: usize = 48;
+/// Maximum number of blocks that are retired without a local collection after one was full of live objects.
+const MAX_SKIPPED: u8 = 32;
+/// A full block below this size in words grows whatever the share of live objects: larger collections are worth their call, and all of it
+/// still fits in the first-level cache.
+const MIN_WORDS: usize = 1024;
 
-/// From now on others refer into the block of the process, or may do.
+/// From now on other processes refer into the block of this process, or may do so.
 #[inline(always)]
 pub(crate) fn publish(p: &mut Process) {
     if p.flags & FLAG_PUBLISHED == 0 {
@@ -37,17 +40,17 @@ pub(crate) fn publish(p: &mut Process) {
     }
 }
 
-/// Whether the process, at a door, may collect its block alone.
+/// True if the process, at a safepoint, may collect its block alone.
 pub(super) fn may_collect(p: &mut Process) -> bool {
-    let is_small = p.heap_words() < LEAST_BLOCK_WORDS && !zeal::gc();
+    let is_small = p.heap_words() < MIN_BLOCK_WORDS && !zeal::gc();
     if is_small || p.flags & (FLAG_PUBLISHED | FLAG_TASK) != 0 || world::is_held() || !p.heap.fragments.is_null() || p.is_outside() {
         return false;
     }
-    if !p.messages.adopts_up_to(MOST_ADOPTED) {
+    if !p.messages.adopts_up_to(MAX_ADOPTED) {
         return false;
     }
     stack::before_minor(p);
-    if p.stack_words() - stack::clean_words(p).min(p.stack_words()) > MOST_STACK_WORDS {
+    if p.stack_words() - stack::clean_words(p).min(p.stack_words()) > MAX_STACK_WORDS {
         return false;
     }
     let trailer = p.trailer();
@@ -58,11 +61,11 @@ pub(super) fn may_collect(p: &mut Process) -> bool {
     true
 }
 
-/// Copies what lives in the block to another one, of its size or the next. `live` are the X registers in use.
+/// Copies the live objects of the block to another block of the same size or the next larger one. `live` are the X registers in use.
 pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
     let began = cycles::now();
     let (stack, used, old_words) = (p.stack_words(), p.used_words(), p.heap_words());
-    let grows = std::mem::take(&mut p.grow) && old_words < nursery::share_words().max(chunk::LEAST_REFILL_WORDS);
+    let grows = std::mem::take(&mut p.grow) && old_words < nursery::share_words().max(chunk::MIN_REFILL_WORDS);
     let words = if grows { crate::sizes::next_above(old_words) } else { old_words };
     let from = Area::new(p.start, p.heap.htop);
     let start = chunk::allocate(words);
@@ -91,10 +94,10 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
         chunk::grew(p, old_words);
     }
     let left = p.used_words();
-    p.grow = left * 4 > words || words < LEAST_WORDS;
+    p.grow = left * 4 > words || words < MIN_WORDS;
     let trailer = p.trailer();
     trailer.made_words += used - left;
-    trailer.skips = if left * 2 > words { (trailer.skips * 2).clamp(1, MOST_SKIPPED) } else { 0 };
+    trailer.skips = if left * 2 > words { (trailer.skips * 2).clamp(1, MAX_SKIPPED) } else { 0 };
     trailer.skipped = trailer.skips;
     figures::count(|mine| {
         mine.collecting().own.add(cycles::to_rough_ns(cycles::now().wrapping_sub(began)));
@@ -102,10 +105,10 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
     });
 }
 
-/// Moves what the objects from `at` to `top` refer to of `from`, and so on.
+/// Scans the objects from `at` to `top`: moves the objects in `from` that they refer to, and scans those in turn.
 ///
 /// # Safety
-/// There are whole objects, and behind them is room for all that `from` has.
+/// There are whole objects from `at` to `top`, and after `top` there is room for everything in `from`.
 // SAFETY: the contract above.
 unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
     while at < *top {
@@ -124,10 +127,10 @@ unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
     }
 }
 
-/// What is left of a list of off-heap objects: those that lie elsewhere, and those that were moved.
+/// Returns what remains of a list of off-heap objects: those outside of `from`, and those that were moved. Releases the others.
 ///
 /// # Safety
-/// The list is whole; of what lies in `from`, what lives was moved.
+/// The list is whole, and everything alive in `from` was moved.
 // SAFETY: the contract above.
 unsafe fn sweep(list: OffHeap, from: &Area) -> OffHeap {
     let mut left = OffHeap::new();

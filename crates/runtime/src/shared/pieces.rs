@@ -1,10 +1,10 @@
-//! What the old generation is made of: pieces of some size that a collector thread fills, and one for each large object.
+//! The old generation consists of pieces of a fixed size that a collector thread fills, and of one piece for each large object.
 
 use heddle_memory::Kind;
 use heddle_term::OffHeap;
 use std::sync::Mutex;
 
-/// 256 KiB: enough that pieces are few, and little to be left open by each collector thread.
+/// 256 KiB: large enough that pieces are few, and small enough for each collector thread to leave one partly filled.
 pub(super) const PIECE_WORDS: usize = 32 * 1024;
 /// A larger object has a piece of its own.
 pub(super) const LARGE_WORDS: usize = PIECE_WORDS / 4;
@@ -19,8 +19,8 @@ pub(super) struct Piece {
 // SAFETY: memory that only the collector touches as such.
 unsafe impl Send for Piece {}
 
-/// Pieces of the usual size that major collections emptied: for what is promoted until the next one. They are there, so no page has
-/// to be got from the system in a pause, nor is any given back in one.
+/// Pieces of the usual size that major collections emptied, for promotions until the next one. So a pause neither gets pages from the
+/// system nor returns any.
 static SPARE: Mutex<Vec<Piece>> = Mutex::new(Vec::new());
 
 impl Piece {
@@ -38,21 +38,21 @@ impl Piece {
         (self.end as usize - self.start as usize) / 8
     }
 
-    /// Nothing in it is referred to any more.
+    /// Makes the piece empty. Nothing refers into it any more.
     pub fn empty(&mut self) {
         crate::blocks::poison(self.start, self.top);
         self.top = self.start;
     }
 
-    /// Nothing in it is referred to any more.
+    /// Frees the piece. Nothing refers into it any more.
     pub fn free(mut self) {
         self.empty();
-        // SAFETY: allocated by `new` with this size, and nobody uses it, by contract.
+        // SAFETY: allocated by `new` with this size, and nothing uses it, by contract.
         unsafe { heddle_memory::free(Kind::Heap, self.start.cast(), self.words() * 8) };
     }
 }
 
-/// Empties pieces and keeps as many of them as the old generation may grow by. Gives the others, to be freed.
+/// Empties pieces and keeps as many of them as the old generation may grow by. Returns the others, which the caller must free.
 pub(super) fn keep_some(mut pieces: Vec<Piece>, growth_words: usize) -> Vec<Piece> {
     pieces.iter_mut().for_each(Piece::empty);
     let mut spare = SPARE.lock().unwrap();
@@ -63,56 +63,57 @@ pub(super) fn keep_some(mut pieces: Vec<Piece>, growth_words: usize) -> Vec<Piec
     rest
 }
 
-/// The machine is about to sleep.
+/// The node is about to sleep: frees the spare pieces.
 pub(crate) fn let_go() {
     let spare = std::mem::take(&mut *SPARE.lock().unwrap());
     spare.into_iter().for_each(Piece::free);
 }
 
-/// The old generation. Its lock is taken by collections, one at a time, and by who asks how large it is.
+/// The old generation. Its lock is taken by collections, which run one at a time, and by callers that ask for its size.
 pub(super) struct Old {
     pub full: Vec<Piece>,
-    /// Where the next collection goes on.
+    /// Partly filled pieces, in which the next collection continues.
     pub open: Vec<Piece>,
     pub off_heap: OffHeap,
-    /// In use, and when the last major collection was over.
+    /// Words in use now; the next two fields are the values after the last major collection.
     pub words: usize,
     pub words_at_major: usize,
     pub virtual_words_at_major: usize,
-    /// Signals in the queues that the last major one walked along.
+    /// Number of signals in the queues that the last major collection walked along.
     pub queued: usize,
-    /// How much it grows until the next one.
+    /// Growth until the next major collection, in eighths of the words then alive.
     growth_eighths: usize,
 }
 
-// SAFETY: what it lists is the collector's, which runs on one thread at a time or shares it out.
+// SAFETY: what it lists belongs to the collector, which runs on one thread at a time or divides the work.
 unsafe impl Send for Old {}
 
 pub(super) static OLD: Mutex<Old> = Mutex::new(Old::new());
 
-/// Growth below which a major collection is not worth it: 512 KiB.
-const LEAST_MAJOR_WORDS: usize = 64 * 1024;
-/// The same for binaries: 32 MiB.
-const LEAST_MAJOR_VIRTUAL_WORDS: usize = 4 * 1024 * 1024;
-/// It is due when so many eighths of what lived were added: as heaps of processes grow, by about 1.6.
+/// Minimum growth for a major collection: 512 KiB.
+const MIN_MAJOR_WORDS: usize = 64 * 1024;
+/// Minimum growth of binaries for a major collection: 32 MiB.
+const MIN_MAJOR_VIRTUAL_WORDS: usize = 4 * 1024 * 1024;
+/// A major collection is due when this many eighths of the words alive after the last one were added: heaps of processes grow by about 1.6,
+/// too.
 const GROWTH_EIGHTHS: usize = 5;
-/// Where the one before found hardly anything dead the next may wait until more was added, up to this: what waits in queues lives
-/// until somebody gets to it (hackbench on one scheduler: 4 major collections instead of 8, which take 80 ms instead of 205).
-const MOST_GROWTH_EIGHTHS: usize = 20;
-/// That is less than one word of so many.
+/// Maximum growth. It doubles from one major collection to the next, up to this, while hardly anything is found dead: what waits in queues
+/// is alive until a process handles it.
+const MAX_GROWTH_EIGHTHS: usize = 20;
+/// "Hardly anything" is less than one word of this many.
 const HARDLY_ANY: usize = 8;
 
-/// A major collection walks along all queues, so it is not due for less than so many words for each signal there, which has 8 of its own.
+/// Minimum growth in words for each queued signal, as a major collection walks along all queues. A signal has 8 words of its own.
 const QUEUED_WORDS: usize = 2;
 
 fn growth(then: usize, eighths: usize, least: usize) -> usize {
     (then / 8 * eighths).max(least)
 }
 
-/// The growth behind a major collection that left so many words of those that it found.
+/// The growth after a major collection that left `left` of the `found` words.
 fn next_growth(eighths: usize, left: usize, found: usize) -> usize {
     let found_little = found.saturating_sub(left) < found / HARDLY_ANY;
-    if found_little { (eighths * 2).min(MOST_GROWTH_EIGHTHS) } else { GROWTH_EIGHTHS }
+    if found_little { (eighths * 2).min(MAX_GROWTH_EIGHTHS) } else { GROWTH_EIGHTHS }
 }
 
 impl Old {
@@ -129,24 +130,24 @@ impl Old {
         }
     }
 
-    /// Whether it has grown so much since the last major collection that another one is due.
+    /// True if it has grown enough since the last major collection for another one.
     pub fn is_due(&self) -> bool {
         let has_grown = |now: usize, then: usize, eighths: usize, least: usize| now > then + growth(then, eighths, least);
-        // That hardly any words were dead says nothing of binaries.
-        has_grown(self.words, self.words_at_major, self.growth_eighths, self.least_growth_words())
-            || has_grown(self.off_heap.virtual_words, self.virtual_words_at_major, GROWTH_EIGHTHS, LEAST_MAJOR_VIRTUAL_WORDS)
+        // The growth in eighths is about dead words and says nothing about binaries, which use the usual growth.
+        has_grown(self.words, self.words_at_major, self.growth_eighths, self.min_growth_words())
+            || has_grown(self.off_heap.virtual_words, self.virtual_words_at_major, GROWTH_EIGHTHS, MIN_MAJOR_VIRTUAL_WORDS)
     }
 
-    /// How much it may grow by from one major collection to the next.
+    /// Words by which it may grow from one major collection to the next.
     pub fn growth_words(&self) -> usize {
-        growth(self.words_at_major, self.growth_eighths, self.least_growth_words())
+        growth(self.words_at_major, self.growth_eighths, self.min_growth_words())
     }
 
-    fn least_growth_words(&self) -> usize {
-        LEAST_MAJOR_WORDS.max(self.queued * QUEUED_WORDS)
+    fn min_growth_words(&self) -> usize {
+        MIN_MAJOR_WORDS.max(self.queued * QUEUED_WORDS)
     }
 
-    /// A major collection is over that found so many words, those of the young generation included.
+    /// A major collection is over that found `found_words`, including those of the young generation.
     pub fn was_collected(&mut self, found_words: usize) {
         self.words_at_major = self.words;
         self.virtual_words_at_major = self.off_heap.virtual_words;
@@ -168,14 +169,14 @@ mod tests {
         assert_eq!(next_growth(10, 900, 1000), 20);
         assert_eq!(next_growth(20, 1000, 1000), 20);
         assert_eq!(next_growth(20, 870, 1000), 5);
-        // Nothing was there.
+        // The old generation was empty.
         assert_eq!(next_growth(5, 0, 0), 5);
     }
 
     #[test]
-    fn one_is_due_behind_the_growth() {
+    fn a_major_collection_is_due_after_the_growth() {
         let mut old = Old::new();
-        let words = 80 * LEAST_MAJOR_WORDS;
+        let words = 80 * MIN_MAJOR_WORDS;
         (old.words, old.growth_eighths) = (words, 10);
         old.was_collected(words * 2);
         assert_eq!(old.growth_words(), words / 8 * 5);
@@ -185,7 +186,7 @@ mod tests {
         assert!(!old.is_due());
         old.words += 1;
         assert!(old.is_due());
-        // Long queues are not walked along for that.
+        // With long queues the minimum growth is larger.
         old.queued = words;
         assert!(!old.is_due());
     }

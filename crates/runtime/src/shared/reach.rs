@@ -1,4 +1,4 @@
-//! What a process refers to in the shared heap, found by walking: its part of that has no place of its own.
+//! Finds what a process refers to in the shared heap by walking: its objects there have no place of their own.
 
 use super::old_virtual_words_of;
 use crate::process::Process;
@@ -7,10 +7,10 @@ use heddle_term::Term;
 use heddle_term::literal::is_literal;
 use std::collections::HashSet;
 
-/// Processes that may have more are measured by a major collection: to walk through that takes longer. (Guessed.)
+/// Processes with a larger `max_heap_size` are measured by a major collection, as a walk takes longer. (Guessed.)
 const WALKED_WORDS: usize = 1024 * 1024;
 
-/// Calls `f` on each boxed object that the process refers to, literals apart, once.
+/// Calls `f` once on each boxed object reachable from the process, apart from literals.
 pub fn for_each_object_of(p: &mut Process, mut f: impl FnMut(Term)) {
     walk(p, |term| {
         if !term.is_cons() {
@@ -20,7 +20,7 @@ pub fn for_each_object_of(p: &mut Process, mut f: impl FnMut(Term)) {
     });
 }
 
-/// The same with the cells of lists, until `f` says false.
+/// Calls `f` once on each object reachable from the process, cons cells included, until `f` returns false.
 fn walk(p: &mut Process, mut f: impl FnMut(Term) -> bool) {
     let mut todo = Vec::new();
     let mut note = |slot: &mut Term| todo.push(*slot);
@@ -44,14 +44,14 @@ fn walk(p: &mut Process, mut f: impl FnMut(Term) -> bool) {
     }
 }
 
-/// Whether a process that seems to have more than its `max_heap_size` does. What it was the first to refer to (`old_words`) counts from
-/// one major collection to the next, also if it died meanwhile, and its block as a whole. By the thread that runs the process, with
-/// its registers saved.
+/// For a process that seems to have more than its `max_heap_size`: true if it really has. The estimate counts the words that the process
+/// was the first to refer to (`old_words`) from one major collection to the next, even those that died meanwhile, and counts the block as a
+/// whole. Called by the thread that runs the process, with its registers saved.
 pub(crate) fn is_over_limit(p: &mut Process) -> bool {
     let limit = p.max_heap();
     let is_over =
         |words: usize, virtual_words: usize| words + if limit.include_shared_binaries { virtual_words } else { 0 } > limit.size_words;
-    // Behind a major collection nothing dead counts.
+    // After a major collection nothing dead is counted.
     if p.minor_count == 0 {
         return is_over(p.stack_words() + p.old_words(), old_virtual_words_of(p));
     }

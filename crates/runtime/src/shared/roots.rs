@@ -1,4 +1,4 @@
-//! What a process refers to, and what becomes of its part of the young generation when that was copied.
+//! Visits the roots of processes, and empties their parts of the young generation after everything alive was copied.
 
 use super::chunk;
 use super::copier::Copier;
@@ -10,13 +10,13 @@ use crate::{blocks, gc, stack};
 use heddle_term::{Fragment, Term};
 use std::ptr::{null, null_mut};
 
-/// In a major collection both queues of a process are walked along.
+/// A major collection walks along both queues of a process.
 const QUEUES: usize = 2;
 
-/// Copies what the processes refer to, and all that leads to. Afterwards their stacks are clean below a new mark.
+/// Copies everything reachable from the processes. Afterwards their stacks are clean below a new mark.
 ///
 /// # Safety
-/// The world stands still, and the calling thread alone visits the processes.
+/// The world is stopped, and only the calling thread visits the processes.
 // SAFETY: the contract above.
 pub(super) unsafe fn visit(processes: &[ProcRef], copier: &mut Copier, others: &Spans) {
     let is_major = copier.is_major();
@@ -72,7 +72,7 @@ unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, o
     }
 }
 
-/// All but messages and signals in its queues.
+/// Visits all roots of a process except messages and signals in its queues.
 ///
 /// # Safety
 /// As `visit`.
@@ -102,7 +102,8 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     } else {
         gc::for_each_young_root(local, &mut [], &mut f);
     }
-    // What is new is old from here on. Each once: in a major collection what a slot refers to when it was visited would move again.
+    // What is new is old from here on. In a major collection `for_each_young_root` has visited these roots already. A second visit would
+    // move the copies again.
     if is_major {
         local.messages.for_each_new_root(|_| ());
     } else {
@@ -114,7 +115,7 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     copier.charge(null());
 }
 
-/// All that lives was copied: off-heap objects that died are given up, and the process' part of the young generation is empty.
+/// Everything alive was copied: releases the off-heap objects that died, and empties the process' part of the young generation.
 ///
 /// # Safety
 /// As `visit`, for the second part of a collection.
@@ -163,7 +164,7 @@ unsafe fn free_retired(trailer: &mut chunk::Trailer) {
     trailer.retired_words = 0;
     let mut retired = std::mem::replace(&mut trailer.retired, null_mut());
     while !retired.is_null() {
-        // SAFETY: a retired block's trailer stands behind it, and says where it begins.
+        // SAFETY: a retired block's trailer stands after its end, and says where it begins.
         unsafe {
             let next = (*retired).next;
             blocks::poison((*retired).start, (*retired).top);
@@ -183,7 +184,7 @@ unsafe fn free_retired(trailer: &mut chunk::Trailer) {
     }
 }
 
-/// The same for a process that ended: with its block.
+/// As `settle`, for a process that ended. Frees its block as well.
 ///
 /// # Safety
 /// As `settle`; the block is on no list any more.
@@ -200,7 +201,7 @@ pub(super) unsafe fn settle_orphan(orphan: *mut chunk::Trailer, copier: &mut Cop
 }
 
 impl Process {
-    /// Whether a native of it runs that the world does not wait for (`outside`).
+    /// True if a native of the process runs outside: collections do not wait for it (`outside`).
     pub(super) fn is_outside(&self) -> bool {
         self.heap.hlimit.is_null()
     }

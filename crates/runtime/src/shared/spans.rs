@@ -1,14 +1,14 @@
-//! What collector threads leave to each other: parts of pieces that are to be scanned.
+//! Spans: parts of pieces that must be scanned, which collector threads pass to each other.
 
 use super::charged::Charged;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whole objects, copied and not scanned.
+/// Whole objects that were copied and not scanned.
 pub(super) struct Span {
     pub from: *mut u64,
     pub to: *mut u64,
-    /// Who is charged with what it leads to. It stays where it is until all is copied. Null: nobody.
+    /// The process charge for what the span leads to. It stays where it is until all is copied. Null: no process is charged.
     pub charged: *const Charged,
 }
 
@@ -18,14 +18,14 @@ impl Span {
     }
 }
 
-// SAFETY: it is one thread's at a time, which scans it.
+// SAFETY: one thread at a time has the span, and scans it.
 unsafe impl Send for Span {}
 
-/// A lock is good enough: something is given only while somebody has nothing to do.
+/// The spans that were given away. A lock is fast enough: spans are given only while some thread has nothing to do.
 #[derive(Default)]
 pub(super) struct Spans {
     state: Mutex<State>,
-    /// As in the state, for who only wants a hint.
+    /// Copy of `State::hungry`, for threads that only want a hint.
     hungry: AtomicUsize,
 }
 
@@ -33,13 +33,13 @@ pub(super) struct Spans {
 struct State {
     list: Vec<Span>,
     threads: usize,
-    /// Threads that have nothing to do. When all are here nobody can give more.
+    /// Number of threads that have nothing to do. When all have nothing to do no thread can give more.
     hungry: usize,
     is_over: bool,
 }
 
 impl Spans {
-    /// The calling thread takes part; false: it is too late.
+    /// The calling thread joins. Returns false if the collection is already over.
     pub fn join(&self) -> bool {
         let mut state = self.state.lock().unwrap();
         state.threads += !state.is_over as usize;
@@ -52,8 +52,8 @@ impl Spans {
         self.hungry.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether all but the calling thread, and at least one, have nothing to do. So it stays until it gives them something: who has
-    /// nothing to do has found that all roots are taken, and so will who comes later.
+    /// True if all threads but the caller have nothing to do, and there is at least one. That stays true until the caller gives something:
+    /// a thread without work has found that all roots are taken, and so will a thread that joins later.
     pub fn is_alone(&self) -> bool {
         let state = self.state.lock().unwrap();
         state.hungry > 0 && state.hungry + 1 == state.threads && state.list.is_empty()
@@ -63,7 +63,7 @@ impl Spans {
         self.state.lock().unwrap().list.push(span);
     }
 
-    /// Something of others; None when no thread that takes part has anything left.
+    /// Returns a span of another thread. Waits while there is none; None when no thread has anything left.
     pub fn take(&self) -> Option<Span> {
         let mut state = self.state.lock().unwrap();
         state.hungry += 1;
@@ -90,7 +90,7 @@ impl Spans {
 mod tests {
     use super::*;
 
-    /// A span stands for a number: who takes one of n gives those of n / 2 and n - 1 - n / 2, and all are taken once.
+    /// A span stands for a number n: the thread that takes it gives spans for the two halves of n - 1. All are taken once.
     #[test]
     fn all_that_is_given_is_taken_and_then_all_end() {
         let spans = Spans::default();

@@ -1,7 +1,7 @@
-//! Which processes ran, or were sent something, since the last collection: only those may refer to something young.
+//! Remembers the processes that ran, or were sent something, since the last collection: only those may refer to young objects.
 //!
-//! A bit in the process' state tells whether it is noted already, which is all that is looked at mostly; and a bit for its slot of
-//! the process table, with a bit for each 64 of those, is what the collector finds it by, however many others there are.
+//! A bit in the process' state tells if it is remembered already, and mostly nothing else is read. The collector finds it by a bit for its
+//! slot of the process table and a bit for each 64 of those, so the search does not depend on the number of other processes.
 
 use crate::process::{ProcRef, ProcShared};
 use crate::proctab;
@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of a table.
+/// The marks for one table.
 struct Marks {
     /// A bit for each slot.
     slots: Box<[AtomicU64]>,
-    /// A bit for each word of those in which a bit may be set.
+    /// A bit for each word of `slots` in which a bit may be set.
     words: Box<[AtomicU64]>,
 }
 
@@ -30,13 +30,13 @@ impl Marks {
         self.words[word / 64].fetch_or(1 << (word % 64), Ordering::Relaxed);
     }
 
-    /// Calls `f` on each slot whose bit is set; none is afterwards.
+    /// Calls `f` on each slot whose bit is set, and clears the bits.
     fn take(&self, mut f: impl FnMut(usize)) {
         take_bits(&self.words, 0..self.words.len(), |word| take_bits(&self.slots, word..word + 1, &mut f));
     }
 }
 
-/// Calls `f` on the number of each bit that is set in these words; none is afterwards.
+/// Calls `f` on the number of each bit that is set in these words, and clears the bits.
 fn take_bits(words: &[AtomicU64], range: Range<usize>, mut f: impl FnMut(usize)) {
     for at in range {
         if words[at].load(Ordering::Relaxed) == 0 {
@@ -50,14 +50,14 @@ fn take_bits(words: &[AtomicU64], range: Range<usize>, mut f: impl FnMut(usize))
     }
 }
 
-/// Of the table of processes, and of that of ports.
+/// The marks for the table of processes, and for that of ports.
 static MARKS: OnceLock<[Marks; 2]> = OnceLock::new();
 
 fn marks() -> &'static [Marks; 2] {
     MARKS.get_or_init(|| [Marks::new(proctab::limit()), Marks::new(proctab::PORT_LIMIT)])
 }
 
-/// It runs, or something is sent to it.
+/// The process runs, or something is sent to it.
 #[inline]
 pub(crate) fn touch(p: &ProcShared) {
     if p.state.touch() {
@@ -71,7 +71,7 @@ fn mark(p: &ProcShared) {
     marks.set(p.pid as usize & (marks.slots.len() * 64 - 1));
 }
 
-/// Calls `f` on each, while the world stands still; from now on none is noted, as far as `collected` does not say otherwise.
+/// Calls `f` on each remembered process and forgets them all. `collected` may mark some again. The world is stopped.
 pub(super) fn take(mut f: impl FnMut(ProcRef)) {
     for (marks, is_port) in marks().iter().zip([false, true]) {
         marks.take(|slot| {
@@ -82,7 +82,7 @@ pub(super) fn take(mut f: impl FnMut(ProcRef)) {
     }
 }
 
-/// It was collected.
+/// The process was collected. It stays marked if its state says that it may refer to young objects again.
 pub(super) fn collected(p: ProcRef) {
     if !p.state.was_collected() {
         mark(&p);

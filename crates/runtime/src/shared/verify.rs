@@ -1,5 +1,5 @@
-//! A look at the whole shared heap behind a collection, in mode gc: nothing refers to the young generation, and each pointer leads
-//! into a piece of the old one, or to a literal.
+//! Checks the whole shared heap after a collection, in the test mode `gc`: nothing refers to the young generation, and each pointer leads
+//! into a piece of the old generation, or to a literal.
 
 use super::departed;
 use super::pieces::Old;
@@ -10,12 +10,12 @@ use heddle_term::term::{TAG_FORWARD, TAG_MASK};
 use heddle_term::{Term, literal};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Larger heaps are looked at once in so many collections.
+/// Larger heaps are checked at one of `ONE_IN` collections.
 const VERIFIED_WORDS: usize = 4096;
 const ONE_IN: u64 = 64;
 static LOOKS: AtomicU64 = AtomicU64::new(0);
 
-/// Stops the machine if a term refers to what is not there.
+/// Panics if a term refers to memory outside of the heap.
 pub(super) fn all(old: &Old) {
     if old.words > VERIFIED_WORDS && !LOOKS.fetch_add(1, Ordering::Relaxed).is_multiple_of(ONE_IN) {
         return;
@@ -35,11 +35,11 @@ pub(super) fn all(old: &Old) {
         let look = |slot: *mut Term| {
             // SAFETY: a word of the piece.
             let term = unsafe { *slot };
-            // Who moved that moved a thing twice.
+            // A forwarding word here means that an object was moved twice.
             assert!(term.raw() & TAG_MASK != TAG_FORWARD, "the old generation has a forwarding word at {slot:p}");
             check(term, &|| format!("an object at {slot:p}"));
         };
-        // SAFETY: pieces are whole objects up to their tops, and the world stands still.
+        // SAFETY: pieces are whole objects up to their tops, and the world is stopped.
         unsafe { for_each_slot(piece.start, piece.top, look) };
     }
     let mut look = |p: ProcRef| {

@@ -1,22 +1,23 @@
-//! Walks along queues of signals, several at a time. The nodes of a queue lie anywhere, each in a line of its own, so who follows one queue
-//! waits for the memory at each node. Of several queues those waits overlap: some nodes of each are read ahead, with the first lines of
-//! what they refer to, and visited then, queue by queue.
+//! Walks along several queues of signals at a time. The nodes of a queue lie anywhere in memory, each on a cache line of its own, so a walk
+//! along one queue waits for the memory at each node. With several queues those waits overlap: some nodes of each are read ahead, together
+//! with the first lines of what they refer to, and then visited queue by queue.
 
 use crate::signal::{Body, Signal};
 use heddle_term::Term;
 use std::ptr::null_mut;
 
-/// So many queues at a time.
+/// Number of queues that are walked along at a time.
 pub(super) const WALKS: usize = 16;
-/// So many nodes of each are read ahead: with what they refer to they stay in a core's nearer caches.
+/// Number of nodes of each queue that are read ahead: with what they refer to they stay in a core's nearer caches.
 const AHEAD: usize = 16;
 
-/// Where a walk is, and where its reader.
+/// The position of a walk in its queue, and that of its read-ahead.
 #[derive(Clone, Copy)]
 pub(super) struct Walk {
     at: *mut Signal,
     ahead: *mut Signal,
-    /// Messages are noted to be old; None: those of an inbox are not. True: it ends at the first one that was.
+    /// Some: the visited messages are marked as old. Some(true): the walk also ends at the first one that was old already. None: the
+    /// messages are not marked.
     marks: Option<bool>,
 }
 
@@ -31,10 +32,10 @@ impl Walk {
         self.at.is_null()
     }
 
-    /// Reads a node; false: there is none.
+    /// Reads one node ahead. Returns false if there is none.
     ///
     /// # Safety
-    /// The queue stays as it is while the walk is under way.
+    /// The queue does not change during the walk.
     #[inline(always)]
     // SAFETY: the contract above.
     unsafe fn read_ahead(&mut self) -> bool {
@@ -53,10 +54,10 @@ impl Walk {
         true
     }
 
-    /// Visits the nodes that were read ahead. How many these were.
+    /// Visits the nodes that were read ahead, and returns their number.
     ///
     /// # Safety
-    /// As `read_ahead`, and nobody else looks at what is in the nodes.
+    /// As `read_ahead`, and no other thread accesses what is in the nodes.
     // SAFETY: the contract above.
     pub unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) -> usize {
         let mut count = 0;
@@ -83,7 +84,7 @@ impl Walk {
     }
 }
 
-/// Reads some nodes of each.
+/// Reads up to `AHEAD` nodes of each walk ahead.
 ///
 /// # Safety
 /// As `Walk::read_ahead`.
@@ -112,13 +113,13 @@ mod tests {
         assert!(inbox.push(Signal::message(Package::immediate(Term::small(n)))).is_ok());
     }
 
-    /// What is visited along the queues, each with its number.
+    /// The messages visited along the queues, each with the number of its queue.
     fn visited(queues: &[(&ProcState, Option<bool>)]) -> Vec<(usize, i64)> {
         let mut walks: Vec<(usize, Walk)> =
             queues.iter().enumerate().map(|(n, (inbox, marks))| (n, Walk::along(inbox.latest(), *marks))).collect();
         let mut seen = Vec::new();
         while walks.iter().any(|(_, walk)| !walk.is_over()) {
-            // SAFETY: nobody else has the queues.
+            // SAFETY: only this test has the queues.
             unsafe {
                 read_ahead(&mut walks);
                 for (n, walk) in &mut walks {
@@ -132,7 +133,7 @@ mod tests {
     fn empty(inbox: &ProcState) {
         let mut taken = inbox.take_signals().in_order().first;
         while !taken.is_null() {
-            // SAFETY: taken off the inbox, a list of signals that nobody else has.
+            // SAFETY: taken off the inbox, a list of signals that only this test has.
             let signal = unsafe { Box::from_raw(taken) };
             taken = signal.next;
         }
@@ -149,7 +150,7 @@ mod tests {
         (4..=5).for_each(|n| push(&inbox, n));
         assert_eq!(new(), [5, 4]);
         (6..=40).for_each(|n| push(&inbox, n));
-        // A major collection visits all, which are old then.
+        // A major collection visits all, and marks them as old.
         let all = visited(&[(&inbox, Some(false))]);
         assert_eq!(all, (1..=40).rev().map(|n| (0, n)).collect::<Vec<_>>());
         assert_eq!(new(), []);
@@ -168,7 +169,7 @@ mod tests {
             let of_it: Vec<i64> = seen.iter().filter(|(n, _)| *n == which).map(|(_, message)| *message).collect();
             assert_eq!(of_it, (0..length).rev().collect::<Vec<_>>());
         }
-        // Nothing was marked.
+        // The first walk marked nothing.
         assert_eq!(visited(&[(&inboxes[2], Some(true))]), [(0, 0)]);
         inboxes.iter().for_each(empty);
     }

@@ -1,12 +1,12 @@
-//! When a collection of the shared heap may run: while no thread looks at a process.
+//! Stops the world for collections of the shared heap: they run while no thread accesses a process.
 //!
-//! A thread that has a process, or may take one, is *inside*. It says so in a line of its own. It leaves to sleep, to wait for
-//! others, and while a native of it blocks (`qsbr::offline`, `outside`); it comes in at a *door*: between two processes, and where a
-//! process needs room (`shared::collect`), when all that the process refers to is in its roots.
+//! A thread that has a process, or may take one, is *inside*, and says so on a cache line of its own. It leaves to sleep, to wait for
+//! others, and while a native of a process blocks (`qsbr::offline`, `outside`). It stops at *safepoints*: between two processes, and where
+//! a process needs room (`shared::collect`), when everything that the process refers to is in its roots.
 //!
-//! Who wants a collection sets `WANTED`; that is the alarm that schedulers look at between two processes. Who comes in leaves,
-//! and waits until it is over. Whoever finds nobody inside runs it. Who wants to enter looks at `WANTED` after it said that it is
-//! inside, and the collector looks at the lines after `WANTED` was set: so one of the two sees the other.
+//! A request for a collection sets `WANTED`, which schedulers check between two processes. A thread that stops at a safepoint leaves, and
+//! waits until the collection is over. A waiting thread that finds no thread inside runs it. A thread that enters checks `WANTED` after it
+//! said that it is inside, and the collector reads the lines after `WANTED` was set. So at least one of the two sees the other.
 
 use super::chunk::Trailer;
 use super::pieces::Piece;
@@ -19,14 +19,15 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// What a thread has for the collector to see.
+/// What each thread publishes for the collector.
 #[repr(align(128))]
 pub(super) struct Line {
-    /// SeqCst with `WANTED`, see the top.
+    /// SeqCst, paired with `WANTED`: see the module's text.
     inside: AtomicBool,
-    /// Blocks of processes that ended on this thread. By the thread while it is inside, by the collector while nobody is.
+    /// Blocks of processes that ended on this thread. Written by the thread while it is inside, and by the collector while no thread is.
     pub(super) orphans: AtomicPtr<Trailer>,
-    /// Words given to processes that were not told yet. By the thread alone.
+    /// Words given to processes and not yet added to the sum of all threads. Written by the thread alone, and by the collector while the
+    /// world is stopped.
     pub(super) untold_words: AtomicUsize,
 }
 
@@ -36,37 +37,38 @@ static LINES: [Line; thread_slot::MAX] =
 
 thread_local! {
     static SLOT: Slot = Slot::mine();
-    /// How often the calling thread looks at a process in the middle of another one's native: nothing may move then.
+    /// How many `Hold`s the calling thread has. While it has one it accesses a process in the middle of a native of another, so nothing may
+    /// move.
     static HOLDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The calling thread's.
+/// The calling thread's line.
 pub(super) fn mine() -> &'static Line {
     &LINES[SLOT.with(Slot::index)]
 }
 
-/// Of all threads that there ever were.
+/// The lines of all threads that there ever were.
 pub(super) fn lines() -> impl Iterator<Item = &'static Line> {
     LINES[..thread_slot::used()].iter()
 }
 
-/// Bits: a collection is wanted; a major one.
+/// A bit for any requested collection, and another one for a major collection.
 static WANTED: AtomicU8 = AtomicU8::new(0);
 pub(super) const MINOR: u8 = 1;
 pub(super) const MAJOR: u8 = 3;
 
 struct State {
     is_running: bool,
-    /// Somebody waits for the last thread to leave. The others sleep until the collection is over: with many more threads than cores
-    /// they would keep those inside from a core, on which these are to come to a door.
+    /// A thread waits for the last one to leave. The other waiting threads sleep until the collection is over: with many more threads than
+    /// cores they would take cores from the threads inside, which need one to reach a safepoint.
     is_watched: bool,
-    /// Threads that sleep until it is over.
+    /// Number of threads that sleep until the collection is over.
     sleepers: usize,
 }
 
-/// Threads that wait awake. Relaxed: who asks only decides by it whether work is worth sharing.
+/// Number of threads that wait spinning. Relaxed: a reader only decides by it if work is worth sharing.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
-/// As `State::is_running`, for those. Relaxed: they ask again under the lock.
+/// Copy of `State::is_running` for the spinning threads. Relaxed: they check again under the lock.
 static RUNS: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn does_anybody_look() -> bool {
@@ -74,16 +76,17 @@ pub(super) fn does_anybody_look() -> bool {
 }
 
 static STATE: Mutex<State> = Mutex::new(State { is_running: false, is_watched: false, sleepers: 0 });
-/// The last thread left.
+/// Signals that the last thread left.
 static LEFT: Condvar = Condvar::new();
-/// A collection is over, or some are to help with it.
+/// Signals that a collection is over, or that some threads should help with it.
 static OVER: Condvar = Condvar::new();
 
-/// Who waits does so awake first: so often, and so long each time. To be woken takes longer than much of what is waited for (life on two
-/// schedulers: a minor collection takes 0.1 ms), and who is awake helps at once.
+/// A waiting thread spins `LOOKS` times for `LOOK_NS` before it sleeps: waking up takes longer than most collections, and a spinning thread
+/// can help at once.
 const LOOKS: usize = 10;
 const LOOK_NS: u64 = 20_000;
-/// How long who waits does not look again, if nobody wakes it: who watches, and the others. No collection depends on it.
+/// Maximum sleep of a waiting thread that is not woken: of the one that watches for the last thread to leave, and of the others. No
+/// collection depends on these.
 const LOOK: Duration = Duration::from_millis(1);
 const SELDOM_LOOK: Duration = Duration::from_millis(10);
 
@@ -92,7 +95,7 @@ pub(crate) fn is_wanted() -> bool {
     WANTED.load(Ordering::SeqCst) != 0
 }
 
-/// From now on the threads come in.
+/// Requests a collection: from now on the threads stop at safepoints.
 pub(super) fn ask(for_what: u8) {
     if WANTED.load(Ordering::Relaxed) & for_what != for_what {
         if WANTED.fetch_or(for_what, Ordering::SeqCst) == 0 {
@@ -102,7 +105,7 @@ pub(super) fn ask(for_what: u8) {
     }
 }
 
-/// The calling thread is inside from here on, as soon as no collection runs.
+/// The calling thread is inside when this returns. Waits while a collection is wanted.
 pub fn enter() {
     let line = mine();
     loop {
@@ -115,12 +118,13 @@ pub fn enter() {
     }
 }
 
-/// It is not any more.
+/// The calling thread is not inside any more.
 pub fn leave() {
     mine().inside.store(false, Ordering::SeqCst);
-    // Of several that leave at once the last sees that. Who says that it is inside and takes it back looks itself.
+    // Of several threads that leave at once, the last one sees that no thread is inside. A thread that enters and leaves again in `enter`
+    // checks this itself when it waits.
     if is_wanted() && !is_anybody_inside() {
-        // Under the lock: who waits has looked at our line before, or will be woken.
+        // Under the lock, so the watching thread either has read this thread's line after it left, or is woken.
         let state = STATE.lock().unwrap();
         if state.is_watched {
             LEFT.notify_one();
@@ -128,7 +132,7 @@ pub fn leave() {
     }
 }
 
-/// At a door, if a collection is wanted: it runs, here or elsewhere, before this returns.
+/// Called at a safepoint if a collection is wanted. It has run, here or on another thread, when this returns.
 #[cold]
 pub(crate) fn come_in() {
     leave();
@@ -144,7 +148,7 @@ fn wait_until_over() {
     let mut state = STATE.lock().unwrap();
     while is_wanted() {
         if standstill::is_wanted() && !state.is_running {
-            // Somebody inside waits for this thread to stand still.
+            // A thread inside waits for this one to stand still.
             drop(state);
             standstill::stand_outside();
             state = STATE.lock().unwrap();
@@ -154,7 +158,7 @@ fn wait_until_over() {
             state.is_running = true;
             RUNS.store(true, Ordering::Relaxed);
             drop(state);
-            // What is asked for while it runs, by threads that wait for it, is what it does.
+            // Requests of waiting threads that arrive while it runs are satisfied by it.
             let rest = collection::run(WANTED.load(Ordering::SeqCst) & 2 != 0);
             state = STATE.lock().unwrap();
             state.is_running = false;
@@ -179,7 +183,7 @@ fn wait_until_over() {
             }
         }
         if heddle_sync::sequential::is_on() {
-            // Who is inside may need the turn to come in.
+            // A thread inside may need the turn to reach its safepoint.
             drop(state);
             qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(50)));
             state = STATE.lock().unwrap();
@@ -200,12 +204,12 @@ fn wait_until_over() {
     }
 }
 
-/// Whether who waits may do so awake: all have a core, and the program did not ask for sleep (`+sbwt`).
+/// True if a waiting thread may spin: all schedulers have a core, and `+sbwt` allows it.
 fn may_look() -> bool {
     sched::count() <= affinity::processors() && sched::SPIN_ROUNDS.load(Ordering::Relaxed) > 1
 }
 
-/// Waits awake for something to do, or the end, but not for long.
+/// Spins until there is something to do, or the collection is over, at most for `LOOK_NS`.
 fn look() {
     LOOKING.fetch_add(1, Ordering::Relaxed);
     let began = cycles::now();
@@ -219,17 +223,17 @@ fn look() {
     LOOKING.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// So many of the threads that wait are to look whether they can help.
+/// Wakes up to `most` of the waiting threads, to check if they can help.
 pub(super) fn call_helpers(most: usize) {
     let state = STATE.lock().unwrap();
-    // One more: who is awake already, and comes too late, may be one of them.
+    // One more than `most`: a thread that was about to wake up anyway, and comes too late, may be among them.
     (0..=most.min(state.sleepers)).for_each(|_| OVER.notify_one());
     if state.is_watched {
         LEFT.notify_one();
     }
 }
 
-/// While it is there nothing moves that the calling thread looks at: it is no door.
+/// While a thread has one, nothing moves that the thread accesses: it is not at a safepoint.
 pub struct Hold(());
 
 pub fn hold() -> Hold {
@@ -243,7 +247,7 @@ impl Drop for Hold {
     }
 }
 
-/// Whether the calling thread stands at a door when it asks for a collection.
+/// True if the calling thread is not at a safepoint, so it must not collect or wait for a collection.
 pub fn is_held() -> bool {
     HOLDS.get() != 0
 }

@@ -1,4 +1,4 @@
-//! Natives that ask a task and wait for the answer, which comes as a signal and not as a message: nothing is searched in a queue.
+//! Natives that ask a task and wait for the answer. The answer comes as a signal and not as a message, so no queue is searched.
 
 use super::context::Context;
 use super::{Next, Task, call, try_now};
@@ -6,9 +6,9 @@ use crate::process::{NativeResult, Process, Thrown};
 use crate::{Package, proctab, send};
 use heddle_term::Term;
 
-/// `f` in the task of the identity `to`, in order with what the caller sent it before; the result is the first of what it returns, or
-/// `gone` (an immediate) if there is no such task. If the task is busy with something, the native waits and is called again, with
-/// another first argument: it must look for an `answer` first.
+/// Runs `f` in the task with the identity `to`, after everything that the caller sent it before. The result is the term that `f` returns,
+/// or `gone` (an immediate) if there is no such task. If the task is busy, the native waits and is called again with another first
+/// argument: it must look for an `answer` first.
 pub fn ask<T: Task>(
     p: &mut Process,
     args: &[Term],
@@ -44,13 +44,13 @@ pub fn ask<T: Task>(
         });
     });
     let mut again = args.to_vec();
-    // Nothing that a program can pass.
+    // A term that no program can pass.
     again[0] = Term::catch_marker(0);
     p.again(&again);
     Err(Thrown::WaitAgain)
 }
 
-/// The answer, if this native has asked before; it may have to wait on.
+/// The answer, if this native has asked before. If it is not there yet, the native waits again.
 pub fn answer(p: &mut Process, args: &[Term]) -> Option<NativeResult> {
     if !args[0].is_catch_marker() {
         return None;

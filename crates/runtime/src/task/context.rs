@@ -1,4 +1,4 @@
-//! What a call-back can do.
+//! The operations that a call-back can use.
 
 use super::guard::machine;
 use super::poll::{self, Interest};
@@ -23,11 +23,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Monitor(pub(super) RefId);
 
-/// Where a message goes.
+/// The destination of a message.
 pub enum To<'m> {
     Pid(Pid),
     Name(Atom),
-    /// Whatever `!` takes: an alias, a port, `{Name, Node}`.
+    /// Any destination that `!` accepts: an alias, a port, `{Name, Node}`.
     Value(Value<'m>),
 }
 
@@ -57,12 +57,12 @@ impl To<'_> {
     }
 }
 
-/// Sends to a task from any thread, for as long as one likes: the message comes from nobody.
+/// Sends to a task from any thread, at any time. Such a message has no sender.
 #[derive(Clone, Debug)]
 pub struct Sender(u64);
 
 impl Sender {
-    /// False if the task is gone.
+    /// Returns false if the task is gone.
     pub fn send(&self, message: Owned) -> bool {
         send::message_to_pid(self.0, message.package())
     }
@@ -87,11 +87,11 @@ impl<'a> Context<'a> {
     pub fn me(&self) -> Pid {
         Pid(self.process.pid())
     }
-    /// Who started it.
+    /// The process that started the task.
     pub fn parent(&self) -> Pid {
         Pid(self.process.parent)
     }
-    /// Of its type.
+    /// The name of its type.
     pub fn name(&self) -> &'static str {
         self.task.definition.name
     }
@@ -102,21 +102,21 @@ impl<'a> Context<'a> {
     pub fn work(&mut self, reductions: usize) {
         self.work = self.work.saturating_add(reductions.min(1 << 30) as i64);
     }
-    /// How much of the slice is left: whoever has more to do than that returns `Next::Idle` and does the rest later.
+    /// The reductions that are left of the slice. A call-back with more work than that returns `Next::Idle` and does the rest later.
     pub fn budget(&self) -> usize {
         (self.left - self.work).max(0) as usize
     }
-    /// Runs something that may block, in a task that has a thread of its own (elsewhere it holds up a scheduler). What waits for all
-    /// threads, such as memory that is to be freed, does not wait for this one meanwhile.
+    /// Runs something that may block, in a task that has a thread of its own (in another task it holds up a scheduler). Work that waits for
+    /// all threads, such as freeing retired memory, does not wait for this one meanwhile.
     pub fn blocking<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        // The machine knows of no panic: it is carried through to where it belongs.
+        // The runtime's code must not be unwound, so the panic is caught here and resumed in the call-back.
         let result = private::out_of_sight(|| catch_unwind(AssertUnwindSafe(f)));
         result.unwrap_or_else(|payload| resume_unwind(payload))
     }
     pub fn level(&self) -> Level {
         self.process.shared().state.load().level()
     }
-    /// Counts from the next slice on. False if the type may not have this one.
+    /// Takes effect from the next slice on. Returns false if the type may not have this level.
     pub fn set_level(&mut self, level: Level) -> bool {
         let may = self.task.definition.may_have(level);
         if may {
@@ -132,7 +132,8 @@ impl<'a> Context<'a> {
     pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
         let to = to.into().term();
         machine(|| {
-            // It may lie in memory that goes before it is received, so with a shared heap it is copied, too: to memory of its own.
+            // The message may lie in memory that is freed before it is received. So it is copied with a shared heap, too, to memory of its
+            // own.
             let heap = shared::is_on().then(|| std::mem::replace(&mut self.process.heap, Heap::new()));
             let sent = send::send(self.process, to, message.raw());
             if let Some(heap) = heap {
@@ -147,15 +148,15 @@ impl<'a> Context<'a> {
         let message = build(&builder);
         self.send(to, message)
     }
-    /// For other threads.
+    /// A sender for other threads.
     pub fn sender(&self) -> Sender {
         Sender(self.process.pid())
     }
 
     // ---- time ----
 
-    /// Sets the timer of the task, which has one: `handle_timeout` is called when the time (in whole milliseconds, rounded up; at
-    /// least one, at most 49 days) has passed, unless it is set again or cancelled before.
+    /// Sets the one timer of the task. `handle_timeout` is called when the time (in whole milliseconds, rounded up; at least one, at most
+    /// 49 days) has passed, unless the timer is set again or cancelled before.
     pub fn set_timer(&mut self, time: Duration) {
         let ms = time.as_nanos().div_ceil(1_000_000).clamp(1, u32::MAX as u128) as u64;
         machine(|| {
@@ -170,19 +171,19 @@ impl<'a> Context<'a> {
     // ---- relations ----
 
     pub fn link(&mut self, other: Pid) {
-        // A task is told of one that is gone by an exit signal.
+        // If the other is gone the task gets an exit signal.
         let _ = machine(|| send::link(self.process, Term::local_pid(other.0)));
     }
     pub fn unlink(&mut self, other: Pid) {
         machine(|| send::unlink(self.process, Term::local_pid(other.0)));
     }
-    /// Its end comes as the message `{'DOWN', Reference, process, Pid, Reason}`.
+    /// When the other ends, the task gets the message `{'DOWN', Reference, process, Pid, Reason}`.
     pub fn monitor(&mut self, other: Pid) -> Monitor {
         let id = refs::fresh();
         machine(|| send::monitor(self.process, MonitorKind::Process, Term::local_pid(other.0), None, id, AliasMode::None, None));
         Monitor(id)
     }
-    /// False if it is not there any more. A 'DOWN' that has come already is still handled.
+    /// Returns false if the monitor is not there any more. A 'DOWN' that has arrived already is still handled.
     pub fn demonitor(&mut self, monitor: Monitor) -> bool {
         machine(|| send::demonitor(self.process, monitor.0))
     }
@@ -190,11 +191,11 @@ impl<'a> Context<'a> {
     pub fn exit(&mut self, other: Pid, reason: Value<'_>) {
         machine(|| send::exit_signal(self.process, Term::local_pid(other.0), reason.raw()));
     }
-    /// Whether exit signals come as messages `{'EXIT', From, Reason}` instead of ending it.
+    /// If on, exit signals arrive as messages `{'EXIT', From, Reason}` instead of ending the task.
     pub fn trap_exits(&mut self, on: bool) {
         self.process.trap_exit = on;
     }
-    /// False if the name is taken, is `undefined`, or the task has one.
+    /// Returns false if the name is taken or is `undefined`, or if the task has one.
     pub fn register(&mut self, name: Atom) -> bool {
         let shared = self.process.proc_ref();
         machine(|| {
@@ -211,13 +212,13 @@ impl<'a> Context<'a> {
         })
     }
 
-    // ---- what ports need besides ----
+    // ---- for ports ----
 
-    /// Links and monitors, as they are kept.
+    /// The links and monitors of the task.
     pub fn relations(&mut self) -> &mut Relations {
         &mut self.process.relations
     }
-    /// Others see its end, with this reason: its name goes, links and monitors fire. It lives on, and ends later.
+    /// Ends the task for all others, with this reason: its name goes, links and monitors fire. It lives on, and ends later.
     pub fn part(&mut self, reason: &Owned) {
         machine(|| exit::part(self.process, reason.value().raw()));
     }
@@ -225,15 +226,15 @@ impl<'a> Context<'a> {
         let name = self.process.shared().name.load(Ordering::Acquire);
         (name != 0).then(|| Atom::from_index(name - 1))
     }
-    /// In `terminate`: a message that goes out behind the exit signals.
+    /// In `terminate`: sends a message after the exit signals.
     pub fn last_words(&mut self, to: u64, message: Package) {
         self.process.rare().last_words = Some((to, message));
     }
 
     // ---- descriptors ----
 
-    /// Tells once, as `Event::Ready`, when the descriptor is ready. It stays the task's to close, after `unwatch`; what is watched
-    /// at the task's end is not watched any more before its state is dropped. Not for descriptors that ports have.
+    /// Reports once, as `Event::Ready`, when the descriptor is ready. The task still owns it and must close it, after `unwatch`. At the
+    /// task's end all watches end before its state is dropped. Not for descriptors that ports have.
     pub fn watch(&mut self, fd: RawFd, interest: Interest) -> io::Result<()> {
         let hooks = poll::HOOKS.get().ok_or(io::ErrorKind::Unsupported)?;
         let pid = self.process.pid();

@@ -11,8 +11,8 @@ use crate::{long_gc, msacc, sched};
 use heddle_term::Term;
 use std::any::Any;
 
-/// In the task `p`, between two of its call-backs (in a `Body::Call`, say): one more. What it returns counts. Nothing happens in a task
-/// of another type.
+/// Runs one more call-back in the task `p`, between two of its own (in a `Body::Call`, say). What it returns decides what the task does
+/// next. Does nothing in a task of another type.
 pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -> Next) {
     within(p, |body, context| {
         let any: &mut dyn Any = body;
@@ -22,12 +22,12 @@ pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -
 
 /// The port `p` gets an exit signal.
 pub fn exit_signal(p: &mut Process, from: Term, reason: Term, linked: bool) {
-    // SAFETY: `from` is immediate; the reason is the caller's, who waits.
+    // SAFETY: `from` is immediate; the reason belongs to the caller, which waits.
     let (from, reason) = unsafe { (Value::new(from), Value::new(reason)) };
     within(p, |body, context| body.handle_exit(from, reason, linked, context));
 }
 
-/// FLAG_ENDS says that the task is to end.
+/// Sets FLAG_ENDS if the task must end.
 fn within(p: &mut Process, f: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) {
     let Some(mut task) = p.rare().task.take() else { return };
     let before = p.shared().is_port().then(|| msacc::enter(msacc::State::Port));
@@ -46,23 +46,23 @@ fn within(p: &mut Process, f: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Ne
     }
 }
 
-/// A task that the calling thread has taken although it was not its turn, to have it do a request. Let go of by `Drop`, which ends the
+/// A task that the calling thread has taken, outside of the task's own turn, to run a request in it. `Drop` lets go of it, and ends the
 /// task if the request did.
 pub struct Entered {
     task: ProcRef,
-    /// What it was sent before ended it.
+    /// A signal that was sent before has ended it.
     has_ended: bool,
-    /// The caller is in the middle of a native: nothing of it may move.
+    /// The caller is in the middle of a native, so nothing of it may move.
     _hold: world::Hold,
 }
 
-/// Takes a task that nobody has and that has nothing to do; what it was sent before is handled first. None: it is to be asked by a
-/// signal, as always on threads that are no schedulers. Nobody waits here, so no two threads can wait for one another.
+/// Takes a task that no thread has and that has nothing to do, after it has handled its signals. None: the caller must ask by a signal, as
+/// always on threads that are not schedulers. No thread waits here, so no two threads can wait for each other.
 pub fn try_now(task: ProcRef) -> Option<Entered> {
     if sched::current_index().is_none() || !task.state.start_idle() {
         return None;
     }
-    // SAFETY: nobody had it, and it is RUNNING now: this thread owns it.
+    // SAFETY: no thread had it, and it is RUNNING now: this thread owns it.
     let local = unsafe { task.local() };
     if shared::is_on() {
         shared::touch(&task);
@@ -73,9 +73,9 @@ pub fn try_now(task: ProcRef) -> Option<Entered> {
 }
 
 impl Entered {
-    /// None: it is ending.
+    /// The task's process. None if it is ending.
     pub fn process(&mut self) -> Option<&mut Process> {
-        // SAFETY: this thread owns it, and `self` is borrowed as long.
+        // SAFETY: this thread owns it, and the result borrows `self`.
         (!self.has_ended).then(|| unsafe { self.task.local() })
     }
 }

@@ -1,20 +1,20 @@
-//! Panics of call-backs: they end the task, not the machine. A panic of the machine itself, where a call-back called into it, is
-//! an invariant that broke and ends the machine, as everywhere else.
+//! Panics of call-backs end the task, not the node. A panic of the runtime itself, where a call-back called into it, is a broken invariant
+//! and ends the node, as everywhere else.
 //!
-//! A call-back that overflows the native stack, or a program built with `panic = "abort"`, ends the machine as well.
+//! A call-back that overflows the native stack, or a program built with `panic = "abort"`, ends the node as well.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 thread_local! {
-    /// The thread runs code of a call-back.
+    /// True while the thread runs code of a call-back.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// What the hook heard of the panic under way.
+    /// The text and place of the panic under way, from the hook.
     static HEARD: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a call-back; or what its panic says, and where.
+/// Runs a call-back. The error is the text of its panic, and the place.
 pub(super) fn call_back<R>(f: impl FnOnce() -> R) -> Result<R, String> {
     let before = INSIDE.replace(true);
     let result = catch_unwind(AssertUnwindSafe(f));
@@ -25,13 +25,13 @@ pub(super) fn call_back<R>(f: impl FnOnce() -> R) -> Result<R, String> {
     })
 }
 
-/// Runs code of the machine for a call-back.
+/// Runs code of the runtime for a call-back.
 pub(super) fn machine<R>(f: impl FnOnce() -> R) -> R {
     struct Machine(bool);
     impl Drop for Machine {
         fn drop(&mut self) {
             if std::thread::panicking() {
-                // No hook of ours ended it (`report`), so what it said is on standard error.
+                // `report` did not take this panic, so its text is on standard error.
                 std::process::abort();
             }
             INSIDE.set(self.0);
@@ -41,7 +41,7 @@ pub(super) fn machine<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// For the hook of panics: true if it is one of a call-back, of which the program will hear; then nothing more is to be said.
+/// For the hook of panics: returns true if it is the panic of a call-back. The program gets its text, so the hook must not print it.
 pub fn report(info: &PanicHookInfo<'_>) -> bool {
     let is_mine = INSIDE.get();
     if is_mine {

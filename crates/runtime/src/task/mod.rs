@@ -1,29 +1,30 @@
-//! Tasks: what is scheduled like a process and whose code is Rust (seed 004 §5.2.3).
+//! Tasks are scheduled like processes, and their code is Rust. After P. Hedqvist, "A Parallel and Multithreaded Erlang Implementation",
+//! 1998, section 5.2.3.
 //!
 //! A task is a process (`Process`, with FLAG_TASK): it has a pid, an inbox, links, monitors and a name, waits in the same run queues and
-//! shows in every listing. Only the code cell at which it stands is another one: the engine's operation there calls `run::slice`,
-//! which calls back what the task's type defined, one call-back after the other, until the slice is used up or there is nothing to
-//! do. So no path of a process asks whether it is a task, but for its end (`exit::finish`).
+//! shows in every listing. Only its code cell is a special one: the engine's operation there calls `run::slice`, which calls back what the
+//! task's type defined, one call-back after the other, until the slice is used up or there is nothing to do. So only the end of a process
+//! asks if it is a task (`exit::finish`).
 //!
-//! | seed 004 | here |
+//! | thesis | here |
 //! |---|---|
 //! | `TaskDefinition`: type, prio, flags | `Definition`: `name`, `level`, `levels` (TASK_CANT_LOWER_PRIO, TASK_CANT_RAISE_PRIO), `private` (TASK_START_THREAD) |
-//! | `Allocate`, `Init` | `Definition::init`: makes the state, a Rust value in a box; in the starter, before the task is visible |
+//! | `Allocate`, `Init` | `Definition::init`: makes the state, a Rust value in a box; runs in the starter, before the task is visible |
 //! | `Free` | `Drop` of that value |
 //! | `Setup`, `Idle`, `HandleEvent`, `HandleTimeOut`, `HandleInfo`, `Terminate` | the methods of `Task` |
 //! | the states WAIT, IDLE, EXIT that call-backs return | `Next` |
 //! | `SetTimer`, `deliver_signal` | `Context` |
 //! | `SpawnTask`, `spawn_task(Type, Arg)` | `start::create`; from Erlang `heddle_task:start(Type, Arg)` |
 //!
-//! No call-back can keep a term for longer than the term is there: it sees terms as `Value<'m>`, where `'m` ends with the call-back,
-//! and a task's state is `'static`. Nothing is collected meanwhile: messages are looked at where they arrived (mostly the memory in
-//! which they were sent), and the task's heap is collected between slices. What is to stay is copied out (`Value::keep`) into memory
+//! No call-back can keep a term for longer than the term is there: it sees terms as `Value<'m>`, where `'m` ends with the call-back, and a
+//! task's state is `'static`. Nothing is collected meanwhile: a call-back reads messages where they arrived (mostly the memory in which
+//! they were sent), and the task's heap is collected between slices. A call-back that must keep a term copies it (`Value::keep`) to memory
 //! of its own (`Owned`).
 //!
-//! Ports are tasks whose identity is a port instead of a pid (`start_port`), and which get requests instead of messages: a request is
-//! a call-back that its sender brings along (`call`), a signal among the others. So what one process has a port do is done in the order
-//! in which it asked, exit signals and links included. Who waits for an answer uses `ask`. A port that has nothing to do is entered at
-//! once by who asks (`try_now`), without a switch.
+//! Ports are tasks whose identity is a port instead of a pid (`start_port`), and which get requests instead of messages. A request is a
+//! call-back that its sender passes along (`call`), a signal among the others. So a port does what one process requests in the order of the
+//! requests, exit signals and links included. A native that waits for an answer uses `ask`. If the port has nothing to do, the asking
+//! thread enters it at once (`try_now`), without a switch.
 //!
 //! A panic in a call-back ends that task alone, with the reason `{task_panic, Type, Text}` (`guard`).
 
@@ -52,21 +53,21 @@ use std::sync::{PoisonError, RwLock};
 
 /// A type of tasks.
 pub struct Definition {
-    /// By which it is started, at most 255 characters.
+    /// The name by which it is started, at most 255 characters.
     pub name: &'static str,
-    /// Where a task of this type is queued unless its starter says something else.
+    /// The level at which a task of this type is queued unless its starter chooses another.
     pub level: Level,
     /// The first and the last level that it may have.
     pub levels: (Level, Level),
-    /// Starts on a thread of its own unless its starter says something else: its call-backs may block.
+    /// If true, a task starts on a thread of its own unless its starter chooses otherwise: its call-backs may block.
     pub private: bool,
-    /// Makes the state of a task that is to be started, or says why not. Runs in the process that starts it, which waits:
-    /// what takes long belongs in `Task::setup`. The new pid is known (`Start::me`), but does not exist for anybody yet.
+    /// Makes the state of a new task, or returns the reason why not. Runs in the process that starts the task, which waits: long work
+    /// belongs in `Task::setup`. The new pid is known (`Start::me`), but no process can find it yet.
     pub init: fn(&Start<'_>) -> Result<Box<dyn Task>, Owned>,
 }
 
 impl Definition {
-    /// A type with no wishes: at the level of normal processes, may have any other, runs on the schedulers.
+    /// A type with the defaults: at the level of normal processes, may have any other level, runs on the schedulers.
     pub const fn new(name: &'static str, init: fn(&Start<'_>) -> Result<Box<dyn Task>, Owned>) -> Definition {
         let (Some(first), Some(last)) = (Level::new(0), Level::new(LEVELS - 1)) else { panic!("there are levels") };
         Definition { name, level: Level::NORMAL, levels: (first, last), private: false, init }
@@ -77,20 +78,21 @@ impl Definition {
     }
 }
 
-/// What `Definition::init` knows.
+/// The arguments of `Definition::init`.
 pub struct Start<'a> {
     pub args: Value<'a>,
     /// The task's pid.
     pub me: Pid,
-    /// Who starts it.
+    /// The process that starts it.
     pub parent: Pid,
 }
 
-/// What happened, for `Task::handle_event`.
+/// An event for `Task::handle_event`.
 pub enum Event<'m> {
     Message(Value<'m>),
-    /// A descriptor that was watched (`Context::watch`) can be read or written, or has an error or end to tell. Watched once: to
-    /// hear again, watch again. It may be too late (somebody else read), so it should not block. Comes before messages that wait.
+    /// A watched descriptor (`Context::watch`) can be read or written, or has an error or its end to report. It is watched once: to get
+    /// another event, watch it again. The event may be too late (another reader was faster), so reading should not block. Such events come
+    /// before messages that wait.
     Ready(RawFd, Interest),
 }
 
@@ -98,7 +100,7 @@ pub enum Event<'m> {
 pub enum Next {
     /// Waits for an event or its timeout.
     Wait,
-    /// Goes on with `Task::idle` when there is no event.
+    /// Continues with `Task::idle` when there is no event.
     Idle,
     /// Ends, with this reason.
     Exit(Owned),
@@ -111,48 +113,48 @@ impl Next {
     }
 }
 
-/// The call-backs of a task. One at a time is called; between two the task handles its signals. A call-back is not interrupted: one
-/// that takes longer than about a millisecond does its work in parts (`Next::Idle`), or the task has a private thread. It says how
-/// much it did by `Context::work`.
+/// The call-backs of a task. One is called at a time, and between two the task handles its signals. A call-back is not interrupted: one
+/// that takes longer than about a millisecond must do its work in parts (`Next::Idle`), or its task must have a private thread. It reports
+/// its work by `Context::work`.
 pub trait Task: std::any::Any + Send {
-    /// Others can see the task now. The first call-back.
+    /// The first call-back. Other processes can see the task now.
     fn setup(&mut self, _: &mut Context<'_>) -> Next {
         Next::Wait
     }
 
-    /// A part of the work it has to do without being told, while there is no event: called as long as it returns `Next::Idle`.
+    /// Does a part of the task's own work, while there is no event. Called as long as it returns `Next::Idle`.
     fn idle(&mut self, _: &mut Context<'_>) -> Next {
         Next::Wait
     }
 
-    /// What it returns counts, also where it was to go on with `idle`.
+    /// Handles an event. Its result decides what the task does next, even if the task was to continue with `idle`.
     fn handle_event(&mut self, event: Event<'_>, _: &mut Context<'_>) -> Next;
 
-    /// The time it set (`Context::set_timer`) has passed, and there is no event.
+    /// The time set by `Context::set_timer` has passed, and there is no event.
     fn handle_timeout(&mut self, _: &mut Context<'_>) -> Next {
         Next::Wait
     }
 
-    /// An exit signal to a task that is a port: from `exit/2` or, `linked`, over a link, which is gone. A task with a pid does what a
-    /// process does with one, and hears of it as a process would.
+    /// An exit signal to a task that is a port: from `exit/2` or, `linked`, over a link, which is gone. A task with a pid treats exit
+    /// signals, and gets messages for them, as a process does.
     fn handle_exit(&mut self, _from: Value<'_>, reason: Value<'_>, _linked: bool, _: &mut Context<'_>) -> Next {
         Next::Exit(reason.keep())
     }
 
-    /// What `heddle_task:info/1` and `process_info(Pid, task)` show as `info`.
+    /// The value that `heddle_task:info/1` and `process_info(Pid, task)` show as `info`.
     fn handle_info<'b>(&self, build: &'b Builder) -> Value<'b> {
         build.map(&[])
     }
 
-    /// Its end: it returned `Next::Exit`, or got an exit signal. It still has its name, and can send. Not called after a panic, nor
-    /// when the machine halts.
+    /// The task ends: it returned `Next::Exit`, or got an exit signal. It still has its name, and can send. Not called after a panic, nor
+    /// when the node halts.
     fn terminate(&mut self, _reason: Value<'_>, _: &mut Context<'_>) {}
 }
 
 static TYPES: RwLock<Vec<&'static Definition>> = RwLock::new(Vec::new());
 
-/// Makes a type known. False if there is one of that name, or the name is none that an atom could have. Mostly called before the
-/// machine starts, but any time will do.
+/// Registers a type. Returns false if there is one of that name, or no atom could have the name. Mostly called before the node starts, but
+/// allowed at any time.
 pub fn register(definition: &'static Definition) -> bool {
     let mut types = TYPES.write().unwrap_or_else(PoisonError::into_inner);
     let is_new = definition.name.chars().count() <= 255 && types.iter().all(|known| known.name != definition.name);

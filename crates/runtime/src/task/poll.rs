@@ -1,4 +1,4 @@
-//! Readiness of descriptors, for tasks: the way to the machine's poller, which lies in the crate that has ports.
+//! Readiness of descriptors, for tasks: hooks to the poller, which is in the crate that has ports.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -10,13 +10,13 @@ pub enum Interest {
     Write,
 }
 
-/// Called once, on any thread, in a window of `qsbr`.
+/// Called once, on any thread, in a reclamation window (`qsbr`).
 pub type Handler = Arc<dyn Fn() + Send + Sync>;
 
 pub struct Hooks {
     /// Calls the handler when the descriptor is ready.
     pub once: fn(RawFd, Interest, Handler) -> io::Result<()>,
-    /// Forgets both interests in the descriptor. Before it is closed.
+    /// Forgets both interests in the descriptor. To be called before it is closed.
     pub forget: fn(RawFd),
 }
 

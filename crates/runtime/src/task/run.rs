@@ -1,6 +1,7 @@
-//! A task on a scheduler: which call-back is called when (`RunTask` of seed 004 §5.2.4), its end, and what it tells of itself.
+//! Runs a task on a scheduler: chooses the next call-back (`RunTask` in P. Hedqvist, "A Parallel and Multithreaded Erlang Implementation",
+//! 1998, section 5.2.4), ends the task, and reports its state.
 //!
-//! Signals come first, then readiness of descriptors, messages, the timeout, and idle work. After each call-back it looks again.
+//! Signals come first, then readiness of descriptors, messages, the timeout, and idle work. The choice is made anew after each call-back.
 
 use super::context::Context;
 use super::guard::call_back;
@@ -25,22 +26,22 @@ enum State {
     Idle,
 }
 
-/// What a task has besides being a process.
+/// The part of a task that other processes do not have.
 pub struct Running {
     /// The user's state; None after a panic.
     body: Option<Box<dyn Task>>,
     state: State,
-    /// A call-back that had no reason to give panicked: why it is to end.
+    /// The reason to end, after a panic of a call-back that could not return one.
     failed: Option<Owned>,
     inner: Inner,
 }
 
-/// What the context of a call-back needs.
+/// The part that the context of a call-back needs.
 pub struct Inner {
     pub(super) definition: &'static Definition,
-    /// Descriptors of which it wants to hear.
+    /// Descriptors that the task watches.
     pub(super) watched: Vec<(RawFd, Interest)>,
-    /// Those of which it has heard.
+    /// Watched descriptors that are ready and not reported yet.
     ready: VecDeque<(RawFd, Interest)>,
 }
 
@@ -69,7 +70,7 @@ impl Running {
         self.inner.definition
     }
 
-    /// A descriptor is ready, says the poller. Between call-backs.
+    /// The poller reports a ready descriptor. Called between call-backs.
     pub(super) fn ready(p: &mut Process, fd: RawFd, interest: Interest) {
         let Some(task) = &mut p.rare().task else { return };
         let watched = &mut task.inner.watched;
@@ -79,13 +80,13 @@ impl Running {
         }
     }
 
-    /// A call-back that a signal brings, between others. `setup` comes before it.
+    /// Runs a call-back that a signal brings, between others. `setup` comes before it.
     pub(super) fn request(&mut self, p: &mut Process, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) -> Result<i64, Owned> {
         let setup = if self.state == State::Setup { self.call(p, 0, |task, context| task.setup(context))? } else { 0 };
         Ok(setup + self.call(p, 0, call)?)
     }
 
-    /// Calls one call-back and notes what the task does next. Reductions used, or the reason of its end.
+    /// Calls one call-back and notes what the task does next. Returns the reductions used, or the reason of the task's end.
     fn call(&mut self, p: &mut Process, left: i64, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) -> Result<i64, Owned> {
         let Some(body) = self.body.as_deref_mut() else { return Err(Owned::atom(heddle_term::am::UNDEFINED)) };
         let mut context = Context::new(p, &mut self.inner, left);
@@ -103,15 +104,15 @@ impl Running {
         Ok(used)
     }
 
-    /// After a panic nothing is known of the state: it is freed, and nothing else is done with it.
+    /// Frees the state after a panic. Nothing else may be done with it, as it may be inconsistent.
     fn abandon(&mut self) {
         let body = self.body.take();
         if call_back(|| drop(body)).is_err() {
-            // It panicked while it unwound what the first panic left; the first one is what is told.
+            // The drop panicked as well. The first panic is the one reported.
         }
     }
 
-    /// What is next to be done with it, and does it. None: nothing.
+    /// Does the next thing that the task must do. None if there is nothing.
     fn step(&mut self, p: &mut Process, left: i64) -> Option<Result<i64, Owned>> {
         if let Some(reason) = self.failed.take() {
             return Some(Err(reason));
@@ -124,12 +125,13 @@ impl Running {
         }
         if let Some(signal) = next_message(p) {
             let term = signal.body.message_term();
-            // While a call-back on a private thread blocks, the shared heap may be collected, and what it has is no root any more.
+            // While a call-back on a private thread blocks, the shared heap may be collected, and the message that it has is not a root any
+            // more.
             let is_bare = matches!(&signal.body, Body::Message { data, .. } if data.is_bare());
             let may_move = shared::is_on() && is_bare && private::current().is_some();
             let kept = may_move.then(|| Package::new(term));
-            // In the signal's memory, in that of `kept`, or in the process' heap:
-            // SAFETY: where the data is nothing moves or goes before the call-back returned.
+            // The message is in the signal's memory, in that of `kept`, or in the process' heap:
+            // SAFETY: nothing there moves or is freed before the call-back has returned.
             let message = unsafe { Value::new(kept.as_ref().map_or(term, Package::term)) };
             return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
         }
@@ -161,7 +163,7 @@ fn next_message(p: &mut Process) -> Option<Box<Signal>> {
     p.messages.take()
 }
 
-/// Runs the task `p` until its slice is over, it waits or ends; and the reductions left. Called by the engine's operation at which
+/// Runs the task `p` until its slice is over, it waits or ends. Also returns the reductions left. Called by the engine's operation at which
 /// all tasks stand.
 pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
     let mut left = reductions;
@@ -196,7 +198,7 @@ pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
     }
 }
 
-/// It is to end for this reason.
+/// Prepares the end of the task, for this reason.
 pub(super) fn fails(p: &mut Process, reason: Owned, has_panicked: bool) {
     p.exit_reason = reason.package().unpack(&mut p.heap);
     if has_panicked {
@@ -204,7 +206,7 @@ pub(super) fn fails(p: &mut Process, reason: Owned, has_panicked: bool) {
     }
 }
 
-/// The end of a task, whose `exit_reason` is set: it cleans up, and is freed.
+/// Ends a task whose `exit_reason` is set: runs `terminate`, and frees its state.
 pub fn terminate(p: &mut Process) {
     p.flags &= !(FLAG_TASK | FLAG_ENDS);
     let Some(mut task) = p.rare().task.take() else { return };
@@ -227,14 +229,14 @@ pub fn terminate(p: &mut Process) {
     }
 }
 
-/// Whether a process, which is a task, has nothing to do. None: it is none.
+/// True if a task has nothing to do. None if the process is not a task.
 pub fn is_waiting(p: &Process) -> Option<bool> {
     let task = p.rare_if_any()?.task.as_ref()?;
     let waits = task.state == State::Waits && task.failed.is_none() && task.inner.ready.is_empty();
     Some(waits && p.messages.is_empty() && p.timer.phase != Phase::Fired)
 }
 
-/// Type and information of a process that is a task: `#{type, level, info}`. Between call-backs.
+/// Type and information of a process that is a task: `#{type, level, info}`. Called between call-backs.
 pub fn info(p: &mut Process) -> Option<Owned> {
     let level = p.shared().state.load().level();
     let mut task = p.rare().task.take()?;
@@ -248,7 +250,7 @@ pub fn info(p: &mut Process) -> Option<Owned> {
     };
     let told = call_back(|| build(task.body.as_deref()));
     let told = told.unwrap_or_else(|text| {
-        // Its next slice, now, is its end.
+        // It ends in its next slice.
         task.abandon();
         task.failed = Some(panic_reason(definition, &text));
         build(None)

@@ -1,4 +1,4 @@
-//! A new task (`SpawnTask` of seed 004).
+//! Starts a task (`SpawnTask` in P. Hedqvist, "A Parallel and Multithreaded Erlang Implementation", 1998, section 5.2.3).
 
 use super::guard::call_back;
 use super::run::Running;
@@ -14,22 +14,22 @@ use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Term, am};
 use std::sync::atomic::Ordering;
 
-/// Why there is no task.
+/// Why a task could not be started.
 pub enum Failure {
     /// The process table is full.
     Full,
     /// The name belongs to this process or port.
     Named(Term),
-    /// `init` said why; or panicked: `{task_panic, Type, Text}`.
+    /// `init` returned this reason; or it panicked, with `{task_panic, Type, Text}`.
     Refused(Owned),
 }
 
-/// What a task shows as the function it was started with: `heddle_task:Type/1`.
+/// The function that a task shows as its initial call: `heddle_task:Type/1`.
 pub fn mfa(definition: &Definition) -> Mfa {
     Mfa { module: Atom::new("heddle_task"), function: Atom::new(definition.name), arity: 1 }
 }
 
-/// A task that is not visible yet: the caller sets up links and monitors on it and then calls `sched::start_process`.
+/// Makes a task that is not visible yet. The caller sets up links and monitors on it and then calls `sched::start_process`.
 pub fn create(
     definition: &'static Definition,
     args: Term,
@@ -40,7 +40,7 @@ pub fn create(
 ) -> Result<ProcRef, Failure> {
     let pid = proctab::reserve().ok_or(Failure::Full)?;
     let me = Term::local_pid(pid);
-    // From here on nobody else gets the name, and what is sent to it is lost, as if it were not there yet.
+    // From here on no other process gets the name, and messages sent to it are lost, as if it were not there yet.
     if let Some(name) = name.filter(|&name| !names::register(name, me)) {
         proctab::give_back(pid);
         return Err(Failure::Named(names::whereis(name).unwrap_or(am::UNDEFINED.into())));
@@ -62,7 +62,7 @@ pub fn create(
         }
     };
     let mut local = Process::blank(mfa(definition), Term::NONE, parent.pid(), options);
-    // Messages are handled where they are: hardly anything comes into its heap.
+    // Messages are handled in the memory where they are, so its heap is hardly used.
     local.min_heap_words = sizes::at_least(0);
     gc::init_block(&mut local, flat_size(parent.group_leader));
     local.group_leader = local.heap.copy(parent.group_leader);
@@ -84,10 +84,10 @@ fn allocate(id: u64, mut local: Process, definition: &'static Definition, body: 
     p
 }
 
-/// Starts a task that is a port, under an identity from `proctab::reserve_port`, linked to its owner: the owner's side of the link is
-/// the caller's to set up.
+/// Starts a task that is a port, under an identity from `proctab::reserve_port`, linked to its owner. The caller must set up the owner's
+/// side of the link.
 pub fn start_port(definition: &'static Definition, id: u64, owner: u64, body: Box<dyn Task>) {
-    // No limit is meant for it.
+    // No heap limit applies to it.
     let options = SpawnOptions { max_heap: MaxHeap::NONE, ..SpawnOptions::default() };
     let mut local = Process::blank(mfa(definition), am::UNDEFINED.into(), owner, &options);
     local.min_heap_words = sizes::at_least(0);

@@ -1,4 +1,4 @@
-//! Terms as call-backs see them: for as long as they are there.
+//! Terms as call-backs see them, with the lifetime for which they are there.
 
 use crate::{Package, RefId};
 use heddle_term::bits::BitsView;
@@ -6,7 +6,7 @@ use heddle_term::{Atom, Heap, Term, big, list, map, order, text};
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 
-/// The identity of a process or task of this node. It says nothing on whether that is alive.
+/// The identity of a process or task of this node, alive or not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Pid(pub(crate) u64);
 
@@ -20,13 +20,13 @@ pub struct Value<'m> {
 
 impl<'m> Value<'m> {
     /// # Safety
-    /// The term is immediate, or neither moves nor goes during `'m`.
+    /// The term is immediate, or it neither moves nor is freed during `'m`.
     // SAFETY: the contract above.
     pub unsafe fn new(term: Term) -> Value<'m> {
         Value { term, life: PhantomData }
     }
 
-    /// The term itself, for what has no function here.
+    /// The term itself, for operations that have no function here.
     ///
     /// # Safety
     /// It is not used after `'m`.
@@ -41,7 +41,7 @@ impl<'m> Value<'m> {
     pub fn as_atom(self) -> Option<Atom> {
         self.term.as_atom()
     }
-    /// The atom of that name?
+    /// True if it is the atom of that name.
     pub fn is(self, name: &str) -> bool {
         self.term.as_atom().is_some_and(|atom| atom.name() == name)
     }
@@ -59,14 +59,14 @@ impl<'m> Value<'m> {
     }
     pub fn as_tuple(self) -> Option<&'m [Value<'m>]> {
         let elements: &'m [Term] = self.term.as_tuple()?;
-        // SAFETY: a Value is a Term (transparent); what a term refers to is there for as long as it.
+        // SAFETY: a Value is a Term (transparent); what a term refers to is there for as long as the term.
         Some(unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) })
     }
     /// The elements of a proper list.
     pub fn as_list(self) -> Option<Vec<Value<'m>>> {
         Some(list::to_vec(self.term)?.into_iter().map(|term| Value { term, life: PhantomData }).collect())
     }
-    /// What a map has for a key; None also for what is no map.
+    /// The value of a map for a key; None also for a term that is not a map.
     pub fn get(self, key: Atom) -> Option<Value<'m>> {
         let value = if self.term.is_map() { map::get(self.term, key.into()) } else { None };
         value.map(|term| Value { term, life: PhantomData })
@@ -93,12 +93,12 @@ impl<'m> Value<'m> {
     pub fn is_same(self, other: Value<'_>) -> bool {
         order::exact_eq(self.term, other.term)
     }
-    /// The `{'DOWN', Reference, process, Pid, Reason}` of this monitor?
+    /// True if it is the `{'DOWN', Reference, process, Pid, Reason}` of this monitor.
     pub fn is_down(self, monitor: super::Monitor) -> bool {
         let reference = |down: &[Value<'m>]| down.len() == 5 && RefId::of(down[1].term) == Some(monitor.0);
         self.as_tuple().is_some_and(|down| down.first().is_some_and(|tag| tag.is("DOWN")) && reference(down))
     }
-    /// A copy that stays.
+    /// A copy in memory of its own.
     pub fn keep(self) -> Owned {
         Owned(Package::new(self.term))
     }
@@ -126,7 +126,7 @@ impl Owned {
     pub fn value(&self) -> Value<'_> {
         Value { term: self.0.term(), life: PhantomData }
     }
-    /// Words that it has to itself.
+    /// Words of its own memory.
     pub fn words(&self) -> usize {
         self.0.words()
     }
@@ -135,7 +135,7 @@ impl Owned {
     }
 }
 
-/// Makes terms. They are there as long as it is.
+/// Makes terms, which are there as long as the builder is.
 #[derive(Default)]
 pub struct Builder {
     heap: UnsafeCell<Heap>,
@@ -149,13 +149,13 @@ impl Drop for Builder {
 
 impl Builder {
     fn with(&self, make: impl FnOnce(&mut Heap) -> Term) -> Value<'_> {
-        // What it made before does not move.
+        // Terms made before do not move.
         // SAFETY: a builder is not Sync, and no `make` of this file calls a builder: there is no other reference to the heap now.
         let term = make(unsafe { &mut *self.heap.get() });
         Value { term, life: PhantomData }
     }
 
-    /// A copy of something that is elsewhere.
+    /// A copy of a term from elsewhere.
     pub fn copy(&self, value: Value<'_>) -> Value<'_> {
         self.with(|heap| heap.copy(value.term))
     }
@@ -163,7 +163,7 @@ impl Builder {
         let atom = atom.into();
         self.with(|_| atom.into())
     }
-    /// The atom of this name, which is one of the program's, not one of its input's: atoms stay for ever.
+    /// The atom of this name. The name must be one of the program's, not from its input: atoms are never freed.
     pub fn name(&self, name: &str) -> Value<'_> {
         self.with(|_| Atom::new(name).into())
     }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_kind_is_none() {
+    fn a_value_of_another_kind_is_none() {
         let kept = Owned::build(|b| b.tuple(&[b.integer(1), b.map(&[])]));
         let [one, map] = kept.value().as_tuple().expect("a tuple") else { panic!("two elements") };
         assert!(one.as_atom().is_none() && one.as_list().is_none() && one.get(Atom::new("list")).is_none() && one.as_pid().is_none());

@@ -1,4 +1,4 @@
-//! The clock of timers in tests: the machine's, or one that the test moves.
+//! The clock of timers in tests: the real one, or one that the test moves.
 
 use std::cell::Cell;
 

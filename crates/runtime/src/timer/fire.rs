@@ -1,14 +1,14 @@
-//! What happens when a timer's time has come.
+//! Fires timers whose time has come.
 
 use super::{Action, Handle, Wheels};
 use crate::msacc::{self, State};
 use crate::signal::{Body, Signal};
 use crate::{names, proctab, send};
 
-/// As many at a time as do not keep the processes of this scheduler waiting for long (guessed: a millisecond or so).
+/// Maximum number of timers fired at a time, so that the processes of this scheduler do not wait for long (guessed: a millisecond or so).
 const AT_ONCE: usize = 5000;
 
-/// Fires what is due on the calling thread's wheel; ms until the next look, 0 if there is more.
+/// Fires what is due on the calling thread's wheel. Returns the ms until the next look, 0 if more is due.
 pub fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
     let wait = wheels.look(limit_ms);
     if wait > 0 {

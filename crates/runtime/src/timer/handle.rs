@@ -1,8 +1,8 @@
-//! The name of a timer, and as which reference it is known to Erlang.
+//! The handle of a timer, and its Erlang reference.
 //!
-//! References of timers are told from the others by the highest bit of their three words (18, 32 and 32 bits), and say where the
-//! timer is: 43 bits of generation, 28 of the index with the mark of those from outside, 10 of the wheel. A timer's place never has
-//! the same generation again, so each reference is new; one that was made up, or whose timer is over, names nothing.
+//! The highest bit of their three words (18, 32 and 32 bits) marks references of timers. They say where the timer is: 43 bits of
+//! generation, 28 of the index with the mark of nodes from outside, 10 of the wheel. A place never has the same generation again, so each
+//! reference is new. A reference that was made up, or whose timer is over, names nothing.
 
 use super::slab::{NODES, OUTSIDE};
 use crate::refs::OF_TIMER;
@@ -14,7 +14,7 @@ use std::num::NonZeroU64;
 pub struct Handle {
     pub(super) generation: NonZeroU64,
     pub(super) index: u32,
-    /// Whose slab, if it is not from outside.
+    /// The wheel whose slab has it, if it is not from outside.
     pub(super) wheel: u16,
 }
 
@@ -23,7 +23,7 @@ const LOW_BITS: u32 = 18;
 const MIDDLE_BITS: u32 = GENERATIONS.ilog2() - LOW_BITS;
 const INDEX_LOW_BITS: u32 = 32 - MIDDLE_BITS;
 const WHEEL_SHIFT: u32 = INDEX_BITS - INDEX_LOW_BITS;
-/// Wheels are numbered below this.
+/// Numbers of wheels are below this.
 pub const WHEELS: usize = 1 << (31 - WHEEL_SHIFT);
 const _: () = assert!(WHEELS >= 1024);
 

@@ -1,14 +1,14 @@
-//! Timers, without locks: one wheel per scheduler, and only its scheduler touches it.
+//! Timers, without locks: one wheel per scheduler, which only that scheduler touches.
 //!
-//! Setting: a scheduler takes a node of its own slab, fills it in, opens its claim and puts it on its wheel. Other threads take a
-//! node from outside (`slab::Outside`) and bring it to a scheduler, which is woken if it sleeps.
+//! Setting: a scheduler takes a node of its own slab, fills it in, opens its claim and puts it on its wheel. Other threads take a node from
+//! outside (`slab::Outside`) and bring it to a scheduler, which is woken if it sleeps.
 //!
-//! Cancelling: whoever knows a timer, by its handle or reference, tries to take its claim. One of all who try, the wheel's owner
-//! when it fires among them, gets it, and with it what the timer carries. If that is not the owner, the node goes on the pile of
-//! those that are for the owner to take off its lists; it does so when it looks at its timers next (every ms while it works). If it
-//! sleeps it is woken for each `PILE` of them, so that no more than that lie about until its next timer is due.
+//! Cancelling: any thread that knows a timer, by its handle or reference, may try to take its claim. The owner of the wheel tries the same
+//! when it fires the timer. One of them gets the claim, and with it what the timer carries. If that is not the owner, the node goes on the
+//! pile of nodes that the owner must take off its lists. The owner does that when it next looks at its timers (every ms while it works). If
+//! it sleeps it is woken for each `PILE` of them, so that no more than that stay allocated until its next timer is due.
 //!
-//! Looking up a timer: `slab`. Who may touch what of one: `node`. References: `handle`.
+//! Looking up a timer: `slab`. Which thread may touch which part of one: `node`. References: `handle`.
 
 #[cfg(test)]
 mod clock;
@@ -46,34 +46,34 @@ pub enum Action {
     Receive { pid: u64 },
     /// `send_after`, `start_timer`: destination pid or name (an immediate term), message.
     Send { dest: Term, message: Package },
-    /// Anything else (Rust side).
+    /// Any other action, from the Rust side.
     Run(Box<dyn FnOnce() + Send>),
 }
 
-/// Bytes that a timer takes, without its message.
+/// Bytes of a timer, without its message.
 pub const NODE_BYTES: usize = size_of::<Node>();
 
-/// Cancelled ones for which a sleeping owner is woken.
+/// Number of cancelled timers after which a sleeping owner is woken.
 const PILE: u64 = 1024;
 
 /// A scheduler's timers.
 #[repr(align(128))]
 struct Seat {
     index: u16,
-    /// The owner's.
+    /// Touched by the owner alone.
     wheel: UnsafeCell<Wheel>,
-    /// Of its slab.
+    /// The directory of its slab.
     directory: Directory,
-    /// Of this wheel, whose claims others took.
+    /// Nodes of this wheel whose claims other threads took.
     cancelled: Pile,
-    /// For this wheel, set by others.
+    /// Nodes for this wheel that other threads set.
     brought: Stack<NodeRef>,
     has_owner: AtomicBool,
 }
 
 // SAFETY: nodes and chunks are reached through it, none of them bound to a thread.
 unsafe impl Send for Seat {}
-// SAFETY: the wheel is touched by the thread alone that has the seat as `MINE`; all else is made to be shared.
+// SAFETY: only the thread that has the seat as `MINE` touches the wheel; all else is made to be shared.
 unsafe impl Sync for Seat {}
 
 thread_local! {
@@ -82,7 +82,8 @@ thread_local! {
 }
 
 impl Seat {
-    /// The wheel of the calling thread, which must own the seat; not to be kept while anything else is called that may come here.
+    /// The wheel of the calling thread, which must own the seat. The caller must not keep the reference while it calls anything that may
+    /// come here.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     fn wheel(&self) -> &mut Wheel {
@@ -96,7 +97,7 @@ impl Seat {
         MINE.get().is_some_and(|mine| std::ptr::eq(mine, self))
     }
 
-    /// A node of this wheel that is done with.
+    /// Frees a node of this wheel that is not used any more.
     #[inline]
     fn give_back(&self, wheel: &mut Wheel, node: &Node) {
         if node.index & slab::OUTSIDE != 0 {
@@ -106,10 +107,10 @@ impl Seat {
         }
     }
 
-    /// Takes in what others did.
+    /// Takes in the timers that other threads set or cancelled.
     fn settle(&self) {
         let wheel = self.wheel();
-        // In this order: what was brought before it was cancelled is there when its cancellation is.
+        // In this order: a timer that was brought before it was cancelled is there when its cancellation is.
         let mut cancelled = self.cancelled.take();
         for NodeRef(node) in self.brought.take() {
             // SAFETY: it is ours to give back, so it lives.
@@ -129,7 +130,7 @@ impl Seat {
     }
 }
 
-/// A timer that is not set yet: its reference is known. To be followed by `set` or `give_up` on the same thread.
+/// A timer that is not set yet, but has its reference. Must be followed by `set` or `give_up` on the same thread.
 #[must_use]
 pub struct Reserved {
     node: *const Node,
@@ -146,7 +147,7 @@ impl Reserved {
         unsafe { &*self.node }
     }
 
-    /// It is not to be set after all.
+    /// Frees the timer, which will not be set.
     pub fn give_up(self) {
         match MINE.get() {
             Some(seat) if !self.handle.is_outside() => seat.give_back(seat.wheel(), self.node()),
@@ -175,7 +176,7 @@ impl Wheels {
         Wheels { seats: (0..count as u16).map(seat).collect(), wake }
     }
 
-    /// Wheel `index` belongs to the calling thread from now on.
+    /// From now on the calling thread owns wheel `index`.
     pub fn own(&'static self, index: usize) {
         let seat = &self.seats[index];
         assert!(!seat.has_owner.swap(true, Ordering::Relaxed), "a wheel has one owner");
@@ -196,7 +197,7 @@ impl Wheels {
         Reserved { node, handle: Handle { generation: known(generation), index, wheel } }
     }
 
-    /// Sets it: `deadline_ms` is on the clock of `time::ticks_ms`.
+    /// Sets the timer. `deadline_ms` is on the clock of `time::ticks_ms`.
     #[inline]
     pub fn set(&self, timer: Reserved, deadline_ms: u64, action: Action) {
         let node = timer.node();
@@ -217,7 +218,7 @@ impl Wheels {
         }
     }
 
-    /// Sets the timer of a process that waits to receive, for `ms` after the next look at the clock (it is looked at soon).
+    /// Sets the timer of a process that waits to receive. It fires `ms` after the next look at the clock, which comes soon.
     fn set_receive(&self, pid: u64, ms: u64) -> (Handle, Fresh) {
         let timer = self.reserve();
         let handle = timer.handle();
@@ -236,7 +237,7 @@ impl Wheels {
         (handle, Fresh::new(node))
     }
 
-    /// The node of a handle, which may be over.
+    /// The node of a handle, whose timer may be over.
     #[inline]
     fn find(&self, handle: Handle) -> Option<&Node> {
         if handle.is_outside() {
@@ -245,7 +246,7 @@ impl Wheels {
         self.seats.get(handle.wheel as usize)?.directory.find(handle.index)
     }
 
-    /// Cancels a timer that is to send: whom, and the ms that were left, if it had not fired.
+    /// Cancels a timer that sends. Returns the ms that were left and the destination, if it had not fired.
     #[inline]
     pub fn cancel_send(&self, handle: Handle) -> Option<(u64, Term)> {
         let node = self.find(handle)?;
@@ -262,7 +263,7 @@ impl Wheels {
         }
     }
 
-    /// Cancels a receive timer: for the thread alone that runs its process.
+    /// Cancels a receive timer. Only for the thread that runs its process.
     #[inline]
     fn cancel_receive(&self, handle: Handle) {
         let Some(node) = self.find(handle) else { return };
@@ -278,7 +279,7 @@ impl Wheels {
         }
     }
 
-    /// The caller took the claim of this node, and what it carried.
+    /// The caller took the claim of this node and what it carried: takes the node off its list and frees it, or has the owner do so.
     #[inline]
     fn discard(&self, node: &Node) {
         let seat = &self.seats[node.wheel.get() as usize];
@@ -292,7 +293,7 @@ impl Wheels {
         }
     }
 
-    /// Of a timer that is to send: the ms that are left, and whom it is for.
+    /// Returns the ms that are left of a timer that sends, and its destination.
     pub fn read_send(&self, handle: Handle) -> Option<(u64, Term)> {
         let node = self.find(handle)?;
         node.claim.seen().filter(|&seen| seen == (handle.generation.get(), node::SEND))?;
@@ -301,7 +302,7 @@ impl Wheels {
         Some((left(deadline), dest))
     }
 
-    /// For the owner of a wheel: moves time on. Ms until the next look, at most `limit_ms`; 0 if something is due.
+    /// For the owner of a wheel: moves time on. Returns the ms until the next look, at most `limit_ms`; 0 if something is due.
     pub fn look(&self, limit_ms: u64) -> u64 {
         let Some(seat) = MINE.get() else { return limit_ms };
         seat.settle();
@@ -315,19 +316,19 @@ impl Wheels {
         MINE.get().map_or(limit_ms, |seat| seat.wheel().until_next(limit_ms))
     }
 
-    /// For the owner of a wheel: what to do next of what is due.
+    /// For the owner of a wheel: takes the next timer that is due.
     #[inline]
     pub fn next_due(&self) -> Option<(Handle, Action)> {
         let seat = MINE.get()?;
         seat.wheel().next_due(|wheel, node| seat.give_back(wheel, node))
     }
 
-    /// Whether others set timers on wheel `index` that its owner has not seen.
+    /// True if other threads set timers on wheel `index` that its owner has not seen.
     pub fn is_brought(&self, index: usize) -> bool {
         !self.seats[index].brought.is_empty()
     }
 
-    /// Calls `f` for every timer that is to send, with whom.
+    /// Calls `f` for every timer that sends, with its destination.
     pub fn for_each_send(&self, mut f: impl FnMut(Handle, Term)) {
         let mut all = |wheel: u16, directory: &Directory| {
             directory.for_each(|node| {
@@ -344,7 +345,7 @@ impl Wheels {
         all(0, &slab::outside().directory);
     }
 
-    /// Calls `f` with the message of every timer that is to send one. Whoever wants to cancel or fire it waits meanwhile.
+    /// Calls `f` with the message of every timer that sends one. A thread that tries to cancel or fire that timer waits meanwhile.
     pub fn for_each_message(&self, mut f: impl FnMut(Term)) {
         self.for_each_send(|handle, _| {
             if let Some(node) = self.find(handle)
@@ -364,7 +365,7 @@ fn known(generation: u64) -> NonZeroU64 {
     NonZeroU64::new(generation).expect("a generation")
 }
 
-/// Deadlines count one tick more than was asked for: the current one has partly gone by.
+/// The ms left until a deadline. Deadlines count one tick more than was requested, as the current one has partly gone by.
 fn left(deadline_ms: u64) -> u64 {
     deadline_ms.saturating_sub(ticks_ms() + 1)
 }

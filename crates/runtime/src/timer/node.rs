@@ -1,8 +1,8 @@
-//! One timer, and who may touch what of it.
+//! One timer, and which thread may touch which part of it.
 //!
-//! `claim` says whose it is. Who sets a timer has the node to himself until it is open. From then on everybody may read `deadline`
-//! and `dest` (through `Claim::read`), and one, who takes the claim, gets what the timer carries. `next`, `prev` and `place` belong
-//! to the owner of the wheel alone, whoever took the claim: it is the owner who gives the node back.
+//! `claim` says which thread has it. The thread that sets a timer has the node alone until the claim is open. From then on all threads may
+//! read `deadline` and `dest` (through `Claim::read`). One thread takes the claim and gets what the timer carries. `next`, `prev` and
+//! `place` belong to the owner of the wheel alone, whichever thread took the claim: the owner frees the node.
 
 use super::{Action, Handle, known};
 use crate::package::Package;
@@ -13,7 +13,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::null;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Kinds in the claim.
+/// The kinds of timers, in the claim.
 pub const RECEIVE: u64 = 0;
 pub const SEND: u64 = 1;
 pub const RUN: u64 = 2;
@@ -28,17 +28,17 @@ pub union Load {
 pub struct Node {
     pub claim: Claim,
     pub deadline: AtomicU64,
-    /// Whom it is for: a pid's payload, or a destination as a term.
+    /// The receiver: a pid's payload, or a destination as a term.
     dest: AtomicU64,
-    /// Of the pile of those that others cancelled.
+    /// Link of the pile of timers that other threads cancelled.
     pub link: AtomicU64,
     pub next: Cell<*const Node>,
     pub prev: Cell<*const Node>,
-    /// Which list of its wheel it is on: see `wheel`.
+    /// The list of its wheel that it is on: see `wheel`.
     pub place: Cell<u16>,
-    /// Whose wheel. Written before it is open, read by who took it.
+    /// Number of the wheel. Written before the claim is open, read by the thread that took it.
     pub wheel: Cell<u16>,
-    /// Of the slab.
+    /// Its index in the slab.
     pub index: u32,
     load: UnsafeCell<Load>,
 }
@@ -64,10 +64,10 @@ impl Node {
         }
     }
 
-    /// Fills it in, all but the lists. To be followed by `claim.open` with the kind that is returned.
+    /// Fills in everything but the lists. Must be followed by `claim.open` with the kind that is returned.
     ///
     /// # Safety
-    /// The caller has the node to himself, and it carries nothing.
+    /// Only the caller has the node, and it carries nothing.
     #[inline]
     // SAFETY: the contract above.
     pub unsafe fn fill(&self, deadline: u64, action: Action) -> u64 {
@@ -84,7 +84,7 @@ impl Node {
         kind
     }
 
-    /// What it carries.
+    /// Takes out what the timer carries.
     ///
     /// # Safety
     /// The caller took the claim, which said `kind`, and calls this once.
@@ -103,18 +103,18 @@ impl Node {
         }
     }
 
-    /// The name of the timer that is in it.
+    /// The handle of the timer that is in the node.
     pub fn handle(&self) -> Handle {
         Handle { generation: known(self.claim.generation()), index: self.index, wheel: self.wheel.get() }
     }
 
-    /// Of a timer that sends: its destination, if it is still under way.
+    /// The destination of a timer that sends, if it has not fired and is not cancelled.
     #[inline]
     pub fn dest(&self, generation: u64) -> Option<Term> {
         self.claim.read(generation, || self.dest.load(Ordering::Relaxed)).map(Term::from_raw)
     }
 
-    /// Its message in place.
+    /// The message that the timer carries, in place.
     ///
     /// # Safety
     /// The caller holds the claim, which said `SEND`.
@@ -129,5 +129,5 @@ impl Node {
 #[derive(Clone, Copy)]
 pub struct NodeRef(pub *const Node);
 
-// SAFETY: nodes may be looked at by all threads, see above.
+// SAFETY: all threads may look at nodes, as described above.
 unsafe impl Send for NodeRef {}

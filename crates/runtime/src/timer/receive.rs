@@ -1,8 +1,8 @@
 //! The timer of `receive ... after`.
 //!
-//! Nearly all of them are cancelled soon, and their process sets the next one. So a cancelled one that no look at the clock has seen
-//! yet stays on its list, set aside, and is set again by one store. Each look gives those that are aside back, and is the end of all
-//! that a process knows of its place.
+//! Nearly all of these timers are cancelled soon, and their process sets the next one. So a cancelled timer stays on its list, set aside,
+//! until the next look at the clock, and is set again by one store. Each look frees the timers that are aside, and ends all that a process
+//! knows of its timer's place.
 
 use super::node::Node;
 use super::wheel::ASIDE;
@@ -26,7 +26,7 @@ pub enum Phase {
 #[derive(Default)]
 pub struct ReceiveTimer {
     fresh: Fresh,
-    /// A handle, taken apart to be smaller. Its generation: 0 if there is none.
+    /// A handle, in parts to be smaller. The generation is 0 if there is none.
     generation: u64,
     index: u32,
     wheel: u16,
@@ -35,7 +35,7 @@ pub struct ReceiveTimer {
 
 const _: () = assert!(size_of::<ReceiveTimer>() == 32);
 
-/// A node that no look has seen, as long as the thread's `LIST` is this one.
+/// A node that no look has seen, valid as long as the thread's `LIST` is this one.
 pub(super) struct Fresh {
     list: u64,
     node: *const Node,
@@ -45,7 +45,8 @@ const NONE: u64 = 0;
 const LOOKS_BITS: u32 = 48;
 
 thread_local! {
-    /// Which list of fresh timers this thread has: the number of its wheel and of its looks. No two lists have the same.
+    /// The list of fresh timers that this thread has: the number of its wheel, and the number of its looks so far. No two lists have the
+    /// same value.
     static LIST: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
@@ -61,7 +62,7 @@ impl Fresh {
         Fresh { list: LIST.get(), node }
     }
 
-    /// Nobody but the caller, who runs its process, and later the wheel touches it.
+    /// The node, if no look has seen it. Only the caller, which runs its process, and later the wheel touch it.
     #[inline]
     fn node(&self) -> Option<&Node> {
         // SAFETY: it is on the list of this thread's wheel, which only the next look takes it off, and a look changes `LIST`.
@@ -69,17 +70,17 @@ impl Fresh {
     }
 }
 
-/// The thread owns this wheel from now on.
+/// The calling thread owns this wheel from now on.
 pub(super) fn begin(wheel: usize) {
     LIST.set((wheel as u64 + 1) << LOOKS_BITS);
 }
 
-/// The list of fresh ones is about to be emptied.
+/// The list of fresh timers is about to be emptied.
 pub(super) fn looked() {
     LIST.set(LIST.get() + 1);
 }
 
-/// What makes the calling thread the owner of a wheel: a test has one thread be several.
+/// Replaces the value that makes the calling thread the owner of a wheel: a test has one thread be several.
 #[cfg(test)]
 pub(super) fn exchange_list(list: u64) -> u64 {
     LIST.replace(list)
@@ -89,7 +90,7 @@ pub(super) fn exchange_list(list: u64) -> u64 {
 pub(super) const NO_LIST: u64 = u64::MAX;
 
 impl ReceiveTimer {
-    /// For the thread that runs the process, while no timer runs: sets the last one again, if it is still aside.
+    /// For the thread that runs the process, while no timer runs: sets the last one again, if it is still aside. Returns true if so.
     #[inline]
     pub fn set_again(&mut self, ms: u64) -> bool {
         let Some(node) = self.fresh.node() else { return false };
@@ -112,7 +113,7 @@ impl ReceiveTimer {
         *self = ReceiveTimer { fresh, generation: generation.get(), index, wheel, phase: Phase::Runs };
     }
 
-    /// For the thread that runs the process: cancels a timer that no look has seen.
+    /// For the thread that runs the process: sets the running timer aside, if no look has seen it. Returns true if so.
     #[inline]
     pub fn set_aside(&mut self) -> bool {
         if self.phase != Phase::Runs {
@@ -124,7 +125,7 @@ impl ReceiveTimer {
         true
     }
 
-    /// For the thread that runs the process: no timer runs, nor has fired.
+    /// For the thread that runs the process: afterwards no timer runs or has fired.
     pub fn cancel(&mut self, wheels: impl FnOnce() -> &'static Wheels) {
         if self.phase == Phase::Runs && !self.set_aside() {
             self.cancel_old(wheels());
@@ -137,7 +138,7 @@ impl ReceiveTimer {
         if let Some(handle) = self.handle() {
             wheels.cancel_receive(handle);
         }
-        // Back on the thread of its list it must not be set again.
+        // A node of another thread's list must not be set again when the process is back on that thread.
         *self = ReceiveTimer::default();
     }
 
@@ -145,7 +146,7 @@ impl ReceiveTimer {
         NonZeroU64::new(self.generation).map(|generation| Handle { generation, index: self.index, wheel: self.wheel })
     }
 
-    /// The signal of a timer came. It may be of an earlier one, which was cancelled too late.
+    /// The signal of a timer came. It may be that of an earlier one, which was cancelled too late.
     pub fn fired(&mut self, timer: Handle) {
         if self.phase == Phase::Runs && self.handle() == Some(timer) {
             *self = ReceiveTimer { phase: Phase::Fired, ..ReceiveTimer::default() };
@@ -159,7 +160,7 @@ mod tests {
     use crate::time::ticks_ms;
     use crate::timer::Action;
 
-    /// What fires within so many ms, for whom.
+    /// The timer that fires within `limit_ms`, and its process.
     fn due(wheels: &Wheels, limit_ms: u64) -> Option<(Handle, u64)> {
         let end = ticks_ms() + limit_ms;
         while ticks_ms() <= end {
@@ -188,7 +189,7 @@ mod tests {
         timer.fired(first);
         assert_eq!(timer.phase, Phase::Fired);
         timer.cancel(|| unreachable!("it fired"));
-        // Aside when the look comes: it never fires, and its place is another's.
+        // Aside when the look comes: it never fires, and its place is free for another one.
         timer.set(|| wheels, 1, 2);
         let second = timer.handle().unwrap();
         timer.cancel(|| unreachable!("it is set aside"));
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(other.index, second.index);
         timer.set(|| wheels, 1, 10_000);
         assert_ne!(timer.index, second.index);
-        // Set, and looked at: cancelled as any timer.
+        // Set, and seen by a look: it is cancelled like any other timer.
         wheels.look(1);
         timer.cancel(|| wheels);
         assert_eq!(due(wheels, 1000).map(|(_, pid)| pid), Some(2));
@@ -227,7 +228,7 @@ mod tests {
                 });
             });
         };
-        // Runs, and is cancelled there: here its place is not used again.
+        // Runs, and is cancelled on the other thread: its place is not used again here.
         timer.set(|| wheels, 1, 2);
         let first = timer.handle().unwrap();
         elsewhere(true, &mut timer, |timer, wheels| timer.cancel(|| wheels));
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(due(wheels, 1000), timer.handle().map(|timer| (timer, 1)));
         timer.fired(timer.handle().unwrap());
         timer.cancel(|| unreachable!("it fired"));
-        // Aside here, set there on no wheel of the thread's.
+        // Aside here, set by the other thread, which has no wheel.
         timer.set(|| wheels, 1, 2);
         timer.cancel(|| unreachable!("it is set aside"));
         elsewhere(false, &mut timer, |timer, wheels| timer.set(|| wheels, 3, 2));

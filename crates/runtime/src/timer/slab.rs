@@ -1,9 +1,9 @@
-//! Where timers live. A timer is known by the number of its slab, its index there and its generation; all three stand in its
-//! reference, so finding it takes no table by reference and no lock.
+//! The memory of timers. A timer is identified by the number of its slab, its index there and its generation. All three stand in its
+//! reference, so a lookup takes no table by reference and no lock.
 //!
-//! A slab consists of chunks, which its directory finds by index. Only the owner of a slab takes nodes from it and gives them
-//! back; all may look them up. A chunk that is empty is freed once nobody can look at it any more (`qsbr`); what takes its place
-//! begins with generations that were not there before, so that an old reference does not find a new timer.
+//! A slab consists of chunks, which its directory finds by index. Only the owner of a slab takes nodes from it and frees them; all threads
+//! may look them up. An empty chunk is freed once no thread can look at it any more (`qsbr`). The chunk that takes its place begins with
+//! generations that were not there before, so an old reference does not find a new timer.
 
 use super::node::{Node, NodeRef};
 use crate::locks::Class;
@@ -17,13 +17,13 @@ use std::sync::{Mutex, OnceLock};
 pub const CHUNK_NODES: usize = 512;
 const PAGE_CHUNKS: usize = 1024;
 const PAGES: usize = 256;
-/// No index is as large as this.
+/// All indices are below this.
 pub const NODES: usize = CHUNK_NODES * PAGE_CHUNKS * PAGES;
 
 #[repr(C)]
 pub struct Chunk {
     nodes: [Node; CHUNK_NODES],
-    /// All that follows is the owner's. Free ones, linked by `next`.
+    /// What follows is touched by the owner alone. The first free node; they are linked by `next`.
     free: Cell<*const Node>,
     used: Cell<usize>,
     next: Cell<*const Chunk>,
@@ -31,7 +31,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// With all nodes free, the first one first.
+    /// A chunk whose nodes are all free, the first one first.
     fn new(base: u32, generation: u64) -> Box<Chunk> {
         let nodes = std::array::from_fn(|i| Node::new(base + i as u32, generation));
         let chunk =
@@ -52,13 +52,13 @@ impl Chunk {
 
 struct Entry {
     chunk: AtomicPtr<Chunk>,
-    /// What the next chunk begins with. The owner's.
+    /// The generation that the next chunk here begins with. Touched by the owner alone.
     generation: AtomicU64,
 }
 
 type Page = [Entry; PAGE_CHUNKS];
 
-/// Which chunk has which index.
+/// Finds chunks by index.
 pub struct Directory {
     pages: [AtomicPtr<Page>; PAGES],
     /// All indices have these bits.
@@ -74,12 +74,12 @@ impl Directory {
     #[inline]
     pub fn find(&self, index: u32) -> Option<&Node> {
         let number = (index & !self.mark) as usize / CHUNK_NODES;
-        // Acquire, both: pair with the exchanges in `entry` and `put`.
+        // Acquire, both: paired with the exchanges in `entry` and `chunk`.
         let page = self.pages.get(number / PAGE_CHUNKS)?.load(Ordering::Acquire);
         // SAFETY: pages stay for good.
         let entry = unsafe { &page.as_ref()?[number % PAGE_CHUNKS] };
         let chunk = entry.chunk.load(Ordering::Acquire);
-        // SAFETY: a chunk that was in the directory lives until all who could see it have been quiescent.
+        // SAFETY: a chunk that was in the directory lives until all threads that could see it have been quiescent.
         Some(unsafe { &chunk.as_ref()?.nodes[index as usize % CHUNK_NODES] })
     }
 
@@ -104,12 +104,12 @@ impl Directory {
             let fresh: Box<Page> =
                 Box::new(std::array::from_fn(|_| Entry { chunk: AtomicPtr::new(null_mut()), generation: AtomicU64::new(generation) }));
             let fresh = Box::into_raw(fresh);
-            // Release: who sees the page sees what is in it.
+            // Release: a thread that sees the page sees its contents.
             match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => page = fresh,
                 Err(other) => {
                     page = other;
-                    // SAFETY: nobody else saw it.
+                    // SAFETY: no other thread saw it.
                     drop(unsafe { Box::from_raw(fresh) });
                 }
             }
@@ -118,7 +118,7 @@ impl Directory {
         unsafe { &(&*page)[number as usize % PAGE_CHUNKS] }
     }
 
-    /// The chunk of that number, new if there is none.
+    /// The chunk of that number; a new one if there is none.
     pub fn chunk(&self, number: u32) -> *const Chunk {
         let entry = self.entry(number);
         let found = entry.chunk.load(Ordering::Acquire);
@@ -126,18 +126,18 @@ impl Directory {
             return found;
         }
         let fresh = Box::into_raw(Chunk::new((number * CHUNK_NODES as u32) | self.mark, entry.generation.load(Ordering::Relaxed)));
-        // Release: who sees the chunk sees what is in it.
+        // Release: a thread that sees the chunk sees its contents.
         match entry.chunk.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => fresh,
             Err(other) => {
-                // SAFETY: nobody else saw it.
+                // SAFETY: no other thread saw it.
                 drop(unsafe { Box::from_raw(fresh) });
                 other
             }
         }
     }
 
-    /// Frees a chunk that is not used.
+    /// Frees an unused chunk after no thread can look at it any more.
     ///
     /// # Safety
     /// The caller owns the slab, and no node of the chunk is on any list.
@@ -161,7 +161,7 @@ impl Drop for Directory {
             if page.is_null() {
                 continue;
             }
-            // SAFETY: nobody else has the directory any more; pages and chunks came from boxes.
+            // SAFETY: no other thread has the directory; pages and chunks came from boxes.
             unsafe {
                 for entry in &mut *page {
                     let chunk = *entry.chunk.get_mut();
@@ -175,34 +175,34 @@ impl Drop for Directory {
     }
 }
 
-/// A chunk that is in no directory any more.
+/// A chunk that is not in a directory any more.
 struct Parting(*mut Chunk);
 
-// SAFETY: it belongs to whoever has this.
+// SAFETY: it belongs to the thread that has this.
 unsafe impl Send for Parting {}
 
 impl Parting {
     fn free(self) {
-        // SAFETY: it came from a box, and nobody can look at it any more.
+        // SAFETY: it came from a box, and no thread can look at it any more.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
-/// The slab of those who own none: any number of threads take from it, and the owners of wheels give back.
+/// The slab for threads that own none. Any number of threads take from it, and the owners of wheels give back.
 pub struct Outside {
     pub directory: Directory,
-    /// Who has this is the slab's owner for the moment.
+    /// The thread that holds this lock owns the slab.
     slab: Mutex<Shared>,
-    /// Given back while another thread had the slab: for who has it next. An owner of a wheel does not wait.
+    /// Nodes that were given back while another thread had the slab, for the next one that has it: an owner of a wheel does not wait.
     free: Stack<NodeRef>,
 }
 
 struct Shared(Slab);
 
-// SAFETY: its chunks belong to nobody else, and only one thread at a time has it, by the lock.
+// SAFETY: its chunks are in no other slab, and one thread at a time has it, by the lock.
 unsafe impl Send for Shared {}
 
-/// In the index of its nodes.
+/// This bit is set in the index of its nodes.
 pub const OUTSIDE: u32 = NODES as u32;
 
 pub fn outside() -> &'static Outside {
@@ -215,14 +215,14 @@ impl Outside {
         Outside { directory: Directory::new(OUTSIDE), slab: Mutex::new(Shared(Slab::new())), free: Stack::default() }
     }
 
-    /// A node for the caller alone. None if there are too many.
+    /// Takes a node for the caller. None if there are too many.
     pub fn take(&self) -> Option<*const Node> {
         let mut shared = Class::OutsideTimers.lock(&self.slab);
         self.sort_in(&mut shared.0);
         shared.0.take(&self.directory)
     }
 
-    /// Its timer is over: any thread may have it next.
+    /// Frees a node whose timer is over: any thread may take it next.
     pub fn give_back(&self, node: &Node) {
         match self.slab.try_lock() {
             Ok(mut shared) => {
@@ -249,13 +249,13 @@ impl Outside {
 
 /// The owner's side of a slab.
 pub struct Slab {
-    /// Chunks with free nodes.
+    /// The first of the chunks with free nodes.
     room: *const Chunk,
-    /// One chunk may be empty: else two timers at its edge would make and free it all the time.
+    /// True if one chunk is empty. It is kept: otherwise two timers at its edge could allocate and free it all the time.
     spare: bool,
     /// Numbers of chunks that were freed.
     vacant: Vec<u32>,
-    /// Chunks so far.
+    /// Number of chunks so far, freed ones included.
     count: u32,
 }
 
@@ -264,7 +264,7 @@ impl Slab {
         Slab { room: null(), spare: false, vacant: Vec::new(), count: 0 }
     }
 
-    /// A node for the caller alone. None if there are too many.
+    /// Takes a node for the caller. None if there are too many.
     #[inline]
     pub fn take(&mut self, directory: &Directory) -> Option<*const Node> {
         if self.room.is_null() {
@@ -299,19 +299,19 @@ impl Slab {
             None => return None,
         };
         self.room = directory.chunk(number);
-        // Not an empty one: it is about to be used.
+        // It does not stay empty: it is about to be used.
         self.spare = true;
         Some(())
     }
 
-    /// Gives a node back that is done with and on no list.
+    /// Frees a node that is not used any more and is on no list.
     #[inline]
     pub fn give_back(&mut self, directory: &Directory, node: *const Node) {
         let chunk = Chunk::of(node);
         // SAFETY: the node and its chunk are ours.
         unsafe {
             if !(*node).claim.renew() {
-                // It counts as used for good.
+                // It counts as used forever: its generations are used up.
                 return;
             }
             let chunk = &*chunk;
@@ -359,8 +359,8 @@ impl Slab {
         self.count as usize - self.vacant.len()
     }
 
-    /// What must be true of it: the chunks on the list are those of the directory with a free node, each linked both ways, each has as many
-    /// free nodes as it says, and `spare` tells whether one of them is empty. How many nodes are in use.
+    /// Checks the invariants: the chunks on the list are those of the directory with a free node, each linked both ways; each has as many
+    /// free nodes as it says; and `spare` says if one of them is empty. Returns the number of nodes in use.
     #[cfg(test)]
     pub fn check(&self, directory: &Directory) -> usize {
         let (mut listed, mut prev, mut at, mut empty) = (std::collections::HashSet::new(), null(), self.room, 0);

@@ -220,7 +220,7 @@ fn fire(wheels: &Wheels, fired: &Mutex<Vec<u64>>) {
 }
 
 #[test]
-fn each_timer_is_fired_or_cancelled_once_whoever_tries() {
+fn each_timer_is_fired_or_cancelled_once_by_one_of_all_that_try() {
     const OWNERS: usize = 2;
     const OTHERS: usize = 3;
     const EACH: u64 = 20_000;
@@ -229,7 +229,7 @@ fn each_timer_is_fired_or_cancelled_once_whoever_tries() {
     let cancelled: &'static Mutex<Vec<u64>> = Box::leak(Box::default());
     let done: &'static AtomicUsize = Box::leak(Box::default());
     let number: &'static AtomicU64 = Box::leak(Box::default());
-    // Everybody sets timers, keeps some handles, and sends the others to the next thread, which tries to cancel them as well.
+    // Each thread sets timers, keeps some handles, and sends the others to the next thread, which tries to cancel them as well.
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..OWNERS + OTHERS).map(|_| channel::<(Handle, u64)>()).unzip();
     let threads: Vec<_> = receivers
         .into_iter()
@@ -253,7 +253,7 @@ fn each_timer_is_fired_or_cancelled_once_whoever_tries() {
                     let mine = number.fetch_add(1, Ordering::Relaxed);
                     let handle = set(wheels, ticks_ms() + i % 5, mine);
                     if i % 2 == 0 {
-                        // Who is done takes no more.
+                        // A thread that is done receives no more.
                         let _ = next.send((handle, mine));
                     }
                     if i % 3 == 0 {

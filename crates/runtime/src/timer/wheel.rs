@@ -1,9 +1,10 @@
-//! A hierarchical wheel: 1 ms ticks, 5 levels of 256 slots (2^40 ms; farther ones wait in the last level and are placed again when
-//! they come up). Setting and cancelling are O(1); time goes from one slot in use to the next. It belongs to one thread.
+//! A hierarchical timer wheel: ticks of 1 ms, 5 levels of 256 slots (2^40 ms; timers farther away wait in the last level and are placed
+//! again when their slot comes up). Setting and cancelling are O(1), and time goes from one used slot to the next. It belongs to one
+//! thread.
 //!
-//! Two more lists are beside the slots. `FRESH` are receive timeouts without a deadline yet: most are cancelled soon, so the clock
-//! is not read for each of them but when time is looked at next, from where their time then counts (never early, and no later than
-//! that look). `DUE` are those whose time has come and that were not fired yet.
+//! There are two more lists. `FRESH` has receive timeouts without a deadline yet. Most are cancelled soon, so the clock is not read for
+//! each of them but at the next look at time, and their time counts from there (never early, and no later than that look). `DUE` has timers
+//! whose time has come and that were not fired yet.
 
 use super::node::Node;
 use super::slab::{Directory, Slab};
@@ -17,24 +18,25 @@ const LEVELS: usize = 5;
 
 /// Places of nodes: level * SLOTS + slot, or one of these.
 pub const FRESH: u16 = (LEVELS * SLOTS) as u16;
-/// Instead of a deadline on that list: cancelled, to be given back unless it is set again before.
+/// Stands for the deadline of a node on the `FRESH` list that was cancelled: the node is freed at the next look unless it is set again
+/// before.
 pub const ASIDE: u64 = u64::MAX;
 const DUE: u16 = FRESH + 1;
 const LISTS: usize = DUE as usize + 1;
-/// On no list.
+/// The node is on no list.
 const LOOSE: u16 = LISTS as u16;
-/// Set by another thread; it has not come yet.
+/// The node was set by another thread and has not arrived yet.
 pub const COMING: u16 = LOOSE + 1;
-/// The same, and taken meanwhile.
+/// As `COMING`, and its claim was taken meanwhile.
 const COMING_TAKEN: u16 = COMING + 1;
 
 pub struct Wheel {
     pub slab: Slab,
-    /// The first of each list. Lists are rings.
+    /// The first node of each list. Lists are rings.
     first: Box<[*const Node; LISTS]>,
     occupied: [[u64; SLOTS / 64]; LEVELS],
     now: u64,
-    /// On the lists.
+    /// Number of nodes on the lists.
     count: usize,
 }
 
@@ -43,7 +45,7 @@ impl Wheel {
         Wheel { slab: Slab::new(), first: Box::new([null(); LISTS]), occupied: [[0; SLOTS / 64]; LEVELS], now: 0, count: 0 }
     }
 
-    /// Puts an open node of this wheel where it belongs.
+    /// Puts an open node of this wheel on the list where it belongs.
     #[inline]
     pub fn link(&mut self, node: &Node) {
         let deadline = node.deadline.load(Ordering::Relaxed).max(self.now + 1);
@@ -55,7 +57,7 @@ impl Wheel {
         self.append(node, (level * SLOTS + slot) as u16);
     }
 
-    /// The same for a receive timeout, whose deadline is still the time from now on.
+    /// As `link`, for a receive timeout whose deadline is still relative to the next look.
     #[inline]
     pub fn link_fresh(&mut self, node: &Node) {
         self.append(node, FRESH);
@@ -107,7 +109,7 @@ impl Wheel {
         }
     }
 
-    /// A node of this wheel whose claim somebody took: off its list. True if it is to be given back now.
+    /// Takes a node of this wheel whose claim was taken off its list. True if it must be freed now.
     #[inline]
     pub fn remove(&mut self, node: &Node) -> bool {
         match node.place.get() {
@@ -121,7 +123,7 @@ impl Wheel {
         true
     }
 
-    /// A node that another thread set has come. False if it is to be given back now.
+    /// A node that another thread set has arrived. False if it must be freed now.
     pub fn arrived(&mut self, node: &Node) -> bool {
         if node.place.get() == COMING_TAKEN {
             return false;
@@ -130,7 +132,7 @@ impl Wheel {
         true
     }
 
-    /// Puts the list of `place` before `f`, one by one, off the list.
+    /// Empties the list of `place`: takes its nodes off one by one and calls `f` with each.
     fn empty(&mut self, place: usize, mut f: impl FnMut(&mut Wheel, &Node)) {
         let first = std::mem::replace(&mut self.first[place], null());
         let mut node = first;
@@ -143,7 +145,7 @@ impl Wheel {
         }
     }
 
-    /// Moves time on to `now`: what is due by then waits to be fired.
+    /// Moves time on to `now`. Timers that are due by then go on the `DUE` list.
     pub fn advance(&mut self, now: u64, give_back: impl Fn(&mut Wheel, &Node)) {
         while let Some(at) = self.next_event()
             && at <= now
@@ -180,7 +182,7 @@ impl Wheel {
         });
     }
 
-    /// The first tick at which a slot in use comes up.
+    /// The first tick at which a used slot comes up.
     fn next_event(&self) -> Option<u64> {
         let mut first = None;
         for (level, occupied) in self.occupied.iter().enumerate() {
@@ -194,7 +196,7 @@ impl Wheel {
         first
     }
 
-    /// Ms until something is to be done, at most `limit`.
+    /// Milliseconds until something must be done, at most `limit`.
     pub fn until_next(&self, limit: u64) -> u64 {
         if !self.first[DUE as usize].is_null() {
             return 0;
@@ -202,14 +204,14 @@ impl Wheel {
         self.next_event().map_or(limit, |at| (at - self.now).min(limit))
     }
 
-    /// The next one that is due and that nobody cancelled, and what it does.
+    /// Takes the next timer that is due and was not cancelled. Returns its handle and action.
     #[inline]
     pub fn next_due(&mut self, give_back: impl FnOnce(&mut Wheel, &Node)) -> Option<(Handle, Action)> {
         loop {
             // SAFETY: nodes on our lists are alive.
             let node = unsafe { self.first[DUE as usize].as_ref()? };
             self.unlink(node);
-            // If it was cancelled it comes by the pile, and is given back then.
+            // If it was cancelled it is on the pile, and is freed from there.
             if let Some((generation, kind)) = node.claim.seen()
                 && node.claim.take(generation, kind)
             {
@@ -226,8 +228,8 @@ impl Wheel {
         self.count == 0
     }
 
-    /// What must be true of it: each list is a ring, linked both ways, of nodes that say they are there; a slot is marked if it has a list;
-    /// all lists together have as many nodes as it says; none is in a slot whose time has passed.
+    /// Checks the invariants: each list is a ring, linked both ways, of nodes that say they are there; a slot is marked if it has a list;
+    /// all lists together have `count` nodes; none is in a slot whose time has passed.
     #[cfg(test)]
     pub fn check(&self) {
         let mut count = 0;
@@ -254,14 +256,14 @@ impl Wheel {
         assert_eq!(count, self.count);
     }
 
-    /// A node for the caller alone.
+    /// Takes a node of the slab for the caller.
     #[inline]
     pub fn take_node(&mut self, directory: &Directory) -> Option<*const Node> {
         self.slab.take(directory)
     }
 }
 
-/// How far it is from a slot to the next one in use, itself last.
+/// The distance from a slot to the next used one. The slot itself is the last one considered.
 #[inline]
 fn next_after(occupied: &[u64; SLOTS / 64], slot: usize) -> Option<usize> {
     let from = (slot + 1) & (SLOTS - 1);

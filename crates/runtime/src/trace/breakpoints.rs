@@ -1,9 +1,9 @@
-//! Traced functions.
+//! Breakpoints of traced functions.
 //!
-//! A function that is traced locally has an operation of ours in its first code cell; what stood there is kept and run behind it
-//! (whatever the loader fused into it: the cells behind are untouched). A global call is traced where calls through the export
-//! go: its entry is a trampoline, cells with an operation of ours that goes on at the function. Cells are written with one
-//! aligned store while others run them; who has read the old or new one runs that.
+//! A function that is traced locally has an operation of tracing in its first code cell. The operation that stood there is kept and run
+//! after it (also one that the loader fused from several, as the cells after it are unchanged). A global call is traced on the way through
+//! the export: its entry is a trampoline, cells with an operation of tracing that continues at the function. A cell is written with one
+//! aligned store while other threads run it, and a thread runs the old or the new operation, whichever it read.
 
 use crate::code::{self, Instance};
 use crate::process::Process;
@@ -19,17 +19,17 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// What becomes of call tracing.
+/// A change of call tracing.
 #[derive(Clone)]
 pub enum CallChange {
     Local(Option<Arc<Spec>>),
-    /// Takes everything else away.
+    /// Removes all other tracing of the function.
     Global(Option<Arc<Spec>>),
     NotLocal,
     NotGlobal,
 }
 
-/// What `trace_pattern` asks for. None: leave as it is; Some(None): take away.
+/// The change that `trace_pattern` requests. None: leave as it is; Some(None): remove.
 #[derive(Clone, Default)]
 pub struct Request {
     pub call: Option<CallChange>,
@@ -39,7 +39,7 @@ pub struct Request {
     pub memory: Option<Counting>,
 }
 
-/// What becomes of the call counter.
+/// A change of the call counter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
     Start,
@@ -48,7 +48,7 @@ pub enum Counting {
     Restart,
 }
 
-/// What one session has set on a function.
+/// The settings of one session on a function.
 #[derive(Clone)]
 pub struct Setting {
     pub session: Arc<Session>,
@@ -110,10 +110,10 @@ pub struct Breakpoint {
     /// The operation that belongs into the first cell.
     pub original: u64,
     is_native: bool,
-    /// Calls go to the error handler's `breakpoint/3`, which is where the debugger waits (`erts_debug:breakpoint/2`).
-    /// Release in `debug`, Acquire where the engine asks.
+    /// True if calls go to the error handler's `breakpoint/3`, which is where the debugger waits (`erts_debug:breakpoint/2`). Release in
+    /// `debug`, Acquire where the engine reads it.
     pub debugged: AtomicBool,
-    /// A list that is replaced, never changed: calls read it without a lock.
+    /// A list that is replaced as a whole and never changed: calls read it without a lock.
     settings: AtomicPtr<Vec<Setting>>,
 }
 
@@ -129,7 +129,7 @@ impl Breakpoint {
         }
     }
 
-    /// At a cell that is no function's: its own address is what it says to belong there.
+    /// A breakpoint at a cell that is not of a function. It says that the cell's own address belongs there.
     #[cfg(test)]
     pub(super) fn of_nothing(entry: usize) -> Breakpoint {
         let mfa = Mfa { module: heddle_term::Atom::from_index(0), function: heddle_term::Atom::from_index(0), arity: 0 };
@@ -137,13 +137,13 @@ impl Breakpoint {
         Breakpoint { mfa, entry, original: entry as u64, is_native: false, debugged: AtomicBool::new(false), settings }
     }
 
-    /// Valid until the caller's slice ends.
+    /// The settings of all sessions. Valid until the caller's slice ends.
     pub fn settings(&self) -> &[Setting] {
         // SAFETY: a list that was replaced is only freed after the slices of its readers.
         unsafe { &*self.settings.load(Ordering::Acquire) }
     }
 
-    /// Writers come one at a time.
+    /// Replaces the settings by changed ones. Only one writer at a time may call it.
     fn update(&self, change: impl FnOnce(&mut Vec<Setting>)) {
         let mut new = self.settings().to_vec();
         change(&mut new);
@@ -153,9 +153,9 @@ impl Breakpoint {
         qsbr::retire(move || drop(old));
     }
 
-    /// The tracer of `meta` is gone: nobody is told any more.
+    /// The tracer of `meta` is gone: removes it from the settings.
     fn forget_tracer(&self, session: u64, tracer: Term) {
-        // A change that is under way will do, or the next call finds it out again: a call does not wait.
+        // A concurrent change will do it, or the next call finds it out again: a call does not wait.
         let Ok(_one) = CHANGES.try_lock() else { return };
         self.update(|all| {
             for setting in all.iter_mut().filter(|s| s.session.id == session) {
@@ -171,18 +171,18 @@ impl Breakpoint {
 
 impl Drop for Breakpoint {
     fn drop(&mut self) {
-        // SAFETY: nobody reads it any more.
+        // SAFETY: no thread reads it any more.
         drop(unsafe { Box::from_raw(*self.settings.get_mut()) });
     }
 }
 
-/// Some native has a breakpoint: calls in place look whether it is theirs.
+/// True if some native has a breakpoint: then calls in place check if it is the native that they call.
 pub static NATIVES_TRACED: AtomicBool = AtomicBool::new(false);
-/// How many have.
+/// Number of natives with a breakpoint.
 static NATIVES: AtomicUsize = AtomicUsize::new(0);
-/// By address of the export. Trampolines live for ever, as a process may have read one.
+/// Trampolines by address of the export. They are never freed, as a process may have read one.
 static TRAMPOLINES: LazyLock<Mutex<HashMap<usize, &'static [AtomicU64; 6]>>> = LazyLock::new(Default::default);
-/// Changes are made one at a time.
+/// Taken for each change, so only one is made at a time.
 static CHANGES: Mutex<()> = Mutex::new(());
 
 /// A function that may be traced.
@@ -242,7 +242,7 @@ pub fn setting(target: &Target, session: u64) -> Option<Setting> {
     entries::find(target.entry)?.settings().iter().find(|s| s.session.id == session).cloned()
 }
 
-/// Those of the targets that the session has set something on.
+/// Returns the targets that the session has set something on.
 pub fn traced_in(targets: &[Target], session: u64) -> Vec<Target> {
     targets.iter().filter(|t| setting(t, session).is_some()).copied().collect()
 }
@@ -255,11 +255,11 @@ pub fn sessions_of(target: &Target) -> Vec<Arc<Session>> {
 
 /// The first cell of a function as others may be running it.
 fn cell<'a>(entry: usize) -> &'a AtomicU64 {
-    // SAFETY: entries are cells of loaded code, which the table keeps until it is told otherwise (`forget_code`).
+    // SAFETY: entries are cells of loaded code, which the table keeps until `forget_code`.
     unsafe { &*(entry as *const AtomicU64) }
 }
 
-/// Sets what `request` says on all of `targets`.
+/// Applies `request` to all of `targets`.
 pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
     let _one = CHANGES.lock().unwrap();
     let _guard = qsbr::guard();
@@ -287,7 +287,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
             if request.call.is_none()
                 && (matches!(request.meta, Some(Some(_))) || starts(request.count) || starts(request.time) || starts(request.memory))
             {
-                // Whatever hangs on the function itself ends the tracing of global calls.
+                // Any tracing of the function itself ends the tracing of global calls.
                 setting.call = setting.call.take().filter(|(local, _)| *local);
             }
             if let Some(meta) = &request.meta {
@@ -297,7 +297,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                 None => {}
                 Some(Counting::Off) => setting.count = None,
                 Some(Counting::Start) => match &setting.count {
-                    // Counts from the start again.
+                    // An existing counter starts again at 0.
                     Some(counter) => counter.restart(),
                     None => setting.count = Some(Arc::default()),
                 },
@@ -320,7 +320,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
     }
 }
 
-/// Writers come one at a time.
+/// The breakpoint of a function, made if there is none. Only one writer at a time may call it.
 fn known_or_new<'a>(target: &Target) -> &'a Breakpoint {
     if let Some(known) = entries::find(target.entry) {
         return known;
@@ -333,8 +333,7 @@ fn known_or_new<'a>(target: &Target) -> &'a Breakpoint {
     entries::find(target.entry).expect("just put there")
 }
 
-/// Sends calls of the functions to the error handler, or lets them run again. How many functions there were: natives stay as
-/// they are.
+/// Sends calls of the functions to the error handler, or lets them run again. Returns the number of functions. Natives stay as they are.
 pub fn debug(targets: &[Target], on: bool) -> usize {
     let _one = CHANGES.lock().unwrap();
     let _guard = qsbr::guard();
@@ -364,15 +363,15 @@ fn meter(meter: &mut Option<Arc<Meter>>, change: Option<Counting>) {
     }
 }
 
-/// Makes code agree with the settings. Without any, the breakpoint goes.
+/// Makes the code agree with the settings. Without any, the breakpoint is removed.
 fn install(breakpoint: &Breakpoint) {
     let cells = CELLS.get().expect("engine started");
     let settings = breakpoint.settings();
     let debugged = breakpoint.debugged.load(Ordering::Acquire);
     let (local, global) = (debugged || settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global));
-    // A native has one way in, so its own code tells of both.
+    // A native has only one entry, so its own code reports both kinds of calls.
     let patched = local || (global && breakpoint.is_native);
-    // Release: who sees the operation finds the breakpoint.
+    // Release: a thread that sees the operation finds the breakpoint.
     cell(breakpoint.entry).store(if patched { cells.breakpoint } else { breakpoint.original }, Ordering::Release);
     if !breakpoint.is_native {
         redirect(breakpoint, global, cells.trampoline);
@@ -419,7 +418,7 @@ pub fn forget_session(session: u64) {
     }
 }
 
-/// The code is no longer the module's current version: nothing of it is traced any more.
+/// The code is no longer the module's current version: its functions are not traced any more.
 pub fn forget_code(instance: &Instance) {
     let _one = CHANGES.lock().unwrap();
     let _guard = qsbr::guard();
@@ -430,7 +429,7 @@ pub fn forget_code(instance: &Instance) {
     }
 }
 
-/// New code became current: it gets what sessions have for code to be loaded.
+/// New code became current: applies the requests that sessions have for code to be loaded.
 pub fn code_loaded(instance: &Instance) {
     if !sessions::ANY_NEW.load(Ordering::Acquire) {
         return;
@@ -448,12 +447,12 @@ pub fn at<'a>(entry: *const u64) -> Option<&'a Breakpoint> {
     entries::find(entry as usize)
 }
 
-/// Whether somebody is told of its calls, or would be.
+/// True if its calls may have to be reported to a tracer.
 pub fn tells(breakpoint: &Breakpoint) -> bool {
     breakpoint.settings().iter().any(|s| s.call.is_some() || s.meta.is_some())
 }
 
-/// Counts a call of `p` that nobody is told of otherwise; false: there is more to do.
+/// Counts a call of `p` that is not reported to any tracer. Returns false if there is more to do.
 #[inline]
 pub fn only_counted(p: &Process, breakpoint: &Breakpoint, through_export: bool) -> bool {
     // Relaxed: see `events::on`.
@@ -471,12 +470,12 @@ pub fn only_counted(p: &Process, breakpoint: &Breakpoint, through_export: bool) 
 /// A frame to push: kind, session, tracer (see `frames`).
 pub type Push = (Kind, Term, Term);
 
-/// `p` calls the function with these arguments. Tells whoever is to hear, and says which frames go on the stack, the first one
+/// `p` calls the function with these arguments. Reports the call to all its tracers. Returns the frames to push on the stack, the first one
 /// first.
 pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, arguments: &[Term]) -> Vec<Push> {
     let mut pushes = Vec::new();
     for s in breakpoint.settings() {
-        // In the order in which stock tells of what a function has: its call, then `meta`, then what is counted.
+        // In the order of stock's reports for one function: its call, then `meta`, then counters.
         if !p.sensitive {
             if let Some((local, program)) = &s.call
                 && (*local != through_export || breakpoint.is_native)
@@ -541,10 +540,10 @@ fn call(
         return;
     }
     let session = session_term(s.session.id);
-    // What the specification did may have changed the flags.
+    // The specification's actions may have changed the flags.
     let now = tracees::flags_in(p.pid(), s.session.id).map_or(0, |(f, _)| f);
     if now & flags::SILENT == 0 && verdict.tell {
-        // A call that switches tracing off is told of still.
+        // A call whose specification switches tracing off is still reported.
         tell(
             p,
             &t.tracer,

@@ -7,12 +7,12 @@ use crate::{proctab, sched, time};
 use heddle_term::{Atom, Heap, Term, etf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-/// Is there (still) such a process or port?
+/// True if there is such a process or port.
 pub fn is_there(tracer: Term) -> bool {
     (tracer.is_local_pid() || tracer.is_local_port()) && proctab::find(tracer).is_some()
 }
 
-/// Is the tracer of this tracee there? If not, the trace ends.
+/// True if the tracer of this tracee is there, and is not the tracee. If it is gone, the trace ends.
 pub fn check(tracee: u64, t: &Traced) -> bool {
     if is_there(t.tracer) {
         return t.tracer != Term::local_pid(tracee);
@@ -23,12 +23,12 @@ pub fn check(tracee: u64, t: &Traced) -> bool {
     false
 }
 
-/// Sends `{trace, Tracee, Parts...}`, with `extra` behind the parts. The terms are copied.
+/// Sends `{trace, Tracee, Parts...}`, with `extra` after the parts. The terms are copied.
 pub fn emit(tracee: Term, t: &Traced, parts: &[Term], extra: Option<Term>) {
     message(tracee, t.tracer, t.flags, parts, extra);
 }
 
-/// Functions with a tracer of their own (`meta`): always with a time.
+/// As `emit`, with tracer and timestamp flags given: functions with a tracer of their own (`meta`) always send a time.
 pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Option<Term>) {
     let mut heap = Heap::new();
     let mut all = Vec::with_capacity(parts.len() + 5);
@@ -48,7 +48,7 @@ pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Opti
     heap.clear();
 }
 
-/// Sends a copy of the message: to a process as it is, to a port as bytes.
+/// Sends a copy of the message: to a process as a term, to a port as bytes.
 pub fn deliver(tracer: Term, message: Term) {
     if tracer.is_local_port() {
         let bytes = etf::encode(message, &etf::EncodeOptions::default());
@@ -58,7 +58,7 @@ pub fn deliver(tracer: Term, message: Term) {
     }
 }
 
-/// The flag `cpu_timestamp`, which counts for everything that is traced.
+/// The flag `cpu_timestamp`, which applies to everything that is traced.
 pub static CPU_TIMESTAMPS: AtomicBool = AtomicBool::new(false);
 static LAST_NOW: AtomicI64 = AtomicI64::new(0);
 
@@ -69,7 +69,7 @@ pub fn timestamp(heap: &mut Heap, how: u32) -> Term {
         return heap.tuple(&parts);
     }
     if how & flags::TIMESTAMP != 0 {
-        // As erlang:now/0 counts: each is later than the one before.
+        // Each is later than the one before, as with erlang:now/0.
         let us = time::system_ns() / 1000;
         let last = LAST_NOW.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(us.max(last + 1))).unwrap_or(us);
         let us = us.max(last + 1);

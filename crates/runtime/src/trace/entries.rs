@@ -1,7 +1,7 @@
-//! Breakpoints by the entry of their function, as the engine asks for them: readers take no lock and write nothing.
+//! Finds breakpoints by the entry of their function, for the engine: readers take no lock and write nothing.
 //!
-//! Open addressing. Writers are serialised by their caller; what they take out is freed when no reader can hold it any more, which
-//! is when every scheduler has finished the slice that it was in (`qsbr`).
+//! A hash table with open addressing. Its caller serialises the writers. What they remove is freed when no reader can have it any more,
+//! which is when every scheduler has finished the slice that it was in (`qsbr`).
 
 use crate::qsbr;
 use crate::trace::breakpoints::Breakpoint;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 #[derive(Default)]
 struct Slot {
-    /// The entry; 0 = free, `GONE` = taken out.
+    /// The entry; 0 = free, `GONE` = removed.
     entry: AtomicUsize,
     breakpoint: AtomicPtr<Breakpoint>,
 }
@@ -37,7 +37,7 @@ impl Index {
     }
     fn find(&self, entry: usize) -> Option<&Slot> {
         for slot in self.slots(entry) {
-            // Acquire: pairs with `put`: who sees the entry sees the breakpoint.
+            // Acquire, paired with the Release in `put`: a reader that sees the entry sees the breakpoint.
             match slot.entry.load(Ordering::Acquire) {
                 0 => return None,
                 found if found == entry => return Some(slot),
@@ -54,7 +54,7 @@ impl Index {
 }
 
 static INDEX: AtomicPtr<Index> = AtomicPtr::new(null_mut());
-/// Slots in use, with those taken out. Only writers look.
+/// Number of slots in use, removed ones included. Only writers read it.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
 /// The breakpoint at the entry. Valid until the caller's slice ends.
@@ -64,9 +64,9 @@ pub fn find<'a>(entry: usize) -> Option<&'a Breakpoint> {
     unsafe { INDEX.load(Ordering::Acquire).as_ref()?.find(entry)?.breakpoint.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Adds one whose entry is not there. One writer at a time.
+/// Adds a breakpoint whose entry is not in the table. One writer at a time.
 pub fn insert(entry: usize, breakpoint: Box<Breakpoint>) {
-    // SAFETY: only writers replace the index, and we are the writer.
+    // SAFETY: only writers replace the index, and the caller is the only writer.
     let index = unsafe { INDEX.load(Ordering::Relaxed).as_ref() };
     let used = USED.load(Ordering::Relaxed) + 1;
     let breakpoint = Box::into_raw(breakpoint);
@@ -75,7 +75,7 @@ pub fn insert(entry: usize, breakpoint: Box<Breakpoint>) {
         USED.store(used, Ordering::Relaxed);
         return;
     }
-    // Too full, or full of what is gone: another one, with those that are left.
+    // More than half full, removed entries included: replaces the index by one with the entries that are left.
     let live: Vec<(usize, *mut Breakpoint)> = index.into_iter().flat_map(live).chain([(entry, breakpoint)]).collect();
     let new = Index::new((live.len() * 4).next_power_of_two().max(64).trailing_zeros());
     for &(entry, breakpoint) in &live {
@@ -94,20 +94,20 @@ fn live(index: &Index) -> impl Iterator<Item = (usize, *mut Breakpoint)> {
     index.slots.iter().map(|s| (s.entry.load(Ordering::Relaxed), s.breakpoint.load(Ordering::Relaxed))).filter(|(entry, _)| *entry > GONE)
 }
 
-/// Takes one out. One writer at a time.
+/// Removes a breakpoint. One writer at a time.
 pub fn remove(entry: usize) {
     // SAFETY: as in `insert`.
     let slot = unsafe { INDEX.load(Ordering::Relaxed).as_ref() }.and_then(|i| i.find(entry));
     if let Some(slot) = slot {
         slot.entry.store(GONE, Ordering::Release);
         let breakpoint = slot.breakpoint.load(Ordering::Relaxed);
-        // SAFETY: unlinked above. Who found it before may still look at it: its slot keeps the pointer until then.
+        // SAFETY: unlinked above. A reader that found it before may still read it: its slot keeps the pointer until then.
         let breakpoint = unsafe { Box::from_raw(breakpoint) };
         qsbr::retire(move || drop(breakpoint));
     }
 }
 
-/// All entries. One writer at a time, and no writer meanwhile.
+/// All entries. The caller is the only writer meanwhile.
 pub fn all() -> Vec<usize> {
     // SAFETY: as in `insert`.
     unsafe { INDEX.load(Ordering::Relaxed).as_ref() }.map_or(Vec::new(), |i| live(i).map(|(entry, _)| entry).collect())

@@ -1,4 +1,4 @@
-//! What happens to a process, as its tracers hear it. Callers test `ProcShared::trace` first.
+//! Reports what happens to a process to its tracers. Callers test `ProcShared::trace` first.
 
 use crate::code;
 use crate::process::{ProcShared, Process, Stand};
@@ -9,17 +9,17 @@ use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term};
 use std::sync::atomic::Ordering;
 
-/// True if any of the flags is set: what callers ask before anything else.
+/// True if any of the flags is set. Callers test this before anything else.
 #[inline(always)]
 pub fn on(shared: &ProcShared, wanted: u32) -> bool {
-    // Relaxed: flags set by another thread count from some event on.
+    // Relaxed: flags set by another thread take effect at some later event.
     shared.trace.load(Ordering::Relaxed) & wanted != 0
 }
 
-/// `process_flag(sensitive, _)`; what it was.
+/// `process_flag(sensitive, _)`. Returns the previous value.
 pub fn set_sensitive(p: &mut Process, on: bool) -> Term {
     let shared = p.shared();
-    // Relaxed: only a hint to other threads; what they tell of it at this moment may count as before.
+    // Relaxed: only a hint to other threads. An event that they report now may count as before the change.
     let _ = if on {
         shared.trace.fetch_or(flags::SENSITIVE, Ordering::Relaxed)
     } else {
@@ -33,7 +33,7 @@ fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> {
     tracees::of(pid, wanted).into_iter().filter(move |t| emit::check(pid, t))
 }
 
-/// An event of a process that stands for itself: `{trace, Pid, Tag, Parts...}`.
+/// Reports an event that needs no match specification: `{trace, Pid, Tag, Parts...}`.
 #[cold]
 pub fn event(shared: &ProcShared, wanted: u32, tag: &str, parts: &[Term]) {
     if on(shared, flags::SENSITIVE) {
@@ -54,21 +54,21 @@ pub fn of_process(p: &Process, wanted: u32, tag: &str, parts: &[Term]) {
     }
 }
 
-/// What a session's `send` or `receive` pattern says.
+/// Applies a session's `send` or `receive` pattern. None if the event must not be reported, else the message of the specification, if any.
 fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Option<Option<crate::Package>> {
     match which {
         EventSpec::All => Some(None),
         EventSpec::None => None,
         EventSpec::Matching(program) => {
             let verdict = spec::run(p, Some(&program), &t.session, terms);
-            // What the specification did may have silenced the process.
+            // The specification's actions may have silenced the process.
             let silent = tracees::flags_in(p.pid(), t.session.id).is_some_and(|(now, _)| now & flags::SILENT != 0);
             (verdict.matched && verdict.tell && !silent).then_some(verdict.message)
         }
     }
 }
 
-/// `p` sends; `to` is what the program named, `receiver` who gets it (or NONE: there is nobody).
+/// `p` sends a message. `to` is the destination that the program named, `receiver` the process that gets it (NONE if there is none).
 #[cold]
 pub fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
     if p.sensitive {
@@ -101,7 +101,7 @@ pub fn receive(p: &mut Process, from: Term, message: Term) {
     }
 }
 
-/// Parent made child: both hear of it, and of the link if there is one.
+/// The parent spawned the child: reports that for both, and the link if there is one.
 #[cold]
 pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: bool) {
     tracees::inherit_at_spawn(p.shared(), child);
@@ -128,7 +128,7 @@ pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: b
     heap.clear();
 }
 
-/// Where a process stands that does not run: `{M, F, A}`.
+/// The function `{M, F, A}` at which a process stands that does not run.
 pub fn place(p: &Process, heap: &mut Heap) -> Term {
     if p.stand == Stand::Starting {
         return mfa_term(heap, p.initial_call);
@@ -139,7 +139,7 @@ pub fn place(p: &Process, heap: &mut Heap) -> Term {
     }
 }
 
-/// The native whose entry (behind a function header outside all modules) is at `ip`.
+/// The native whose entry is at `ip` (after a function header outside of all modules).
 fn native_at(ip: *const u64) -> Option<Mfa> {
     // SAFETY: outside modules, processes only stand at entries with a header of four cells.
     unsafe {
@@ -169,7 +169,7 @@ pub fn scheduled_out_dead(p: &Process) {
     }
 }
 
-/// A collection begins or ends. `words`: wanted, or reclaimed.
+/// A collection begins or ends. `words`: the words needed, or reclaimed.
 #[cold]
 pub fn collection(p: &Process, tag: &str, words: usize) {
     let mut heap = Heap::new();

@@ -1,4 +1,4 @@
-//! What may be traced of a process, as bits.
+//! Trace flags of a process, as bits.
 
 pub const SEND: u32 = 1 << 0;
 pub const RECEIVE: u32 = 1 << 1;
@@ -21,20 +21,20 @@ pub const ON_FIRST_LINK: u32 = 1 << 17;
 pub const PORTS: u32 = 1 << 18;
 pub const RUNNING_PORTS: u32 = 1 << 19;
 pub const SCHEDULER_ID: u32 = 1 << 20;
-/// Not to be asked for: the process has a token of sequential tracing (see `seq`).
+/// Internal: the process has a token of sequential tracing (see `seq`).
 pub const TOKEN: u32 = 1 << 31;
-/// Nor this: nothing of it may be told.
+/// Internal: the process is sensitive, nothing of it may be reported.
 pub const SENSITIVE: u32 = 1 << 30;
-/// Nor this: its message queue is long (see `system_monitor`).
+/// Internal: its message queue is long (see `system_monitor`).
 pub const LONG_QUEUE: u32 = 1 << 29;
-/// Nor this: it is in a metered function (see `meters`).
+/// Internal: it is in a metered function (see `meters`).
 pub const METERED: u32 = 1 << 28;
-/// Some timer was to send to it (`timer_refs`).
+/// Internal: some timer was set to send to it (`timer_refs`).
 pub const TIMED: u32 = 1 << 27;
 pub const OWN: u32 = TOKEN | SENSITIVE | LONG_QUEUE | METERED | TIMED;
 pub const ALL: u32 = (1 << 21) - 1;
 
-/// What ports have, too, and processes have as well.
+/// Flags that both ports and processes have.
 pub const MODIFIERS: u32 = SILENT | TIMESTAMPS | SCHEDULER_ID | RECEIVE | SEND;
 pub const OF_PORTS: u32 = MODIFIERS | PORTS | RUNNING_PORTS;
 pub const OF_PROCESSES: u32 = (ALL & !OF_PORTS) | MODIFIERS;

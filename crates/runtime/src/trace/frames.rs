@@ -1,7 +1,7 @@
-//! Frames that tracing puts on a process' stack, and whom a process returns to.
+//! Frames that tracing puts on a process' stack, and reports of returns.
 //!
-//! A trace frame looks like any frame: a continuation to an operation of the engine, and above it `WORDS` terms, all immediates:
-//! module, function, arity, session and tracer (`true`: whoever traces the process when it returns).
+//! A trace frame looks like any frame: a continuation to an operation of the engine, and above it `WORDS` terms, all immediates: module,
+//! function, arity, session and tracer (`true`: the process' tracer at the time of the return).
 
 use crate::process::Process;
 use crate::trace::{Traced, emit, flags, meters, sessions, tracees};
@@ -21,17 +21,17 @@ pub struct Cells {
     pub breakpoint: u64,
     /// Operation of an export's trampoline.
     pub trampoline: u64,
-    /// Where a function returns to that is to be told of: returns only, or exceptions also.
+    /// Return addresses of functions whose returns are reported: returns only, or exceptions as well.
     pub returned: *const u64,
     pub returned_or_raised: *const u64,
     /// `return_to`.
     pub return_to: *const u64,
-    /// A metered function.
+    /// Return addresses of metered functions.
     pub time: *const u64,
     pub memory: *const u64,
-    /// Where a return address leads that the collector marked: see `stack`.
+    /// The target of a return address that the collector marked: see `stack`.
     pub mark: *const u64,
-    /// All addresses from `returned` on lie in it.
+    /// All addresses from `returned` on lie in this range.
     pub row: Range<*const u64>,
 }
 // SAFETY: addresses of immortal cells.
@@ -76,7 +76,7 @@ fn kind_of(cells: &Cells, target: *const u64) -> Option<Kind> {
     }
 }
 
-/// Is there such a frame among the trace frames on top of the stack? Then a tail call needs none.
+/// True if there is such a frame among the trace frames on top of the stack. Then a tail call needs no other one.
 pub fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
     let mut slot = p.stop;
     while slot < p.end {
@@ -108,7 +108,7 @@ pub fn mfa_term(heap: &mut heddle_term::Heap, mfa: Mfa) -> Term {
     heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)])
 }
 
-/// Who is to hear of a return, by the frame's session and tracer.
+/// The tracer that a return must be reported to, by the frame's session and tracer.
 fn receiver(p: &Process, frame: &[Term], wanted: u32) -> Option<Traced> {
     let id = frame[3].small_value();
     let id = if id < 0 { u64::MAX } else { id as u64 };
@@ -120,7 +120,7 @@ fn receiver(p: &Process, frame: &[Term], wanted: u32) -> Option<Traced> {
     emit::is_there(t.tracer).then_some(t)
 }
 
-/// Session as it stands in a frame.
+/// The term of a session in a frame.
 pub fn session_term(id: u64) -> Term {
     Term::small(if id == u64::MAX { -1 } else { id as i64 })
 }
@@ -152,7 +152,7 @@ pub fn raised(p: &mut Process, frame: &[Term], class: Term, reason: Term) {
     }
 }
 
-/// Execution goes on in the function at `to`.
+/// Execution continues in the function at `to`.
 pub fn return_to(p: &mut Process, session: Term, to: *const u64) {
     if p.sensitive || p.shared().trace.load(Ordering::Relaxed) & flags::RETURN_TO == 0 {
         return;

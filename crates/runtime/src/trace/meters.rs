@@ -1,7 +1,7 @@
-//! `call_time` and `call_memory`: what each process spends in a function, without the metered functions that it calls.
+//! `call_time` and `call_memory`: the time or memory that each process spends in a function, without the metered functions that it calls.
 //!
-//! A process is in one metered function at a time, per session and meter: the one called last. Calling another stops its clock;
-//! a frame on the stack starts it again. All of that is the process' own; only the sums are shared.
+//! A process is in one metered function at a time, per session and meter: the one called last. Calling another stops its clock, and the
+//! return through a frame on the stack starts it again. All of this is stored in the process; only the sums are shared.
 
 use crate::process::Process;
 use crate::trace::{events, flags};
@@ -31,7 +31,7 @@ impl Meter {
         }
         let mut rows = self.rows.lock().unwrap();
         if calls == 0 && !rows.contains_key(&pid) {
-            // Started anew since the call.
+            // The meter was restarted since the call.
             return;
         }
         let row = rows.entry(pid).or_default();
@@ -40,13 +40,13 @@ impl Meter {
     }
 }
 
-/// Where a process is, for one session and meter.
+/// The metered function that a process is in, for one session and meter.
 pub struct Current {
     session: u64,
     what: What,
     meter: Option<Arc<Meter>>,
     since: u64,
-    /// Those that wait for it to return, the innermost last.
+    /// The meters of the callers that wait for it to return, the innermost last.
     outer: Vec<Option<Arc<Meter>>>,
 }
 
@@ -62,14 +62,14 @@ fn reading(p: &Process, what: What) -> u64 {
     }
 }
 
-/// Whether some clock of the process runs.
+/// True if some clock of the process runs.
 #[inline(always)]
 pub fn on(p: &Process) -> bool {
     events::on(p.shared(), flags::METERED)
 }
 
 fn mark(p: &Process, on: bool) {
-    // Relaxed: only the process itself looks at this flag.
+    // Relaxed: only the process itself reads this flag.
     let _ = if on {
         p.shared().trace.fetch_or(flags::METERED, Ordering::Relaxed)
     } else {
@@ -81,7 +81,7 @@ fn mark(p: &Process, on: bool) {
 pub fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa: Mfa, again: bool) {
     let pid = p.pid();
     let now = reading(p, what);
-    // What a process is born with belongs to its first function.
+    // Words that a process starts with count for its first function.
     let is_first = what == What::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.initial_call == mfa;
     meter.add(pid, 1, 0);
     let all = &mut p.rare().meters;
@@ -122,7 +122,7 @@ pub fn left(p: &mut Process, session: u64, what: What) {
     mark(p, !none);
 }
 
-/// Stops the clocks of a process that is switched out (`on` false), or about to collect; starts them again.
+/// Stops the clocks of a process that is switched out (`on` false) or about to collect, or starts them again (`on` true).
 #[cold]
 pub fn pause(p: &mut Process, what: What, on: bool) {
     let pid = p.pid();
@@ -135,7 +135,7 @@ pub fn pause(p: &mut Process, what: What, on: bool) {
     }
 }
 
-/// What is running now counts up to now.
+/// Adds what the running clocks have measured so far to the sums.
 pub fn settle(p: &mut Process) {
     if on(p) {
         pause(p, What::Time, false);
@@ -143,7 +143,7 @@ pub fn settle(p: &mut Process) {
     }
 }
 
-/// A message of so many words came into the heap (`taken` false), or out of the queue. It counts where it is taken out.
+/// A message of `words` words came into the heap (`taken` false) or was taken out of the queue. Its words count when it is taken out.
 #[cold]
 pub fn message(p: &mut Process, words: usize, taken: bool) {
     for current in p.rare().meters.iter_mut().filter(|c| c.what == What::Memory) {

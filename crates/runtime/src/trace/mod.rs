@@ -1,8 +1,8 @@
-//! Tracing: which processes and functions are traced by whom, and the messages that tell of it.
+//! Tracing: which processes and functions are traced, by which tracers, and the messages that tracers get.
 //!
-//! Who is traced is a table beside the processes; a process only holds the union of its flags (`ProcShared::trace`), which each
-//! event tests: an untraced process pays one load of its own memory and a branch. Flags are set by whoever asks for them, from
-//! any thread, and count from the tracee's next event on.
+//! A table lists the traced processes. A process itself only holds the union of its flags (`ProcShared::trace`), which each event tests: an
+//! untraced process pays one load of its own memory and a branch. Any thread may set flags, and they take effect from the tracee's next
+//! event on.
 //!
 //! A traced function has a breakpoint: see `breakpoints`.
 

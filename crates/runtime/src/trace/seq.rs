@@ -1,7 +1,7 @@
-//! Sequential tracing: a token that follows messages from process to process, and what the system tracer hears of them.
+//! Sequential tracing: a token that follows messages from process to process, and the reports to the system tracer.
 //!
-//! A process that has a token shows it by a flag beside those of ordinary tracing (`flags::TOKEN`), so that sending and receiving
-//! without one test nothing more than before.
+//! A process that has a token has a flag beside those of ordinary tracing (`flags::TOKEN`), so sending and receiving without a token test
+//! nothing more than before.
 
 use crate::package::Package;
 use crate::process::{ProcShared, Process};
@@ -32,7 +32,7 @@ pub struct Token {
     pub flags: u32,
     pub label: Package,
     pub serial: i64,
-    /// The pid of who sent last.
+    /// Pid of the last sender.
     pub sender: Term,
     pub previous: i64,
 }
@@ -62,7 +62,7 @@ struct Tracer(Term);
 // SAFETY: an immediate.
 unsafe impl Send for Tracer {}
 
-/// The system tracer; one that is gone is none.
+/// The system tracer; None if it is gone.
 pub fn tracer() -> Option<Term> {
     let mut tracer = TRACER.lock().unwrap();
     if tracer.is_some_and(|t| !emit::is_there(t.0)) {
@@ -77,7 +77,7 @@ pub fn set_tracer(new: Option<Term>) -> Option<Term> {
     old
 }
 
-/// Whether `p` has a token.
+/// True if `p` has a token.
 #[inline(always)]
 pub fn has_token(p: &Process) -> bool {
     events::on(p.shared(), flags::TOKEN)
@@ -89,7 +89,7 @@ pub fn token(p: &Process) -> Option<&Token> {
 
 pub fn set_token(p: &mut Process, token: Option<Box<Token>>) {
     let shared = p.shared();
-    // Relaxed: only the process itself looks at this flag.
+    // Relaxed: only the process itself reads this flag.
     match token {
         Some(_) => shared.trace.fetch_or(flags::TOKEN, Ordering::Relaxed),
         None => shared.trace.fetch_and(!flags::TOKEN, Ordering::Relaxed),
@@ -107,7 +107,7 @@ pub fn token_to_change(p: &mut Process) -> &mut Token {
     p.rare().seq.token.as_mut().expect("just made")
 }
 
-/// The next event of `p`: its token counts on. False where nobody counts: there is no token, or `p` is the tracer.
+/// The next event of `p`: advances the serial of its token. Returns false if there is no token, or `p` is the tracer.
 pub fn update_serial(p: &mut Process) -> bool {
     let me = p.pid_term();
     if token(p).is_none() || tracer() == Some(me) {
@@ -123,7 +123,8 @@ pub fn update_serial(p: &mut Process) -> bool {
     true
 }
 
-/// `{seq_trace, Label, {Kind, {Previous, Serial}, Sender, Receiver, Message}}`, perhaps with a time, if the token wants it told.
+/// Reports `{seq_trace, Label, {Kind, {Previous, Serial}, Sender, Receiver, Message}}`, perhaps with a time, if the token has the flag for
+/// it.
 pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&Process>) {
     let Some(tracer) = tracer() else { return };
     if token.flags & kind == 0 || p.is_some_and(|p| p.sensitive || p.pid_term() == tracer) {
@@ -147,7 +148,7 @@ pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&
     heap.clear();
 }
 
-/// `p` sends a message: what goes with it.
+/// `p` sends a message. Returns the token that goes with it.
 pub fn sent(p: &mut Process, receiver: Term, message: Term) -> Option<Box<Token>> {
     update_serial(p);
     let token = token(p)?;
@@ -164,7 +165,7 @@ fn received(p: &mut Process, token: Box<Token>, message: Term) {
     set_token(p, Some(token));
 }
 
-/// `p` takes the message at its save position out of its queue: it brings a token, or takes one away.
+/// `p` takes the message at its save position out of its queue, which brings a token or removes the process' one.
 #[cold]
 pub fn follow(p: &mut Process) {
     let message = p.messages.term_at_save();
@@ -188,7 +189,7 @@ pub fn spawned(p: &mut Process, child: &ProcShared, local: &mut Process, request
     set_token(local, Some(Box::new(token)));
 }
 
-/// The child answers its spawn as if by a message: the token of that. `at_once`: its parent has it already.
+/// The child answers its spawn as if by a message. Returns the token of that. `at_once`: its parent has the answer already.
 pub fn spawn_answered(p: &mut Process, local: &mut Process, reply: Term, at_once: bool) -> Option<Box<Token>> {
     update_serial(local);
     let token = Box::new(token(local)?.clone());
@@ -202,7 +203,7 @@ pub fn spawn_answered(p: &mut Process, local: &mut Process, reply: Term, at_once
     Some(token)
 }
 
-/// Ends what goes on in `p`: its token, its counters, and the tokens of messages that wait.
+/// Ends sequential tracing in `p`: removes its token, its counters, and the tokens of messages that wait.
 pub fn reset(p: &mut Process) {
     p.messages.forget_tokens();
     if p.rare_if_any().is_some() {
@@ -211,14 +212,14 @@ pub fn reset(p: &mut Process) {
     }
 }
 
-/// `p` ends: the token that goes with its exit signal to `to`.
+/// `p` ends. Returns the token that goes with its exit signal to `to`.
 pub fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Token>> {
     update_serial(p);
     let token = token(p)?;
     let mut heap = Heap::new();
     let message = heap.tuple(&[am::EXIT_UPPER.into(), p.pid_term(), reason]);
     let receiver = if to.is_local_pid() { crate::proctab::lookup(to.payload()) } else { None };
-    // What a sensitive process receives is not told of.
+    // What a sensitive process receives is not reported.
     if receiver.is_some_and(|to| !events::on(&to, flags::SENSITIVE)) && tracer() != Some(to) {
         tell(token, SEND, to, message, None);
     }

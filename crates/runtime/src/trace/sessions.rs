@@ -1,5 +1,5 @@
-//! Trace sessions. Each has its own flags on processes and breakpoints in functions; the first is the one that
-//! `erlang:trace/3` and its kin work in.
+//! Trace sessions. Each has its own flags on processes and breakpoints in functions. The first is the one that `erlang:trace/3` and its
+//! relatives work in.
 
 use crate::trace::spec::Spec;
 use crate::trace::{breakpoints, tracees};
@@ -7,7 +7,7 @@ use heddle_term::{Atom, Resource, Term};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, RwLock};
 
-/// Which messages a `send` or `receive` flag tells of.
+/// The messages that a `send` or `receive` flag reports.
 #[derive(Clone, Default)]
 pub enum EventSpec {
     #[default]
@@ -20,10 +20,10 @@ pub enum EventSpec {
 pub struct Settings {
     pub send: EventSpec,
     pub receive: EventSpec,
-    /// Flags and tracer of processes to be made.
+    /// Flags and tracer of new processes.
     pub new_processes: Option<(u32, Term)>,
     pub new_ports: Option<(u32, Term)>,
-    /// What functions of code to be loaded get.
+    /// The request for functions of code to be loaded.
     pub on_load: Option<breakpoints::Request>,
 }
 
@@ -33,7 +33,7 @@ unsafe impl Send for Settings {}
 pub struct Session {
     pub id: u64,
     pub name: Atom,
-    /// Who gets the messages; None: each request says so, as in the legacy session.
+    /// The process or port that gets the messages; None: each request names one, as in the legacy session.
     pub tracer: Option<Term>,
     alive: AtomicBool,
     pub settings: Mutex<Settings>,
@@ -49,7 +49,7 @@ static OPEN: LazyLock<RwLock<Vec<Arc<Session>>>> = LazyLock::new(Default::defaul
 static LEGACY: LazyLock<Arc<Session>> = LazyLock::new(|| {
     Arc::new(Session { id: u64::MAX, name: Atom::new("legacy"), tracer: None, alive: AtomicBool::new(true), settings: Mutex::default() })
 });
-/// Some session has flags for new processes, or requests for code to be loaded: kept so that spawn and load need not look.
+/// True if some session has flags for new processes, or requests for code to be loaded, so that spawn and load need not look otherwise.
 pub static ANY_NEW: AtomicBool = AtomicBool::new(false);
 
 pub fn legacy() -> Arc<Session> {
@@ -80,7 +80,7 @@ impl Session {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// False if that was done before.
+    /// Ends the session. Returns false if that was done before.
     pub fn destroy(&self) -> bool {
         if !self.alive.swap(false, Ordering::AcqRel) {
             return false;
@@ -100,7 +100,7 @@ pub fn by_id(id: u64) -> Option<Arc<Session>> {
     OPEN.read().unwrap().iter().find(|s| s.id == id).cloned()
 }
 
-/// What a program holds: when the last reference to it is collected, the session ends.
+/// A program's reference to a session: when the last one is collected, the session ends.
 pub struct Handle(pub Arc<Session>);
 
 impl Resource for Handle {

@@ -1,4 +1,4 @@
-//! Match specifications as the trace code sees them: compiled and run by the crate that knows them.
+//! Match specifications as the trace code sees them: compiled and run by the crate that implements them.
 
 use crate::package::Package;
 use crate::process::Process;
@@ -8,22 +8,22 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 pub struct Spec {
-    /// As it was given, for `trace_info`.
+    /// The specification as a term, for `trace_info`.
     pub source: Package,
     pub program: Box<dyn Any + Send + Sync>,
 }
 
-// SAFETY: nobody changes the package, and all readers only copy out of it.
+// SAFETY: no thread changes the package, and readers only copy out of it.
 unsafe impl Sync for Spec {}
 
-/// What a specification said of a call or message.
+/// The result of a specification for a call or message.
 #[derive(Default)]
 pub struct Verdict {
-    /// A clause matched; its guards held.
+    /// A clause matched, and its guards held.
     pub matched: bool,
     /// False: `{message, false}`.
     pub tell: bool,
-    /// What the message gets as last element.
+    /// The last element of the trace message.
     pub message: Option<Package>,
     pub return_trace: bool,
     pub exception_trace: bool,

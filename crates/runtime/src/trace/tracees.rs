@@ -1,4 +1,4 @@
-//! The traced processes: per process and session its flags and tracer.
+//! The traced processes: for each process and session its flags and tracer.
 
 use crate::process::ProcShared;
 use crate::proctab;
@@ -31,12 +31,12 @@ pub fn of(pid: u64, wanted: u32) -> Vec<Traced> {
     table.get(&pid).map_or(Vec::new(), |all| all.iter().filter(|t| t.flags & wanted != 0).cloned().collect())
 }
 
-/// What one session traces of it.
+/// The flags and tracer of one session for a process.
 pub fn in_session(pid: u64, session: u64) -> Option<Traced> {
     TABLE.read().unwrap().get(&pid)?.iter().find(|t| t.session.id == session).cloned()
 }
 
-/// Flags and tracer only.
+/// As `in_session`, only flags and tracer.
 pub fn flags_in(pid: u64, session: u64) -> Option<(u32, Term)> {
     let table = TABLE.read().unwrap();
     table.get(&pid)?.iter().find(|t| t.session.id == session).map(|t| (t.flags, t.tracer))
@@ -45,12 +45,12 @@ pub fn flags_in(pid: u64, session: u64) -> Option<(u32, Term)> {
 fn publish(table: &Table, pid: u64, shared: Option<&ProcShared>) {
     let union = table.get(&pid).map_or(0, |all| all.iter().fold(0, |u, t| u | t.flags));
     if let Some(shared) = shared {
-        // Release: pairs with nothing that must be seen at once; events look in the table.
+        // Release, without a partner: nothing must be seen at once, and events look in the table.
         let _ = shared.trace.fetch_update(Ordering::Release, Ordering::Relaxed, |old| Some(union | old & flags::OWN));
     }
 }
 
-/// Changes flags of a living process (or of one not yet published, given as `shared`). No flags left: no tracer either.
+/// Changes flags of a living process (or of one not yet published, given as `shared`). If no flags are left the tracer is removed as well.
 pub fn change(shared: &ProcShared, session: &Arc<Session>, on: u32, off: u32, tracer: Option<Term>) {
     let pid = shared.pid;
     let mut table = TABLE.write().unwrap();
@@ -101,9 +101,9 @@ pub fn drop_tracer(shared: &ProcShared, session: &Arc<Session>) {
     change(shared, session, 0, u32::MAX, None);
 }
 
-/// A new process takes over what its parent says it shall (`set_on_spawn`), or what sessions have for new processes.
+/// A new process inherits the flags of its parent (`set_on_spawn`), or those that sessions have for new processes.
 pub fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
-    // Relaxed: our own flags, or those that somebody set a moment ago.
+    // Relaxed: these are this process' own flags, or ones that another thread has just set.
     if parent.trace.load(Ordering::Relaxed) & (flags::ON_SPAWN | flags::ON_FIRST_SPAWN) != 0 {
         inherit(parent, child, flags::ON_SPAWN, flags::ON_FIRST_SPAWN);
     }

@@ -1,16 +1,17 @@
-//! The watch (`+hwatch`): a thread that says so where a scheduler does not come back from a slice or a native, so that a machine that
-//! stands still does not do that silently.
+//! The watch (`+hwatch`): a thread that reports a scheduler which does not come back from a slice or a native, so a node that stops working
+//! says so.
 //!
-//! It costs the others nothing: it looks at what schedulers write of themselves anyway (entries taken, switches, whether one is in
-//! hand), a few times in the limit, and sleeps in between. A thread that has had the same entry in hand for all of the limit is told of once:
-//! in a sentence on standard error, which needs no process, and in a message to the process that asked for it (`system_monitor`).
+//! It costs the other threads nothing: it reads what schedulers write anyway (entries taken, switches, whether one is in hand), a few times
+//! in the limit, and sleeps in between. A thread that has had the same entry in hand for all of the limit is reported once: in a sentence
+//! on standard error, which needs no process, and in a message to the process that asked for it (`system_monitor`).
 //!
-//! Watched are schedulers and dirty threads for CPU: nothing there should block. Threads for I/O are there for what blocks (a device,
-//! a pipe without a writer, a file system that is gone), which delays no other process as long as one of them is free: so they are told of if none is
-//! and processes wait for one; then the one that has been away for longest is named. Private threads belong to their process, which may block as long as it likes.
+//! It watches schedulers and dirty threads for CPU: nothing there should block. Dirty threads for I/O may block (a device, a pipe without a
+//! writer, a file system that is gone), which delays no other process as long as one of them is free. So these are reported only if none is
+//! free and processes wait for one; then the one that has been away longest is named. Private threads belong to their process, which may
+//! block as long as it likes.
 //!
-//! A machine that was stopped (SIGSTOP, a computer that slept), or has no processor for the watch itself, may have had none for the
-//! schedulers either: where the watch comes late it starts anew.
+//! A node that was stopped (SIGSTOP, a computer that slept), or has no core for the watch itself, may have had none for the schedulers
+//! either. So when the watch wakes up late it starts its measurements anew.
 
 mod place;
 mod seen;
@@ -22,7 +23,7 @@ use seen::Seen;
 pub use snapshot::Snapshot;
 use std::time::{Duration, Instant};
 
-/// Looks in the time of the limit.
+/// Number of looks within the limit.
 const LOOKS: u32 = 4;
 const STACK_BYTES: usize = 256 << 10;
 
@@ -44,19 +45,19 @@ impl Kind {
     }
 }
 
-/// A thread that has not come back.
+/// A thread that has not come back from its work.
 pub(crate) struct Stuck {
     pub kind: Kind,
-    /// Among those of its kind, from 1.
+    /// Its number among those of its kind, from 1.
     pub id: usize,
     pub ms: u64,
-    /// None: it is at something between two slices.
+    /// None: the thread does something between two slices.
     pub pid: Option<u64>,
     pub place: Option<Place>,
 }
 
 impl Stuck {
-    /// A part of a sentence.
+    /// Returns the report as a part of a sentence.
     fn text(&self) -> String {
         let thread = match self.kind {
             Kind::Normal => format!("scheduler {}", self.id),
@@ -93,13 +94,13 @@ impl Watch {
         self.normal.iter_mut().chain(self.dirty.iter_mut().flatten()).for_each(|seen| seen.start_anew(now));
     }
 
-    /// The threads that have been at the same for the limit, and were not told of.
+    /// Returns the threads that have had the same work for the limit, and were not reported for it yet.
     fn look(&mut self, now: Instant) -> Vec<Stuck> {
         let mut all = Vec::new();
         let limit = self.limit;
         for (index, seen) in self.normal.iter_mut().enumerate() {
             let at_work = sched::at_work(index);
-            // It may wait for its turn, which another thread does not give back: that one is told of.
+            // A scheduler may wait for its turn, which another thread does not give back: that other thread is reported.
             let at_work = at_work.filter(|work| work.pid.is_some() || !blocking::is_on());
             if let Some(ms) = seen.look(now, limit, at_work) {
                 all.push(stuck(Kind::Normal, index + 1, ms, at_work));
@@ -131,16 +132,16 @@ fn stuck(kind: Kind, id: usize, ms: u64, at_work: Option<AtWork>) -> Stuck {
     Stuck { kind, id, ms, pid, place: pid.and_then(place::of) }
 }
 
-/// What a thread has in hand.
+/// The work that a thread has in hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AtWork {
-    /// Another number for each entry.
+    /// A different number for each entry that the thread takes.
     pub beat: u64,
-    /// None: not in a slice.
+    /// None: the thread is not in a slice.
     pub pid: Option<u64>,
 }
 
-/// Starts the thread. Once the schedulers are there.
+/// Starts the watch. To be called once the schedulers are there.
 pub fn start(limit: Duration) {
     let run = move || run(limit);
     if let Err(error) = std::thread::Builder::new().name("watch".into()).stack_size(STACK_BYTES).spawn(run) {
@@ -155,7 +156,7 @@ fn run(limit: Duration) {
     loop {
         std::thread::sleep(every);
         let now = Instant::now();
-        // A thread that stops all others, for a crash dump or the break menu, is meant to keep them.
+        // A thread that stops all others, for a crash dump or the break menu, may keep them as long as it likes.
         if now - before > every + every / 2 || standstill::is_wanted() {
             watch.start_anew(now);
         }

@@ -1,7 +1,7 @@
-//! Where a process is that does not come back, as far as can be seen from outside while it runs.
+//! Finds where a process is that does not come back, as far as another thread can see that while it runs.
 //!
-//! Compiled code keeps its place in a register of the processor. A call of a native saves it in the process, so what is found there is
-//! the native that was called last, or else where the slice began.
+//! Compiled code keeps its code pointer in a register of the processor. A call of a native saves it in the process. So what is found there
+//! is the native that was called last, or else the place where the slice began.
 
 use crate::process::ProcRef;
 use crate::{code, exports, proctab, qsbr};
@@ -13,14 +13,14 @@ use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
-    /// Called last, by `function`.
+    /// The native that `function` called last.
     pub native: Option<Mfa>,
     pub function: Option<Mfa>,
-    /// What the process was started with.
+    /// The function that the process was started with.
     pub initial_call: Mfa,
 }
 
-/// The cell of a call in place: operation, native, arity, export (`engine::ops::natives`).
+/// Offsets in the cells of a call in place: operation, native, arity, export (`engine::ops::natives`).
 const NATIVE_CELL: usize = 1;
 const EXPORT_CELL: usize = 3;
 
@@ -45,7 +45,7 @@ pub(super) fn name_of(pid: u64) -> String {
     format!("{what} {}{name}", to_string(term))
 }
 
-/// None if it is gone.
+/// The place of a process; None if the process is gone.
 pub(super) fn of(pid: u64) -> Option<Place> {
     qsbr::look(|| proctab::lookup(pid).map(place)).flatten()
 }
@@ -68,7 +68,7 @@ fn place(p: ProcRef) -> Place {
     Place { native: own_code(ip), function: caller(stop), initial_call }
 }
 
-/// The native with that function, whose export that is: only if both cells say the same is it a call.
+/// The native with that function and that export. Only if both cells match is it a call.
 fn native(function: u64, export: u64) -> Option<Mfa> {
     let mut found = None;
     exports::for_each(|e| {
@@ -79,7 +79,7 @@ fn native(function: u64, export: u64) -> Option<Mfa> {
     found.filter(|_| function != 0)
 }
 
-/// The native whose own code that is, as where it was called with `apply`, or runs on a dirty thread.
+/// The native whose own code `ip` is in, as when it was called with `apply`, or runs on a dirty thread.
 fn own_code(ip: *const u64) -> Option<Mfa> {
     code::NATIVE_WITH_CODE.get().and_then(|native_with| native_with(ip))
 }
@@ -92,7 +92,7 @@ fn caller(stop: *const u64) -> Option<Mfa> {
     found.map(|found| found.mfa)
 }
 
-/// A word of our own memory, which may be gone by now: the system reads it, and says so then.
+/// Reads a word of this program's memory that may have been unmapped: the operating system reads it, and reports an error then.
 fn peek(at: *const u64) -> Option<u64> {
     let mut word = 0u64;
     let size = size_of::<u64>();

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Since when it has had this entry in hand, as far as was looked.
+    /// The entry (beat) that the thread has in hand, and the first look at which it had it.
     at: Option<(u64, Instant)>,
     is_told: bool,
 }
 
 impl Seen {
-    /// How long the same has been in hand. Zero if nothing is.
+    /// How long the thread has had the same entry in hand. Zero if it has none.
     pub fn since(&mut self, now: Instant, at_work: Option<AtWork>) -> Duration {
         match (at_work, self.at) {
             (Some(work), Some((beat, since))) if work.beat == beat => now - since,
@@ -22,14 +22,14 @@ impl Seen {
         }
     }
 
-    /// What was seen so far does not count; but what was told of stays told of.
+    /// Restarts the measurement. What was reported stays reported.
     pub fn start_anew(&mut self, now: Instant) {
         if let Some((_, since)) = &mut self.at {
             *since = now;
         }
     }
 
-    /// How many ms, the first time that it is as long as the limit.
+    /// Returns the time in ms the first time that it reaches the limit.
     pub fn look(&mut self, now: Instant, limit: Duration, at_work: Option<AtWork>) -> Option<u64> {
         let since = self.since(now, at_work);
         let is_new = since >= limit && !self.is_told && at_work.is_some();
@@ -44,7 +44,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(100);
 
-    /// What each look says, 50 ms after the one before.
+    /// The results of looks that are 50 ms apart.
     fn looks(beats: &[Option<u64>]) -> Vec<Option<u64>> {
         let (mut seen, mut now) = (Seen::default(), Instant::now());
         let mut look = |beat: Option<u64>| {
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_before_a_stop_of_the_machine_does_not_count() {
+    fn time_before_a_stop_of_the_node_does_not_count() {
         let (mut seen, now) = (Seen::default(), Instant::now());
         let work = Some(AtWork { beat: 7, pid: None });
         assert_eq!(seen.look(now, LIMIT, work), None);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn once_for_each_time_that_it_does_not_come_back() {
+    fn each_entry_that_does_not_come_back_is_reported_once() {
         let stays = [Some(7); 5];
         assert_eq!(looks(&stays), [None, None, Some(100), None, None]);
         assert_eq!(looks(&[Some(7), Some(7), Some(8), Some(8), Some(8)]), [None, None, None, None, Some(100)]);

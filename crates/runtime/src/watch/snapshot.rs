@@ -1,4 +1,4 @@
-//! What the schedulers had in hand at a moment, to see later whether one has not come back since.
+//! A snapshot of what the schedulers have in hand, to find later if one has not come back since.
 
 use super::{AtWork, Kind, Stuck, place};
 use crate::{dirty, proctab, qsbr, sched};
@@ -18,7 +18,7 @@ impl Snapshot {
         self.taken.elapsed()
     }
 
-    /// Which of them has been at the same since, as a part of a sentence: None if all came back.
+    /// A thread that has the same work as in the snapshot, as a part of a sentence: None if all came back.
     pub fn stuck(&self) -> Option<String> {
         let has_stayed = |(kind, id, work): &(Kind, usize, Option<AtWork>)| {
             self.works.iter().any(|before| (before.0, before.1, Some(before.2.beat)) == (*kind, *id, work.map(|work| work.beat)))
@@ -30,7 +30,7 @@ impl Snapshot {
     }
 }
 
-/// Of all threads. A dirty one whose process can end meanwhile delays no other.
+/// The work of all threads. A dirty thread whose process can end meanwhile is left out, as it delays no other.
 fn works() -> impl Iterator<Item = (Kind, usize, Option<AtWork>)> {
     let options = sched::options();
     let normal = (0..options.schedulers).map(|index| (Kind::Normal, index + 1, sched::at_work(index)));

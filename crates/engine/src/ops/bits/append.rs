@@ -1,7 +1,7 @@
 //! Room for bitstrings under construction, and appending in place.
 //!
-//! A block that may grow is owned by a BinRef whose size is the block's whole capacity; programs see only slices of it. Who
-//! moves `used_bits` from the end of its own slice owns the room behind it, so bits that a slice shows never change.
+//! A block that may grow is owned by a BinRef whose size is the block's whole capacity; programs see only slices of it. A process that
+//! moves `used_bits` from the end of its own slice owns the room after it, so bits that a slice shows never change.
 
 use heddle_term::bits::{BitsView, copy_bits};
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
@@ -12,13 +12,13 @@ use std::sync::atomic::Ordering;
 /// Smallest block for appending (from ERTS).
 pub const MIN_BYTES: usize = 256;
 
-/// Larger bitstrings are a `system_limit`: no machine has the memory, and size arithmetic stays far from overflow.
+/// Larger bitstrings are a `system_limit`: no computer has the memory, and size arithmetic stays far from overflow.
 pub const MAX_BITS: u64 = 1 << 45;
 
-/// Larger ones are made only if the machine has the memory.
+/// Larger ones are made only if the computer has the memory.
 pub const CHECKED_BITS: u64 = heddle_memory::CHECKED_BYTES as u64 * 8;
 
-/// False for a bitstring that is no machine's, or not this one's.
+/// Returns false for a size for which no computer, or not this one, has the memory.
 #[cold]
 pub fn has_room(bits: u64) -> bool {
     bits <= MAX_BITS && heddle_memory::fits(bits.div_ceil(8) as usize)
@@ -32,7 +32,7 @@ pub struct Target {
     pub at: u64,
 }
 
-/// A new bitstring of `bits` bits, all to be written. None if there is no memory for it.
+/// A new bitstring of `bits` bits, all of which must be written. None if there is no memory for it.
 pub fn fresh(heap: &mut Heap, bits: u64) -> Option<Target> {
     if bits >= CHECKED_BITS && !has_room(bits) {
         return None;
@@ -63,8 +63,8 @@ pub fn writable(heap: &mut Heap, capacity_bytes: usize) -> Target {
     }
 }
 
-/// `source` with room for `bits` more: in place if it is the newest slice of a block with room, else in a new block of twice
-/// the size, or of just the size where the machine has not the memory for twice. None if it has not even that. The caller checked that
+/// `source` with room for `bits` more: in place if it is the newest slice of a block with room, else in a new block of twice the size, or
+/// of just the size if the computer has no memory for twice. None if there is no memory for that either. The caller has checked that
 /// `source` is a bitstring and that the sum is below `MAX_BITS`.
 pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Option<Target> {
     if let Some(target) = in_place(heap, source, bits) {
@@ -85,7 +85,7 @@ pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Option<Target> {
             *target.base.add((view.size_bits / 8) as usize) = 0;
         }
         copy_bits(view.base, view.offset_bits, target.base, 0, view.size_bits);
-        // The size of the slice; nobody saw it yet.
+        // The size of the slice, which no program has seen yet.
         *target.term.ptr().add(2) = size;
     }
     Some(Target { at: view.size_bits, ..target })
@@ -113,7 +113,7 @@ fn in_place(heap: &mut Heap, source: Term, bits: u64) -> Option<Target> {
     }
 }
 
-/// Gives back the room of an append that failed, if nobody built on it.
+/// Returns the room of a failed append to its block, if nothing was built on it.
 pub fn give_back(target: &Target, bits: u64) {
     let owner = target.term.slot(2);
     let end = target.term.word(0) + target.term.word(1);

@@ -1,7 +1,7 @@
-//! The fast form of `bs_create_bin`: a chain of operations, one a segment, between a beginning that makes the room and an end.
+//! The fast form of `bs_create_bin`: a chain of operations, one for each segment, between a beginning that makes the room and an end.
 //!
-//! The loader makes a chain where all segments are whole bytes (or fields that fill whole bytes together), see
-//! `loader::bits_chain`. It is laid out so:
+//! The loader makes a chain if all segments are whole bytes (or fields that fill whole bytes together), see `loader::bits_chain`. Its
+//! layout:
 //!
 //!   sizes of segments that are known at run time only (`chain_sizes`)
 //!   begin: the room, in `build_base`
@@ -10,9 +10,9 @@
 //!   rollback, if the bitstring is appended to
 //!   create_bin with all of the segments
 //!
-//! A chain does the common cases only. Whatever else it meets (a wrong type, a source that starts inside a byte, a shared
-//! block) makes it give up: `create_bin` then does the whole instruction from the start, and its exceptions are the ones that
-//! programs see. What was built until then stays behind as garbage. Nothing collects after the beginning.
+//! A chain does only the common cases. In any other case (a wrong type, a source that starts inside a byte, a shared block) it gives up.
+//! Then `create_bin` does the whole instruction from the start, and programs see its exceptions. What the chain has built stays on the heap
+//! as garbage. Nothing collects after the beginning.
 
 use super::append::{CHECKED_BITS, MIN_BYTES, has_room};
 use super::finish;
@@ -30,7 +30,7 @@ const SUB_HEADER: u64 = Header::new(Kind::SubBits, SUB_WORDS - 1).raw();
 const REF_WORDS: usize = 4;
 const REF_HEADER: u64 = Header::new(Kind::BinRef, REF_WORDS - 1).raw();
 
-/// Gives up: goes on with the cells `$n` further.
+/// Leaves the chain: continues with the cells `$n` further.
 #[macro_export]
 macro_rules! give_up {
     ($ip:ident, $c:ident, $h:ident, $s:ident, $r:ident; $n:expr) => {
@@ -47,7 +47,7 @@ ops! {
         }
         *h = Header::new(Kind::HeapBits, 0).raw() + ((words as u64 - 1) << 8);
         *h.add(1) = *ip.add(4);
-        // The bytes behind the last one.
+        // The bytes after the last one.
         *h.add(words - 1) = 0;
         (*c).build_term = Term::boxed(h);
         (*c).build_base = h.add(2).cast::<u8>();
@@ -75,7 +75,7 @@ ops! {
         if bits <= 8 * HEAP_BITS_MAX_BYTES as u64 && fits(h, s, words + *ip.add(1) as usize) {
             *h = Header::new(Kind::HeapBits, 0).raw() + ((words as u64 - 1) << 8);
             *h.add(words - 1) = 0;
-            // After the line above: of an empty one this is the last word.
+            // After the line above, as this is the last word of an empty one.
             *h.add(1) = bits;
             (*c).build_term = Term::boxed(h);
             (*c).build_base = h.add(2).cast::<u8>();
@@ -97,9 +97,8 @@ ops! {
         load!(c, h, s);
         next!(ip, c, h, s, r; 5)
     }
-    // In the room behind the newest slice of a block that is ours alone: heap need, live, constant bits, distance to give up,
-    // unit, source. `PRIVATE`: nobody but this instruction has the source, so it is itself made longer. `ANY`: `build_bits` are
-    // added.
+    // In the room after the newest slice of a block that only this process has: heap need, live, constant bits, distance to give up, unit,
+    // source. `PRIVATE`: only this instruction has the source, so the source itself is made longer. `ANY`: `build_bits` are added.
     fn begin_append<S: Src, PRIVATE: Flag, ANY: Flag>(ip, c, h, s, r) {
         let source = S::get(*ip.add(6), c, s);
         let bits = if ANY::SET { *ip.add(3) + (*c).build_bits } else { *ip.add(3) };
@@ -110,7 +109,7 @@ ops! {
         let owner = Term::from_raw(*sub.add(3));
         let (start, size) = (*sub.add(1), *sub.add(2));
         let end = start + size;
-        // Every process has the literals, and several may have a message: their blocks are not ours, whatever the count says.
+        // Every process has the literals, and several may have a message: their blocks may be in use by others, whatever the count says.
         if *owner.ptr() != REF_HEADER || (end | size & (*ip.add(5) - 1)) & 7 != 0 || is_fixed(owner) {
             give_up!(ip, c, h, s, r; *ip.add(4))
         }
@@ -139,8 +138,7 @@ ops! {
         (*c).build_base = RefBin::data(block).add((end / 8) as usize);
         next!(ip, c, h, s, r; 7)
     }
-    // A whole chain's rest: appends the bits in `build_group`, up to 56, at any bit. Cells as `begin_append`, then dst, cells to
-    // skip
+    // All the rest of a chain: appends the bits in `build_group`, up to 56, at any bit. Cells as `begin_append`, then dst, cells to skip
     fn append_group<S: Src, PRIVATE: Flag>(ip, c, h, s, r) {
         let source = S::get(*ip.add(6), c, s);
         let bits = *ip.add(3);
@@ -197,7 +195,7 @@ ops! {
         let bits = if ANY::SET { *ip.add(3) + (*c).build_bits } else { *ip.add(3) };
         let source = S::get(*ip.add(6), c, s);
         let end = source.word(0) + source.word(1);
-        // A slice from the middle would have the bytes before it copied as well.
+        // For a slice from the middle the bytes before it would be copied as well.
         let twice = 2 * (end + bits);
         if twice >= CHECKED_BITS && !has_room(twice) || source.word(0) != 0 {
             give_up!(ip, c, h, s, r; *ip.add(4))
@@ -220,7 +218,7 @@ ops! {
         let block = *Term::from_raw(*sub.add(3)).ptr().add(3) as *const RefBin;
         // Relaxed: as `begin_append`.
         RefBin::used_bits(block).store(*sub.add(1) + *sub.add(2) - bits, Ordering::Relaxed);
-        // If it was not private nobody sees the slice; a shorter one is as good.
+        // If it was not private, no program sees the slice, and a shorter one is as good.
         *sub.add(2) -= bits;
         next!(ip, c, h, s, r; 2)
     }
@@ -251,8 +249,8 @@ unsafe fn new_block(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, bits:
     }
 }
 
-/// Gives a block that is ours alone room for `bits` bits. Its other slices look for its address in `owner`, whose own size
-/// stays: if programs see the owner itself, it is what it was.
+/// Makes room for `bits` bits in a block that only this process has. Its other slices find its address through `owner`, whose own size
+/// stays as it was, in case programs see the owner itself.
 #[inline(never)]
 unsafe fn grow(c: *mut Ctx, h: *mut u64, s: *mut u64, owner: Term, bits: u64) {
     // SAFETY: the caller checked that `owner` has the only reference.
@@ -273,7 +271,7 @@ unsafe fn grow(c: *mut Ctx, h: *mut u64, s: *mut u64, owner: Term, bits: u64) {
     }
 }
 
-/// The heap need of a `begin_append`, and a collection if the process holds much outside of its heap.
+/// Makes room for the heap need of a `begin_append`. Also collects if the process holds much outside of its heap.
 #[inline(never)]
 unsafe fn make_append_room(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, new_words: usize) {
     // SAFETY: the tops are saved; all sources are live registers (`loader::bits_chain`).

@@ -1,5 +1,5 @@
-//! Segments of a chain. Each writes at a constant number of bytes from `build_base`; those whose sizes are known at run time
-//! only move `build_base` behind themselves.
+//! Segments of a chain. Each writes at a constant number of bytes from `build_base`; those whose sizes are known at run time only move
+//! `build_base` past themselves.
 
 use super::LITTLE;
 use super::chain_sizes::{bits_of, bytes_of};
@@ -183,7 +183,7 @@ ops! {
     // A whole binary: source, byte offset, distance to give up
     fn put_all<S: Src>(ip, c, h, s, r) {
         let source = S::get(*ip.add(1), c, s);
-        // No compiler makes such code: a private append has lengthened this very slice, and its old size was what got room.
+        // No compiler makes such code: a private append has lengthened this very slice, and the room was made for its old size.
         if source == (*c).build_term {
             give_up!(ip, c, h, s, r; *ip.add(3))
         }

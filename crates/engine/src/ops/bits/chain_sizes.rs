@@ -37,7 +37,7 @@ pub unsafe fn bytes_of(source: Term) -> Option<(*const u8, u64)> {
     }
 }
 
-/// Bits that a number in a register and a unit come to.
+/// The number of bits of a size in a register times a unit.
 #[inline(always)]
 pub fn bits_of(size: Term, unit: u64) -> Option<u64> {
     // Larger than any bitstring may be, and small enough for the product.

@@ -78,7 +78,7 @@ unsafe fn create(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     }
 }
 
-/// The bitstring, and how many bits were written.
+/// Returns the bitstring, and the number of bits written.
 unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: usize) -> Result<(Term, u64), (usize, Wrong)> {
     // SAFETY: cells as emitted by the loader; the target has room for the sizes that were summed up.
     unsafe {
@@ -89,7 +89,7 @@ unsafe fn build(ip: *const u64, c: *mut Ctx, s: *mut u64, heap: &mut Heap, n: us
             let segment = segment(ip, i, c, s);
             let bits = match segment.bits() {
                 Ok(bits) => bits,
-                // What is wrong with a later size goes first, as in stock.
+                // An error in a later size goes first, as in stock.
                 Err(Wrong::Limit) if segment.size.is_small() => MAX_BITS + 1,
                 Err(wrong) => return Err((i, wrong)),
             };
@@ -174,7 +174,7 @@ unsafe fn new_writable(c: *mut Ctx, h: *mut u64, s: *mut u64) {
             Some(hint) => hint.clamp(0, (MAX_BITS / 8) as i64) as usize,
             None => WRITABLE_BYTES,
         };
-        // It is a hint only.
+        // The size is only a hint.
         let bytes = if heddle_memory::fits(bytes) { bytes } else { WRITABLE_BYTES };
         let term = append::writable(&mut p.heap, bytes).term;
         (*c).x[0] = finish(c, 0, 0, term);

@@ -4,8 +4,8 @@ use super::{LITTLE, SIGNED};
 use heddle_term::bits::copy_bits;
 use heddle_term::{Heap, Kind, Term, big};
 
-/// Read through a place, not `read_unaligned`: that has a local whose address escapes in a debug build, and operations that
-/// inline it would lose their tail call.
+/// Read through a place, not by `read_unaligned`: that has a local whose address escapes in a debug build, and operations that inline it
+/// would lose their tail call.
 #[repr(C, packed)]
 pub struct Unaligned<T: Copy>(pub T);
 

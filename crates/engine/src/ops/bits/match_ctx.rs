@@ -76,7 +76,7 @@ impl Context {
 }
 
 ops! {
-    // `start_match` with the `get_position` behind it, for a match that goes on
+    // `start_match` with the `get_position` after it, for a match that continues
     fn start_match_position<S: Src, D: Dst, P: Dst>(ip, c, h, s, r) {
         let source = S::get(*ip.add(1), c, s);
         if !source.is_kind(Kind::MatchCtx) {
@@ -122,7 +122,7 @@ ops! {
     }
     #[cold]
     fn start_match_slow<S: Src, D: Dst>(ip, c, h, s, r) {
-        // The source may stand above the live registers, so it is kept by name.
+        // The source may be above the live registers, so it is kept explicitly.
         save!(c, h, s);
         let source = make_room_keeping(c, CONTEXT_WORDS, *ip.add(3) as usize, S::get(*ip.add(1), c, s));
         load!(c, h, s);
@@ -236,7 +236,7 @@ unsafe fn take_binary(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) {
     }
 }
 
-/// `bits` bits of an original. Small ones are copied: they would keep all of the original alive.
+/// `bits` bits of an original. Small results are copied: a slice would keep all of the original alive.
 #[inline]
 pub fn slice(heap: &mut Heap, original: Term, at: u64, bits: u64) -> Term {
     if bits > HEAP_BITS_MAX_BYTES as u64 * 8 {
@@ -248,7 +248,7 @@ pub fn slice(heap: &mut Heap, original: Term, at: u64, bits: u64) -> Term {
     term
 }
 
-/// The same at a heap top, which it moves. None without room there, or for few bits that are not whole bytes.
+/// As `slice`, made at a heap top, which it moves. None without room there, or for few bits that are not whole bytes.
 ///
 /// # Safety
 /// `h` and `s` are the tops of a process' heap and stack; the original has the bits.
@@ -271,7 +271,7 @@ pub unsafe fn slice_here(h: *mut u64, s: *mut u64, original: Term, at: u64, bits
             return None;
         }
         *h = Header::new(Kind::HeapBits, 0).raw() + ((words as u64 - 1) << 8);
-        // The bytes behind the last one; of an empty bitstring this is the word that follows.
+        // The bytes after the last one; of an empty bitstring this is the word that follows.
         *h.add(words - 1) = 0;
         *h.add(1) = bits;
         copy_few(data_of(original).0.add((at / 8) as usize), h.add(2).cast(), (bits / 8) as usize);

@@ -70,7 +70,7 @@ ops! {
         }
         next!(ip, c, h, s, r; 5)
     }
-    // The same for a unit that is a power of two; the last cell is the unit less one
+    // As `ensure_unit`, for a unit that is a power of two; the last cell is the unit less one
     fn ensure_power<S: Src>(ip, c, h, s, r) {
         let m = Context::of(S::get(*ip.add(1), c, s));
         let (left, bits) = (m.left(), *ip.add(2));
@@ -104,7 +104,7 @@ ops! {
         D::set(*ip.add(5), c, s, Term::small(value as i64));
         next!(ip, c, h, s, r; 6)
     }
-    // Reads up to 64 bits for the fields behind it: context, bits
+    // Reads up to 64 bits for the fields after it: context, bits
     fn load_fields<S: Src>(ip, c, h, s, r) {
         let m = Context::of(S::get(*ip.add(1), c, s));
         let (at, bits) = (m.at(), *ip.add(2));
@@ -148,12 +148,12 @@ ops! {
         m.set_at(at + bits);
         next!(ip, c, h, s, r; 3)
     }
-    // Bits of what was loaded: dst, bits before them, 64 less their number
+    // A field of the loaded bits: dst, bits before it, 64 less its number of bits
     fn field<D: Dst>(ip, c, h, s, r) {
         D::set(*ip.add(1), c, s, Term::small(((*c).build_group << *ip.add(2) >> *ip.add(3)) as i64));
         next!(ip, c, h, s, r; 4)
     }
-    // Two of them
+    // Two fields
     fn field_pair<D1: Dst, D2: Dst>(ip, c, h, s, r) {
         let word = (*c).build_group;
         D1::set(*ip.add(1), c, s, Term::small((word << *ip.add(2) >> *ip.add(3)) as i64));
@@ -269,7 +269,7 @@ unsafe fn take_integer(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) ->
     }
 }
 
-/// Are `bits` bits from bit `at` of `base` those of `bytes`?
+/// True if `bits` bits from bit `at` of `base` on are those of `bytes`.
 ///
 /// # Safety
 /// Both have that many bits.

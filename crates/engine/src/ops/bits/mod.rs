@@ -1,4 +1,4 @@
-//! Bit syntax: contexts and what is read with them, bitstrings and how they are made.
+//! Bit syntax: matching with contexts, and the construction of bitstrings.
 //!
 //! `integers`, `floats` and `utf` are the conversions between values and bits, without a process; `match_ctx`, `matching` and
 //! `sized` read, `create`, `segment`, `append` and `old` (OTP 24) write. The `chain` files are the fast form of `create`.
@@ -21,13 +21,13 @@ use crate::collect::make_room_keeping;
 use crate::ctx::{Ctx, fits};
 use heddle_term::Term;
 
-/// Flags of a segment as the operations see them.
+/// Flags of a segment, as the operations see them.
 pub const LITTLE: u64 = 2;
 pub const SIGNED: u64 = 4;
-/// Resolved by the loader.
+/// Native byte order, which the loader resolves.
 pub const NATIVE: u64 = 16;
 
-/// Reductions that copying so many bytes costs: a kilobyte is about a call's work (as in ERTS).
+/// The reductions for copying this many bytes: a kilobyte is about the work of a call (as in ERTS).
 #[inline(always)]
 pub fn copy_cost(bytes: u64) -> i64 {
     (bytes >> 10) as i64

@@ -1,5 +1,5 @@
-//! Construction in steps, as OTP 24 does: a bitstring of known size is made, then filled segment by segment. What is being
-//! filled is kept in the register file: nothing can collect in between.
+//! Construction in steps, as in OTP 24: a bitstring of known size is made, then filled segment by segment. It is kept in the register file
+//! while it is filled, because nothing can collect in between.
 
 use super::append::{self, MAX_BITS, Target};
 use super::finish;
@@ -91,7 +91,7 @@ unsafe fn fail(ip: *const u64, c: *mut Ctx, wrong: Wrong) -> u64 {
     1
 }
 
-/// Keeps the target as what is being filled, and its term in the destination. A collection for the words that follow may move
+/// Keeps the target as the bitstring that is being filled, and its term in the destination. A collection for the words that follow may move
 /// it if it lies on the heap.
 unsafe fn begin(ip: *const u64, c: *mut Ctx, target: Target, bits: u64) -> u64 {
     // SAFETY: as `finish`.

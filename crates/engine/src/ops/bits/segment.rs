@@ -1,4 +1,4 @@
-//! One segment of a bitstring under construction: its size, writing it, what can be wrong with it.
+//! One segment of a bitstring under construction: its size, its value, its errors.
 
 use super::append::MAX_BITS;
 use super::floats::write_float;
@@ -66,21 +66,21 @@ pub fn sized(size: Term, unit: u64) -> Result<u64, Wrong> {
 }
 
 impl Segment {
-    /// Bits that the segment will take. What is found wrong here and what in `write` decides which segment an exception
-    /// names when several are wrong.
+    /// Bits that the segment will take. If several segments are wrong, an exception names the one whose error is found first: some errors
+    /// are found here, others in `write`.
     #[inline]
     pub fn bits(&self) -> Result<u64, Wrong> {
         match self.kind {
             INTEGER | FLOAT => sized(self.size, self.unit),
             BINARY | APPEND if self.size == ALL => match BitsView::of(self.source) {
-                // A first segment is looked at when all sizes are known.
+                // The first segment is checked when all sizes are known.
                 None if self.kind == APPEND => Ok(0),
                 None => Err(Wrong::Type),
                 Some(view) => Ok(view.size_bits),
             },
             BINARY | APPEND => sized(self.size, self.unit),
             STRING => Ok(self.size.raw() * 8),
-            // Of these UTF-16 alone is looked at when it is written.
+            // Of these only UTF-16 is checked when it is written.
             UTF16 => Ok(size_of_utf(Utf::Utf16, self.source.as_small().map_or(u64::MAX, |value| value as u64))),
             kind => match self.source.as_small() {
                 Some(value) if is_code_point(value as u64) => Ok(size_of_utf(utf_kind(kind), value as u64)),
@@ -89,7 +89,7 @@ impl Segment {
         }
     }
 
-    /// Is a whole source of that size no multiple of the unit?
+    /// True if a whole source of that size is not a multiple of the unit.
     pub fn splits(&self, bits: u64) -> bool {
         self.unit > 1 && !bits.is_multiple_of(self.unit)
     }

@@ -17,7 +17,7 @@ ops! {
         let m = Context::of(any(*ip.add(1), c, s));
         let (at, bits) = (m.at(), simple_bits(any(*ip.add(3), c, s), *ip.add(4)));
         let shift = at & 7;
-        // An unsigned one that is small, in a word that can be read whole.
+        // An unsigned integer that is small, in a word that can be read as a whole.
         if bits.wrapping_sub(1) < 56 && bits <= m.left() && at - shift + 64 <= m.end() && *ip.add(5) == 0 {
             let word = u64::from_be((*m.base().add((at / 8) as usize).cast::<Unaligned<u64>>()).0);
             m.set_at(at + bits);
@@ -44,7 +44,7 @@ ops! {
         let m = Context::of(any(*ip.add(1), c, s));
         let (at, size, unit) = (m.at(), any(*ip.add(3), c, s), *ip.add(4));
         let bits = if size == ALL { m.left() } else { simple_bits(size, unit) };
-        // What is left over, or does not divide, is looked at again.
+        // Other cases go to the slow function, which checks again.
         if bits <= m.left()
             && (size != ALL || unit == 1 || unit == 8 && bits & 7 == 0)
             && let Some((term, top)) = slice_here(h, s, m.original(), at, bits)
@@ -137,7 +137,7 @@ ops! {
     }
 }
 
-/// A size operand times its unit, the largest number if it is not so simple.
+/// A size operand times its unit; the largest number if that is not simple.
 #[inline(always)]
 fn simple_bits(size: Term, unit: u64) -> u64 {
     if size.is_small() && (size.small_value() as u64) <= MAX_BITS { size.small_value() as u64 * unit } else { u64::MAX }

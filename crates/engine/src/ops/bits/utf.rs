@@ -15,7 +15,7 @@ pub fn is_code_point(value: u64) -> bool {
     value < 0xd800 || (0xe000..0x11_0000).contains(&value)
 }
 
-/// The code point at bit `at`, and how many bits it takes. `end` is where the bitstring ends.
+/// The code point at bit `at`, and the number of its bits. `end` is where the bitstring ends.
 ///
 /// # Safety
 /// The bytes before `end` are readable.
@@ -67,7 +67,7 @@ pub unsafe fn read_utf(kind: Utf, base: *const u8, at: u64, end: u64, flags: u64
     }
 }
 
-/// Bits that a code point takes; for what is none, the most there is.
+/// Bits that a code point takes; for any other value the maximum.
 pub fn size_of_utf(kind: Utf, value: u64) -> u64 {
     match kind {
         Utf::Utf8 => match value {
@@ -81,7 +81,7 @@ pub fn size_of_utf(kind: Utf, value: u64) -> u64 {
     }
 }
 
-/// Writes a code point; how many bits it took.
+/// Writes a code point. Returns the number of its bits.
 ///
 /// # Safety
 /// The bytes that hold the bits are writable; `value` is a code point.

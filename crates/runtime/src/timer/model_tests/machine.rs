@@ -17,7 +17,7 @@ const THREADS: usize = WHEELS + 1;
 /// Where a timer that is set waits, and until when.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Waits {
-    /// For the next look of that wheel, from which on it has so many ms.
+    /// Set from the next look of that wheel on, for this many ms from then.
     Look(usize, u64),
     Until(usize, u64),
 }

@@ -28,9 +28,9 @@ thread_local! {
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
-    /// So many.
+    /// Takes this many nodes.
     Take(u64),
-    /// So many from that place of those that are taken on.
+    /// Frees this many nodes, from that place of the taken ones on.
     GiveBack(u64, u64),
     /// An index and a generation that are over or never were.
     Find(u64),
