@@ -19,7 +19,7 @@ pub fn install() {
             std::thread::sleep(std::time::Duration::from_secs(2));
             std::process::abort();
         }
-        heddle_runtime::way_out::run_at_exit();
+        heddle_runtime::shutdown::run_at_exit();
         let message = info.payload_as_str().unwrap_or("(no message)");
         let at = info.location().map_or(String::new(), |l| format!("{}:{}", l.file(), l.line()));
         let thread = std::thread::current();
@@ -78,7 +78,7 @@ extern "C" fn fault(signal: libc::c_int) {
     unsafe {
         libc::write(2, text.as_ptr().cast(), text.len());
     }
-    heddle_runtime::way_out::run_at_exit();
+    heddle_runtime::shutdown::run_at_exit();
     // SAFETY: the system's own handling is back (SA_RESETHAND): this ends the process.
     unsafe {
         libc::raise(signal);

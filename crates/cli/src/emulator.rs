@@ -12,7 +12,7 @@ use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
 use heddle_runtime::process::{Priority, SpawnOptions};
 use heddle_runtime::time_offset::{self, Warp};
-use heddle_runtime::{alone, balance, partner, proctab, sched, sequential, spawn, time, watch, zeal};
+use heddle_runtime::{alone, balance, proctab, sched, sequential, spawn, time, watch, worker_cache, zeal};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Direct;
@@ -172,7 +172,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             _ => return Err(format!("Invalid message_queue_data flag: {value}")),
         },
         "sal" => alone::MAY_BE.store(boolean(value, &format!("bad value '{value}' for being alone"))?, Relaxed),
-        "swc" => partner::IS_ON.store(boolean(value, &format!("bad scheduler worker cache value '{value}'"))?, Relaxed),
+        "swc" => worker_cache::IS_ON.store(boolean(value, &format!("bad scheduler worker cache value '{value}'"))?, Relaxed),
         "scl" => {
             let on = boolean(value, &format!("bad scheduler compact load value '{value}'"))?;
             // Not with the other strategy.

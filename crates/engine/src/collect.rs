@@ -4,7 +4,7 @@
 use crate::ctx::{Ctx, leave_at};
 use heddle_runtime::gc::{self, Kind};
 use heddle_runtime::process::{FLAG_FLOATS, FLAG_OVER_LIMIT, Process};
-use heddle_runtime::{held, long_gc, zeal};
+use heddle_runtime::{held_regions, long_gc, zeal};
 use heddle_term::Term;
 
 /// Makes room for `need` words. The tops were saved; they must be loaded again afterwards.
@@ -75,7 +75,7 @@ pub unsafe fn tidy(c: *mut Ctx, live: usize) {
 
 /// At the end of a slice, when all live terms are in the process: collects what natives left beside the heap, now or on a dirty thread.
 pub fn tidy_saved(p: &mut Process) {
-    if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words && !held::pays(p) {
+    if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words && !held_regions::pays(p) {
         return;
     }
     if long_gc::is_long(p, Kind::Automatic) {

@@ -5,9 +5,9 @@ use crate::msacc::{self, State};
 use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
-use crate::state::Put;
+use crate::state::QueueAction;
 use crate::watch::AtWork;
-use crate::{blocking, figures, give_back, long_gc, private, qsbr, sched, shared, wall_time, way_out};
+use crate::{blocking, figures, long_gc, private, purge, qsbr, sched, shared, shutdown, wall_time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
@@ -122,7 +122,7 @@ impl DirtyQueue {
                 Some(p) => return p,
                 None => {
                     drop(waiting);
-                    let limit = give_back::while_idle(false);
+                    let limit = purge::while_idle(false);
                     waiting = Class::DirtyQueue.lock(&self.waiting);
                     if waiting.queues.iter().all(VecDeque::is_empty) {
                         waiting = match limit {
@@ -181,7 +181,7 @@ pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, numb
     local.flags &= !FLAG_DETACHED;
     let outcome = if p.state.load().is_exiting() {
         Outcome::Exit
-    } else if way_out::holds(&p) {
+    } else if shutdown::stops(&p) {
         Outcome::Suspended
     } else if long_gc::is_due(local) {
         long_gc::run(local);
@@ -204,7 +204,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     let shared_part = p.proc_ref();
     p.flags |= FLAG_DETACHED;
     shared_part.begin_handling();
-    if shared_part.state.detach() == Put::Enqueue {
+    if shared_part.state.detach() == QueueAction::Enqueue {
         sched::enqueue(shared_part);
     }
     if shared::is_on() && p.heap.is_shared() {

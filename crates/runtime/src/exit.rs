@@ -56,7 +56,7 @@ fn leave(p: &mut Process) {
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
         // The same text as stock's.
-        crate::way_out::crash(&format!("System process {} terminated: {reason}", heddle_term::text::display::to_string(p.pid_term())));
+        crate::shutdown::crash(&format!("System process {} terminated: {reason}", heddle_term::text::display::to_string(p.pid_term())));
     }
     if p.flags & FLAG_TASK != 0 {
         crate::task::terminate(p);
@@ -159,7 +159,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
 }
 
 /// To others the process is as good as ended: it has no name, no links and no monitors. It runs on.
-pub fn part(p: &mut Process, reason: Term) {
+pub fn sever(p: &mut Process, reason: Term) {
     let name = p.shared().name.swap(0, Ordering::AcqRel);
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(p.pid_term()));

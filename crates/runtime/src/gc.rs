@@ -30,7 +30,7 @@ use crate::off_heap::{Area, Promoted, Survivors, sweep};
 use crate::process::{FLAG_OVER_LIMIT, Process, STACK_SLACK_WORDS};
 use crate::sizes;
 use crate::trace::{events, meters};
-use crate::{blocks, busy, cycles, figures, held, shared, spawn, stack, system_monitor, time};
+use crate::{blocks, cycles, figures, heap_growth, held_regions, shared, spawn, stack, system_monitor, time};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::literal::Leaving;
@@ -110,8 +110,8 @@ pub enum Kind {
     Automatic,
     /// As Automatic, because a program asked. A shared heap is not collected for less.
     Asked,
-    /// As Automatic, for a process whose block was enlarged and that is about to wait: the block gets its usual size (`busy`).
-    Rest,
+    /// As Automatic, for a process whose block was enlarged and that is about to wait: the block gets its usual size (`heap_growth`).
+    Shrink,
     Major,
 }
 
@@ -157,7 +157,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     if is_shared {
         done = shared::collect(p, live, need_words, kind);
     } else if kind != Kind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
-        done = minor(p, live, need_words, kind == Kind::Rest);
+        done = minor(p, live, need_words, kind == Kind::Shrink);
     }
     let minor = done;
     if !done && !is_shared {
@@ -353,7 +353,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
         // When the old block is full, the whole stack is visited, so with a large stack the block must not be small.
-        let young = if busy::is_busy(p) { mature_words.max(busy::usual_words(p)) } else { p.used_words() };
+        let young = if heap_growth::is_enlarged(p) { mature_words.max(heap_growth::usual_words(p)) } else { p.used_words() };
         let size = sizes::at_least(young.max(p.min_heap_words.min(OLD_WORDS)).max(p.stack_words() / 8));
         p.old_start = blocks::allocate(size);
         p.old_top = p.old_start;
@@ -367,7 +367,7 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     // True if what natives made beside the heap, or what messages brought, would not have had room in it.
     let was_overfull = p.free_words() < p.heap.fragment_words as isize;
     let bound = p.used_words() - mature_words + p.heap.fragment_words + fresh_words(p) + stack + need_words + STACK_SLACK_WORDS;
-    let mut usual = if rests { busy::usual_words(p) } else { p.heap_words() };
+    let mut usual = if rests { heap_growth::usual_words(p) } else { p.heap_words() };
     if std::mem::take(&mut p.grow) && !rests {
         usual = sizes::next_above(usual);
     }
@@ -477,15 +477,15 @@ fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
     if rests {
         usual = usual.max(sizes::at_least(used + used / 3));
-        busy::forget(p);
+        heap_growth::forget(p);
     }
     if size > usual && used * 4 <= usual * 3 {
         resize(p, live, usual);
-    } else if used * 4 > p.heap_words() * 3 || was_full && held::room(p) > p.heap_words() {
+    } else if used * 4 > p.heap_words() * 3 || was_full && held_regions::room(p) > p.heap_words() {
         p.grow = true;
     }
     if was_full || was_overfull {
-        busy::filled(p);
+        heap_growth::filled(p);
     }
     fit_vheap(p);
     true
@@ -602,13 +602,13 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     install(p, to_start, to_top, size, stack);
     p.minor_count = 0;
     p.need_major = false;
-    busy::forget(p);
+    heap_growth::forget(p);
 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
     let wanted = match exact_min {
         Some(min) => used.max(min),
         // At most three quarters full after a full sweep (ERTS).
-        None => sizes::at_least((used + used / 3).max(p.min_heap_words)).max(if was_full { had.min(held::room(p)) } else { 0 }),
+        None => sizes::at_least((used + used / 3).max(p.min_heap_words)).max(if was_full { had.min(held_regions::room(p)) } else { 0 }),
     };
     if wanted < p.heap_words() {
         resize(p, live, wanted);

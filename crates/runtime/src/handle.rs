@@ -223,7 +223,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             append(p, Signal::message(message));
         }
         Body::Timeout(timer) => p.timer.fired(*timer),
-        Body::Nudge => {}
+        Body::Wake => {}
         Body::Call(f) => {
             let f = std::mem::replace(f, Box::new(|_| {}));
             f(Some(p));

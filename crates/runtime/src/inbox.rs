@@ -4,7 +4,7 @@
 
 use crate::process::Priority;
 use crate::signal::{Body, Outgoing, Signal};
-use crate::state::{self, ProcState, Put};
+use crate::state::{self, ProcState, QueueAction};
 use heddle_sync::flagged_stack::{Change, Node};
 use heddle_sync::prefetch;
 use heddle_term::Term;
@@ -47,13 +47,13 @@ pub(crate) struct InOrder {
 impl ProcState {
     /// Wakes the process as well. Returns the signal as an error if the process takes no more.
     #[inline]
-    pub fn push(&self, signal: Box<Signal>) -> Result<Put, Box<Signal>> {
+    pub fn push(&self, signal: Box<Signal>) -> Result<QueueAction, Box<Signal>> {
         self.put_there(signal, state::awake).map(state::put)
     }
 
     /// As `push`, for a message, which most signals are.
     #[inline]
-    pub(crate) fn push_message(&self, Outgoing { signal, refers }: Outgoing) -> Result<Put, Box<Signal>> {
+    pub(crate) fn push_message(&self, Outgoing { signal, refers }: Outgoing) -> Result<QueueAction, Box<Signal>> {
         self.put_in(signal, refers, state::awake).map(state::put)
     }
 
@@ -63,7 +63,7 @@ impl ProcState {
     }
 
     /// As `push`, for a sender of this priority that waits for an answer.
-    pub fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<Put, Box<Signal>> {
+    pub fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<QueueAction, Box<Signal>> {
         self.put_there(signal, state::awake_for(asker)).map(state::put_for)
     }
 
@@ -93,7 +93,7 @@ impl ProcState {
         unsafe { self.0.push(ptr, change) }.ok_or_else(|| {
             // SAFETY: from `into_raw` above, and never published: no other thread knows it.
             let mut signal = unsafe { Box::from_raw(ptr) };
-            forget_trail(&mut signal.body);
+            clear_chain(&mut signal.body);
             signal
         })
     }
@@ -131,13 +131,13 @@ impl ProcState {
 
 /// A message that has left the inbox must not point to an earlier one. Returns the pointer that it had.
 #[inline(always)]
-fn forget_trail(body: &mut Body) -> *mut Signal {
-    turn_trail(body, null_mut())
+fn clear_chain(body: &mut Body) -> *mut Signal {
+    turn_chain(body, null_mut())
 }
 
-/// As `forget_trail`, but a message whose data is not in the heap yet is told where a later one is.
+/// As `clear_chain`, but a message whose data is not in the heap yet is told where a later one is.
 #[inline(always)]
-fn turn_trail(body: &mut Body, later: *mut Signal) -> *mut Signal {
+fn turn_chain(body: &mut Body, later: *mut Signal) -> *mut Signal {
     match body {
         Body::Message { before, data, .. } => std::mem::replace(before, if data.is_bare() { null_mut() } else { later }),
         Body::Small { before, .. } => std::mem::replace(before, later),
@@ -149,7 +149,7 @@ fn turn_trail(body: &mut Body, later: *mut Signal) -> *mut Signal {
 const LATER: usize = 4;
 
 /// If the signals are not in the cache, the walk waits for each in turn. Meanwhile it prefetches what they carry, and signals some
-/// steps ahead (`trail`). It also makes the walk back easier: of a long queue, the first lines have left the cache again when the
+/// steps ahead (`prefetch_chain`). It also makes the walk back easier: of a long queue, the first lines have left the cache again when the
 /// end is reached.
 fn reverse(mut list: *mut Signal) -> InOrder {
     let mut out = InOrder { first: null_mut(), last: list, len: 0, are_messages: !list.is_null() };
@@ -158,7 +158,7 @@ fn reverse(mut list: *mut Signal) -> InOrder {
         // SAFETY: the list was taken whole; every node is ours.
         unsafe {
             let next = (*list).next;
-            prefetch::to_write(turn_trail(&mut (*list).body, later[LATER - 1]).cast());
+            prefetch::to_write(turn_chain(&mut (*list).body, later[LATER - 1]).cast());
             later = [list, later[0], later[1], later[2]];
             match &(*list).body {
                 Body::Message { data, .. } => data.prefetch(),

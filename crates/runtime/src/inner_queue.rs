@@ -9,7 +9,7 @@
 use crate::inbox::InOrder;
 use crate::signal::{Body, Signal};
 use crate::trace::seq::Token;
-use crate::{held, partner, shared, small};
+use crate::{held_regions, shared, small, worker_cache};
 use heddle_memory::own_row;
 use heddle_sync::prefetch;
 use heddle_term::literal::Leaving;
@@ -160,7 +160,7 @@ impl InnerQueue {
     }
 
     /// The term at the save position, moved into `heap` on first sight; None at the end. Adds to `held_words` the words of regions
-    /// that `heap` holds for it (see `held`).
+    /// that `heap` holds for it (see `held_regions`).
     #[inline(always)]
     pub fn peek(&mut self, heap: &mut Heap, held_words: &mut i32) -> Option<Term> {
         let node = self.save;
@@ -202,7 +202,7 @@ impl InnerQueue {
         // SAFETY: by contract.
         unsafe {
             let Body::Message { data, .. } = &mut (*node).body else { return };
-            held::add(held_words, data.settle(heap));
+            held_regions::add(held_words, data.unpack_in_place(heap));
             self.link(node);
         }
     }
@@ -216,7 +216,7 @@ impl InnerQueue {
     unsafe fn adopt_small(&mut self, node: *mut Signal, heap: &mut Heap) {
         // SAFETY: by contract.
         unsafe {
-            small::settle(&mut *node, heap);
+            small::unpack_in_place(&mut *node, heap);
             self.link(node);
         }
     }
@@ -411,7 +411,7 @@ impl InnerQueue {
     /// Remembers the end of the queue. Returns the marker's number, for `marker_bind`.
     pub fn marker_reserve(&mut self) -> u32 {
         self.marked = true;
-        partner::calls();
+        worker_cache::calls();
         let after = self.last;
         let markers = self.markers();
         let number = markers.next;

@@ -79,7 +79,7 @@ pub fn wake_at_progress(pid: u64) {
         qsbr::retire(move || {
             // Before the process looks, which may have to wait again.
             WAITS.store(false, Ordering::Release);
-            send::nudge(pid);
+            send::wake(pid);
         });
     }
 }

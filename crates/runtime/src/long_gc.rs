@@ -66,7 +66,7 @@ pub(crate) fn is_done_here(p: &mut Process) -> bool {
 
 /// How a slice ends after which something is due. What is done here may end the process (`max_heap_size`), so the process does not
 /// wait yet.
-pub(crate) fn behind_slice(p: &mut Process) -> Outcome {
+pub(crate) fn after_slice(p: &mut Process) -> Outcome {
     if is_done_here(p) { Outcome::Yield } else { Outcome::DirtyCpu }
 }
 

@@ -5,7 +5,7 @@
 //! no program sees the change. This is done only for objects that the process made since its last collection: an older object may
 //! be promoted before the reference to the region is, which is as young as what is made now (see `off_heap`).
 
-use crate::held;
+use crate::held_regions;
 use crate::process::Process;
 use heddle_term::area::{self, BUILDER, Fixed, Region};
 use heddle_term::{Kind, Term};
@@ -53,7 +53,7 @@ unsafe fn go_on(p: &mut Process, term: Term, copy: Term, region: *mut Region) {
         if any {
             Region::hold(region, BUILDER);
             let words = p.heap.hold_times(region, BUILDER);
-            held::more(p, words);
+            held_regions::more(p, words);
         }
     }
 }

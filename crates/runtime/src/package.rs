@@ -394,14 +394,14 @@ impl Package {
     /// Moves the term into `heap`.
     #[inline]
     pub fn unpack(mut self, heap: &mut Heap) -> Term {
-        self.settle(heap);
+        self.unpack_in_place(heap);
         self.term
     }
 
     /// Moves the term into `heap`; the package then needs no memory. Returns the words of the regions that `heap` came to refer to
-    /// (see `held`).
+    /// (see `held_regions`).
     #[inline]
-    pub fn settle(&mut self, heap: &mut Heap) -> usize {
+    pub fn unpack_in_place(&mut self, heap: &mut Heap) -> usize {
         if self.fragment.is_null() {
             return 0;
         }

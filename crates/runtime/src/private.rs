@@ -13,9 +13,9 @@
 use crate::inbox::Arrived;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
 use crate::sched::{self, EngineThread};
-use crate::state::{Put, Taken};
+use crate::state::{QueueAction, Taken};
 use crate::trace::events;
-use crate::{affinity, dirty, give_back, long_gc, placement, qsbr, shared, standstill};
+use crate::{affinity, dirty, long_gc, placement, purge, qsbr, shared, stop_world};
 use heddle_sync::stack::Stack;
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -216,7 +216,7 @@ fn run(index: usize) {
             let keeps_garbage = qsbr::tidy();
             qsbr::offline();
             // An `unpark` since the last sleep makes this return at once, so an entry that came since `take` is found.
-            match give_back::while_idle(keeps_garbage) {
+            match purge::while_idle(keeps_garbage) {
                 None => std::thread::park(),
                 Some(ms) => std::thread::park_timeout(Duration::from_millis(ms)),
             }
@@ -262,7 +262,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, me: 
     };
     let waits = matches!(outcome, Outcome::Yield | Outcome::Wait | Outcome::Suspended);
     if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) {
-        outcome = long_gc::behind_slice(local);
+        outcome = long_gc::after_slice(local);
     }
     me.current.store(0, Ordering::Relaxed);
     if events::on(&p, sched::SWITCHES) {
@@ -280,7 +280,7 @@ fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usiz
     // SAFETY: we still own it: it is RUNNING.
     unsafe { p.local() }.flags |= FLAG_DETACHED;
     p.begin_handling();
-    if p.state.go_dirty() == Put::Enqueue {
+    if p.state.go_dirty() == QueueAction::Enqueue {
         sched::enqueue(p);
     }
     // As with a dirty thread, stopping the world does not wait for this.
@@ -295,11 +295,11 @@ fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usiz
 fn come_in_sight(me: &Thread) {
     loop {
         me.runs.store(true, Ordering::SeqCst);
-        if !standstill::is_wanted() {
+        if !stop_world::is_stop_wanted() {
             return;
         }
         me.runs.store(false, Ordering::SeqCst);
-        standstill::wait_until_over();
+        stop_world::wait_until_over();
     }
 }
 

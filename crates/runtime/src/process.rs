@@ -106,7 +106,7 @@ impl ProcRef {
     }
 }
 
-/// `ProcShared::owner` bit: if the owner took signals (`state`: IN_HAND), it has handled them all.
+/// `ProcShared::owner` bit: if the owner took signals (`state`: SIGNALS_TAKEN), it has handled them all.
 const HANDLED: u16 = 1 << 15;
 /// `ProcShared::owner` bit: the placement is one-shot and ends when the process reaches that scheduler.
 const ONCE: u16 = 1 << 14;
@@ -165,7 +165,7 @@ impl ProcShared {
         }
         // In this order: a thread that finds the word emptied of a signal also sees what the owner wrote before.
         let state = self.state.load();
-        !state.is_exiting() && (!state.is_in_hand() || self.owner.load(Ordering::Acquire) & HANDLED != 0)
+        !state.is_exiting() && (!state.has_taken_signals() || self.owner.load(Ordering::Acquire) & HANDLED != 0)
     }
 }
 
@@ -411,12 +411,12 @@ pub struct Process {
     pub fullsweep_after: u16,
     pub minor_count: u16,
     /// Words of regions that it came to refer to since the last collection; negative after a look found that a collection does not
-    /// pay yet (see `held`).
+    /// pay yet (see `held_regions`).
     pub held_words: i32,
     /// The next collection takes the next larger size.
     pub grow: bool,
     pub need_major: bool,
-    pub busy: crate::busy::Busy,
+    pub growth: crate::heap_growth::HeapGrowth,
 
     // --- settings, small ---
     pub priority: Priority,
@@ -709,7 +709,7 @@ impl Process {
             missed_words: 0,
             grow: false,
             need_major: false,
-            busy: Default::default(),
+            growth: Default::default(),
             saved: Registers::new(),
             exception: Exception::NONE,
             trap_export: null(),
@@ -752,7 +752,7 @@ impl Process {
         if self.suspend_count == 0 {
             self.shared().state.set_suspended(false);
             // It may have had a reason to run all along.
-            let _ = crate::send::deliver(self.proc_ref(), crate::signal::Signal::new(crate::signal::Body::Nudge));
+            let _ = crate::send::deliver(self.proc_ref(), crate::signal::Signal::new(crate::signal::Body::Wake));
         }
     }
 }

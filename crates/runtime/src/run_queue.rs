@@ -15,8 +15,8 @@
 
 use crate::balance::limits::CLASSES;
 use crate::level::{CLASS_LEVELS, LEVELS, Level};
-use crate::partner::Partner;
 use crate::process::{Priority, ProcRef};
+use crate::worker_cache::WorkerCache;
 use crate::{placement, qsbr};
 use heddle_sync::ring::{Retired, Ring};
 use heddle_sync::stack::Stack;
@@ -148,7 +148,7 @@ pub struct RunQueue {
     occupied: AtomicU32,
     own: UnsafeCell<Own>,
     /// The process that comes first without having been in a queue.
-    pub partner: Partner,
+    pub partner: WorkerCache,
     /// How many entries `own` holds. Written by the owner.
     own_len: AtomicUsize,
     /// Processes taken so far. A thief leaves a single process alone unless this number shows that the owner is stuck.
@@ -159,7 +159,7 @@ pub struct RunQueue {
     /// entry leaves a queue (Release of the ring's head, with Acquire where its length is read), and cleared after it is queued. A
     /// reader that sums the lengths of all queues and then adds this counts every process at least once, except one that is queued
     /// again between the two reads. A thief sets it, before it takes, to what it may get.
-    in_hand: AtomicUsize,
+    in_flight: AtomicUsize,
     brought: Stack<Brought>,
     /// Incremented before something is put in `brought`, and decremented when it has got into a ring. So a thread that finds all
     /// lengths zero (`sched::park`, Acquire with the Release of the decrement) misses nothing in between.
@@ -268,7 +268,7 @@ impl RunQueue {
     unsafe fn pop_partner(&self) -> Option<ProcRef> {
         let occupied = self.occupied.load(Ordering::Relaxed);
         let is_next = occupied == 0 || (occupied & ((1 << NORMAL) - 1) == 0 && self.partner.may_go_on());
-        self.in_hand.store(1, Ordering::Relaxed);
+        self.in_flight.store(1, Ordering::Relaxed);
         let p = self.partner.take()?;
         if is_next && self.own_len.load(Ordering::Relaxed) == 0 {
             self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -324,14 +324,14 @@ impl RunQueue {
 
     #[inline]
     fn pop_level(&self, level: usize) -> Option<ProcRef> {
-        self.in_hand.store(1, Ordering::Relaxed);
+        self.in_flight.store(1, Ordering::Relaxed);
         match self.rings[level].pop() {
             Some(entry) => {
                 // SAFETY: entries are processes.
                 Some(unsafe { ProcRef::from_ptr(entry as *mut _) })
             }
             None => {
-                self.in_hand.store(0, Ordering::Release);
+                self.in_flight.store(0, Ordering::Release);
                 None
             }
         }
@@ -362,7 +362,7 @@ impl RunQueue {
             };
             match next {
                 Some(Next::Wanted(pid)) => {
-                    self.in_hand.store(1, Ordering::Relaxed);
+                    self.in_flight.store(1, Ordering::Relaxed);
                     self.own_len.store(self.own_len.load(Ordering::Relaxed) - 1, Ordering::Release);
                     return Some(Next::Wanted(pid));
                 }
@@ -388,7 +388,7 @@ impl RunQueue {
         }
         let p = bound_there.then(|| of_level(&mut own.bound, level).pop_front()).flatten()?;
         own.bound_was_last = true;
-        self.in_hand.store(1, Ordering::Relaxed);
+        self.in_flight.store(1, Ordering::Relaxed);
         self.own_len.store(self.own_len.load(Ordering::Relaxed) - 1, Ordering::Release);
         Some(Next::Process(p))
     }
@@ -416,11 +416,11 @@ impl RunQueue {
     /// Called by the owner: it holds `count` entries that are in no queue.
     #[inline]
     pub fn hold(&self, count: usize) {
-        self.in_hand.store(count, Ordering::Release);
+        self.in_flight.store(count, Ordering::Release);
     }
 
-    pub fn in_hand(&self) -> usize {
-        self.in_hand.load(Ordering::Relaxed)
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
     }
 
     /// Called by thieves: takes up to half of the queue and at most `max` processes, most urgent and oldest first, and never a

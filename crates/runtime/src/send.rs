@@ -39,10 +39,10 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
 }
 
 /// Makes a waiting process check again what it waits for.
-pub fn nudge(pid: u64) {
+pub fn wake(pid: u64) {
     let _guard = crate::qsbr::guard();
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::new(Body::Nudge));
+        let _ = deliver(to, Signal::new(Body::Wake));
     }
 }
 

@@ -68,7 +68,7 @@ pub enum Body {
         is_old: bool,
         /// In a queue, if the data is in the heap: the previous one among such messages; the next one is kept with the data. See
         /// `inner_queue`. In a queue, while the data is not in the heap: where a later message may be, for prefetching alone. In an
-        /// inbox: where an earlier one may be, for prefetching alone (`trail`).
+        /// inbox: where an earlier one may be, for prefetching alone (`prefetch_chain`).
         before: *mut Signal,
     },
     /// A message without a token whose data is in the signal itself, until it goes to the heap: see `small`.
@@ -128,7 +128,7 @@ pub enum Body {
     /// This receive timer fired.
     Timeout(Handle),
     /// Resumes a process that a native left waiting, or only makes it check its state.
-    Nudge,
+    Wake,
     /// Runs in the receiver, in order with its other signals; its argument is None if the receiver has ended.
     Call(CallFn),
 }

@@ -126,7 +126,7 @@ fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<S
         Signal::recent(|| Body::Small { from, words: [0; WORDS], count: count as u8, is_list, is_old: false, before: null_mut() });
     if let Body::Small { words, .. } = &mut signal.body {
         let mut off_heap = OffHeap::new();
-        // SAFETY: the caller counted the words. The thread that takes the signal relocates the pointers among the words (`settle`).
+        // SAFETY: the caller counted the words. The thread that takes the signal relocates the pointers among the words (`unpack_in_place`).
         unsafe { copy_to_keeping(term, words.as_mut_ptr(), &mut off_heap, keep) };
         debug_assert!(off_heap.head.is_null());
     }
@@ -142,7 +142,7 @@ pub(crate) fn root(words: *const u64, is_list: bool) -> Term {
 
 /// Moves the words that the signal holds into `heap`. The signal becomes a message without memory of its own.
 #[inline(always)]
-pub(crate) fn settle(signal: &mut Signal, heap: &mut Heap) {
+pub(crate) fn unpack_in_place(signal: &mut Signal, heap: &mut Heap) {
     let Body::Small { from, words, count, is_list, .. } = &mut signal.body else { return };
     let count = *count as usize;
     let to = heap.alloc(count);

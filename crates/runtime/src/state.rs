@@ -9,16 +9,16 @@
 //!   makes it QUEUED, and the scheduler that takes it is RUNNING it only to handle its signals.
 //! - URGENT: a process of a higher priority waits for an answer. The process is queued with those of that priority until its
 //!   signals are handled.
-//! - LEFT_BEHIND: it was taken out of turn, so its entry on some run queue is stale. A scheduler that meets the entry drops it; if
+//! - STALE_ENTRY: it was taken out of turn, so its entry on some run queue is stale. A scheduler that meets the entry drops it; if
 //!   the process becomes runnable before that, the entry is valid again. The memory is not freed before the entry is met.
-//! - AWAITS: it waits, probably for an answer (`partner`).
-//! - IN_HAND: its owner took signals. They are all handled if the owner has said so (`ProcShared::has_heard_all`).
+//! - AWAITS: it waits, probably for an answer (`worker_cache`).
+//! - SIGNALS_TAKEN: its owner took signals. They are all handled if the owner has said so (`ProcShared::has_heard_all`).
 
 use crate::inbox::Arrived;
 use crate::level::Level;
+use crate::prefetch_chain::PrefetchChain;
 use crate::process::Priority;
 use crate::signal::Signal;
-use crate::trail::Trail;
 use heddle_sync::flagged_stack::{Change, FLAG_BITS, FlaggedStack};
 use std::sync::atomic::Ordering;
 
@@ -31,12 +31,12 @@ const FREE: u32 = 32;
 const SUSPENDED: u32 = 64;
 /// A signal came since the last collection of the shared heap that may refer to what was young then.
 const REFERRED: u32 = 128;
-const IN_HAND: u32 = 1 << 8;
+const SIGNALS_TAKEN: u32 = 1 << 8;
 const DETACHED: u32 = 1 << 9;
 const URGENT: u32 = 1 << 10;
 const URGENCY_SHIFT: u32 = 11;
 const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
-const LEFT_BEHIND: u32 = 1 << 13;
+const STALE_ENTRY: u32 = 1 << 13;
 const AWAITS: u32 = 1 << 14;
 /// It ran, or was sent something, since the last collection of the shared heap: what it refers to may be young.
 const TOUCHED: u32 = 1 << 15;
@@ -45,7 +45,7 @@ const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
 const _: () = assert!(LEVEL_MASK >> FLAG_BITS == 0);
 
 /// The state word, and prefetching hints for the thread that takes the signals.
-pub struct ProcState(pub(crate) FlaggedStack<Signal>, pub(crate) Trail);
+pub struct ProcState(pub(crate) FlaggedStack<Signal>, pub(crate) PrefetchChain);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot(u32);
@@ -73,8 +73,8 @@ impl Snapshot {
     pub fn awaits(self) -> bool {
         self.0 & AWAITS != 0
     }
-    pub fn is_in_hand(self) -> bool {
-        self.0 & IN_HAND != 0
+    pub fn has_taken_signals(self) -> bool {
+        self.0 & SIGNALS_TAKEN != 0
     }
     /// The level of its own priority, whether or not it is URGENT.
     pub fn level(self) -> Level {
@@ -115,7 +115,7 @@ fn is_free_to_queue(s: u32) -> bool {
 
 /// Sets QUEUED: for a new entry, or the stale one, which is valid again.
 fn queue(s: u32) -> u32 {
-    if s & LEFT_BEHIND != 0 { (s | QUEUED) & !LEFT_BEHIND } else { s | QUEUED }
+    if s & STALE_ENTRY != 0 { (s | QUEUED) & !STALE_ENTRY } else { s | QUEUED }
 }
 
 /// Something arrived.
@@ -147,14 +147,14 @@ pub(crate) fn awake_for(asker: Priority) -> impl Fn(u32) -> u32 {
 }
 
 #[inline(always)]
-pub(crate) fn put((old, new): Change) -> Put {
-    if old & (QUEUED | LEFT_BEHIND) == 0 && new & QUEUED != 0 { Put::Enqueue } else { Put::Nothing }
+pub(crate) fn put((old, new): Change) -> QueueAction {
+    if old & (QUEUED | STALE_ENTRY) == 0 && new & QUEUED != 0 { QueueAction::Enqueue } else { QueueAction::Nothing }
 }
 
 /// As `put`, for a change by `awake_for`.
-pub(crate) fn put_for((old, new): Change) -> Put {
+pub(crate) fn put_for((old, new): Change) -> QueueAction {
     match put((old, new)) {
-        Put::Nothing if new & QUEUED != 0 && queue_level(new) < queue_level(old) => Put::Again,
+        QueueAction::Nothing if new & QUEUED != 0 && queue_level(new) < queue_level(old) => QueueAction::Requeue,
         put => put,
     }
 }
@@ -162,11 +162,11 @@ pub(crate) fn put_for((old, new): Change) -> Put {
 /// What a thread that changed the state must do with the run queues.
 #[must_use]
 #[derive(PartialEq, Eq, Clone, Copy)]
-pub enum Put {
+pub enum QueueAction {
     /// The caller set QUEUED and must put the process on a run queue.
     Enqueue,
     /// The process is queued after others that are now less urgent: its identity goes on a queue as well.
-    Again,
+    Requeue,
     Nothing,
 }
 
@@ -186,7 +186,7 @@ pub enum Taken {
 
 impl ProcState {
     pub fn new(level: Level) -> ProcState {
-        ProcState(FlaggedStack::new((level.number() as u32) << LEVEL_SHIFT), Trail::new())
+        ProcState(FlaggedStack::new((level.number() as u32) << LEVEL_SHIFT), PrefetchChain::new())
     }
 
     pub fn load(&self) -> Snapshot {
@@ -201,20 +201,20 @@ impl ProcState {
 
     /// There is a reason to run.
     #[inline]
-    pub fn wake(&self) -> Put {
+    pub fn wake(&self) -> QueueAction {
         put(self.update(awake))
     }
 
     /// Takes the signals that arrived so far. Called by the owner.
     pub(crate) fn take_signals(&self) -> Arrived {
-        Arrived(self.0.take(|s, any| (if any { s | IN_HAND } else { s }, any)).1)
+        Arrived(self.0.take(|s, any| (if any { s | SIGNALS_TAKEN } else { s }, any)).1)
     }
 
     /// A scheduler took the process from its queue. Takes the arrived signals as well.
     pub fn start_running(&self) -> Taken {
         self.start(|s| {
             if s & QUEUED == 0 {
-                s & !LEFT_BEHIND
+                s & !STALE_ENTRY
             } else if s & DIRTY != 0 && s & DETACHED == 0 {
                 // Its dirty thread is back, and will handle its signals itself.
                 s & !QUEUED
@@ -230,7 +230,7 @@ impl ProcState {
             let new = f(s);
             // A process that was not queued runs elsewhere.
             let takes = s & QUEUED != 0 && new & RUNNING != 0 && is_something_there;
-            (if takes { new | IN_HAND } else { new }, takes)
+            (if takes { new | SIGNALS_TAKEN } else { new }, takes)
         });
         taken(old, new, Arrived(signals))
     }
@@ -241,7 +241,7 @@ impl ProcState {
             if s & (QUEUED | URGENT) != QUEUED | URGENT || (s & DIRTY != 0 && s & DETACHED == 0) {
                 s
             } else {
-                (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING | LEFT_BEHIND
+                (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING | STALE_ENTRY
             }
         });
         // An identity does not keep the memory.
@@ -251,7 +251,7 @@ impl ProcState {
     /// Takes the process, on whatever thread, if no thread has it and it has no reason to run. `stop_running` must follow.
     #[must_use]
     pub fn start_idle(&self) -> bool {
-        let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | LEFT_BEHIND;
+        let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | STALE_ENTRY;
         let (old, new) = self.update(|s| if s & busy == 0 { (s & !AWAITS) | RUNNING } else { s });
         old != new
     }
@@ -265,29 +265,29 @@ impl ProcState {
     }
 
     /// The owner lets the process go. `more`: it wants to run again; `awaits`: it waits for an answer.
-    pub fn stop_running(&self, more: bool, awaits: bool) -> Put {
+    pub fn stop_running(&self, more: bool, awaits: bool) -> QueueAction {
         put(self.update(|s| {
-            let s = (s & !(RUNNING | DIRTY | DETACHED | IN_HAND)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
+            let s = (s & !(RUNNING | DIRTY | DETACHED | SIGNALS_TAKEN)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
             if s & ACTIVE != 0 && is_free_to_queue(s) { queue(s) } else { s }
         }))
     }
 
     /// Passes the process from a scheduler to the dirty threads. Until one takes it, others handle its signals.
-    pub fn go_dirty(&self) -> Put {
+    pub fn go_dirty(&self) -> QueueAction {
         self.detach_from(RUNNING)
     }
     /// Its dirty thread is about to block.
-    pub fn detach(&self) -> Put {
+    pub fn detach(&self) -> QueueAction {
         self.detach_from(0)
     }
     /// A scheduler handled the signals of a detached process.
-    pub fn stop_helping(&self) -> Put {
+    pub fn stop_helping(&self) -> QueueAction {
         self.detach_from(RUNNING)
     }
-    fn detach_from(&self, less: u32) -> Put {
+    fn detach_from(&self, less: u32) -> QueueAction {
         put(self.update(|s| {
             // The dirty thread may already wait for the scheduler that handles the signals: DETACHED stays until `attach`.
-            let s = (s & !(less | IN_HAND)) | DIRTY | DETACHED;
+            let s = (s & !(less | SIGNALS_TAKEN)) | DIRTY | DETACHED;
             if s & ACTIVE != 0 && s & EXITING == 0 && is_free_to_queue(s) { queue(s) } else { s }
         }))
     }
@@ -323,10 +323,10 @@ impl ProcState {
     #[must_use]
     pub fn set_free(&self) -> bool {
         let (_, new) = self.update(|s| {
-            let behind = if s & (QUEUED | LEFT_BEHIND) != 0 { LEFT_BEHIND } else { 0 };
+            let behind = if s & (QUEUED | STALE_ENTRY) != 0 { STALE_ENTRY } else { 0 };
             ((s | FREE) & !(RUNNING | DIRTY | DETACHED | QUEUED | ACTIVE | URGENT)) | behind
         });
-        new & LEFT_BEHIND == 0
+        new & STALE_ENTRY == 0
     }
     pub fn set_suspended(&self, on: bool) {
         self.update(|s| if on { s | SUSPENDED } else { s & !SUSPENDED });
@@ -354,14 +354,14 @@ mod tests {
         let state = ProcState::new(Level::NORMAL);
         assert!(state.start_idle());
         assert!(!state.start_idle());
-        assert!(state.wake() == Put::Nothing);
-        assert!(state.stop_running(false, false) == Put::Enqueue);
+        assert!(state.wake() == QueueAction::Nothing);
+        assert!(state.stop_running(false, false) == QueueAction::Enqueue);
         assert!(!state.start_idle());
         assert!(matches!(state.start_running(), Taken::Run(arrived) if arrived.is_empty()));
         assert!(!state.start_idle());
-        assert!(state.stop_running(false, true) == Put::Nothing);
+        assert!(state.stop_running(false, true) == QueueAction::Nothing);
         assert!(state.start_idle());
-        assert!(state.stop_running(false, false) == Put::Nothing);
+        assert!(state.stop_running(false, false) == QueueAction::Nothing);
         state.set_suspended(true);
         assert!(!state.start_idle());
         state.set_suspended(false);

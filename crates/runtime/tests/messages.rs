@@ -46,7 +46,7 @@ fn messages_stay_in_order_however_many_come_at_a_time() {
     assert_eq!(looks, 4);
     assert_eq!(take_all(p), (0..next).collect::<Vec<_>>());
     // What is no message goes between messages to where it belongs.
-    for signal in [message(1), Signal::new(Body::Nudge), message(2)] {
+    for signal in [message(1), Signal::new(Body::Wake), message(2)] {
         assert!(shared.state.push(signal).is_ok());
     }
     assert!(handle::drain(p) == handle::After::Continue);

@@ -4,7 +4,7 @@
 use crate::ctx::{Ctx, Dst, Src, any, bound, fits};
 use crate::ops::frames::collect_and_retry;
 use crate::{fusable, load, next, ops, save, then};
-use heddle_runtime::held;
+use heddle_runtime::held_regions;
 use heddle_term::Term;
 use heddle_term::open::Direct;
 use std::ptr::null_mut;
@@ -78,7 +78,7 @@ unsafe fn begin(c: *mut Ctx, words: usize) -> *mut u64 {
             p.missed(words);
         } else {
             let words = p.rare().open.free_words();
-            held::more(p, words);
+            held_regions::more(p, words);
         }
         at
     }

@@ -11,7 +11,7 @@ use heddle_runtime::gc::Kind;
 use heddle_runtime::process::{Exception, Stand};
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
-use heddle_runtime::{busy, handle, held, long_gc, sched, send, small, system_monitor};
+use heddle_runtime::{handle, heap_growth, held_regions, long_gc, sched, send, small, system_monitor};
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Export, Term, am};
 
@@ -115,8 +115,8 @@ ops! {
     #[cold]
     fn switch_waiting(ip, c, h, s, r) {
         let p = &mut *(*c).p;
-        if busy::is_busy(p) {
-            busy::rest(p);
+        if heap_growth::is_enlarged(p) {
+            heap_growth::shrink(p);
         }
         crate::collect::tidy_saved(p);
         (*c).left = r;
@@ -248,7 +248,7 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
                 if heddle_runtime::zeal::gc()
                     || p.heap.fragment_words > p.heap_words()
                     || p.heap.off_heap.virtual_words > p.vheap_limit_words
-                    || held::pays(p)
+                    || held_regions::pays(p)
                 {
                     tidy(c, 1);
                 }

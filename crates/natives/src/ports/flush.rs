@@ -7,7 +7,7 @@ use super::port::Port;
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::task::{Context, Next, Owned};
 use heddle_runtime::watch::Snapshot;
-use heddle_runtime::{proctab, task, way_out};
+use heddle_runtime::{proctab, shutdown, task};
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ impl Drop for Unsent {
         let was_last = UNSENT.fetch_sub(1, Ordering::SeqCst) == 1;
         let status = STATUS.load(Ordering::SeqCst);
         if was_last && status >= 0 {
-            way_out::exit_now(status);
+            shutdown::exit_now(status);
         }
     }
 }
@@ -70,7 +70,7 @@ impl Drop for Unheard {
 
 /// Halts the VM when all data is written, or after the smaller of `max_ms` and `MAX_MS` milliseconds. The calling process runs no more.
 pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
-    if way_out::begin_halt() {
+    if shutdown::begin() {
         // Held until all ports were told.
         let _mine = Unsent::begin();
         let _unheard = Unheard::begin();
@@ -86,7 +86,7 @@ pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
 fn limit(status: i32, max_ms: u64) {
     let begin = std::thread::Builder::new().name("halt".into()).stack_size(256 << 10).spawn(move || wait(status, max_ms));
     if begin.is_err() && max_ms != FOREVER {
-        way_out::exit_now(TIMED_OUT);
+        shutdown::exit_now(TIMED_OUT);
     }
 }
 
@@ -97,7 +97,7 @@ fn wait(status: i32, max_ms: u64) -> ! {
         let left = Duration::from_millis(max_ms).saturating_sub(began.elapsed());
         std::thread::sleep(left.min(STUCK));
         if left <= STUCK {
-            way_out::exit_now(TIMED_OUT);
+            shutdown::exit_now(TIMED_OUT);
         }
         if UNHEARD.load(Ordering::Relaxed) > 0
             && let Some(stuck) = before.stuck()
@@ -105,7 +105,7 @@ fn wait(status: i32, max_ms: u64) -> ! {
             heddle_term::complain::if_taken(&format!(
                 "heddle: {stuck}; the machine ends without it, and what ports had to bring out is lost"
             ));
-            way_out::exit_now(status);
+            shutdown::exit_now(status);
         }
     }
 }

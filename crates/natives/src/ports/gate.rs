@@ -111,7 +111,7 @@ impl Gate {
     fn wake_all(&self) {
         for pid in std::mem::take(&mut *Class::Port.lock(&self.waiting)) {
             if let Some(to) = proctab::lookup(pid) {
-                let _ = deliver(to, Signal::new(Body::Nudge));
+                let _ = deliver(to, Signal::new(Body::Wake));
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::tty::{modes, natives::KEYBOARD};
 use heddle_runtime::proctab;
 use heddle_runtime::send::deliver;
 use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::{Package, standstill, way_out};
+use heddle_runtime::{Package, shutdown, stop_world};
 use heddle_term::{Atom, Term, am, text};
 use std::io::Write;
 use std::sync::OnceLock;
@@ -42,7 +42,7 @@ pub fn start() {
 /// Ctrl-C.
 pub fn interrupt() {
     if IS_UP.swap(true, Ordering::AcqRel) {
-        way_out::exit_now(0);
+        shutdown::exit_now(0);
     }
     if let Some(thread) = THREAD.get() {
         thread.unpark();
@@ -62,7 +62,7 @@ fn next_key() -> u8 {
             std::io::ErrorKind::Interrupted if n < 0 => {}
             // What others read standard input with may have made it so.
             std::io::ErrorKind::WouldBlock if n < 0 => wait_for_key(),
-            _ => way_out::exit_now(0),
+            _ => shutdown::exit_now(0),
         }
     }
 }
@@ -96,14 +96,14 @@ fn run() {
 /// False: to be asked again.
 fn choose() -> bool {
     match next_key() {
-        b'a' | b'q' | b'*' | 3 => way_out::exit_now(0),
+        b'a' | b'q' | b'*' | 3 => shutdown::exit_now(0),
         b'A' => halt::crash("Crash dump requested by user"),
         b'c' | b'm' => {}
         b'v' => say(&format!("{}\n", info::system_version().trim_end())),
         b'p' => show(|out| {
-            let stopped = standstill::stop_others(STOP_MS);
+            let stopped = stop_world::stop_others(STOP_MS);
             let written = crash_dump::processes(out, stopped, None);
-            standstill::release_others();
+            stop_world::release_others();
             written
         }),
         b'o' => show(|out| crash_dump::ports(out, false)),
@@ -141,9 +141,9 @@ fn kill() {
     proctab::for_each(|q| all.push(q.pid));
     for pid in all.into_iter().rev() {
         let mut out = Vec::new();
-        let stopped = standstill::stop_others(STOP_MS);
+        let stopped = stop_world::stop_others(STOP_MS);
         let shown = proctab::lookup(pid).map(|q| crash_dump::process(&mut out, q, stopped, None));
-        standstill::release_others();
+        stop_world::release_others();
         if shown.is_none() {
             continue;
         }

@@ -4,7 +4,7 @@
 use crate::ports::port::Kind as PortKind;
 use crate::process::dump;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::{code, proctab, sched, standstill, task};
+use heddle_runtime::{code, proctab, sched, stop_world, task};
 use heddle_term::{Atom, Term, text};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Result, Write};
@@ -182,9 +182,9 @@ pub fn loaded() -> Vec<u8> {
 /// `system_info(procs)`: all processes as in a crash dump. The other schedulers stand still meanwhile; what they do not put down
 /// in time (a long native) is told of without its insides. None: another one has stopped them; let it, and ask again.
 pub fn all_processes(p: &Process) -> Option<Vec<u8>> {
-    let stopped = standstill::stop_others_alone(LONGEST_STOP_MS)?;
+    let stopped = stop_world::stop_others_alone(LONGEST_STOP_MS)?;
     let written = in_memory(|out| processes(out, stopped, Some(p)));
-    standstill::release_others();
+    stop_world::release_others();
     Some(written)
 }
 

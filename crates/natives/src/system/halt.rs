@@ -3,7 +3,7 @@
 use crate::args;
 use crate::ports::flush;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{standstill, way_out};
+use heddle_runtime::{shutdown, stop_world};
 use heddle_term::{Atom, Term};
 
 heddle_runtime::natives! { TABLE:
@@ -34,10 +34,10 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
         if flush {
             return Err(flush::halt(p, status, max_ms));
         }
-        way_out::exit_now(status);
+        shutdown::exit_now(status);
     }
     if a[0].is_atom_of(Atom::new("abort")) {
-        way_out::run_at_exit();
+        shutdown::run_at_exit();
         std::process::abort();
     }
     if a[0].is_list() {
@@ -62,7 +62,7 @@ const STOP_MS: u64 = 1000;
 
 /// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
-    let stopped = standstill::stop_others(STOP_MS);
+    let stopped = stop_world::stop_others(STOP_MS);
     // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
     heddle_term::complain!("{slogan}\r\n");
     if let Some(path) = dump_path() {
@@ -72,7 +72,7 @@ pub fn crash(slogan: &str) -> ! {
             Err(e) => heddle_term::complain!(" {e}\r\n"),
         }
     }
-    way_out::exit_now(1)
+    shutdown::exit_now(1)
 }
 
 /// How long the dump of a machine without memory may take, in seconds: the thread that writes it may hold a lock that it wants.

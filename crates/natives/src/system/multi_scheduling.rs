@@ -144,7 +144,7 @@ pub fn change(p: &mut Process, a: &[Term]) -> NativeResult {
 /// Until all others have looked: one that does not come back from a native may keep it for long.
 fn wait(p: &mut Process, flag: Term, epoch: Term) -> Thrown {
     let me = p.pid();
-    qsbr::retire(move || send::nudge(me));
+    qsbr::retire(move || send::wake(me));
     p.again(&[flag, epoch]);
     Thrown::WaitAgain
 }

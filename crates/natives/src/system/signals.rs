@@ -6,7 +6,7 @@ use super::{break_menu, terminate};
 use crate::tty;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::build_message;
-use heddle_runtime::{names, way_out};
+use heddle_runtime::{names, shutdown};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicUsize, Ordering};
@@ -101,8 +101,8 @@ fn start() {
 pub fn install(mode: Break) {
     BREAK.store(mode as u8, Ordering::Relaxed);
     start();
-    way_out::at_exit(tty::modes::restore);
-    let _ = way_out::CRASH.set(super::halt::crash);
+    shutdown::at_exit(tty::modes::restore);
+    let _ = shutdown::CRASH.set(super::halt::crash);
     handle(libc::SIGPIPE, libc::SIG_IGN);
     for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT] {
         handle(signal, note_address());

@@ -84,7 +84,7 @@ fn statistics(p: &mut Process, a: &[Term]) -> NativeResult {
 /// What waits for each normal scheduler, for all dirty ones for CPU, and for all for I/O; with what runs there if `running`.
 fn tasks(running: bool) -> Vec<i64> {
     let on = |busy: usize| if running { busy as i64 } else { 0 };
-    let normal = sched::queue_lengths().into_iter().zip(sched::in_hand()).map(|(queued, busy)| queued as i64 + on(busy));
+    let normal = sched::queue_lengths().into_iter().zip(sched::in_flight()).map(|(queued, busy)| queued as i64 + on(busy));
     let dirty = sched::dirty_queue_lengths().into_iter().zip(heddle_runtime::dirty::running());
     normal.chain(dirty.map(|(queued, busy)| queued as i64 + on(busy))).collect()
 }

@@ -1,8 +1,8 @@
 //! SIGTERM: the first one asks the machine to stop in order (`init:stop`), which takes processes that run. One that comes when a scheduler
 //! has not come back since the one before, or no message could be sent, ends the machine at once, as if it did not handle the signal.
 
+use heddle_runtime::shutdown;
 use heddle_runtime::watch::Snapshot;
-use heddle_runtime::way_out;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -29,12 +29,12 @@ pub fn came(untold: impl Fn() -> bool) {
 
 fn end(why: &str) -> ! {
     heddle_term::complain::if_taken(&format!("heddle: SIGTERM came again, and {why}; the machine ends at once"));
-    way_out::run_at_exit();
+    shutdown::run_at_exit();
     // SAFETY: the system's own handling of the signal, which is not blocked, ends the process.
     unsafe {
         libc::signal(libc::SIGTERM, libc::SIG_DFL);
         libc::kill(libc::getpid(), libc::SIGTERM);
     }
     std::thread::sleep(PATIENCE);
-    way_out::exit_now(128 + libc::SIGTERM)
+    shutdown::exit_now(128 + libc::SIGTERM)
 }

@@ -134,7 +134,7 @@ impl Subject for Mailbox {
             25..28 => Operation::Forget(random.below(10)),
             28..31 => Operation::RemoveFirst(random.bits()),
             31 => Operation::Take,
-            32..35 => Operation::Collect(random.one(&[Kind::Automatic, Kind::Automatic, Kind::Rest, Kind::Major])),
+            32..35 => Operation::Collect(random.one(&[Kind::Automatic, Kind::Automatic, Kind::Shrink, Kind::Major])),
             _ if random.grows() => Operation::Send(made, random.chance(70)),
             _ => Operation::Remove,
         }

@@ -105,7 +105,7 @@ enum Operation {
     Push(usize, usize, Option<usize>),
     Bring(usize, usize, Option<usize>),
     Want(usize, u64, Priority),
-    Partner(usize),
+    WorkerCache(usize),
     Pop(usize, u64),
     /// Done by the other queue's owner.
     Steal(usize, usize),
@@ -167,7 +167,7 @@ impl Queues {
             {
                 self.idle.push(partner);
                 self.model[queue].unsure = true;
-                assert_eq!(self.tested[queue].in_hand(), 1);
+                assert_eq!(self.tested[queue].in_flight(), 1);
                 return self.tested[queue].hold(0);
             }
             self.level[partner] = NORMAL;
@@ -204,7 +204,7 @@ impl Queues {
             }
             assert!(model.passed[other] <= PASSED, "{other} was passed {} times", model.passed[other]);
         }
-        assert_eq!(self.tested[queue].in_hand(), 1);
+        assert_eq!(self.tested[queue].in_flight(), 1);
         self.tested[queue].hold(0);
     }
 
@@ -226,7 +226,7 @@ impl Queues {
         let numbers: Vec<usize> = taken.iter().map(|&p| self.number_of(p)).collect();
         assert_eq!(numbers, expected);
         let to = 1 - from;
-        assert!(numbers.is_empty() || self.tested[to].in_hand() == numbers.len());
+        assert!(numbers.is_empty() || self.tested[to].in_flight() == numbers.len());
         numbers.into_iter().for_each(|number| self.push(to, number));
         self.tested[to].hold(0);
     }
@@ -272,7 +272,7 @@ impl Subject for Queues {
             3 => Operation::Pull(queue, random.below(4) as usize),
             4 => Operation::TakeBound(queue),
             5 => Operation::Longest(queue),
-            6..8 => Operation::Partner(queue),
+            6..8 => Operation::WorkerCache(queue),
             8..11 => Operation::Want(queue, random.bits(), random.one(&[Priority::Max, Priority::High, Priority::Normal, Priority::Low])),
             11..16 => Operation::Bring(queue, level, home),
             // The size goes up to what the phase says.
@@ -297,7 +297,7 @@ impl Subject for Queues {
                 self.tested[queue].want(number as u64, priority);
                 self.model[queue].brought.push(Brought::Wanted(number, Level::of(priority).number().min(NORMAL)));
             }
-            Operation::Partner(queue) => {
+            Operation::WorkerCache(queue) => {
                 if self.model[queue].partner.is_none() {
                     let (number, p) = self.next(NORMAL, None);
                     self.tested[queue].partner.runs();
@@ -360,7 +360,7 @@ impl Subject for Queues {
             assert_eq!(tested.is_empty(), model.len() == 0);
             assert_eq!(tested.len_for_others(), model.len() - model.own_len());
             assert_eq!(tested.partner.count(), usize::from(model.partner.is_some()));
-            assert_eq!(tested.in_hand(), 0);
+            assert_eq!(tested.in_flight(), 0);
         }
     }
 

@@ -4,7 +4,7 @@ use super::run::counted;
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
 use super::{Scheduler, Vm, online, share, vm};
 use crate::run_queue::Next;
-use crate::{balance, dirty, figures, give_back, msacc, placement, qsbr, record, standstill, system_profile, time};
+use crate::{balance, dirty, figures, msacc, placement, purge, qsbr, record, stop_world, system_profile, time};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
@@ -56,7 +56,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
                 0 => {}
                 _ if victim == index => {}
                 // Its owner runs another, if it has a core at all: that may take longer than the way of the process to here.
-                1 if crowded && queue.in_hand() != 0 => {
+                1 if crowded && queue.in_flight() != 0 => {
                     found = take_from(index, victim);
                     if found.is_some() {
                         break 'spin;
@@ -163,7 +163,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     let work = !me.queue.is_empty()
         || vm.wheels.is_brought(index)
         || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
-        || standstill::is_alarm();
+        || stop_world::is_requested();
     let keeps_garbage = !work && qsbr::tidy();
     // What is freed there may wake a process.
     let work = work || !me.queue.is_empty();
@@ -178,7 +178,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
         let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
         let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
-        let ms = give_back::before_sleep(ms, keeps_garbage);
+        let ms = purge::before_sleep(ms, keeps_garbage);
         let told = system_profile::on(system_profile::SCHEDULERS);
         if told {
             system_profile::scheduler(index + 1, false);

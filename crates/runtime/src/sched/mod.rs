@@ -20,7 +20,7 @@ use crate::process::{Outcome, ProcRef, Process};
 use crate::run_queue::{Next, RunQueue};
 use crate::timer::{self, Action, Wheels};
 use crate::watch::AtWork;
-use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, shared, standstill, time, wall_time, zeal};
+use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, shared, stop_world, time, wall_time, zeal};
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
 use idling::{GIVES_WAY, came, cores, find_work, give_way, let_others_come, park};
@@ -151,9 +151,9 @@ pub fn busy_schedulers() -> usize {
 pub fn queue_lengths() -> Vec<usize> {
     vm().schedulers.iter().map(|s| s.queue.partner.count() + s.queue.len()).collect()
 }
-/// What each scheduler runs, or carries between queues: see `RunQueue::in_hand`.
-pub fn in_hand() -> impl Iterator<Item = usize> {
-    vm().schedulers.iter().map(|s| s.queue.in_hand())
+/// What each scheduler runs, or carries between queues: see `RunQueue::in_flight`.
+pub fn in_flight() -> impl Iterator<Item = usize> {
+    vm().schedulers.iter().map(|s| s.queue.in_flight())
 }
 pub fn dirty_queue_lengths() -> [usize; 2] {
     [0, 1].map(|kind| vm().dirty[kind].count())
@@ -264,8 +264,8 @@ fn scheduler_loop(index: usize) {
     let is_crowd = vm.schedulers.len() > cores();
     loop {
         qsbr::quiescent();
-        if standstill::is_alarm() {
-            standstill::heed();
+        if stop_world::is_requested() {
+            stop_world::respond();
         }
         rounds = rounds.wrapping_add(1);
         // Also by who has been at work for long, as the one that makes a burst: who comes may wait for this very core.
@@ -406,7 +406,7 @@ pub fn after(ms: u64, f: impl FnOnce() + Send + 'static) {
 /// What a scheduler has in hand, for the watch.
 pub(crate) fn at_work(index: usize) -> Option<AtWork> {
     let me = &vm().schedulers[index];
-    if me.queue.in_hand() == 0 {
+    if me.queue.in_flight() == 0 {
         return None;
     }
     let beat = me.queue.taken.load(Ordering::Relaxed).wrapping_add(me.switches.load(Ordering::Relaxed));

@@ -4,9 +4,9 @@ use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
 use super::{EngineThread, vm};
 use crate::inbox::Arrived;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
-use crate::state::{Put, Taken};
+use crate::state::{QueueAction, Taken};
 use crate::trace::{events, flags, meters};
-use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, system_monitor, system_profile, time, way_out};
+use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, shutdown, system_monitor, system_profile, time};
 use heddle_sync::alone;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +36,7 @@ pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
             crate::exit::depart(local);
         }
         p.begin_handling();
-        if p.state.stop_helping() == Put::Enqueue {
+        if p.state.stop_helping() == QueueAction::Enqueue {
             enqueue(p);
         }
     } else {
@@ -77,7 +77,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, inde
         }
         match out {
             // Wherever it stands, all of it is in its roots.
-            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => long_gc::behind_slice(local),
+            Outcome::Yield | Outcome::Wait | Outcome::Suspended if long_gc::is_due(local) => long_gc::after_slice(local),
             out => out,
         }
     };
@@ -103,7 +103,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
     if shared::is_on() {
         shared::touch(&p);
     }
-    if way_out::holds(&p) {
+    if shutdown::stops(&p) {
         Some(Outcome::Suspended)
     } else if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
         Some(Outcome::Exit)
@@ -120,7 +120,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
 /// How it ended, and the reductions used.
 #[inline(always)]
 pub(crate) fn run_slice(engine: &mut dyn EngineThread, local: &mut Process) -> (Outcome, u64) {
-    local.busy.begin_slice();
+    local.growth.begin_slice();
     let slice = crate::zeal::slice();
     let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
     let used = (slice - left).max(0) as u64;
@@ -186,7 +186,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
             local.flags |= FLAG_DETACHED;
             alone::give_up();
             // A dirty thread may have it at once, but not before it gets it from the queue: nothing of `local` is used after this.
-            if p.state.go_dirty() == Put::Enqueue {
+            if p.state.go_dirty() == QueueAction::Enqueue {
                 enqueue(p);
             }
             vm().dirty[(outcome == Outcome::DirtyIo) as usize].push(p, p.state.load().queue_level().class());
@@ -197,7 +197,9 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
                 // SAFETY: we ran it. Told now, as others may wake it as soon as it is let go.
                 unsafe { system_profile::process(p, false) };
             }
-            if p.state.stop_running(outcome == Outcome::Yield, outcome == Outcome::Wait && local.messages.is_marked()) == Put::Enqueue {
+            if p.state.stop_running(outcome == Outcome::Yield, outcome == Outcome::Wait && local.messages.is_marked())
+                == QueueAction::Enqueue
+            {
                 if told {
                     // SAFETY: it is in no queue yet.
                     unsafe { system_profile::process(p, true) };

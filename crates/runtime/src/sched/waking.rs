@@ -3,9 +3,9 @@
 use super::idling::cores;
 use super::{CURRENT, Scheduler, Vm, online, vm};
 use crate::level::Level;
-use crate::partner::{self, Woken};
 use crate::process::{Priority, ProcRef};
-use crate::state::Put;
+use crate::state::QueueAction;
+use crate::worker_cache::{self, Woken};
 use crate::{balance, placement, private, record, shared, system_profile};
 use heddle_sync::{alone, barrier};
 use std::sync::atomic::Ordering;
@@ -17,11 +17,11 @@ pub fn wake(p: ProcRef) {
 
 /// Something arrived for a process, whose state says so already.
 #[inline(always)]
-pub fn is_woken(p: ProcRef, put: Put) {
+pub fn is_woken(p: ProcRef, put: QueueAction) {
     if shared::is_on() {
         shared::touch(&p);
     }
-    if put == Put::Enqueue {
+    if put == QueueAction::Enqueue {
         becomes_runnable(p);
     }
 }
@@ -38,11 +38,11 @@ fn becomes_runnable(p: ProcRef) {
     }
 }
 
-/// A process that the running one wakes is next, if nobody else could run it sooner: see `partner`.
+/// A process that the running one wakes is next, if nobody else could run it sooner: see `worker_cache`.
 #[inline]
 fn wake_partner(p: ProcRef) -> bool {
     let state = p.state.load();
-    if !state.awaits() && !partner::is_calling() {
+    if !state.awaits() && !worker_cache::is_calling() {
         return false;
     }
     let vm = vm();
@@ -55,7 +55,7 @@ fn wake_partner(p: ProcRef) -> bool {
         && me.share.takes_work()
         && placement::home(&p).is_none()
         && state.queue_level() == Level::NORMAL
-        && partner::IS_ON.load(Ordering::Relaxed);
+        && worker_cache::IS_ON.load(Ordering::Relaxed);
     if !is_next {
         return false;
     }
@@ -68,13 +68,13 @@ fn wake_partner(p: ProcRef) -> bool {
 }
 
 /// The same where somebody of this priority waits for an answer.
-pub fn is_woken_for(p: ProcRef, put: Put, asker: Priority) {
+pub fn is_woken_for(p: ProcRef, put: QueueAction, asker: Priority) {
     if shared::is_on() {
         shared::touch(&p);
     }
     match put {
-        Put::Enqueue => enqueue(p),
-        Put::Again => {
+        QueueAction::Enqueue => enqueue(p),
+        QueueAction::Requeue => {
             let index = queue_for(p);
             // On its own thread it is the next anyway.
             if let Some(scheduler) = vm().schedulers.get(index) {
@@ -84,7 +84,7 @@ pub fn is_woken_for(p: ProcRef, put: Put, asker: Priority) {
                 }
             }
         }
-        Put::Nothing => {}
+        QueueAction::Nothing => {}
     }
 }
 

@@ -144,7 +144,7 @@ mod tests {
         let inbox = ProcState::new(Level::NORMAL);
         let new = || visited(&[(&inbox, Some(true))]).into_iter().map(|(_, n)| n).collect::<Vec<_>>();
         (1..=3).for_each(|n| push(&inbox, n));
-        assert!(inbox.push(Signal::new(Body::Nudge)).is_ok());
+        assert!(inbox.push(Signal::new(Body::Wake)).is_ok());
         assert_eq!(new(), [3, 2, 1]);
         assert_eq!(new(), []);
         (4..=5).for_each(|n| push(&inbox, n));

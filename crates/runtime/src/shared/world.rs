@@ -11,7 +11,7 @@
 use super::chunk::Trailer;
 use super::pieces::Piece;
 use super::{collection, nursery};
-use crate::{affinity, cycles, qsbr, sched, standstill};
+use crate::{affinity, cycles, qsbr, sched, stop_world};
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -101,7 +101,7 @@ pub(super) fn ask(for_what: u8) {
         if WANTED.fetch_or(for_what, Ordering::SeqCst) == 0 {
             nursery::asked();
         }
-        standstill::raise_alarm(standstill::COLLECTION);
+        stop_world::request(stop_world::COLLECTION);
     }
 }
 
@@ -147,10 +147,10 @@ fn wait_until_over() {
     let mut looks = if may_look() { LOOKS } else { 0 };
     let mut state = STATE.lock().unwrap();
     while is_wanted() {
-        if standstill::is_wanted() && !state.is_running {
+        if stop_world::is_stop_wanted() && !state.is_running {
             // A thread inside waits for this one to stand still.
             drop(state);
-            standstill::stand_outside();
+            stop_world::stand_offline();
             state = STATE.lock().unwrap();
             continue;
         }
@@ -163,7 +163,7 @@ fn wait_until_over() {
             state = STATE.lock().unwrap();
             state.is_running = false;
             RUNS.store(false, Ordering::Relaxed);
-            standstill::end_alarm(standstill::COLLECTION);
+            stop_world::end_request(stop_world::COLLECTION);
             WANTED.store(0, Ordering::SeqCst);
             if state.sleepers > 0 {
                 OVER.notify_all();
@@ -215,7 +215,7 @@ fn look() {
     let began = cycles::now();
     while cycles::to_rough_ns(cycles::now().wrapping_sub(began)) < LOOK_NS {
         let is_to_run = !RUNS.load(Ordering::Relaxed) && !is_anybody_inside();
-        if is_to_run || !is_wanted() || collection::IS_OPEN.load(Ordering::Relaxed) || standstill::is_wanted() {
+        if is_to_run || !is_wanted() || collection::IS_OPEN.load(Ordering::Relaxed) || stop_world::is_stop_wanted() {
             break;
         }
         std::hint::spin_loop();

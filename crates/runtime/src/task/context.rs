@@ -220,7 +220,7 @@ impl<'a> Context<'a> {
     }
     /// Ends the task for all others, with this reason: its name goes, links and monitors fire. It lives on, and ends later.
     pub fn part(&mut self, reason: &Owned) {
-        machine(|| exit::part(self.process, reason.value().raw()));
+        machine(|| exit::sever(self.process, reason.value().raw()));
     }
     pub fn registered_name(&self) -> Option<Atom> {
         let name = self.process.shared().name.load(Ordering::Acquire);

@@ -17,7 +17,7 @@ mod place;
 mod seen;
 mod snapshot;
 
-use crate::{blocking, dirty, sched, standstill, system_monitor};
+use crate::{blocking, dirty, sched, stop_world, system_monitor};
 use place::Place;
 use seen::Seen;
 pub use snapshot::Snapshot;
@@ -157,7 +157,7 @@ fn run(limit: Duration) {
         std::thread::sleep(every);
         let now = Instant::now();
         // A thread that stops all others, for a crash dump or the break menu, may keep them as long as it likes.
-        if now - before > every + every / 2 || standstill::is_wanted() {
+        if now - before > every + every / 2 || stop_world::is_stop_wanted() {
             watch.start_anew(now);
         }
         before = now;

@@ -11,7 +11,7 @@ use heddle_runtime::literals::Switched;
 use heddle_runtime::messages::Timed;
 use heddle_runtime::process::Process;
 use heddle_runtime::signal::Signal;
-use heddle_runtime::{Package, held, literals, qsbr};
+use heddle_runtime::{Package, held_regions, literals, qsbr};
 use heddle_term::bits::BitsView;
 use heddle_term::literal::{self, Area};
 use heddle_term::{Heap, Term, area};
@@ -162,7 +162,7 @@ impl Processes {
                         p.heap.off_heap = list;
                         if !at.is_null() {
                             let words = p.rare().open.free_words();
-                            held::more(p, words);
+                            held_regions::more(p, words);
                         }
                         (!at.is_null()).then_some(at)
                     }
@@ -351,15 +351,15 @@ impl Subject for Processes {
                 assert_eq!(one.p.dictionary.erase(Term::small(slot as i64)).is_some(), one.kept.remove(&slot).is_some());
             }
             Operation::Collect(process, kind) => {
-                let kind = [Kind::Automatic, Kind::Asked, Kind::Rest, Kind::Major][kind as usize];
+                let kind = [Kind::Automatic, Kind::Asked, Kind::Shrink, Kind::Major][kind as usize];
                 let p = &mut *self.all[process].p;
                 p.messages.restart();
                 gc::collect(p, &mut [], 0, kind);
             }
             Operation::Wait(process) => {
                 let p = &mut *self.all[process].p;
-                if held::pays(p) {
-                    gc::collect(p, &mut [], 0, Kind::Rest);
+                if held_regions::pays(p) {
+                    gc::collect(p, &mut [], 0, Kind::Shrink);
                 }
             }
             Operation::Leave => self.leave(),

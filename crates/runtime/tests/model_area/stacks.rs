@@ -116,7 +116,7 @@ impl Subject for Stacks {
     fn operation(random: &mut Random) -> Operation {
         let elements = random.one(&[0, 0, 1, 3, 10]);
         match random.below(20) {
-            0..3 => Operation::Collect(random.one(&[Kind::Automatic, Kind::Automatic, Kind::Asked, Kind::Rest, Kind::Major])),
+            0..3 => Operation::Collect(random.one(&[Kind::Automatic, Kind::Automatic, Kind::Asked, Kind::Shrink, Kind::Major])),
             3..5 => Operation::Work(random.one(&[10, 100, 500])),
             5..8 => Operation::Write(random.bits(), random.chance(60).then_some(elements)),
             8 => Operation::Unwind(1 + random.key() / 4),

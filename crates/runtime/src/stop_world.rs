@@ -11,7 +11,7 @@ static STOPS: Mutex<usize> = Mutex::new(0);
 static LET_GO: Condvar = Condvar::new();
 /// Why schedulers must stop, as bits. A scheduler reads it before each process. SeqCst with the set of idle schedulers, see
 /// `sched::park`.
-static ALARM: AtomicU8 = AtomicU8::new(0);
+static REQUESTS: AtomicU8 = AtomicU8::new(0);
 /// A thread stopped the others.
 const STOP: u8 = 1;
 /// The shared heap will be collected (`shared::world`).
@@ -20,30 +20,30 @@ pub(crate) const COLLECTION: u8 = 2;
 static STILL: AtomicUsize = AtomicUsize::new(0);
 
 #[inline(always)]
-pub(crate) fn is_wanted() -> bool {
-    ALARM.load(Ordering::SeqCst) & STOP != 0
+pub(crate) fn is_stop_wanted() -> bool {
+    REQUESTS.load(Ordering::SeqCst) & STOP != 0
 }
 
 #[inline(always)]
-pub(crate) fn is_alarm() -> bool {
-    ALARM.load(Ordering::SeqCst) != 0
+pub(crate) fn is_requested() -> bool {
+    REQUESTS.load(Ordering::SeqCst) != 0
 }
 
-pub(crate) fn raise_alarm(why: u8) {
-    ALARM.fetch_or(why, Ordering::SeqCst);
+pub(crate) fn request(why: u8) {
+    REQUESTS.fetch_or(why, Ordering::SeqCst);
 }
 
-pub(crate) fn end_alarm(why: u8) {
-    ALARM.fetch_and(!why, Ordering::SeqCst);
+pub(crate) fn end_request(why: u8) {
+    REQUESTS.fetch_and(!why, Ordering::SeqCst);
 }
 
 /// Called by a scheduler or a private thread between two processes: does what the alarm asks for.
 #[cold]
-pub(crate) fn heed() {
+pub(crate) fn respond() {
     if shared::world::is_wanted() {
         shared::world::come_in();
     }
-    if is_wanted() {
+    if is_stop_wanted() {
         stand();
     }
 }
@@ -67,7 +67,7 @@ pub fn stop_others_alone(limit_ms: u64) -> Option<bool> {
 }
 
 fn wait_for_others(limit_ms: u64) -> bool {
-    raise_alarm(STOP);
+    request(STOP);
     let (me, count) = (sched::current_index(), sched::count());
     let others = count - me.is_some() as usize;
     let end = time::monotonic_ns() + limit_ms as i64 * 1_000_000;
@@ -88,7 +88,7 @@ pub fn release_others() {
     let mut stops = STOPS.lock().unwrap();
     *stops -= 1;
     if *stops == 0 {
-        end_alarm(STOP);
+        end_request(STOP);
         LET_GO.notify_all();
     }
 }
@@ -109,12 +109,12 @@ pub(crate) fn wait_until_over() {
 #[cold]
 fn stand() {
     qsbr::offline_for_long();
-    stand_outside();
+    stand_offline();
     qsbr::online();
 }
 
 /// As `stand`, for a thread that is offline already.
-pub(crate) fn stand_outside() {
+pub(crate) fn stand_offline() {
     STILL.fetch_add(1, Ordering::SeqCst);
     let mut stops = STOPS.lock().unwrap();
     while *stops > 0 {

@@ -22,13 +22,13 @@ pub fn run_at_exit() {
 static HALTS: AtomicBool = AtomicBool::new(false);
 
 /// From now on processes do not run any more; only ports do. False if the VM was halting already.
-pub fn begin_halt() -> bool {
+pub fn begin() -> bool {
     !HALTS.swap(true, Ordering::SeqCst)
 }
 
 /// True if the process does not run any more because the VM halts.
 #[inline(always)]
-pub(crate) fn holds(p: &ProcShared) -> bool {
+pub(crate) fn stops(p: &ProcShared) -> bool {
     HALTS.load(Ordering::Relaxed) && !p.is_port()
 }
 

@@ -23,7 +23,7 @@ const MAX_WORDS_WITH_MUCH: usize = 10958;
 
 /// What the policy knows of a process.
 #[derive(Default)]
-pub struct Busy {
+pub struct HeapGrowth {
     /// One more than the step (`sizes`) that the block had before this policy enlarged it; 0 if the block is as large as what lives
     /// in it asks for.
     usual_step: u8,
@@ -31,7 +31,7 @@ pub struct Busy {
     filled: u8,
 }
 
-impl Busy {
+impl HeapGrowth {
     #[inline(always)]
     pub(crate) fn begin_slice(&mut self) {
         self.filled = 0;
@@ -40,49 +40,49 @@ impl Busy {
 
 /// True if the process has a larger block than what lives in it asks for.
 #[inline(always)]
-pub fn is_busy(p: &Process) -> bool {
-    p.busy.usual_step != 0
+pub fn is_enlarged(p: &Process) -> bool {
+    p.growth.usual_step != 0
 }
 
 /// The block of the process was full, and was collected.
 pub(crate) fn filled(p: &mut Process) {
-    p.busy.filled += 1;
-    if p.busy.filled < OFTEN_WITH_MUCH {
+    p.growth.filled += 1;
+    if p.growth.filled < OFTEN_WITH_MUCH {
         return;
     }
     let words = p.heap_words();
     let has_much = 8 * (p.used_words() + p.stack_words()) > words;
-    if !has_much && p.busy.filled < OFTEN {
+    if !has_much && p.growth.filled < OFTEN {
         return;
     }
-    p.busy.filled = 0;
+    p.growth.filled = 0;
     // A process with a maximum heap size keeps that for what it needs itself.
     if words < if has_much { MAX_WORDS_WITH_MUCH } else { MAX_WORDS } && p.max_heap().size_words == 0 {
         p.grow = true;
-        if !is_busy(p) {
-            p.busy.usual_step = sizes::step(words) as u8 + 1;
+        if !is_enlarged(p) {
+            p.growth.usual_step = sizes::step(words) as u8 + 1;
         }
     }
 }
 
 /// The words that the block would have without this policy, as far as that is known.
 pub(crate) fn usual_words(p: &Process) -> usize {
-    if is_busy(p) { sizes::all()[p.busy.usual_step as usize - 1] } else { p.heap_words() }
+    if is_enlarged(p) { sizes::all()[p.growth.usual_step as usize - 1] } else { p.heap_words() }
 }
 
 /// From here on the block counts as being as large as what lives in it asks for.
 pub(crate) fn forget(p: &mut Process) {
-    p.busy.usual_step = 0;
+    p.growth.usual_step = 0;
 }
 
 /// The process is about to wait; all that lives is in its roots.
 #[cold]
-pub fn rest(p: &mut Process) {
+pub fn shrink(p: &mut Process) {
     // Not worth a collection if the heap has grown large because of what lives in it, or if the old generation is due as well and
     // takes long.
     if p.heap_words() > 2 * MAX_WORDS_WITH_MUCH || long_gc::is_long(p, Kind::Automatic) {
         forget(p);
     } else {
-        gc::collect(p, &mut [], 0, Kind::Rest);
+        gc::collect(p, &mut [], 0, Kind::Shrink);
     }
 }

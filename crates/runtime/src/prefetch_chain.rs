@@ -22,18 +22,18 @@ const LINE_BITS: u32 = 6;
 const KEPT_BITS: u32 = u16::BITS + u8::BITS;
 const ABOVE: u32 = LINE_BITS + KEPT_BITS;
 
-pub struct Trail {
+pub struct PrefetchChain {
     low: [AtomicU16; STEPS],
     high: [AtomicU8; STEPS],
     next: AtomicU8,
 }
 
 /// The other half of the cache line is for the state word and its neighbours.
-const _: () = assert!(size_of::<Trail>() <= 32);
+const _: () = assert!(size_of::<PrefetchChain>() <= 32);
 
-impl Trail {
-    pub(crate) const fn new() -> Trail {
-        Trail { low: [const { AtomicU16::new(0) }; STEPS], high: [const { AtomicU8::new(0) }; STEPS], next: AtomicU8::new(0) }
+impl PrefetchChain {
+    pub(crate) const fn new() -> PrefetchChain {
+        PrefetchChain { low: [const { AtomicU16::new(0) }; STEPS], high: [const { AtomicU8::new(0) }; STEPS], next: AtomicU8::new(0) }
     }
 
     /// Notes that the signal is on its way. Returns the signal that was noted `STEPS` before it, or an
@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn a_trail_tells_what_came_some_steps_before() {
-        let trail = Trail::new();
+        let chain = PrefetchChain::new();
         let signal = |n: usize| without_provenance_mut::<Signal>(0x7f12_1456_7000 + 0x91_2340 * n);
         for n in 0..40usize {
-            let back = trail.step(signal(n));
+            let back = chain.step(signal(n));
             assert!(n < STEPS || back == signal(n - STEPS), "{n}: {back:?}");
         }
     }

@@ -43,7 +43,7 @@ pub fn is_calling() -> bool {
 const SLICE: u64 = 4000;
 
 #[derive(Default)]
-pub struct Partner {
+pub struct WorkerCache {
     waiting: AtomicPtr<ProcShared>,
     /// Reductions since the owner last took a process from its queue, plus one for each switch.
     spent: AtomicU64,
@@ -62,7 +62,7 @@ pub enum Woken {
     Further,
 }
 
-impl Partner {
+impl WorkerCache {
     #[inline(always)]
     pub fn is_there(&self) -> bool {
         !self.waiting.load(Ordering::Relaxed).is_null()
@@ -91,7 +91,7 @@ impl Partner {
         if waiting.is_null() {
             return None;
         }
-        // Release: a thread that reads `RunQueue::in_hand` after the queue lengths misses no process.
+        // Release: a thread that reads `RunQueue::in_flight` after the queue lengths misses no process.
         self.waiting.store(null_mut(), Ordering::Release);
         // SAFETY: only processes are put there, and an entry keeps its process.
         Some(unsafe { ProcRef::from_ptr(waiting) })
