@@ -46,6 +46,8 @@ test: build
 	python3 tests/module-graph.d/test_module_graph.py
 	tests/plain-english
 	python3 tests/plain-english.d/test_plain_english.py
+	tests/documents
+	python3 tests/documents.d/test_documents.py
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
 	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/differential/sequences/run --recorded

@@ -23,7 +23,7 @@
 //! A major collection evacuates both generations into one new young block.
 //!
 //! Only the engine, `long_gc` and threads that handle signals call `collect`, at points where every live term is in one of the
-//! roots (see ARCHITECTURE.md).
+//! roots (see "Rooting" in docs/memory.md).
 
 use crate::msacc::{self, State};
 use crate::off_heap::{Area, Promoted, Survivors, sweep};

@@ -1,7 +1,7 @@
 //! Where terms are built: a bump region, fragments when that is full, and the list of off-heap objects.
 //!
 //! The same type serves a process (its region is the free part of the process block) and a free-standing builder
-//! (no region: everything goes to fragments). `alloc` never moves anything: see "Rooting" in ARCHITECTURE.md.
+//! (no region: everything goes to fragments). `alloc` never moves anything: see "Rooting" in docs/memory.md.
 
 use crate::area::{self, Region};
 use crate::boxed::{Header, Kind};

@@ -1,6 +1,6 @@
 //! The tagged word.
 //!
-//! `Term` is `Copy` and carries no lifetime: see "Rooting" in ARCHITECTURE.md. A term that is held across a collection
+//! `Term` is `Copy` and carries no lifetime: see "Rooting" in docs/memory.md. A term that is held across a collection
 //! is a dangling pointer; natives cannot collect, and the engine keeps terms in registers only.
 
 use crate::atom::Atom;

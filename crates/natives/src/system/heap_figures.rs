@@ -1,5 +1,5 @@
 //! `heddle_stats:pauses/0,1` and `heaps/0`: how long collections took, and what the heaps of all processes hold. Shapes and units are
-//! in ARCHITECTURE.md ("Accounting").
+//! in docs/statistics.md.
 
 use super::heddle_stats::{figures_map, row};
 use heddle_memory::Kind;

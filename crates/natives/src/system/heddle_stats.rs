@@ -1,4 +1,4 @@
-//! Module `heddle_stats`: what this machine counts of itself. Shapes and units are in ARCHITECTURE.md ("Accounting").
+//! Module `heddle_stats`: what the VM counts of itself. Shapes and units are in docs/statistics.md.
 
 use super::allocators;
 use heddle_memory::{Area, Counts, KINDS, Row};
