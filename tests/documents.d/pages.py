@@ -8,6 +8,9 @@ from pathlib import Path
 LINK = re.compile(r"(?<!!)\[[^\[\]]*\]\(([^()\s]+)\)")
 # A path that begins at the root of the tree, or a bare name of a source file.
 NAMED = re.compile(r"`((?:crates|docs|tests|bench|examples|tools|bin|\.ci)/[\w./-]+|[\w./-]+\.(?:rs|md|erl))`")
+# A name of the code: it has an underscore, or is a path of modules.
+NAME = re.compile(r"`([A-Za-z]\w*(?:::\w+)+|[A-Za-z]\w*_\w+)(?:\(\))?`")
+WORD = re.compile(r"[A-Za-z]\w*")
 KB = 1024
 MAX_BYTES = 15 * KB
 MAX_BYTES_OF = {"ARCHITECTURE.md": 10 * KB}
@@ -48,6 +51,12 @@ class Page:
                 yield number, name
 
 
+    def names(self):
+        for number, line in self.lines:
+            for name in NAME.findall(line):
+                yield number, name
+
+
 def unfenced(text):
     """The lines outside of code, with their numbers."""
     fenced = False
@@ -67,6 +76,7 @@ def anchor(heading):
 def problems(root, paths, files):
     """What is wrong with the pages `paths` of a tree with `files`, one line each."""
     pages = {path: Page(root, path) for path in paths}
+    words = names_in_code(root, files)
     folders = {str(parent) for file in files for parent in Path(file).parents}
     known = set(files) | folders
     linked = {"ARCHITECTURE.md", "README.md"}
@@ -83,6 +93,9 @@ def problems(root, paths, files):
         for number, name in page.named():
             if not is_there(name, known):
                 yield f"{path}:{number}: no such file: {name}"
+        for number, name in page.names():
+            if any(part not in words for part in name.split("::")):
+                yield f"{path}:{number}: nothing in the tree has the name {name}"
         if subsystem(page):
             missing = [heading for heading in HEADINGS if heading not in page.headings()]
             if missing:
@@ -90,6 +103,17 @@ def problems(root, paths, files):
     for path in sorted(pages):
         if path.startswith("docs/") and path not in linked:
             yield f"{path}: no page links to it"
+
+
+def names_in_code(root, files):
+    """All words in files that are no documents, and the names of files and folders."""
+    found = set()
+    for file in files:
+        found.update(part.partition(".")[0] for part in Path(file).parts)
+        path = Path(root) / file
+        if not file.endswith((".md", ".beam")) and path.stat().st_size < 1 << 20:
+            found.update(WORD.findall(path.read_text(errors="ignore")))
+    return found
 
 
 def subsystem(page):

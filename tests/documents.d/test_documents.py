@@ -48,6 +48,12 @@ class Documents(unittest.TestCase):
         self.assertEqual(self.problems(README_md="`inbox.rs`, `crates/one/src/inbox.rs`, `crates/one/src/`, `one/src/inbox.rs`, `x:y/1`\n"), [])
         self.assertEqual(len(self.problems(README_md="`outbox.rs`, `crates/two/src/inbox.rs`\n")), 2)
 
+    def test_names_of_the_code_exist(self):
+        code = {"crates__one__src__outbox_rs": "fn take_all() {}\n"}
+        self.assertEqual(self.problems(README_md="`outbox::take_all`, `take_all()`, `take some`\n", **code), [])
+        self.assertEqual(self.problems(README_md="`outbox::put`, `take_none`\n", **code),
+                         ["README.md:1: nothing in the tree has the name outbox::put", "README.md:1: nothing in the tree has the name take_none"])
+
     def test_code_is_no_prose(self):
         self.assertEqual(self.problems(README_md="```\n[a](none.md) `none.rs`\n```\n    [a](none.md)\n"), [])
 
