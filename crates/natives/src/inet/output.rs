@@ -95,7 +95,7 @@ fn linger(rest: Arc<Mutex<Option<Rest>>>) {
     match queue.write(fd) {
         Ok(false) => {
             let rest = rest.clone();
-            poll::once(fd.as_raw_fd(), Interest::Write, Arc::new(move || linger(rest.clone())));
+            poll::once_at_any_time(fd.as_raw_fd(), Interest::Write, Arc::new(move || linger(rest.clone())));
         }
         _ => {
             poll::forget(fd.as_raw_fd());

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub fn install() {
     let _ = PORTS.set(PortHooks { send, output, linked });
-    let _ = task::poll::HOOKS.set(task::poll::Hooks { once: poll::try_once, forget: poll::forget });
+    let _ = task::poll::HOOKS.set(task::poll::Hooks { once: poll::once, forget: poll::forget });
 }
 
 /// What a message asks for.

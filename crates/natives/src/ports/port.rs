@@ -108,6 +108,6 @@ impl Port {
     /// The same, once the descriptor is ready.
     pub fn watch(self: &Arc<Port>, fd: RawFd, interest: Interest) {
         let port = self.clone();
-        poll::once(fd, interest, Arc::new(move || port.request(move |body, context| body.ready(interest, context))));
+        let _ = poll::once(fd, interest, Arc::new(move || port.request(move |body, context| body.ready(interest, context))));
     }
 }

@@ -111,7 +111,7 @@ impl Tty {
             // Closed: reading it will tell.
             return ready();
         }
-        poll::once(STDIN, Interest::Read, Arc::new(ready));
+        poll::once_at_any_time(STDIN, Interest::Read, Arc::new(ready));
     }
 }
 

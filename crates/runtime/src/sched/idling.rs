@@ -2,7 +2,7 @@
 
 use super::run::counted;
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
-use super::{Scheduler, Vm, online, share, vm};
+use super::{Scheduler, Vm, online, polling, share, vm};
 use crate::run_queue::Next;
 use crate::{balance, dirty, figures, msacc, placement, purge, qsbr, record, stop_world, system_profile, time};
 use std::sync::OnceLock;
@@ -15,7 +15,10 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     let me = &vm.schedulers[index];
     let n = vm.schedulers.len();
     if n == 1 {
-        return None;
+        // Before it goes to sleep, which takes longer than the look.
+        polling::look();
+        // SAFETY: this is the queue's owner.
+        return unsafe { me.queue.pop() };
     }
     figures::of(index).searches.add(1);
     vm.spinning.fetch_add(1, Ordering::SeqCst);
@@ -31,6 +34,9 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
         rounds => rounds,
     };
     'spin: for round in 0..rounds {
+        if round % LOOK_ROUNDS == 0 {
+            polling::look();
+        }
         // SAFETY: this is the queue's owner.
         found = unsafe { me.queue.pop() };
         if found.is_some() {
@@ -113,6 +119,8 @@ fn is_beside_dirty() -> bool {
 
 /// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
 pub const USUAL_SPIN_ROUNDS: usize = 60;
+/// After how many rounds a scheduler that searches looks at the descriptors again: a look is a system call.
+const LOOK_ROUNDS: usize = 8;
 /// With more threads that work than cores: then each gives its core away in every round, and who looks for long costs those who have work
 /// (bang on 64 schedulers: half the context switches, 5 % less time of processors).
 const CROWDED_ROUNDS: usize = 10;
@@ -168,6 +176,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     // What is freed there may wake a process.
     let work = work || !me.queue.is_empty();
     let mut is_needed = work;
+    let mut ready = Vec::new();
     if !work {
         qsbr::offline();
         if vm.idle.count() == vm.schedulers.len() {
@@ -186,8 +195,14 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         msacc::sleep(true);
         figures::of(index).parks.add(1);
         record::event(record::Event::Park);
-        let until = time::ticks_ms() + ms.max(1);
-        me.parker.park(Duration::from_millis(ms.max(1)));
+        let ms = ms.max(1);
+        let until = time::ticks_ms() + ms;
+        if is_active && polling::enter(index) {
+            me.parker.park_in(|| polling::wait(ms, &mut ready));
+            polling::leave();
+        } else {
+            me.parker.park(Duration::from_millis(ms));
+        }
         record::event(record::Event::Unpark);
         msacc::sleep(false);
         // (Who was woken before looks again.)
@@ -202,6 +217,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         qsbr::online();
     }
     let is_woken = vm.idle.leave(index);
+    polling::call(ready);
     figures::of(index).wake_ups.add(is_woken as u64);
     (is_woken || is_needed, is_woken)
 }

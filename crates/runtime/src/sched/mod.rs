@@ -9,6 +9,7 @@
 //! pushes looks at that set afterwards.
 
 mod idling;
+pub mod polling;
 mod run;
 mod waking;
 
@@ -67,6 +68,12 @@ struct Scheduler {
     current: AtomicU64,
 }
 
+impl Scheduler {
+    fn unpark(&self) {
+        self.parker.unpark(polling::interrupt);
+    }
+}
+
 struct Vm {
     schedulers: Vec<Scheduler>,
     online: AtomicUsize,
@@ -111,7 +118,7 @@ pub(crate) fn set_dirty(is_dirty: bool) {
 /// Whether a scheduler is left out where one is woken for what any may do.
 pub(crate) fn close(index: usize, is_closed: bool) {
     vm().idle.close(index, is_closed);
-    vm().schedulers[index].parker.unpark();
+    vm().schedulers[index].unpark();
 }
 pub fn options() -> &'static Options {
     &vm().options
@@ -124,7 +131,7 @@ pub fn set_online(n: usize) -> usize {
     placement::online_changed();
     balance::reset();
     for scheduler in &vm().schedulers {
-        scheduler.parker.unpark();
+        scheduler.unpark();
     }
     old
 }
@@ -255,6 +262,7 @@ fn scheduler_loop(index: usize) {
     let mut next_timer_look = 0u64;
     let mut next_balance = 0u64;
     let mut next_claim = 0u64;
+    let mut looked_at = 0u64;
     let mut rounds = 0u32;
     let mut check = Check::default();
     let (mut busy, mut gives_way) = (false, 0);
@@ -295,8 +303,13 @@ fn scheduler_loop(index: usize) {
             }
         }
         let active = me.share.takes_work();
-        if active && check.is_due(me.reductions.load(Ordering::Relaxed)) {
+        let reductions = me.reductions.load(Ordering::Relaxed);
+        if active && check.is_due(reductions) {
             balance::check(index);
+        }
+        if reductions.wrapping_sub(looked_at) >= polling::LOOK_REDUCTIONS {
+            looked_at = reductions;
+            polling::look();
         }
         let has_duties = me.share.has_duties();
         if has_duties {
@@ -349,6 +362,7 @@ fn scheduler_loop(index: usize) {
                 if wait > 0 && me.queue.is_empty() {
                     // Who only looks whether somebody needs help does not spin: that slows down those who work.
                     (spin, comes) = park(index, wait);
+                    looked_at = me.reductions.load(Ordering::Relaxed);
                 }
                 next_timer_look = 0;
             }

@@ -157,13 +157,13 @@ pub(crate) fn wake_scheduler(index: usize) -> bool {
 
 /// Has a scheduler go through `park` once more.
 pub(crate) fn have_look(index: usize) {
-    vm().schedulers[index].parker.unpark();
+    vm().schedulers[index].unpark();
 }
 
 /// Has all others go through `park` once more.
 pub(crate) fn wake_all_to_look() {
     let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
-    others.for_each(|(_, scheduler)| scheduler.parker.unpark());
+    others.for_each(|(_, scheduler)| scheduler.unpark());
 }
 
 /// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
@@ -228,5 +228,5 @@ pub(super) fn unpark(index: usize) {
     alone::give_up();
     // Relaxed, here and where it is read: a number to go by.
     vm().coming.fetch_add(1, Ordering::Relaxed);
-    vm().schedulers[index].parker.unpark();
+    vm().schedulers[index].unpark();
 }

@@ -1,17 +1,16 @@
-//! Readiness of descriptors, for tasks: hooks to the poller, which is in the crate that has ports.
+//! Readiness of descriptors, for tasks: hooks to the sets of descriptors, which are in the crate that has ports.
 
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+
+pub use crate::sched::polling::Handler;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
     Read,
     Write,
 }
-
-/// Called once, on any thread, in a reclamation window (`qsbr`).
-pub type Handler = Arc<dyn Fn() + Send + Sync>;
 
 pub struct Hooks {
     /// Calls the handler when the descriptor is ready.

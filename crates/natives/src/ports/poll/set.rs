@@ -1,0 +1,259 @@
+//! One set of descriptors: an epoll instance, the handlers, and a descriptor by which a wait is ended.
+
+use super::{Handler, Interest};
+use heddle_runtime::locks::Class;
+use heddle_runtime::sched::polling::Descriptors;
+use std::collections::HashMap;
+use std::os::fd::RawFd;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Default)]
+struct Entry {
+    read: Option<Handler>,
+    write: Option<Handler>,
+    is_registered: bool,
+    /// The events that the system reports of it.
+    reported: i32,
+}
+
+pub const ENTRY_BYTES: usize = size_of::<(RawFd, Entry)>();
+
+const READ: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
+const WRITE: i32 = libc::EPOLLOUT;
+
+/// The events that were asked for.
+impl Entry {
+    fn wanted(&self) -> i32 {
+        (if self.read.is_some() { READ } else { 0 }) | (if self.write.is_some() { WRITE } else { 0 })
+    }
+}
+
+pub(super) struct Set {
+    epoll: RawFd,
+    /// Readable, for an instant, after each `interrupt`.
+    bell: RawFd,
+    /// The system reports one event of a descriptor and then no more, so that the thread that waits finds it once although the port
+    /// looks at it later. Otherwise a descriptor is reported until nothing is left to read, also where no handler wants that (then it
+    /// is taken out): schedulers run the port before they wait again, and need no system call to hear of the next packet.
+    is_one_shot: bool,
+    entries: Mutex<HashMap<RawFd, Entry>>,
+    /// The length of `entries`.
+    known: AtomicUsize,
+}
+
+/// What epoll keeps with the bell in place of the number of a descriptor.
+const BELL: u64 = u64::MAX;
+/// Events of one wait.
+const EVENTS: usize = 64;
+
+impl Set {
+    pub fn new(is_one_shot: bool) -> Set {
+        // SAFETY: a plain system call.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        assert!(epoll >= 0, "epoll_create1: {}", std::io::Error::last_os_error());
+        // SAFETY: a plain system call.
+        let bell = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        assert!(bell >= 0, "eventfd: {}", std::io::Error::last_os_error());
+        // Edge triggered: each ring is reported once, and the counter need not be read.
+        let mut event = libc::epoll_event { events: (libc::EPOLLIN | libc::EPOLLET) as u32, u64: BELL };
+        // SAFETY: `event` is valid for the call.
+        let added = unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, bell, &mut event) };
+        assert!(added == 0, "epoll_ctl: {}", std::io::Error::last_os_error());
+        Set { epoll, bell, is_one_shot, entries: Mutex::default(), known: AtomicUsize::new(0) }
+    }
+
+    fn control(&self, operation: i32, fd: RawFd, events: i32) -> std::io::Result<()> {
+        let one_shot = if self.is_one_shot { libc::EPOLLONESHOT } else { 0 };
+        let mut event = libc::epoll_event { events: (events | one_shot) as u32, u64: fd as u64 };
+        // SAFETY: `event` is valid for the call.
+        if unsafe { libc::epoll_ctl(self.epoll, operation, fd, &mut event) } < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Has the system report what the handlers of the entry want.
+    fn apply(&self, fd: RawFd, entry: &mut Entry) -> std::io::Result<()> {
+        let wanted = entry.wanted();
+        if entry.is_registered && entry.reported & wanted == wanted {
+            return Ok(());
+        }
+        let operation = if entry.is_registered { libc::EPOLL_CTL_MOD } else { libc::EPOLL_CTL_ADD };
+        match self.control(operation, fd, wanted) {
+            // The descriptor was closed, and its number belongs to another now.
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => self.control(libc::EPOLL_CTL_ADD, fd, wanted)?,
+            other => other?,
+        }
+        (entry.is_registered, entry.reported) = (true, wanted);
+        Ok(())
+    }
+
+    /// Calls `handler` once the descriptor is ready.
+    pub fn add(&self, fd: RawFd, interest: Interest, handler: Handler) -> std::io::Result<()> {
+        let mut entries = Class::PollSet.lock(&self.entries);
+        let entry = entries.entry(fd).or_default();
+        match interest {
+            Interest::Read => entry.read = Some(handler),
+            Interest::Write => entry.write = Some(handler),
+        }
+        let applied = self.apply(fd, entry).inspect_err(|_| drop(entries.remove(&fd)));
+        self.known.store(entries.len(), Ordering::SeqCst);
+        applied
+    }
+
+    pub fn forget(&self, fd: RawFd) {
+        if self.known.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        let mut entries = Class::PollSet.lock(&self.entries);
+        if entries.remove(&fd).is_some_and(|entry| entry.is_registered) {
+            let _ = self.control(libc::EPOLL_CTL_DEL, fd, 0);
+        }
+        self.known.store(entries.len(), Ordering::SeqCst);
+    }
+
+    /// Descriptors that a handler waits for, and all.
+    pub fn counts(&self) -> (usize, usize) {
+        let entries = Class::PollSet.lock(&self.entries);
+        (entries.values().filter(|entry| entry.wanted() != 0).count(), entries.len())
+    }
+
+    /// The system reported `bits` of a descriptor: takes the handlers that wait for them.
+    fn take(&self, fd: RawFd, bits: i32, ready: &mut Vec<Handler>) {
+        let mut entries = Class::PollSet.lock(&self.entries);
+        let Some(entry) = entries.get_mut(&fd) else { return };
+        let is_end = bits & (libc::EPOLLHUP | libc::EPOLLERR) != 0;
+        let before = ready.len();
+        if bits & READ != 0 || is_end {
+            ready.extend(entry.read.take());
+        }
+        if bits & WRITE != 0 || is_end {
+            ready.extend(entry.write.take());
+        }
+        if self.is_one_shot {
+            entry.reported = 0;
+            if entry.wanted() != 0 {
+                let _ = self.apply(fd, entry);
+            }
+        } else if ready.len() == before && entry.is_registered {
+            // No handler wants what is reported, and it would be reported again at once. (An end is, whatever is asked for.)
+            let wanted = entry.wanted();
+            let changed =
+                if wanted == 0 { self.control(libc::EPOLL_CTL_DEL, fd, 0) } else { self.control(libc::EPOLL_CTL_MOD, fd, wanted) };
+            (entry.is_registered, entry.reported) = (changed.is_ok() && wanted != 0, wanted);
+        }
+    }
+
+    /// Waits as `Descriptors::wait`; None: without limit.
+    pub fn wait_for(&self, ms: Option<u64>, ready: &mut Vec<Handler>) {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
+        let ms = ms.map_or(-1, |ms| ms.min(i32::MAX as u64) as i32);
+        // SAFETY: the buffer has room for that many events.
+        let count = unsafe { libc::epoll_wait(self.epoll, events.as_mut_ptr(), EVENTS as i32, ms) };
+        for event in &events[..count.max(0) as usize] {
+            if event.u64 != BELL {
+                self.take(event.u64 as RawFd, event.events as i32, ready);
+            }
+        }
+    }
+}
+
+impl Descriptors for Set {
+    fn is_used(&self) -> bool {
+        self.known.load(Ordering::SeqCst) != 0
+    }
+    fn wait(&self, ms: u64, ready: &mut Vec<Handler>) {
+        self.wait_for(Some(ms), ready);
+    }
+    fn interrupt(&self) {
+        let one = 1u64;
+        // SAFETY: eight bytes are read from `one`. The counter is never full: that takes 2^64 rings.
+        unsafe { libc::write(self.bell, (&raw const one).cast(), 8) };
+    }
+    fn start_backup(&self) {
+        super::sets().of_thread.interrupt();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write, pipe};
+    use std::os::fd::AsRawFd;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    fn look(set: &Set) -> usize {
+        let mut ready = Vec::new();
+        set.wait(0, &mut ready);
+        ready.len()
+    }
+
+    fn nothing() -> Handler {
+        Arc::new(|| ())
+    }
+
+    #[test]
+    fn each_registration_is_for_one_event() {
+        for is_one_shot in [false, true] {
+            let set = Set::new(is_one_shot);
+            let (mut reader, mut writer) = pipe().unwrap();
+            let fd = reader.as_raw_fd();
+            set.add(fd, Interest::Read, nothing()).unwrap();
+            assert_eq!(look(&set), 0);
+            writer.write_all(b"a").unwrap();
+            assert_eq!([look(&set), look(&set), look(&set)], [1, 0, 0]);
+            set.add(fd, Interest::Read, nothing()).unwrap();
+            assert_eq!(look(&set), 1);
+            reader.read_exact(&mut [0]).unwrap();
+            set.add(fd, Interest::Read, nothing()).unwrap();
+            assert_eq!(look(&set), 0);
+            writer.write_all(b"b").unwrap();
+            assert_eq!(look(&set), 1);
+            set.forget(fd);
+            assert!(!set.is_used());
+        }
+    }
+
+    #[test]
+    fn an_end_that_no_handler_wants_is_not_reported_without_end() {
+        let set = Set::new(false);
+        let (reader, writer) = pipe().unwrap();
+        let fd = reader.as_raw_fd();
+        set.add(fd, Interest::Read, nothing()).unwrap();
+        drop(writer);
+        assert_eq!(look(&set), 1);
+        let begun = Instant::now();
+        look(&set);
+        let mut ready = Vec::new();
+        set.wait(50, &mut ready);
+        assert!(ready.is_empty() && begun.elapsed() >= Duration::from_millis(49));
+        set.add(fd, Interest::Read, nothing()).unwrap();
+        assert_eq!(look(&set), 1);
+    }
+
+    #[test]
+    fn both_interests_of_a_descriptor_are_told_apart() {
+        let set = Set::new(false);
+        let (here, mut there) = std::os::unix::net::UnixStream::pair().unwrap();
+        let fd = here.as_raw_fd();
+        set.add(fd, Interest::Read, nothing()).unwrap();
+        set.add(fd, Interest::Write, nothing()).unwrap();
+        assert_eq!([look(&set), look(&set)], [1, 0]);
+        assert_eq!(set.counts(), (1, 1));
+        there.write_all(b"a").unwrap();
+        assert_eq!([look(&set), look(&set)], [1, 0]);
+        assert_eq!(set.counts(), (0, 1));
+    }
+
+    #[test]
+    fn an_interrupt_ends_one_wait_also_if_it_comes_first() {
+        let set = Set::new(false);
+        set.interrupt();
+        let begun = Instant::now();
+        set.wait(20_000, &mut Vec::new());
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert_eq!(look(&set), 0);
+        let begun = Instant::now();
+        set.wait(50, &mut Vec::new());
+        assert!(begun.elapsed() >= Duration::from_millis(49));
+    }
+}

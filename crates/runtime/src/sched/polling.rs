@@ -1,0 +1,151 @@
+//! Descriptors that idle schedulers wait for themselves, as in ERTS: a packet wakes the thread that will run its port and its
+//! receiver, and no second thread in between.
+//!
+//! At most one scheduler, an active one, waits in the set of descriptors; the others sleep in their parkers. Schedulers with work look
+//! at the set after `LOOK_REDUCTIONS`, and before they search for work at others. Where all of them are held (by long natives, say),
+//! the poll thread of `natives` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup`).
+//! It sleeps for as long as one does: a scheduler that leaves the set starts it again (`leave`).
+
+use super::vm;
+use super::waking::wake_another;
+use crate::msacc::{self, State};
+use crate::qsbr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Called once, on any thread, in a reclamation window (`qsbr`).
+pub type Handler = Arc<dyn Fn() + Send + Sync>;
+
+/// A set of descriptors. Implemented where the ports are.
+pub trait Descriptors: Sync {
+    /// True if a descriptor is in it.
+    fn is_used(&self) -> bool;
+    /// Waits for at most `ms` milliseconds (0: does not wait) until a descriptor is ready or `interrupt` is called. Adds the handlers
+    /// of ready descriptors.
+    fn wait(&self, ms: u64, ready: &mut Vec<Handler>);
+    /// Ends a wait: the one that is under way, or the next.
+    fn interrupt(&self);
+    /// Has the poll thread call `backup`.
+    fn start_backup(&self);
+}
+
+static SET: OnceLock<&'static dyn Descriptors> = OnceLock::new();
+/// 1 + the index of the scheduler that waits in the set, or 0.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+/// Waits and looks that have ended, of all threads.
+static LOOKS: AtomicU64 = AtomicU64::new(0);
+/// The poll thread calls `backup` until that clears this.
+static HAS_BACKUP: AtomicBool = AtomicBool::new(false);
+
+/// Reductions of one scheduler after which it looks, as in ERTS.
+pub(super) const LOOK_REDUCTIONS: u64 = 8000;
+/// Milliseconds between two looks of the poll thread.
+const BACKUP_MS: u64 = 10;
+
+/// From here on schedulers wait in this set.
+pub fn install(set: &'static dyn Descriptors) {
+    let _ = SET.set(set);
+}
+
+#[inline]
+fn used_set() -> Option<&'static dyn Descriptors> {
+    SET.get().copied().filter(|set| set.is_used())
+}
+
+/// A descriptor was added to the set.
+pub fn added() {
+    // SeqCst: pairs with `backup`, which clears the flag and then looks at the set.
+    if WAITING.load(Ordering::SeqCst) == 0 {
+        ensure_backup();
+    }
+}
+
+fn ensure_backup() {
+    if !HAS_BACKUP.load(Ordering::SeqCst)
+        && !HAS_BACKUP.swap(true, Ordering::SeqCst)
+        && let Some(set) = SET.get()
+    {
+        set.start_backup();
+    }
+}
+
+/// True if the calling scheduler, which is about to sleep, must wait in the set and call `leave` afterwards.
+pub(super) fn enter(index: usize) -> bool {
+    used_set().is_some() && WAITING.compare_exchange(0, index + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+}
+
+/// Waits in the set, after `enter`.
+pub(super) fn wait(ms: u64, ready: &mut Vec<Handler>) {
+    if let Some(set) = SET.get() {
+        set.wait(ms, ready);
+    }
+}
+
+pub(super) fn leave() {
+    LOOKS.fetch_add(1, Ordering::Relaxed);
+    // SeqCst: pairs with `backup`, which clears the flag and then looks for a scheduler in the set.
+    WAITING.store(0, Ordering::SeqCst);
+    ensure_backup();
+}
+
+/// Ends the wait of the scheduler in the set.
+pub(crate) fn interrupt() {
+    if let Some(set) = SET.get() {
+        set.interrupt();
+    }
+}
+
+/// Calls what is ready now, on a scheduler with work or in search of it. A scheduler that waits in the set does this for all.
+#[inline]
+pub(super) fn look() {
+    if WAITING.load(Ordering::Relaxed) == 0
+        && let Some(set) = used_set()
+    {
+        look_into(set);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_into(set: &dyn Descriptors) {
+    let mut ready = Vec::new();
+    msacc::enter(State::CheckIo);
+    set.wait(0, &mut ready);
+    LOOKS.fetch_add(1, Ordering::Relaxed);
+    call(ready);
+}
+
+/// Calls handlers, on a scheduler that is online.
+#[inline]
+pub(super) fn call(ready: Vec<Handler>) {
+    for handler in ready {
+        msacc::enter(State::Port);
+        handler();
+    }
+    msacc::enter(State::Other);
+}
+
+/// On the poll thread: looks at the set where no scheduler did since the last call. `seen`: of the caller, kept between calls. Returns
+/// the milliseconds to the next call, None if that is due only after `Descriptors::start_backup`.
+pub fn backup(seen: &mut u64) -> Option<u64> {
+    let is_needed = || WAITING.load(Ordering::SeqCst) == 0 && used_set().is_some();
+    if !is_needed() {
+        // SeqCst: pairs with `leave` and `added`, which look at the flag after they made the backup necessary.
+        HAS_BACKUP.store(false, Ordering::SeqCst);
+        if !is_needed() || HAS_BACKUP.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+    }
+    let looks = LOOKS.load(Ordering::Relaxed);
+    if std::mem::replace(seen, looks) == looks
+        && let Some(set) = SET.get()
+    {
+        let mut ready = Vec::new();
+        set.wait(0, &mut ready);
+        let _guard = qsbr::guard();
+        ready.into_iter().for_each(|handler| handler());
+        // A scheduler that sleeps beside the set, and may take work, waits in it from now on.
+        wake_another(vm());
+    }
+    Some(BACKUP_MS)
+}
