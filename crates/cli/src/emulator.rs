@@ -4,7 +4,7 @@ use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Wrong};
 use heddle_engine::loader;
-use heddle_engine::{Interpreter, code_natives, own_modules};
+use heddle_engine::{Interpreter, code_natives, heddle_modules};
 use heddle_memory::space;
 use heddle_natives::ports::flush;
 use heddle_natives::system::binding;
@@ -154,7 +154,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         },
         "hgct" => heddle_runtime::shared::collection::MAX_THREADS.store(number(name, value)?, Relaxed),
         "hgcp" => match number(name, value)? {
-            percent @ 1..=100 => heddle_runtime::shared::asked::PERCENT.store(percent as i64, Relaxed),
+            percent @ 1..=100 => heddle_runtime::shared::budget::PERCENT.store(percent as i64, Relaxed),
             _ => return Err(format!("+hgcp {value}: between 1 and 100 percent")),
         },
         "hwatch" => config.watch = watch_limit(value).ok_or_else(|| format!("+hwatch {value}: seconds, from 0.1 to 86400, or off"))?,
@@ -296,7 +296,7 @@ pub fn register_natives() {
     heddle_engine::init();
     heddle_natives::register();
     heddle_runtime::natives::register(code_natives::TABLE);
-    heddle_runtime::natives::register(own_modules::TABLE);
+    heddle_runtime::natives::register(heddle_modules::TABLE);
     heddle_engine::install_natives();
     let _ = heddle_natives::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
 }
@@ -369,7 +369,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         Box::new(Interpreter),
     );
     loader::Options { analyse_messages: area::is_wanted() && !Direct::Never.is() }.set();
-    own_modules::load();
+    heddle_modules::load();
     let dir = otp.root.join(format!("lib/erts-{}/ebin", otp.erts_version));
     for module in PRELOADED {
         let path = dir.join(format!("{module}.beam"));

@@ -3,10 +3,10 @@
 pub mod code_natives;
 mod collect;
 pub mod ctx;
+pub mod heddle_modules;
 pub mod loader;
 mod native_code;
 pub mod ops;
-pub mod own_modules;
 pub mod profile;
 pub mod run;
 

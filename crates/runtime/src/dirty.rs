@@ -151,14 +151,14 @@ pub fn run(kind: usize, id: usize, number: usize) {
         msacc::enter(State::Emulator);
         let guard = qsbr::guard();
         if shared::is_on() {
-            shared::world::enter();
+            shared::safepoint::enter();
         }
         let outcome = serve(engine.as_mut(), p, kind, number);
         // SAFETY: the scheduler handed the process to us with DIRTY set, so we own it until it is let go.
         let local = unsafe { p.local() };
         sched::switch_out(p, local, outcome);
         if shared::is_on() {
-            shared::world::leave();
+            shared::safepoint::leave();
         }
         // The thread looks at no shared data any more. What may not be freed yet is left to other threads when the guard is
         // dropped.

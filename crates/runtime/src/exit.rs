@@ -28,7 +28,7 @@ pub fn finish(p: &mut Process) {
     if !shared.state.load().is_exiting() {
         leave(p);
     } else if shared_heap::is_on() {
-        shared_heap::departed::remove(shared);
+        shared_heap::zombies::remove(shared);
     }
     crate::placement::change(p.shared(), crate::placement::Place::Anywhere);
     drop(p.take_rare());
@@ -46,7 +46,7 @@ pub fn finish(p: &mut Process) {
 pub fn depart(p: &mut Process) {
     leave(p);
     if shared_heap::is_on() {
-        shared_heap::departed::add(p.proc_ref());
+        shared_heap::zombies::add(p.proc_ref());
     }
 }
 
@@ -110,7 +110,7 @@ fn leave(p: &mut Process) {
     {
         crate::send::message_to_pid(to, message);
     }
-    crate::trace::meters::settle(p);
+    crate::trace::meters::flush(p);
     let traced = p.shared().trace.load(Ordering::Relaxed);
     if traced & flags::TIMED != 0 {
         timer_refs::receiver_ended();
@@ -279,7 +279,7 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
 
 /// `max_heap_size` was exceeded: reports as asked. True if the process must be killed.
 pub fn max_heap_reached(p: &mut Process) -> bool {
-    if shared_heap::is_on() && !shared_heap::reach::is_over_limit(p) {
+    if shared_heap::is_on() && !shared_heap::retained::is_over_limit(p) {
         return false;
     }
     let max = p.max_heap();

@@ -37,7 +37,7 @@ pub fn drain(p: &mut Process) -> After {
 #[inline(never)]
 pub fn receive(p: &mut Process, arrived: Arrived) -> After {
     // Messages that are taken and not yet in the queue are no roots, so no collection may move terms.
-    let hold = shared::is_on().then(shared::world::hold);
+    let hold = shared::is_on().then(shared::safepoint::hold);
     let signals = arrived.in_order();
     let mut messages = 0;
     let mut list = signals.first;

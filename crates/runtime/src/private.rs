@@ -201,8 +201,8 @@ fn run(index: usize) {
     let mut engine = sched::new_engine();
     loop {
         qsbr::quiescent();
-        if shared::world::is_wanted() {
-            shared::world::come_in();
+        if shared::safepoint::is_wanted() {
+            shared::safepoint::stop();
         }
         let entries = me.entries.take();
         for &p in &entries {

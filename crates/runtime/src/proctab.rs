@@ -177,7 +177,7 @@ fn give_back_port(id: u64) {
 pub fn publish(p: ProcRef) {
     if shared::is_on() {
         // Its initial data may be its parent's, and young.
-        shared::touch(&p);
+        shared::remember(&p);
     }
     let table = if p.is_port() { ports() } else { processes() };
     // Release: pairs with the Acquire in `lookup`.

@@ -137,7 +137,7 @@ pub fn online() {
         l.depth.set(1);
     });
     if shared::is_on() {
-        shared::world::enter();
+        shared::safepoint::enter();
     }
 }
 
@@ -146,7 +146,7 @@ pub fn offline() {
     // Before going offline: other threads then come online in the cheap way.
     alone::give_up();
     if shared::is_on() {
-        shared::world::leave();
+        shared::safepoint::leave();
     }
     LOCAL.with(|l| {
         SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
@@ -379,7 +379,7 @@ pub fn end() {
     if shared::is_on() {
         // It has no process any more. Threads that wait for a collection would otherwise wait for this thread, and this one for
         // them.
-        shared::world::leave();
+        shared::safepoint::leave();
     }
     for _ in 0..LAST_LOOKS {
         quiescent();

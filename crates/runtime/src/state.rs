@@ -39,7 +39,7 @@ const URGENCY_MASK: u32 = 3 << URGENCY_SHIFT;
 const STALE_ENTRY: u32 = 1 << 13;
 const AWAITS: u32 = 1 << 14;
 /// It ran, or was sent something, since the last collection of the shared heap: what it refers to may be young.
-const TOUCHED: u32 = 1 << 15;
+const REMEMBERED: u32 = 1 << 15;
 const LEVEL_SHIFT: u32 = 16;
 const LEVEL_MASK: u32 = 31 << LEVEL_SHIFT;
 const _: () = assert!(LEVEL_MASK >> FLAG_BITS == 0);
@@ -298,21 +298,21 @@ impl ProcState {
         new & DETACHED == 0
     }
 
-    /// Notes that the process runs, or is sent something. False if that was noted before (see `shared::touched`).
+    /// Notes that the process runs, or is sent something. False if that was noted before (see `shared::remembered`).
     #[inline]
-    pub(crate) fn touch(&self) -> bool {
+    pub(crate) fn remember(&self) -> bool {
         // Relaxed: read while the world is stopped, and the thread that stops it sees what was done before.
-        self.0.flags(Ordering::Relaxed) & TOUCHED == 0 && self.update(|s| s | TOUCHED).0 & TOUCHED == 0
+        self.0.flags(Ordering::Relaxed) & REMEMBERED == 0 && self.update(|s| s | REMEMBERED).0 & REMEMBERED == 0
     }
     /// Called while the world is stopped: true if a signal may have come that refers to young data.
     pub(crate) fn is_referred(&self) -> bool {
         self.0.flags(Ordering::Relaxed) & REFERRED != 0
     }
-    /// The shared heap was collected: all that the process refers to is old, until it is touched. Returns false if a thread has the
-    /// process: then it is touched again.
+    /// The shared heap was collected: all that the process refers to is old, until it is remembered again. Returns false if a thread has
+    /// the process: then it stays remembered.
     pub(crate) fn was_collected(&self) -> bool {
-        let (_, new) = self.update(|s| (if s & (RUNNING | DIRTY) == 0 { s & !TOUCHED } else { s | TOUCHED }) & !REFERRED);
-        new & TOUCHED == 0
+        let (_, new) = self.update(|s| (if s & (RUNNING | DIRTY) == 0 { s & !REMEMBERED } else { s | REMEMBERED }) & !REFERRED);
+        new & REMEMBERED == 0
     }
 
     pub fn set_exiting(&self) {

@@ -14,7 +14,7 @@ static LET_GO: Condvar = Condvar::new();
 static REQUESTS: AtomicU8 = AtomicU8::new(0);
 /// A thread stopped the others.
 const STOP: u8 = 1;
-/// The shared heap will be collected (`shared::world`).
+/// The shared heap will be collected (`shared::safepoint`).
 pub(crate) const COLLECTION: u8 = 2;
 /// Schedulers that have stopped.
 static STILL: AtomicUsize = AtomicUsize::new(0);
@@ -40,8 +40,8 @@ pub(crate) fn end_request(why: u8) {
 /// Called by a scheduler or a private thread between two processes: does what the alarm asks for.
 #[cold]
 pub(crate) fn respond() {
-    if shared::world::is_wanted() {
-        shared::world::come_in();
+    if shared::safepoint::is_wanted() {
+        shared::safepoint::stop();
     }
     if is_stop_wanted() {
         stand();

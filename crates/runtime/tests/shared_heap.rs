@@ -417,7 +417,7 @@ fn a_process_spawned_by_a_native_outside_has_copies_of_its_arguments() {
         Ok(made)
     };
     let mut args = [count_down(here, 100)];
-    let result = shared::outside::run(here, native, &mut args).unwrap();
+    let result = shared::safe_region::run(here, native, &mut args).unwrap();
     let child = CHILD.lock().unwrap().take().unwrap();
     proctab::publish(child);
     let _ = child.state.wake();

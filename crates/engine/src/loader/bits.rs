@@ -380,7 +380,7 @@ impl Emitter<'_> {
         }
         self.cells[start + 6] = (self.cells.len() - start) as u64;
         if let Some(waiting) = waiting {
-            waiting.settle(self, start);
+            waiting.fill_in(self, start);
         }
         Ok(true)
     }

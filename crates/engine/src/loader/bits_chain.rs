@@ -21,7 +21,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// Fills in the distances. `start`: the place of `create_bin`. All cells are there.
-    pub fn settle(self, emitter: &mut Emitter, start: usize) {
+    pub fn fill_in(self, emitter: &mut Emitter, start: usize) {
         for (cell, op) in self.early {
             emitter.cells[cell] = (start - op) as u64;
         }

@@ -29,7 +29,7 @@ unsafe fn invoke<const IN_PLACE: bool>(ip: *const u64, run: u64, c: *mut Ctx, h:
         let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
         // On dirty threads a native is always a function of its own.
         let result = if !IN_PLACE && shared::is_on() && sched::on_dirty_thread() {
-            shared::outside::run(p, run, &mut (&mut (*c).x)[..arity])
+            shared::safe_region::run(p, run, &mut (&mut (*c).x)[..arity])
         } else {
             run(p, args)
         };

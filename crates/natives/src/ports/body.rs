@@ -157,7 +157,7 @@ impl Body {
         if let Some(input) = self.input.take() {
             poll::forget(input.as_raw_fd());
         }
-        context.part(&reason);
+        context.sever(&reason);
         self.port.gate.close();
         self.closing = Some(reason);
         Next::Wait
@@ -196,8 +196,8 @@ impl Task for Body {
         }
     }
 
-    /// An exit signal: of `exit/2`, or (`linked`) because a process ended. Only the normal end of a process that is not the owner leaves the
-    /// port alone. A linked process that called `exit/2` is still linked, and gets an exit signal when the port ends.
+    /// An exit signal: of `exit/2`, or (`linked`) because a process ended. Only the normal end of a process that is not the owner leaves
+    /// the port alone. A linked process that called `exit/2` is still linked, and gets an exit signal when the port ends.
     fn handle_exit(&mut self, from: Value<'_>, reason: Value<'_>, linked: bool, context: &mut Context<'_>) -> Next {
         // SAFETY: compared at once.
         let from_owner = unsafe { from.term() } == Term::local_pid(self.port.owner());

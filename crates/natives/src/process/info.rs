@@ -433,7 +433,7 @@ fn binaries(q: &mut Process, heap: &mut Heap) -> Term {
         rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
     };
     if heddle_runtime::shared::is_on() {
-        heddle_runtime::shared::reach::for_each_object_of(q, |object| {
+        heddle_runtime::shared::retained::for_each_object_of(q, |object| {
             if object.is_kind(heddle_term::Kind::BinRef) {
                 row(heap, object);
             }

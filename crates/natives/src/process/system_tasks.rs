@@ -34,7 +34,8 @@ fn request_system_task_4(p: &mut Process, a: &[Term]) -> NativeResult {
     request(p, a[0], a[1], a[2], a[3])
 }
 
-/// `{garbage_collect, Id, major | minor}`, `{check_process_code, Id, Module}` or `{system_task_test, Id}`; the answer is `{Kind, Id, Result}` to the requester.
+/// `{garbage_collect, Id, major | minor}`, `{check_process_code, Id, Module}` or `{system_task_test, Id}`; the answer is `{Kind, Id,
+/// Result}` to the requester.
 fn request(p: &mut Process, requester: Term, target: Term, priority: Term, request: Term) -> NativeResult {
     if !requester.is_local_pid() || !target.is_local_pid() {
         return Err(p.badarg());
@@ -118,7 +119,7 @@ impl Task {
 /// True if the collection must be deferred: it would take too long here, or (shared heap) signals are being handled, and messages
 /// already taken from the inbox are not roots yet.
 fn is_put_off(p: &Process, kind: gc::Kind) -> bool {
-    long_gc::is_long(p, kind) || shared::is_on() && shared::world::is_held()
+    long_gc::is_long(p, kind) || shared::is_on() && shared::safepoint::is_held()
 }
 
 /// True if no term of the process may move now: a native of it that runs on another thread may use its terms.

@@ -220,7 +220,7 @@ fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
 
 /// `[{Pid, Calls, Amount...}]`, by process.
 fn rows(p: &mut Process, meter: &meters::Meter, amounts: impl Fn(u64) -> Vec<u64>) -> Term {
-    meters::settle(p);
+    meters::flush(p);
     let mut rows: Vec<_> = meter.rows.lock().unwrap().iter().map(|(&pid, &(calls, amount))| (pid, calls, amount)).collect();
     rows.sort_unstable();
     let rows: Vec<Term> = rows

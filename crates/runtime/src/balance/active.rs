@@ -6,7 +6,7 @@
 
 /// What the check observed in a period.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct PeriodSummary {
     pub online: usize,
     /// Number of schedulers that never waited for work in the period. The next field: in its second half.
     pub busy_all_period: usize,
@@ -39,41 +39,41 @@ pub struct Rise {
 
 impl Rise {
     /// True if the load is still more than nine tenths of what it was.
-    fn lasts(&self, seen: &Seen) -> bool {
-        seen.reductions * 10 > self.reductions * 9 && seen.longest * 10 > self.longest * 9
+    fn lasts(&self, summary: &PeriodSummary) -> bool {
+        summary.reductions * 10 > self.reductions * 9 && summary.longest * 10 > self.longest * 9
     }
 }
 
 /// Returns the number of active schedulers for the next period. Notes a rise in `rise`.
-pub fn next(seen: &Seen, rise: &mut Rise) -> usize {
-    let has_risen = seen.active_now > seen.active_then;
+pub fn next(summary: &PeriodSummary, rise: &mut Rise) -> usize {
+    let has_risen = summary.active_now > summary.active_then;
     if has_risen {
-        *rise = Rise { active: seen.active_now, reductions: seen.reductions, longest: seen.longest };
+        *rise = Rise { active: summary.active_now, reductions: summary.reductions, longest: summary.longest };
     }
-    if seen.busy_second_half == seen.online || seen.unblocked {
-        return seen.online;
+    if summary.busy_second_half == summary.online || summary.unblocked {
+        return summary.online;
     }
-    let by_load = if seen.busy_all_period > 0 {
-        ((seen.reductions + seen.period - seen.rest) / seen.period) as usize
+    let by_load = if summary.busy_all_period > 0 {
+        ((summary.reductions + summary.period - summary.rest) / summary.period) as usize
     } else {
-        seen.active_then.saturating_sub(1)
+        summary.active_then.saturating_sub(1)
     };
     let wanted = if has_risen {
-        seen.active_now
-    } else if by_load < rise.active && rise.lasts(seen) {
+        summary.active_now
+    } else if by_load < rise.active && rise.lasts(summary) {
         rise.active
     } else {
         by_load
     };
-    wanted.clamp(seen.busy_second_half.max(seen.last_in_use).max(1), seen.online)
+    wanted.clamp(summary.busy_second_half.max(summary.last_in_use).max(1), summary.online)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Rise, Seen, next};
+    use super::{PeriodSummary, Rise, next};
 
     const P: u64 = 4_000_000;
-    const SEEN: Seen = Seen {
+    const SUMMARY: PeriodSummary = PeriodSummary {
         online: 8,
         busy_all_period: 2,
         busy_second_half: 2,
@@ -89,46 +89,46 @@ mod tests {
 
     #[test]
     fn all_are_active_when_none_waited_or_scheduling_was_blocked() {
-        assert_eq!(next(&Seen { busy_second_half: 8, ..SEEN }, &mut Rise::default()), 8);
-        assert_eq!(next(&Seen { unblocked: true, reductions: 0, ..SEEN }, &mut Rise::default()), 8);
+        assert_eq!(next(&PeriodSummary { busy_second_half: 8, ..SUMMARY }, &mut Rise::default()), 8);
+        assert_eq!(next(&PeriodSummary { unblocked: true, reductions: 0, ..SUMMARY }, &mut Rise::default()), 8);
     }
 
     #[test]
     fn the_load_decides_within_limits() {
-        assert_eq!(next(&SEEN, &mut Rise::default()), 3);
-        assert_eq!(next(&Seen { reductions: P / 2, ..SEEN }, &mut Rise::default()), 2);
-        assert_eq!(next(&Seen { reductions: 20 * P, ..SEEN }, &mut Rise::default()), 8);
-        assert_eq!(next(&Seen { busy_second_half: 0, busy_all_period: 1, reductions: 0, ..SEEN }, &mut Rise::default()), 1);
+        assert_eq!(next(&SUMMARY, &mut Rise::default()), 3);
+        assert_eq!(next(&PeriodSummary { reductions: P / 2, ..SUMMARY }, &mut Rise::default()), 2);
+        assert_eq!(next(&PeriodSummary { reductions: 20 * P, ..SUMMARY }, &mut Rise::default()), 8);
+        assert_eq!(next(&PeriodSummary { busy_second_half: 0, busy_all_period: 1, reductions: 0, ..SUMMARY }, &mut Rise::default()), 1);
     }
 
     #[test]
     fn a_rest_of_work_may_need_another_scheduler() {
-        let seen = Seen { busy_second_half: 1, reductions: 2 * P + P / 2, rest: P / 4, ..SEEN };
-        assert_eq!(next(&seen, &mut Rise::default()), 3);
-        assert_eq!(next(&Seen { reductions: 2 * P + P / 5, ..seen }, &mut Rise::default()), 2);
+        let summary = PeriodSummary { busy_second_half: 1, reductions: 2 * P + P / 2, rest: P / 4, ..SUMMARY };
+        assert_eq!(next(&summary, &mut Rise::default()), 3);
+        assert_eq!(next(&PeriodSummary { reductions: 2 * P + P / 5, ..summary }, &mut Rise::default()), 2);
     }
 
     #[test]
     fn no_scheduler_with_work_becomes_inactive() {
-        let idle = Seen { busy_all_period: 0, busy_second_half: 0, ..SEEN };
-        assert_eq!(next(&Seen { last_in_use: 7, ..idle }, &mut Rise::default()), 7);
+        let idle = PeriodSummary { busy_all_period: 0, busy_second_half: 0, ..SUMMARY };
+        assert_eq!(next(&PeriodSummary { last_in_use: 7, ..idle }, &mut Rise::default()), 7);
     }
 
     #[test]
     fn one_fewer_when_all_waited() {
-        let idle = Seen { busy_all_period: 0, busy_second_half: 0, ..SEEN };
+        let idle = PeriodSummary { busy_all_period: 0, busy_second_half: 0, ..SUMMARY };
         assert_eq!(next(&idle, &mut Rise::default()), 3);
-        assert_eq!(next(&Seen { active_then: 1, active_now: 1, ..idle }, &mut Rise::default()), 1);
+        assert_eq!(next(&PeriodSummary { active_then: 1, active_now: 1, ..idle }, &mut Rise::default()), 1);
     }
 
     #[test]
     fn a_rise_is_kept_while_the_load_lasts() {
         let mut rise = Rise::default();
-        assert_eq!(next(&Seen { active_now: 6, ..SEEN }, &mut rise), 6);
+        assert_eq!(next(&PeriodSummary { active_now: 6, ..SUMMARY }, &mut rise), 6);
         assert_eq!(rise, Rise { active: 6, reductions: 3 * P, longest: 10 });
-        let later = Seen { active_then: 6, active_now: 6, ..SEEN };
-        assert_eq!(next(&Seen { reductions: 3 * P * 92 / 100, ..later }, &mut rise), 6);
-        assert_eq!(next(&Seen { reductions: 3 * P * 89 / 100, ..later }, &mut rise), 2);
-        assert_eq!(next(&Seen { longest: 9, ..later }, &mut rise), 3);
+        let later = PeriodSummary { active_then: 6, active_now: 6, ..SUMMARY };
+        assert_eq!(next(&PeriodSummary { reductions: 3 * P * 92 / 100, ..later }, &mut rise), 6);
+        assert_eq!(next(&PeriodSummary { reductions: 3 * P * 89 / 100, ..later }, &mut rise), 2);
+        assert_eq!(next(&PeriodSummary { longest: 9, ..later }, &mut rise), 3);
     }
 }

@@ -16,8 +16,8 @@
 //! for all of it is too long for the others (section 3.3.8).
 
 pub mod active;
-mod crowd;
 pub mod limits;
+mod oversubscription;
 pub mod paths;
 pub mod share;
 pub mod utilisation;
@@ -25,7 +25,7 @@ pub mod utilisation;
 use crate::process::ProcRef;
 use crate::run_queue::RunQueue;
 use crate::{figures, placement, record, sched, time};
-use active::{Rise, Seen};
+use active::{PeriodSummary, Rise};
 use limits::{CLASSES, History, Queue};
 use paths::Path;
 pub use share::{Share, WAKE_LIMIT};
@@ -60,28 +60,28 @@ pub fn active() -> usize {
     ACTIVE.load(Ordering::Relaxed).min(sched::online())
 }
 
-/// Maximum number of active schedulers: see `crowd`.
+/// Maximum number of active schedulers: see `oversubscription`.
 pub fn max_active() -> usize {
-    crowd::max_active().min(sched::online())
+    oversubscription::max_active().min(sched::online())
 }
 
-/// Begins or ends a crowd. Called by a working scheduler if there are more schedulers than cores.
-pub fn look_at_crowd(now_ms: u64) {
-    match crowd::look(now_ms, active()) {
-        crowd::Change::Begins => {
+/// Begins or ends oversubscription. Called by a working scheduler if there are more schedulers than cores.
+pub fn check_oversubscription(now_ms: u64) {
+    match oversubscription::measure(now_ms, active()) {
+        oversubscription::Change::Begins => {
             // While a check is under way: at the next measurement.
-            let Ok(_one_at_a_time) = KNOWN.try_lock() else { return crowd_ends() };
+            let Ok(_one_at_a_time) = KNOWN.try_lock() else { return end_oversubscription() };
             let open = open();
             set_active(&open, open.len());
         }
-        crowd::Change::Ends => crowd_ends(),
-        crowd::Change::None => {}
+        oversubscription::Change::Ends => end_oversubscription(),
+        oversubscription::Change::None => {}
     }
 }
 
-/// Ends a crowd: as many schedulers become active as before it began. Does nothing if there is none.
-pub fn crowd_ends() {
-    let were = crowd::ends();
+/// Ends oversubscription: as many schedulers become active as before it began. Does nothing if there is none.
+pub fn end_oversubscription() {
+    let were = oversubscription::end();
     if were != 0 {
         ACTIVE.fetch_max(were, Ordering::Relaxed);
         tell();
@@ -95,7 +95,7 @@ fn open() -> Vec<usize> {
 
 /// Makes the first `wanted` of `open` active, or as many as may be. Returns true if those are all.
 fn set_active(open: &[usize], wanted: usize) -> bool {
-    let next = wanted.min(crowd::max_active());
+    let next = wanted.min(oversubscription::max_active());
     let all = next == open.len();
     ACTIVE.store(if all { sched::online() } else { open[next - 1] + 1 }, Ordering::Relaxed);
     tell();
@@ -107,11 +107,11 @@ fn set_active(open: &[usize], wanted: usize) -> bool {
 
 /// An inactive scheduler was woken: it becomes active, and so do those before it.
 pub fn activate(index: usize) {
-    if index >= crowd::max_active() {
-        if !crowd::is_settled() {
+    if index >= oversubscription::max_active() {
+        if !oversubscription::has_handed_over() {
             return;
         }
-        crowd_ends();
+        end_oversubscription();
     }
     ACTIVE.fetch_max(index + 1, Ordering::Relaxed);
     tell();
@@ -120,7 +120,7 @@ pub fn activate(index: usize) {
 /// The number of online schedulers changed, or multi-scheduling was blocked: all are active until the next check.
 pub fn reset() {
     UNBLOCKED.store(true, Ordering::Relaxed);
-    crowd::ends();
+    oversubscription::end();
     ACTIVE.store(usize::MAX, Ordering::Relaxed);
     tell();
     for scheduler in 0..sched::count() {
@@ -298,7 +298,7 @@ pub fn check(index: usize) {
         let longest = sched::queue(scheduler).take_longest();
         queues.push(Queue { waited, reductions, longest, history: known.history[scheduler].clone() });
     }
-    let seen = Seen {
+    let summary = PeriodSummary {
         online: open.len(),
         busy_all_period: queues.iter().filter(|queue| !queue.waited).count(),
         busy_second_half: half,
@@ -311,8 +311,8 @@ pub fn check(index: usize) {
         last_in_use: open.iter().rposition(|&scheduler| !sched::queue(scheduler).is_empty()).map_or(0, |last| last + 1),
         unblocked: UNBLOCKED.swap(false, Ordering::Relaxed),
     };
-    let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&seen, &mut known.rise) } else { open.len() };
-    known.active_then = next.min(crowd::max_active());
+    let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&summary, &mut known.rise) } else { open.len() };
+    known.active_then = next.min(oversubscription::max_active());
     if !set_active(&open, next) {
         return;
     }

@@ -1,5 +1,5 @@
 //! Links, monitors and aliases of several processes, whose signals are handled late and in any order between processes, against what the
-//! documents promise: see `Relations::settle`. Thresholds: none in the structure (hash maps); the numbers are of relations of one process.
+//! documents promise: see `Relations::quiesce`. Thresholds: none in the structure (hash maps); the numbers are of relations of one process.
 
 use super::processes::make;
 use crate::exit;
@@ -74,7 +74,7 @@ enum Operation {
     SendAlias(u64),
     Handle(usize),
     End(usize, u64),
-    Settle,
+    Quiesce,
 }
 
 const SLOTS: u64 = 40;
@@ -200,7 +200,7 @@ impl Relations {
     /// - a process that ended told each process linked to it once, if that one traps exits;
     /// - a monitor is known to both ends, or its watcher got one message, or it was removed and there was none;
     /// - aliases are those that were not removed, used up or ended with their monitor.
-    fn settle(&mut self) {
+    fn quiesce(&mut self) {
         while (0..self.slots.len()).any(|slot| self.slots[slot].state.has_signals()) {
             (0..self.slots.len()).for_each(|slot| self.handle(slot));
         }
@@ -282,7 +282,7 @@ impl Subject for Relations {
     fn operation(random: &mut Random) -> Operation {
         let (a, b) = ((random.key() % SLOTS) as usize, (random.key() % SLOTS) as usize);
         match random.below(100) {
-            0..3 => Operation::Settle,
+            0..3 => Operation::Quiesce,
             3..20 => Operation::Handle(a),
             20 => Operation::End(a, random.below(3)),
             21 => Operation::LinkGone(a, random.bits()),
@@ -396,13 +396,13 @@ impl Subject for Relations {
                 };
                 self.ended(a, reason);
             }
-            Operation::Settle => self.settle(),
+            Operation::Quiesce => self.quiesce(),
             Operation::Link(..) | Operation::Unlink(..) | Operation::Monitor(..) => {}
         }
     }
 
     fn end(&mut self) {
-        self.settle();
+        self.quiesce();
         (0..self.slots.len()).for_each(|slot| self.finish(slot, am::NORMAL.into()));
         qsbr::quiescent();
     }

@@ -181,7 +181,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         qsbr::offline();
         if vm.idle.count() == vm.schedulers.len() {
             // Whatever comes next is to reach everybody at first.
-            balance::crowd_ends();
+            balance::end_oversubscription();
         }
         // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
         let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);

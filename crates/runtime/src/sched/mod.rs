@@ -295,7 +295,7 @@ fn scheduler_loop(index: usize) {
                 figures::of(index).claims.add(qsbr::claim() as u64);
             }
             if is_crowd {
-                balance::look_at_crowd(now);
+                balance::check_oversubscription(now);
             }
             if balance::by_utilisation() && now >= next_balance {
                 next_balance = now + balance::utilisation::PERIOD_MS;

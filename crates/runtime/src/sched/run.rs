@@ -26,7 +26,7 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
 #[inline(never)]
 pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
     if shared::is_on() {
-        shared::touch(&p);
+        shared::remember(&p);
     }
     // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
     let local = unsafe { p.local() };
@@ -101,7 +101,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, inde
 #[inline(always)]
 pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived, place: usize) -> Option<Outcome> {
     if shared::is_on() {
-        shared::touch(&p);
+        shared::remember(&p);
     }
     if shutdown::stops(&p) {
         Some(Outcome::Suspended)
@@ -143,7 +143,7 @@ pub(crate) const SWITCHES: u32 = flags::RUNNING | flags::RUNNING_PROCS | flags::
 #[inline(never)]
 pub(crate) fn switched_in(local: &mut Process) {
     // What arrived for it is in the caller's hand.
-    let _hold = shared::is_on().then(shared::world::hold);
+    let _hold = shared::is_on().then(shared::safepoint::hold);
     if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
         events::scheduled(local, "in");
     }

@@ -19,7 +19,7 @@ pub fn wake(p: ProcRef) {
 #[inline(always)]
 pub fn is_woken(p: ProcRef, put: QueueAction) {
     if shared::is_on() {
-        shared::touch(&p);
+        shared::remember(&p);
     }
     if put == QueueAction::Enqueue {
         becomes_runnable(p);
@@ -70,7 +70,7 @@ fn wake_partner(p: ProcRef) -> bool {
 /// The same where somebody of this priority waits for an answer.
 pub fn is_woken_for(p: ProcRef, put: QueueAction, asker: Priority) {
     if shared::is_on() {
-        shared::touch(&p);
+        shared::remember(&p);
     }
     match put {
         QueueAction::Enqueue => enqueue(p),

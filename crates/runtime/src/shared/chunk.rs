@@ -6,8 +6,8 @@
 //! much the process holds.
 
 use super::charged::Charged;
-use super::world;
-use super::{idle, nursery, own};
+use super::safepoint;
+use super::{idle, local_collection, nursery};
 use crate::process::{FLAG_PUBLISHED, Process, STACK_SLACK_WORDS};
 use crate::{blocks, gc, sizes, spawn};
 use heddle_term::Fragment;
@@ -20,7 +20,7 @@ pub(super) struct Trailer {
     /// The next one in a list of retired blocks or of orphans.
     pub next: *mut Trailer,
     pub start: *mut u64,
-    /// The end of the heap when the process retired the block, or put its heap away for a while (`outside`).
+    /// The end of the heap when the process retired the block, or put its heap away for a while (`safe_region`).
     pub top: *mut u64,
     /// Off-heap objects that are not on a list of the process any more.
     pub off_heap: *mut u64,
@@ -36,7 +36,8 @@ pub(super) struct Trailer {
     pub made_words: usize,
     /// Words that it made between the last two collections between which it made any. The first block after a collection has room for this.
     pub expected_words: usize,
-    /// For local collections (`own`): the number of blocks to retire before the next one, and the value that this count started from.
+    /// For local collections (`local_collection`): the number of blocks to retire before the next one, and the value that this count
+    /// started from.
     pub skipped: u8,
     pub skips: u8,
     /// True if the block is counted for the nursery.
@@ -98,9 +99,9 @@ fn asked_words(p: &Process) -> usize {
     if p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) { p.min_heap_words } else { 0 }
 }
 
-/// A block of at most this many words is counted for the nursery only when it is left to the next stop-the-world collection (`own`). Until
-/// then its process may collect it alone, or waits with it, as with private heaps. Otherwise many processes with a small block each would
-/// cause collections all the time.
+/// A block of at most this many words is counted for the nursery only when it is left to the next stop-the-world collection
+/// (`local_collection`). Until then its process may collect it alone, or waits with it, as with private heaps. Otherwise many processes
+/// with a small block each would cause collections all the time.
 const COUNTED_LATE_WORDS: usize = 1024;
 
 /// The process got another block; counts it if it is large.
@@ -145,7 +146,7 @@ pub(super) fn retire_fragments(p: &mut Process) {
     let mut fragment = std::mem::replace(&mut p.heap.fragments, null_mut());
     let words = std::mem::take(&mut p.heap.fragment_words);
     if !fragment.is_null() {
-        own::publish(p);
+        local_collection::publish(p);
     }
     let trailer = p.trailer();
     trailer.retired_words += words;
@@ -249,7 +250,7 @@ pub fn abandon(p: &mut Process) {
     debug_assert!(trailer.off_heap.is_null());
     trailer.off_heap = std::mem::replace(&mut p.heap.off_heap.head, null_mut());
     p.heap.off_heap.virtual_words = 0;
-    let orphans = &world::mine().orphans;
+    let orphans = &safepoint::mine().orphans;
     // Relaxed, and no read-modify-write: the list is the calling thread's own while it is inside.
     trailer.next = orphans.load(Ordering::Relaxed);
     orphans.store(trailer, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! A collection of the shared heap. The world is stopped while it runs.
 //!
-//! 1. Everything reachable from the processes is copied to the old generation: in a minor collection from those that were touched since the
+//! 1. Everything reachable from the processes is copied to the old generation: in a minor collection from those that were remembered since the
 //!    last one, in a major collection from all of them.
 //! 2. Off-heap objects that were not copied are released. Blocks of processes are emptied, those of ended processes freed.
 //! 3. In a major collection: some of the old generation's previous pieces are kept for objects that are promoted next. The rest is freed
@@ -12,7 +12,7 @@
 use super::copier::{Copier, Moving};
 use super::pieces::{self, OLD, Old, Piece};
 use super::spans::Spans;
-use super::{asked, chunk, departed, idle, nursery, roots, touched, verify, world};
+use super::{budget, chunk, idle, nursery, remembered, roots, safepoint, verify, zombies};
 use crate::process::ProcRef;
 use crate::{affinity, cycles, figures, gc, proctab, sched, zeal};
 use heddle_term::literal::Leaving;
@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Number of collections so far.
 pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
-/// Words that the last collection copied. Written by the thread that ran it, read by those that waited for it: the lock of `world` orders
-/// the two.
+/// Words that the last collection copied. Written by the thread that ran it, read by those that waited for it: the lock of `safepoint`
+/// orders the two.
 pub(super) static COPIED_WORDS: AtomicUsize = AtomicUsize::new(0);
 /// The next collection is a major one and replaces the literals that are announced as leaving by copies.
 pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
@@ -56,7 +56,7 @@ fn max_threads() -> usize {
 /// world.
 pub(super) fn run(asks_major: bool) -> Vec<Piece> {
     let began = cycles::now();
-    figures::count(|mine| mine.collecting().stopping.add(cycles::to_rough_ns(nursery::since_asked(began))));
+    figures::count(|mine| mine.collecting().stopping.add(cycles::to_rough_ns(nursery::since_request(began))));
     let mut old = OLD.lock().unwrap();
     let leaving = if LEAVES_LITERALS.swap(false, Ordering::Relaxed) { literal::leaving() } else { None };
     let is_major = asks_major || leaving.is_some() || old.is_due();
@@ -75,7 +75,7 @@ pub(super) fn run(asks_major: bool) -> Vec<Piece> {
     let time = cycles::now().wrapping_sub(began);
     let pause_ns = cycles::to_ns(time);
     if asks_major {
-        asked::took(pause_ns);
+        budget::took(pause_ns);
     }
     idle::collected(&old, is_major, pause_ns as usize / 1000);
     nursery::collected(!is_major, began, copied, old.words);
@@ -86,7 +86,7 @@ pub(super) fn run(asks_major: bool) -> Vec<Piece> {
 /// Returns the words copied, and the words that the young generation had. Pieces that nothing refers to any more are added to `from`.
 fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option<&'static Leaving>) -> (usize, usize) {
     let expected = if is_major { old.words } else { nursery::copied_last() };
-    let is_worth_it = expected >= PARALLEL_WORDS || expected >= PARALLEL_AT_ONCE_WORDS && world::does_anybody_look();
+    let is_worth_it = expected >= PARALLEL_WORDS || expected >= PARALLEL_AT_ONCE_WORDS && safepoint::has_spinning_waiters();
     let most = if leaving.is_none() && is_worth_it { max_threads() } else { 1 };
     let moving = match leaving {
         Some(leaving) => Moving::off(leaving),
@@ -106,7 +106,7 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
         IS_OPEN.store(true, Ordering::Relaxed);
-        world::call_helpers(most - 1);
+        safepoint::call_helpers(most - 1);
         if is_major {
             (0..sched::count().min(most)).for_each(|index| _ = sched::wake_scheduler(index));
         }
@@ -162,18 +162,18 @@ pub(super) fn help() -> bool {
 
 /// The processes that last ran on the schedulers of one thread. What they made is in the cache of its core, and their blocks are pages of
 /// that thread's allocator. So this thread begins with them.
-struct Part {
+struct Partition {
     processes: Vec<ProcRef>,
-    visited: Next,
-    settled: Next,
+    visited: Cursor,
+    reclaimed: Cursor,
 }
 
 /// The index of the next process that no thread has taken, on a cache line of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct Next(AtomicUsize);
+struct Cursor(AtomicUsize);
 
-impl Next {
+impl Cursor {
     /// Takes the next processes, up to `PROCESSES`; None when all are taken.
     fn take<'a>(&self, processes: &'a [ProcRef]) -> Option<&'a [ProcRef]> {
         // Relaxed: each index is handed out once. The processes were written before the world stopped.
@@ -182,20 +182,20 @@ impl Next {
     }
 }
 
-fn divide(processes: Vec<ProcRef>, parts: usize) -> Vec<Part> {
-    let part = |processes| Part { processes, visited: Next::default(), settled: Next::default() };
-    if parts == 1 {
-        return vec![part(processes)];
+fn divide(processes: Vec<ProcRef>, partitions: usize) -> Vec<Partition> {
+    let partition = |processes| Partition { processes, visited: Cursor::default(), reclaimed: Cursor::default() };
+    if partitions == 1 {
+        return vec![partition(processes)];
     }
-    let mut lists = vec![Vec::new(); parts];
-    processes.into_iter().for_each(|p| lists[p.last_scheduler.load(Ordering::Relaxed) as usize % parts].push(p));
-    lists.into_iter().map(part).collect()
+    let mut lists = vec![Vec::new(); partitions];
+    processes.into_iter().for_each(|p| lists[p.last_scheduler.load(Ordering::Relaxed) as usize % partitions].push(p));
+    lists.into_iter().map(partition).collect()
 }
 
 /// The roots that must be visited, and how far the threads are with them.
 struct Work {
     moving: Moving,
-    parts: Vec<Part>,
+    partitions: Vec<Partition>,
     orphans: Mutex<*mut chunk::Trailer>,
     spans: Spans,
     /// Pieces that have room, for the threads that join.
@@ -209,23 +209,23 @@ struct Work {
 unsafe impl Sync for Work {}
 
 impl Work {
-    /// Gathers all processes for a major collection, those touched since the last collection for a minor one, and the orphans of all
+    /// Gathers all processes for a major collection, those remembered since the last collection for a minor one, and the orphans of all
     /// threads. The world is stopped.
     fn gather(moving: Moving, open: Vec<Piece>, max_threads: usize) -> Work {
         let mut processes = Vec::new();
         if moving.is_major {
             let mut worked = 0;
-            touched::take(|_| worked += 1);
+            remembered::take(|_| worked += 1);
             nursery::worked(worked);
             proctab::for_each(|p| processes.push(p));
             proctab::for_each_port(|p| processes.push(p));
         } else {
-            touched::take(|p| processes.push(p));
+            remembered::take(|p| processes.push(p));
             nursery::worked(processes.len());
         }
-        departed::for_each(|p| processes.push(p));
+        zombies::for_each(|p| processes.push(p));
         let mut orphans: *mut chunk::Trailer = null_mut();
-        for line in world::lines() {
+        for line in safepoint::lines() {
             let mut orphan = line.orphans.swap(null_mut(), Ordering::Relaxed);
             while !orphan.is_null() {
                 // SAFETY: listed blocks are the collector's now.
@@ -236,11 +236,11 @@ impl Work {
                     orphan = next;
                 }
             }
-            line.untold_words.store(0, Ordering::Relaxed);
+            line.unreported_words.store(0, Ordering::Relaxed);
         }
         Work {
             moving,
-            parts: divide(processes, max_threads),
+            partitions: divide(processes, max_threads),
             orphans: Mutex::new(orphans),
             spans: Spans::default(),
             open: Mutex::new(open),
@@ -258,26 +258,26 @@ impl Work {
     /// Does the calling thread's share of both parts.
     fn run(&self, copier: &mut Copier) {
         let is_major = self.moving.is_major;
-        let (theirs, mine) = self.parts.split_at(sched::current_index().unwrap_or(0) % self.parts.len());
-        let parts = || mine.iter().chain(theirs);
+        let (theirs, mine) = self.partitions.split_at(sched::current_index().unwrap_or(0) % self.partitions.len());
+        let partitions = || mine.iter().chain(theirs);
         // The second part begins when all threads have finished copying.
         // SAFETY: the world is stopped; each process, span and block is given to one thread.
         unsafe {
-            for part in parts() {
-                while let Some(some) = part.visited.take(&part.processes) {
+            for partition in partitions() {
+                while let Some(some) = partition.visited.take(&partition.processes) {
                     roots::visit(some, copier, &self.spans);
                 }
             }
             while let Some(span) = copier.take(&self.spans) {
                 copier.help_with(span, &self.spans);
             }
-            for part in parts() {
-                while let Some(some) = part.settled.take(&part.processes) {
-                    some.iter().for_each(|&p| roots::settle(p, is_major, copier));
+            for partition in partitions() {
+                while let Some(some) = partition.reclaimed.take(&partition.processes) {
+                    some.iter().for_each(|&p| roots::reclaim(p, is_major, copier));
                 }
             }
             while let Some(orphan) = self.next_orphan() {
-                roots::settle_orphan(orphan, copier);
+                roots::reclaim_orphan(orphan, copier);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! would stay. So a scheduler that is about to sleep runs a major collection first if much has died since the last one.
 
 use super::pieces::Old;
-use super::world;
+use super::safepoint;
 use crate::time;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
@@ -43,7 +43,7 @@ pub(super) fn collected(old: &Old, is_major: bool, pause_us: usize) {
     }
 }
 
-/// A major collection was requested, and the budget did not allow it (`asked`).
+/// A major collection was requested, and the budget did not allow it (`budget`).
 pub(super) fn owes() {
     IS_DUE.store(true, Ordering::Relaxed);
 }
@@ -61,8 +61,8 @@ pub(crate) fn before_sleep(wait_ms: u64) -> u64 {
     match due_ms() {
         None => wait_ms,
         Some(0) => {
-            world::ask(world::MAJOR);
-            world::come_in();
+            safepoint::request(safepoint::MAJOR);
+            safepoint::stop();
             0
         }
         Some(ms) => wait_ms.min(ms as u64),

@@ -7,9 +7,9 @@
 //!
 //! **Old generation.** It consists of pieces that only the collector fills (`pieces`). A minor collection moves everything that it finds
 //! alive to the old generation at once. So after it no block holds a live object, and a process that has not run since then refers to
-//! nothing young. A minor collection therefore visits only the processes that ran, or were sent something, since the last one (`touched`;
-//! section 4.4 of the thesis), and of their stacks only the part that changed (`stack`; section 8). A major collection copies everything
-//! but literals.
+//! nothing young. A minor collection therefore visits only the processes that ran, or were sent something, since the last one
+//! (`remembered`; section 4.4 of the thesis), and of their stacks only the part that changed (`stack`; section 8). A major collection
+//! copies everything but literals.
 //!
 //! **Old objects never refer to young ones.** Terms are immutable. What a native writes while it builds a term is all young, because
 //! nothing is collected before the native returns. These are the cases that could break the rule, and why they do not:
@@ -25,18 +25,18 @@
 //!
 //! The test mode `gc` verifies this after collections (`verify`).
 //!
-//! **Local collections.** A process collects its block alone if nothing else refers into the block (`own`). What survives stays in the
-//! young generation.
+//! **Local collections.** A process collects its block alone if nothing else refers into the block (`local_collection`). What survives
+//! stays in the young generation.
 //!
-//! **Stopping the world.** Collections run while no thread accesses a process (`world`). Natives on dirty threads run meanwhile, on copies
-//! of their arguments (`outside`). A process that has ended for all others while a dirty thread still has it stays among the roots
-//! (`departed`). Each root is visited exactly once: a major collection moves everything that is not a literal, so a second visit would move
-//! the copy again.
+//! **Stopping the world.** Collections run while no thread accesses a process (`safepoint`). Natives on dirty threads run meanwhile, on
+//! copies of their arguments (`safe_region`). A process that has ended for all others while a dirty thread still has it stays among the
+//! roots (`zombies`). Each root is visited exactly once: a major collection moves everything that is not a literal, so a second visit would
+//! move the copy again.
 //!
-//! Nothing is collected in the middle of a native, or while signals are handled (`world::hold`): messages that were taken from the inbox
-//! and are in no queue yet are not roots. A collection that is requested then is noted, as collections for dirty threads are with private
-//! heaps (`long_gc`). But here the thread that runs the process does it, before or after the slice: all threads wait for a collection
-//! anyway, and a process that is asked again and again, each time before its turn, would never run.
+//! Nothing is collected in the middle of a native, or while signals are handled (`safepoint::hold`): messages that were taken from the
+//! inbox and are in no queue yet are not roots. A collection that is requested then is noted, as collections for dirty threads are with
+//! private heaps (`long_gc`). But here the thread that runs the process does it, before or after the slice: all threads wait for a
+//! collection anyway, and a process that is asked again and again, each time before its turn, would never run.
 //!
 //! **What is not in the heap**: data in transit that belongs to no process yet (timers, ports, `exit/2`, answers) is copied to memory of
 //! its own, as with private heaps, and the receiver copies it into the heap. So no root leads there, and what is neither young nor a
@@ -45,29 +45,29 @@
 //! The test mode `gc` runs a collection at every eighth safepoint of all processes, and a major one at every 1024th. (With one at every
 //! safepoint the test programs would take an hour, because each stops all schedulers.)
 
-pub mod asked;
+pub mod budget;
 mod charged;
 mod chunk;
 pub mod collection;
 mod copier;
-pub(crate) mod departed;
 pub(crate) mod idle;
+mod local_collection;
 pub mod nursery;
-pub mod outside;
-mod own;
 mod pieces;
-pub mod reach;
+mod remembered;
+pub mod retained;
 mod roots;
+pub mod safe_region;
+pub mod safepoint;
 mod spans;
-mod touched;
 mod verify;
 mod walk;
-pub mod world;
+pub(crate) mod zombies;
 
 pub use chunk::{abandon, init};
-pub(crate) use own::publish;
+pub(crate) use local_collection::publish;
 pub(crate) use pieces::let_go;
-pub(crate) use touched::touch;
+pub(crate) use remembered::remember;
 
 use crate::gc::Kind;
 use crate::process::{FLAG_ASKED, Process};
@@ -131,38 +131,38 @@ pub fn made_words_of(p: &Process) -> usize {
 /// In the test mode `gc`: one safepoint of `ZEAL_MINOR` collects, and one of `ZEAL_MAJOR` runs a major collection.
 const ZEAL_MINOR: u64 = 8;
 const ZEAL_MAJOR: u64 = 1024;
-static DOORS: AtomicU64 = AtomicU64::new(0);
+static SAFEPOINTS: AtomicU64 = AtomicU64::new(0);
 
 /// True if the major collection that a process requests may run as one now. Always true for a traced process, as the tracer expects the
 /// event, and in test modes, which must see everything collected.
 fn may_be_major(p: &Process) -> bool {
-    asked::has_time() || is_traced(p) || zeal::gc() || zeal::verifies()
+    budget::has_time() || is_traced(p) || zeal::gc() || zeal::verifies()
 }
 
-/// The kind of collection that the process, at a safepoint, needs: `world::MAJOR`, `world::MINOR`, or 0 for none.
+/// The kind of collection that the process, at a safepoint, needs: `safepoint::MAJOR`, `safepoint::MINOR`, or 0 for none.
 fn wanted(p: &Process, kind: Kind) -> u8 {
     if (kind == Kind::Major || p.need_major) && may_be_major(p) {
-        return world::MAJOR;
+        return safepoint::MAJOR;
     }
     if zeal::gc() {
-        let door = DOORS.fetch_add(1, Ordering::Relaxed);
-        if door.is_multiple_of(ZEAL_MINOR) {
-            return if door.is_multiple_of(ZEAL_MAJOR) { world::MAJOR } else { world::MINOR };
+        let count = SAFEPOINTS.fetch_add(1, Ordering::Relaxed);
+        if count.is_multiple_of(ZEAL_MINOR) {
+            return if count.is_multiple_of(ZEAL_MAJOR) { safepoint::MAJOR } else { safepoint::MINOR };
         }
     }
     let is_due =
         matches!(kind, Kind::Asked | Kind::Major) || p.flags & FLAG_ASKED != 0 || p.heap.off_heap.virtual_words > p.vheap_limit_words;
-    if is_due { world::MINOR } else { 0 }
+    if is_due { safepoint::MINOR } else { 0 }
 }
 
 /// Returns true if the process has the room that it needs now, so no collection of the shared heap must follow. `live` are the X registers
 /// in use.
 pub fn has_room(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> bool {
-    if !world::is_held() && (wanted(p, kind) != 0 || world::is_wanted()) {
+    if !safepoint::is_held() && (wanted(p, kind) != 0 || safepoint::is_wanted()) {
         return false;
     }
-    if (p.free_words() < need_words as isize || zeal::gc()) && own::may_collect(p) {
-        own::collect(p, live);
+    if (p.free_words() < need_words as isize || zeal::gc()) && local_collection::may_collect(p) {
+        local_collection::collect(p, live);
     }
     make_room(p, need_words);
     true
@@ -192,8 +192,8 @@ fn collect_all(p: &mut Process, live: &mut [Term], need_words: usize, is_major: 
     p.flags &= !FLAG_ASKED;
     let at = p.saved.len();
     p.saved.extend_from_slice(live);
-    world::ask(if is_major { world::MAJOR } else { world::MINOR });
-    world::come_in();
+    safepoint::request(if is_major { safepoint::MAJOR } else { safepoint::MINOR });
+    safepoint::stop();
     live.copy_from_slice(&p.saved[at..]);
     p.saved.truncate(at);
     make_room(p, need_words);

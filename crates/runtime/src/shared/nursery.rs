@@ -3,7 +3,7 @@
 //! Each thread counts for itself and reports the sum now and then. The limit follows the pause target (`+hpause`). Most of a minor
 //! collection is copying live objects, and the less often one runs, the smaller the share of new objects that are still alive.
 
-use super::world;
+use super::safepoint;
 use crate::{affinity, cycles, sched};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -51,31 +51,31 @@ const WAITED_NS: u64 = 500_000;
 
 /// The end of the last collection, and the first request since then, both by `cycles`.
 static LAST: AtomicU64 = AtomicU64::new(0);
-static ASKED: AtomicU64 = AtomicU64::new(0);
+static REQUESTED: AtomicU64 = AtomicU64::new(0);
 
 /// Notes the time of the first request for a collection.
-pub(super) fn asked() {
-    ASKED.store(cycles::now(), Ordering::Relaxed);
+pub(super) fn requested() {
+    REQUESTED.store(cycles::now(), Ordering::Relaxed);
 }
 
 /// Time from the first request until `now`, both by `cycles`.
-pub(super) fn since_asked(now: u64) -> u64 {
-    now.wrapping_sub(ASKED.load(Ordering::Relaxed))
+pub(super) fn since_request(now: u64) -> u64 {
+    now.wrapping_sub(REQUESTED.load(Ordering::Relaxed))
 }
 
 /// Counts `words` that a process got, and requests a minor collection at the limit.
 #[inline]
 pub(super) fn took(words: usize) {
-    let line = world::mine();
+    let line = safepoint::mine();
     // Relaxed: the counter is the thread's own.
-    let untold = line.untold_words.load(Ordering::Relaxed) + words;
-    if untold < STEP_WORDS {
-        return line.untold_words.store(untold, Ordering::Relaxed);
+    let unreported = line.unreported_words.load(Ordering::Relaxed) + words;
+    if unreported < STEP_WORDS {
+        return line.unreported_words.store(unreported, Ordering::Relaxed);
     }
-    line.untold_words.store(0, Ordering::Relaxed);
+    line.unreported_words.store(0, Ordering::Relaxed);
     // Relaxed: the count only decides when to request a collection.
-    if GIVEN_WORDS.fetch_add(untold, Ordering::Relaxed) + untold >= LIMIT_WORDS.load(Ordering::Relaxed) {
-        world::ask(world::MINOR);
+    if GIVEN_WORDS.fetch_add(unreported, Ordering::Relaxed) + unreported >= LIMIT_WORDS.load(Ordering::Relaxed) {
+        safepoint::request(safepoint::MINOR);
     }
 }
 
@@ -95,8 +95,8 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
     }
     COPIED_WORDS.store(copied_words, Ordering::Relaxed);
     let limit = LIMIT_WORDS.load(Ordering::Relaxed);
-    let asked = ASKED.load(Ordering::Relaxed);
-    let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(asked), asked.wrapping_sub(last)].map(cycles::to_ns);
+    let requested = REQUESTED.load(Ordering::Relaxed);
+    let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(requested), requested.wrapping_sub(last)].map(cycles::to_ns);
     let next = next_limit(limit, pause, cost, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
     let cores = sched::count().clamp(1, affinity::processors());
     LIMIT_WORDS.store(next.min(max_words(old_words, cores, pause, cost)), Ordering::Relaxed);

@@ -2,8 +2,8 @@
 
 use super::chunk;
 use super::copier::Copier;
+use super::remembered;
 use super::spans::Spans;
-use super::touched;
 use super::walk::{self, WALKS, Walk};
 use crate::process::{FLAG_PUBLISHED, ProcRef, Process};
 use crate::{blocks, gc, stack};
@@ -97,8 +97,8 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     }
     // SAFETY: root slots are the process', and what they refer to are whole objects.
     let mut f = |slot: &mut Term| unsafe { copier.visit(slot) };
-    if local.is_outside() {
-        gc::for_each_root_outside(local, &mut f);
+    if local.is_in_safe_region() {
+        gc::for_each_root_in_safe_region(local, &mut f);
     } else {
         gc::for_each_young_root(local, &mut [], &mut f);
     }
@@ -120,19 +120,19 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
 /// # Safety
 /// As `visit`, for the second part of a collection.
 // SAFETY: the contract above.
-pub(super) unsafe fn settle(p: ProcRef, is_major: bool, copier: &mut Copier) {
+pub(super) unsafe fn reclaim(p: ProcRef, is_major: bool, copier: &mut Copier) {
     // SAFETY: by contract.
     let local = unsafe { p.local() };
     if local.start.is_null() {
         return;
     }
-    let is_outside = local.is_outside();
-    let (start, top) = (local.start, if is_outside { local.trailer().top } else { local.heap.htop });
+    let is_in_safe_region = local.is_in_safe_region();
+    let (start, top) = (local.start, if is_in_safe_region { local.trailer().top } else { local.heap.htop });
     let mut used = (top as usize - start as usize) / 8;
     // SAFETY: the lists and blocks are the process' own, and nothing refers to them any more.
     unsafe {
         copier.sweep(std::mem::replace(&mut local.trailer().off_heap, null_mut()));
-        if !is_outside {
+        if !is_in_safe_region {
             copier.sweep(std::mem::replace(&mut local.heap.off_heap.head, null_mut()));
             local.heap.off_heap.virtual_words = 0;
             chunk::retire_fragments(local);
@@ -143,7 +143,7 @@ pub(super) unsafe fn settle(p: ProcRef, is_major: bool, copier: &mut Copier) {
     local.trailer().made_words += used;
     copier.young_words += used;
     blocks::poison(start, top);
-    if is_outside {
+    if is_in_safe_region {
         local.trailer().top = start;
     } else {
         local.heap.htop = start;
@@ -154,7 +154,7 @@ pub(super) unsafe fn settle(p: ProcRef, is_major: bool, copier: &mut Copier) {
     local.minor_count = if is_major { 0 } else { local.minor_count + 1 };
     local.need_major &= !is_major;
     gc::check_max_heap(local);
-    touched::collected(p);
+    remembered::collected(p);
 }
 
 /// # Safety
@@ -184,12 +184,12 @@ unsafe fn free_retired(trailer: &mut chunk::Trailer) {
     }
 }
 
-/// As `settle`, for a process that ended. Frees its block as well.
+/// As `reclaim`, for a process that ended. Frees its block as well.
 ///
 /// # Safety
-/// As `settle`; the block is on no list any more.
+/// As `reclaim`; the block is on no list any more.
 // SAFETY: the contract above.
-pub(super) unsafe fn settle_orphan(orphan: *mut chunk::Trailer, copier: &mut Copier) {
+pub(super) unsafe fn reclaim_orphan(orphan: *mut chunk::Trailer, copier: &mut Copier) {
     // SAFETY: by contract.
     unsafe {
         copier.young_words += (*orphan).retired_words + ((*orphan).top as usize - (*orphan).start as usize) / 8;
@@ -201,8 +201,8 @@ pub(super) unsafe fn settle_orphan(orphan: *mut chunk::Trailer, copier: &mut Cop
 }
 
 impl Process {
-    /// True if a native of the process runs outside: collections do not wait for it (`outside`).
-    pub(super) fn is_outside(&self) -> bool {
+    /// True if a native of the process runs in a safe region: collections do not wait for it.
+    pub(super) fn is_in_safe_region(&self) -> bool {
         self.heap.hlimit.is_null()
     }
 }

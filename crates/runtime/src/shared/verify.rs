@@ -1,8 +1,8 @@
 //! Checks the whole shared heap after a collection, in the test mode `gc`: nothing refers to the young generation, and each pointer leads
 //! into a piece of the old generation, or to a literal.
 
-use super::departed;
 use super::pieces::Old;
+use super::zombies;
 use crate::process::ProcRef;
 use crate::{gc, proctab, stack};
 use heddle_term::boxed::for_each_slot;
@@ -53,8 +53,8 @@ pub(super) fn all(old: &Old) {
             check(term, &|| format!("the stack of {pid:?} at {slot:p}"));
         }
         let mut f = |slot: &mut Term| check(*slot, &|| format!("a root of {pid:?}"));
-        if local.is_outside() {
-            gc::for_each_root_outside(local, &mut f);
+        if local.is_in_safe_region() {
+            gc::for_each_root_in_safe_region(local, &mut f);
         } else {
             gc::for_each_young_root(local, &mut [], &mut f);
         }
@@ -63,5 +63,5 @@ pub(super) fn all(old: &Old) {
     };
     proctab::for_each(&mut look);
     proctab::for_each_port(&mut look);
-    departed::for_each(&mut look);
+    zombies::for_each(&mut look);
 }

@@ -1,6 +1,6 @@
 //! The operations that a call-back can use.
 
-use super::guard::machine;
+use super::guard::vm;
 use super::poll::{self, Interest};
 use super::run::{self, Running};
 use super::value::{Builder, Owned, Pid, Value};
@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
     /// `To ! Message`.
     pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
         let to = to.into().term();
-        machine(|| {
+        vm(|| {
             // The message may lie in memory that is freed before it is received. So it is copied with a shared heap, too, to memory of its
             // own.
             let heap = shared::is_on().then(|| std::mem::replace(&mut self.process.heap, Heap::new()));
@@ -159,37 +159,37 @@ impl<'a> Context<'a> {
     /// 49 days) has passed, unless the timer is set again or cancelled before.
     pub fn set_timer(&mut self, time: Duration) {
         let ms = time.as_nanos().div_ceil(1_000_000).clamp(1, u32::MAX as u128) as u64;
-        machine(|| {
+        vm(|| {
             sched::cancel_receive_timer(self.process);
             sched::set_receive_timer(self.process, ms);
         });
     }
     pub fn cancel_timer(&mut self) {
-        machine(|| sched::cancel_receive_timer(self.process));
+        vm(|| sched::cancel_receive_timer(self.process));
     }
 
     // ---- relations ----
 
     pub fn link(&mut self, other: Pid) {
         // If the other is gone the task gets an exit signal.
-        let _ = machine(|| send::link(self.process, Term::local_pid(other.0)));
+        let _ = vm(|| send::link(self.process, Term::local_pid(other.0)));
     }
     pub fn unlink(&mut self, other: Pid) {
-        machine(|| send::unlink(self.process, Term::local_pid(other.0)));
+        vm(|| send::unlink(self.process, Term::local_pid(other.0)));
     }
     /// When the other ends, the task gets the message `{'DOWN', Reference, process, Pid, Reason}`.
     pub fn monitor(&mut self, other: Pid) -> Monitor {
         let id = refs::fresh();
-        machine(|| send::monitor(self.process, MonitorKind::Process, Term::local_pid(other.0), None, id, AliasMode::None, None));
+        vm(|| send::monitor(self.process, MonitorKind::Process, Term::local_pid(other.0), None, id, AliasMode::None, None));
         Monitor(id)
     }
     /// Returns false if the monitor is not there any more. A 'DOWN' that has arrived already is still handled.
     pub fn demonitor(&mut self, monitor: Monitor) -> bool {
-        machine(|| send::demonitor(self.process, monitor.0))
+        vm(|| send::demonitor(self.process, monitor.0))
     }
     /// As `exit/2`.
     pub fn exit(&mut self, other: Pid, reason: Value<'_>) {
-        machine(|| send::exit_signal(self.process, Term::local_pid(other.0), reason.raw()));
+        vm(|| send::exit_signal(self.process, Term::local_pid(other.0), reason.raw()));
     }
     /// If on, exit signals arrive as messages `{'EXIT', From, Reason}` instead of ending the task.
     pub fn trap_exits(&mut self, on: bool) {
@@ -198,7 +198,7 @@ impl<'a> Context<'a> {
     /// Returns false if the name is taken or is `undefined`, or if the task has one.
     pub fn register(&mut self, name: Atom) -> bool {
         let shared = self.process.proc_ref();
-        machine(|| {
+        vm(|| {
             let mine = name != heddle_term::am::UNDEFINED
                 && shared.name.compare_exchange(0, name.index() + 1, Ordering::AcqRel, Ordering::Acquire).is_ok();
             if mine && !names::register(name, shared.pid_term()) {
@@ -219,8 +219,8 @@ impl<'a> Context<'a> {
         &mut self.process.relations
     }
     /// Ends the task for all others, with this reason: its name goes, links and monitors fire. It lives on, and ends later.
-    pub fn part(&mut self, reason: &Owned) {
-        machine(|| exit::sever(self.process, reason.value().raw()));
+    pub fn sever(&mut self, reason: &Owned) {
+        vm(|| exit::sever(self.process, reason.value().raw()));
     }
     pub fn registered_name(&self) -> Option<Atom> {
         let name = self.process.shared().name.load(Ordering::Acquire);
@@ -238,7 +238,7 @@ impl<'a> Context<'a> {
     pub fn watch(&mut self, fd: RawFd, interest: Interest) -> io::Result<()> {
         let hooks = poll::HOOKS.get().ok_or(io::ErrorKind::Unsupported)?;
         let pid = self.process.pid();
-        machine(|| {
+        vm(|| {
             self.task.watched.retain(|watched| *watched != (fd, interest));
             self.task.watched.push((fd, interest));
             let ready = Arc::new(move || {
@@ -257,6 +257,6 @@ impl<'a> Context<'a> {
     }
     /// Forgets both interests in a descriptor, and that it is ready.
     pub fn unwatch(&mut self, fd: RawFd) {
-        machine(|| self.task.unwatch(fd));
+        vm(|| self.task.unwatch(fd));
     }
 }

@@ -6,7 +6,7 @@ use super::value::Value;
 use super::{Next, Task};
 use crate::handle::{self, After};
 use crate::process::{FLAG_ENDS, Outcome, ProcRef, Process};
-use crate::shared::{self, world};
+use crate::shared::{self, safepoint};
 use crate::{long_gc, msacc, sched};
 use heddle_term::Term;
 use std::any::Any;
@@ -53,7 +53,7 @@ pub struct Entered {
     /// A signal that was sent before has ended it.
     has_ended: bool,
     /// The caller is in the middle of a native, so nothing of it may move.
-    _hold: world::Hold,
+    _hold: safepoint::Hold,
 }
 
 /// Takes a task that no thread has and that has nothing to do, after it has handled its signals. None: the caller must ask by a signal, as
@@ -65,9 +65,9 @@ pub fn try_now(task: ProcRef) -> Option<Entered> {
     // SAFETY: no thread had it, and it is RUNNING now: this thread owns it.
     let local = unsafe { task.local() };
     if shared::is_on() {
-        shared::touch(&task);
+        shared::remember(&task);
     }
-    let hold = world::hold();
+    let hold = safepoint::hold();
     let has_ended = handle::drain(local) == After::Exit;
     Some(Entered { task, has_ended, _hold: hold })
 }

@@ -26,9 +26,9 @@ pub(super) fn call_back<R>(f: impl FnOnce() -> R) -> Result<R, String> {
 }
 
 /// Runs code of the runtime for a call-back.
-pub(super) fn machine<R>(f: impl FnOnce() -> R) -> R {
-    struct Machine(bool);
-    impl Drop for Machine {
+pub(super) fn vm<R>(f: impl FnOnce() -> R) -> R {
+    struct InVm(bool);
+    impl Drop for InVm {
         fn drop(&mut self) {
             if std::thread::panicking() {
                 // `report` did not take this panic, so its text is on standard error.
@@ -37,7 +37,7 @@ pub(super) fn machine<R>(f: impl FnOnce() -> R) -> R {
             INSIDE.set(self.0);
         }
     }
-    let _machine = Machine(INSIDE.replace(false));
+    let _in_vm = InVm(INSIDE.replace(false));
     f()
 }
 
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(call_back(|| 1), Ok(1));
         let result: Result<(), String> = call_back(|| panic!("on purpose: {}", 7));
         assert_eq!(result, Err("on purpose: 7".into()));
-        assert_eq!(call_back(|| (INSIDE.get(), machine(|| INSIDE.get()), INSIDE.get())), Ok((true, false, true)));
+        assert_eq!(call_back(|| (INSIDE.get(), vm(|| INSIDE.get()), INSIDE.get())), Ok((true, false, true)));
         assert!(!INSIDE.get());
     }
 }

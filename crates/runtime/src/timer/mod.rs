@@ -108,7 +108,7 @@ impl Seat {
     }
 
     /// Takes in the timers that other threads set or cancelled.
-    fn settle(&self) {
+    fn take_in(&self) {
         let wheel = self.wheel();
         // In this order: a timer that was brought before it was cancelled is there when its cancellation is.
         let mut cancelled = self.cancelled.take();
@@ -305,7 +305,7 @@ impl Wheels {
     /// For the owner of a wheel: moves time on. Returns the ms until the next look, at most `limit_ms`; 0 if something is due.
     pub fn look(&self, limit_ms: u64) -> u64 {
         let Some(seat) = MINE.get() else { return limit_ms };
-        seat.settle();
+        seat.take_in();
         let wheel = seat.wheel();
         receive::looked();
         wheel.advance(ticks_ms(), |wheel, node| seat.give_back(wheel, node));

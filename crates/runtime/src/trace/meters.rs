@@ -136,7 +136,7 @@ pub fn pause(p: &mut Process, what: What, on: bool) {
 }
 
 /// Adds what the running clocks have measured so far to the sums.
-pub fn settle(p: &mut Process) {
+pub fn flush(p: &mut Process) {
     if on(p) {
         pause(p, What::Time, false);
         pause(p, What::Memory, false);

@@ -14,12 +14,12 @@
 //! either. So when the watch wakes up late it starts its measurements anew.
 
 mod place;
-mod seen;
+mod progress;
 mod snapshot;
 
 use crate::{blocking, dirty, sched, stop_world, system_monitor};
 use place::Place;
-use seen::Seen;
+use progress::Progress;
 pub use snapshot::Snapshot;
 use std::time::{Duration, Instant};
 
@@ -79,44 +79,44 @@ impl Stuck {
 
 struct Watch {
     limit: Duration,
-    normal: Vec<Seen>,
-    dirty: [Vec<Seen>; 2],
+    normal: Vec<Progress>,
+    dirty: [Vec<Progress>; 2],
 }
 
 impl Watch {
     fn new(limit: Duration) -> Watch {
         let options = sched::options();
-        let seen = |count: usize| (0..count).map(|_| Seen::default()).collect::<Vec<_>>();
-        Watch { limit, normal: seen(options.schedulers), dirty: [seen(options.dirty_cpu), seen(options.dirty_io)] }
+        let progress = |count: usize| (0..count).map(|_| Progress::default()).collect::<Vec<_>>();
+        Watch { limit, normal: progress(options.schedulers), dirty: [progress(options.dirty_cpu), progress(options.dirty_io)] }
     }
 
     fn start_anew(&mut self, now: Instant) {
-        self.normal.iter_mut().chain(self.dirty.iter_mut().flatten()).for_each(|seen| seen.start_anew(now));
+        self.normal.iter_mut().chain(self.dirty.iter_mut().flatten()).for_each(|progress| progress.start_anew(now));
     }
 
     /// Returns the threads that have had the same work for the limit, and were not reported for it yet.
     fn look(&mut self, now: Instant) -> Vec<Stuck> {
         let mut all = Vec::new();
         let limit = self.limit;
-        for (index, seen) in self.normal.iter_mut().enumerate() {
+        for (index, progress) in self.normal.iter_mut().enumerate() {
             let at_work = sched::at_work(index);
             // A scheduler may wait for its turn, which another thread does not give back: that other thread is reported.
             let at_work = at_work.filter(|work| work.pid.is_some() || !blocking::is_on());
-            if let Some(ms) = seen.look(now, limit, at_work) {
+            if let Some(ms) = progress.look(now, limit, at_work) {
                 all.push(stuck(Kind::Normal, index + 1, ms, at_work));
             }
         }
         let [cpu, io] = &mut self.dirty;
         let first = self.normal.len();
-        for (index, seen) in cpu.iter_mut().enumerate() {
+        for (index, progress) in cpu.iter_mut().enumerate() {
             let at_work = dirty::at_work(first + index);
-            if let Some(ms) = seen.look(now, limit, at_work) {
+            if let Some(ms) = progress.look(now, limit, at_work) {
                 all.push(stuck(Kind::DirtyCpu, index + 1, ms, at_work));
             }
         }
         let first = first + cpu.len();
         let works: Vec<_> = (0..io.len()).map(|index| dirty::at_work(first + index)).collect();
-        let times: Vec<Duration> = io.iter_mut().zip(&works).map(|(seen, &at_work)| seen.since(now, at_work)).collect();
+        let times: Vec<Duration> = io.iter_mut().zip(&works).map(|(progress, &at_work)| progress.since(now, at_work)).collect();
         let longest = (0..io.len()).max_by_key(|&index| times[index]);
         if let Some(index) = longest.filter(|_| times.iter().all(|&time| time >= limit) && sched::dirty_queue_lengths()[1] > 0)
             && let Some(ms) = io[index].look(now, limit, works[index])

@@ -7,21 +7,21 @@ use std::sync::{Mutex, PoisonError};
 
 /// All such processes. The lock is taken when one is added or removed, and by collections. That is rare: few processes end while a dirty
 /// thread has them.
-static DEPARTED: Mutex<Vec<ProcRef>> = Mutex::new(Vec::new());
+static ZOMBIES: Mutex<Vec<ProcRef>> = Mutex::new(Vec::new());
 
 /// The process has left the table, but is not finished. Called by a thread that is inside.
 #[cold]
 pub(crate) fn add(p: ProcRef) {
-    DEPARTED.lock().unwrap_or_else(PoisonError::into_inner).push(p);
+    ZOMBIES.lock().unwrap_or_else(PoisonError::into_inner).push(p);
 }
 
 /// The process is about to be finished. Called by a thread that is inside.
 #[cold]
 pub(crate) fn remove(p: ProcRef) {
-    DEPARTED.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other.as_ptr() != p.as_ptr());
+    ZOMBIES.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other.as_ptr() != p.as_ptr());
 }
 
 /// Calls `f` on each. The world is stopped.
 pub(super) fn for_each(f: impl FnMut(ProcRef)) {
-    DEPARTED.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().for_each(f);
+    ZOMBIES.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().for_each(f);
 }

@@ -4,19 +4,19 @@ use super::AtWork;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Progress {
     /// The entry (beat) that the thread has in hand, and the first look at which it had it.
     at: Option<(u64, Instant)>,
     is_told: bool,
 }
 
-impl Seen {
+impl Progress {
     /// How long the thread has had the same entry in hand. Zero if it has none.
     pub fn since(&mut self, now: Instant, at_work: Option<AtWork>) -> Duration {
         match (at_work, self.at) {
             (Some(work), Some((beat, since))) if work.beat == beat => now - since,
             (work, _) => {
-                *self = Seen { at: work.map(|work| (work.beat, now)), is_told: false };
+                *self = Progress { at: work.map(|work| (work.beat, now)), is_told: false };
                 Duration::ZERO
             }
         }
@@ -46,24 +46,24 @@ mod tests {
 
     /// The results of looks that are 50 ms apart.
     fn looks(beats: &[Option<u64>]) -> Vec<Option<u64>> {
-        let (mut seen, mut now) = (Seen::default(), Instant::now());
+        let (mut progress, mut now) = (Progress::default(), Instant::now());
         let mut look = |beat: Option<u64>| {
             now += LIMIT / 2;
-            seen.look(now, LIMIT, beat.map(|beat| AtWork { beat, pid: None }))
+            progress.look(now, LIMIT, beat.map(|beat| AtWork { beat, pid: None }))
         };
         beats.iter().map(|&beat| look(beat)).collect()
     }
 
     #[test]
     fn time_before_a_stop_of_the_node_does_not_count() {
-        let (mut seen, now) = (Seen::default(), Instant::now());
+        let (mut progress, now) = (Progress::default(), Instant::now());
         let work = Some(AtWork { beat: 7, pid: None });
-        assert_eq!(seen.look(now, LIMIT, work), None);
-        seen.start_anew(now + 10 * LIMIT);
-        assert_eq!(seen.look(now + 10 * LIMIT, LIMIT, work), None);
-        assert_eq!(seen.look(now + 11 * LIMIT, LIMIT, work), Some(100));
-        seen.start_anew(now + 20 * LIMIT);
-        assert_eq!(seen.look(now + 30 * LIMIT, LIMIT, work), None, "told of before");
+        assert_eq!(progress.look(now, LIMIT, work), None);
+        progress.start_anew(now + 10 * LIMIT);
+        assert_eq!(progress.look(now + 10 * LIMIT, LIMIT, work), None);
+        assert_eq!(progress.look(now + 11 * LIMIT, LIMIT, work), Some(100));
+        progress.start_anew(now + 20 * LIMIT);
+        assert_eq!(progress.look(now + 30 * LIMIT, LIMIT, work), None, "told of before");
     }
 
     #[test]

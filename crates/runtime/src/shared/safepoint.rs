@@ -1,8 +1,8 @@
 //! Stops the world for collections of the shared heap: they run while no thread accesses a process.
 //!
 //! A thread that has a process, or may take one, is *inside*, and says so on a cache line of its own. It leaves to sleep, to wait for
-//! others, and while a native of a process blocks (`qsbr::offline`, `outside`). It stops at *safepoints*: between two processes, and where
-//! a process needs room (`shared::collect`), when everything that the process refers to is in its roots.
+//! others, and while a native of a process blocks (`qsbr::offline`, `safe_region`). It stops at *safepoints*: between two processes, and
+//! where a process needs room (`shared::collect`), when everything that the process refers to is in its roots.
 //!
 //! A request for a collection sets `WANTED`, which schedulers check between two processes. A thread that stops at a safepoint leaves, and
 //! waits until the collection is over. A waiting thread that finds no thread inside runs it. A thread that enters checks `WANTED` after it
@@ -28,11 +28,11 @@ pub(super) struct Line {
     pub(super) orphans: AtomicPtr<Trailer>,
     /// Words given to processes and not yet added to the sum of all threads. Written by the thread alone, and by the collector while the
     /// world is stopped.
-    pub(super) untold_words: AtomicUsize,
+    pub(super) unreported_words: AtomicUsize,
 }
 
 static LINES: [Line; thread_slot::MAX] =
-    [const { Line { inside: AtomicBool::new(false), orphans: AtomicPtr::new(null_mut()), untold_words: AtomicUsize::new(0) } };
+    [const { Line { inside: AtomicBool::new(false), orphans: AtomicPtr::new(null_mut()), unreported_words: AtomicUsize::new(0) } };
         thread_slot::MAX];
 
 thread_local! {
@@ -67,12 +67,12 @@ struct State {
 }
 
 /// Number of threads that wait spinning. Relaxed: a reader only decides by it if work is worth sharing.
-static LOOKING: AtomicUsize = AtomicUsize::new(0);
+static SPINNING: AtomicUsize = AtomicUsize::new(0);
 /// Copy of `State::is_running` for the spinning threads. Relaxed: they check again under the lock.
 static RUNS: AtomicBool = AtomicBool::new(false);
 
-pub(super) fn does_anybody_look() -> bool {
-    LOOKING.load(Ordering::Relaxed) > 0
+pub(super) fn has_spinning_waiters() -> bool {
+    SPINNING.load(Ordering::Relaxed) > 0
 }
 
 static STATE: Mutex<State> = Mutex::new(State { is_running: false, is_watched: false, sleepers: 0 });
@@ -81,14 +81,14 @@ static LEFT: Condvar = Condvar::new();
 /// Signals that a collection is over, or that some threads should help with it.
 static OVER: Condvar = Condvar::new();
 
-/// A waiting thread spins `LOOKS` times for `LOOK_NS` before it sleeps: waking up takes longer than most collections, and a spinning thread
+/// A waiting thread spins `SPINS` times for `SPIN_NS` before it sleeps: waking up takes longer than most collections, and a spinning thread
 /// can help at once.
-const LOOKS: usize = 10;
-const LOOK_NS: u64 = 20_000;
+const SPINS: usize = 10;
+const SPIN_NS: u64 = 20_000;
 /// Maximum sleep of a waiting thread that is not woken: of the one that watches for the last thread to leave, and of the others. No
 /// collection depends on these.
-const LOOK: Duration = Duration::from_millis(1);
-const SELDOM_LOOK: Duration = Duration::from_millis(10);
+const MAX_WATCH: Duration = Duration::from_millis(1);
+const MAX_SLEEP: Duration = Duration::from_millis(10);
 
 #[inline]
 pub(crate) fn is_wanted() -> bool {
@@ -96,10 +96,10 @@ pub(crate) fn is_wanted() -> bool {
 }
 
 /// Requests a collection: from now on the threads stop at safepoints.
-pub(super) fn ask(for_what: u8) {
+pub(super) fn request(for_what: u8) {
     if WANTED.load(Ordering::Relaxed) & for_what != for_what {
         if WANTED.fetch_or(for_what, Ordering::SeqCst) == 0 {
-            nursery::asked();
+            nursery::requested();
         }
         stop_world::request(stop_world::COLLECTION);
     }
@@ -134,7 +134,7 @@ pub fn leave() {
 
 /// Called at a safepoint if a collection is wanted. It has run, here or on another thread, when this returns.
 #[cold]
-pub(crate) fn come_in() {
+pub(crate) fn stop() {
     leave();
     enter();
 }
@@ -144,7 +144,7 @@ fn is_anybody_inside() -> bool {
 }
 
 fn wait_until_over() {
-    let mut looks = if may_look() { LOOKS } else { 0 };
+    let mut spins = if may_spin() { SPINS } else { 0 };
     let mut state = STATE.lock().unwrap();
     while is_wanted() {
         if stop_world::is_stop_wanted() && !state.is_running {
@@ -187,40 +187,40 @@ fn wait_until_over() {
             drop(state);
             qsbr::while_others_go(|| std::thread::sleep(Duration::from_micros(50)));
             state = STATE.lock().unwrap();
-        } else if looks > 0 {
+        } else if spins > 0 {
             drop(state);
-            looks -= 1;
-            look();
+            spins -= 1;
+            spin();
             state = STATE.lock().unwrap();
         } else if state.is_running || state.is_watched {
             state.sleepers += 1;
-            state = OVER.wait_timeout(state, SELDOM_LOOK).unwrap().0;
+            state = OVER.wait_timeout(state, MAX_SLEEP).unwrap().0;
             state.sleepers -= 1;
         } else {
             state.is_watched = true;
-            state = LEFT.wait_timeout(state, LOOK).unwrap().0;
+            state = LEFT.wait_timeout(state, MAX_WATCH).unwrap().0;
             state.is_watched = false;
         }
     }
 }
 
 /// True if a waiting thread may spin: all schedulers have a core, and `+sbwt` allows it.
-fn may_look() -> bool {
+fn may_spin() -> bool {
     sched::count() <= affinity::processors() && sched::SPIN_ROUNDS.load(Ordering::Relaxed) > 1
 }
 
-/// Spins until there is something to do, or the collection is over, at most for `LOOK_NS`.
-fn look() {
-    LOOKING.fetch_add(1, Ordering::Relaxed);
+/// Spins until there is something to do, or the collection is over, at most for `SPIN_NS`.
+fn spin() {
+    SPINNING.fetch_add(1, Ordering::Relaxed);
     let began = cycles::now();
-    while cycles::to_rough_ns(cycles::now().wrapping_sub(began)) < LOOK_NS {
+    while cycles::to_rough_ns(cycles::now().wrapping_sub(began)) < SPIN_NS {
         let is_to_run = !RUNS.load(Ordering::Relaxed) && !is_anybody_inside();
         if is_to_run || !is_wanted() || collection::IS_OPEN.load(Ordering::Relaxed) || stop_world::is_stop_wanted() {
             break;
         }
         std::hint::spin_loop();
     }
-    LOOKING.fetch_sub(1, Ordering::Relaxed);
+    SPINNING.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Wakes up to `most` of the waiting threads, to check if they can help.

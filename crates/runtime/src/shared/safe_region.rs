@@ -1,17 +1,18 @@
-//! Runs natives on dirty threads outside: they may block, or take long, and a collection does not wait for them.
+//! Safe regions: natives on dirty threads that refer to nothing in the shared heap. They may block, or take long, and a collection does not
+//! wait for them.
 //!
 //! The arguments of such a native are copied to memory of its own, and what it makes lies there, too. So the collector moves nothing that
 //! the native accesses. When the native returns, its result is copied into the shared heap. The original arguments stay among the roots
 //! meanwhile, for the stack trace if the native fails.
 
 use super::chunk;
-use super::world;
+use super::safepoint;
 use crate::process::{Exception, NativeFn, NativeResult, Process};
 use heddle_term::copy::{Keep, flat_size_to};
 use heddle_term::{Heap, Term};
 
-/// Maximum size of arguments that are copied, in words. With larger ones the native runs inside, and collections wait for it. (Guessed:
-/// what is copied in a millisecond. A native that blocks gets file names and bytes.)
+/// Maximum size of arguments that are copied, in words. A native with larger ones runs without a safe region, and collections wait for it.
+/// (Guessed: what is copied in a millisecond. A native that blocks gets file names and bytes.)
 const MAX_WORDS: usize = 128 * 1024;
 
 /// Runs a native on a dirty thread, without access to the shared heap. `args` are its registers, whose terms may move meanwhile.
@@ -34,9 +35,9 @@ pub fn run(p: &mut Process, native: NativeFn, args: &mut [Term]) -> NativeResult
     trailer.top = htop;
     debug_assert!(trailer.off_heap.is_null());
     trailer.off_heap = std::mem::replace(&mut p.heap, heap).off_heap.head;
-    world::leave();
+    safepoint::leave();
     let result = native(p, &copies);
-    world::enter();
+    safepoint::enter();
     args.copy_from_slice(&p.saved[..args.len()]);
     p.saved.clear();
     let mut made = std::mem::replace(&mut p.heap, Heap::new());

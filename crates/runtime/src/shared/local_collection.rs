@@ -11,7 +11,7 @@
 //! What survives stays young, in the process' new block. If that is more than half of the block, it fills with live objects. Then it is
 //! retired when it is full, and so are the next ones, twice as many each time, up to a bound.
 
-use super::{chunk, nursery, world};
+use super::{chunk, nursery, safepoint};
 use crate::off_heap::{Area, for_each_moved, virtual_words};
 use crate::process::{FLAG_PUBLISHED, FLAG_TASK, Process};
 use crate::{blocks, cycles, figures, gc, stack, zeal};
@@ -43,7 +43,12 @@ pub(crate) fn publish(p: &mut Process) {
 /// True if the process, at a safepoint, may collect its block alone.
 pub(super) fn may_collect(p: &mut Process) -> bool {
     let is_small = p.heap_words() < MIN_BLOCK_WORDS && !zeal::gc();
-    if is_small || p.flags & (FLAG_PUBLISHED | FLAG_TASK) != 0 || world::is_held() || !p.heap.fragments.is_null() || p.is_outside() {
+    if is_small
+        || p.flags & (FLAG_PUBLISHED | FLAG_TASK) != 0
+        || safepoint::is_held()
+        || !p.heap.fragments.is_null()
+        || p.is_in_safe_region()
+    {
         return false;
     }
     if !p.messages.adopts_up_to(MAX_ADOPTED) {

@@ -59,8 +59,8 @@ fn marks() -> &'static [Marks; 2] {
 
 /// The process runs, or something is sent to it.
 #[inline]
-pub(crate) fn touch(p: &ProcShared) {
-    if p.state.touch() {
+pub(crate) fn remember(p: &ProcShared) {
+    if p.state.remember() {
         mark(p);
     }
 }
