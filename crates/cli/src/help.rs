@@ -1,7 +1,7 @@
 //! What `heddle --help` teaches.
 
 use crate::listing::{list, list_part};
-use heddle_abi::flags::{FLAGS, Support, Takes};
+use heddle_abi::flags::{FLAGS, Flag, Support, Takes};
 
 const TEXT: &str = "\
 Heddle runs Erlang: a virtual machine for unmodified Erlang/OTP 27 libraries.
@@ -17,10 +17,12 @@ Commands:
   dialyzer, typer, ct_run like the programs of these names
   run_erl, to_erl, epmd   the C programs of OTP's tree
   natives [--missing] [--json]
-                          which functions of the machine are there
+                          which of the functions that OTP calls are there
   messages [--json] FILE.beam|MODULE...
                           which constructions of a module are judged to be sent, and why
   help [flags]            this text, or the table of emulator flags
+
+`heddle run --help`, `natives --help` and `messages --help` say more.
 
 Options:
   --otp DIR               Erlang/OTP libraries to use
@@ -28,8 +30,8 @@ Options:
 
 Environment:
   HEDDLE_OTP              Erlang/OTP libraries, if --otp is not given
-  HEDDLE_ZEAL             look for errors of the machine: gc (collect at every opportunity), verify (a heap now and then), yield
-                          (switch processes as often as possible); separated by commas
+  HEDDLE_ZEAL             modes that find errors of the VM: gc (collect at every opportunity), verify (verify a heap now and then),
+                          yield (switch processes as often as possible); separated by commas
   HEDDLE_CRASH_DUMP       where a report on an internal error goes (heddle_crash.dump)
   ERL_FLAGS, ERL_AFLAGS, ERL_ZFLAGS, ERL_LIBS, ERL_CRASH_DUMP and so on, as for erl
 
@@ -52,6 +54,16 @@ pub fn print(topic: Option<&str>) -> ! {
     std::process::exit(0)
 }
 
+/// Columns of a flag with its value; a longer one has a line of its own.
+const FLAG_COLUMNS: usize = 24;
+
+fn flag_line(f: &Flag) -> String {
+    let between = if matches!(f.takes, Takes::Attached | Takes::Nothing) { "" } else { " " };
+    let flag = format!("+{}{between}{}", f.name, f.value);
+    let gap = if flag.len() < FLAG_COLUMNS { " ".repeat(FLAG_COLUMNS - flag.len()) } else { format!("\n{}", " ".repeat(FLAG_COLUMNS + 2)) };
+    format!("  {flag}{gap}{}", f.meaning)
+}
+
 fn flags() {
     list!("Emulator flags, before or between the other arguments of erl and after `heddle run`:\n");
     for (support, title) in [(Support::Honoured, ""), (Support::Ignored, "\nAccepted without effect:\n")] {
@@ -59,8 +71,7 @@ fn flags() {
             list!("{title}");
         }
         for f in FLAGS.iter().filter(|f| f.support == support) {
-            let between = if matches!(f.takes, Takes::Attached | Takes::Nothing) { "" } else { " " };
-            list!("  {:<24}{}", format!("+{}{between}{}", f.name, f.value), f.meaning);
+            list!("{}", flag_line(f));
         }
     }
 }

@@ -1,12 +1,28 @@
-//! `heddle natives`: which of the functions that OTP expects from the machine are there.
+//! `heddle natives`: which of the functions that OTP expects from the VM are there.
 
-use crate::listing::list;
+use crate::listing::{list, list_part};
 use heddle_abi::natives::{NativeKind, NativeRow, natives};
 use heddle_runtime::exports;
 use heddle_term::Atom;
 use heddle_term::code_cell::Mfa;
 use std::ffi::OsString;
 use std::sync::atomic::Ordering;
+
+const HELP: &str = "\
+Usage: heddle natives [--missing] [--json]
+
+Lists every function that the libraries of OTP 27 expect the VM to have (BIFs, internal functions, NIFs of OTP's libraries), and whether
+it is there. The tier says what needs it:
+
+  T0   the smallest boot: a boot file and one plain program
+  T1   kernel, stdlib and the shell
+  T2   the compiler and test tools
+  T3   the rest, such as distribution, sockets of the module socket, and debugging of the emulator
+
+  --missing    only those that are not there
+  --json       the same for programs: an array with an object per function
+  --help       this text
+";
 
 /// Done by instructions of the engine, not by functions.
 const OPERATIONS: &[(&str, &str, u8)] = &[
@@ -35,7 +51,11 @@ pub fn main(args: Vec<OsString>) -> ! {
         match arg.to_str() {
             Some("--json") => json = true,
             Some("--missing") => missing_only = true,
-            _ => crate::erl::fail(&format!("heddle natives: unknown option {} (--json, --missing)", arg.display())),
+            Some("--help" | "-h") => {
+                list_part!("{HELP}");
+                std::process::exit(0)
+            }
+            _ => crate::erl::fail(&format!("heddle natives: unknown option {} (--json, --missing, --help)", arg.display())),
         }
     }
     crate::emulator::register_natives();

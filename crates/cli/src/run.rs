@@ -1,10 +1,11 @@
-//! `heddle run FILE`: compiles a module in memory on this machine, or loads it, and calls its main/1.
+//! `heddle run FILE`: compiles a module in memory, or loads it, and calls its main/1.
 
 use crate::erl;
+use crate::listing::list_part;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Runs in the boot process; the program gets a process of its own, so that it may stop the machine in any way it likes.
+/// Runs in the boot process; the program gets a process of its own, so that it may stop the VM in any way.
 const PROGRAM: &str = r#"
 [File | Args] = init:get_plain_arguments(),
 Error = fun(Format, Values) ->
@@ -54,6 +55,23 @@ spawn(fun() ->
 end).
 "#;
 
+const HELP: &str = "\
+Usage: heddle [--otp DIR] run [+FLAGS] FILE.erl|FILE.beam [ARGUMENTS]
+
+Compiles the module in memory, or loads the beam file, and calls main/1 with the list of ARGUMENTS, which are strings; or main/0 if there
+is no main/1. The program's folder is in the code path and among the folders of include files. What the compiler says goes to standard
+error.
+
+The exit status is 0 when main returns, 1 if it fails or the file cannot be compiled; halt/1 decides otherwise.
+
+  +FLAGS    flags of the emulator (`heddle help flags`), for example +S 1 or +hmem shared
+  --help    this text
+
+Examples:
+  heddle run examples/ring.erl 100 1000
+  heddle run +S 64 +hmem hybrid examples/hackbench.erl 10 4
+";
+
 /// `args`: emulator flags, the file, and the program's own arguments.
 pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
     let mut all: Vec<OsString> = ["-noshell", "-boot", "no_dot_erlang"].map(OsString::from).to_vec();
@@ -66,6 +84,10 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
         if used {
             all.extend(it.next());
         }
+    }
+    if it.peek().is_some_and(|a| a == "--help" || a == "-h") {
+        list_part!("{HELP}");
+        std::process::exit(0)
     }
     let Some(file) = it.next() else { erl::fail("heddle run: which file? Usage: heddle run [+FLAGS] FILE.erl [ARGUMENTS]") };
     let mut path = Path::new(&file).to_path_buf();

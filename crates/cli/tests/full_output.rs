@@ -15,7 +15,17 @@ fn end(command: &mut Command) -> (Option<i32>, String) {
 #[test]
 fn a_sentence_and_status_1() {
     let sentence = "heddle: cannot write to standard output: No space left on device (os error 28)\n";
-    let alone = ["--help", "--help flags", "natives", "natives --missing", "natives --json", "messages --help", "--version"];
+    let alone = [
+        "--help",
+        "--help flags",
+        "natives",
+        "natives --missing",
+        "natives --json",
+        "messages --help",
+        "run --help",
+        "natives --help",
+        "--version",
+    ];
     let with_libraries =
         ["messages lists", "messages --json lists", "erl -emu_args_exit", "erl -emu_qouted_cmd_exit", "erl -emu_name_exit"];
     for line in alone.into_iter().chain(with_libraries.into_iter().filter(|_| place::otp().is_some())) {
