@@ -10,7 +10,8 @@ use heddle_natives::ports::flush;
 use heddle_natives::system::binding;
 use heddle_natives::system::signals::{self, Break};
 use heddle_runtime::coverage::{self, Mode};
-use heddle_runtime::process::{Priority, SpawnOptions};
+use heddle_runtime::level::Priority;
+use heddle_runtime::process::SpawnOptions;
 use heddle_runtime::time_offset::{self, Warp};
 use heddle_runtime::{alone, balance, proctab, sched, sequential, spawn, time, watch, worker_cache, zeal};
 use heddle_term::area;
@@ -425,7 +426,7 @@ fn first_processes(boot_module: &str, arguments: &[Vec<u8>]) {
         // SAFETY: not started yet: we are its owner.
         unsafe { p.local().group_leader = init.pid_term() };
         if module == "erts_literal_area_collector" {
-            heddle_runtime::literals::COLLECTOR.store(p.pid + 1, Relaxed);
+            heddle_runtime::literals::set_collector(p.pid);
         }
         all.push(p);
     }

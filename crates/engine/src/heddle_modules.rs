@@ -7,8 +7,9 @@
 use crate::code_natives;
 use crate::ctx::FUNC_HEADER_CELLS;
 use crate::native_code;
-use heddle_runtime::code::{Function, Instance, Literals};
+use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::exports;
+use heddle_runtime::literal_areas::Literals;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Export, Term};
 use std::sync::atomic::Ordering;

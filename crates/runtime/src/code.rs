@@ -1,6 +1,7 @@
 //! The module table: per module a current and an old version, with what is needed to find a function by code address.
 //! Changes are made under one mutex; calls go through exports and never look here.
 
+use crate::literal_areas::Literals;
 use crate::locks::Class;
 use foldhash::fast::FixedState;
 use heddle_term::code_cell::{FunEntry, Mfa};
@@ -33,16 +34,6 @@ pub struct Instance {
     pub coverage: crate::coverage::Coverage,
     /// Ascending offsets of operations that build what is judged to be sent; empty if that analysis is off.
     pub message_sites: Vec<u32>,
-}
-
-/// Memory of the literals that the code refers to. Processes may still have some of them when the code goes.
-#[derive(Default)]
-pub struct Literals(pub Vec<heddle_term::literal::Area>);
-
-impl Drop for Literals {
-    fn drop(&mut self) {
-        crate::literals::give_up(std::mem::take(&mut self.0));
-    }
 }
 
 #[derive(Clone, Copy)]

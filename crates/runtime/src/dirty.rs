@@ -1,8 +1,9 @@
 //! Dirty threads: they run natives that take long or block, and long collections, each thread for one process at a time.
 
+use crate::level::Priority;
 use crate::locks::Class;
 use crate::msacc::{self, State};
-use crate::process::{FLAG_DETACHED, Outcome, Priority, ProcRef, Process};
+use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::run_queue::Turns;
 use crate::sched::EngineThread;
 use crate::state::QueueAction;

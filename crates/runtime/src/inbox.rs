@@ -2,7 +2,7 @@
 //! that the owner reverses, so the order of arrival (hence the order between any pair) is kept. Each signal costs one
 //! compare-and-swap, which also wakes its receiver, and no lock.
 
-use crate::process::Priority;
+use crate::level::Priority;
 use crate::signal::{Body, Outgoing, Signal};
 use crate::state::{self, ProcState, QueueAction};
 use heddle_sync::flagged_stack::{Change, Node};

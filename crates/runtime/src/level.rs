@@ -2,11 +2,18 @@
 //! Implementation", 1998, section 5.2.6). Each of Erlang's four priorities is the middle one of eight levels; those between are for
 //! native tasks.
 
-use crate::process::Priority;
-
 pub const LEVELS: usize = 32;
 /// Levels that count as one Erlang priority: its own, and those around it.
 pub const CLASS_LEVELS: usize = LEVELS / 4;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Priority {
+    Max = 0,
+    High = 1,
+    Normal = 2,
+    Low = 3,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Level(u8);

@@ -24,6 +24,7 @@ pub mod inbox;
 pub mod inner_queue;
 pub mod level;
 pub mod links;
+pub mod literal_areas;
 pub mod literals;
 pub mod locks;
 pub mod long_gc;
@@ -76,6 +77,7 @@ pub mod worker_cache;
 pub mod zeal;
 
 pub use heddle_sync::{alone, sequential};
+pub use level::Priority;
 pub use package::Package;
-pub use process::{Class, NativeFn, NativeResult, Outcome, Priority, ProcRef, Process, Thrown};
-pub use signal::RefId;
+pub use process::{Class, NativeFn, NativeResult, Outcome, ProcRef, Process, Thrown};
+pub use refs::RefId;

@@ -1,7 +1,7 @@
 //! What a process knows of others: links, monitors it made, monitors on it, aliases. Kept outside the heap.
 
 use crate::package::Package;
-use crate::signal::RefId;
+use crate::refs::RefId;
 use foldhash::fast::FixedState;
 use heddle_term::{Atom, Term};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Literals that are not needed any more: how their memory is freed.
 //!
-//! Literal areas of purged code wait here. The process of OTP's module `erts_literal_area_collector` takes them in batches:
+//! Literal areas of purged code wait (`literal_areas`). The process of OTP's module `erts_literal_area_collector` takes them in batches:
 //! 1. `switch` announces a batch. From now on copies between heaps no longer refer to it. It answers once every thread has seen
 //!    that, so that what was copied before is in some process's queue or heap.
 //! 2. The collector asks every process, which copies what it refers to (`copy_off`). A process that is made meanwhile gets its
@@ -10,7 +10,7 @@
 use crate::gc;
 use crate::locks::Class;
 use crate::process::Process;
-use crate::{Package, qsbr, send, shared};
+use crate::{Package, literal_areas, qsbr, send, shared};
 use heddle_term::area::{self, Region};
 use heddle_term::literal::{Area, Leaving, announce, leaving};
 use heddle_term::{Atom, Term};
@@ -29,35 +29,28 @@ enum Phase {
 
 struct State {
     phase: Phase,
-    waiting: Vec<Area>,
     batch: Vec<Area>,
     /// The previous announcement: threads outside the schedulers may be late to see that it is over.
     over: Option<Box<Leaving>>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Idle, waiting: Vec::new(), batch: Vec::new(), over: None });
+static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Idle, batch: Vec::new(), over: None });
 
 /// The shared heap, all of it, has left the batch. Processes that are asked later can refer to the batch only in messages that are
 /// not in the heap yet.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
 /// Pid + 1 of the collector.
-pub static COLLECTOR: AtomicU64 = AtomicU64::new(0);
+static COLLECTOR: AtomicU64 = AtomicU64::new(0);
 
-/// These areas are not needed any more, though processes may still refer to them.
-pub fn give_up(areas: Vec<Area>) {
-    if areas.is_empty() {
-        return;
-    }
-    let first = {
-        let mut state = Class::Literals.lock(&STATE);
-        let first = state.waiting.is_empty();
-        state.waiting.extend(areas);
-        first
-    };
-    if first && let Some(pid) = COLLECTOR.load(Ordering::Relaxed).checked_sub(1) {
-        send::message_to_pid(pid, Package::immediate(Atom::new("copy_literals").into()));
-    }
+/// The process `pid` is the collector from now on: it is told when areas wait.
+pub fn set_collector(pid: u64) {
+    COLLECTOR.store(pid + 1, Ordering::Relaxed);
+    let _ = literal_areas::ON_FIRST.set(|| {
+        if let Some(pid) = COLLECTOR.load(Ordering::Relaxed).checked_sub(1) {
+            send::message_to_pid(pid, Package::immediate(Atom::new("copy_literals").into()));
+        }
+    });
 }
 
 #[derive(PartialEq, Eq, Clone, Copy)]
@@ -105,10 +98,11 @@ pub fn switch() -> Switched {
         Phase::Ending(_) => return Switched::NotYet,
         Phase::Idle => {}
     }
-    if state.waiting.is_empty() {
+    let waiting = literal_areas::take_waiting();
+    if waiting.is_empty() {
         return Switched::No;
     }
-    state.batch = std::mem::take(&mut state.waiting);
+    state.batch = waiting;
     LEFT.store(false, Ordering::Relaxed);
     announce(Some(Box::new(Leaving::of(&state.batch))));
     state.phase = Phase::Announced(qsbr::next());

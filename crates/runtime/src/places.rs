@@ -59,7 +59,8 @@ fn look_up(cell: *const u64) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::{Function, Instance, LineEntry, Literals};
+    use crate::code::{Function, Instance, LineEntry};
+    use crate::literal_areas::Literals;
     use heddle_term::{Atom, Term};
     use std::sync::Arc;
 

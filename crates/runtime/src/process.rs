@@ -7,7 +7,7 @@
 //! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
 
 use crate::inner_queue::InnerQueue;
-use crate::level::Level;
+use crate::level::{Level, Priority};
 use crate::links::Relations;
 use crate::placement::Place;
 use crate::proctab;
@@ -195,15 +195,6 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
 pub unsafe fn deallocate(p: ProcRef) {
     // SAFETY: by contract; came from Box::into_raw.
     drop(unsafe { Box::from_raw(p.as_ptr()) });
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Priority {
-    Max = 0,
-    High = 1,
-    Normal = 2,
-    Low = 3,
 }
 
 /// Why the engine returned from running a process.

@@ -1,8 +1,30 @@
 //! Unique references and integers, without shared counters: each thread counts in a range of its own.
 
-use crate::signal::RefId;
+use heddle_term::Term;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A reference's identity: its words as stored in the term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct RefId(pub u64, pub u64);
+
+impl RefId {
+    /// Of a local reference term (plain, alias or magic).
+    pub fn of(term: Term) -> Option<RefId> {
+        use heddle_term::Kind;
+        match term.kind()? {
+            Kind::Ref => Some(RefId(term.word(0), term.word(1))),
+            Kind::MagicRef => Some(RefId(term.word(1), term.word(2))),
+            _ => None,
+        }
+    }
+    pub fn words(self) -> [u32; 3] {
+        [self.0 as u32, (self.0 >> 32) as u32, self.1 as u32]
+    }
+    pub fn from_words([low, middle, high]: [u32; 3]) -> RefId {
+        RefId(low as u64 | (middle as u64) << 32, high as u64)
+    }
+}
 
 static NEXT_THREAD: AtomicU64 = AtomicU64::new(0);
 /// Strictly monotonic unique integers need one counter for all threads; nothing else here does.

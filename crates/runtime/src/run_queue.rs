@@ -14,8 +14,8 @@
 //! scheduler, and identities of processes that are wanted out of turn.
 
 use crate::balance::limits::CLASSES;
-use crate::level::{CLASS_LEVELS, LEVELS, Level};
-use crate::process::{Priority, ProcRef};
+use crate::level::{CLASS_LEVELS, LEVELS, Level, Priority};
+use crate::process::ProcRef;
 use crate::worker_cache::WorkerCache;
 use crate::{placement, qsbr};
 use heddle_sync::ring::{Retired, Ring};

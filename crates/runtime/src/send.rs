@@ -1,10 +1,12 @@
 //! Sending: from processes and from Rust threads. A sender writes to the receiver's inbox and wakes it, nothing else.
 
+use crate::level::Priority;
 use crate::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::messages::Cost;
 use crate::package::Package;
-use crate::process::{FLAG_TASK, Priority, ProcRef, Process};
-use crate::signal::{Body, Outgoing, RefId, Signal};
+use crate::process::{FLAG_TASK, ProcRef, Process};
+use crate::refs::RefId;
+use crate::signal::{Body, Outgoing, Signal};
 use crate::trace::seq::{self, Token};
 use crate::trace::{events, flags, tracees};
 use crate::{messages, names, proctab, refs, sched, small};

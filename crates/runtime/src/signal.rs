@@ -2,6 +2,7 @@
 
 use crate::package::Package;
 use crate::process::Process;
+use crate::refs::RefId;
 use crate::small;
 use crate::timer::Handle;
 use crate::trace::seq::Token;
@@ -9,28 +10,6 @@ use heddle_memory::{RECENT_BYTES, own_row};
 use heddle_sync::flagged_stack::NODE_ALIGN;
 use heddle_term::{Atom, Term};
 use std::mem::MaybeUninit;
-
-/// A reference's identity: its words as stored in the term.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct RefId(pub u64, pub u64);
-
-impl RefId {
-    /// Of a local reference term (plain, alias or magic).
-    pub fn of(term: Term) -> Option<RefId> {
-        use heddle_term::Kind;
-        match term.kind()? {
-            Kind::Ref => Some(RefId(term.word(0), term.word(1))),
-            Kind::MagicRef => Some(RefId(term.word(1), term.word(2))),
-            _ => None,
-        }
-    }
-    pub fn words(self) -> [u32; 3] {
-        [self.0 as u32, (self.0 >> 32) as u32, self.1 as u32]
-    }
-    pub fn from_words([low, middle, high]: [u32; 3]) -> RefId {
-        RefId(low as u64 | (middle as u64) << 32, high as u64)
-    }
-}
 
 pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 

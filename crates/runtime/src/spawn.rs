@@ -1,8 +1,9 @@
 //! New processes.
 
+use crate::level::Priority;
 use crate::package::Package;
 use crate::placement::Place;
-use crate::process::{self, MaxHeap, Priority, ProcRef, Process, SpawnOptions, Stand};
+use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
 use crate::{gc, proctab, sched, shared};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;

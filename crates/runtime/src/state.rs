@@ -15,9 +15,8 @@
 //! - SIGNALS_TAKEN: its owner took signals. They are all handled if the owner has said so (`ProcShared::has_heard_all`).
 
 use crate::inbox::Arrived;
-use crate::level::Level;
+use crate::level::{Level, Priority};
 use crate::prefetch_chain::PrefetchChain;
-use crate::process::Priority;
 use crate::signal::Signal;
 use heddle_sync::flagged_stack::{Change, FLAG_BITS, FlaggedStack};
 use std::sync::atomic::Ordering;

@@ -4,7 +4,6 @@
 //! Without time correction (`+c false`) Erlang monotonic time follows the system's clock. It stands still while that clock is below
 //! the latest time that was read, and leaps forward with it.
 
-use crate::time_offset::{self, Warp};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -15,6 +14,10 @@ pub const START_NS: i64 = -576_460_752_000_000_000;
 static ORIGIN_NS: OnceLock<i64> = OnceLock::new();
 /// `+c`: set before the clock starts.
 static CORRECTED: AtomicBool = AtomicBool::new(true);
+/// Erlang system time minus Erlang monotonic time, ns. Changed by `time_offset` alone.
+static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
+/// Without correction: what to do with an offset by which the system's clock went back. Unset: the offset does not follow the clock.
+pub(crate) static FOLLOW_LEAP_BACK: OnceLock<fn(i64)> = OnceLock::new();
 /// Without correction: the system's clock minus Erlang monotonic time, and the latest monotonic time that was read.
 static UNCORRECTED_OFFSET_NS: AtomicI64 = AtomicI64::new(0);
 static UNCORRECTED_LAST_NS: AtomicI64 = AtomicI64::new(START_NS);
@@ -30,7 +33,7 @@ fn origin_ns() -> i64 {
     *ORIGIN_NS.get_or_init(|| {
         let offset = os_system_ns() - START_NS;
         UNCORRECTED_OFFSET_NS.store(offset, Ordering::Relaxed);
-        time_offset::begin(offset);
+        set_offset_ns(offset);
         clock(libc::CLOCK_MONOTONIC)
     })
 }
@@ -71,11 +74,13 @@ fn uncorrected_ns(os_system: i64) -> i64 {
         return now;
     }
     // The clock went back. A small difference only means that several threads read the clock at about the same time.
-    if time_offset::mode() == Warp::Multi && last - now > CLOCK_WENT_BACK_NS {
+    if let Some(follow) = FOLLOW_LEAP_BACK.get()
+        && last - now > CLOCK_WENT_BACK_NS
+    {
         let before = os_system - now;
         let exchanged = UNCORRECTED_OFFSET_NS.compare_exchange(before, os_system - last, Ordering::Relaxed, Ordering::Relaxed);
         if exchanged.is_ok() {
-            time_offset::change(os_system - last);
+            follow(os_system - last);
         }
     }
     last
@@ -84,8 +89,14 @@ fn uncorrected_ns(os_system: i64) -> i64 {
 const CLOCK_WENT_BACK_NS: i64 = 1_000_000;
 
 /// Erlang system time minus Erlang monotonic time, in ns.
+///
+/// Relaxed, all uses: no other data depends on the offset.
 pub fn offset_ns() -> i64 {
-    time_offset::get_ns()
+    OFFSET_NS.load(Ordering::Relaxed)
+}
+
+pub(crate) fn set_offset_ns(offset_ns: i64) {
+    OFFSET_NS.store(offset_ns, Ordering::Relaxed);
 }
 
 pub fn system_ns() -> i64 {

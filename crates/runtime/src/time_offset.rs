@@ -11,7 +11,7 @@ use crate::{proctab, sched, send, time};
 use heddle_term::{Atom, Term, am};
 use std::collections::HashSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Warp {
@@ -35,8 +35,6 @@ impl Warp {
 /// Set before the clock starts. Stock's default since OTP 26.
 static MODE: AtomicU8 = AtomicU8::new(Warp::Multi as u8);
 static PRELIMINARY: AtomicBool = AtomicBool::new(false);
-/// Erlang system time minus Erlang monotonic time, ns.
-static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
 /// Processes that monitor the offset, and some that did.
 static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: MIN_PRUNE_AT });
 
@@ -70,15 +68,6 @@ pub fn state() -> &'static str {
     }
 }
 
-/// Relaxed, all uses: no other data depends on the offset.
-pub fn get_ns() -> i64 {
-    OFFSET_NS.load(Ordering::Relaxed)
-}
-
-pub(crate) fn begin(offset_ns: i64) {
-    OFFSET_NS.store(offset_ns, Ordering::Relaxed);
-}
-
 /// `system_flag(time_offset, finalize)`: the state before.
 pub fn finalize() -> &'static str {
     let before = state();
@@ -92,9 +81,12 @@ pub fn finalize() -> &'static str {
     before
 }
 
-/// With multiple time warps: reads the system's clock every minute from now on.
+/// With multiple time warps: the offset follows the system's clock from now on. With time correction the clock is read every minute; without
+/// it, a thread that reads the time notices that the clock went back.
 pub fn watch_clock() {
-    if mode() == Warp::Multi && time::is_corrected() {
+    if mode() == Warp::Multi && !time::is_corrected() {
+        let _ = time::FOLLOW_LEAP_BACK.set(change);
+    } else if mode() == Warp::Multi {
         sched::after(LOOK_EVERY_MS, || {
             follow(measured_ns());
             watch_clock();
@@ -115,15 +107,15 @@ fn measured_ns() -> i64 {
 
 /// Changes the offset to this one, if it differs by a leap.
 fn follow(offset_ns: i64) {
-    if (offset_ns - get_ns()).abs() > LEAP_NS {
+    if (offset_ns - time::offset_ns()).abs() > LEAP_NS {
         change(offset_ns);
     }
 }
 
 /// Changes the offset, in whole microseconds as in ERTS, and tells the processes that monitor it.
-pub(crate) fn change(offset_ns: i64) {
+fn change(offset_ns: i64) {
     let offset_ns = offset_ns.div_euclid(1000) * 1000;
-    OFFSET_NS.store(offset_ns, Ordering::Relaxed);
+    time::set_offset_ns(offset_ns);
     let watchers: Vec<u64> = WATCHERS.lock().unwrap().pids.iter().flatten().copied().collect();
     let _guard = crate::qsbr::guard();
     for pid in watchers {
@@ -177,13 +169,13 @@ mod tests {
     #[test]
     fn the_offset_follows_leaps_only() {
         time::init();
-        let start = get_ns();
+        let start = time::offset_ns();
         assert!((measured_ns() - start).abs() < LEAP_NS);
         follow(start + LEAP_NS / 2);
-        assert_eq!(get_ns(), start);
+        assert_eq!(time::offset_ns(), start);
         follow(start + 3_600_000_000_123);
-        assert_eq!(get_ns(), (start + 3_600_000_000_123).div_euclid(1000) * 1000);
+        assert_eq!(time::offset_ns(), (start + 3_600_000_000_123).div_euclid(1000) * 1000);
         follow(measured_ns());
-        assert!((get_ns() - start).abs() < LEAP_NS);
+        assert!((time::offset_ns() - start).abs() < LEAP_NS);
     }
 }

@@ -5,7 +5,7 @@
 //! second, or for a hundred times as long as the last sweep took.
 
 use crate::package::Package;
-use crate::signal::RefId;
+use crate::refs::RefId;
 use crate::timer::{Action, Handle, NODE_BYTES, Reserved};
 use crate::trace::flags;
 use crate::{proctab, sched, time};

@@ -33,7 +33,7 @@ pub struct Emitter<'a> {
     pub lines: Vec<LineEntry>,
     pub on_load: Option<u32>,
     /// Memory of the literals: those of the file, and large integers in operands.
-    pub areas: heddle_runtime::code::Literals,
+    pub areas: heddle_runtime::literal_areas::Literals,
     pub recorder: super::coverage::Recorder,
     /// The constructions that will be sent, if the analysis was requested.
     pub messages: Messages,

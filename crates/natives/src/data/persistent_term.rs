@@ -6,7 +6,7 @@
 
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{literals, qsbr};
+use heddle_runtime::{literal_areas, qsbr};
 use heddle_term::hash::internal_hash;
 use heddle_term::literal::{Area, keep_shared};
 use heddle_term::{Atom, Term, am, map, order};
@@ -52,7 +52,7 @@ impl Writer {
     fn give_up(&mut self, word: u64) {
         if let Some(area) = self.areas.remove(&word) {
             self.words -= area.words();
-            literals::give_up(vec![area]);
+            literal_areas::give_up(vec![area]);
         }
     }
 }
@@ -203,7 +203,7 @@ fn erase_all(_: &mut Process, _: &[Term]) -> NativeResult {
     }
     writer.count = 0;
     writer.words = 0;
-    literals::give_up(std::mem::take(&mut writer.areas).into_values().collect());
+    literal_areas::give_up(std::mem::take(&mut writer.areas).into_values().collect());
     Ok(am::OK.into())
 }
 

@@ -1,9 +1,9 @@
 //! process_flag/2,3 and the parsing shared with spawn_opt.
 
 use crate::args;
-use heddle_runtime::level::Level;
+use heddle_runtime::level::{Level, Priority};
 use heddle_runtime::placement::{self, Place};
-use heddle_runtime::process::{FLAG_ASYNC_DIST, MaxHeap, NativeResult, Priority, Process};
+use heddle_runtime::process::{FLAG_ASYNC_DIST, MaxHeap, NativeResult, Process};
 use heddle_runtime::spawn::{MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
 use heddle_term::{Atom, Term, am, map};
 

@@ -1,8 +1,9 @@
 //! Work that runs inside another process: garbage collection and checks for old code.
 
 use heddle_runtime::activity::{self, Activity};
+use heddle_runtime::level::Priority;
 use heddle_runtime::literals::{self, Switched};
-use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Priority, Process, Thrown};
+use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, gc, long_gc, send, shared};
 use heddle_term::{Atom, Term, am};

@@ -6,7 +6,7 @@ use heddle_memory::Kind;
 use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::pauses::{Histogram, Pauses, Summary};
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::signal::RefId;
+use heddle_runtime::refs::RefId;
 use heddle_runtime::{blocks, proctab, send, shared};
 use heddle_term::{Atom, Heap, Term, am, map};
 use std::sync::Arc;

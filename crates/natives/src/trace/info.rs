@@ -124,7 +124,7 @@ fn event(p: &mut Process, session: &Session, name: Atom, key: Atom) -> NativeRes
 
 /// What code to be loaded gets, as the setting of a function.
 fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
-    use breakpoints::CallChange;
+    use heddle_runtime::trace::request::CallChange;
     let request = session.settings.lock().unwrap().on_load.clone();
     let setting = request.map(|r| Setting {
         session: session.clone(),
@@ -134,9 +134,9 @@ fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
             _ => None,
         },
         meta: r.meta.flatten(),
-        count: (r.count == Some(breakpoints::Counting::Start)).then(Default::default),
-        time: (r.time == Some(breakpoints::Counting::Start)).then(Default::default),
-        memory: (r.memory == Some(breakpoints::Counting::Start)).then(Default::default),
+        count: (r.count == Some(heddle_runtime::trace::request::Counting::Start)).then(Default::default),
+        time: (r.time == Some(heddle_runtime::trace::request::Counting::Start)).then(Default::default),
+        memory: (r.memory == Some(heddle_runtime::trace::request::Counting::Start)).then(Default::default),
     });
     let on = match key.name() {
         "call_count" => Some(setting.as_ref().is_some_and(|s| s.count.is_some())),

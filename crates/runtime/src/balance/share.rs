@@ -8,7 +8,7 @@ use super::limits::CLASSES;
 use super::paths::Path;
 use super::utilisation::Work;
 use super::{active, moved};
-use crate::process::Priority;
+use crate::level::Priority;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// It should not take work: it is not online, not active, or closed to all but the processes pinned to it.

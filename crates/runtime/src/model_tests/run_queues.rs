@@ -2,9 +2,9 @@
 //! Thresholds: a ring's buffer has 64 entries at first and doubles; 64 are taken at once.
 
 use super::processes::make;
-use crate::level::{CLASS_LEVELS, LEVELS, Level};
+use crate::level::{CLASS_LEVELS, LEVELS, Level, Priority};
 use crate::placement::{self, MAX_SCHEDULERS, Place};
-use crate::process::{Priority, ProcRef};
+use crate::process::ProcRef;
 use crate::qsbr;
 use crate::run_queue::{Next, RunQueue};
 use heddle_model::{Random, Subject, run};

@@ -1,9 +1,9 @@
 //! Run queues of several threads: nothing may be lost or doubled.
 
 use super::processes::make;
-use crate::level::Level;
+use crate::level::{Level, Priority};
 use crate::placement::MAX_SCHEDULERS;
-use crate::process::{Priority, ProcRef};
+use crate::process::ProcRef;
 use crate::qsbr;
 use crate::run_queue::{Next, RunQueue};
 use heddle_model::Random;

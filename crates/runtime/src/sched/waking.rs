@@ -2,8 +2,8 @@
 
 use super::idling::cores;
 use super::{CURRENT, Scheduler, Vm, online, vm};
-use crate::level::Level;
-use crate::process::{Priority, ProcRef};
+use crate::level::{Level, Priority};
+use crate::process::ProcRef;
 use crate::state::QueueAction;
 use crate::worker_cache::{self, Woken};
 use crate::{balance, placement, private, record, shared, system_profile};

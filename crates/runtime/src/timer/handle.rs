@@ -5,8 +5,7 @@
 //! reference is new. A reference that was made up, or whose timer is over, names nothing.
 
 use super::slab::{NODES, OUTSIDE};
-use crate::refs::OF_TIMER;
-use crate::signal::RefId;
+use crate::refs::{OF_TIMER, RefId};
 use heddle_sync::claim::GENERATIONS;
 use std::num::NonZeroU64;
 

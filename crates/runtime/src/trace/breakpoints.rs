@@ -9,6 +9,7 @@ use crate::code::{self, Instance};
 use crate::process::Process;
 use crate::trace::frames::{self, CELLS, Kind, session_term};
 use crate::trace::meters::{self, Meter, What};
+use crate::trace::request::{CallChange, Counting, Request};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
 use crate::trace::{emit, entries, flags, tracees};
@@ -18,35 +19,6 @@ use heddle_term::{Atom, Export, Heap, Term};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
-
-/// A change of call tracing.
-#[derive(Clone)]
-pub enum CallChange {
-    Local(Option<Arc<Spec>>),
-    /// Removes all other tracing of the function.
-    Global(Option<Arc<Spec>>),
-    NotLocal,
-    NotGlobal,
-}
-
-/// The change that `trace_pattern` requests. None: leave as it is; Some(None): remove.
-#[derive(Clone, Default)]
-pub struct Request {
-    pub call: Option<CallChange>,
-    pub meta: Option<Option<(Term, Option<Arc<Spec>>)>>,
-    pub count: Option<Counting>,
-    pub time: Option<Counting>,
-    pub memory: Option<Counting>,
-}
-
-/// A change of the call counter.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Counting {
-    Start,
-    Off,
-    Pause,
-    Restart,
-}
 
 /// The settings of one session on a function.
 #[derive(Clone)]
@@ -82,8 +54,6 @@ impl Counter {
 unsafe impl Send for Setting {}
 // SAFETY: as above.
 unsafe impl Sync for Setting {}
-// SAFETY: as above.
-unsafe impl Send for Request {}
 
 impl Setting {
     pub fn of(session: &Arc<Session>) -> Setting {
@@ -262,6 +232,7 @@ fn cell<'a>(entry: usize) -> &'a AtomicU64 {
 /// Applies `request` to all of `targets`.
 pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
     let _one = CHANGES.lock().unwrap();
+    let _ = sessions::FORGET_BREAKPOINTS.set(forget_session);
     let _guard = qsbr::guard();
     for target in targets {
         let breakpoint = known_or_new(target);
@@ -407,7 +378,7 @@ fn redirect(breakpoint: &Breakpoint, global: bool, operation: u64) {
     }
 }
 
-pub fn forget_session(session: u64) {
+fn forget_session(session: u64) {
     let _one = CHANGES.lock().unwrap();
     let _guard = qsbr::guard();
     for breakpoint in entries::all().into_iter().filter_map(entries::find) {

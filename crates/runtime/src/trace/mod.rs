@@ -15,6 +15,7 @@ pub mod frames;
 pub mod meters;
 #[cfg(test)]
 mod model_tests;
+pub mod request;
 pub mod seq;
 pub mod sessions;
 pub mod spec;

@@ -1,11 +1,12 @@
 //! Trace sessions. Each has its own flags on processes and breakpoints in functions. The first is the one that `erlang:trace/3` and its
 //! relatives work in.
 
+use crate::trace::request::Request;
 use crate::trace::spec::Spec;
-use crate::trace::{breakpoints, tracees};
+use crate::trace::tracees;
 use heddle_term::{Atom, Resource, Term};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, RwLock};
 
 /// The messages that a `send` or `receive` flag reports.
 #[derive(Clone, Default)]
@@ -24,7 +25,7 @@ pub struct Settings {
     pub new_processes: Option<(u32, Term)>,
     pub new_ports: Option<(u32, Term)>,
     /// The request for functions of code to be loaded.
-    pub on_load: Option<breakpoints::Request>,
+    pub on_load: Option<Request>,
 }
 
 // SAFETY: terms in it are immediates.
@@ -51,6 +52,9 @@ static LEGACY: LazyLock<Arc<Session>> = LazyLock::new(|| {
 });
 /// True if some session has flags for new processes, or requests for code to be loaded, so that spawn and load need not look otherwise.
 pub static ANY_NEW: AtomicBool = AtomicBool::new(false);
+
+/// Removes the breakpoints of a session; set when the first breakpoint is made.
+pub(super) static FORGET_BREAKPOINTS: OnceLock<fn(u64)> = OnceLock::new();
 
 pub fn legacy() -> Arc<Session> {
     LEGACY.clone()
@@ -87,7 +91,9 @@ impl Session {
         }
         OPEN.write().unwrap().retain(|s| s.id != self.id);
         tracees::forget_session(self.id);
-        breakpoints::forget_session(self.id);
+        if let Some(forget) = FORGET_BREAKPOINTS.get() {
+            forget(self.id);
+        }
         *self.settings.lock().unwrap() = Settings::default();
         true
     }

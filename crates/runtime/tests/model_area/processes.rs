@@ -11,7 +11,7 @@ use heddle_runtime::literals::Switched;
 use heddle_runtime::messages::Timed;
 use heddle_runtime::process::Process;
 use heddle_runtime::signal::Signal;
-use heddle_runtime::{Package, held_regions, literals, qsbr};
+use heddle_runtime::{Package, held_regions, literal_areas, literals, qsbr};
 use heddle_term::bits::BitsView;
 use heddle_term::literal::{self, Area};
 use heddle_term::{Heap, Term, area};
@@ -190,7 +190,7 @@ impl Processes {
             self.leaving = false;
             assert!(!switch());
         } else if let Some((_, area)) = self.literal.take() {
-            literals::give_up(vec![area]);
+            literal_areas::give_up(vec![area]);
             self.leaving = true;
             assert!(switch());
         }
