@@ -27,7 +27,7 @@ pub fn install() {
             format!("heddle: internal error\n  what:    {message}\n  where:   {at}\n  thread:  {}\n", thread.name().unwrap_or("?"));
         if let Some((pid, mfa)) = heddle_runtime::sched::running() {
             let (module, function) = (mfa.module.name(), mfa.function.name());
-            let shown = heddle_term::text::display::to_string(heddle_runtime::proctab::term_of(pid));
+            let shown = heddle_term::text::display::to_string(heddle_runtime::process::identity::term_of(pid));
             let _ = writeln!(report, "  process: {shown}, started as {module}:{function}/{}", mfa.arity);
         }
         heddle_term::complain!("{report}");

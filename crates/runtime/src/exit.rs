@@ -30,7 +30,7 @@ pub fn finish(p: &mut Process) {
     } else if shared_heap::is_on() {
         shared_heap::zombies::remove(shared);
     }
-    crate::placement::change(p.shared(), crate::placement::Place::Anywhere);
+    crate::placement::change(p.shared(), crate::process::place::Place::Anywhere);
     drop(p.take_rare());
     gc::free_all(p);
     p.saved = Registers::new();
@@ -87,7 +87,7 @@ fn leave(p: &mut Process) {
     for &(pid, count) in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
         crate::send::call_in(pid, move |other| {
             if let Some(other) = other {
-                other.resume(count);
+                crate::send::resume(other, count);
             }
         });
     }

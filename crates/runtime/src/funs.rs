@@ -99,7 +99,7 @@ pub fn end_purge(old: &Instance, gone: bool) {
         std::mem::take(&mut *waiting)
     };
     for pid in waiting {
-        crate::send::call_in(pid, |p| p.into_iter().for_each(|p| p.resume(1)));
+        crate::send::call_in(pid, |p| p.into_iter().for_each(|p| crate::send::resume(p, 1)));
     }
 }
 

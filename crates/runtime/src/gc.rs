@@ -141,7 +141,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     let metered = meters::on(p);
     if metered {
-        meters::pause(p, meters::What::Memory, false);
+        meters::pause(p, crate::trace::meter::What::Memory, false);
     }
     let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
     if traced {
@@ -173,7 +173,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
         count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
     }
     if metered {
-        meters::pause(p, meters::What::Memory, true);
+        meters::pause(p, crate::trace::meter::What::Memory, true);
     }
     if let Some((began, _)) = began {
         system_monitor::collected(p, (time::monotonic_ns() - began) as u64);

@@ -21,23 +21,6 @@ const MAX_WORDS: usize = 4185;
 /// The limit if more than an eighth of the block lives, so that much is copied each time.
 const MAX_WORDS_WITH_MUCH: usize = 10958;
 
-/// What the policy knows of a process.
-#[derive(Default)]
-pub struct HeapGrowth {
-    /// One more than the step (`sizes`) that the block had before this policy enlarged it; 0 if the block is as large as what lives
-    /// in it asks for.
-    usual_step: u8,
-    /// How often the block was full in the running slice since it got its size.
-    filled: u8,
-}
-
-impl HeapGrowth {
-    #[inline(always)]
-    pub(crate) fn begin_slice(&mut self) {
-        self.filled = 0;
-    }
-}
-
 /// True if the process has a larger block than what lives in it asks for.
 #[inline(always)]
 pub fn is_enlarged(p: &Process) -> bool {

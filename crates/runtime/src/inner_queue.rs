@@ -8,7 +8,7 @@
 
 use crate::inbox::InOrder;
 use crate::signal::{Body, Signal};
-use crate::trace::seq::Token;
+use crate::trace::token::Token;
 use crate::{held_regions, shared, small, worker_cache};
 use heddle_memory::own_row;
 use heddle_sync::prefetch;

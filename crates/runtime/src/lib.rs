@@ -17,6 +17,7 @@ pub mod figures;
 pub mod funs;
 pub mod gc;
 pub mod handle;
+pub mod heap_figures;
 pub mod heap_growth;
 pub mod held_regions;
 pub mod huge_pages;

@@ -17,16 +17,6 @@ const LONG_WORDS: usize = 512 * 1024;
 /// The limit with a slice of one reduction, so that tests go to the dirty thread often.
 const ZEAL_LONG_WORDS: usize = 1200;
 
-/// A task that needs the process whole and may take long. It gets None if the process ended before.
-type Task = Box<dyn FnOnce(Option<&mut Process>) + Send>;
-
-/// What a dirty thread must do.
-#[derive(Default)]
-pub struct Due {
-    collect: Option<(usize, bool)>,
-    tasks: Vec<Task>,
-}
-
 /// True if a collection of `kind` should be put off: it may take long, and other threads or processes wait for the calling one.
 pub fn is_long(p: &Process, kind: Kind) -> bool {
     gc::words_to_look_at(p, kind) > if zeal::yields() { ZEAL_LONG_WORDS } else { LONG_WORDS } && !sched::on_dirty_thread()

@@ -6,8 +6,8 @@
 //! figures are read.
 
 use crate::cycles;
-use crate::placement::MAX_SCHEDULERS;
 use crate::process::ProcRef;
+use crate::process::place::MAX_SCHEDULERS;
 use heddle_memory::{COUNTED, Row, TALLIES, own_row};
 use std::sync::atomic::Ordering;
 

@@ -13,22 +13,10 @@
 //! scheduler was closed is handed over, or runs a slice. One online scheduler stays open: if none would be, none is closed.
 
 use crate::process::ProcShared;
+use crate::process::place::{MAX_SCHEDULERS, Place};
 use crate::{balance, private, sched};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// Maximum schedulers of a kind. Numbers of places from here on are private threads.
-pub const MAX_SCHEDULERS: usize = 1024;
-
-/// The index of a scheduler, or what `private::start` returned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    Anywhere,
-    /// The process should go there once.
-    Next(usize),
-    Pinned(usize),
-    Private(usize),
-}
 
 /// Called by the owner of the process, or its creator.
 pub(crate) fn put(p: &ProcShared, place: Place) {

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod model_tests;
 
+use crate::process::identity::{LARGEST, PORT, id_of};
 use crate::process::{ProcRef, ProcShared};
 use crate::shared;
 use heddle_sync::prefetch;
@@ -16,11 +17,6 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering}
 pub const DEFAULT_LIMIT: usize = 1 << 20;
 /// `+Q`; stock's default.
 pub const PORT_LIMIT: usize = 1 << 16;
-
-/// The payload of a pid or port has 58 bits.
-const LARGEST: u64 = (1 << 58) - 1;
-/// The bit above the payload, in an identity: set for a port. In a term the type says that.
-pub const PORT: u64 = 1 << 58;
 
 /// Read by all threads and never written; what changes is in `Numbers`, on other cache lines.
 struct Table {
@@ -214,19 +210,6 @@ fn lookup_port(id: u64) -> Option<ProcRef> {
 /// The process or port that a local pid or port names, if alive.
 pub fn find(term: Term) -> Option<ProcRef> {
     lookup(id_of(term))
-}
-
-/// The identity that a local pid or port names.
-#[inline]
-pub fn id_of(term: Term) -> u64 {
-    if term.is_local_port() { term.payload() | PORT } else { term.payload() }
-}
-
-/// The term of an identity.
-#[inline(always)]
-pub fn term_of(id: u64) -> Term {
-    // The bit of ports is above the payload, so it is cut off.
-    if id & PORT == 0 { Term::local_pid(id) } else { Term::local_port(id) }
 }
 
 /// The identity that the next process gets, if no other thread takes it before.

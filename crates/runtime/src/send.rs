@@ -7,8 +7,8 @@ use crate::package::Package;
 use crate::process::{FLAG_TASK, ProcRef, Process};
 use crate::refs::RefId;
 use crate::signal::{Body, Outgoing, Signal};
-use crate::trace::seq::{self, Token};
-use crate::trace::{events, flags, tracees};
+use crate::trace::token::Token;
+use crate::trace::{events, flags, seq, tracees};
 use crate::{messages, names, proctab, refs, sched, small};
 use heddle_term::{Atom, Kind, Term, am};
 
@@ -45,6 +45,16 @@ pub fn wake(pid: u64) {
     let _guard = crate::qsbr::guard();
     if let Some(to) = proctab::lookup(pid) {
         let _ = deliver(to, Signal::new(Body::Wake));
+    }
+}
+
+/// Undoes `count` suspensions of the process, which the caller owns.
+pub fn resume(p: &mut Process, count: u32) {
+    p.suspend_count = p.suspend_count.saturating_sub(count);
+    if p.suspend_count == 0 {
+        p.shared().state.set_suspended(false);
+        // It may have had a reason to run all along.
+        let _ = deliver(p.proc_ref(), Signal::new(Body::Wake));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::process::Process;
 use crate::refs::RefId;
 use crate::small;
 use crate::timer::Handle;
-use crate::trace::seq::Token;
+use crate::trace::token::Token;
 use heddle_memory::{RECENT_BYTES, own_row};
 use heddle_sync::flagged_stack::NODE_ALIGN;
 use heddle_term::{Atom, Term};

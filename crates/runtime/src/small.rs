@@ -11,7 +11,7 @@ use crate::messages::{Cost, Timed};
 use crate::package::{Package, is_in_heap};
 use crate::process::{ProcShared, Process};
 use crate::signal::{Body, Outgoing, Signal};
-use crate::trace::seq::Token;
+use crate::trace::token::Token;
 use heddle_memory::own_row;
 use heddle_term::area;
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};

@@ -2,7 +2,7 @@
 
 use crate::level::Priority;
 use crate::package::Package;
-use crate::placement::Place;
+use crate::process::place::Place;
 use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
 use crate::{gc, proctab, sched, shared};
 use heddle_term::area;

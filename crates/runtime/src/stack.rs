@@ -14,7 +14,8 @@
 //! Readers use `words`, which puts the return address back that the mark stands for.
 
 use crate::process::Process;
-use crate::trace::frames;
+use crate::process::stack_mark::Mark;
+use crate::trace::cells;
 use heddle_term::Term;
 use heddle_term::term::{TAG_CONTINUATION, TAG_MASK};
 use std::sync::atomic::AtomicUsize;
@@ -24,21 +25,6 @@ pub static BACKTRACE_DEPTH: AtomicUsize = AtomicUsize::new(8);
 
 /// The mark is at least this many words below the top: the process would return through a nearer one at once.
 const DISTANCE_WORDS: usize = 64;
-
-/// Where the mark is in a process' stack. Places are counted in words from the stack's end, because collections move it.
-#[derive(Clone, Copy)]
-pub struct Mark {
-    /// Place of the marked return address; 0 if there is none.
-    at: u32,
-    /// The words at the end of the stack that refer to nothing young.
-    clean: u32,
-    /// The return address that stood there.
-    target: Term,
-}
-
-impl Mark {
-    pub const NONE: Mark = Mark { at: 0, clean: 0, target: Term::NONE };
-}
 
 fn mark(p: &Process) -> Mark {
     p.rare_if_any().map_or(Mark::NONE, |rare| rare.mark)
@@ -51,7 +37,7 @@ pub fn clean_words(p: &Process) -> usize {
 
 /// The word that replaces a marked return address; None before the engine has started.
 fn marked_word() -> Option<Term> {
-    frames::CELLS.get().map(|cells| Term::from_raw(cells.mark as u64 | TAG_CONTINUATION))
+    cells::CELLS.get().map(|cells| Term::from_raw(cells.mark as u64 | TAG_CONTINUATION))
 }
 
 fn slot(p: &Process, at: u32) -> *mut u64 {
@@ -106,7 +92,7 @@ pub fn returned_through(p: &mut Process, s: *mut u64) -> *const u64 {
 
 /// Where a process really goes on that should go on at `to`: `to` may be a return address that was read where the mark is.
 pub fn unmarked(p: &mut Process, to: *const u64) -> *const u64 {
-    if frames::CELLS.get().is_some_and(|cells| cells.mark == to) { returned_through(p, p.stop) } else { to }
+    if cells::CELLS.get().is_some_and(|cells| cells.mark == to) { returned_through(p, p.stop) } else { to }
 }
 
 /// Puts the marked return address back. The mark must be in place, if there is one.
@@ -137,7 +123,7 @@ fn find(p: &Process, distance: usize) -> Option<u32> {
     (1..=words).rev().find(|&at| {
         // SAFETY: as in `is_there`.
         let word = unsafe { Term::from_raw(*slot(p, at)) };
-        word.is_continuation() && frames::kind(word).is_none()
+        word.is_continuation() && cells::kind(word).is_none()
     })
 }
 
@@ -165,7 +151,7 @@ pub fn return_addresses(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
 /// As `return_addresses`, without those of trace frames.
 pub fn callers(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
     words(p)
-        .filter(|(_, word)| word.is_continuation() && frames::kind(*word).is_none())
+        .filter(|(_, word)| word.is_continuation() && cells::kind(*word).is_none())
         .map(|(_, word)| (word.raw() - TAG_CONTINUATION) as *const u64)
 }
 
@@ -185,7 +171,7 @@ pub fn each_different_caller(p: &Process, mut f: impl FnMut(*const u64) -> bool)
         if word == marked {
             word = mark(p).target.raw();
         }
-        if word == last || frames::kind(Term::from_raw(word)).is_some() {
+        if word == last || cells::kind(Term::from_raw(word)).is_some() {
             continue;
         }
         last = word;

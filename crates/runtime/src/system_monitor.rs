@@ -87,7 +87,7 @@ pub(crate) fn stuck(stuck: &Stuck) {
     let Some(pid) = stuck.pid.filter(|_| STUCK.load(Ordering::Relaxed)) else { return };
     let _guard = qsbr::guard();
     let mfa = |heap: &mut Heap, mfa: Option<Mfa>| mfa.map_or(am::UNDEFINED.into(), |mfa| frames::mfa_term(heap, mfa));
-    tell_of(pid, proctab::term_of(pid), "heddle_stuck", |heap| {
+    tell_of(pid, crate::process::identity::term_of(pid), "heddle_stuck", |heap| {
         let place = stuck.place.as_ref();
         let rows = [
             ("timeout", Term::small(stuck.ms as i64)),

@@ -11,7 +11,6 @@ use crate::{goto, load, next, ops, save};
 use heddle_runtime::places::{self, Place};
 use heddle_runtime::process::{Class, Exception, Process};
 use heddle_runtime::stack;
-use heddle_runtime::trace::frames;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Export, Heap, Term, am, map};
 use smallvec::SmallVec;
@@ -267,7 +266,7 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
                 return (word.payload() << 3) as *const u64;
             }
             if word.is_continuation() {
-                if frames::kind(word).is_some() {
+                if heddle_runtime::trace::cells::kind(word).is_some() {
                     if p.exception.class == Class::Throw && !has_handler(p, slot) {
                         // No frame catches it: tracers get the error that it becomes.
                         let reason = p.heap.tuple(&[am::NOCATCH.into(), p.exception.reason]);

@@ -8,8 +8,9 @@ use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
 use heddle_runtime::stack;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
-use heddle_runtime::trace::frames::{self, CELLS, Cells, Kind as Frame, WORDS};
-use heddle_runtime::trace::meters::What;
+use heddle_runtime::trace::cells::{CELLS, Cells, Kind as Frame, WORDS};
+use heddle_runtime::trace::frames;
+use heddle_runtime::trace::meter::What;
 use heddle_term::{Heap, Kind, Term, am};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -253,7 +254,7 @@ unsafe fn tell_return_to(c: *mut Ctx, h: *mut u64, s: *mut u64) {
 pub unsafe fn passed_by_exception(p: &mut Process, slot: *mut u64, return_to: &mut Vec<Term>) {
     // SAFETY: by contract; frames are as `push_frame` makes them.
     unsafe {
-        let kind = frames::kind(Term::from_raw(*slot));
+        let kind = heddle_runtime::trace::cells::kind(Term::from_raw(*slot));
         let frame: [Term; WORDS] = std::array::from_fn(|i| Term::from_raw(*slot.add(1 + i)));
         match kind {
             Some(Frame::ReturnedOrRaised) => {

@@ -64,7 +64,7 @@ struct Ends {
 /// A new port, which runs; None if there are too many.
 fn start(label: String, kind: Kind, o: &options::Options, owner: u64, ends: Ends) -> Option<Arc<Port>> {
     let id = proctab::reserve_port()?;
-    let port = Arc::new(Port::new(id & !proctab::PORT, label, kind, o, ends.os_pid, owner));
+    let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, ends.os_pid, owner));
     Class::Ports.write(&TABLE).insert(port.id, port.clone());
     crate::trace::ports::opened(port.term(), Term::local_pid(owner), &port.label);
     task::start_port(&body::TYPE, id, owner, Box::new(Body::new(port.clone(), ends.driver, ends.input, ends.output)));

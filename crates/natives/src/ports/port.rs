@@ -6,7 +6,7 @@ use super::options::Packet;
 use super::poll::{self, Interest};
 use crate::trace::ports;
 use heddle_runtime::task::{self, Context, Next};
-use heddle_runtime::{Package, proctab, send};
+use heddle_runtime::{Package, send};
 use heddle_term::{Heap, Term, am};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -75,7 +75,7 @@ impl Port {
     }
     /// In the process table.
     pub fn identity(&self) -> u64 {
-        self.id | proctab::PORT
+        self.id | heddle_runtime::process::identity::PORT
     }
     pub fn owner(&self) -> u64 {
         // Acquire: pairs with the task's store when a new owner is set.

@@ -187,7 +187,7 @@ fn ask_any(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeRe
     }
     let (reference, id) = send::fresh_reference(&mut p.heap);
     let me = p.pid();
-    send::ask(p, proctab::id_of(pid), move |other| {
+    send::ask(p, heddle_runtime::process::identity::id_of(pid), move |other| {
         let answer = match other {
             Some(other) => gather(other, &keys, shape, false),
             None => Package::immediate(am::UNDEFINED.into()),

@@ -3,11 +3,12 @@
 use super::spawn_request::{self, Reply};
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring};
-use heddle_runtime::placement::{self, Place};
+use heddle_runtime::placement;
+use heddle_runtime::process::place::Place;
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::spawn::{self, MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
-use heddle_runtime::trace::seq::{self, Token};
-use heddle_runtime::trace::{events, flags, sessions};
+use heddle_runtime::trace::token::Token;
+use heddle_runtime::trace::{events, flags, seq, sessions};
 use heddle_runtime::{Package, ProcRef, RefId, private, refs, sched, sizes};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};

@@ -82,7 +82,7 @@ fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     send::call_in(target, |other| {
         if let Some(other) = other {
-            other.resume(1);
+            send::resume(other, 1);
         }
     });
     Ok(Term::bool(true))

@@ -155,7 +155,7 @@ fn kill() {
                 if let Some(to) = proctab::lookup(pid) {
                     let _ = deliver(to, Signal::new(Body::Exit { from, reason, linked: false, kill: true, token: None }));
                 }
-                say(&format!("killed {}\n", text::display::to_string(proctab::term_of(pid))));
+                say(&format!("killed {}\n", text::display::to_string(heddle_runtime::process::identity::term_of(pid))));
             }
             b'n' => {}
             _ => return,

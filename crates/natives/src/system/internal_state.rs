@@ -235,7 +235,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             // A port is held likewise.
             Some(&[pid, ms]) if pid.is_local_pid() || pid.is_port() => {
                 let Some(ms) = args::count(ms) else { return Err(p.badarg()) };
-                send::call_in(proctab::id_of(pid), move |_| std::thread::sleep(Duration::from_millis(ms as u64)));
+                send::call_in(heddle_runtime::process::identity::id_of(pid), move |_| std::thread::sleep(Duration::from_millis(ms as u64)));
                 Ok(am::OK.into())
             }
             _ => Err(p.badarg()),

@@ -219,7 +219,7 @@ fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
 }
 
 /// `[{Pid, Calls, Amount...}]`, by process.
-fn rows(p: &mut Process, meter: &meters::Meter, amounts: impl Fn(u64) -> Vec<u64>) -> Term {
+fn rows(p: &mut Process, meter: &heddle_runtime::trace::meter::Meter, amounts: impl Fn(u64) -> Vec<u64>) -> Term {
     meters::flush(p);
     let mut rows: Vec<_> = meter.rows.lock().unwrap().iter().map(|(&pid, &(calls, amount))| (pid, calls, amount)).collect();
     rows.sort_unstable();

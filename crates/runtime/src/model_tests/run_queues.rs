@@ -3,8 +3,9 @@
 
 use super::processes::make;
 use crate::level::{CLASS_LEVELS, LEVELS, Level, Priority};
-use crate::placement::{self, MAX_SCHEDULERS, Place};
+use crate::placement;
 use crate::process::ProcRef;
+use crate::process::place::{MAX_SCHEDULERS, Place};
 use crate::qsbr;
 use crate::run_queue::{Next, RunQueue};
 use heddle_model::{Random, Subject, run};

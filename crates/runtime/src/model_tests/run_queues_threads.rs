@@ -2,8 +2,8 @@
 
 use super::processes::make;
 use crate::level::{Level, Priority};
-use crate::placement::MAX_SCHEDULERS;
 use crate::process::ProcRef;
+use crate::process::place::MAX_SCHEDULERS;
 use crate::qsbr;
 use crate::run_queue::{Next, RunQueue};
 use heddle_model::Random;

@@ -183,7 +183,7 @@ pub fn timers() -> &'static Wheels {
 /// Prepares queues and wheels; `run` starts the threads.
 pub fn init(options: Options, engine: Box<dyn Engine>) {
     let n = options.schedulers;
-    assert!(n <= placement::MAX_SCHEDULERS, "{n} schedulers");
+    assert!(n <= crate::process::place::MAX_SCHEDULERS, "{n} schedulers");
     let vm = Vm {
         schedulers: (0..n)
             .map(|index| Scheduler {

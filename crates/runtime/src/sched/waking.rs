@@ -110,7 +110,7 @@ pub(super) fn push(me: &Scheduler, p: ProcRef) {
 
 /// The same, on that of scheduler `index`.
 pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
-    if index >= placement::MAX_SCHEDULERS {
+    if index >= crate::process::place::MAX_SCHEDULERS {
         return private::bring(index, p);
     }
     let bound = placement::home(&p) == Some(index);

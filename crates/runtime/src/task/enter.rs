@@ -1,7 +1,7 @@
 //! Call-backs that signals bring: requests to a task, and exit signals to a port.
 
 use super::context::Context;
-use super::run::fails;
+use super::run::{Running, fails};
 use super::value::Value;
 use super::{Next, Task};
 use crate::handle::{self, After};
@@ -29,7 +29,7 @@ pub fn exit_signal(p: &mut Process, from: Term, reason: Term, linked: bool) {
 
 /// Sets FLAG_ENDS if the task must end.
 fn within(p: &mut Process, f: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) {
-    let Some(mut task) = p.rare().task.take() else { return };
+    let Some(mut task) = Running::take(p) else { return };
     let before = p.shared().is_port().then(|| msacc::enter(msacc::State::Port));
     let result = task.request(p, f);
     if let Some(state) = before {

@@ -62,6 +62,16 @@ impl Running {
         Box::new(Running { body: Some(body), state: State::Setup, failed: None, inner })
     }
 
+    /// The task of a process, while none of its call-backs runs.
+    fn of(p: &mut Process) -> Option<&mut Running> {
+        p.rare().task.as_mut()?.downcast_mut()
+    }
+
+    /// As `of`, taken out of the process to run a call-back.
+    pub(super) fn take(p: &mut Process) -> Option<Box<Running>> {
+        p.rare().task.take()?.downcast().ok()
+    }
+
     pub(super) fn has_panicked(&self) -> bool {
         self.body.is_none()
     }
@@ -72,7 +82,7 @@ impl Running {
 
     /// The poller reports a ready descriptor. Called between call-backs.
     pub(super) fn ready(p: &mut Process, fd: RawFd, interest: Interest) {
-        let Some(task) = &mut p.rare().task else { return };
+        let Some(task) = Running::of(p) else { return };
         let watched = &mut task.inner.watched;
         if let Some(at) = watched.iter().position(|watched| *watched == (fd, interest)) {
             watched.swap_remove(at);
@@ -178,7 +188,7 @@ pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
         if left <= 0 {
             return (Outcome::Yield, left);
         }
-        let mut task = p.rare().task.take().expect("a task");
+        let mut task = Running::take(p).expect("a task");
         let step = task.step(p, left);
         let has_panicked = task.has_panicked();
         p.rare().task = Some(task);
@@ -209,7 +219,7 @@ pub(super) fn fails(p: &mut Process, reason: Owned, has_panicked: bool) {
 /// Ends a task whose `exit_reason` is set: runs `terminate`, and frees its state.
 pub fn terminate(p: &mut Process) {
     p.flags &= !(FLAG_TASK | FLAG_ENDS);
-    let Some(mut task) = p.rare().task.take() else { return };
+    let Some(mut task) = Running::take(p) else { return };
     if let Some(mut body) = task.body.take() {
         // SAFETY: a root of the process, which is not collected meanwhile.
         let reason = unsafe { Value::new(p.exit_reason) }.keep();
@@ -231,7 +241,7 @@ pub fn terminate(p: &mut Process) {
 
 /// True if a task has nothing to do. None if the process is not a task.
 pub fn is_waiting(p: &Process) -> Option<bool> {
-    let task = p.rare_if_any()?.task.as_ref()?;
+    let task = p.rare_if_any()?.task.as_ref()?.downcast_ref::<Running>()?;
     let waits = task.state == State::Waits && task.failed.is_none() && task.inner.ready.is_empty();
     Some(waits && p.messages.is_empty() && p.timer.phase != Phase::Fired)
 }
@@ -239,7 +249,7 @@ pub fn is_waiting(p: &Process) -> Option<bool> {
 /// Type and information of a process that is a task: `#{type, level, info}`. Called between call-backs.
 pub fn info(p: &mut Process) -> Option<Owned> {
     let level = p.shared().state.load().level();
-    let mut task = p.rare().task.take()?;
+    let mut task = Running::take(p)?;
     let definition = task.inner.definition;
     let build = |body: Option<&dyn Task>| {
         Owned::build(|b: &Builder| {

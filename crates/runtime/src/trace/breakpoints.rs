@@ -7,12 +7,13 @@
 
 use crate::code::{self, Instance};
 use crate::process::Process;
-use crate::trace::frames::{self, CELLS, Kind, session_term};
-use crate::trace::meters::{self, Meter, What};
+use crate::trace::cells::{CELLS, Kind};
+use crate::trace::frames::{self, session_term};
+use crate::trace::meter::{Meter, What};
 use crate::trace::request::{CallChange, Counting, Request};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
-use crate::trace::{emit, entries, flags, tracees};
+use crate::trace::{emit, entries, flags, meters, tracees};
 use crate::{exports, qsbr};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, Term};

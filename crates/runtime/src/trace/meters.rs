@@ -4,51 +4,12 @@
 //! return through a frame on the stack starts it again. All of this is stored in the process; only the sums are shared.
 
 use crate::process::Process;
+use crate::trace::meter::{Current, Meter, What};
 use crate::trace::{events, flags};
 use crate::{shared, time};
 use heddle_term::code_cell::Mfa;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    Time,
-    Memory,
-}
-
-/// Per process: calls, and nanoseconds or words.
-#[derive(Default)]
-pub struct Meter {
-    pub paused: AtomicBool,
-    pub rows: Mutex<HashMap<u64, (u64, u64), foldhash::fast::FixedState>>,
-}
-
-impl Meter {
-    fn add(&self, pid: u64, calls: u64, amount: u64) {
-        if self.paused.load(Ordering::Relaxed) || (calls == 0 && amount == 0) {
-            return;
-        }
-        let mut rows = self.rows.lock().unwrap();
-        if calls == 0 && !rows.contains_key(&pid) {
-            // The meter was restarted since the call.
-            return;
-        }
-        let row = rows.entry(pid).or_default();
-        row.0 += calls;
-        row.1 += amount;
-    }
-}
-
-/// The metered function that a process is in, for one session and meter.
-pub struct Current {
-    session: u64,
-    what: What,
-    meter: Option<Arc<Meter>>,
-    since: u64,
-    /// The meters of the callers that wait for it to return, the innermost last.
-    outer: Vec<Option<Arc<Meter>>>,
-}
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Words that the process has allocated so far, up to a constant between collections.
 pub fn words(p: &Process) -> u64 {

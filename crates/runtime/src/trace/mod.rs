@@ -7,11 +7,13 @@
 //! A traced function has a breakpoint: see `breakpoints`.
 
 pub mod breakpoints;
+pub mod cells;
 pub mod emit;
 mod entries;
 pub mod events;
 pub mod flags;
 pub mod frames;
+pub mod meter;
 pub mod meters;
 #[cfg(test)]
 mod model_tests;
@@ -19,6 +21,7 @@ pub mod request;
 pub mod seq;
 pub mod sessions;
 pub mod spec;
+pub mod token;
 pub mod tracees;
 
 pub use sessions::Session;

@@ -5,6 +5,7 @@
 
 use crate::package::Package;
 use crate::process::{ProcShared, Process};
+use crate::trace::token::{SeqState, Token};
 use crate::trace::{emit, events, flags};
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
@@ -25,34 +26,6 @@ pub const NAMES: &[(&str, u32)] = &[
 
 pub fn named(name: &str) -> Option<u32> {
     NAMES.iter().find(|(n, _)| *n == name).map(|(_, bit)| *bit)
-}
-
-#[derive(Clone)]
-pub struct Token {
-    pub flags: u32,
-    pub label: Package,
-    pub serial: i64,
-    /// Pid of the last sender.
-    pub sender: Term,
-    pub previous: i64,
-}
-
-// SAFETY: the sender is an immediate.
-unsafe impl Send for Token {}
-
-impl Token {
-    pub fn term(&self, heap: &mut Heap) -> Term {
-        let label = heap.copy(self.label.term());
-        heap.tuple(&[Term::small(self.flags as i64), label, Term::small(self.serial), self.sender, Term::small(self.previous)])
-    }
-}
-
-/// A process' part.
-#[derive(Default)]
-pub struct State {
-    pub token: Option<Box<Token>>,
-    pub clock: i64,
-    pub previous: i64,
 }
 
 static TRACER: Mutex<Option<Tracer>> = Mutex::new(None);
@@ -208,7 +181,7 @@ pub fn reset(p: &mut Process) {
     p.messages.forget_tokens();
     if p.rare_if_any().is_some() {
         set_token(p, None);
-        p.rare().seq = State::default();
+        p.rare().seq = SeqState::default();
     }
 }
 

@@ -38,7 +38,7 @@ impl Place {
 
 /// `process <0.80.0> (name)`, or a port.
 pub(super) fn name_of(pid: u64) -> String {
-    let term = proctab::term_of(pid);
+    let term = crate::process::identity::term_of(pid);
     let what = if term.is_port() { "port" } else { "process" };
     let name = qsbr::look(|| proctab::lookup(pid).and_then(|p| p.name.load(Ordering::Relaxed).checked_sub(1))).flatten();
     let name = name.map_or(String::new(), |index| format!(" ({})", to_string(Term::atom(Atom::from_index(index)))));

@@ -6,7 +6,7 @@ use super::running::{self, process};
 use heddle_model::{Random, Subject};
 use heddle_runtime::gc::{self, Kind};
 use heddle_runtime::process::Process;
-use heddle_runtime::trace::frames::{CELLS, Cells};
+use heddle_runtime::trace::cells::{CELLS, Cells};
 use heddle_runtime::{qsbr, stack};
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::{Term, list};

@@ -6,17 +6,21 @@
 //!   thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
 //! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
 
+pub mod due;
+pub mod growth;
+pub mod identity;
+pub mod place;
+pub mod stack_mark;
+
 use crate::inner_queue::InnerQueue;
 use crate::level::{Level, Priority};
 use crate::links::Relations;
-use crate::placement::Place;
-use crate::proctab;
 use crate::registers::Registers;
 use crate::state::ProcState;
-use heddle_term::area::{self, Region, Seen};
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
+use place::Place;
 use std::cell::UnsafeCell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
@@ -37,7 +41,7 @@ pub struct ProcShared {
     /// Counts, modulo 256, how often the process drained its inbox and found no long queue (`handle`). Written by the owner; other
     /// threads use it as a hint.
     turn: AtomicU8,
-    /// 58-bit identity: payload of the pid term. For a port: its number, with the bit `proctab::PORT`.
+    /// 58-bit identity: payload of the pid term. For a port: its number, with the bit `identity::PORT`.
     pub pid: u64,
     /// The run queue that the process was last on, and is put on by a waker that has none.
     pub last_scheduler: AtomicU16,
@@ -102,7 +106,7 @@ impl ProcRef {
     }
     /// Its pid, or the port that it is.
     pub fn pid_term(self) -> Term {
-        proctab::term_of(self.pid)
+        identity::term_of(self.pid)
     }
 }
 
@@ -114,7 +118,7 @@ const ONCE: u16 = 1 << 14;
 impl ProcShared {
     /// True for a task with the identity of a port.
     pub fn is_port(&self) -> bool {
-        self.pid & proctab::PORT != 0
+        self.pid & identity::PORT != 0
     }
     /// Where it should run (see `placement`), as index + 1; 0: anywhere.
     #[inline(always)]
@@ -316,7 +320,7 @@ impl Rare {
             meters: Vec::new(),
             due: Default::default(),
             floats: Vec::new(),
-            mark: crate::stack::Mark::NONE,
+            mark: stack_mark::Mark::NONE,
             gap_words: 0,
             task: None,
             last_words: None,
@@ -346,19 +350,19 @@ pub struct Rare {
     /// Values that natives attach (open files): dropped at exit.
     pub owned: Vec<Box<dyn std::any::Any + Send>>,
     /// Sequential tracing.
-    pub seq: crate::trace::seq::State,
+    pub seq: crate::trace::token::SeqState,
     /// The metered functions that it is executing.
-    pub meters: Vec<crate::trace::meters::Current>,
+    pub meters: Vec<crate::trace::meter::Current>,
     /// What a dirty thread must do with it (FLAG_COLLECT).
-    pub due: crate::long_gc::Due,
+    pub due: due::Due,
     /// Float registers while it does not run (FLAG_FLOATS).
     pub floats: Vec<f64>,
     /// Which part of a large stack did not change.
-    pub mark: crate::stack::Mark,
+    pub mark: stack_mark::Mark,
     /// Free words at the beginning of the young block: left by a collection that stayed in its block.
     pub gap_words: usize,
-    /// The state of a native task (FLAG_TASK), while none of its call-backs runs.
-    pub task: Option<Box<crate::task::Running>>,
+    /// The state of a native task (FLAG_TASK), a `task::Running`, while none of its call-backs runs.
+    pub task: Option<Box<dyn std::any::Any>>,
     /// A port's message that is sent after its exit signals: receiver and message.
     pub last_words: Option<(u64, crate::Package)>,
     /// The answer to a waiting native of the process (`task::ask`).
@@ -407,7 +411,7 @@ pub struct Process {
     /// The next collection takes the next larger size.
     pub grow: bool,
     pub need_major: bool,
-    pub growth: crate::heap_growth::HeapGrowth,
+    pub growth: growth::HeapGrowth,
 
     // --- settings, small ---
     pub priority: Priority,
@@ -477,7 +481,7 @@ impl Process {
     }
     #[inline(always)]
     pub fn pid_term(&self) -> Term {
-        proctab::term_of(self.shared().pid)
+        identity::term_of(self.shared().pid)
     }
     #[inline(always)]
     pub fn shared(&self) -> &'static ProcShared {
@@ -497,56 +501,6 @@ impl Process {
     /// Where the young heap begins: see `Rare::gap_words`.
     pub fn young_start(&self) -> *mut u64 {
         self.start.wrapping_add(self.rare.as_ref().map_or(0, |rare| rare.gap_words))
-    }
-    pub fn used_words(&self) -> usize {
-        // Null while a native of it runs with memory of its own (`shared::outside`).
-        let top = if self.heap.htop.is_null() { crate::shared::top_of(self) } else { self.heap.htop };
-        (top as usize - self.young_start() as usize) / 8
-    }
-    /// Blocks, fragments, the regions it holds, and the messages in the queue unless they should stay off the heap.
-    pub fn total_heap_words(&self) -> usize {
-        let messages = if self.off_heap_messages { 0 } else { self.messages.words() };
-        self.heap_words() + self.old_words() + self.heap.fragment_words + messages + self.shared_words()
-    }
-    /// Words of the regions of the message area that it holds, perhaps together with other processes.
-    pub fn shared_words(&self) -> usize {
-        let mut words = 0;
-        if area::is_there() {
-            let mut seen = Seen::default();
-            for list in [&self.heap.off_heap, &self.old_off_heap] {
-                // SAFETY: the lists are whole, and the regions on them are held.
-                unsafe {
-                    area::for_each_reference(list.head, |region, _| words += if seen.add(region) { Region::words(region) } else { 0 })
-                };
-            }
-        }
-        words
-    }
-    /// Sizes in words, under the names that tracing of collections and `process_info` show.
-    pub fn heap_figures(&self) -> [(&'static str, usize); 11] {
-        [
-            ("old_heap_block_size", self.old_words()),
-            ("heap_block_size", self.heap_words()),
-            ("mbuf_size", self.heap.fragment_words),
-            ("recent_size", (self.high_water as usize - self.start as usize) / 8),
-            ("stack_size", self.stack_words()),
-            ("old_heap_size", self.old_used_words()),
-            ("heap_size", self.used_words()),
-            ("bin_vheap_size", self.heap.off_heap.virtual_words),
-            ("bin_vheap_block_size", self.vheap_limit_words),
-            ("bin_old_vheap_size", self.old_off_heap.virtual_words),
-            ("bin_old_vheap_block_size", self.min_vheap_words()),
-        ]
-    }
-    /// Words of the old generation in use.
-    pub fn old_used_words(&self) -> usize {
-        if crate::shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 }
-    }
-    pub fn old_words(&self) -> usize {
-        if crate::shared::is_on() {
-            return crate::shared::old_words_of(self);
-        }
-        (self.old_end as usize - self.old_start as usize) / 8
     }
     /// Free words between heap and stack, minus the slack.
     pub fn free_words(&self) -> isize {
@@ -732,18 +686,6 @@ impl Process {
             let fragment = heddle_term::Fragment::in_heap(1);
             // SAFETY: a fresh fragment, empty.
             unsafe { self.heap.adopt(fragment) };
-        }
-    }
-}
-
-impl Process {
-    /// Undoes `count` suspensions.
-    pub fn resume(&mut self, count: u32) {
-        self.suspend_count = self.suspend_count.saturating_sub(count);
-        if self.suspend_count == 0 {
-            self.shared().state.set_suspended(false);
-            // It may have had a reason to run all along.
-            let _ = crate::send::deliver(self.proc_ref(), crate::signal::Signal::new(crate::signal::Body::Wake));
         }
     }
 }
