@@ -2,7 +2,7 @@
 %% Args: SPACE WORKERS.
 %%
 %% A worker owns the vertices that hash to it. For one it has not seen it applies the generators and sends each result
-%% to its owner. Every message carries a share of the credit that the master gave out; whoever ends a chain of work
+%% to its owner. Every message carries a share of the credit that the master gave out; the process that ends a chain of work
 %% sends its share back, and the orbit is complete when all of it has come home. Credit K stands for 2^-K.
 -module(orbit).
 -export([main/1, orbit/2, generate/2]).

@@ -28,7 +28,7 @@ collect(Task, Monitor) ->
         {'DOWN', Monitor, process, Task, normal} -> []
     end.
 
-%% A FIFO: lines come as somebody writes them; meanwhile the task counts, is asked, looked at, and ended.
+%% A FIFO: lines come as a process writes them; meanwhile the task counts, is asked, looked at, and ended.
 fifo(Path) ->
     [] = os:cmd("mkfifo " ++ Path),
     process_flag(trap_exit, true),
@@ -47,7 +47,7 @@ fifo(Path) ->
     receive {stopped, Task, 2} -> ok end,
     receive {'EXIT', Task, Reason} -> io:format("ended: ~p, ~p~n", [Reason, whereis(reader)]) end,
     port_close(Writer),
-    %% It links itself to whom it reads for, and ends with that process. Nobody writes here.
+    %% It links itself to the process that it reads for, and ends with that process. No process writes here.
     Silent = Path ++ "_silent",
     [] = os:cmd("mkfifo " ++ Silent),
     {Pid, Monitor} = spawn_monitor(fun() -> heddle_task:start(lines, #{path => Silent, to => self()}, [{name, reader}]), receive stop -> ok end end),

@@ -1,14 +1,14 @@
-//! A program of one's own with Heddle in it: the whole machine, and one more type of tasks, `lines`.
+//! A program of one's own with Heddle in it: the whole VM, and one more type of tasks, `lines`.
 //!
 //!     cargo build --release --example lines
 //!     target/release/examples/lines run examples/task/lines.erl
 //!
 //! `heddle_task:start(lines, #{path => Path, to => Pid})` reads a file, FIFO or device as it becomes ready, and sends `{line, Task,
 //! Binary}` for each line, without its end. What follows the last line end comes at the end of the file, when the task ends too,
-//! with reason `normal`. With `every => Ms` it also sends `{lines, Task, Count}` each time so many milliseconds have passed.
+//! with reason `normal`. With `every => Ms` it also sends `{lines, Task, Count}` each time `Ms` milliseconds have passed.
 //!
 //! How it is made: the state is a Rust value (`Lines`), made by `start` in the process that starts the task. Each call-back of the
-//! trait `Task` gets a `Context`, by which it sends, sets its timer and watches descriptors, and says what is to be done next.
+//! trait `Task` gets a `Context`, by which it sends, sets its timer and watches descriptors, and says what must be done next.
 
 use heddle_runtime::level::Level;
 use heddle_runtime::task::{self, Builder, Context, Definition, Event, Interest, Next, Owned, Pid, Start, Task, Value};
@@ -50,7 +50,7 @@ fn start(start: &Start<'_>) -> Result<Box<dyn Task>, Owned> {
         None => None,
         Some(ms) => Some(Duration::from_millis(ms.as_integer().and_then(|ms| u64::try_from(ms).ok()).ok_or_else(|| wrong("every"))?)),
     };
-    // A call-back never blocks: neither does opening a FIFO that nobody writes to.
+    // A call-back never blocks: neither does opening a FIFO that no process writes to.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).map_err(|error| {
         let text = error.to_string();
         Owned::build(|b| b.tuple(&[b.name("open"), b.binary(text.as_bytes())]))
@@ -106,7 +106,7 @@ impl Lines {
 
 impl Task for Lines {
     fn setup(&mut self, context: &mut Context<'_>) -> Next {
-        // Lines for nobody are not read.
+        // Without a receiver no lines are read.
         context.link(self.to);
         if let Some(every) = self.every {
             context.set_timer(every);
@@ -145,7 +145,7 @@ impl Task for Lines {
     }
 
     fn terminate(&mut self, reason: Value<'_>, context: &mut Context<'_>) {
-        // Whoever ends it by an exit signal hears how far it came. The file is closed when the state is dropped.
+        // A process that ends it by an exit signal hears how far it came. The file is closed when the state is dropped.
         if !reason.is("normal") {
             let (me, count) = (context.me(), self.count as i64);
             context.tell(self.to, |b| b.tuple(&[b.name("stopped"), b.pid(me), b.integer(count)]));

@@ -51,7 +51,7 @@ asked() ->
     t:w(self, begin L = lists:seq(1, 1500000), erlang:garbage_collect(), lists:sum(L) end),
     unlink(P), exit(P, kill).
 
-%% Who asks for the collection of a process that ends meanwhile hears that.
+%% A process that asks for the collection of another, which ends meanwhile, hears that.
 killed() ->
     Rs = [begin
               P = spawn(fun big/0),

@@ -1,4 +1,4 @@
-%% Who has a large heap and takes small messages, which fill it: what takes long is still collected elsewhere (big_gc_long).
+%% A process has a large heap and takes small messages, which fill it: a collection that takes long is still done elsewhere (big_gc_long).
 -module(big_gc_long_few_words).
 -export([main/1]).
 

@@ -1,4 +1,4 @@
-%% Appending in place: who else sees the block, and when it may not be written.
+%% Appending in place: which other terms see the block, and when it may not be written.
 -module(bits_append_alias).
 -export([main/1]).
 
@@ -11,7 +11,7 @@ main(_) ->
     Bad = [catch_append(A, X) || X <- [x, 1.0, 7, {}, 1 bsl 70]],
     t:w(failed, [last(X) || X <- Bad]),
     t:w(after_failed, [last(<<A/binary, 9>>), last(A)]),
-    %% Fails in the middle: what was written behind the source belongs to nobody.
+    %% Fails in the middle: what was written after the source belongs to no term.
     G = <<B/binary, 1, 2, 3>>,
     t:w(middle, {catch_middle(G, x), last(G), last(<<G/binary, 4>>), last(<<G/binary, 5>>)}),
     %% A whole binary that is exactly as large as its block, and a slice of its end.
@@ -29,7 +29,7 @@ main(_) ->
     Mine = twice(M, 77),
     t:w(sent, [receive {P, X} -> X end || P <- Pids]),
     t:w(mine, {last(Mine), last(M)}),
-    %% Persistent terms are everybody's.
+    %% Persistent terms belong to all processes.
     persistent_term:put(?MODULE, grow(50, <<>>)),
     PT = fun(N) -> last(twice(persistent_term:get(?MODULE), N)) end,
     Ps = [spawn_monitor(fun() -> exit(PT(N)) end) || N <- lists:seq(1, 5)],

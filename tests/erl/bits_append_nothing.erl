@@ -1,4 +1,4 @@
-%% Few bits behind a bitstring whose block has no room at all, as comprehensions over nothing make.
+%% Few bits after a bitstring whose block has no room at all, as comprehensions over nothing make.
 -module(bits_append_nothing).
 -export([main/1]).
 main(_) ->

@@ -57,7 +57,7 @@ registers(A, B, C) ->
     C1 = <<C, A, B/binary>>, _ = id(B1),
     {A1, B1, C1, <<A1/binary, B1/binary, C1/binary>>}.
 large(X) -> <<X:520, X:1024/little, 1, X:2048>>.
-%% Heap is needed right behind the instruction.
+%% Heap is needed right after the instruction.
 needs(0, L) -> erlang:phash2(L);
 needs(N, L) -> needs(N - 1, [{<<N:16, "x">>, [N | <<N:32, (<<N, N>>)/binary>>]} | L]).
 

@@ -92,7 +92,7 @@ forms() ->
      ?FORM(<<B/bits, (<<X:43>>)/bits, Y:12>>, big(X, 43) ++ big(Y, 12)),
      ?FORM(<<B/bits, (<<X:80>>):(Y band 7)/binary>>, lists:sublist(big(X, 80), 8 * (Y band 7)))].
 
-%% Each appends to what nobody else has.
+%% Each appends to what no other process has.
 loops() ->
     [{fun loop8/3, fun(I, X) -> big(X + I, 8) end},
      {fun loop12/3, fun(I, X) -> big(X - I, 12) end},

@@ -6,7 +6,7 @@
 
 main(_) ->
     [One, Two] = [module(V) || V <- [1, 2]],
-    %% Who asks is on another scheduler, if there is one, and waits awake.
+    %% The process that asks is on another scheduler, if there is one, and waits awake.
     {_, M} = spawn_opt(fun() -> exit({answers, lists:usort([one_round(One, Two) || _ <- lists:seq(1, 300)])}) end, [monitor, {scheduler, 1}]),
     receive {'DOWN', M, process, _, Ended} -> io:format("~p~n", [Ended]) end.
 
@@ -34,7 +34,7 @@ one_round(One, Two) ->
     false = code:purge(?MODULES),
     {Check, Version}.
 
-%% wait() stays in its version until it is told. Who is told `newest` answers from the new one.
+%% wait() stays in its version until it is told. A process that is told `newest` answers from the new one.
 module(V) ->
     Text = ["-module(" ++ atom_to_list(?MODULES) ++ ").", "-export([wait/0, newest/1]).",
             "newest(From) -> From ! {self(), newest}, wait().",

@@ -1,4 +1,4 @@
-%% Modules compiled in memory: load, two versions, purge, soft purge, delete, who runs what.
+%% Modules compiled in memory: load, two versions, purge, soft purge, delete, which process runs which code.
 -module(code_loading).
 -export([main/1]).
 

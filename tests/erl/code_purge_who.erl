@@ -1,4 +1,4 @@
-%% Who uses old code, and is ended by its purge: processes that stand in it, or will return there, in all their states.
+%% Which processes use old code and are ended by its purge: those that stand in it, or will return there, in all their states.
 -module(code_purge_who).
 -export([main/1, relay/2, busy/1]).
 
@@ -80,7 +80,7 @@ itself() ->
     load(1),
     io:format("itself: ~p ~p~n", [?CODE:itself(), erlang:check_process_code(self(), ?CODE)]).
 
-%% Who calls a fun of the version that is about to go waits for what becomes of it.
+%% A process that calls a fun of the version that is about to go waits for what becomes of it.
 pending_fun() ->
     code:purge(?CODE),
     load(1),

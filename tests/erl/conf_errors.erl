@@ -25,7 +25,7 @@ traces() ->
     %% A recursion is one frame.
     {'EXIT', {x, S1}} = (catch recursive(5)),
     io:format("~p~n", [[{F, A} || {M, F, A, _} <- S1, M =:= ?MODULE]]),
-    %% Options of error/3 that mean nothing are passed over; error_info stands behind the place.
+    %% Options of error/3 that mean nothing are passed over; error_info stands after the place.
     [io:format("~p~n", [catch failing(O)]) || O <- [[], [{error_info, #{}}], [{error_info, no_map}], [bad], [{bad, tuple}]]],
     %% A class that changed on the way stays changed.
     io:format("~p~n", [class(fun change_class/0)]),

@@ -1,4 +1,4 @@
-%% What tables used is told as free once they are gone, whichever scheduler emptied them: as ets_SUITE checks behind each case.
+%% What tables used is told as free once they are gone, whichever scheduler emptied them: as ets_SUITE checks after each case.
 -module(ets_blocks).
 -export([main/1]).
 
@@ -17,7 +17,7 @@ one(N) ->
     Full = blocks(),
     on(1 + N rem erlang:system_info(schedulers_online), fun() -> [ets:delete(Table, K) || K <- lists:seq(1, 500)] end),
     0 = ets:info(Table, size),
-    %% Blocks go to the scheduler that they came from, a table once nobody looks at it any more: after a while.
+    %% Blocks go to the scheduler that they came from, a table once no process looks at it any more: after a while.
     Emptied = until(fun(Bytes) -> Bytes < Full - 500 * 30 * 2 * 8 end, 100),
     on(1, fun() -> ets:delete(Table) end),
     {Emptied, until(fun(Bytes) -> Bytes =:= Before end, 100)}.

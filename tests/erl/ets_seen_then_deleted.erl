@@ -1,4 +1,4 @@
-%% Who sees what another process inserted, and deletes the table at once: the other had success all the same.
+%% A process sees what another one inserted, and deletes the table at once: the other had success all the same.
 -module(ets_seen_then_deleted).
 -export([main/1]).
 

@@ -1,4 +1,4 @@
-%% A process that waits for the system in a native (to open a pipe that nothing writes to) answers and ends as any other: whoever checks for
+%% A process that waits for the system in a native (to open a pipe that nothing writes to) answers and ends as any other: a process that checks for
 %% old code, purges it, or kills the process does not wait for the native.
 -module(file_waits_killed).
 -export([main/1]).

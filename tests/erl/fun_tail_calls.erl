@@ -1,4 +1,4 @@
-%% A fun called last leaves no frame behind: loops through funs run in constant memory, and stack traces show it.
+%% A fun called last leaves no frame: loops through funs run in constant memory, and stack traces show it.
 -module(fun_tail_calls).
 -export([main/1]).
 

@@ -1,4 +1,4 @@
-%% A fun that is called last leaves no frame of its caller behind, whether the compiler knows that it is a fun or not.
+%% A fun that is called last leaves no frame of its caller, whether the compiler knows that it is a fun or not.
 -module(fun_tail_frames).
 -export([main/1]).
 

@@ -1,6 +1,6 @@
 %% Minor collections leave out the part of a stack that did not change since the last ones: see crates/runtime/src/stack.rs. Here
 %% they come at all depths, on the way down and back, with frames written between, exceptions past where they left off, and with
-%% everybody looking at the stack who may.
+%% every process that may look at the stack doing so.
 -module(gc_stack_mark).
 -export([main/1, look/3, hold/2]).
 main(_) ->

@@ -1,4 +1,4 @@
-%% Who makes much and keeps little is not collected all the time while it works, and where it waits it has no more memory for that.
+%% A process that makes much and keeps little is not collected all the time while it works, and where it waits it has no more memory for that.
 %% With a shared heap blocks are sized otherwise, so the same program only has to come to the same answers.
 -module(heddle_busy).
 -export([main/1]).
@@ -20,7 +20,7 @@ nrev([H | T]) -> app(nrev(T), [H]).
 app([], L) -> L;
 app([H | T], L) -> [H | app(T, L)].
 
-%% Two million words. With the smallest heap that is 12,000 collections, here some 500. Who collects at every allocation, or has
+%% Two million words. With the smallest heap that is 12,000 collections, here some 500. A process that collects at every allocation, or has
 %% slices of one reduction, is never full several times in one.
 spared() ->
     P = spawn_link(fun worker/0),

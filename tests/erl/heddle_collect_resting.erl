@@ -1,4 +1,4 @@
-%% Who asks for the collection of a process gets it, once it ran since the last one. With a shared heap that did not run is not collected
+%% A process that asks for the collection of another gets it, once it ran since the last one. With a shared heap that did not run is not collected
 %% again, as nothing of it can have died: programs collect all processes one by one, and each major collection is one of all.
 -module(heddle_collect_resting).
 -export([main/1]).

@@ -1,4 +1,4 @@
-%% With a shared heap a small message is a pointer, unless its receiver has a long queue; and who is new has none, whoever had its place.
+%% With a shared heap a small message is a pointer, unless its receiver has a long queue; and a new process has none, whichever process had its place.
 -module(heddle_crowds).
 -export([main/1]).
 

@@ -13,7 +13,7 @@ main(_) ->
 check(Name, F) ->
     io:format("~p ~p~n", [Name, try F() catch C:R:S -> {C, R, S} end]).
 
-%% Sends what it builds to whoever asks: {What, Arguments}.
+%% Sends what it builds to the process that asks: {What, Arguments}.
 maker() ->
     spawn_link(fun make/0).
 
@@ -200,7 +200,7 @@ reloaded() ->
                       lists:all(fun(L) -> L =:= [{Text, I} || I <- lists:seq(1, 50)] end, Lists)
               end, Made).
 
-%% Who gets them forwards them, keeps some, and dies.
+%% The process that gets them forwards them, keeps some, and dies.
 many() ->
     Me = self(),
     Ends = [begin

@@ -34,7 +34,7 @@ ordered(#{p50_ns := P50, p90_ns := P90, p99_ns := P99, p999_ns := P999, max_ns :
          true = lists:sum([C || {From, C} <- H, From + From div 16 < P]) * 1000 =< Permille * N + 1000
      end || {P, Permille} <- [{P50, 500}, {P90, 900}, {P99, 990}, {P999, 999}]].
 
-%% With a shared heap, and only there, who sends nothing is collected alone, and all stand still before other collections. (Those of
+%% With a shared heap, and only there, a process that sends nothing is collected alone, and all stand still before other collections. (Those of
 %% others come between: each begins when all stand still, and is counted when it is over.)
 own() ->
     Before = heddle_stats:pauses(),
@@ -133,7 +133,7 @@ collect_until(Holds, N) ->
             collect_until(Holds, N + 1)
     end.
 
-%% All sizes that were ever sent were timed once at least, so who sends much has a time.
+%% All sizes that were ever sent were timed once at least, so a process that sends much has a time.
 copying() ->
     #{copying_ns := Ns1, words := W1} = heddle_stats:messages(),
     List = binary_to_list(binary:copy(<<1>>, 5000)),
@@ -165,7 +165,7 @@ references() ->
     unlink(Forward),
     exit(Forward, kill),
     case heap() of
-        %% Nobody looks how much it is: each counts as one word.
+        %% The size is not looked at: each counts as one word.
         shared -> R2 - R1 >= 100 andalso W2 - W1 =:= R2 - R1 andalso Copied2 - Copied1 < 2000;
         hybrid -> R2 - R1 >= 100 andalso W2 - W1 >= 100 * 2000 andalso Copied2 - Copied1 < 100 * 2000;
         private -> {R2, W2} =:= {0, 0} andalso Copied2 - Copied1 >= 100 * 2000
@@ -200,7 +200,7 @@ heaps() ->
         deep(List, 5000)
     end, [link, {min_heap_size, 100_000}]),
     receive {Pid, ready} -> ok end,
-    %% This one looks at none of its messages, so they are in nobody's heap.
+    %% This one looks at none of its messages, so they are in no heap of a process.
     Deaf = spawn_link(fun() -> receive after infinity -> ok end end),
     #{words := Copied0} = heddle_stats:messages(),
     [Deaf ! {junk, N} || N <- lists:seq(1, 100)],
@@ -218,7 +218,7 @@ heaps() ->
     unlink(Deaf),
     exit(Deaf, kill),
     %% What others gave up meanwhile is not more than an eighth of it.
-    %% (Where the heap is shared, what is in the queue is in the heap, but for small messages to who has a long queue, which are copied.)
+    %% (Where the heap is shared, what is in the queue is in the heap, but for small messages to a process with a long queue, which are copied.)
     IsQueued = case heap() of shared -> Queued =< Copied1 - Copied0 andalso Queued < 300; _ -> Queued >= 300 end,
     case Allocated >= 90_000 andalso Used >= 35_000 andalso Live >= 35_000 andalso Stack >= 10_000 andalso IsQueued of
         true -> true;

@@ -1,5 +1,5 @@
-%% What processes hold of the message area (+hmem hybrid): who is done with large messages does not keep them, whoever built them;
-%% who forwards one is not collected for it. With other heaps the same program shows the same.
+%% What processes hold of the message area (+hmem hybrid): a process that is done with large messages does not keep them, whichever
+%% process built them; one that forwards a message is not collected for it. With other heaps the same program shows the same.
 -module(heddle_held).
 -export([main/1]).
 
@@ -32,7 +32,7 @@ is_little(Words) -> {words, Words}.
 consumer() ->
     receive {From, L} -> From ! {self(), length(L)}, consumer() end.
 
-%% Who collects at every allocation holds longer what it had when it did; and in a shared heap what is dead stays until all is collected.
+%% A process that collects at every allocation holds longer what it had when it did; and in a shared heap what is dead stays until all is collected.
 words_of_waiting(P) ->
     IsSoon = os:getenv("HEDDLE_ZEAL", "") =:= "" andalso erlang:system_info(heap_type) =/= shared,
     IsSoon orelse erlang:garbage_collect(P),
@@ -44,7 +44,7 @@ words_when_waiting(P) ->
         _ -> erlang:yield(), words_when_waiting(P)
     end.
 
-%% Who builds messages and gets small ones does not keep what others have thrown away.
+%% A process that builds messages and gets small ones does not keep what others have thrown away.
 builder(Times) ->
     Consumer = spawn_link(fun consumer/0),
     P = spawn_link(fun() -> builds(Consumer) end),
@@ -72,7 +72,7 @@ keeper(All) ->
     end.
 
 %% A list, and a tuple with one, that were just built on the heap and are sent many times: copied once. They stay as they were, also when
-%% they get old in their sender, and behind its end.
+%% they get old in their sender, and after its end.
 again() ->
     Me = self(),
     P = spawn_link(fun() -> Me ! {self(), again(Me)} end),

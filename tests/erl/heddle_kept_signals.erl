@@ -12,7 +12,7 @@ main(_) ->
     receive after 3500 -> ok end,
     Before = system_bytes(),
     messages(),
-    %% Not looked at meanwhile: who runs sends and receives as well.
+    %% Not looked at meanwhile: a process that runs sends and receives as well.
     receive after 3500 -> ok end,
     io:format("given back: ~p~n", [system_bytes() < Before + ?BYTES]).
 

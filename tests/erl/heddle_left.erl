@@ -1,4 +1,4 @@
-%% What is left of a peak in places where nobody works any more: areas of threads that sleep, timers of threads without a wheel, and
+%% What is left of a peak in places where no thread works any more: areas of threads that sleep, timers of threads without a wheel, and
 %% huge pages. Figures of memory that others move as well are looked at until they are right.
 -module(heddle_left).
 -export([main/1]).

@@ -4,7 +4,7 @@
 -export([main/1]).
 
 -define(ROUNDS, 20).
-%% Reductions. It asks each process once or twice a batch, which is some hundreds; who polls has more in a millisecond.
+%% Reductions. It asks each process once or twice a batch, which is some hundreds; one that polls has more in a millisecond.
 -define(FEW, 5000).
 
 main(_) ->

@@ -1,6 +1,6 @@
 %% Processes under message load from each other are moved, pinned, kept, released and given threads, by several others at a time and
 %% by themselves, while the number of online schedulers changes: each message arrives exactly once and in order for each sender,
-%% nobody is lost, and no thread is left.
+%% no process is lost, and no thread is left.
 -module(heddle_moves).
 -export([main/1]).
 

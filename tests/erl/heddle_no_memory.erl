@@ -6,7 +6,7 @@ main(_) ->
     Dir = t:tmp(?MODULE),
     Dump = filename:join(Dir, "dump"),
     {Program, Arguments} = t:emulator(),
-    %% So much address space as it has, and 200 MB; a list of 800 MB.
+    %% As much address space as it has, and 200 MB more; a list of 800 MB.
     Code = "{ok, T} = file:read_file(\"/proc/self/statm\"), [Pages | _] = binary:split(T, <<\" \">>),"
            "Max = integer_to_list(binary_to_integer(Pages) * 4096 + 200000000),"
            "os:cmd(\"prlimit --pid \" ++ os:getpid() ++ \" --as=\" ++ Max), length(lists:seq(1, 50000000)), io:format(\"made~n\"), halt(0).",

@@ -1,4 +1,4 @@
-%% What collections copy counts as reductions of the process that waited for it: who makes much garbage has no longer slices than
+%% What collections copy counts as reductions of the process that waited for it: one that makes much garbage has no longer slices than
 %% others. (In a shared heap it was its own block only, which is empty then: a slice took hundreds of collections.)
 -module(heddle_paid).
 -export([main/1]).

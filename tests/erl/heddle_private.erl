@@ -52,7 +52,7 @@ another() ->
     [{P, #{place := {private, A}}}] = [E || {X, _} = E <- heddle_sched:list(), X =:= P],
     ok = heddle_sched:shared(P),
     ok = heddle_sched:pin(Q, 1),
-    %% Whoever of them still runs, behind its last answer, ends that slice where it is.
+    %% Each of them that still runs, after its last answer, ends that slice where it is.
     [wait_for_slice(X) || X <- [P, Q]],
     io:format("another: ~p~n", [{ask(P, id) =< normal(), ask(Q, id)}]),
     [exit(X, kill) || X <- [P, Q]].
@@ -93,7 +93,7 @@ works() ->
     Down = receive {'DOWN', M, _, _, Reason} -> Reason end,
     io:format("works: ~p~n", [{Timeout, Timer, Sent, Suspended, Collected, Child, File, Table, Placed, Down}]).
 
-%% More than there are dirty threads, and more than there are schedulers: nobody waits for another, or for them.
+%% More than there are dirty threads, and more than there are schedulers: no process waits for another, or for them.
 blocks() ->
     Count = 2 * erlang:system_info(dirty_io_schedulers) + erlang:system_info(schedulers),
     Self = self(),
@@ -129,7 +129,7 @@ ends() ->
                                    {blocks, fun() -> erts_debug:dirty_cpu(wait, 300) end}, {by_itself, fun() -> exit(by_itself) end}]],
     io:format("ends: ~p~n", [Reasons]).
 
-%% While multi-scheduling is blocked it runs on the first scheduler, from when the one who blocks goes on.
+%% While multi-scheduling is blocked it runs on the first scheduler, from when the process that blocks goes on.
 blocked() ->
     P = spawn_opt(fun serve/0, [{thread, private}]),
     There = ask(P, id) > normal(),

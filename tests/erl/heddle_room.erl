@@ -1,4 +1,4 @@
-%% Who holds much of the message area (+hmem hybrid) and allocates has as much room as if it were on its heap, up to some 4,000 words: else
+%% A process that holds much of the message area (+hmem hybrid) and allocates has as much room as if it were on its heap, up to some 4,000 words: else
 %% it would be collected all the time. With other heaps the same program shows the same.
 -module(heddle_room).
 -export([main/1]).
@@ -30,7 +30,7 @@ count(P, N) ->
     after 0 -> N
     end.
 
-%% Of 100 words each. Who collects at every allocation does so in any case, and takes long.
+%% Of 100 words each. A process that collects at every allocation does so in any case, and takes long.
 rounds() -> case is_zealous() of true -> 1; false -> 2000 end.
 
 is_zealous() -> os:getenv("HEDDLE_ZEAL", "") =/= "".
@@ -49,7 +49,7 @@ work(N, L) ->
 list(0, L) -> L;
 list(N, L) -> list(N - 1, [N | L]).
 
-%% Who holds nothing has its small heap.
+%% A process that holds nothing has its small heap.
 block(P) ->
     case process_info(P, [status, garbage_collection_info]) of
         [{status, waiting}, {_, Info}] ->

@@ -1,4 +1,4 @@
-%% The 32 levels: tasks that wait for one scheduler run in their order, and those from 16 on do not wait for ever.
+%% The 32 levels: tasks that wait for one scheduler run in their order, and those from 16 on do not wait forever.
 -module(heddle_task_levels).
 -export([main/1]).
 
@@ -11,7 +11,7 @@ main(_) ->
     [io:format("~w~n", [order(Fan, start(S, [L | lists:seq(15, 0, -1)]))]) || L <- [16, 24, 31]],
     %% Erlang's own priorities among them.
     io:format("~w~n", [order(Fan, start(S, [normal, 15, high, 11, 7, max, 3]))]),
-    %% While a task at level 17 always has work, those behind it have their turns; behind one at level 9 they have none until it is done.
+    %% While a task at level 17 always has work, those after it have their turns; after one at level 9 they have none until it is done.
     Order17 = beside(Fan, S, 17, [18, 20, 25, 28, 31]),
     io:format("17: ~w, last ~w~n", [lists:sort(Order17), lists:last(Order17)]),
     Order9 = beside(Fan, S, 9, [10, 20, 31]),
@@ -33,7 +33,7 @@ order(Fan, Tasks) ->
     [exit(T, kill) || {_, T} <- Tasks],
     Order.
 
-%% Who is done first: one that works for some thousand slices (a part is 100 reductions, a slice 4,000), or the others, who answer.
+%% Which is done first: one that works for some thousand slices (a part is 100 reductions, a slice 4,000), or the others, which answer.
 beside(Fan, S, Level, Others) ->
     [{_, Worker} | Tasks] = All = start(S, [Level | Others]),
     Fan ! {fan, self(), [{Worker, {work, self(), 100000}} | [{T, {echo, self(), L}} || {L, T} <- Tasks]]},

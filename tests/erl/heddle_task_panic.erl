@@ -6,7 +6,7 @@ main(_) ->
     erts_debug:set_internal_state(available_internal_state, true),
     erts_debug:set_internal_state(heddle_task_probe, true),
     [io:format("~p: ~p~n", [Place, try_it(Place)]) || Place <- [setup, handle_event, idle, handle_timeout, handle_info, terminate, drop]],
-    %% Whoever is linked hears of it like of any other end.
+    %% A linked process hears of it like of any other end.
     {P, M} = spawn_monitor(fun() ->
         {ok, T} = heddle_task:start_link(probe, none),
         T ! {panic, self(), <<"ends us both">>},

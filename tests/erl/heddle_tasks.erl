@@ -41,7 +41,7 @@ next() -> receive M -> M after 20000 -> timeout end.
 
 living() -> erts_debug:get_internal_state(heddle_task_probe).
 
-%% Tasks are freed behind what tells of their end.
+%% Tasks are freed after what tells of their end.
 settle(N) -> settle(N, 1000).
 settle(_, 0) -> ok;
 settle(N, Rounds) ->
@@ -102,7 +102,7 @@ test(link_task_ends) ->
     T ! {stop, self(), {my, reason}},
     {'EXIT', T, Reason} = next(),
     process_flag(trap_exit, false),
-    %% Who does not trap exits ends with it.
+    %% A process that does not trap exits ends with it.
     {P, M} = spawn_monitor(fun() -> {ok, U} = heddle_task:start_link(probe, none), U ! {stop, self(), crash}, receive after infinity -> ok end end),
     receive {'DOWN', M, process, P, Why} -> {Reason, Why} end;
 
@@ -144,7 +144,7 @@ test(trap) ->
     Me = self(),
     exit(T, reason),
     {other, {'EXIT', Me, reason}} = next(),
-    %% Then it hears of the end of whom it is linked to, and its own end is told by the watcher.
+    %% Then it hears of the end of the process that it is linked to, and its own end is told by the watcher.
     P = spawn(fun() -> receive _ -> exit(over) end end),
     ok = ask(T, link, P),
     P ! go,
@@ -332,7 +332,7 @@ test(levels) ->
     Set = [begin true = ask(T, level, L), Level() end || L <- [0, 7, 8, 15, 16, 23, 24, 31]],
     {First, Set, ask(T, level, 32), stop(T)};
 
-%% A type that keeps to levels 8 to 15 and has a thread of its own, where it may block: nobody waits for that.
+%% A type that keeps to levels 8 to 15 and has a thread of its own, where it may block: no process waits for that.
 test(bound) ->
     {ok, T} = heddle_task:start(probe_bound, none),
     {placement, #{place := {private, _}}} = process_info(T, placement),

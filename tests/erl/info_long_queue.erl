@@ -1,4 +1,4 @@
-%% Who asks others for information does not go through the messages that wait for it.
+%% A process that asks others for information does not go through the messages that wait for it.
 -module(info_long_queue).
 -export([main/1]).
 

@@ -1,4 +1,4 @@
-%% Literals that are not needed any more (persistent terms that were erased or replaced, purged code) are freed, and who still has
+%% Literals that are not needed any more (persistent terms that were erased or replaced, purged code) are freed, and a process that still has
 %% them keeps what they said: on heaps, in messages, in ETS, in timers, shared as before.
 -module(literals_freed).
 -export([main/1]).

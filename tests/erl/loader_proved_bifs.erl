@@ -1,4 +1,4 @@
-%% The compiler knows that these maps are maps and leaves its proof out of the file: behind the failure label of a BIF that
+%% The compiler knows that these maps are maps and leaves its proof out of the file: after the failure label of a BIF that
 %% cannot fail, the BIF's result is read.
 -module(loader_proved_bifs).
 -export([main/1]).

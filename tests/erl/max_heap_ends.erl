@@ -51,7 +51,7 @@ build(N) -> build(N, []).
 build(0, List) -> List;
 build(N, List) -> build(N - 1, [0 | List]).
 
-%% With a shared heap nothing is full yet, so who wants a collection asks for it, and what counts is what he has when his slice ends.
+%% With a shared heap nothing is full yet, so a process that wants a collection asks for it, and what counts is what it has when its slice ends.
 id(X) ->
     is_shared() andalso begin erlang:garbage_collect(), erlang:yield() end,
     X.

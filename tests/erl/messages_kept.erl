@@ -1,5 +1,5 @@
 %% Messages that are kept, forwarded, taken apart and put into others, whatever the heaps are like: what processes share, if they
-%% share it, nobody changes, and nothing of it goes while somebody refers to it.
+%% share it, no process changes, and nothing of it goes while a process refers to it.
 -module(messages_kept).
 -export([main/1, relay/1]).
 
@@ -68,7 +68,7 @@ literals() ->
                end || Round <- lists:seq(1, 20)],
     lists:usort(Results).
 
-%% Whoever appends to a binary that it was sent has its own.
+%% A process that appends to a binary that it was sent has its own.
 binaries() ->
     Large = binary:copy(<<"0123456789">>, 30),
     Me = self(),
@@ -112,7 +112,7 @@ arguments() ->
     Pids = [spawn_link(fun() -> collect(), Me ! {self(), [N | L]} end) || N <- lists:seq(1, 20)],
     lists:all(fun({P, N}) -> receive {P, Got} -> Got =:= [N | lists:seq(1, 64)] end end, lists:zip(Pids, lists:seq(1, 20))).
 
-%% What nobody refers to any more is given back, also by those who only wait.
+%% What no process refers to any more is given back, also by processes that only wait.
 forgotten() ->
     First = chain(10),
     Round = fun() -> First ! {go, lists:seq(1, 10_000)}, receive {go, L} -> length(L) end end,

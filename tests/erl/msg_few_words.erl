@@ -38,7 +38,7 @@ to_self(T) ->
     self() ! T,
     receive M -> garbage_collect(), M end.
 
-%% In the queue of one who does not look.
+%% In the queue of a process that does not look.
 listed(Terms) ->
     Pid = spawn(fun() -> receive never -> ok end end),
     [Pid ! T || T <- Terms],

@@ -1,4 +1,4 @@
-%% Long queues of one who does not look: small messages and larger ones in turn, with collections of all kinds between.
+%% Long queues of a process that does not look: small messages and larger ones in turn, with collections of all kinds between.
 -module(msg_long_queue).
 -export([main/1]).
 
@@ -18,7 +18,7 @@ message(N) -> {message, self(), N}.
 
 garbage(N) -> lists:foldl(fun(I, L) -> [{I, L} || I rem 50 =/= 0] end, [], lists:seq(1, N)).
 
-%% Behind some of them a collection: of the sender, of a third, of all that lives.
+%% After some of them a collection: of the sender, of a third, of all that lives.
 send(Pid, From, To) ->
     [begin
          Pid ! message(N),
@@ -71,7 +71,7 @@ flag() ->
         _ -> ?MODULE
     end.
 
-%% Works without a look at his messages, until all were sent.
+%% Works without a look at its messages, until all were sent.
 spin(Me, N) ->
     garbage(500),
     case ets:whereis(?MODULE) =/= undefined andalso ets:member(?MODULE, stop) of
@@ -80,7 +80,7 @@ spin(Me, N) ->
         false -> spin(Me, N + 1)
     end.
 
-%% He goes by all of them again and again.
+%% The process goes by all of them again and again.
 looked_at() ->
     Pid = receiver(),
     Pid ! {start, fun() -> [receive {never, I} -> I after 0 -> garbage(300) end || I <- lists:seq(1, 50)] end},
@@ -139,7 +139,7 @@ answers() ->
          ByAlias =:= [{N, [N]} || N <- lists:seq(0, 39)], Messages =:= lists:seq(1, 400)}
     end.
 
-%% Who ends with a long queue.
+%% A process that ends with a long queue.
 given_up() ->
     [begin
          {Pid, Ref} = spawn_monitor(fun() -> receive never -> ok end end),

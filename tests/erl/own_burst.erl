@@ -27,7 +27,7 @@ burst(M, Tries) ->
     Events = M:events(),
     Busy = lists:usort([Home | [Id || {_, Id, busy} <- Events]]),
     Online = lists:seq(1, erlang:system_info(schedulers_online)),
-    %% Who works has been woken by somebody, or was awake; nobody steals from itself.
+    %% A scheduler that works was woken by another, or was awake; none steals from itself.
     [] = [E || {_, Id, {steal, Id, _}} = E <- Events],
     Online -- Busy =:= [] orelse burst(M, Tries - 1).
 

@@ -1,5 +1,5 @@
 %% What memory is told to be: erlang:memory/0,1 moves by what a program takes and comes back; the questions of observer, recon and
-%% instrument get answers in their shapes; heddle_stats counts who allocates and who frees. Where heddle_stats is not, its checks
+%% instrument get answers in their shapes; heddle_stats counts which thread allocates and which frees. Where heddle_stats is not, its checks
 %% are passed over, so that the expected output can be recorded there.
 -module(own_memory).
 -export([main/1]).
@@ -169,7 +169,7 @@ own_shapes() ->
     [error, error] = [try heddle_stats:memory(Id) catch C:badarg -> C end || Id <- [0, x]],
     true.
 
-%% Whoever does it counts it: allocated and freed, to the block.
+%% The thread that does it counts it: allocated and freed, to the block.
 own_counts() ->
     #{bytes_allocated := A1, bytes_freed := F1} = heddle_stats:memory(),
     Pids = [spawn_monitor(fun() -> [binary:copy(<<N>>, 100_000) || N <- lists:seq(1, 100)] end) || _ <- lists:seq(1, 10)],
@@ -182,7 +182,7 @@ own_counts() ->
     A2 - A1 >= 100 * ?MB andalso Freed(500).
 
 %% Allocated on one scheduler, freed on the other: the other counts it, both binaries and messages. With one scheduler there is
-%% nobody to do it for.
+%% no thread to do it for.
 own_for_others() ->
     N = 2000,
     #{blocks_freed_for_others := B1, bytes_freed_for_others := Bytes1, bytes_freed := Freed} = heddle_stats:memory(),
@@ -198,7 +198,7 @@ own_for_others() ->
     Consumer ! go,
     receive {'DOWN', Ref, _, _, normal} -> ok end,
     case erlang:system_info(heap_type) of
-        %% Who collects frees: this one, or another one, of what this one or the others allocated.
+        %% The process that collects frees: this one, or another one, of what this one or the others allocated.
         shared -> freed_by_all(Freed + N * 1000, 100);
         _ -> freed_for_others(B1 + N, Bytes1 + N * 1000, Last > 1, 100)
     end.

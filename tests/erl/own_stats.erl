@@ -58,7 +58,7 @@ messages() ->
     {Copied, Large} = {W2 - W1, maps:get(8, Sizes2, 0) - maps:get(8, Sizes1, 0)},
     M2 - M1 > 1000 andalso
         case erlang:system_info(heap_type) of
-            %% Nothing is copied, and nobody looks how large a message is.
+            %% Nothing is copied, and the size of a message is not looked at.
             shared -> Copied < 1000 andalso Large < 100 andalso maps:get(0, Sizes2) - maps:get(0, Sizes1, 0) >= 1000;
             _ -> Copied >= 10000 andalso Large >= 1000
         end.

@@ -1,4 +1,4 @@
-%% To list all persistent terms costs by how many there are: else whoever asks again and again has no end to its slice.
+%% To list all persistent terms costs by how many there are: else a process that asks again and again has no end to its slice.
 -module(persistent_term_paid).
 -export([main/1]).
 

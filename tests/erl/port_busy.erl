@@ -1,4 +1,4 @@
-%% A port whose program does not read is busy when much is queued: who sends then waits, or is told, and goes on when there is room, or
+%% A port whose program does not read is busy when much is queued: a process that sends then waits, or is told, and goes on when there is room, or
 %% when the port ends.
 -module(port_busy).
 -export([main/1]).
@@ -67,7 +67,7 @@ closed() ->
     go(File),
     t:flush().
 
-%% Who waits can be killed, and its command is not sent.
+%% A process that waits can be killed, and its command is not sent.
 killed() ->
     {Port, File} = full([out]),
     {Sender, Monitor} = spawn_monitor(fun() -> port_command(Port, "yyy") end),

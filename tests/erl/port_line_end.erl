@@ -1,4 +1,4 @@
-%% The last messages of a port: an unfinished line comes behind the exit status, and `closed` behind the exit signal.
+%% The last messages of a port: an unfinished line comes after the exit status, and `closed` after the exit signal.
 -module(port_line_end).
 -export([main/1]).
 

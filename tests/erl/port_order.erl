@@ -58,7 +58,7 @@ end_it(exit, Port) ->
 end_it(owner_ends, _) ->
     ok.
 
-%% From the command behind it on, a new owner counts.
+%% From the next command on, a new owner counts.
 connect() ->
     Port = open_port({spawn, "cat"}, [binary, {packet, 1}]),
     Me = self(),
@@ -70,7 +70,7 @@ connect() ->
     t:w(connected, receive {Port, connected} -> ok end),
     t:w(heir, receive {heir, D2} -> D2 end),
     t:w(owner, erlang:port_info(Port, connected) =:= {connected, Heir}),
-    %% Whoever names another one as the owner has the owner hear of it.
+    %% If a process names another one as the owner, the owner hears of it.
     Port ! {self(), {command, <<"not any more">>}},
     t:w(badsig, receive {'EXIT', Heir, Why} -> Why after 5000 -> none end),
     t:w(output, erlang:port_info(Port, output)),
@@ -82,7 +82,7 @@ connect() ->
     t:w(exit, receive {'EXIT', Port, Reason} -> Reason after 5000 -> none end),
     t:flush().
 
-%% Answers are of the moment behind what was asked before.
+%% Answers are of the moment after what was asked before.
 asks() ->
     Port = open_port({spawn, "cat"}, [binary]),
     t:w(output, lists:usort([begin

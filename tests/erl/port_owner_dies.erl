@@ -1,4 +1,4 @@
-%% The owner of a port is killed while others send to it, link to it, watch it and ask it: each of them hears, none waits for ever, and
+%% The owner of a port is killed while others send to it, link to it, watch it and ask it: each of them hears, none waits forever, and
 %% nothing of the port is left.
 -module(port_owner_dies).
 -export([main/1]).

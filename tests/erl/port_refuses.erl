@@ -38,12 +38,12 @@ busy() ->
 
 status(P, Awaited) -> t:wait_until(fun() -> process_info(P, status) =:= {status, Awaited} end), process_info(P, status).
 
-%% A file, and shell commands that wait for it: what is to be seen before lasts as long as it takes, but not longer than the emulator.
+%% A file, and shell commands that wait for it: what must be seen before lasts as long as it takes, but not longer than the emulator.
 signal(What) ->
     File = filename:join(t:tmp(?MODULE), What),
     {File, "until [ -e " ++ File ++ " ] || ! kill -0 $PPID; do sleep 0.1; done 2>/dev/null; "}.
 
-%% The port ends while somebody waits for it.
+%% The port ends while a process waits for it.
 gone() ->
     {Signal, Wait} = signal(gone),
     P = open_port({spawn, "sh -c '" ++ Wait ++ "'"}, [out]),

@@ -1,4 +1,4 @@
-%% Who asks a process of lower priority gets the answer although processes of a priority between the two never rest; and a
+%% A process that asks one of lower priority gets the answer although processes of a priority between the two never rest; and a
 %% process whose native blocks on a dirty thread answers, changes and ends without waiting for the native.
 -module(priority_of_asker).
 -export([main/1]).

@@ -55,7 +55,7 @@ chain() ->
 link_down(0, Top) -> Top ! {last, self()}, receive go -> exit(reason(9)) end;
 link_down(N, Top) -> spawn_link(fun() -> link_down(N - 1, Top) end), receive never -> ok end.
 
-%% Who is told does not look for a while, and much is collected meanwhile; and who never looks.
+%% A process that is told does not look for a while, and much is collected meanwhile; another never looks.
 unread() ->
     Me = self(),
     Watcher = spawn_link(fun() ->

@@ -1,4 +1,4 @@
-%% The notices of a process that ends come in the order in which its monitors were made, behind its exit signal, from whichever
+%% The notices of a process that ends come in the order in which its monitors were made, after its exit signal, from whichever
 %% scheduler each monitor was made; monitored_by lists the last monitor first.
 -module(proc_order_of_notices).
 -export([main/1]).

@@ -1,4 +1,4 @@
-%% Names: register, send by name, who has which, and when a name goes away.
+%% Names: register, send by name, which process has which, and when a name goes away.
 -module(proc_registered).
 -export([main/1]).
 

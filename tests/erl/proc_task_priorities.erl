@@ -1,4 +1,4 @@
-%% Requests to a process of low priority that gets no turn are answered for who asks with a priority that does, not for others;
+%% Requests to a process of low priority that gets no turn are answered for a process that asks with a priority that does, not for others;
 %% and many at once are all answered.
 -module(proc_task_priorities).
 -export([main/1]).

@@ -1,5 +1,5 @@
 %% What counts as a process' heap: messages that wait in the queue; what a process on a dirty thread is
-%% doing; who refers to binaries.
+%% doing; which process refers to binaries.
 -module(process_info_heap).
 -export([main/1]).
 
@@ -17,7 +17,7 @@ sizes(Queue) ->
     [Pid ! lists:duplicate(N, N) || N <- lists:seq(1, 100)],
     Pid ! self(),
     receive ok -> ok end,
-    %% With a shared heap that is its sender's, until a collection finds who refers to it.
+    %% With a shared heap that is its sender's, until a collection finds which process refers to it.
     erlang:system_info(heap_type) =:= shared andalso erlang:garbage_collect(),
     {_, After} = process_info(Pid, total_heap_size),
     io:format("~p grows: ~p~n", [Queue, After > Before + 9000]),

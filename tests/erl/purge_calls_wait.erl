@@ -1,4 +1,4 @@
-%% Who calls a fun of old code while the code is being purged waits, suspended, until it is known what becomes of it.
+%% A process that calls a fun of old code while the code is being purged waits, suspended, until it is known what becomes of it.
 -module(purge_calls_wait).
 -export([main/1]).
 

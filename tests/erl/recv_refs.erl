@@ -11,7 +11,7 @@ main(_) ->
     t:w(queue, element(2, process_info(self(), message_queue_len))),
     t:w(order, begin L = t:flush(), {hd(L), lists:last(L), length(L)} end),
     S ! stop,
-    %% Whether it ends before or after the monitor arrives is open.
+    %% It may end before or after the monitor arrives.
     t:w(dead, case mcall(S, 1) of {down, normal} -> down; {down, noproc} -> down end).
 call(S, Q) -> R = make_ref(), S ! {R, self(), Q}, receive {R, A} -> A end.
 mcall(S, Q) -> M = monitor(process, S), S ! {M, self(), Q}, receive {M, A} -> demonitor(M, [flush]), A; {'DOWN', M, _, _, W} -> {down, W} end.

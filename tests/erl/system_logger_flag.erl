@@ -1,4 +1,4 @@
-%% Who gets the machine's log messages: nobody, a process, and the registered logger again when that process is gone.
+%% Which process gets the VM's log messages: none, one that is named, and the registered logger again when that process is gone.
 -module(system_logger_flag).
 -export([main/1]).
 

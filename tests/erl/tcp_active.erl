@@ -1,4 +1,4 @@
-%% Stream sockets whose owner gets messages: always, once, so many times; ends and owners.
+%% Stream sockets whose owner gets messages: always, once, a number of times; ends and owners.
 -module(tcp_active).
 -export([main/1]).
 

@@ -1,4 +1,4 @@
-%% The time warp modes and time correction, each in an emulator of its own: what they are called, finalizing, and who is told.
+%% The time warp modes and time correction, each in an emulator of its own: what they are called, finalizing, and which processes are told.
 -module(time_warp).
 -export([main/1, child/0]).
 

@@ -11,7 +11,7 @@ main(_) ->
     [W ! {others, Workers} || W <- Workers],
     All = lists:append([receive {set, W, Keys} -> Keys end || W <- Workers]),
     t:w(set, length(All)),
-    %% All have been set, and all that anybody cancels has been cancelled, when everybody says so.
+    %% All have been set, and all that any process cancels has been cancelled, when all processes say so.
     Cancelled = lists:append([receive {cancelled, W, Keys} -> Keys end || W <- Workers]),
     t:w(cancelled_once, length(Cancelled) =:= length(lists:usort(Cancelled))),
     Expected = lists:sort(All -- Cancelled),
@@ -24,7 +24,7 @@ main(_) ->
     t:w(late, lists:append([receive {late, W, Keys} -> Keys end || W <- Workers])),
     t:w(left, t:flush()).
 
-%% A key is who gets it, who set it, and its number.
+%% A key is the receiver, the process that set it, and its number.
 worker(Main, I) ->
     Others = receive {others, Pids} -> list_to_tuple(Pids) end,
     rand:seed(exsss, I),
@@ -39,7 +39,7 @@ worker(Main, I) ->
 set(Others, I, N) ->
     To = rand:uniform(tuple_size(Others)),
     Key = {To, I, N},
-    %% Every tenth is cancelled by who set it, and waits for that however slow the machine is.
+    %% Every tenth is cancelled by the process that set it, and waits for that however slow the computer is.
     Time = case rand:uniform(4) of _ when N rem 10 =:= 0 -> 60_000; 1 -> rand:uniform(5) - 1; 2 -> rand:uniform(60); _ -> 200 + rand:uniform(300) end,
     Pid = element(To, Others),
     Ref = case N rem 2 of

@@ -1,4 +1,4 @@
-%% The messages of timers whose receivers ended are memory of nobody.
+%% The messages of timers whose receivers ended are memory of no process.
 -module(timers_of_the_dead).
 -export([main/1]).
 

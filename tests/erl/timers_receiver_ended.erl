@@ -16,7 +16,7 @@ main(_) ->
     %% One that is gone before its timer is set.
     Late = erlang:send_after(10_000, P, late),
     io:format("~p ~p~n", [erlang:read_timer(Late), erlang:cancel_timer(Late)]),
-    %% Timers to a name stay: whoever has it then gets the message.
+    %% Timers to a name stay: the process that has it then gets the message.
     Named = erlang:send_after(60_000, nobody_has_this_name, late),
     io:format("~p~n", [is_integer(erlang:cancel_timer(Named))]),
     %% Many receivers, of which every other one ends.

@@ -1,4 +1,4 @@
-%% Who ends is not traced as switched out, but with the flag `exiting`; then it is out for good.
+%% A process that ends is not traced as switched out, but with the flag `exiting`; then it is out for good.
 -module(trace_out_of_dead).
 -export([main/1]).
 

@@ -1,4 +1,4 @@
-%% Integers that are no characters, before and behind what is no character data.
+%% Integers that are no characters, before and after what is no character data.
 -module(unicode_big_chars).
 -export([main/1]).
 main(_) ->

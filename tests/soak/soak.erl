@@ -1,4 +1,4 @@
-%% Mixed load for a long time: memory must stay flat and nobody may get stuck.
+%% Mixed load for a long time: memory must stay flat and no process may get stuck.
 %%
 %%     tests/soak/run [SECONDS] [ERL]
 %%

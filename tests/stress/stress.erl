@@ -1,5 +1,5 @@
 %% Everything at once, for a while: spawn, link, exit, send, timers, tables, code, suspension, tracing, moves between schedulers, private
-%% threads and changes of the schedulers online. No message is lost, nobody gets stuck, nothing is left.
+%% threads and changes of the schedulers online. No message is lost, no process gets stuck, nothing is left.
 %%
 %%     tests/stress/run SECONDS
 %%
@@ -91,7 +91,7 @@ phases(N, Phases, #{slots := Slots, stop := Stop, base := Base, seed := Seed, ms
 
 figures() -> [io_lib:format(" ~w ~w", [counters:get(persistent_term:get(?MODULE), I), What]) || {I, What} <- lists:enumerate(?COUNTED)].
 
-%% Until the time is over, while nobody fails or is stuck.
+%% Until the time is over, while no process fails or is stuck.
 watch(End, Run) ->
     Left = End - erlang:monotonic_time(millisecond),
     receive {failed, _, Name, Round, Why} -> failed(Name, Round, Why, Run)

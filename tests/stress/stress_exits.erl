@@ -32,7 +32,7 @@ heard({link, P}) -> receive {'EXIT', P, {count, N}} -> N end;
 heard({monitor, M}) -> receive {'DOWN', M, process, _, {count, N}} -> N end;
 heard({both, P, M}) -> N = heard({link, P}), N = heard({monitor, M}), N.
 
-%% A chain of links: whoever ends takes all with it, who traps stops it.
+%% A chain of links: a process that ends takes all with it, one that traps exits stops it.
 chain() ->
     Length = some(usual(60)) + 2,
     Start = fun Start(0) -> receive never -> ok end; Start(N) -> child(fun() -> Start(N - 1) end, [link]), receive never -> ok end end,

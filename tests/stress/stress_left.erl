@@ -2,7 +2,7 @@
 -module(stress_left).
 -export([have/0, with/2, spared/1, checks/0, check/2, memory/0, settle/0, text/1, report/2]).
 
-%% Memory may grow by so much from warm to the end, of resident (what the system says), of all that is counted, and of kinds of that: {Part, Megabytes}.
+%% How much memory may grow from warm to the end: of resident (what the system says), of all that is counted, and of kinds of that: {Part, Megabytes}.
 -define(RESIDENT, {0.15, 30}).
 -define(TOTAL, {0.03, 2}).
 -define(COUNTED, {0.2, 10}).
@@ -68,14 +68,14 @@ grown(_, Is, Was) -> more(Is, Was, ?COUNTED).
 
 more(Is, Was, {Part, Megabytes}) -> Is > Was * (1 + Part) + Megabytes * 1000000.
 
-%% Those under way, in bytes. (Stock counts them where nobody can look.)
+%% Those under way, in bytes. (Stock counts them where no program can look.)
 timers() ->
     case stress_round:is_heddle() of
         true -> [Bytes] = [Used || {instance, _, Figures} <- erlang:system_info({allocator_sizes, fix_alloc}), {fix_types, Types} <- Figures, {bif_timer, _, Used} <- Types], Bytes;
         false -> 0
     end.
 
-%% After a phase: what nobody uses goes back when threads have slept for a while. Gives what was resident at once.
+%% After a phase: memory that is not used goes back when threads have slept for a while. Returns what was resident at once.
 settle() ->
     AtOnce = t:resident(),
     receive after 2500 -> settle(t:resident(), 6) end,
@@ -97,7 +97,7 @@ memory() ->
 text(#{resident := Resident, total := Total, processes := Processes, ets := Ets, binary := Binary, atoms := Atoms}) ->
     io_lib:format("~w MB resident, ~w kB (processes ~w, ets ~w, binary ~w), ~w atoms", [Resident div 1000000 | [X div 1000 || X <- [Total, Processes, Ets, Binary]]] ++ [Atoms]).
 
-%% ---- who is stuck ----
+%% ---- processes that are stuck ----
 
 %% What these processes, and those that came of them, do; and the machine.
 report(Stuck, #{processes := Base}) ->
@@ -113,7 +113,7 @@ report(Stuck, #{processes := Base}) ->
 about(P) ->
     Items = [parent, initial_call, status, current_stacktrace, message_queue_len, messages, links, monitors, suspending, priority, dictionary, trap_exit]
         ++ [placement || stress_round:is_heddle()],
-    %% (Who is asked may be the one who does not answer.)
+    %% (The process that is asked may be the one that does not answer.)
     {A, M} = spawn_monitor(fun() -> exit(process_info(P, Items)) end),
     receive {'DOWN', M, process, A, Info} -> [short(I) || is_list(Info), I <- Info]
     after 5000 -> does_not_answer
@@ -127,7 +127,7 @@ descendants(Parents, Ps) ->
     Found = [P || P <- Ps, {parent, Parent} <- [parent(P)], lists:member(Parent, Parents)],
     Found ++ descendants(Found, Ps -- Found).
 
-%% (As `about`: does not wait for ever.)
+%% (As `about`: does not wait forever.)
 parent(P) ->
     {A, M} = spawn_monitor(fun() -> exit(process_info(P, parent)) end),
     receive {'DOWN', M, process, A, Info} -> Info

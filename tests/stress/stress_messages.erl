@@ -76,7 +76,7 @@ change_oneself() ->
 %% What is there.
 take(Expected) -> receive {numbered, S, N, Content} -> take(next(S, N, Content, Expected)) after 0 -> Expected end.
 
-%% So many more: the next one, or the next of one of them.
+%% How many more are expected: the next one, or the next of one of them.
 await(0, Expected) -> Expected;
 await(Left, Expected) ->
     case chance(4) of
@@ -165,7 +165,7 @@ markers() ->
     gone_well([Server], fun(P) -> P ! stop end),
     stress:count(messages, Count * 5).
 
-%% Whoever gave up waiting hears nothing later.
+%% A process that gave up waiting hears nothing later.
 late_answers() ->
     Servers = children(some(3), fun serve/0),
     Clients = children(some(usual(8)), fun() -> receive go -> ok end, give_up(Servers, usual(60)) end),

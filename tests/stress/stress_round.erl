@@ -54,7 +54,7 @@ child(Fun, Options) -> spawn_opt(seeded(Fun), Options).
 
 children(N, Fun) -> [child(Fun) || _ <- lists:seq(1, N)].
 
-%% Mostly none. Nobody waits for one of low priority for ever: they have their share.
+%% Mostly none. No process waits forever for one of low priority: those have their share.
 options() ->
     case rand:uniform(24) of
         1 -> [{priority, low}];

@@ -39,7 +39,7 @@ counters() ->
     true = ets:delete(T),
     stress:count(table_operations, Sum).
 
-%% Everybody puts in and takes out its own; what stays is known.
+%% Each process puts in and takes out its own; what stays is known.
 bags() ->
     Type = pick([bag, duplicate_bag]),
     T = new(Type),
@@ -78,7 +78,7 @@ taken_once() ->
     true = ets:delete(T),
     stress:count(table_operations, 2 * Takers * Count).
 
-%% Who walks sees each object that stays exactly once, whatever others put in and take out.
+%% A process that walks sees each object that stays exactly once, whatever others put in and take out.
 traversed() ->
     Type = pick([set, ordered_set, bag]),
     T = new(Type),
@@ -142,7 +142,7 @@ given_away() ->
     ets:delete(T),
     stress:count(table_operations, N).
 
-%% Who ends leaves its tables to the heir, or nobody.
+%% A process that ends leaves its tables to the heir, if it has one.
 owners_end() ->
     Round = self(),
     Owner = child(fun() ->

@@ -1,4 +1,4 @@
-%% Rounds of timers: each fires once, not too early, or who cancelled it was told so.
+%% Rounds of timers: each fires once, not too early, or the process that cancelled it was told so.
 -module(stress_timers).
 -export([rounds/0]).
 -import(stress_round, [some/1, chance/1, pick/1, usual/1, name/1, child/1, children/2, payload/1, check/2, gone/1]).
@@ -33,7 +33,7 @@ set(X, To, Ms) ->
         3 -> {erlang:send_after(erlang:monotonic_time(millisecond) + Ms, To, {fired, X, payload(X)}, [{abs, true}]), send, Due - 1000}
     end.
 
-%% Whether it will not fire.
+%% True if it will not fire.
 cancel({R, _, _}) ->
     chance(2) andalso (_ = erlang:read_timer(R)),
     case some(3) of
@@ -113,7 +113,7 @@ of_the_dead() ->
     Ps = children(usual(10), fun() -> _ = [set(X, self(), some(3) * 20000) || X <- lists:seq(1, usual(40))], receive after some(10) -> ok end end),
     Targets = children(usual(10), fun() -> receive never -> ok after some(10) -> ok end end),
     Refs = [erlang:send_after(some(?LONGEST), T, late) || T <- Targets, _ <- lists:seq(1, 5)],
-    %% Who set them ended: they fire all the same.
+    %% The process that set them has ended: they fire all the same.
     Self = self(),
     Setter = child(fun() -> _ = [erlang:send_after(some(30), Self, {from_the_dead, X}) || X <- lists:seq(1, 20)] end),
     gone([Setter | Ps ++ Targets]),

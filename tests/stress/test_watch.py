@@ -25,11 +25,11 @@ class Watch(unittest.TestCase):
         code, said = self.run_it("print('one'); print('two', end=''); sys.exit(3)", 60)
         self.assertEqual((code, said), (3, ["one", "two"]))
 
-    def test_who_speaks_often_enough_may_take_longer(self):
+    def test_a_program_that_speaks_often_enough_may_take_longer(self):
         code, said = self.run_it("for n in range(4): print(n); time.sleep(0.5)", 1.5)
         self.assertEqual((code, said), (0, ["0", "1", "2", "3"]))
 
-    def test_who_falls_silent_is_reported_and_killed(self):
+    def test_a_program_that_falls_silent_is_reported_and_killed(self):
         started = time.monotonic()
         code, said = self.run_it("signal.signal(signal.SIGTERM, signal.SIG_IGN); print('phase 1', os.getpid())\nwhile True: pass", 1)
         self.assertIsNone(code)

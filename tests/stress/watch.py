@@ -21,7 +21,7 @@ def run(command, silence, environment=None, say=print):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
     try:
         if not _pass_on(process, silence, say):
-            say(f"SILENT: nothing said for {silence} s. Its threads, behind the seconds of CPU each took in the last one:")
+            say(f"SILENT: nothing said for {silence} s. Its threads, after the seconds of CPU that each took in the last one:")
             for line in threads(process.pid):
                 say("  " + line)
             for line in stacks(process.pid):

@@ -14,7 +14,7 @@ step() -> case seq_value:below(6) of
 
 subject() -> seq_value:one({seq_value:arg(bin), seq_value:arg(str), seq_value:arg(chars), "abcabc", <<"aab aab\nabb\r\nxyz">>, "The quick brown fox", <<"a,b,,c">>, "foo=bar; baz=1"}).
 
-%% Patterns from pieces, so many are odd and some are wrong.
+%% Patterns from pieces: many are odd and some are wrong.
 pattern() ->
     Pieces = pieces(),
     %% Stock looks for a second "b" where only the assertion wants one: `re:run("b", "(?=b)(a)?b")` is nomatch.
@@ -54,7 +54,7 @@ calls() ->
      {filename, join, [chars, chars], any}, {filename, split, [bin], any}, {base64, encode_to_string, [bin], str},
      {re, compile, [chars], any}, {erlang, decode_packet, [{one, {http, httph, http_bin, httph_bin, line, 1, 2, 4, raw, asn1, sunrm, cdr, fcgi, tpkt, 0}}, bin, {exact, []}], any}}.
 
-%% Stock's re:run raises internal_error, which no `catch` sees, where the offset lies behind the subject.
+%% Stock's re:run raises internal_error, which no `catch` sees, where the offset lies after the subject.
 run({re, run}, [S, P, Options], State) when is_list(Options) ->
     Bytes = try iolist_size(S) catch error:badarg -> 0 end,
     {re:run(S, P, [case O of {offset, N} -> {offset, min(N, Bytes)}; _ -> O end || O <- Options]), State};

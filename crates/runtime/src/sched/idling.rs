@@ -1,4 +1,4 @@
-//! A scheduler without work: the search at others', the sleep, and how who found some first lets others come.
+//! A scheduler without work: it searches the queues of others, then sleeps. One that found work lets woken schedulers run first.
 
 use super::run::counted;
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
 
-/// Looks at the others' queues, for a while if it is to spin.
+/// Looks at the others' queues, for a while if `spin`.
 pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     let vm = vm();
     let me = &vm.schedulers[index];
@@ -61,7 +61,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
             match queue.len_for_others() {
                 0 => {}
                 _ if victim == index => {}
-                // Its owner runs another, if it has a core at all: that may take longer than the way of the process to here.
+                // Its owner runs another process, if it has a core at all: that may take longer than to move this one.
                 1 if crowded && queue.in_flight() != 0 => {
                     found = take_from(index, victim);
                     if found.is_some() {
@@ -90,7 +90,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
             }
         }
         qsbr::quiescent();
-        // Who blocks multi-scheduling waits for a quiescent state, after which nothing may be taken here.
+        // A process that blocks multi-scheduling waits for a quiescent state. After that this scheduler must take nothing.
         if !me.share.takes_work() {
             break;
         }
@@ -102,7 +102,8 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
         let most = vm.schedulers.iter().map(|s| s.queue.len_for_others()).max().unwrap_or(0);
         if most >= 2 {
             let comes = if crowded { wake_another(vm) } else { wake_one() };
-            // All active ones are awake, and so much is left for them: as where it is pushed, but who pushes may have no core now.
+            // All active schedulers are awake and still many processes wait: wakes an inactive one, as a push does. (The scheduler that
+            // pushes may have no core now.)
             if !comes && most >= BURST {
                 wake_inactive();
             }
@@ -111,7 +112,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     found
 }
 
-/// Whether schedulers and busy dirty threads for CPU are more than there are cores.
+/// True if active schedulers and running dirty CPU threads outnumber the cores.
 fn is_beside_dirty() -> bool {
     let dirty = dirty::running()[0];
     dirty != 0 && dirty + balance::active() > cores()
@@ -121,8 +122,8 @@ fn is_beside_dirty() -> bool {
 pub const USUAL_SPIN_ROUNDS: usize = 60;
 /// After how many rounds a scheduler that searches looks at the descriptors again: a look is a system call.
 const LOOK_ROUNDS: usize = 8;
-/// With more threads that work than cores: then each gives its core away in every round, and who looks for long costs those who have work
-/// (bang on 64 schedulers: half the context switches, 5 % less time of processors).
+/// Rounds of looking where working threads outnumber cores. Each round then yields the core, and a long search slows down the threads
+/// that have work.
 const CROWDED_ROUNDS: usize = 10;
 /// `+sbwt`. At least one: a thief looks at all queues once.
 pub static SPIN_ROUNDS: AtomicUsize = AtomicUsize::new(USUAL_SPIN_ROUNDS);
@@ -153,20 +154,21 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
     Some(Next::Process(first))
 }
 
-/// Whether it is to run what is not placed on it.
+/// True if the scheduler may run processes that are not placed on it.
 pub(crate) fn takes_work(index: usize) -> bool {
     share(index).takes_work()
 }
 
-/// Sleeps until there is something to do. Whether there is, as far as this one knows; and whether it was woken, and counts as coming.
+/// Sleeps until there is something to do. Returns whether there is, as far as this scheduler knows, and whether it was woken (it counts
+/// as coming then).
 pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     let vm = vm();
     let me = &vm.schedulers[index];
     me.parker.belongs_to_me();
     vm.idle.enter(index);
-    // One more look: a pusher that did not see us among the idle pushed before this.
+    // One more look: a thread that did not see this scheduler among the idle has pushed before this.
     let is_active = takes_work(index);
-    // Of the inactive ones the first does: all of them would look a hundred times a second.
+    // Of the inactive schedulers only the first helps: all of them would look a hundred times a second.
     let helps = index < online() && !placement::is_closed(index) && (is_active || index == balance::active() || placement::is_any_closed());
     let work = !me.queue.is_empty()
         || vm.wheels.is_brought(index)
@@ -180,10 +182,10 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     if !work {
         qsbr::offline();
         if vm.idle.count() == vm.schedulers.len() {
-            // Whatever comes next is to reach everybody at first.
+            // What comes next must reach all schedulers at first.
             balance::end_oversubscription();
         }
-        // A lone process elsewhere may need help although nobody wakes us: look again soon while others are busy.
+        // A single process on another queue may need help although no thread wakes this one: looks again soon while others are busy.
         let waiting = vm.schedulers.iter().find(|s| helps && s.queue.len_for_others() != 0);
         let taken = waiting.map(|s| s.queue.taken.load(Ordering::Relaxed));
         let ms = if waiting.is_some() { wait_ms.min(if is_active { 1 } else { STUCK_MS }) } else { wait_ms };
@@ -205,7 +207,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         }
         record::event(record::Event::Unpark);
         msacc::sleep(false);
-        // (Who was woken before looks again.)
+        // (A scheduler that was woken before the time was over looks again.)
         is_needed = time::ticks_ms() >= until
             && waiting.is_some_and(|s| s.queue.len_for_others() != 0 && Some(s.queue.taken.load(Ordering::Relaxed)) == taken);
         if is_needed && !is_active {
@@ -222,14 +224,14 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     (is_woken || is_needed, is_woken)
 }
 
-/// Who was woken, if `comes`, works now, or found nothing to do.
+/// The calling scheduler, which was woken if `comes`, works now or found nothing to do.
 pub(super) fn came(vm: &Vm, comes: bool) {
     if comes {
         vm.coming.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// With more schedulers than cores: who was woken comes before the caller runs what it found, so that a burst reaches all soon.
+/// With more schedulers than cores: lets woken schedulers run before the caller runs what it found, so that a burst reaches all soon.
 #[cold]
 pub(super) fn let_others_come(vm: &Vm) {
     for _ in 0..TURNS {
@@ -240,8 +242,8 @@ pub(super) fn let_others_come(vm: &Vm) {
     }
 }
 
-/// A scheduler found work and ran a process of it. Who looks has no core, it may be: so that a burst reaches all soon, here is one.
-/// After how many processes more it does so again.
+/// A scheduler found work and ran a process of it. A scheduler that searches may have no core, so the caller yields its own: a burst
+/// reaches all soon. `left`: for how many more processes the caller does so. Returns the new number.
 #[cold]
 pub(super) fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
     if me.queue.is_empty() {
@@ -255,7 +257,7 @@ pub(super) fn give_way(vm: &Vm, me: &Scheduler, left: u32) -> u32 {
     left - 1
 }
 
-/// Behind how many processes a scheduler gives way that found work.
+/// For how many processes a scheduler that found work yields its core after each.
 pub(super) const GIVES_WAY: u32 = 8;
 
 /// How often a scheduler gives its core away before it runs its first process: each turn may be a slice of the system's.

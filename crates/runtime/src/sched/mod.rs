@@ -5,8 +5,8 @@
 //! at once from a queue of two or more; a single process is left to its owner unless that owner took nothing for a while.
 //! They spin for a short time, then park; a push that makes a queue two long, or a yield with others waiting, wakes one.
 //!
-//! Parking: who found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks. Who
-//! pushes looks at that set afterwards.
+//! Parking: a scheduler that found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks.
+//! A thread that pushes looks at that set afterwards.
 
 mod idling;
 pub mod polling;
@@ -115,7 +115,7 @@ pub(crate) fn new_engine() -> Box<dyn EngineThread> {
 pub(crate) fn set_dirty(is_dirty: bool) {
     DIRTY.set(is_dirty);
 }
-/// Whether a scheduler is left out where one is woken for what any may do.
+/// Leaves a scheduler out (`is_closed`) where one is woken for what any scheduler may do, or takes it in again.
 pub(crate) fn close(index: usize, is_closed: bool) {
     vm().idle.close(index, is_closed);
     vm().schedulers[index].unpark();
@@ -214,7 +214,7 @@ pub fn init(options: Options, engine: Box<dyn Engine>) {
 }
 
 /// How often a scheduler that has work looks whether it is alone. What that saves it in this time is much more than what it costs the
-/// next who comes.
+/// next thread that comes.
 const CLAIM_MS: u64 = 5;
 
 /// Starts all threads. Returns at once; the machine ends by `halt`.
@@ -276,7 +276,7 @@ fn scheduler_loop(index: usize) {
             stop_world::respond();
         }
         rounds = rounds.wrapping_add(1);
-        // Also by who has been at work for long, as the one that makes a burst: who comes may wait for this very core.
+        // Also where this scheduler has been at work for long, as one that makes a burst: a woken scheduler may wait for this core.
         if is_crowd && coming(vm) != 0 && !me.queue.is_empty() {
             std::thread::yield_now();
         }
@@ -360,7 +360,7 @@ fn scheduler_loop(index: usize) {
                     wait = shared::idle::before_sleep(wait);
                 }
                 if wait > 0 && me.queue.is_empty() {
-                    // Who only looks whether somebody needs help does not spin: that slows down those who work.
+                    // A scheduler that only looks whether another needs help does not spin: that slows down those that work.
                     (spin, comes) = park(index, wait);
                     looked_at = me.reductions.load(Ordering::Relaxed);
                 }
@@ -411,7 +411,7 @@ pub fn cancel_receive_timer(p: &mut Process) {
     p.timer.cancel(|| &vm().wheels);
 }
 
-/// Runs `f` on a scheduler after so many milliseconds.
+/// Runs `f` on a scheduler after `ms` milliseconds.
 pub fn after(ms: u64, f: impl FnOnce() + Send + 'static) {
     let wheels = &vm().wheels;
     wheels.set(wheels.reserve(), time::ticks_ms() + ms + 1, Action::Run(Box::new(f)));

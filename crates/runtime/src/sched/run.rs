@@ -10,19 +10,19 @@ use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, shutd
 use heddle_sync::alone;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Does with a process from a queue what is to be done.
+/// Does what a process from a queue was taken for.
 #[inline(always)]
 pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, index: usize) {
     match taken {
         Taken::Run(arrived) => run_process(engine, p, arrived, index),
         Taken::Signals(arrived) => handle_signals(p, arrived),
         Taken::Nothing => {}
-        // SAFETY: it left the process table, and this was the last entry on any run queue: nobody else retires it.
+        // SAFETY: it left the process table, and this was the last entry on any run queue: no other thread retires it.
         Taken::Free => unsafe { qsbr::retire_process(p) },
     }
 }
 
-/// Handles the signals of a process that is not to run now: it goes back among its equals, or its dirty thread keeps it.
+/// Handles the signals of a process that must not run now: it goes back among its equals, or its dirty thread keeps it.
 #[inline(never)]
 pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
     if shared::is_on() {
@@ -42,7 +42,7 @@ pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
     } else {
         let outcome = match after {
             handle::After::Exit => Outcome::Exit,
-            // Who asked for it does not wait until those of its priority get their turn.
+            // The process that asked for it does not wait until those of this priority get their turn.
             _ if long_gc::is_due(local) && !long_gc::is_done_here(local) => Outcome::DirtyCpu,
             _ => Outcome::Yield,
         };
@@ -91,13 +91,13 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, inde
         switched_out(local, outcome);
     }
     switch_out(p, local, outcome);
-    // Others wait and nobody helps: the slice is over, so wake one.
+    // Others wait and no scheduler helps: the slice is over, so wake one.
     if me.queue.len_for_others() > 1 {
         wake_one();
     }
 }
 
-/// Handles what arrived for a process that was taken to be run at this place. What becomes of it, if that is not a slice.
+/// Handles what arrived for a process that was taken to be run at this place. Returns its outcome if it must not run a slice.
 #[inline(always)]
 pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived, place: usize) -> Option<Outcome> {
     if shared::is_on() {
@@ -117,7 +117,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
     }
 }
 
-/// How it ended, and the reductions used.
+/// Runs one slice. Returns how it ended, and the reductions used.
 #[inline(always)]
 pub(crate) fn run_slice(engine: &mut dyn EngineThread, local: &mut Process) -> (Outcome, u64) {
     local.growth.begin_slice();
@@ -128,7 +128,7 @@ pub(crate) fn run_slice(engine: &mut dyn EngineThread, local: &mut Process) -> (
     (out, used)
 }
 
-/// Adds to a figure that only its own thread writes. What it was before.
+/// Adds to a figure that only the calling thread writes. Returns what it was before.
 #[inline(always)]
 pub(super) fn counted(figure: &AtomicU64, more: u64) -> u64 {
     let before = figure.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Where a process goes that has a reason to run, and who is woken for it.
+//! Where a process goes that has a reason to run, and which scheduler is woken for it.
 
 use super::idling::cores;
 use super::{CURRENT, Scheduler, Vm, online, vm};
@@ -38,7 +38,7 @@ fn becomes_runnable(p: ProcRef) {
     }
 }
 
-/// A process that the running one wakes is next, if nobody else could run it sooner: see `worker_cache`.
+/// A process that the running one wakes is next, if no other scheduler could run it sooner: see `worker_cache`.
 #[inline]
 fn wake_partner(p: ProcRef) -> bool {
     let state = p.state.load();
@@ -67,7 +67,7 @@ fn wake_partner(p: ProcRef) -> bool {
     false
 }
 
-/// The same where somebody of this priority waits for an answer.
+/// The same where a process with the priority `asker` waits for an answer.
 pub fn is_woken_for(p: ProcRef, put: QueueAction, asker: Priority) {
     if shared::is_on() {
         shared::remember(&p);
@@ -127,7 +127,7 @@ pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
         push(scheduler, p);
     } else {
         scheduler.queue.bring(p, level);
-        // If its owner is busy, somebody else may come for it.
+        // If its owner is busy, another scheduler may come for it.
         if !wake_scheduler(index) && !bound && !wake_one() {
             wake_inactive();
         }
@@ -146,7 +146,7 @@ fn queue_for(p: ProcRef) -> usize {
     }
 }
 
-/// Something was brought for a scheduler: false if it was not asleep.
+/// Something was brought for a scheduler: wakes it. False if it was not asleep.
 pub(crate) fn wake_scheduler(index: usize) -> bool {
     let woken = vm().idle.wake(index);
     if woken {
@@ -166,28 +166,28 @@ pub(crate) fn wake_all_to_look() {
     others.for_each(|(_, scheduler)| scheduler.unpark());
 }
 
-/// Wakes one active scheduler that is parked, unless somebody is looking for work already. Whether anybody comes.
+/// Wakes one active scheduler that is parked, unless one is looking for work already. True if a scheduler comes.
 #[inline]
 pub(super) fn wake_one() -> bool {
     let vm = vm();
-    // The push comes before the looks at who looks for work and who sleeps.
+    // The push comes before the looks at which schedulers search for work and which sleep.
     barrier::light();
     let looking = vm.spinning.load(Ordering::Relaxed);
     let coming = coming(vm);
     (looking != 0 || coming != 0 || vm.idle.count() != 0) && wake_one_of(vm, looking.max(coming))
 }
 
-/// Who was woken and did not come yet.
+/// Schedulers that were woken and did not come yet.
 #[inline]
 pub(super) fn coming(vm: &Vm) -> usize {
     vm.coming.load(Ordering::Relaxed).max(0) as usize
 }
 
-/// `awake`: so many look for work, or come to do so.
+/// `awake`: how many look for work, or come to do so.
 #[cold]
 fn wake_one_of(vm: &Vm, awake: usize) -> bool {
     if coming(vm) != 0 && vm.idle.count() == 0 && vm.schedulers.len() > cores() {
-        // Nobody sleeps, and some wait for a core: for this one, it may be, which they would get behind the caller's slice.
+        // No scheduler sleeps, and some wait for a core: perhaps for this one, which they would get only after the caller's slice.
         std::thread::yield_now();
         return true;
     }
@@ -197,7 +197,7 @@ fn wake_one_of(vm: &Vm, awake: usize) -> bool {
     wake_another(vm)
 }
 
-/// Wakes one that is parked, whoever looks: with fewer cores than schedulers that one may not run. Whether anybody comes.
+/// Wakes one that is parked, also where another looks: with fewer cores than schedulers that one may not run. True if one was woken.
 #[cold]
 pub(super) fn wake_another(vm: &Vm) -> bool {
     let woken = vm.idle.wake_any(balance::active());
@@ -207,10 +207,10 @@ pub(super) fn wake_another(vm: &Vm) -> bool {
     woken.is_some()
 }
 
-/// So many on a queue for each who looks for work, or was woken to do so, are left to them: who comes finds work, and who makes it
-/// spends its time on that instead of on waking.
+/// Processes on a queue for each scheduler that looks for work or was woken: up to as many are left to those. A scheduler that comes
+/// then finds work, and the one that makes work spends its time on that instead of on waking.
 const ENOUGH: usize = 4;
-/// So many on a queue are more than the active schedulers may be left with.
+/// Length of a queue that is too much for the active schedulers.
 pub(super) const BURST: usize = 8;
 
 /// The active ones have enough to do: one more is, if as many may be.
@@ -222,7 +222,7 @@ pub(super) fn wake_inactive() {
     }
 }
 
-/// Wakes who was taken out of the set of the idle.
+/// Wakes a scheduler that was taken out of the set of the idle.
 pub(super) fn unpark(index: usize) {
     record::event(record::Event::WakeUp(index));
     alone::give_up();
