@@ -7,11 +7,13 @@
 # make models   structures against plain models, OPERATIONS=100000000 each
 # make sequences  sequences of operations, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
 # make differential  random programs, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
+# make install PREFIX=/usr/local   the emulator and its programs in PREFIX/lib/heddle, with links in PREFIX/bin (DESTDIR goes before it)
 # make check  formatting and lints (.ci/run begins with it)
 # make otp    OTP's libraries, where they are or fetched into build/otp
 # make conformance  OTP 27's own test suites, compared case by case with what stock passes (tests/conformance/run --help)
 
 ERL := bin/erl
+PREFIX ?= /usr/local
 JOBS ?= 2
 MODES ?= normal,gc,yield,s64,sequential,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
 BEAMS ?= 1000000
@@ -21,13 +23,16 @@ SECONDS ?= 600
 OPERATIONS ?= 100000000
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test loom bench fuzz models sequences differential check otp conformance same-code
+.PHONY: build demo test loom bench fuzz models sequences differential check otp conformance same-code install
 
 build:
 	cargo build --release
 
 otp:
 	@tools/find-otp
+
+install: build
+	tools/install "$(DESTDIR)$(PREFIX)"
 
 demo: build
 	$(RUN) target/release/heddle run examples/ring.erl
@@ -46,6 +51,7 @@ test: build
 	python3 tests/module-graph.d/test_module_graph.py
 	tests/plain-english
 	python3 tests/plain-english.d/test_plain_english.py
+	$(RUN) tests/install
 	tests/documents
 	python3 tests/documents.d/test_documents.py
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
