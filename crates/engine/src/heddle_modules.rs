@@ -9,7 +9,6 @@ use crate::ctx::FUNC_HEADER_CELLS;
 use crate::native_code;
 use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::exports;
-use heddle_runtime::literal_areas::Literals;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Export, Term};
 use std::sync::atomic::Ordering;
@@ -62,21 +61,5 @@ fn instance(name: Atom) -> Instance {
     }
     // `module_info(exports)` shows the last one first.
     entries.reverse();
-    Instance {
-        name,
-        md5: [0; 16],
-        code: code.into_boxed_slice(),
-        functions,
-        exports: entries,
-        funs: Vec::new(),
-        lines: Vec::new(),
-        file_names: Vec::new(),
-        attributes: Term::NIL,
-        compile_info: Term::NIL,
-        has_on_load: false,
-        on_load: None,
-        literals: Literals::default(),
-        coverage: Default::default(),
-        message_sites: Vec::new(),
-    }
+    Instance { functions, exports: entries, ..Instance::bare(name, code.into_boxed_slice()) }
 }

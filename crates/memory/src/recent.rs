@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 pub const RECENT_BYTES: usize = 64;
 /// Blocks of a batch: two are as large as a part of the second cache.
 const BATCH: usize = 2048;
-/// 64 MiB, beyond which blocks go back to the allocator. What is kept is given back when a thread has nothing to do (`give_back`).
+/// 64 MiB, beyond which blocks go back to the allocator. What is kept is given back when a thread has nothing to do (`purge` of the runtime).
 const BATCHES: usize = 512;
 /// A block is prefetched this many allocations before its turn.
 const AHEAD: usize = 6;

@@ -36,6 +36,29 @@ pub struct Instance {
     pub message_sites: Vec<u32>,
 }
 
+impl Instance {
+    /// A module of these cells without functions, exports and what a beam file says besides.
+    pub fn bare(name: Atom, code: Box<[u64]>) -> Instance {
+        Instance {
+            name,
+            md5: [0; 16],
+            code,
+            functions: Vec::new(),
+            exports: Vec::new(),
+            funs: Vec::new(),
+            lines: Vec::new(),
+            file_names: Vec::new(),
+            attributes: Term::NIL,
+            compile_info: Term::NIL,
+            has_on_load: false,
+            on_load: None,
+            literals: Literals::default(),
+            coverage: Default::default(),
+            message_sites: Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub struct Function {
     /// Offset of the first cell (that of func_info, before the entry).

@@ -209,7 +209,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
         sched::enqueue(shared_part);
     }
     if shared::is_on() && p.heap.is_shared() {
-        // Its arguments were too large to be copied (`shared::outside`), so collections of the shared heap wait for `f`.
+        // Its arguments were too large to be copied (`shared::safe_region`), so collections of the shared heap wait for `f`.
         let result = f();
         reattach(shared_part);
         p.flags &= !FLAG_DETACHED;

@@ -273,7 +273,7 @@ fn for_each_far_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
     f(&mut p.group_leader);
 }
 
-/// The roots of a process whose native is running with memory of its own for new terms (`shared::outside`).
+/// The roots of a process whose native is running with memory of its own for new terms (`shared::safe_region`).
 pub(crate) fn for_each_root_in_safe_region(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
     for_each_stack_root(p, f);
     for_each_far_root(p, f);

@@ -6,7 +6,7 @@ use heddle_term::area::{self, Region, Seen};
 
 impl Process {
     pub fn used_words(&self) -> usize {
-        // Null while a native of it runs with memory of its own (`shared::outside`).
+        // Null while a native of it runs with memory of its own (`shared::safe_region`).
         let top = if self.heap.htop.is_null() { shared::top_of(self) } else { self.heap.htop };
         (top as usize - self.young_start() as usize) / 8
     }

@@ -60,27 +60,15 @@ fn look_up(cell: *const u64) -> Option<Place> {
 mod tests {
     use super::*;
     use crate::code::{Function, Instance, LineEntry};
-    use crate::literal_areas::Literals;
-    use heddle_term::{Atom, Term};
+    use heddle_term::Atom;
     use std::sync::Arc;
 
     fn instance(function: &str, line: u32) -> Arc<Instance> {
         Arc::new(Instance {
-            name: Atom::new("places_test"),
-            md5: [0; 16],
-            code: vec![0; 8].into(),
             functions: vec![Function { start: 0, entry: 4, name: Atom::new(function), arity: 2 }],
-            exports: Vec::new(),
-            funs: Vec::new(),
             lines: vec![LineEntry { offset: 4, file: 0, line }],
             file_names: vec!["places.erl".into()],
-            attributes: Term::NIL,
-            compile_info: Term::NIL,
-            has_on_load: false,
-            on_load: None,
-            literals: Literals::default(),
-            coverage: Default::default(),
-            message_sites: Vec::new(),
+            ..Instance::bare(Atom::new("places_test"), vec![0; 8].into())
         })
     }
 

@@ -132,7 +132,8 @@ pub fn start() -> Result<usize, Refused> {
     let started = std::thread::Builder::new().name(format!("private {}", slot + 1)).stack_size(STACK_BYTES).spawn(move || run(index));
     match started {
         Ok(handle) => {
-            // SAFETY: it is freed after `is_over` was set, by our caller or the process that it gives the place to.
+            // SAFETY: the thread's record is freed only after `end` has set `is_over`. The calling process does that later, or the process that
+            // it places on the thread does.
             let _ = unsafe { &*thread }.thread.set(handle.thread().clone());
             Ok(index)
         }

@@ -82,6 +82,7 @@ impl std::ops::Deref for ProcRef {
 impl ProcRef {
     /// # Safety
     /// `ptr` is a live process block.
+    // SAFETY: the contract above.
     pub unsafe fn from_ptr(ptr: *mut ProcShared) -> ProcRef {
         // SAFETY: by contract not null.
         ProcRef(unsafe { std::ptr::NonNull::new_unchecked(ptr) })
@@ -95,6 +96,7 @@ impl ProcRef {
     /// The caller is the owner according to the contract at the top of this file, and makes no second `&mut`.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
+    // SAFETY: the contract above.
     pub unsafe fn local<'a>(self) -> &'a mut Process {
         // SAFETY: by contract.
         unsafe { &mut *(*self.0.as_ptr()).local.get() }
@@ -196,6 +198,7 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
 
 /// # Safety
 /// No thread can reach the block any more.
+// SAFETY: the contract above.
 pub unsafe fn deallocate(p: ProcRef) {
     // SAFETY: by contract; came from Box::into_raw.
     drop(unsafe { Box::from_raw(p.as_ptr()) });
@@ -465,7 +468,7 @@ pub const FLAG_AT_PORT: u16 = 256;
 
 /// A program asked for a collection of the shared heap.
 pub const FLAG_ASKED: u16 = 512;
-/// Other processes may refer into its block of the shared heap (`shared::own`).
+/// Other processes may refer into its block of the shared heap (`shared::local_collection`).
 pub const FLAG_PUBLISHED: u16 = 1024;
 /// It waits in `hibernate/3`.
 pub const FLAG_HIBERNATES: u16 = 2048;

@@ -219,7 +219,9 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         qsbr::online();
     }
     let is_woken = vm.idle.leave(index);
-    polling::call(ready);
+    if !ready.is_empty() {
+        polling::call(ready);
+    }
     figures::of(index).wake_ups.add(is_woken as u64);
     (is_woken || is_needed, is_woken)
 }

@@ -32,7 +32,7 @@ pub trait Descriptors: Sync {
 static SET: OnceLock<&'static dyn Descriptors> = OnceLock::new();
 /// 1 + the index of the scheduler that waits in the set, or 0.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
-/// Waits and looks that have ended, of all threads.
+/// Waits and looks that have ended, of all threads. Relaxed, all uses: `backup` only asks if the number has changed.
 static LOOKS: AtomicU64 = AtomicU64::new(0);
 /// The poll thread calls `backup` until that clears this.
 static HAS_BACKUP: AtomicBool = AtomicBool::new(false);
@@ -71,6 +71,7 @@ fn ensure_backup() {
 
 /// True if the calling scheduler, which is about to sleep, must wait in the set and call `leave` afterwards.
 pub(super) fn enter(index: usize) -> bool {
+    // SeqCst: pairs with `added` and `backup`, which leave the descriptors to the scheduler that they find here.
     used_set().is_some() && WAITING.compare_exchange(0, index + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
 }
 
@@ -81,6 +82,7 @@ pub(super) fn wait(ms: u64, ready: &mut Vec<Handler>) {
     }
 }
 
+/// The calling scheduler waits in the set no more.
 pub(super) fn leave() {
     LOOKS.fetch_add(1, Ordering::Relaxed);
     // SeqCst: pairs with `backup`, which clears the flag and then looks for a scheduler in the set.
@@ -98,6 +100,7 @@ pub(crate) fn interrupt() {
 /// Calls what is ready now, on a scheduler with work or in search of it. A scheduler that waits in the set does this for all.
 #[inline]
 pub(super) fn look() {
+    // Relaxed: a look too many, or one that waits for the next turn, changes nothing but time.
     if WAITING.load(Ordering::Relaxed) == 0
         && let Some(set) = used_set()
     {

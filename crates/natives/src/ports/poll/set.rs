@@ -22,8 +22,8 @@ pub const ENTRY_BYTES: usize = size_of::<(RawFd, Entry)>();
 const READ: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
 const WRITE: i32 = libc::EPOLLOUT;
 
-/// The events that were asked for.
 impl Entry {
+    /// The events that the handlers wait for.
     fn wanted(&self) -> i32 {
         (if self.read.is_some() { READ } else { 0 }) | (if self.write.is_some() { WRITE } else { 0 })
     }
@@ -38,7 +38,8 @@ pub(super) struct Set {
     /// is taken out): schedulers run the port before they wait again, and need no system call to hear of the next packet.
     is_one_shot: bool,
     entries: Mutex<HashMap<RawFd, Entry>>,
-    /// The length of `entries`.
+    /// The length of `entries`. SeqCst, all uses: a thread that adds a descriptor stores it and then looks whether a scheduler waits or
+    /// the poll thread looks (`polling::added`); `polling::backup` clears its flag and then reads it.
     known: AtomicUsize,
 }
 
