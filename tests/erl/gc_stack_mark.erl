@@ -1,4 +1,4 @@
-%% Minor collections leave out the part of a stack that did not change since the last ones: see crates/runtime/src/stack.rs. Here
+%% Minor collections leave out the part of a stack that did not change since the last ones: see crates/runtime/src/process/stack.rs. Here
 %% they come at all depths, on the way down and back, with frames written between, exceptions past where they left off, and with
 %% every process that may look at the stack doing so.
 -module(gc_stack_mark).

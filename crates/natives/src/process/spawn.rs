@@ -9,7 +9,7 @@ use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::spawn::{self, MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
 use heddle_runtime::trace::token::Token;
 use heddle_runtime::trace::{events, flags, seq, sessions};
-use heddle_runtime::{Package, ProcRef, RefId, private, refs, sched, sizes};
+use heddle_runtime::{Package, ProcRef, RefId, private_threads, refs, sched, sizes};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
@@ -112,12 +112,12 @@ pub fn start_made(
     reference: Option<RefId>,
     make: impl FnOnce(&mut Process) -> Option<ProcRef>,
 ) -> Option<Created> {
-    let thread = if request.private { Some(private::start().ok()?) } else { None };
+    let thread = if request.private { Some(private_threads::start().ok()?) } else { None };
     let child = make(p);
     if let Some(index) = thread {
         match child {
             Some(child) => placement::change(&child, Place::Private(index)),
-            None => private::end(index),
+            None => private_threads::end(index),
         }
     }
     let child = child?;

@@ -13,7 +13,7 @@ use super::causes::{self, wrong};
 use crate::args;
 use crate::process::spawn::scheduler;
 use heddle_runtime::placement;
-use heddle_runtime::private::{self, Refused};
+use heddle_runtime::private_threads::{self, Refused};
 use heddle_runtime::process::place::Place;
 use heddle_runtime::process::{NativeResult, ProcShared, Process, Thrown};
 use heddle_runtime::{ProcRef, proctab, refs, sched, send, zeal};
@@ -78,7 +78,7 @@ fn private(p: &mut Process, a: &[Term]) -> NativeResult {
         return answer;
     }
     let target = target(p, a[0], 1)?;
-    let index = match private::start() {
+    let index = match private_threads::start() {
         Ok(index) => index,
         Err(refused) => {
             let cause = causes::cause(p, 1, if refused == Refused::TooMany { "threads" } else { "thread" });
@@ -89,7 +89,7 @@ fn private(p: &mut Process, a: &[Term]) -> NativeResult {
     change(p, a, &[target], place, move |now| {
         // It has a thread already, or has ended.
         if now != Some(Place::Private(index)) {
-            private::end(index);
+            private_threads::end(index);
         }
     })
 }
@@ -239,7 +239,7 @@ pub fn place(heap: &mut Heap, p: &ProcShared) -> Term {
         Place::Anywhere => ("any", None),
         Place::Next(index) => ("next", Some(index + 1)),
         Place::Pinned(index) => ("pinned", Some(index + 1)),
-        Place::Private(index) => ("private", Some(private::id(index))),
+        Place::Private(index) => ("private", Some(private_threads::id(index))),
     };
     let kind = Atom::new(kind).into();
     let place = number.map_or(kind, |number| heap.tuple(&[kind, small(number)]));

@@ -1,6 +1,6 @@
 //! The process dictionary against a list of pairs: around the size from which on it has an index, with hashes that collide.
 
-use crate::dictionary::Dictionary;
+use crate::process::dictionary::Dictionary;
 use heddle_model::{Random, Subject, run};
 use heddle_term::hash::narrow;
 use heddle_term::{Heap, Term};

@@ -1,8 +1,8 @@
 //! The queue of messages with its save position and receive markers, against a vector.
 
-use crate::inner_queue::InnerQueue;
-use crate::package::Package;
 use crate::signal::Signal;
+use crate::signal::inner_queue::InnerQueue;
+use crate::signal::package::Package;
 use heddle_model::{Random, Subject, run};
 use heddle_term::{Heap, Term};
 

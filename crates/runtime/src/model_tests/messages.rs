@@ -3,13 +3,16 @@
 //! Thresholds: 4 and 256 words, 8 markers.
 
 use super::processes::make;
-use crate::gc::{self, Kind};
-use crate::handle::{self, After};
-use crate::messages::Timed;
-use crate::package::Package;
+use crate::base::qsbr;
+use crate::heap::literals;
+use crate::heap::private::gc::{self, Kind};
+use crate::heap::private::verify;
+use crate::lifecycle::handle::{self, After};
+use crate::observe::messages::Timed;
 use crate::process::{self, Process};
 use crate::signal::Signal;
-use crate::{literals, qsbr, small, verify};
+use crate::signal::package::Package;
+use crate::signal::small;
 use heddle_model::{Random, Subject, run};
 use heddle_term::bits::BitsView;
 use heddle_term::{Heap, Term};

@@ -1,6 +1,6 @@
 //! Registered names against a map.
 
-use crate::names;
+use crate::process::names;
 use heddle_model::{Random, Subject, run};
 use heddle_term::{Atom, Term};
 use std::collections::BTreeMap;

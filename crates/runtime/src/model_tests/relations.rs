@@ -2,14 +2,16 @@
 //! documents promise: see `Relations::quiesce`. Thresholds: none in the structure (hash maps); the numbers are of relations of one process.
 
 use super::processes::make;
-use crate::exit;
-use crate::handle::{self, After};
-use crate::links::{AliasMode, MonitorKind};
-use crate::package::Package;
+use crate::base::refs::RefId;
+use crate::base::{qsbr, refs};
+use crate::lifecycle::exit;
+use crate::lifecycle::handle::{self, After};
+use crate::process::links::{AliasMode, MonitorKind};
+use crate::process::proctab;
 use crate::process::{ProcRef, Process};
-use crate::refs::RefId;
+use crate::signal::package::Package;
+use crate::signal::send;
 use crate::signal::{Body, Signal};
-use crate::{proctab, qsbr, refs, send};
 use heddle_model::{Random, Subject, run};
 use heddle_term::{Atom, Term, am};
 use std::cell::RefCell;

@@ -2,12 +2,12 @@
 //! Thresholds: a ring's buffer has 64 entries at first and doubles; 64 are taken at once.
 
 use super::processes::make;
-use crate::level::{CLASS_LEVELS, LEVELS, Level, Priority};
-use crate::placement;
+use crate::base::level::{CLASS_LEVELS, LEVELS, Level, Priority};
+use crate::base::qsbr;
 use crate::process::ProcRef;
 use crate::process::place::{MAX_SCHEDULERS, Place};
-use crate::qsbr;
-use crate::run_queue::{Next, RunQueue};
+use crate::sched::placement;
+use crate::sched::run_queue::{Next, RunQueue};
 use heddle_model::{Random, Subject, run};
 use std::collections::VecDeque;
 

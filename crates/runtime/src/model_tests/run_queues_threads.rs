@@ -1,11 +1,11 @@
 //! Run queues of several threads: nothing may be lost or doubled.
 
 use super::processes::make;
-use crate::level::{Level, Priority};
+use crate::base::level::{Level, Priority};
+use crate::base::qsbr;
 use crate::process::ProcRef;
 use crate::process::place::MAX_SCHEDULERS;
-use crate::qsbr;
-use crate::run_queue::{Next, RunQueue};
+use crate::sched::run_queue::{Next, RunQueue};
 use heddle_model::Random;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -6,17 +6,23 @@
 //!   thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
 //! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
 
+pub mod dictionary;
 pub mod due;
 pub mod growth;
 pub mod identity;
+pub mod links;
+pub mod names;
 pub mod place;
+pub mod proctab;
+pub mod stack;
 pub mod stack_mark;
+pub mod state;
 
-use crate::inner_queue::InnerQueue;
-use crate::level::{Level, Priority};
-use crate::links::Relations;
-use crate::registers::Registers;
-use crate::state::ProcState;
+use crate::base::level::{Level, Priority};
+use crate::base::registers::Registers;
+use crate::process::links::Relations;
+use crate::process::state::ProcState;
+use crate::signal::inner_queue::InnerQueue;
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
@@ -439,7 +445,7 @@ pub struct Process {
     // --- identity and relations ---
     pub group_leader: Term,
     pub parent: u64,
-    pub dictionary: crate::dictionary::Dictionary,
+    pub dictionary: crate::process::dictionary::Dictionary,
     pub relations: Relations,
     /// All reductions so far, without the running slice.
     pub reductions: u64,
@@ -595,7 +601,7 @@ impl Process {
         Thrown::Trap
     }
     pub fn trap_to(&mut self, module: Atom, function: Atom, args: &[Term]) -> Thrown {
-        let export = crate::exports::get(Mfa { module, function, arity: args.len() as u8 });
+        let export = crate::code::exports::get(Mfa { module, function, arity: args.len() as u8 });
         self.trap(export, args)
     }
     /// The native's result is the message `{reference, result}` that answers a signal of this native. No message in the queue can

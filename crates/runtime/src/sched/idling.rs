@@ -3,8 +3,11 @@
 use super::run::counted;
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
 use super::{Scheduler, Vm, online, polling, share, vm};
-use crate::run_queue::Next;
-use crate::{balance, dirty, figures, msacc, placement, purge, qsbr, record, stop_world, system_profile, time};
+use crate::base::{qsbr, time};
+use crate::observe::{figures, msacc, record};
+use crate::sched::run_queue::Next;
+use crate::sched::{balance, dirty, placement, purge, stop_world};
+use crate::trace::system_profile;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
@@ -134,7 +137,7 @@ const LONELY: Duration = Duration::from_micros(30);
 
 pub(super) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(crate::affinity::processors)
+    *CORES.get_or_init(crate::base::affinity::processors)
 }
 
 fn take_from(index: usize, victim: usize) -> Option<Next> {

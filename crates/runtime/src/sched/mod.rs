@@ -8,20 +8,32 @@
 //! Parking: a scheduler that found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks.
 //! A thread that pushes looks at that set afterwards.
 
+pub mod balance;
+pub mod blocking;
+pub mod dirty;
 mod idling;
+pub mod placement;
 pub mod polling;
+pub mod private_threads;
+pub(crate) mod purge;
 mod run;
+pub mod run_queue;
+pub mod stop_world;
 mod waking;
+pub mod worker_cache;
 
-use crate::balance::{self, Check, Share};
-use crate::dirty::DirtyQueue;
-use crate::msacc::{self, State};
-use crate::parker::Parker;
+use self::balance::{Check, Share};
+use crate::base::parker::Parker;
+use crate::base::{qsbr, time, zeal};
+use crate::heap::shared;
+use crate::observe::msacc::{self, State};
+use crate::observe::{figures, wall_time};
+use crate::process::proctab;
 use crate::process::{Outcome, ProcRef, Process};
-use crate::run_queue::{Next, RunQueue};
+use crate::sched::dirty::DirtyQueue;
+use crate::sched::run_queue::{Next, RunQueue};
 use crate::timer::{self, Action, Wheels};
 use crate::watch::AtWork;
-use crate::{blocking, dirty, figures, placement, private, proctab, qsbr, shared, stop_world, time, wall_time, zeal};
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
 use idling::{GIVES_WAY, came, cores, find_work, give_way, let_others_come, park};
@@ -142,7 +154,7 @@ pub fn on_dirty_thread() -> bool {
 /// 1-based, as `system_info(scheduler_id)`; private threads come after all others.
 pub fn current_id() -> usize {
     let id = CURRENT.get();
-    if id == usize::MAX { private::current_id().unwrap_or(1) } else { id + 1 }
+    if id == usize::MAX { private_threads::current_id().unwrap_or(1) } else { id + 1 }
 }
 pub fn count() -> usize {
     VM.get().map_or(0, |vm| vm.schedulers.len())
@@ -166,10 +178,10 @@ pub fn dirty_queue_lengths() -> [usize; 2] {
     [0, 1].map(|kind| vm().dirty[kind].count())
 }
 pub fn context_switches() -> u64 {
-    private::switches() + vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum::<u64>()
+    private_threads::switches() + vm().schedulers.iter().map(|s| s.switches.load(Ordering::Relaxed)).sum::<u64>()
 }
 pub fn total_reductions() -> u64 {
-    private::reductions() + vm().schedulers.iter().map(|s| s.reductions.load(Ordering::Relaxed)).sum::<u64>()
+    private_threads::reductions() + vm().schedulers.iter().map(|s| s.reductions.load(Ordering::Relaxed)).sum::<u64>()
 }
 /// Context switches, reductions and stolen processes of one scheduler.
 pub fn counts(index: usize) -> [u64; 3] {
@@ -250,7 +262,7 @@ fn fatal_thread(error: &std::io::Error) -> ! {
 
 fn scheduler_loop(index: usize) {
     CURRENT.set(index);
-    crate::affinity::begins(index);
+    crate::base::affinity::begins(index);
     figures::register(index);
     msacc::register("scheduler", index + 1);
     msacc::sleep(false);
@@ -429,9 +441,9 @@ pub(crate) fn at_work(index: usize) -> Option<AtWork> {
 
 /// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.
 pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
-    let here = VM.get()?.schedulers.get(CURRENT.get()).map(|me| &me.current).or_else(private::current)?;
+    let here = VM.get()?.schedulers.get(CURRENT.get()).map(|me| &me.current).or_else(private_threads::current)?;
     let pid = here.load(Ordering::Relaxed).checked_sub(1)?;
-    let p = crate::proctab::lookup(pid)?;
+    let p = crate::process::proctab::lookup(pid)?;
     // SAFETY: it runs on this thread, which therefore owns it.
     Some((pid, unsafe { p.local() }.initial_call))
 }

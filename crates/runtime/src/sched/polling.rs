@@ -8,8 +8,8 @@
 
 use super::vm;
 use super::waking::wake_another;
-use crate::msacc::{self, State};
-use crate::qsbr;
+use crate::base::qsbr;
+use crate::observe::msacc::{self, State};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 

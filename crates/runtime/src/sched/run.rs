@@ -2,11 +2,16 @@
 
 use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
 use super::{EngineThread, vm};
-use crate::inbox::Arrived;
+use crate::base::{qsbr, shutdown, time};
+use crate::heap::private::long_gc;
+use crate::heap::{huge_pages, shared};
+use crate::lifecycle::handle;
+use crate::process::state::{QueueAction, Taken};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
-use crate::state::{QueueAction, Taken};
+use crate::sched::{balance, placement};
+use crate::signal::inbox::Arrived;
 use crate::trace::{events, flags, meters};
-use crate::{balance, handle, huge_pages, long_gc, placement, qsbr, shared, shutdown, system_monitor, system_profile, time};
+use crate::trace::{system_monitor, system_profile};
 use heddle_sync::alone;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +38,7 @@ pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
     let after = handle::receive(local, arrived);
     if p.state.load().is_dirty() {
         if after == handle::After::Exit {
-            crate::exit::depart(local);
+            crate::lifecycle::exit::depart(local);
         }
         p.begin_handling();
         if p.state.stop_helping() == QueueAction::Enqueue {
@@ -121,7 +126,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
 #[inline(always)]
 pub(crate) fn run_slice(engine: &mut dyn EngineThread, local: &mut Process) -> (Outcome, u64) {
     local.growth.begin_slice();
-    let slice = crate::zeal::slice();
+    let slice = crate::base::zeal::slice();
     let (out, left) = if system_monitor::watches_slices() { run_watched(engine, local, slice) } else { engine.run(local, slice) };
     let used = (slice - left).max(0) as u64;
     local.reductions += used;
@@ -180,7 +185,7 @@ pub(crate) fn switch_out(p: ProcRef, local: &mut Process, outcome: Outcome) {
             if system_profile::on(system_profile::PROCESSES) {
                 system_profile::ended(p);
             }
-            crate::exit::finish(local)
+            crate::lifecycle::exit::finish(local)
         }
         Outcome::DirtyCpu | Outcome::DirtyIo => {
             local.flags |= FLAG_DETACHED;

@@ -2,11 +2,14 @@
 
 use super::idling::cores;
 use super::{CURRENT, Scheduler, Vm, online, vm};
-use crate::level::{Level, Priority};
+use crate::base::level::{Level, Priority};
+use crate::heap::shared;
+use crate::observe::record;
 use crate::process::ProcRef;
-use crate::state::QueueAction;
-use crate::worker_cache::{self, Woken};
-use crate::{balance, placement, private, record, shared, system_profile};
+use crate::process::state::QueueAction;
+use crate::sched::worker_cache::{self, Woken};
+use crate::sched::{balance, placement, private_threads};
+use crate::trace::system_profile;
 use heddle_sync::{alone, barrier};
 use std::sync::atomic::Ordering;
 
@@ -111,7 +114,7 @@ pub(super) fn push(me: &Scheduler, p: ProcRef) {
 /// The same, on that of scheduler `index`.
 pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
     if index >= crate::process::place::MAX_SCHEDULERS {
-        return private::bring(index, p);
+        return private_threads::bring(index, p);
     }
     let bound = placement::home(&p) == Some(index);
     let index = if bound { index } else { placement::instead_of(index) };

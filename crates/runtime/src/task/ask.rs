@@ -2,8 +2,10 @@
 
 use super::context::Context;
 use super::{Next, Task, call, try_now};
+use crate::Package;
+use crate::process::proctab;
 use crate::process::{NativeResult, Process, Thrown};
-use crate::{Package, proctab, send};
+use crate::signal::send;
 use heddle_term::Term;
 
 /// Runs `f` in the task with the identity `to`, after everything that the caller sent it before. The result is the term that `f` returns,

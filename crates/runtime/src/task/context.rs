@@ -4,13 +4,18 @@ use super::guard::vm;
 use super::poll::{self, Interest};
 use super::run::{self, Running};
 use super::value::{Builder, Owned, Pid, Value};
-use crate::level::Level;
-use crate::links::{AliasMode, MonitorKind, Relations};
+use crate::base::level::Level;
+use crate::base::refs;
+use crate::base::refs::RefId;
+use crate::heap::shared;
+use crate::lifecycle::exit;
 use crate::process::Process;
-use crate::refs::RefId;
-use crate::send::{self, Sent};
+use crate::process::links::{AliasMode, MonitorKind, Relations};
+use crate::process::names;
+use crate::sched::private_threads;
+use crate::signal::send::{self, Sent};
 use crate::trace::{events, flags};
-use crate::{Package, exit, names, private, refs, sched, shared};
+use crate::{Package, sched};
 use heddle_term::{Atom, Heap, Term};
 use std::io;
 use std::os::fd::RawFd;
@@ -110,7 +115,7 @@ impl<'a> Context<'a> {
     /// all threads, such as freeing retired memory, does not wait for this one meanwhile.
     pub fn blocking<R>(&mut self, f: impl FnOnce() -> R) -> R {
         // The runtime's code must not be unwound, so the panic is caught here and resumed in the call-back.
-        let result = private::out_of_sight(|| catch_unwind(AssertUnwindSafe(f)));
+        let result = private_threads::out_of_sight(|| catch_unwind(AssertUnwindSafe(f)));
         result.unwrap_or_else(|payload| resume_unwind(payload))
     }
     pub fn level(&self) -> Level {

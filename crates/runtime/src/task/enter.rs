@@ -4,10 +4,12 @@ use super::context::Context;
 use super::run::{Running, fails};
 use super::value::Value;
 use super::{Next, Task};
-use crate::handle::{self, After};
+use crate::heap::private::long_gc;
+use crate::heap::shared::{self, safepoint};
+use crate::lifecycle::handle::{self, After};
+use crate::observe::msacc;
 use crate::process::{FLAG_ENDS, Outcome, ProcRef, Process};
-use crate::shared::{self, safepoint};
-use crate::{long_gc, msacc, sched};
+use crate::sched;
 use heddle_term::Term;
 use std::any::Any;
 

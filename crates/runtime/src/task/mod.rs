@@ -46,7 +46,7 @@ pub use run::{Running, info, is_waiting, slice, terminate};
 pub use start::{Failure, create, mfa, start_port};
 pub use value::{Builder, Owned, Pid, Value};
 
-use crate::level::{LEVELS, Level};
+use crate::base::level::{LEVELS, Level};
 use heddle_term::Atom;
 use std::os::fd::RawFd;
 use std::sync::{PoisonError, RwLock};

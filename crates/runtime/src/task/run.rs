@@ -8,12 +8,16 @@ use super::guard::call_back;
 use super::poll::{self, Interest};
 use super::value::{Builder, Owned, Value};
 use super::{Definition, Event, Next, Task};
-use crate::handle::{self, After};
+use crate::heap::shared;
+use crate::lifecycle::exit;
+use crate::lifecycle::handle::{self, After};
 use crate::process::{Class, FLAG_ENDS, FLAG_TASK, Outcome, Process};
+use crate::sched::private_threads;
 use crate::signal::{Body, Signal};
 use crate::timer::Phase;
+use crate::trace::system_monitor;
 use crate::trace::{events, flags, seq};
-use crate::{Package, exit, private, sched, shared, system_monitor};
+use crate::{Package, sched};
 use heddle_term::Atom;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
@@ -138,7 +142,7 @@ impl Running {
             // While a call-back on a private thread blocks, the shared heap may be collected, and the message that it has is not a root any
             // more.
             let is_bare = matches!(&signal.body, Body::Message { data, .. } if data.is_bare());
-            let may_move = shared::is_on() && is_bare && private::current().is_some();
+            let may_move = shared::is_on() && is_bare && private_threads::current().is_some();
             let kept = may_move.then(|| Package::new(term));
             // The message is in the signal's memory, in that of `kept`, or in the process' heap:
             // SAFETY: nothing there moves or is freed before the call-back has returned.

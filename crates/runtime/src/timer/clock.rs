@@ -7,7 +7,7 @@ thread_local! {
 }
 
 pub fn ticks_ms() -> u64 {
-    NOW_MS.get().unwrap_or_else(crate::time::ticks_ms)
+    NOW_MS.get().unwrap_or_else(crate::base::time::ticks_ms)
 }
 
 /// From now on it is `now` for the calling thread.

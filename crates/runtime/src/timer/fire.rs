@@ -1,9 +1,10 @@
 //! Fires timers whose time has come.
 
 use super::{Action, Handle, Wheels};
-use crate::msacc::{self, State};
+use crate::observe::msacc::{self, State};
+use crate::process::{names, proctab};
+use crate::signal::send;
 use crate::signal::{Body, Signal};
-use crate::{names, proctab, send};
 
 /// Maximum number of timers fired at a time, so that the processes of this scheduler do not wait for long (guessed: a millisecond or so).
 const AT_ONCE: usize = 5000;

@@ -5,7 +5,7 @@
 //! reference is new. A reference that was made up, or whose timer is over, names nothing.
 
 use super::slab::{NODES, OUTSIDE};
-use crate::refs::{OF_TIMER, RefId};
+use crate::base::refs::{OF_TIMER, RefId};
 use heddle_sync::claim::GENERATIONS;
 use std::num::NonZeroU64;
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn references_of_other_things_name_no_timer() {
         assert_eq!(Handle::of(RefId(0, OF_TIMER)), None);
-        assert_eq!(Handle::of(crate::refs::fresh()), None);
+        assert_eq!(Handle::of(crate::base::refs::fresh()), None);
         assert_eq!(Handle::of(RefId(1 << 20, OF_TIMER)), None);
     }
 }

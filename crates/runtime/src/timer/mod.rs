@@ -21,11 +21,13 @@ mod receive;
 mod slab;
 #[cfg(test)]
 mod tests;
+pub mod time_offset;
+pub mod timer_refs;
 mod wheel;
 
-use crate::package::Package;
 #[cfg(not(test))]
-use crate::time::ticks_ms;
+use crate::base::time::ticks_ms;
+use crate::signal::package::Package;
 #[cfg(test)]
 use clock::ticks_ms;
 pub use handle::Handle;

@@ -5,7 +5,7 @@
 //! `place` belong to the owner of the wheel alone, whichever thread took the claim: the owner frees the node.
 
 use super::{Action, Handle, known};
-use crate::package::Package;
+use crate::signal::package::Package;
 use heddle_sync::claim::Claim;
 use heddle_term::Term;
 use std::cell::{Cell, UnsafeCell};

@@ -157,7 +157,7 @@ impl ReceiveTimer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::ticks_ms;
+    use crate::base::time::ticks_ms;
     use crate::timer::Action;
 
     /// The timer that fires within `limit_ms`, and its process.

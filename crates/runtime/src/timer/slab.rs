@@ -6,8 +6,8 @@
 //! generations that were not there before, so an old reference does not find a new timer.
 
 use super::node::{Node, NodeRef};
-use crate::locks::Class;
-use crate::{qsbr, refs};
+use crate::base::{qsbr, refs};
+use crate::observe::locks::Class;
 use heddle_sync::stack::Stack;
 use std::cell::Cell;
 use std::ptr::{null, null_mut};

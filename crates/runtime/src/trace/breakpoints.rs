@@ -5,6 +5,8 @@
 //! the export: its entry is a trampoline, cells with an operation of tracing that continues at the function. A cell is written with one
 //! aligned store while other threads run it, and a thread runs the old or the new operation, whichever it read.
 
+use crate::base::qsbr;
+use crate::code::exports;
 use crate::code::{self, Instance};
 use crate::process::Process;
 use crate::trace::cells::{CELLS, Kind};
@@ -14,7 +16,6 @@ use crate::trace::request::{CallChange, Counting, Request};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
 use crate::trace::{emit, entries, flags, meters, tracees};
-use crate::{exports, qsbr};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, Term};
 use std::collections::HashMap;

@@ -1,9 +1,11 @@
 //! Trace messages: `{trace, Tracee, Tag, ...}`, or `trace_ts` with a time at the end.
 
-use crate::package::Package;
-use crate::send::{PORTS, message_to_pid};
+use crate::base::time;
+use crate::process::proctab;
+use crate::sched;
+use crate::signal::package::Package;
+use crate::signal::send::{PORTS, message_to_pid};
 use crate::trace::{Traced, flags, tracees};
-use crate::{proctab, sched, time};
 use heddle_term::{Atom, Heap, Term, etf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -78,7 +80,7 @@ pub fn timestamp(heap: &mut Heap, how: u32) -> Term {
     }
     let ns = heap.integer(time::monotonic_ns());
     if how & flags::STRICT_MONOTONIC != 0 {
-        let unique = heap.integer(crate::refs::unique_monotonic() as i64);
+        let unique = heap.integer(crate::base::refs::unique_monotonic() as i64);
         return heap.tuple(&[ns, unique]);
     }
     ns

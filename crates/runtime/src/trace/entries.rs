@@ -3,7 +3,7 @@
 //! A hash table with open addressing. Its caller serialises the writers. What they remove is freed when no reader can have it any more,
 //! which is when every scheduler has finished the slice that it was in (`qsbr`).
 
-use crate::qsbr;
+use crate::base::qsbr;
 use crate::trace::breakpoints::Breakpoint;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

@@ -95,7 +95,7 @@ pub fn receive(p: &mut Process, from: Term, message: Term) {
     let from = if from.is_none() { Atom::new("undefined").into() } else { from };
     for t in receivers(p.shared(), flags::RECEIVE) {
         let which = t.session.settings.lock().unwrap().receive.clone();
-        if let Some(extra) = judge(p, &t, which, &[crate::send::node_name().into(), from, message]) {
+        if let Some(extra) = judge(p, &t, which, &[crate::signal::send::node_name().into(), from, message]) {
             emit::emit(me, &t, &[Atom::new("receive").into(), message], extra.as_ref().map(|e| e.term()));
         }
     }

@@ -4,9 +4,10 @@
 //! function, arity, session and tracer (`true`: the process' tracer at the time of the return).
 
 use crate::process::Process;
+use crate::process::stack;
 use crate::trace::cells::{Kind, WORDS, kind};
 use crate::trace::{Traced, emit, flags, meters, sessions, tracees};
-use crate::{Package, code, stack};
+use crate::{Package, code};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term};
 use std::sync::atomic::Ordering;
@@ -106,5 +107,5 @@ pub fn return_to(p: &mut Process, session: Term, to: *const u64) {
 
 /// A message for `p` itself, as `trace_delivered` sends it.
 pub fn tell_self(p: &mut Process, message: Package) {
-    crate::send::message_to_pid(p.pid(), message);
+    crate::signal::send::message_to_pid(p.pid(), message);
 }

@@ -3,10 +3,11 @@
 //! A process is in one metered function at a time, per session and meter: the one called last. Calling another stops its clock, and the
 //! return through a frame on the stack starts it again. All of this is stored in the process; only the sums are shared.
 
+use crate::base::time;
+use crate::heap::shared;
 use crate::process::Process;
 use crate::trace::meter::{Current, Meter, What};
 use crate::trace::{events, flags};
-use crate::{shared, time};
 use heddle_term::code_cell::Mfa;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -21,6 +21,8 @@ pub mod request;
 pub mod seq;
 pub mod sessions;
 pub mod spec;
+pub mod system_monitor;
+pub mod system_profile;
 pub mod token;
 pub mod tracees;
 

@@ -2,7 +2,7 @@
 
 use super::breakpoints::Breakpoint;
 use super::entries;
-use crate::qsbr;
+use crate::base::qsbr;
 use heddle_model::{Random, Subject, run};
 use std::collections::BTreeSet;
 

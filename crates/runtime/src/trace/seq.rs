@@ -3,8 +3,8 @@
 //! A process that has a token has a flag beside those of ordinary tracing (`flags::TOKEN`), so sending and receiving without a token test
 //! nothing more than before.
 
-use crate::package::Package;
 use crate::process::{ProcShared, Process};
+use crate::signal::package::Package;
 use crate::trace::token::{SeqState, Token};
 use crate::trace::{emit, events, flags};
 use heddle_term::{Atom, Heap, Term, am};
@@ -191,7 +191,7 @@ pub fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Token>> {
     let token = token(p)?;
     let mut heap = Heap::new();
     let message = heap.tuple(&[am::EXIT_UPPER.into(), p.pid_term(), reason]);
-    let receiver = if to.is_local_pid() { crate::proctab::lookup(to.payload()) } else { None };
+    let receiver = if to.is_local_pid() { crate::process::proctab::lookup(to.payload()) } else { None };
     // What a sensitive process receives is not reported.
     if receiver.is_some_and(|to| !events::on(&to, flags::SENSITIVE)) && tracer() != Some(to) {
         tell(token, SEND, to, message, None);

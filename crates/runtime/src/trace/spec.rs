@@ -1,7 +1,7 @@
 //! Match specifications as the trace code sees them: compiled and run by the crate that implements them.
 
-use crate::package::Package;
 use crate::process::Process;
+use crate::signal::package::Package;
 use crate::trace::Session;
 use heddle_term::Term;
 use std::any::Any;

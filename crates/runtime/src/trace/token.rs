@@ -1,6 +1,6 @@
 //! The token of sequential tracing, and what a process stores of it: see `seq`.
 
-use crate::package::Package;
+use crate::signal::package::Package;
 use heddle_term::{Heap, Term};
 
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! The traced processes: for each process and session its flags and tracer.
 
 use crate::process::ProcShared;
-use crate::proctab;
+use crate::process::proctab;
 use crate::trace::flags;
 use crate::trace::sessions::{self, Session};
 use heddle_term::Term;

@@ -17,7 +17,11 @@ mod place;
 mod progress;
 mod snapshot;
 
-use crate::{blocking, dirty, sched, stop_world, system_monitor};
+use crate::sched::{blocking, dirty, stop_world};
+
+use crate::sched;
+
+use crate::trace::system_monitor;
 use place::Place;
 use progress::Progress;
 pub use snapshot::Snapshot;

@@ -3,8 +3,11 @@
 //! Compiled code keeps its code pointer in a register of the processor. A call of a native saves it in the process. So what is found there
 //! is the native that was called last, or else the place where the slice began.
 
+use crate::base::qsbr;
+use crate::code;
+use crate::code::exports;
 use crate::process::ProcRef;
-use crate::{code, exports, proctab, qsbr};
+use crate::process::proctab;
 use heddle_term::code_cell::Mfa;
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::text::display::to_string;

@@ -2,8 +2,8 @@
 //! turn, and moves the clock. Thresholds: a chunk of 512 nodes, the levels of the wheel (256 slots each), the next look at the clock.
 
 use super::distance;
-use crate::package::Package;
-use crate::qsbr;
+use crate::base::qsbr;
+use crate::signal::package::Package;
 use crate::timer::{Action, Handle, MINE, Phase, ReceiveTimer, Wheels, clock, receive};
 use heddle_model::{Picker, Random, Subject, run};
 use heddle_term::Term;

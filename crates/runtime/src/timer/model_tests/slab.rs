@@ -1,6 +1,6 @@
 //! The slab against a set of the nodes that are taken. Thresholds: a chunk has 512 nodes; one empty chunk stays, others are freed.
 
-use crate::qsbr;
+use crate::base::qsbr;
 use crate::timer::node::Node;
 use crate::timer::slab::{CHUNK_NODES, Directory, Slab};
 use heddle_model::{Random, Subject, run};

@@ -1,0 +1,13 @@
+//! What everything else stands on: time, levels, references, test modes, reclamation.
+
+pub mod affinity;
+pub mod cycles;
+pub mod level;
+pub(crate) mod parker;
+pub mod qsbr;
+pub mod refs;
+pub mod registers;
+pub mod shutdown;
+pub mod sizes;
+pub mod time;
+pub mod zeal;

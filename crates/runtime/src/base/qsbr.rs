@@ -1,0 +1,506 @@
+//! Quiescent-state reclamation: memory that other threads may still look at is freed once every managed thread has passed a point
+//! where it holds no borrowed pointer. Lookups write nothing shared.
+//!
+//! Each managed thread owns a slot with the global epoch it last saw, or OFFLINE while it sleeps or does not look at shared
+//! structures. In sequential mode (`heddle_sync::sequential`) a thread has the turn as long as it is online. `retire` stamps
+//! garbage with the epoch after the current one; it is freed when all online slots have reached that epoch.
+//!
+//! A thread frees what it retired itself, at its quiescent states. A thread that is about to sleep, or has no quiescent states,
+//! must not keep garbage meanwhile: it tidies up (`tidy`) and wakes up soon for what others may still look at, or leaves that to
+//! other threads (`Guard`).
+
+use crate::heap::shared;
+use crate::process::{self, ProcRef};
+use heddle_sync::alone;
+use heddle_sync::barrier;
+use heddle_sync::sequential;
+use heddle_sync::thread_slot::{self, Slot};
+use heddle_sync::word::Word;
+use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::time::Duration;
+
+const OFFLINE: u64 = u64::MAX;
+
+#[repr(align(128))]
+struct Seen {
+    /// The global epoch that the thread last saw, or OFFLINE.
+    epoch: AtomicU64,
+    /// The epoch of the oldest garbage that the thread keeps, or NONE. Written by the thread alone; `is_freed` reads it.
+    oldest: AtomicU64,
+}
+
+const NONE: u64 = u64::MAX;
+
+static EPOCH: AtomicU64 = AtomicU64::new(1);
+static SLOT: [Seen; thread_slot::MAX] = [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MAX];
+
+/// Not needed in sequential mode: turns are ordered anyway.
+#[inline(always)]
+fn full_fence() {
+    if !sequential::is_on() {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// The garbage, with the epoch that all threads must have seen.
+type Garbage = (u64, Unlinked);
+
+enum Unlinked {
+    /// Most of what is retired: it needs no box.
+    Process(ProcRef),
+    Other(Box<dyn FnOnce() + Send>),
+}
+
+impl Unlinked {
+    fn free(self) {
+        match self {
+            // SAFETY: by the contract of `retire_process`, and no thread can hold a pointer to it any more.
+            Unlinked::Process(p) => unsafe { process::deallocate(p) },
+            Unlinked::Other(free) => free(),
+        }
+    }
+}
+
+/// Garbage of threads that ended or left it to others. Every thread that collects also frees some of it.
+static ORPHANS: Mutex<Vec<Garbage>> = Mutex::new(Vec::new());
+static ANY_ORPHANS: AtomicBool = AtomicBool::new(false);
+/// The number of threads that are freeing orphans, outside the lock.
+static FREEING_ORPHANS: AtomicUsize = AtomicUsize::new(0);
+
+struct Local {
+    slot: Slot,
+    depth: Cell<u32>,
+    garbage: RefCell<std::collections::VecDeque<Garbage>>,
+    /// True while garbage is being freed. It is out of the queue then, and still counts as kept.
+    is_freeing: Cell<bool>,
+}
+
+/// Entries that a thread always has room for.
+const FEW: usize = 64;
+
+impl Local {
+    fn has_garbage(&self) -> bool {
+        !self.garbage.borrow().is_empty()
+    }
+
+    /// Takes the oldest garbage that may be freed, as every online thread was quiescent in `lowest`.
+    fn ready(&self, lowest: u64) -> Option<Unlinked> {
+        // Nothing stays borrowed, because freeing it may retire more.
+        let (_, unlinked) = self.garbage.borrow_mut().pop_front_if(|(epoch, _)| *epoch <= lowest)?;
+        Some(unlinked)
+    }
+
+    #[cold]
+    fn leave_to_others(&self) {
+        let mut orphans = ORPHANS.lock().unwrap();
+        orphans.extend(self.garbage.borrow_mut().drain(..));
+        // Relaxed: the orphans themselves are read under the lock.
+        ANY_ORPHANS.store(true, Ordering::Relaxed);
+        self.publish_oldest();
+    }
+
+    /// Release: a thread that sees that nothing older is left also sees that it is freed, or among the orphans.
+    fn publish_oldest(&self) {
+        let oldest = self.garbage.borrow().front().map_or(NONE, |(epoch, _)| *epoch);
+        SLOT[self.slot.index()].oldest.store(oldest, Ordering::Release);
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        SLOT[self.slot.index()].epoch.store(OFFLINE, Ordering::Release);
+        if self.has_garbage() {
+            self.leave_to_others();
+        }
+    }
+}
+
+thread_local! {
+    static LOCAL: Local = Local {
+        slot: Slot::mine(),
+        depth: const { Cell::new(0) },
+        garbage: const { RefCell::new(std::collections::VecDeque::new()) },
+        is_freeing: const { Cell::new(false) },
+    };
+}
+
+/// The calling thread goes online (a scheduler at start and after sleep): it may hold borrowed pointers from now on.
+pub fn online() {
+    sequential::enter();
+    alone::set_online(true);
+    LOCAL.with(|l| {
+        SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+        // Pairs with the fence in `advance`: either it sees us online, or we see what was unlinked before.
+        full_fence();
+        l.depth.set(1);
+    });
+    if shared::is_on() {
+        shared::safepoint::enter();
+    }
+}
+
+/// The calling thread holds no borrowed pointer and will take none until `online`.
+pub fn offline() {
+    // Before going offline: other threads then come online in the cheap way.
+    alone::give_up();
+    if shared::is_on() {
+        shared::safepoint::leave();
+    }
+    LOCAL.with(|l| {
+        SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
+        l.depth.set(0);
+    });
+    alone::set_online(false);
+    sequential::leave();
+}
+
+/// As `offline`, by a thread that may block for long: leaves its garbage to other threads.
+pub fn offline_for_long() {
+    LOCAL.with(|l| {
+        if l.has_garbage() {
+            l.leave_to_others();
+        }
+    });
+    offline();
+}
+
+/// A quiescent state: the calling scheduler holds no borrowed pointer right now. Cheap: one load, one store.
+#[inline]
+pub fn quiescent() {
+    sequential::offer();
+    LOCAL.with(|l| {
+        // Release: our earlier reads of shared memory come before it.
+        SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
+        if l.has_garbage() {
+            collect(l);
+        }
+    });
+}
+
+/// The calling thread is online, holds no borrowed pointer and is about to sleep. Frees the garbage that may be freed, also what
+/// threads left to others. Returns true if some of its own garbage remains, which others may still look at.
+pub fn tidy() -> bool {
+    LOCAL.with(|l| {
+        if !l.has_garbage() && !ANY_ORPHANS.load(Ordering::Relaxed) {
+            return false;
+        }
+        // The first pass moves the epoch on; the second finds that it passed, if no other thread is online.
+        for _ in 0..2 {
+            SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Acquire), Ordering::Release);
+            collect(l);
+        }
+        l.has_garbage()
+    })
+}
+
+/// Frees room for garbage that the calling thread needed once and does not need now.
+pub fn shrink() {
+    LOCAL.with(|l| l.garbage.borrow_mut().shrink_to(FEW));
+}
+
+/// For threads that are not schedulers: protects what they look up until the guard is dropped. Garbage of theirs that cannot be
+/// freed then is left to others.
+pub struct Guard(());
+
+pub fn guard() -> Guard {
+    LOCAL.with(|l| {
+        let depth = l.depth.get();
+        if depth == 0 {
+            sequential::enter();
+            alone::set_online(true);
+            SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+            full_fence();
+        }
+        l.depth.set(depth + 1);
+    });
+    Guard(())
+}
+
+/// Runs `f`, which only reads what it looks up, protected as by a guard but without the turn: in sequential mode, the thread that
+/// has the turn may not give it back. None if that is impossible.
+pub fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
+    // The thread that has the turn has no fence between what it unlinks and its read of the slots, so this side must pay for both.
+    if sequential::is_on() && !barrier::is_asymmetric() {
+        return None;
+    }
+    LOCAL.with(|l| {
+        if l.depth.get() > 0 {
+            return Some(f());
+        }
+        SLOT[l.slot.index()].epoch.store(EPOCH.load(Ordering::Relaxed), Ordering::Relaxed);
+        // Pairs with the fence in `advance`, as in `guard`.
+        barrier::heavy();
+        let result = f();
+        SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
+        Some(result)
+    })
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        LOCAL.with(|l| {
+            let depth = l.depth.get() - 1;
+            l.depth.set(depth);
+            if depth == 0 {
+                if l.has_garbage() {
+                    l.leave_to_others();
+                }
+                SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
+                alone::set_online(false);
+                sequential::leave();
+            }
+        });
+    }
+}
+
+/// Runs `f`, which only waits, while others may have the turn. What the caller looked up stays valid.
+pub fn while_others_go(f: impl FnOnce()) {
+    let has_turn = LOCAL.with(|l| l.depth.get() > 0);
+    if has_turn {
+        sequential::leave();
+    }
+    f();
+    if has_turn {
+        sequential::enter();
+    }
+}
+
+/// Called by a thread that is online and in the middle of no operation on a shared word. True if it is the only online thread: then
+/// its changes of such words need not be atomic until another thread comes online (`heddle_sync::alone`).
+pub fn claim() -> bool {
+    LOCAL.with(|l| {
+        let mine = l.slot.index();
+        // Acquire: sees what the others did before they went offline. (A thread with a slot at or above `used` has a fence between
+        // taking the slot and its first shared word.)
+        let is_away = |(index, slot): (usize, &Seen)| index == mine || slot.epoch.load(Ordering::Acquire) == OFFLINE;
+        let are_away = || SLOT[..thread_slot::used()].iter().enumerate().all(is_away);
+        are_away() && alone::claim(are_away)
+    })
+}
+
+/// Frees something when no thread can still hold a pointer to it. It must have been unlinked before.
+pub fn retire(free: impl FnOnce() + Send + 'static) {
+    put(Unlinked::Other(Box::new(free)));
+}
+
+/// Frees a process when no thread can still hold a pointer to it.
+///
+/// # Safety
+/// It was unlinked before: it is out of the process table and of all queues. It is retired once.
+// SAFETY: the contract above.
+pub unsafe fn retire_process(p: ProcRef) {
+    put(Unlinked::Process(p));
+}
+
+fn put(unlinked: Unlinked) {
+    LOCAL.with(|l| {
+        full_fence();
+        let epoch = EPOCH.load(Ordering::Relaxed) + 1;
+        let mut garbage = l.garbage.borrow_mut();
+        garbage.push_back((epoch, unlinked));
+        let is_oldest = garbage.len() == 1;
+        drop(garbage);
+        if is_oldest && !l.is_freeing.get() {
+            l.publish_oldest();
+        }
+    });
+}
+
+/// The epoch in which no thread can see anything that was unlinked before this call: see `passed`.
+pub fn next() -> u64 {
+    full_fence();
+    EPOCH.load(Ordering::Relaxed) + 1
+}
+
+/// True if every online thread has been quiescent in `epoch` or later.
+pub fn passed(epoch: u64) -> bool {
+    advance() >= epoch
+}
+
+/// True if everything is freed that was retired before `epoch` came from `next`. Other threads free their own garbage at their next
+/// quiescent state or, if they sleep, some milliseconds later.
+pub fn is_freed(epoch: u64) -> bool {
+    if !passed(epoch) {
+        return false;
+    }
+    // The threads' own garbage first: it may go from there to the orphans, and not back.
+    let is_kept = |slot: &Seen| slot.oldest.load(Ordering::Acquire) <= epoch;
+    if SLOT[..thread_slot::used()].iter().any(is_kept) {
+        return false;
+    }
+    // No other thread may come by and free the orphans.
+    collect_orphans(epoch);
+    let orphans = ORPHANS.lock().unwrap();
+    // Acquire: sees what the other threads freed.
+    FREEING_ORPHANS.load(Ordering::Acquire) == 0 && orphans.iter().all(|(of, _)| *of > epoch)
+}
+
+/// The lowest epoch among online threads; also moves the global epoch on.
+fn advance() -> u64 {
+    let epoch = EPOCH.load(Ordering::Relaxed);
+    full_fence();
+    let lowest = SLOT[..thread_slot::used()].iter().map(|s| s.epoch.load(Ordering::Acquire)).min().unwrap_or(OFFLINE);
+    if lowest >= epoch {
+        let _ = EPOCH.exchange(epoch, epoch + 1, Ordering::AcqRel, Ordering::Relaxed);
+    }
+    lowest
+}
+
+fn collect(l: &Local) {
+    let lowest = advance();
+    while let Some(unlinked) = l.ready(lowest) {
+        l.is_freeing.set(true);
+        unlinked.free();
+    }
+    if l.is_freeing.replace(false) {
+        l.publish_oldest();
+    }
+    if ANY_ORPHANS.load(Ordering::Relaxed) {
+        collect_orphans(lowest);
+    }
+}
+
+#[cold]
+fn collect_orphans(lowest: u64) {
+    let Ok(mut orphans) = ORPHANS.try_lock() else { return };
+    let ready: Vec<Garbage> = orphans.extract_if(.., |(epoch, _)| *epoch <= lowest).collect();
+    ANY_ORPHANS.store(!orphans.is_empty(), Ordering::Relaxed);
+    // Relaxed: under the lock.
+    FREEING_ORPHANS.fetch_add(1, Ordering::Relaxed);
+    drop(orphans);
+    ready.into_iter().for_each(|(_, unlinked)| unlinked.free());
+    FREEING_ORPHANS.fetch_sub(1, Ordering::Release);
+}
+
+/// The calling thread is about to end: waits a while until its garbage may be freed. What may not be freed is left to others.
+pub fn end() {
+    if shared::is_on() {
+        // It has no process any more. Threads that wait for a collection would otherwise wait for this thread, and this one for
+        // them.
+        shared::safepoint::leave();
+    }
+    for _ in 0..LAST_LOOKS {
+        quiescent();
+        if LOCAL.with(|l| !l.has_garbage()) {
+            break;
+        }
+        while_others_go(|| std::thread::sleep(Duration::from_millis(1)));
+    }
+    offline();
+}
+
+const LAST_LOOKS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    /// Repeats the passes of a thread that keeps no garbage itself. (Threads of other tests may be online for a while.)
+    fn within_a_while(is_done: impl Fn() -> bool) -> bool {
+        let begin = Instant::now();
+        while !is_done() && begin.elapsed() < Duration::from_secs(20) {
+            online();
+            tidy();
+            offline();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        is_done()
+    }
+
+    #[test]
+    fn garbage_of_a_thread_that_sleeps_is_freed_by_others() {
+        let freed = Arc::new(AtomicBool::new(false));
+        let sign = Arc::clone(&freed);
+        let (wake, sleep) = channel::<()>();
+        let sleeper = std::thread::spawn(move || {
+            let guard = guard();
+            retire(move || sign.store(true, Ordering::SeqCst));
+            drop(guard);
+            let _ = sleep.recv();
+        });
+        assert!(within_a_while(|| freed.load(Ordering::SeqCst)));
+        drop(wake);
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn garbage_of_a_thread_that_blocks_is_freed_meanwhile() {
+        static IS_FREED: AtomicBool = AtomicBool::new(false);
+        let (tell, told) = channel::<()>();
+        let (wake, blocked) = channel::<()>();
+        let other = std::thread::spawn(move || {
+            online();
+            retire(|| IS_FREED.store(true, Ordering::SeqCst));
+            offline_for_long();
+            tell.send(()).unwrap();
+            let _ = blocked.recv();
+        });
+        told.recv().unwrap();
+        let epoch = next();
+        assert!(within_a_while(|| is_freed(epoch)));
+        assert!(IS_FREED.load(Ordering::SeqCst));
+        drop(wake);
+        other.join().unwrap();
+    }
+
+    #[test]
+    fn garbage_is_freed_when_its_thread_and_those_it_was_left_to_have_freed_it() {
+        static FREED: AtomicU64 = AtomicU64::new(0);
+        let (tell, told) = channel::<()>();
+        let (go_on, wait) = channel::<()>();
+        let other = std::thread::spawn(move || {
+            online();
+            retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst));
+            offline();
+            tell.send(()).unwrap();
+            // The thread sleeps, and keeps its garbage.
+            wait.recv().unwrap();
+            online();
+            while tidy() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            offline();
+            let guard = guard();
+            retire(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                FREED.fetch_add(1, Ordering::SeqCst);
+            });
+            drop(guard);
+        });
+        told.recv().unwrap();
+        let epoch = next();
+        assert!(within_a_while(|| passed(epoch)));
+        assert!(!is_freed(epoch), "another thread keeps it");
+        assert_eq!(FREED.load(Ordering::SeqCst), 0);
+        go_on.send(()).unwrap();
+        assert!(within_a_while(|| is_freed(epoch)));
+        assert!(FREED.load(Ordering::SeqCst) >= 1);
+        other.join().unwrap();
+        let epoch = next();
+        assert!(within_a_while(|| is_freed(epoch)));
+        assert_eq!(FREED.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_thread_about_to_sleep_frees_its_garbage_and_orphans_and_keeps_no_room() {
+        static FREED: AtomicU64 = AtomicU64::new(0);
+        online();
+        (0..10_000).for_each(|_| retire(|| _ = FREED.fetch_add(1, Ordering::SeqCst)));
+        let mut looks = 0;
+        while tidy() && looks < 20_000 {
+            looks += 1;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        offline();
+        assert_eq!(FREED.load(Ordering::SeqCst), 10_000);
+        let room = || LOCAL.with(|l| l.garbage.borrow().capacity());
+        assert!(room() >= 10_000);
+        shrink();
+        assert!(room() <= FEW, "{}", room());
+    }
+}

@@ -1,0 +1,10 @@
+//! The memory of processes: what heaps are made of, and the three memory architectures: heaps of their own (`private`), a shared area
+//! for messages beside them (`hybrid`), one heap for all (`shared`).
+
+pub mod blocks;
+pub mod heap_figures;
+pub mod huge_pages;
+pub mod hybrid;
+pub mod literals;
+pub mod private;
+pub mod shared;

@@ -1,0 +1,85 @@
+//! Collections that take long are left to a dirty thread, as in ERTS, so that they hold no scheduler.
+//!
+//! Code that finds that a collection is due and may be long notes that with the process (`put_off`, FLAG_COLLECT), and lets the
+//! process go on to a place where all it needs is in its roots: a heap check saves its live registers and runs again afterwards; a
+//! native that overflowed leaves its fragments and ends the slice. A scheduler that takes or lets go of a process with FLAG_COLLECT
+//! hands it to a dirty thread, which does what is due (`run`) and makes the process runnable again. Until that thread has it, its
+//! signals are handled as those of any process on its way to a dirty thread.
+
+use crate::base::zeal;
+use crate::heap::private::gc::{self, Kind};
+use crate::heap::shared;
+use crate::process::{FLAG_COLLECT, Outcome, Process};
+use crate::sched;
+
+/// Above this many words a collection may hold a scheduler for too long: copying a heap of 4 MiB takes 3 to 5 ms here. ERTS has 128
+/// Ki words; but the way to the dirty thread and back takes some 50 microseconds, so heaps of that size are collected faster at
+/// once.
+const LONG_WORDS: usize = 512 * 1024;
+/// The limit with a slice of one reduction, so that tests go to the dirty thread often.
+const ZEAL_LONG_WORDS: usize = 1200;
+
+/// True if a collection of `kind` should be put off: it may take long, and other threads or processes wait for the calling one.
+pub fn is_long(p: &Process, kind: Kind) -> bool {
+    gc::words_to_look_at(p, kind) > if zeal::yields() { ZEAL_LONG_WORDS } else { LONG_WORDS } && !sched::on_dirty_thread()
+}
+
+/// A collection is due, after which at least `need_words` words must be free.
+#[cold]
+pub fn put_off(p: &mut Process, need_words: usize, kind: Kind) {
+    let due = &mut p.rare().due;
+    let (need, major) = due.collect.unwrap_or((0, false));
+    due.collect = Some((need.max(need_words), major || kind == Kind::Major));
+    p.flags |= FLAG_COLLECT;
+}
+
+/// `task` should run with the process, and takes as long as a collection.
+#[cold]
+pub fn put_off_task(p: &mut Process, task: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    p.rare().due.tasks.push(Box::new(task));
+    p.flags |= FLAG_COLLECT;
+}
+
+#[inline(always)]
+pub fn is_due(p: &Process) -> bool {
+    p.flags & FLAG_COLLECT != 0
+}
+
+/// Does what is due here, if the heap is shared, and returns true then. With a shared heap all threads wait for a collection
+/// anyway, so no dirty thread is asked, and the process goes on afterwards: another process that asks for collections of this one
+/// again and again does not keep it from running. Call it where all that the process refers to is in its roots.
+pub(crate) fn is_done_here(p: &mut Process) -> bool {
+    let here = shared::is_on();
+    if here {
+        run(p);
+    }
+    here
+}
+
+/// How a slice ends after which something is due. What is done here may end the process (`max_heap_size`), so the process does not
+/// wait yet.
+pub(crate) fn after_slice(p: &mut Process) -> Outcome {
+    if is_done_here(p) { Outcome::Yield } else { Outcome::DirtyCpu }
+}
+
+/// Does what is due. The calling thread has the process.
+pub fn run(p: &mut Process) {
+    p.flags &= !FLAG_COLLECT;
+    let due = std::mem::take(&mut p.rare().due);
+    if let Some((need_words, major)) = due.collect {
+        let cost = gc::collect(p, &mut [], need_words, if major { Kind::Major } else { Kind::Automatic });
+        // No slice of a scheduler paid for the collection.
+        p.reductions += cost as u64;
+    }
+    for task in due.tasks {
+        task(Some(p));
+    }
+}
+
+/// The process ends: its tasks run with None, so that the processes that wait for them are told.
+pub fn give_up(p: &mut Process) {
+    p.flags &= !FLAG_COLLECT;
+    for task in std::mem::take(&mut p.rare().due).tasks {
+        task(None);
+    }
+}

@@ -1,0 +1,133 @@
+//! New processes.
+
+use crate::base::level::Priority;
+use crate::heap::private::gc;
+use crate::heap::shared;
+use crate::process::place::Place;
+use crate::process::proctab;
+use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
+use crate::sched;
+use crate::signal::package::Package;
+use heddle_term::area;
+use heddle_term::code_cell::Mfa;
+use heddle_term::copy::flat_size;
+use heddle_term::{Export, Term};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+/// Defaults for new processes (`+hms`, `+hmax`, ...), in words.
+pub static MIN_HEAP_WORDS: AtomicUsize = AtomicUsize::new(USUAL_MIN_HEAP_WORDS);
+pub(crate) const USUAL_MIN_HEAP_WORDS: usize = 233;
+pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(process::USUAL_MIN_VHEAP_WORDS);
+pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
+pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+pub static MAX_HEAP_BINARIES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(u16::MAX as u64);
+pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Where a process starts and ends: code cells of the engine.
+pub struct EntryPoints {
+    /// Applies X0 (module), X1 (function), X2 (argument list).
+    pub apply: *const u64,
+    /// The continuation below the first frame: ends the process normally.
+    pub exit: *const u64,
+    /// Where native tasks stand: the code cell runs a slice of one (`task::slice`).
+    pub task: *const u64,
+}
+// SAFETY: addresses of immortal cells.
+unsafe impl Send for EntryPoints {}
+// SAFETY: as above.
+unsafe impl Sync for EntryPoints {}
+
+pub static ENTRY_POINTS: OnceLock<EntryPoints> = OnceLock::new();
+
+impl Default for SpawnOptions {
+    fn default() -> Self {
+        SpawnOptions {
+            priority: Priority::Normal,
+            min_heap_words: MIN_HEAP_WORDS.load(Ordering::Relaxed),
+            min_vheap_words: MIN_VHEAP_WORDS.load(Ordering::Relaxed),
+            fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u16,
+            max_heap: default_max_heap(),
+            off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
+            async_dist: false,
+            place: Place::Anywhere,
+        }
+    }
+}
+
+/// The limit for new processes.
+pub fn default_max_heap() -> MaxHeap {
+    MaxHeap {
+        size_words: MAX_HEAP_WORDS.load(Ordering::Relaxed),
+        kill: MAX_HEAP_KILL.load(Ordering::Relaxed),
+        error_logger: MAX_HEAP_LOG.load(Ordering::Relaxed),
+        include_shared_binaries: MAX_HEAP_BINARIES.load(Ordering::Relaxed),
+    }
+}
+
+/// Processes that are spawned meanwhile may get some of the new values and some of the old.
+pub fn set_default_max_heap(max: MaxHeap) {
+    MAX_HEAP_WORDS.store(max.size_words, Ordering::Relaxed);
+    MAX_HEAP_KILL.store(max.kill, Ordering::Relaxed);
+    MAX_HEAP_LOG.store(max.error_logger, Ordering::Relaxed);
+    MAX_HEAP_BINARIES.store(max.include_shared_binaries, Ordering::Relaxed);
+}
+
+/// A process that will apply M:F to `args` (a proper list), not yet visible: the caller sets up links and monitors on it and
+/// then calls `sched::start_process`. None when the process table is full.
+pub fn create(mfa: Mfa, args: Term, mut parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
+    let pid = proctab::reserve()?;
+    let group_leader = parent.as_ref().map_or(Term::local_pid(pid), |p| p.group_leader);
+    let parent_pid = parent.as_ref().map_or(pid, |p| p.pid());
+    let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
+    if let Some(parent) = parent.as_mut()
+        && parent.heap.is_shared()
+    {
+        gc::init_block(&mut local, 2);
+        local.group_leader = parent.group_leader;
+        shared::publish(parent);
+        return Some(begin(pid, local, args, options));
+    }
+    let shared = area::is_there().then(|| Package::for_new_process(parent.as_deref(), args));
+    let args_words = shared.as_ref().map_or_else(|| flat_size(args), Package::words_to_unpack);
+    let leader_words = flat_size(group_leader);
+    gc::init_block(&mut local, args_words + leader_words + 2);
+    local.group_leader = local.heap.copy(group_leader);
+    let args = match shared {
+        Some(package) => package.unpack(&mut local.heap),
+        None => local.heap.copy(args),
+    };
+    Some(begin(pid, local, args, options))
+}
+
+/// Makes the process stand where it applies its function to `args`, which are in its heap.
+fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> ProcRef {
+    let entry = ENTRY_POINTS.get().expect("engine started");
+    local.ip = entry.apply;
+    local.stop = local.stop.wrapping_sub(2);
+    // SAFETY: the block was sized with slack for the stack.
+    unsafe {
+        *local.stop = args.raw();
+        *local.stop.add(1) = entry.exit as u64 | heddle_term::term::TAG_CONTINUATION;
+    }
+    local.stand = Stand::Starting;
+    local.sync_limit();
+    let p = process::allocate(pid, local);
+    crate::sched::placement::put(&p, options.place);
+    p
+}
+
+/// The export's code entry, for natives that start code.
+pub fn entry_of(export: &Export) -> *const u64 {
+    let entry: &AtomicPtr<u64> = &export.entry;
+    entry.load(Ordering::Acquire)
+}
+
+/// Creates and starts a process.
+pub fn spawn(mfa: Mfa, args: Term, parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
+    let p = create(mfa, args, parent, options)?;
+    sched::start_process(p);
+    Some(p)
+}

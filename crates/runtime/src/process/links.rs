@@ -1,0 +1,115 @@
+//! What a process knows of others: links, monitors it made, monitors on it, aliases. Kept outside the heap.
+
+use crate::base::refs::RefId;
+use crate::signal::package::Package;
+use foldhash::fast::FixedState;
+use heddle_term::{Atom, Term};
+use std::collections::HashMap;
+
+type Map<K, V> = HashMap<K, V, FixedState>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub active: bool,
+    /// Identifier of our unlink that is not acknowledged yet, or 0.
+    pub unlinking: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AliasMode {
+    /// No alias.
+    None,
+    /// Until unalias (`explicit_unalias`).
+    Explicit,
+    /// Until demonitor or 'DOWN'.
+    Demonitor,
+    /// As Demonitor, and ends as soon as a message came through it.
+    ReplyDemonitor,
+    /// From alias/1 with option reply.
+    Reply,
+}
+
+/// A monitor that this process made.
+pub struct Monitoring {
+    /// Pid or port (immediate), or NONE when the target is a name that did not exist.
+    pub target: Term,
+    /// Set when the monitor was made by name: shows in the message as {Name, Node}.
+    pub name: Option<Atom>,
+    pub alias: AliasMode,
+    /// First element of the message instead of 'DOWN'.
+    pub tag: Option<Package>,
+    pub kind: MonitorKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MonitorKind {
+    Process,
+    Port,
+    TimeOffset,
+}
+
+/// A monitor on this process.
+#[derive(Clone, Copy)]
+pub struct Watcher {
+    pub watcher: Term,
+    pub name: Option<Atom>,
+    /// Monitors that were made later have larger numbers.
+    made: u64,
+}
+
+#[derive(Default)]
+pub struct Relations {
+    inner: Option<Box<Inner>>,
+}
+
+#[derive(Default)]
+pub struct Inner {
+    /// By raw pid or port term.
+    pub links: Map<Term, Link>,
+    pub monitoring: Map<RefId, Monitoring>,
+    pub watchers: Map<RefId, Watcher>,
+    pub aliases: Map<RefId, AliasMode>,
+    /// The identifier of the last unlink.
+    pub last_unlink: u64,
+    /// How many monitors on this process were made.
+    watched: u64,
+}
+
+impl Inner {
+    /// A monitor on this process was made.
+    pub fn watch(&mut self, reference: RefId, watcher: Term, name: Option<Atom>) {
+        self.watched += 1;
+        self.watchers.insert(reference, Watcher { watcher, name, made: self.watched });
+    }
+
+    /// The monitors on this process in the order in which they were made. Their notices are sent in this order, as the stock
+    /// emulator does.
+    pub fn watchers_in_order(&self) -> Vec<(RefId, Watcher)> {
+        let mut all: Vec<_> = self.watchers.iter().map(|(reference, watcher)| (*reference, *watcher)).collect();
+        all.sort_unstable_by_key(|(_, watcher)| watcher.made);
+        all
+    }
+
+    /// `monitored_by` of `process_info`: the last monitor first.
+    pub fn monitored_by(&self) -> Vec<Term> {
+        self.watchers_in_order().iter().rev().map(|(_, w)| w.watcher).collect()
+    }
+}
+
+impl Relations {
+    pub fn get(&self) -> Option<&Inner> {
+        self.inner.as_deref()
+    }
+    pub fn get_mut(&mut self) -> Option<&mut Inner> {
+        self.inner.as_deref_mut()
+    }
+    pub fn make(&mut self) -> &mut Inner {
+        self.inner.get_or_insert_default()
+    }
+    pub fn take(&mut self) -> Option<Box<Inner>> {
+        self.inner.take()
+    }
+    pub fn is_linked(&self, other: Term) -> bool {
+        self.get().is_some_and(|i| i.links.get(&other).is_some_and(|l| l.active))
+    }
+}

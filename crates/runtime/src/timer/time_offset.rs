@@ -1,0 +1,184 @@
+//! The difference between Erlang system time and Erlang monotonic time, and when it may change: the time warp modes (`+C`).
+//!
+//! Without time warp the offset stays as it is at start. With a single warp it is preliminary until it is finalized, and correct
+//! from then on. With multiple warps it follows the system's clock: the clock is read once a minute, and the offset is changed if
+//! the clock has leapt by more than `LEAP_NS`. Processes that monitor the offset are told of each change.
+
+use crate::base::time;
+use crate::process::Process;
+use crate::process::links::{AliasMode, MonitorKind};
+use crate::process::proctab;
+use crate::sched;
+use crate::signal::package::Package;
+use crate::signal::send;
+use heddle_term::{Atom, Term, am};
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Warp {
+    No,
+    Single,
+    Multi,
+}
+
+impl Warp {
+    const ALL: [(Warp, &str); 3] = [(Warp::No, "no_time_warp"), (Warp::Single, "single_time_warp"), (Warp::Multi, "multi_time_warp")];
+
+    pub fn named(name: &str) -> Option<Warp> {
+        Warp::ALL.iter().find(|(_, other)| *other == name).map(|(warp, _)| *warp)
+    }
+
+    pub fn name(self) -> &'static str {
+        Warp::ALL[self as usize].1
+    }
+}
+
+/// Set before the clock starts. Stock's default since OTP 26.
+static MODE: AtomicU8 = AtomicU8::new(Warp::Multi as u8);
+static PRELIMINARY: AtomicBool = AtomicBool::new(false);
+/// Processes that monitor the offset, and some that did.
+static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: MIN_PRUNE_AT });
+
+struct Watchers {
+    pids: Option<HashSet<u64>>,
+    /// Ended processes are taken out when the set has this size.
+    prune_at: usize,
+}
+const MIN_PRUNE_AT: usize = 64;
+
+const LOOK_EVERY_MS: u64 = 60_000;
+/// Smaller differences come from reading two clocks one after the other. (A guess; ERTS uses a tenth of this.)
+const LEAP_NS: i64 = 1_000_000;
+
+/// For `+C`, before `time::init`.
+pub fn set_mode(warp: Warp) {
+    MODE.store(warp as u8, Ordering::Relaxed);
+    PRELIMINARY.store(warp == Warp::Single, Ordering::Relaxed);
+}
+
+pub fn mode() -> Warp {
+    Warp::ALL[MODE.load(Ordering::Relaxed) as usize].0
+}
+
+/// `final`, `preliminary` or `volatile`.
+pub fn state() -> &'static str {
+    match mode() {
+        Warp::Multi => "volatile",
+        Warp::Single if PRELIMINARY.load(Ordering::Acquire) => "preliminary",
+        _ => "final",
+    }
+}
+
+/// `system_flag(time_offset, finalize)`: the state before.
+pub fn finalize() -> &'static str {
+    let before = state();
+    // If several processes try at the same time, one does it.
+    if before == "preliminary" {
+        if !PRELIMINARY.swap(false, Ordering::AcqRel) {
+            return "final";
+        }
+        change(measured_ns());
+    }
+    before
+}
+
+/// With multiple time warps: the offset follows the system's clock from now on. With time correction the clock is read every minute; without
+/// it, a thread that reads the time notices that the clock went back.
+pub fn watch_clock() {
+    if mode() == Warp::Multi && !time::is_corrected() {
+        let _ = time::FOLLOW_LEAP_BACK.set(change);
+    } else if mode() == Warp::Multi {
+        sched::after(LOOK_EVERY_MS, || {
+            follow(measured_ns());
+            watch_clock();
+        });
+    }
+}
+
+/// The offset by the clocks now. They are not read at the same moment, so the result is that of the fastest of a few tries.
+fn measured_ns() -> i64 {
+    let tries = (0..8).map(|_| {
+        let before = time::monotonic_ns();
+        let system = time::os_system_ns();
+        let took = time::monotonic_ns() - before;
+        (took, system - before - took / 2)
+    });
+    tries.min().map_or(0, |(_, offset)| offset)
+}
+
+/// Changes the offset to this one, if it differs by a leap.
+fn follow(offset_ns: i64) {
+    if (offset_ns - time::offset_ns()).abs() > LEAP_NS {
+        change(offset_ns);
+    }
+}
+
+/// Changes the offset, in whole microseconds as in ERTS, and tells the processes that monitor it.
+fn change(offset_ns: i64) {
+    let offset_ns = offset_ns.div_euclid(1000) * 1000;
+    time::set_offset_ns(offset_ns);
+    let watchers: Vec<u64> = WATCHERS.lock().unwrap().pids.iter().flatten().copied().collect();
+    let _guard = crate::base::qsbr::guard();
+    for pid in watchers {
+        send::call_in(pid, move |p| {
+            if !p.is_some_and(|p| tell(p, offset_ns))
+                && let Some(pids) = &mut WATCHERS.lock().unwrap().pids
+            {
+                pids.remove(&pid);
+            }
+        });
+    }
+}
+
+/// The process monitors the offset from now on.
+pub fn watched_by(pid: u64) {
+    let mut watchers = WATCHERS.lock().unwrap();
+    let prune_at = watchers.prune_at;
+    let pids = watchers.pids.get_or_insert_default();
+    pids.insert(pid);
+    if pids.len() >= prune_at {
+        pids.retain(|&pid| proctab::lookup(pid).is_some());
+        watchers.prune_at = (pids.len() * 2).max(MIN_PRUNE_AT);
+    }
+}
+
+/// Sends the process a message for each of its monitors of the offset. Returns true if there are any.
+fn tell(p: &mut Process, offset_ns: i64) -> bool {
+    let pid = p.pid();
+    let Some(inner) = p.relations.get_mut() else { return false };
+    let mut found = false;
+    for (reference, m) in inner.monitoring.iter().filter(|(_, m)| m.kind == MonitorKind::TimeOffset) {
+        found = true;
+        let message = Package::build(|heap| {
+            let tag: Term = m.tag.as_ref().map_or(Atom::new("CHANGE").into(), |tag| heap.copy(tag.term()));
+            let reference = match m.alias {
+                AliasMode::None => heap.reference(reference.words()),
+                _ => heap.alias_reference(reference.words(), pid),
+            };
+            let offset = heap.integer(offset_ns);
+            heap.tuple(&[tag, reference, am::TIME_OFFSET.into(), Atom::new("clock_service").into(), offset])
+        });
+        send::message_to_pid(pid, message);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_follows_leaps_only() {
+        time::init();
+        let start = time::offset_ns();
+        assert!((measured_ns() - start).abs() < LEAP_NS);
+        follow(start + LEAP_NS / 2);
+        assert_eq!(time::offset_ns(), start);
+        follow(start + 3_600_000_000_123);
+        assert_eq!(time::offset_ns(), (start + 3_600_000_000_123).div_euclid(1000) * 1000);
+        follow(measured_ns());
+        assert!((time::offset_ns() - start).abs() < LEAP_NS);
+    }
+}
