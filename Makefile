@@ -27,6 +27,7 @@ RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
 build:
 	cargo build --release
+	@tools/compile-modules
 
 otp:
 	@tools/find-otp
@@ -35,6 +36,7 @@ install: build
 	tools/install "$(DESTDIR)$(PREFIX)"
 
 demo: build
+	@$(RUN) tools/compile-modules
 	$(RUN) target/release/heddle run examples/ring.erl
 
 # The lock-free structures in all interleavings, by a model of the memory.
@@ -42,6 +44,7 @@ loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p heddle-sync --test loom
 
 test: build
+	@$(RUN) tools/compile-modules
 	$(RUN) cargo test --workspace
 	$(MAKE) loom
 	tests/tail-calls

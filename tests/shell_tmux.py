@@ -162,6 +162,33 @@ def editing():
     t.close()
 
 
+def own_modules():
+    """Modules that only Heddle has: completion of their names and functions, and their documentation."""
+    compile_modules = os.path.join(os.path.dirname(ERL), "..", "tools", "compile-modules")
+    if not os.path.exists(compile_modules):
+        return
+    subprocess.run([compile_modules], check=True)
+    t = Terminal("own", height=200)
+    t.start()
+    t.type("heddle_st")
+    t.keys("Tab")
+    expect(t, "completion of a module of Heddle", r"^1> heddle_stats:?$")
+    t.keys("C-u")
+    t.type("heddle_stats:")
+    t.keys("Tab")
+    expect(t, "completion of its functions", r"schedulers\(")
+    t.keys("C-u")
+    t.line("h(heddle_stats).")
+    expect(t, "documentation of a module", r"^\s+Figures of the VM")
+    t.line("h(heddle_stats, schedulers).")
+    expect(t, "documentation of a function", r"^\s+Returns what each normal scheduler did")
+    t.line("ht(heddle_sched, place).")
+    expect(t, "documentation of a type", r"^\s+Where a process is to run\.")
+    t.line("hd(heddle_stats:schedulers()).")
+    expect(t, "the natives run", r"wake_ups =>")
+    t.close()
+
+
 def errors():
     t = Terminal("errors")
     t.start()
@@ -355,7 +382,7 @@ if __name__ == "__main__":
         sys.exit(0)
     keep_server()
     try:
-        for part in [editing, errors, interrupts, menu_choices, menu_keeps_the_keyboard, exits, noshell]:
+        for part in [editing, own_modules, errors, interrupts, menu_choices, menu_keeps_the_keyboard, exits, noshell]:
             try:
                 part()
             except NoShell as problem:

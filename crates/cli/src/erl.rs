@@ -94,6 +94,9 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     if let Some(port) = std::env::var_os("ERL_EPMD_PORT") {
         push(&mut all, &[b"-epmd_port", port.as_bytes()]);
     }
+    if let Some(folder) = own_modules() {
+        push(&mut all, &[b"-pz", folder.as_os_str().as_bytes()]);
+    }
     all.push(b"--".to_vec());
     all.extend(std::mem::take(&mut line.args));
     all.extend(line.last());
@@ -164,6 +167,13 @@ pub fn programs() -> Option<std::path::PathBuf> {
     let exe = std::env::current_exe().ok()?.canonicalize().ok()?;
     let is_ours = |dir: &std::path::PathBuf| dir.join("erl").is_file();
     exe.ancestors().skip(1).take(4).flat_map(|up| [up.to_path_buf(), up.join("bin")]).find(is_ours)
+}
+
+/// The folder with compiled modules of Heddle's own: their documentation, for the shell and tools. It is there after `make`
+/// (tools/compile-modules).
+fn own_modules() -> Option<std::path::PathBuf> {
+    let folder = programs()?.parent()?.join("lib/heddle/ebin");
+    folder.join("heddle.app").is_file().then_some(folder)
 }
 
 pub fn print_version() -> ! {

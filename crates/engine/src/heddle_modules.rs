@@ -1,8 +1,10 @@
-//! Modules that only Heddle has (`heddle_...`). Their functions are natives, listed in tables like all others. No file holds them, and
-//! OTP's own folders stay as they are. This file makes an entry of the module table for each, so that the code server, `function_exported`
-//! and `module_info` know them.
+//! Modules that only Heddle has (`heddle_...`). Their functions are natives, listed in tables like all others, and run without a file.
+//! This module makes an entry of the module table for each, so that the code server, `function_exported` and `module_info` know them.
+//! The files in `lib/heddle/src` hold their documentation and types; tools/compile-modules compiles them, and `erl` puts the folder of the
+//! beam files at the end of the code path.
 //!
-//! To add a module: add its name to MODULES and its two rows to TABLE.
+//! To add a module: add its name to MODULES, its two rows to TABLE, and a file to `lib/heddle/src`. To add a function: add its native, and
+//! its documentation to the file (the test program heddle_documentation compares the two).
 
 use crate::code_natives;
 use crate::ctx::FUNC_HEADER_CELLS;
