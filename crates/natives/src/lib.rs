@@ -62,9 +62,13 @@ pub const TABLES: &[&[Native]] = &[
     tty::natives::TABLE,
 ];
 
+/// The drivers that `open_port` can start.
+const DRIVERS: &[ports::driver::Entry] = &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, inet::ENTRY, inet::resolver::ENTRY];
+
 /// Makes all natives of this crate callable.
 pub fn register() {
     ports::hooks::install();
+    ports::driver::install(DRIVERS);
     ets::init();
     tasks::register();
     trace::init();

@@ -4,7 +4,6 @@ use super::address::Address;
 use super::options::Active;
 use super::tcp::{Phase, Tcp};
 use super::{Caller, Reason, last_error, name_of};
-use crate::ports::body::Driver;
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
 use heddle_runtime::proctab;
@@ -148,8 +147,8 @@ impl Tcp {
                 return;
             }
         };
-        let driver = Driver::Tcp(Box::new(Tcp::accepted(fd, self)));
-        let Some(new) = crate::ports::open::accepted(driver, caller.pid) else {
+        let connection = Box::new(Tcp::accepted(fd, self));
+        let Some(new) = crate::ports::open::accepted(super::NAME, connection, caller.pid) else {
             caller.fail(port, "system_limit");
             return;
         };
@@ -172,7 +171,7 @@ impl Tcp {
     }
 
     /// It is.
-    pub fn ready(&mut self, port: &Arc<Port>, interest: Interest) {
+    pub(super) fn descriptor_ready(&mut self, port: &Arc<Port>, interest: Interest) {
         match interest {
             Interest::Read => self.readable(port),
             Interest::Write => self.writable(port),

@@ -12,25 +12,38 @@ mod output;
 pub mod resolver;
 mod tcp;
 
+use crate::ports::driver::{Entry, Name};
 use crate::ports::port::Port;
 use heddle_runtime::send::{build_message, call_in};
 use heddle_runtime::task::Context;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::{Arc, Weak};
 
-pub use tcp::Tcp;
+use tcp::Tcp;
+
+const NAME: &str = "tcp_inet";
+
+pub const ENTRY: Entry = Entry {
+    is_meant: |name| matches!(name, Name::Command(command) if *command == NAME.as_bytes()),
+    open: |_, _| Ok(Box::new(Tcp::default())),
+};
 
 /// Calls `f` with the socket after `ms` milliseconds, if the socket still exists.
 fn later(port: Weak<Port>, ms: u64, f: impl FnOnce(&mut Tcp, &Arc<Port>) + Send + 'static) {
     heddle_runtime::sched::after(ms, move || {
         if let Some(port) = port.upgrade() {
-            port.request(move |body, context| body.with_tcp(context, f));
+            port.request(move |task, context| {
+                task.with::<Tcp>(context, |tcp, port, context| {
+                    f(tcp, port);
+                    tcp.after(port, context)
+                })
+            });
         }
     });
 }
 
 /// The owner heard that the connection ended, and gets no exit signal as well.
-pub fn unlink_owner(port: &Port, context: &mut Context<'_>) {
+fn unlink_owner(port: &Port, context: &mut Context<'_>) {
     let (term, owner) = (port.term(), port.owner());
     if let Some(inner) = context.relations().get_mut() {
         inner.links.remove(&Term::local_pid(owner));

@@ -10,16 +10,25 @@
 //!
 //! A reply is `[Serial:32, Bytes of an address, Count:32, Addresses, Count:32, Names that end with 0]` or `[Serial:32, 0, Reason]`.
 
+use crate::ports::driver::{After, Driver, Entry, Name};
 use crate::ports::frame::Piece;
 use crate::ports::port::Port;
 use heddle_runtime::qsbr;
-use heddle_runtime::task::Next;
+use heddle_runtime::task::Context;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::zeroed;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+
+pub const ENTRY: Entry = Entry {
+    is_meant: |name| matches!(name, Name::Executable(program) if is_meant(program)),
+    open: |_, options| {
+        let threads = options.args.iter().flatten().next().and_then(|first| first.to_str()?.parse().ok());
+        Ok(Box::new(Resolver::new(threads)))
+    },
+};
 
 const NAME_TO_ADDRESSES: u8 = 1;
 const ADDRESS_TO_NAMES: u8 = 2;
@@ -54,7 +63,7 @@ unsafe extern "C" {
 }
 
 /// True if this is the program that the driver stands in for.
-pub fn is_meant(program: &Path) -> bool {
+fn is_meant(program: &Path) -> bool {
     let names: Vec<&str> = program.iter().rev().take(3).filter_map(|name| name.to_str()).collect();
     matches!(names[..], ["inet_gethost", "bin", erts] if erts.starts_with("erts-"))
 }
@@ -62,7 +71,7 @@ pub fn is_meant(program: &Path) -> bool {
 /// The port that asks, and its request.
 type Request = (Arc<Port>, Vec<u8>);
 
-pub struct Resolver {
+struct Resolver {
     requests: Sender<Request>,
     waiting: Arc<Mutex<Receiver<Request>>>,
     threads: usize,
@@ -71,14 +80,14 @@ pub struct Resolver {
 
 impl Resolver {
     /// `threads`: the program's first argument.
-    pub fn new(threads: Option<usize>) -> Resolver {
+    fn new(threads: Option<usize>) -> Resolver {
         let (requests, waiting) = channel();
         let max_threads = threads.unwrap_or(THREADS).clamp(1, MAX_THREADS);
         Resolver { requests, waiting: Arc::new(Mutex::new(waiting)), threads: 0, max_threads }
     }
 
     /// The answer comes as data from the port.
-    pub fn ask(&mut self, port: &Arc<Port>, request: Vec<u8>) {
+    fn ask(&mut self, port: &Arc<Port>, request: Vec<u8>) {
         if !matches!(request.get(4), Some(&(NAME_TO_ADDRESSES | ADDRESS_TO_NAMES))) {
             return;
         }
@@ -91,6 +100,13 @@ impl Resolver {
     }
 }
 
+impl Driver for Resolver {
+    fn command(&mut self, port: &Arc<Port>, _: Option<u64>, request: Vec<u8>, _: &mut Context<'_>) -> Option<After> {
+        self.ask(port, request);
+        Some(After::Continue)
+    }
+}
+
 /// Until the port is gone.
 fn work(waiting: &Mutex<Receiver<Request>>) {
     loop {
@@ -98,9 +114,11 @@ fn work(waiting: &Mutex<Receiver<Request>>) {
         let Ok((port, request)) = next else { return };
         let reply = answer(&request);
         let _guard = qsbr::guard();
-        port.request(move |body, _| {
-            body.deliver(Piece::Data(&reply));
-            Next::Wait
+        port.request(move |task, context| {
+            task.with::<Resolver>(context, |_, port, _| {
+                port.deliver(Piece::Data(&reply));
+                After::Continue
+            })
         });
     }
 }

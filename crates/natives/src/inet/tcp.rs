@@ -4,9 +4,12 @@ use super::address::{self, Address};
 use super::input::Receiving;
 use super::options::{Active, Options};
 use super::output::Output;
-use super::{Caller, Reason, last_error, later};
+use super::{Caller, Reason, last_error, later, unlink_owner};
+use crate::ports::driver::{After, Driver};
+use crate::ports::poll::Interest;
 use crate::ports::port::Port;
-use heddle_term::Atom;
+use heddle_runtime::task::{Context, Owned};
+use heddle_term::{Atom, am};
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
@@ -44,7 +47,7 @@ pub struct Tcp {
     /// The descriptor was given to another port (`inet:getfd`, `ignorefd`), which closes it.
     is_given_away: bool,
     /// The port is to close, for this reason.
-    pub ends_port: Option<Atom>,
+    pub(super) ends_port: Option<Atom>,
     next_reference: u16,
 }
 
@@ -70,6 +73,49 @@ impl Default for Tcp {
     }
 }
 
+impl Driver for Tcp {
+    /// Only processes send.
+    fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
+        self.send(port, from?, &data);
+        Some(self.after(port, context))
+    }
+
+    /// The reply is `[1 | Reply]` or `[0 | Reason]`.
+    fn control(
+        &mut self,
+        port: &Arc<Port>,
+        caller: u64,
+        operation: u32,
+        data: &[u8],
+        context: &mut Context<'_>,
+    ) -> (Option<Vec<u8>>, After) {
+        let (code, answer) = match self.request(port, caller, operation.wrapping_sub(MAGIC), data) {
+            Ok(reply) => (1, reply),
+            Err(reason) => (0, reason.as_bytes().to_vec()),
+        };
+        (Some([vec![code], answer].concat()), self.after(port, context))
+    }
+
+    fn ready(&mut self, port: &Arc<Port>, interest: Interest, context: &mut Context<'_>) -> After {
+        self.descriptor_ready(port, interest);
+        self.after(port, context)
+    }
+
+    /// Processes that wait get an error; queued data still goes out, unless it is discarded.
+    fn close(&mut self, port: &Port, discards: bool) {
+        let fd = self.abandon();
+        let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
+        for caller in waiting {
+            caller.fail(port, "closed");
+        }
+        self.output.finish(port, fd.filter(|_| !discards));
+    }
+
+    fn takes_force(&self) -> bool {
+        true
+    }
+}
+
 type Reply = Result<Vec<u8>, Reason>;
 
 fn number(data: &[u8], at: usize) -> Result<u32, Reason> {
@@ -85,13 +131,13 @@ impl Tcp {
         Tcp { fd: Some(fd), family: listener.family, phase: Phase::Connected, options, ..Tcp::default() }
     }
 
-    /// `port_control`: `[1 | Reply]` or `[0 | Reason]`.
-    pub fn control(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Vec<u8> {
-        let (code, answer) = match self.request(port, caller, operation.wrapping_sub(MAGIC), data) {
-            Ok(reply) => (1, reply),
-            Err(reason) => (0, reason.as_bytes().to_vec()),
-        };
-        [vec![code], answer].concat()
+    /// After each thing that the socket did, which may end the port.
+    pub(super) fn after(&mut self, port: &Port, context: &mut Context<'_>) -> After {
+        let Some(reason) = self.ends_port.take() else { return After::Continue };
+        if reason == am::NORMAL {
+            unlink_owner(port, context);
+        }
+        After::End(Owned::atom(reason))
     }
 
     fn request(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Reply {
@@ -296,16 +342,6 @@ impl Tcp {
             return None;
         }
         Some(fd)
-    }
-
-    /// The port closes. Processes that wait get an error; queued data still goes out, unless it is discarded.
-    pub fn close(&mut self, port: &Port, discards: bool) {
-        let fd = self.abandon();
-        let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
-        for caller in waiting {
-            caller.fail(port, "closed");
-        }
-        self.output.finish(port, fd.filter(|_| !discards));
     }
 }
 

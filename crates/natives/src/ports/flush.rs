@@ -2,8 +2,8 @@
 //! `killed`, and the thread that drops the last `Unsent` ends the VM. The port of `heart` stays open: else its program would start the
 //! VM again.
 
-use super::body::Body;
 use super::port::Port;
+use super::port_task::PortTask;
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::task::{Context, Next, Owned};
 use heddle_runtime::watch::Snapshot;
@@ -115,9 +115,9 @@ fn close_all() {
     proctab::for_each_port(|port| ports.extend(super::find(port.pid_term())));
     for port in ports {
         let (unsent, unheard) = (Unsent::begin(), Unheard::begin());
-        let request = move |body: &mut Body, context: &mut Context<'_>| {
+        let request = move |task: &mut PortTask, context: &mut Context<'_>| {
             drop(unheard);
-            body.halt(unsent, context)
+            task.halt(unsent, context)
         };
         let entered = proctab::lookup(port.identity()).and_then(task::try_now);
         match entered {
@@ -131,7 +131,7 @@ fn close_all() {
     }
 }
 
-impl Body {
+impl PortTask {
     fn halt(&mut self, unsent: Unsent, context: &mut Context<'_>) -> Next {
         if context.registered_name() == Some(Atom::new("heart_port")) {
             return Next::Wait;

@@ -1,7 +1,7 @@
 //! What the runtime does with ports besides what it does with every process: messages, bytes of tracers.
 
-use super::body::Body;
 use super::port::Port;
+use super::port_task::PortTask;
 use super::{find, poll};
 use crate::trace::ports;
 use heddle_runtime::process::{FLAG_AT_PORT, Process, Thrown};
@@ -53,10 +53,10 @@ fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     };
     p.bump(bytes / 200);
     let from = p.pid_term();
-    let request = move |body: &mut Body, context: &mut Context<'_>| {
-        let (taken, next) = request.map_or((false, Next::Wait), |(owner, request)| body.message(from, owner, request, context));
+    let request = move |task: &mut PortTask, context: &mut Context<'_>| {
+        let (taken, next) = request.map_or((false, Next::Wait), |(owner, request)| task.message(from, owner, request, context));
         if !taken {
-            send_exit(body.port.term(), Term::local_pid(body.port.owner()), am::BADSIG.into(), false);
+            send_exit(task.port.term(), Term::local_pid(task.port.owner()), am::BADSIG.into(), false);
         }
         next
     };
@@ -82,7 +82,7 @@ fn is_command(message: Term) -> bool {
     what.is_some_and(|what| what.first().is_some_and(|kind| kind.is_atom_of(Atom::new("command"))))
 }
 
-impl Body {
+impl PortTask {
     /// False if this port does not understand the message.
     fn message(&mut self, from: Term, owner: Term, request: Request, context: &mut Context<'_>) -> (bool, Next) {
         if owner != Term::local_pid(self.port.owner()) {
@@ -113,7 +113,7 @@ pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
 
 fn output(port: Term, bytes: Vec<u8>) -> bool {
     let Some(port) = find(port) else { return false };
-    port.request(move |body, _| body.command(bytes).1);
+    port.request(move |task, context| task.command(None, bytes, context).1);
     true
 }
 

@@ -1,29 +1,29 @@
 //! Ports: files, programs, sockets. A port is a native task (`runtime::task`) with the identity of a port. Others send it requests and
-//! find here what it tells of itself (`port`); its state is its own (`body`). The poller says when its descriptors are ready.
+//! find here what it tells of itself (`port`); its state is its own (`port_task`). What it does it does with a driver (`driver`). The poller says when its descriptors are ready.
 
-pub mod body;
+pub mod driver;
 pub mod flush;
 pub mod frame;
 pub mod gate;
 pub mod hooks;
-mod input;
 pub mod natives;
 pub mod open;
 pub mod options;
-mod output;
 pub mod poll;
 pub mod port;
+pub mod port_task;
 pub mod queue;
 pub mod ram_file;
+mod stream;
 pub mod trace_file;
 
-use body::{Body, Driver};
+use driver::Driver;
 use heddle_runtime::locks::Class;
 use heddle_runtime::{proctab, task};
 use heddle_term::Term;
 use port::{Kind, Port};
+use port_task::PortTask;
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -53,21 +53,19 @@ pub fn all() -> Vec<u64> {
 }
 
 /// What a new port works on.
-#[derive(Default)]
 struct Ends {
-    driver: Option<Driver>,
-    input: Option<OwnedFd>,
-    output: Option<OwnedFd>,
+    driver: Box<dyn Driver>,
+    /// The program, if it is one.
     os_pid: Option<u32>,
 }
 
 /// A new port, which runs; None if there are too many.
 fn start(label: String, kind: Kind, o: &options::Options, owner: u64, ends: Ends) -> Option<Arc<Port>> {
     let id = proctab::reserve_port()?;
-    let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, ends.os_pid, owner));
+    let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, &ends, owner));
     Class::Ports.write(&TABLE).insert(port.id, port.clone());
     crate::trace::ports::opened(port.term(), Term::local_pid(owner), &port.label);
-    task::start_port(&body::TYPE, id, owner, Box::new(Body::new(port.clone(), ends.driver, ends.input, ends.output)));
+    task::start_port(&port_task::TYPE, id, owner, Box::new(PortTask::new(port.clone(), ends.driver)));
     Some(port)
 }
 

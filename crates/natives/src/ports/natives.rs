@@ -1,11 +1,11 @@
 //! The natives on ports.
 
-use super::body::Body;
 use super::find;
 use super::hooks::wait_for;
 use super::open::{open, what};
 use super::options::{self, Bad};
 use super::port::Port;
+use super::port_task::PortTask;
 use crate::args;
 use heddle_runtime::links::Link;
 use heddle_runtime::locks::Class;
@@ -71,7 +71,7 @@ fn ask(
     p: &mut Process,
     a: &[Term],
     port: &Port,
-    f: impl FnOnce(&mut Body, &mut Context<'_>) -> (Package, Next) + Send + 'static,
+    f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> (Package, Next) + Send + 'static,
 ) -> NativeResult {
     task::ask(p, a, port.identity(), am::BADARG.into(), f)
 }
@@ -106,7 +106,7 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     let Ok(data) = list::iolist_to_vec(a[1]) else { return Ok(am::BADARG.into()) };
     p.bump(data.len() / 200);
     let me = p.pid_term();
-    ask(p, a, &port, move |body, context| taken(body.command_from(me, data, context)))
+    ask(p, a, &port, move |task, context| taken(task.command_from(me, data, context)))
 }
 
 /// Descriptors and programs know no control operations.
@@ -119,8 +119,8 @@ fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     let Ok(data) = list::iolist_to_vec(a[2]) else { return Ok(am::BADARG.into()) };
     let me = p.pid();
-    ask(p, a, &port, move |body, context| {
-        let (reply, next) = body.control(me, operation, &data, context);
+    ask(p, a, &port, move |task, context| {
+        let (reply, next) = task.control(me, operation, &data, context);
         let answer = reply.map_or(Package::immediate(am::BADARG.into()), |reply| Package::build(|heap| heap.byte_list(&reply)));
         (answer, next)
     })
@@ -137,7 +137,7 @@ fn port_close(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
     let me = p.pid_term();
-    ask(p, a, &port, move |body, context| taken(body.close_by(me, false, context)))
+    ask(p, a, &port, move |task, context| taken(task.close_by(me, false, context)))
 }
 
 fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -149,7 +149,7 @@ fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
     if !owner.is_local_pid() || proctab::find(owner).is_none() {
         return Ok(am::BADARG.into());
     }
-    ask(p, a, &port, move |body, context| taken(body.connect_by(me, owner, context)))
+    ask(p, a, &port, move |task, context| taken(task.connect_by(me, owner, context)))
 }
 
 fn port_set_data(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -169,9 +169,9 @@ fn port_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
         return answer;
     }
     let Some(port) = find(a[0]) else { return Ok(gone(a[0])) };
-    task::ask(p, a, port.identity(), gone(a[0]), |body: &mut Body, context| {
+    task::ask(p, a, port.identity(), gone(a[0]), |task: &mut PortTask, context| {
         let items = Package::build(|heap| {
-            let rows: Vec<Term> = ITEMS.iter().filter_map(|item| body.info(heap, item, context)).collect();
+            let rows: Vec<Term> = ITEMS.iter().filter_map(|item| task.info(heap, item, context)).collect();
             heap.list(&rows)
         });
         (items, Next::Wait)
@@ -189,8 +189,8 @@ fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let Some(item) = a[1].as_atom() else { return Ok(atom("badtype")) };
     let Some(port) = find(a[0]) else { return Ok(gone(a[0])) };
-    task::ask(p, a, port.identity(), gone(a[0]), move |body: &mut Body, context| {
-        let info = Package::build(|heap| match body.info(heap, item.name(), context) {
+    task::ask(p, a, port.identity(), gone(a[0]), move |task: &mut PortTask, context| {
+        let info = Package::build(|heap| match task.info(heap, item.name(), context) {
             Some(info) => info,
             None if item.name() == "registered_name" => Term::NIL,
             None => atom("badtype"),
@@ -202,7 +202,7 @@ fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
 /// In the order of `port_info/1`.
 const ITEMS: &[&str] = &["registered_name", "name", "links", "id", "connected", "input", "output", "os_pid"];
 
-impl Body {
+impl PortTask {
     fn info(&self, heap: &mut Heap, item: &str, context: &mut Context<'_>) -> Option<Term> {
         let port = &self.port;
         let value = match item {
@@ -222,8 +222,8 @@ impl Body {
             }
             "input" => heap.unsigned(port.bytes_in.load(Ordering::Relaxed)),
             "output" => heap.unsigned(port.bytes_out.load(Ordering::Relaxed)),
-            "queue_size" => Term::small(self.output.bytes() as i64),
-            "memory" => Term::small((size_of::<Port>() + size_of::<Body>()) as i64),
+            "queue_size" => Term::small(self.outstanding() as i64),
+            "memory" => Term::small((size_of::<Port>() + size_of::<PortTask>() + self.driver_bytes()) as i64),
             "parallelism" | "locking" => Term::bool(false),
             "os_pid" => port.os_pid.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64)),
             _ => return None,

@@ -1,12 +1,10 @@
 //! Opening ports: descriptors and programs.
 
 use super::Ends;
-use super::body::Driver;
+use super::driver::{self, Driver, Entry};
 use super::options::{Options, text};
 use super::port::{Kind, Port, set_nonblocking};
-use super::ram_file::RamFile;
-use super::trace_file::Request;
-use crate::inet::resolver::{self, Resolver};
+use super::stream::Stream;
 use heddle_runtime::{affinity, qsbr};
 use heddle_term::Term;
 use std::ffi::{OsStr, OsString};
@@ -20,12 +18,8 @@ use std::sync::Arc;
 /// What open_port was asked for.
 pub enum What {
     Fd(RawFd, RawFd),
-    /// A file in memory.
-    Ram,
-    /// Files for trace messages: the command line.
-    TraceFile(Vec<u8>),
-    /// A stream socket.
-    Tcp,
+    /// A driver, and the command line for it.
+    Driver(&'static Entry, OsString),
     /// A command line for the shell.
     Spawn(OsString),
     Executable(OsString),
@@ -35,14 +29,16 @@ pub enum What {
 pub fn what(name: Term) -> Option<What> {
     match name.as_tuple()? {
         [kind, value] => match kind.as_atom()?.name() {
-            "spawn" | "spawn_driver" if text(*value)? == "ram_file_drv" => Some(What::Ram),
-            "spawn" | "spawn_driver" if text(*value)?.as_bytes().split(|&b| b == b' ').next() == Some(b"trace_file_drv") => {
-                Some(What::TraceFile(text(*value)?.into_encoded_bytes()))
+            kind @ ("spawn" | "spawn_driver") => {
+                let command = text(*value)?;
+                match driver::of_command(&command) {
+                    Some(entry) => Some(What::Driver(entry, command)),
+                    None if kind == "spawn" => Some(What::Spawn(command)),
+                    // There are no other drivers here.
+                    None => None,
+                }
             }
-            "spawn" | "spawn_driver" if text(*value)? == "tcp_inet" => Some(What::Tcp),
-            "spawn" => Some(What::Spawn(text(*value)?)),
             "spawn_executable" => Some(What::Executable(text(*value)?)),
-            // Drivers other than those of this file do not exist here.
             _ => None,
         },
         [kind, input, output] if kind.as_atom()?.name() == "fd" => {
@@ -54,17 +50,12 @@ pub fn what(name: Term) -> Option<What> {
 
 pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     match what {
-        What::Ram => Ok(driver("ram_file_drv", Driver::Ram(RamFile::default()), &o, owner)),
-        What::Tcp => Ok(driver("tcp_inet", Driver::Tcp(Box::default()), &o, owner)),
-        What::TraceFile(line) => {
-            let Some(request) = Request::parse(&line) else { return Err(std::io::Error::from_raw_os_error(libc::EINVAL)) };
-            Ok(driver(&String::from_utf8_lossy(&line), Driver::TraceFile(request.open()?), &o, owner))
-        }
+        What::Driver(entry, line) => Ok(start(&line.to_string_lossy(), (entry.open)(&line, &o)?, &o, owner)),
         What::Fd(input, output) => {
             let input_fd = if o.input { Some(own(input, libc::O_RDONLY)?) } else { None };
             let output_fd = if o.output { Some(own(output, libc::O_WRONLY)?) } else { None };
             let label = format!("{input}/{output}");
-            Ok(super::start(label, Kind::Descriptors, &o, owner, Ends { input: input_fd, output: output_fd, ..Ends::default() }))
+            Ok(super::start(label, Kind::Descriptors, &o, owner, Ends { driver: Box::new(Stream::new(input_fd, output_fd)), os_pid: None }))
         }
         What::Spawn(command) => {
             let mut c = Command::new("/bin/sh");
@@ -76,10 +67,8 @@ pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Po
         }
         What::Executable(file) => {
             let path = std::path::Path::new(&file);
-            if resolver::is_meant(path) {
-                let threads = o.args.iter().flatten().next().and_then(|first| first.to_str()?.parse().ok());
-                let resolver = Driver::Resolver(Box::new(Resolver::new(threads)));
-                return Ok(driver(&file.to_string_lossy(), resolver, &o, owner));
+            if let Some(entry) = driver::of_program(path) {
+                return Ok(start(&file.to_string_lossy(), (entry.open)(&file, &o)?, &o, owner));
             }
             // The errors of a missing or unfit file come from here, as they do in stock.
             let meta = std::fs::metadata(path)?;
@@ -228,7 +217,7 @@ fn finish(
     for fd in [&input, &output].into_iter().flatten() {
         set_nonblocking(fd.as_raw_fd());
     }
-    let ends = Ends { input, output, os_pid: Some(child.id()), driver: None };
+    let ends = Ends { driver: Box::new(Stream::new(input, output)), os_pid: Some(child.id()) };
     let port = super::start(label, Kind::Program, o, owner, ends);
     let waiter = port.clone();
     // One sleeping thread a child: reaps it whatever becomes of the port.
@@ -240,18 +229,18 @@ fn finish(
         };
         if let Some(port) = waiter {
             let _guard = qsbr::guard();
-            port.request(move |body, context| body.exited(status, context));
+            port.request(move |task, context| task.with::<Stream>(context, |stream, port, _| stream.exited(port, status)));
         }
     });
     port
 }
 
 /// The port of a connection that a listening socket took, for `owner`.
-pub fn accepted(connection: Driver, owner: u64) -> Option<Arc<Port>> {
+pub fn accepted(label: &str, connection: Box<dyn Driver>, owner: u64) -> Option<Arc<Port>> {
     let options = super::options::parse(Term::NIL, false).ok()?;
-    driver("tcp_inet", connection, &options, owner)
+    start(label, connection, &options, owner)
 }
 
-fn driver(label: &str, driver: Driver, o: &Options, owner: u64) -> Option<Arc<Port>> {
-    super::start(label.into(), Kind::Driver, o, owner, Ends { driver: Some(driver), ..Ends::default() })
+fn start(label: &str, driver: Box<dyn Driver>, o: &Options, owner: u64) -> Option<Arc<Port>> {
+    super::start(label.into(), Kind::Driver, o, owner, Ends { driver, os_pid: None })
 }

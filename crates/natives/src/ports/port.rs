@@ -1,13 +1,15 @@
-//! The part of a port that all threads may see. The rest belongs to its task (`body`).
+//! The part of a port that all threads may see. The rest belongs to its task (`port_task`).
 
-use super::body::Body;
+use super::Ends;
+use super::frame::Piece;
 use super::gate::Gate;
 use super::options::Packet;
 use super::poll::{self, Interest};
+use super::port_task::PortTask;
 use crate::trace::ports;
 use heddle_runtime::task::{self, Context, Next};
 use heddle_runtime::{Package, send};
-use heddle_term::{Heap, Term, am};
+use heddle_term::{Atom, Heap, Term, am};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -50,7 +52,7 @@ pub fn set_nonblocking(fd: RawFd) {
 }
 
 impl Port {
-    pub fn new(number: u64, label: String, kind: Kind, o: &super::options::Options, os_pid: Option<u32>, owner: u64) -> Port {
+    pub(super) fn new(number: u64, label: String, kind: Kind, o: &super::options::Options, ends: &Ends, owner: u64) -> Port {
         Port {
             id: number,
             kind,
@@ -58,8 +60,8 @@ impl Port {
             binary: o.binary,
             eof: o.eof,
             exit_status: o.exit_status,
-            os_pid,
-            takes_force: label == "tcp_inet",
+            os_pid: ends.os_pid,
+            takes_force: ends.driver.takes_force(),
             label,
             owner: AtomicU64::new(owner),
             data: Mutex::new(Package::immediate(am::UNDEFINED.into())),
@@ -96,8 +98,24 @@ impl Port {
         send::message_to_pid(to, message);
     }
 
+    /// A piece of input for the owner.
+    pub fn deliver(&self, piece: Piece<'_>) {
+        self.bytes_in.fetch_add(piece.len() as u64, Ordering::Relaxed);
+        let bytes = |heap: &mut Heap, b: &[u8]| if self.binary { heap.binary(b) } else { heap.byte_list(b) };
+        self.tell_owner(|heap| {
+            let data = match piece {
+                Piece::Data(b) => bytes(heap, b),
+                Piece::Line(whole, b) => {
+                    let data = bytes(heap, b);
+                    heap.tuple(&[Atom::new(if whole { "eol" } else { "noeol" }).into(), data])
+                }
+            };
+            heap.tuple(&[Atom::new("data").into(), data])
+        });
+    }
+
     /// A signal to the task: it is to do this, in order with what else it is sent. Nothing happens if it is gone. From any thread.
-    pub fn request(&self, f: impl FnOnce(&mut Body, &mut Context<'_>) -> Next + Send + 'static) {
+    pub fn request(&self, f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> Next + Send + 'static) {
         send::call_in(self.identity(), move |task| {
             if let Some(task) = task {
                 task::call(task, f);
@@ -108,6 +126,6 @@ impl Port {
     /// The same, once the descriptor is ready.
     pub fn watch(self: &Arc<Port>, fd: RawFd, interest: Interest) {
         let port = self.clone();
-        let _ = poll::once(fd, interest, Arc::new(move || port.request(move |body, context| body.ready(interest, context))));
+        let _ = poll::once(fd, interest, Arc::new(move || port.request(move |task, context| task.ready(interest, context))));
     }
 }

@@ -1,7 +1,14 @@
 //! The driver `ram_file_drv`: a file in memory, spoken to in commands of one byte and operands, as OTP's module `ram_file` sends them. It answers at
 //! once.
 
-use heddle_term::{Heap, Term};
+use super::driver::{After, Driver, Entry, Name};
+use super::port::Port;
+use heddle_runtime::task::Context;
+use heddle_term::{Atom, Heap, Term};
+use std::sync::Arc;
+
+pub const ENTRY: Entry =
+    Entry { is_meant: |name| matches!(name, Name::Command(b"ram_file_drv")), open: |_, _| Ok(Box::new(RamFile::default())) };
 
 #[derive(Default)]
 pub struct RamFile {
@@ -37,6 +44,17 @@ impl Reply {
     }
 }
 
+impl Driver for RamFile {
+    fn command(&mut self, port: &Arc<Port>, _: Option<u64>, data: Vec<u8>, _: &mut Context<'_>) -> Option<After> {
+        let reply = self.run_or_fail(&data);
+        port.tell_owner(|heap| {
+            let reply = reply.build(heap, port.binary);
+            heap.tuple(&[Atom::new("data").into(), reply])
+        });
+        Some(After::Continue)
+    }
+}
+
 /// Largest file, in bytes (guessed; positions are 32-bit in the protocol).
 const SIZE_MAX: usize = 1 << 31;
 
@@ -50,7 +68,7 @@ fn place(bytes: &[u8]) -> Option<usize> {
 }
 
 impl RamFile {
-    pub fn command(&mut self, command: &[u8]) -> Reply {
+    fn run_or_fail(&mut self, command: &[u8]) -> Reply {
         self.run(command).unwrap_or(Reply::Error("einval"))
     }
 
@@ -148,9 +166,9 @@ mod tests {
     #[test]
     fn writes_leave_holes_of_zeros_and_reads_stop_at_the_end() {
         let mut file = RamFile::default();
-        file.command(&[1, 0, 0, 0, 3]);
-        assert!(matches!(file.command(&[18, 0, 0, 0, 2, b'x']), Reply::Number(1)));
-        assert!(matches!(file.command(&[2, 0, 0, 0, 9]), Reply::Data(d) if d == [0, 0, b'x']));
-        assert!(matches!(file.command(&[3, 0]), Reply::Error("einval")));
+        file.run_or_fail(&[1, 0, 0, 0, 3]);
+        assert!(matches!(file.run_or_fail(&[18, 0, 0, 0, 2, b'x']), Reply::Number(1)));
+        assert!(matches!(file.run_or_fail(&[2, 0, 0, 0, 9]), Reply::Data(d) if d == [0, 0, b'x']));
+        assert!(matches!(file.run_or_fail(&[3, 0]), Reply::Error("einval")));
     }
 }

@@ -1,11 +1,24 @@
 //! The driver `trace_file_drv` of dbg. Each message goes to a file, after an operation byte (always 0) and its length; either to one
 //! file, or to a set of files that are written in turn.
 
+use super::driver::{After, Driver, Entry, Name};
+use super::port::Port;
+use heddle_runtime::task::Context;
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Result, Write};
-use std::os::unix::ffi::OsStringExt;
+use std::io::{BufWriter, Error, Result, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub const ENTRY: Entry = Entry {
+    is_meant: |name| matches!(name, Name::Command(line) if line.split(|&b| b == b' ').next() == Some(b"trace_file_drv")),
+    open: |line, _| {
+        let request = Request::parse(line.as_bytes()).ok_or(Error::from_raw_os_error(libc::EINVAL))?;
+        Ok(Box::new(request.open()?))
+    },
+};
 
 const BUFFER_BYTES: usize = 64 << 10;
 
@@ -19,7 +32,7 @@ struct Wrap {
     names: Names,
     size: usize,
     count: u32,
-    pub time_ms: u64,
+    time_ms: u64,
     /// The number of the file that is written, and how many there are.
     current: u32,
     written: usize,
@@ -52,13 +65,13 @@ fn create(path: PathBuf) -> Result<BufWriter<File>> {
 }
 
 /// What the command line of the port asks for: `["w Size Count Time Tail "] "n " Name`.
-pub struct Request {
+struct Request {
     name: Vec<u8>,
     wrap: Option<[u64; 4]>,
 }
 
 impl Request {
-    pub fn parse(line: &[u8]) -> Option<Request> {
+    fn parse(line: &[u8]) -> Option<Request> {
         let mut rest = line.strip_prefix(b"trace_file_drv")?.trim_ascii_start();
         let mut wrap = None;
         if let Some(numbers) = rest.strip_prefix(b"w ") {
@@ -78,7 +91,7 @@ impl Request {
         (tail < name.len() || wrap.is_none()).then(|| Request { name: name.to_vec(), wrap })
     }
 
-    pub fn open(self) -> Result<TraceFile> {
+    fn open(self) -> Result<TraceFile> {
         let Some([size, count, time_ms, tail]) = self.wrap else {
             return Ok(TraceFile { file: create(path(self.name))?, wrap: None });
         };
@@ -90,8 +103,39 @@ impl Request {
     }
 }
 
+impl Driver for TraceFile {
+    fn start(&mut self, _: &Arc<Port>, context: &mut Context<'_>) -> After {
+        self.change_files_by_time(context);
+        After::Continue
+    }
+
+    fn command(&mut self, _: &Arc<Port>, _: Option<u64>, message: Vec<u8>, _: &mut Context<'_>) -> Option<After> {
+        Some(after(self.write(&message)))
+    }
+
+    fn control(&mut self, _: &Arc<Port>, _: u64, operation: u32, _: &[u8], _: &mut Context<'_>) -> (Option<Vec<u8>>, After) {
+        if operation == u32::from(b'f') { (Some(vec![0]), after(self.file.flush())) } else { (None, After::Continue) }
+    }
+
+    fn timeout(&mut self, _: &Arc<Port>, context: &mut Context<'_>) -> After {
+        let changed = self.next_file();
+        if changed.is_ok() {
+            self.change_files_by_time(context);
+        }
+        after(changed)
+    }
+
+    fn close(&mut self, _: &Port, _: bool) {
+        let _ = self.file.flush();
+    }
+}
+
+fn after(result: Result<()>) -> After {
+    result.map_or_else(|error| After::failed(&error), |()| After::Continue)
+}
+
 impl TraceFile {
-    pub fn write(&mut self, message: &[u8]) -> Result<()> {
+    fn write(&mut self, message: &[u8]) -> Result<()> {
         let mut head = [0; 5];
         head[1..].copy_from_slice(&(message.len() as u32).to_be_bytes());
         self.file.write_all(&head)?;
@@ -101,17 +145,15 @@ impl TraceFile {
         if wrap.time_ms == 0 && wrap.written >= wrap.size { self.next_file() } else { Ok(()) }
     }
 
-    pub fn flush(&mut self) -> Result<()> {
-        self.file.flush()
-    }
-
-    /// How long a file of the set is written, in ms; None: until it is full.
-    pub fn period_ms(&self) -> Option<u64> {
-        self.wrap.as_ref().map(|w| w.time_ms).filter(|&ms| ms > 0)
+    /// Sets the timer for the next file, if files of the set change by the clock.
+    fn change_files_by_time(&self, context: &mut Context<'_>) {
+        if let Some(ms) = self.wrap.as_ref().map(|w| w.time_ms).filter(|&ms| ms > 0) {
+            context.set_timer(Duration::from_millis(ms));
+        }
     }
 
     /// Goes on in the next file of the set; the oldest goes when there would be too many. One number always stays free.
-    pub fn next_file(&mut self) -> Result<()> {
+    fn next_file(&mut self) -> Result<()> {
         self.file.flush()?;
         let Some(wrap) = &mut self.wrap else { return Ok(()) };
         let following = |n: u32| if n >= wrap.count { 0 } else { n + 1 };

@@ -1,0 +1,110 @@
+//! Drivers: what does the work of a port. Programs and descriptors have one (`stream`), sockets another (`inet`). Only the port's task calls
+//! the driver, so a driver needs no lock. This module knows no driver: `install` receives the list of those that `open_port` can name.
+
+use super::options::Options;
+use super::poll::Interest;
+use super::port::Port;
+use heddle_runtime::task::{Context, Owned};
+use heddle_term::Atom;
+use std::any::Any;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// What the port does after a call of its driver.
+pub enum After {
+    Continue,
+    /// The port closes, for this reason. What is outstanding still goes out.
+    Close(Owned),
+    /// The port ends at once, for this reason.
+    End(Owned),
+}
+
+impl After {
+    /// An operation of the driver could not be done: the port ends with the error's name.
+    pub fn failed(error: &io::Error) -> After {
+        let name = crate::errno::name(error.raw_os_error().unwrap_or(libc::EIO));
+        After::End(Owned::atom(Atom::new(name)))
+    }
+}
+
+/// A driver of one port. Its functions are called by the port's task, one at a time. They must not block.
+pub trait Driver: Any + Send {
+    /// The first call. Others can see the port now.
+    fn start(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
+        After::Continue
+    }
+
+    /// Data for the driver, from the process with the pid `from`; None: from the runtime, for a tracer that is a port.
+    /// Returns None if the driver takes no such data.
+    fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After>;
+
+    /// `port_control` by the process with the pid `caller`. The reply is None if the driver knows no such operation.
+    fn control(&mut self, _: &Arc<Port>, _caller: u64, _operation: u32, _: &[u8], _: &mut Context<'_>) -> (Option<Vec<u8>>, After) {
+        (None, After::Continue)
+    }
+
+    /// A descriptor that the driver watches (`Port::watch`) is ready.
+    fn ready(&mut self, _: &Arc<Port>, _: Interest, _: &mut Context<'_>) -> After {
+        After::Continue
+    }
+
+    /// The time has passed that the driver set (`Context::set_timer`).
+    fn timeout(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
+        After::Continue
+    }
+
+    /// Bytes that the port must keep for the driver to write before it ends. A driver that writes its rest after `close` has none.
+    fn outstanding(&self) -> usize {
+        0
+    }
+
+    /// The port closes and waits until nothing is outstanding: the driver takes no more input.
+    fn drain(&mut self) {}
+
+    /// The port ends. `discards`: data that is not written yet must not be written.
+    fn close(&mut self, _: &Port, _discards: bool) {}
+
+    /// True if `port_command` with the option `force` is allowed.
+    fn takes_force(&self) -> bool {
+        false
+    }
+}
+
+/// A name in `open_port` that may be a driver's.
+pub enum Name<'a> {
+    /// `{spawn, Command}` or `{spawn_driver, Command}`.
+    Command(&'a [u8]),
+    /// `{spawn_executable, File}`.
+    Executable(&'a Path),
+}
+
+/// A driver that `open_port` can start.
+pub struct Entry {
+    /// True if the name is this driver's.
+    pub is_meant: fn(&Name<'_>) -> bool,
+    pub open: fn(&OsStr, &Options) -> io::Result<Box<dyn Driver>>,
+}
+
+static ENTRIES: OnceLock<&'static [Entry]> = OnceLock::new();
+
+/// Makes the drivers known. Called once.
+pub fn install(entries: &'static [Entry]) {
+    let _ = ENTRIES.set(entries);
+}
+
+fn find(name: &Name<'_>) -> Option<&'static Entry> {
+    ENTRIES.get()?.iter().find(|entry| (entry.is_meant)(name))
+}
+
+/// The driver of a command.
+pub fn of_command(command: &OsStr) -> Option<&'static Entry> {
+    find(&Name::Command(command.as_bytes()))
+}
+
+/// The driver that stands in for a program.
+pub fn of_program(file: &Path) -> Option<&'static Entry> {
+    find(&Name::Executable(file))
+}

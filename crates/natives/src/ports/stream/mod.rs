@@ -1,0 +1,63 @@
+//! The driver of programs and descriptors: what is read from one descriptor goes to the owner, what processes send goes to another one.
+
+mod input;
+mod output;
+
+use super::driver::{After, Driver};
+use super::poll::{self, Interest};
+use super::port::Port;
+use heddle_runtime::task::Context;
+use input::Input;
+use output::Output;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+pub struct Stream {
+    input: Input,
+    output: Output,
+    /// The port closes when nothing is queued any more.
+    is_closing: bool,
+    /// It only has output: as in stock it is not told when its program ends, and ends when output fails.
+    is_output_only: bool,
+}
+
+impl Stream {
+    pub fn new(input: Option<OwnedFd>, output: Option<OwnedFd>) -> Stream {
+        Stream { is_output_only: input.is_none(), input: Input::new(input), output: Output::new(output), is_closing: false }
+    }
+}
+
+impl Driver for Stream {
+    fn start(&mut self, port: &Arc<Port>, _: &mut Context<'_>) -> After {
+        self.await_input(port);
+        After::Continue
+    }
+
+    fn command(&mut self, port: &Arc<Port>, _: Option<u64>, data: Vec<u8>, _: &mut Context<'_>) -> Option<After> {
+        Some(self.put(port, data))
+    }
+
+    fn ready(&mut self, port: &Arc<Port>, interest: Interest, context: &mut Context<'_>) -> After {
+        match interest {
+            Interest::Read => self.readable(port, context),
+            Interest::Write => self.writable(port),
+        }
+    }
+
+    fn outstanding(&self) -> usize {
+        self.output.bytes()
+    }
+
+    fn drain(&mut self) {
+        self.is_closing = true;
+        if let Some(input) = self.input.take() {
+            poll::forget(input.as_raw_fd());
+        }
+    }
+
+    fn close(&mut self, _: &Port, _: bool) {
+        for fd in [self.input.take(), self.output.take()].into_iter().flatten() {
+            poll::forget(fd.as_raw_fd());
+        }
+    }
+}
