@@ -1,6 +1,7 @@
 //! Taking arguments apart. Each function answers None for a term of another shape; the native says which error that is.
 
-use heddle_term::{Atom, Resource, Term, am};
+use heddle_term::{Atom, Kind, Resource, Term, am, resource};
+use std::any::Any;
 use std::sync::Arc;
 
 /// Elements of a proper list.
@@ -47,13 +48,24 @@ pub fn option(term: Term) -> Option<(Atom, Term)> {
 
 /// The resource of type T that a magic reference refers to.
 pub fn resource<T: Resource>(term: Term) -> Option<Arc<T>> {
-    if !term.is_kind(heddle_term::Kind::MagicRef) {
+    if !term.is_kind(Kind::MagicRef) {
         return None;
     }
     // SAFETY: a MagicRef's last word is a live ResourcePtr.
-    let shared = unsafe { heddle_term::resource::share(term.word(3) as heddle_term::resource::ResourcePtr) };
-    let any: Arc<dyn std::any::Any + Send + Sync> = shared;
+    let shared = unsafe { resource::share(term.word(3) as resource::ResourcePtr) };
+    let any: Arc<dyn Any + Send + Sync> = shared;
     any.downcast::<T>().ok()
+}
+
+/// The same, borrowed for as long as the native runs (nothing is collected meanwhile).
+pub fn borrowed_resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
+    if !term.is_kind(Kind::MagicRef) {
+        return None;
+    }
+    // SAFETY: a MagicRef's last word points to its Arc, which lives as long as the reference.
+    let shared: &'a Arc<dyn Resource> = unsafe { &*(term.word(3) as resource::ResourcePtr) };
+    let any: &'a dyn Any = &**shared;
+    any.downcast_ref::<T>()
 }
 
 /// Bytes of a binary (whole bytes, at any bit offset).

@@ -9,6 +9,7 @@ pub mod io;
 pub mod nodes;
 pub mod ports;
 pub mod process;
+pub mod spec;
 pub mod system;
 pub mod tasks;
 pub mod trace;
@@ -29,6 +30,7 @@ pub const TABLES: &[&[Native]] = &[
     process::system_tasks::TABLE,
     process::tasks::TABLE,
     process::timers::TABLE,
+    spec::natives::TABLE,
     system::dirty::TABLE,
     system::display::TABLE,
     system::halt::TABLE,

@@ -2,10 +2,9 @@
 
 use super::registry;
 use super::table::{Protection, Table};
+use crate::args::borrowed_resource;
 use heddle_runtime::process::{Process, Thrown};
-use heddle_term::{Atom, Kind, Resource, Term};
-use std::any::Any;
-use std::sync::Arc;
+use heddle_term::{Atom, Term};
 
 /// `Process::flags` bit: `erts_internal:ets_super_user(true)`.
 pub const FLAG_SUPER_USER: u16 = 1 << 15;
@@ -18,29 +17,18 @@ pub enum Right {
     Info,
 }
 
-/// The resource of a magic reference, borrowed for as long as the native runs (nothing is collected meanwhile).
-pub fn resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
-    if !term.is_kind(Kind::MagicRef) {
-        return None;
-    }
-    // SAFETY: a MagicRef's last word points to its Arc, which lives as long as the reference.
-    let shared: &'a Arc<dyn Resource> = unsafe { &*(term.word(3) as heddle_term::resource::ResourcePtr) };
-    let any: &'a dyn Any = &**shared;
-    any.downcast_ref::<T>()
-}
-
 /// A live table, whatever its protection.
 pub fn find<'a>(term: Term) -> Option<&'a Table> {
     let table = match term.as_atom() {
         Some(name) => registry::named(name)?,
-        None => resource::<Table>(term)?,
+        None => borrowed_resource::<Table>(term)?,
     };
     table.is_alive().then_some(table)
 }
 
 /// True for terms that could name a table.
 pub fn is_id(term: Term) -> bool {
-    term.is_atom() || resource::<Table>(term).is_some()
+    term.is_atom() || borrowed_resource::<Table>(term).is_some()
 }
 
 #[cold]

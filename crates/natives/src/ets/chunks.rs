@@ -8,11 +8,11 @@ use super::access::{self, Right};
 use super::hash_store::PLACE_END;
 use super::plan::{Plan, plan};
 use super::scan::{Position, piece};
-use super::spec::eval::Env;
-use super::spec::{Form, Program};
 use super::table::{Store, Table};
 use super::walk::end_of_table;
 use crate::args;
+use crate::spec::eval::Env;
+use crate::spec::{Form, Program};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::list::ListIter;
 use heddle_term::{Atom, Term, am};
@@ -186,7 +186,7 @@ fn next(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(a[0]);
     }
     let Some(mut chunks) = Chunks::of(a[0]) else { return Err(p.badarg()) };
-    let Some(program) = access::resource::<Program>(chunks.program) else { return Err(p.badarg()) };
+    let Some(program) = args::borrowed_resource::<Program>(chunks.program) else { return Err(p.badarg()) };
     let table = access::table(p, chunks.table, Right::Read)?;
     if matches!(table.store, Store::Tree(_)) != chunks.ordered {
         return Err(p.badarg());

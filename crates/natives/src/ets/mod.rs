@@ -1,8 +1,8 @@
 //! Built-in term storage.
 //!
 //! `table` is a table, `hash_store` (of `chains`, found by `outlines`) and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
-//! reference, `access` by argument. `spec` compiles and runs match specifications; `plan` tells which objects one needs,
-//! `scan` visits them piece by piece. The other files are natives.
+//! reference, `access` by argument. `plan` tells which objects a match specification (`crate::spec`) needs, `scan` visits them piece by piece.
+//! The other files are natives.
 
 pub mod access;
 mod chains;
@@ -20,7 +20,6 @@ pub mod reap;
 pub mod registry;
 pub mod scan;
 pub mod select;
-pub mod spec;
 pub mod table;
 pub mod tree_order;
 pub mod tree_segment;
@@ -39,18 +38,8 @@ use heddle_runtime::natives::Native;
 use heddle_term::{Term, am};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub const TABLES: &[&[Native]] = &[
-    chunks::TABLE,
-    create::TABLE,
-    fix::TABLE,
-    info::TABLE,
-    objects::TABLE,
-    owner::TABLE,
-    select::TABLE,
-    spec::natives::TABLE,
-    update::TABLE,
-    walk::TABLE,
-];
+pub const TABLES: &[&[Native]] =
+    &[chunks::TABLE, create::TABLE, fix::TABLE, info::TABLE, objects::TABLE, owner::TABLE, select::TABLE, update::TABLE, walk::TABLE];
 
 /// To be called once at start-up.
 pub fn init() {

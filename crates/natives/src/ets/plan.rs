@@ -1,9 +1,9 @@
 //! Which objects a match specification needs to look at.
 
-use super::spec::pattern::Pattern;
-use super::spec::{Clause, Expr, Program};
 use super::table::{Store, Table};
 use super::tree_store::{Point, Range};
+use crate::spec::pattern::Pattern;
+use crate::spec::{Clause, Expr, Program};
 use heddle_term::Term;
 use heddle_term::order::{cmp, exact_eq};
 

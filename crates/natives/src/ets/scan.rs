@@ -1,9 +1,9 @@
 //! Traversals in pieces: where one is, and one piece of it.
 
 use super::object::{Object, Verdict};
-use super::spec::Program;
 use super::table::{Store, Table};
 use super::tree_store::Range;
+use crate::spec::Program;
 use heddle_runtime::process::Process;
 use heddle_term::{Resource, Term};
 use std::sync::Arc;

@@ -4,10 +4,11 @@ use super::access::{self, Right, cause};
 use super::object::{Change, Verdict};
 use super::plan::{Plan, keeps_keys, plan};
 use super::scan::{Paused, Position, piece, piece_write};
-use super::spec::eval::Env;
-use super::spec::{Form, Program};
 use super::table::{Store, Table, Type};
 use super::tree_store::Range;
+use crate::args;
+use crate::spec::eval::Env;
+use crate::spec::{Form, Program};
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::order::exact_eq;
 use heddle_term::{Resource, Term};
@@ -55,7 +56,7 @@ impl Query<'_> {
 
 fn query<'a>(p: &mut Process, spec: Term, form: Form) -> Result<Query<'a>, Thrown> {
     if let Some(&[paused, position, found]) = spec.as_tuple()
-        && let Some(paused) = access::resource::<Paused>(paused)
+        && let Some(paused) = args::borrowed_resource::<Paused>(paused)
     {
         return Ok(Query::Paused(paused, Position::from_term(position), found));
     }
@@ -65,7 +66,7 @@ fn query<'a>(p: &mut Process, spec: Term, form: Form) -> Result<Query<'a>, Throw
 /// Goes on later: the same native is called with what was found in place of the specification.
 fn pause(p: &mut Process, a: &[Term], form: Form, position: Position, found: Term) -> Thrown {
     let paused = match a[1].as_tuple() {
-        Some(&[paused, _, _]) if access::resource::<Paused>(paused).is_some() => paused,
+        Some(&[paused, _, _]) if args::borrowed_resource::<Paused>(paused).is_some() => paused,
         _ => {
             let program = match Program::owned(a[1], form) {
                 Ok(program) => program,

@@ -2,9 +2,9 @@
 
 use super::hash_store::{Copies, HashStore, place_of};
 use super::object::{Change, Owned, Verdict};
-use super::spec::eval::Env;
-use super::spec::{Form, Program};
 use super::tree_store::{Point, Range, TreeStore};
+use crate::spec::eval::Env;
+use crate::spec::{Form, Program};
 use heddle_runtime::level::Priority;
 use heddle_runtime::process::{MaxHeap, Process, SpawnOptions};
 use heddle_term::code_cell::Mfa;

@@ -1,7 +1,7 @@
 //! The order of an ordered table: points in it, and entries of a `BTreeSet` that are compared by them.
 
 use super::object::Owned;
-use super::spec::pattern::{Pattern, cmp_prefix};
+use crate::spec::pattern::{Pattern, cmp_prefix};
 use heddle_term::Term;
 use heddle_term::order::cmp;
 use std::borrow::Borrow;

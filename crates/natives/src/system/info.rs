@@ -206,7 +206,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "ets_count" => small(crate::ets::count()),
         "thread_pool_size" => small(1),
         "context_reductions" => small(4000),
-        "trace_control_word" => small(crate::trace::actions::CONTROL_WORD.load(Ordering::Relaxed) as usize),
+        "trace_control_word" => small(crate::spec::CONTROL_WORD.load(Ordering::Relaxed) as usize),
         "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
         "dist_buf_busy_limit" => small(1 << 20),
         "delayed_node_table_gc" => small(60),
@@ -386,7 +386,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             None => Err(p.badarg()),
         },
         "trace_control_word" => match args::count(a[1]).and_then(|n| u32::try_from(n).ok()) {
-            Some(word) => Ok(Term::small(crate::trace::actions::CONTROL_WORD.swap(word, Ordering::Relaxed) as i64)),
+            Some(word) => Ok(Term::small(crate::spec::CONTROL_WORD.swap(word, Ordering::Relaxed) as i64)),
             None => Err(p.badarg()),
         },
         "sequential_tracer" => crate::trace::seq::set_tracer(p, a[1]),

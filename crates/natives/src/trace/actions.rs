@@ -2,19 +2,24 @@
 
 use super::arguments;
 use crate::args;
-use crate::ets::spec::functions::Action;
+use crate::spec::CONTROL_WORD;
+use crate::spec::eval::Actions;
+use crate::spec::functions::Action;
 use heddle_runtime::process::{ProcRef, Process};
 use heddle_runtime::trace::{Session, emit, flags, frames, seq, tracees};
 use heddle_runtime::{code, names, proctab, stack};
 use heddle_term::{Term, am};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
-/// `system_flag(trace_control_word, _)`.
-pub static CONTROL_WORD: AtomicU32 = AtomicU32::new(0);
+impl Actions for Arc<Session> {
+    fn act(&self, action: Action, values: &[Term], p: &mut Process) -> Option<Term> {
+        act(action, values, p, self)
+    }
+}
 
-/// None: as where a specification is only tried out.
-pub fn act(action: Action, values: &[Term], p: &mut Process, session: &Arc<Session>) -> Option<Term> {
+/// Returns None for actions that do here what they do where a specification is only tried out.
+fn act(action: Action, values: &[Term], p: &mut Process, session: &Arc<Session>) -> Option<Term> {
     Some(match action {
         Action::Caller => match frames::caller(p) {
             Some(found) => frames::mfa_term(&mut p.heap, found.mfa),

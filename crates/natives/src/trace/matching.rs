@@ -1,7 +1,7 @@
 //! Match specifications of calls and messages.
 
-use crate::ets::spec::Program;
-use crate::ets::spec::eval::{self, Env, Mode};
+use crate::spec::Program;
+use crate::spec::eval::{self, Env, Mode};
 use heddle_runtime::Package;
 use heddle_runtime::process::Process;
 use heddle_runtime::trace::spec::Verdict;
@@ -15,7 +15,7 @@ pub fn run(p: &mut Process, spec: &Spec, session: &Arc<Session>, terms: &[Term])
     let own = std::mem::replace(&mut p.heap, Heap::new());
     let exception = p.exception;
     let list = p.heap.list(terms);
-    let mut env = Env { session: Some(session.clone()), ..Env::default() };
+    let mut env = Env { actions: Some(session), ..Env::default() };
     let verdict = match eval::accept(&program.clauses, p, &mut env, list) {
         None => Verdict::default(),
         Some(clause) => {

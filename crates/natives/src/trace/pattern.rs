@@ -3,7 +3,7 @@
 use super::arguments;
 use super::process::note_new;
 use crate::args;
-use crate::ets::spec::{Program, Unfit};
+use crate::spec::{Program, Unfit};
 use heddle_runtime::Package;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::trace::Spec;

@@ -1,4 +1,4 @@
-//! Match specifications: compiled once, run on many terms.
+//! Match specifications: compiled once, run on many terms. `compile` makes a program of a term, `eval` runs it. Tables and tracing use them.
 
 pub mod build;
 pub mod compile;
@@ -12,6 +12,10 @@ use heddle_runtime::process::{Process, Thrown};
 use heddle_term::{Heap, Resource, Term};
 use pattern::Pattern;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+/// `system_flag(trace_control_word, _)`: the word that the actions `get_tcw` and `set_tcw` read and write.
+pub static CONTROL_WORD: AtomicU32 = AtomicU32::new(0);
 
 /// What a specification is applied to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,25 +5,30 @@ use super::functions::Action;
 use super::{Clause, Expr, Program};
 use crate::args::boolean;
 use heddle_runtime::process::Process;
-use heddle_runtime::trace::Session;
 use heddle_term::{Term, am, map};
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What a program is run in: the term, the values of variables, and what trace actions left.
-pub struct Env {
+pub struct Env<'a> {
     pub object: Term,
     pub slots: Vec<Term>,
     /// Result of the last `message` action.
     pub message: Option<Term>,
     pub flags: Vec<&'static str>,
-    /// The trace session for which it runs; None where a specification is only tried out.
-    pub session: Option<Arc<Session>>,
+    /// What runs the actions of tracing; None where a specification is only tried out.
+    pub actions: Option<&'a dyn Actions>,
 }
 
-impl Default for Env {
-    fn default() -> Env {
-        Env { object: Term::NIL, slots: Vec::new(), message: None, flags: Vec::new(), session: None }
+impl Default for Env<'_> {
+    fn default() -> Self {
+        Env { object: Term::NIL, slots: Vec::new(), message: None, flags: Vec::new(), actions: None }
     }
+}
+
+/// Actions of a program that runs for a trace session.
+pub trait Actions {
+    /// Returns None for actions that do here what they do where a specification is only tried out.
+    fn act(&self, action: Action, values: &[Term], p: &mut Process) -> Option<Term>;
 }
 
 /// How failing calls are taken.
@@ -168,9 +173,7 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
     for argument in arguments {
         values.push(eval(argument, p, env, mode)?);
     }
-    if let Some(session) = env.session.clone()
-        && let Some(value) = crate::trace::actions::act(action, &values, p, &session)
-    {
+    if let Some(value) = env.actions.and_then(|actions| actions.act(action, &values, p)) {
         return Some(value);
     }
     match action {
@@ -182,8 +185,7 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
         Action::GetSeqToken => return Some(Term::NIL),
         Action::IsSeqTrace => return Some(Term::bool(false)),
         Action::GetControlWord | Action::SetControlWord => {
-            let word = crate::trace::actions::CONTROL_WORD.load(std::sync::atomic::Ordering::Relaxed);
-            return Some(Term::small(word as i64));
+            return Some(Term::small(super::CONTROL_WORD.load(Ordering::Relaxed) as i64));
         }
         Action::Enable | Action::Disable | Action::Trace | Action::Silent | Action::ProcessDump | Action::SetSeqToken => {}
     }
