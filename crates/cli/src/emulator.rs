@@ -136,7 +136,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         "hmem" => match value {
             "private" => {}
             "hybrid" => area::want(area::MAX_BYTES),
-            "shared" => heddle_term::young::want(),
+            "shared" => heddle_runtime::shared::want(),
             _ => return Err(format!("+hmem {value}: private, shared or hybrid")),
         },
         "hmarea" => match number(name, value)? {

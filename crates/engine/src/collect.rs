@@ -2,7 +2,8 @@
 //! `gc::collect`, with a process that is saved as a whole.
 
 use crate::ctx::{Ctx, leave_at};
-use heddle_runtime::gc::{self, Kind};
+use heddle_runtime::CollectionKind;
+use heddle_runtime::gc;
 use heddle_runtime::process::{FLAG_FLOATS, FLAG_OVER_LIMIT, Process};
 use heddle_runtime::{held_regions, long_gc, zeal};
 use heddle_term::Term;
@@ -17,7 +18,7 @@ pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
     // SAFETY: by contract.
     unsafe {
         let p = &mut *(*c).p;
-        let cost = gc::collect(p, &mut (&mut (*c).x)[..live], need, Kind::Automatic);
+        let cost = gc::collect(p, &mut (&mut (*c).x)[..live], need, CollectionKind::Automatic);
         p.bump(cost);
         if p.flags & FLAG_OVER_LIMIT != 0 {
             p.bump(zeal::slice() as usize);
@@ -41,10 +42,10 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
     // SAFETY: by contract.
     unsafe {
         let p = &mut *(*c).p;
-        if !long_gc::is_long(p, Kind::Automatic) {
+        if !long_gc::is_long(p, CollectionKind::Automatic) {
             return false;
         }
-        long_gc::put_off(p, need, Kind::Automatic);
+        long_gc::put_off(p, need, CollectionKind::Automatic);
         leave_at(c, ip, live, r);
         // Unlike at a call, float registers may be in use. Those after the last one ever used are zero.
         let floats = (*c).f.iter().rposition(|f| f.to_bits() != 0).map_or(0, |last| last + 1);
@@ -64,8 +65,8 @@ pub unsafe fn tidy(c: *mut Ctx, live: usize) {
     // SAFETY: by contract.
     unsafe {
         let p = &mut *(*c).p;
-        if p.heap.fragment_words <= p.heap_words() && long_gc::is_long(p, Kind::Automatic) {
-            long_gc::put_off(p, 0, Kind::Automatic);
+        if p.heap.fragment_words <= p.heap_words() && long_gc::is_long(p, CollectionKind::Automatic) {
+            long_gc::put_off(p, 0, CollectionKind::Automatic);
             p.bump(zeal::slice() as usize);
         } else {
             make_room(c, 0, live);
@@ -78,10 +79,10 @@ pub fn tidy_saved(p: &mut Process) {
     if p.heap.fragments.is_null() && p.heap.off_heap.virtual_words <= p.vheap_limit_words && !held_regions::pays(p) {
         return;
     }
-    if long_gc::is_long(p, Kind::Automatic) {
-        long_gc::put_off(p, 0, Kind::Automatic);
+    if long_gc::is_long(p, CollectionKind::Automatic) {
+        long_gc::put_off(p, 0, CollectionKind::Automatic);
     } else {
-        gc::collect(p, &mut [], 0, Kind::Automatic);
+        gc::collect(p, &mut [], 0, CollectionKind::Automatic);
     }
 }
 

@@ -20,7 +20,7 @@ pub mod timer;
 pub mod trace;
 pub mod watch;
 
-pub use base::{affinity, cycles, level, qsbr, refs, registers, shutdown, sizes, time, zeal};
+pub use base::{affinity, cycles, level, place, qsbr, refs, registers, shutdown, sizes, time, zeal};
 pub use code::{coverage, exports, funs, literal_areas, natives, places};
 pub use heap::hybrid::held_regions;
 pub use heap::private::{gc, heap_growth, long_gc, verify};
@@ -33,6 +33,7 @@ pub use signal::{inbox, inner_queue, package, send, small};
 pub use timer::{time_offset, timer_refs};
 pub use trace::{system_monitor, system_profile};
 
+pub use heap::CollectionKind;
 pub use heddle_sync::{alone, sequential};
 pub use level::Priority;
 pub use package::Package;

@@ -2,14 +2,14 @@
 
 mod running;
 
-use heddle_runtime::gc::Kind;
+use heddle_runtime::CollectionKind;
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_runtime::{gc, proctab, qsbr};
 use heddle_term::Term;
 
 /// The block's words after a major collection, and true if more than three quarters of them are used.
 fn collect(p: &mut Process, live: &mut [Term]) -> (usize, bool) {
-    gc::collect(p, live, 0, Kind::Major);
+    gc::collect(p, live, 0, CollectionKind::Major);
     let block = p.heap_words();
     let used = p.used_words() + p.stack_words() + STACK_SLACK_WORDS;
     (block, used + used / 3 > block)

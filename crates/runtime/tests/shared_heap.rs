@@ -2,13 +2,14 @@
 
 mod running;
 
-use heddle_runtime::gc::{self, Kind};
+use heddle_runtime::CollectionKind;
+use heddle_runtime::gc;
 use heddle_runtime::links::Link;
 use heddle_runtime::process::{NativeFn, ProcRef, Process, SpawnOptions};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared, spawn};
 use heddle_term::refbin::RefBin;
-use heddle_term::{Atom, Heap, Mfa, Term, list, literal, young};
+use heddle_term::{Atom, Heap, Mfa, Term, list, literal};
 use running::end;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -18,7 +19,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// Takes the calling thread online; no other test makes processes meanwhile.
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    young::want();
+    shared::want();
     proctab::init(1024);
     // Makes the ranges.
     let mut heap = Heap::new();
@@ -47,7 +48,7 @@ fn alone(test: impl FnOnce(&mut Process)) {
 /// As compiled code does: first makes room, then writes the words. `kept` are the live registers.
 fn cons(p: &mut Process, kept: &mut [Term], head: i64) {
     if p.free_words() < 2 {
-        gc::collect(p, kept, 2, Kind::Automatic);
+        gc::collect(p, kept, 2, CollectionKind::Automatic);
     }
     kept[0] = p.heap.cons(Term::small(head), kept[0]);
     p.sync_limit();
@@ -75,18 +76,18 @@ fn what_is_live_stays_and_what_died_goes() {
     let own = count_down(there, 1000);
     let both = there.heap.tuple(&[here.dictionary.get(Atom::new("list").into()).unwrap(), own]);
     there.dictionary.put(Atom::new("both").into(), both);
-    gc::collect(here, &mut [], 0, Kind::Major);
+    gc::collect(here, &mut [], 0, CollectionKind::Major);
     let live = shared::old_words().0;
     assert!((602_000..640_000).contains(&live), "{live}");
     assert!(is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 300_000));
     // The other process still refers to it.
     end(p);
-    gc::collect(there, &mut [], 0, Kind::Major);
+    gc::collect(there, &mut [], 0, CollectionKind::Major);
     let both = there.dictionary.get(Atom::new("both").into()).unwrap();
     assert!(is_list_to(both.slot(0), 300_000) && is_list_to(both.slot(1), 1000));
     assert!(shared::old_words().0 >= 602_000);
     there.dictionary.clear();
-    gc::collect(there, &mut [], 0, Kind::Major);
+    gc::collect(there, &mut [], 0, CollectionKind::Major);
     let left = shared::old_words().0;
     assert!(left + 600_000 < live, "{left}");
     end(q);
@@ -107,13 +108,13 @@ fn binaries_are_given_up_with_the_last_term_that_refers_to_them() {
     let holders = || unsafe { RefBin::refcount(block) };
     there.dictionary.put(Atom::new("b").into(), binary);
     end(p);
-    gc::collect(there, &mut [], 0, Kind::Asked);
+    gc::collect(there, &mut [], 0, CollectionKind::Asked);
     assert_eq!(holders(), 2);
     there.dictionary.clear();
     // It is old: a minor collection does not find that it died.
-    gc::collect(there, &mut [], 0, Kind::Asked);
+    gc::collect(there, &mut [], 0, CollectionKind::Asked);
     assert_eq!(holders(), 2);
-    gc::collect(there, &mut [], 0, Kind::Major);
+    gc::collect(there, &mut [], 0, CollectionKind::Major);
     assert_eq!(holders(), 1);
     // SAFETY: our own hold, the last.
     unsafe { RefBin::release(block) };
@@ -128,7 +129,7 @@ fn a_message_that_came_since_the_last_collection_moves_once_in_a_major_one() {
     let (p, q) = (process(), process());
     // SAFETY: this thread made them, and runs them alone.
     let (from, to) = unsafe { (p.local(), q.local()) };
-    gc::collect(from, &mut [], 0, Kind::Major);
+    gc::collect(from, &mut [], 0, CollectionKind::Major);
     let before = shared::old_words().0;
     let list = count_down(from, 1000);
     // Two are in the queue; one is still to be taken from the inbox.
@@ -137,7 +138,7 @@ fn a_message_that_came_since_the_last_collection_moves_once_in_a_major_one() {
         let signal = Signal::message_from(Term::NONE, Package::of_process(from, message, messages::to_myself));
         if n < 2 { to.messages.append(signal) } else { assert!(q.state.push(signal).is_ok()) }
     }
-    gc::collect(from, &mut [], 0, Kind::Major);
+    gc::collect(from, &mut [], 0, CollectionKind::Major);
     assert_eq!(shared::old_words().0 - before, 2 * 1000 + 3 * 3);
     assert!(handle::drain(to) == handle::After::Continue);
     for n in 0..3 {
@@ -170,18 +171,18 @@ fn a_process_that_left_the_table_before_its_native_ended_is_collected_like_other
     here.exit_reason = Atom::new("killed").into();
     exit::depart(here);
     assert!(proctab::lookup(p.pid).is_none());
-    for kind in [Kind::Asked, Kind::Major, Kind::Asked, Kind::Major] {
+    for kind in [CollectionKind::Asked, CollectionKind::Major, CollectionKind::Asked, CollectionKind::Major] {
         gc::collect(there, &mut [], 0, kind);
         assert!(is_list_to(here.dictionary.get(Atom::new("list").into()).unwrap(), 1000));
         assert_eq!(holders(), 2);
     }
     let live = shared::old_words().0;
     exit::finish(here);
-    gc::collect(there, &mut [], 0, Kind::Major);
+    gc::collect(there, &mut [], 0, CollectionKind::Major);
     assert!(shared::old_words().0 + 2000 <= live);
     assert_eq!(holders(), 2);
     there.dictionary.clear();
-    gc::collect(there, &mut [], 0, Kind::Major);
+    gc::collect(there, &mut [], 0, CollectionKind::Major);
     assert_eq!(holders(), 1);
     // SAFETY: our own hold, the last.
     unsafe { RefBin::release(block) };
@@ -194,7 +195,7 @@ fn a_process_that_left_the_table_before_its_native_ended_is_collected_like_other
 fn churn(p: &mut Process, kept: &mut [Term], conses: i64) {
     for i in 0..conses {
         if p.free_words() < 2 {
-            gc::collect(p, kept, 2, Kind::Automatic);
+            gc::collect(p, kept, 2, CollectionKind::Automatic);
         }
         p.heap.cons(Term::small(i), Term::NIL);
         p.sync_limit();
@@ -209,7 +210,7 @@ fn retired(p: &Process) -> usize {
 #[test]
 fn a_process_that_sends_nothing_is_collected_alone() {
     alone(|here| {
-        gc::collect(here, &mut [], 0, Kind::Major);
+        gc::collect(here, &mut [], 0, CollectionKind::Major);
         let before = shared::collections();
         // What survives many collections, in a register, in the dictionary, and a binary.
         let mut kept = [Term::NIL];
@@ -217,7 +218,7 @@ fn a_process_that_sends_nothing_is_collected_alone() {
         here.dictionary.put(Atom::new("list").into(), kept[0]);
         churn(here, &mut kept, 10_000);
         // In the block.
-        gc::collect(here, &mut kept, 20, Kind::Automatic);
+        gc::collect(here, &mut kept, 20, CollectionKind::Automatic);
         let retired_before = retired(here);
         let [live, dead] = [3, 7].map(|byte| here.heap.binary(&[byte; 1000]).word(2) as *mut RefBin);
         // SAFETY: the process holds both.
@@ -274,7 +275,7 @@ fn a_block_that_a_message_refers_to_is_collected_with_the_world_stopped() {
 fn a_block_with_queued_messages_is_collected_with_the_world_stopped() {
     alone(|here| {
         churn(here, &mut [], 1000);
-        gc::collect(here, &mut [], 60, Kind::Automatic);
+        gc::collect(here, &mut [], 60, CollectionKind::Automatic);
         here.messages.append(Signal::message_from(
             Term::NONE,
             Package::build(|heap| {
@@ -300,7 +301,7 @@ fn a_block_with_fragments_is_collected_with_the_world_stopped() {
         let beside = here.heap.tuple(&vec![list; 10_000]);
         assert!(!here.heap.fragments.is_null());
         here.dictionary.put(Atom::new("beside").into(), beside);
-        for kind in [Kind::Automatic, Kind::Asked, Kind::Automatic] {
+        for kind in [CollectionKind::Automatic, CollectionKind::Asked, CollectionKind::Automatic] {
             churn(here, &mut [], 10_000);
             gc::collect(here, &mut [], 0, kind);
             let beside = here.dictionary.get(Atom::new("beside").into()).unwrap();
@@ -313,15 +314,15 @@ fn a_block_with_fragments_is_collected_with_the_world_stopped() {
 fn a_process_that_ran_since_the_last_major_collection_does_not_rest() {
     alone(|here| {
         assert!(!shared::rests_since_major(here));
-        gc::collect(here, &mut [], 0, Kind::Major);
+        gc::collect(here, &mut [], 0, CollectionKind::Major);
         assert!(shared::rests_since_major(here));
-        gc::collect(here, &mut [], 0, Kind::Asked);
+        gc::collect(here, &mut [], 0, CollectionKind::Asked);
         assert!(shared::rests_since_major(here));
         here.reductions += 1;
         assert!(!shared::rests_since_major(here));
-        gc::collect(here, &mut [], 0, Kind::Asked);
+        gc::collect(here, &mut [], 0, CollectionKind::Asked);
         assert!(!shared::rests_since_major(here));
-        gc::collect(here, &mut [], 0, Kind::Major);
+        gc::collect(here, &mut [], 0, CollectionKind::Major);
         assert!(shared::rests_since_major(here));
     });
 }
@@ -331,7 +332,7 @@ fn old_heap_size_is_what_the_process_was_the_first_to_refer_to() {
     alone(|here| {
         let list = count_down(here, 1000);
         here.dictionary.put(Atom::new("list").into(), list);
-        gc::collect(here, &mut [], 0, Kind::Asked);
+        gc::collect(here, &mut [], 0, CollectionKind::Asked);
         let figure = |p: &Process, name| p.heap_figures().into_iter().find(|figure| figure.0 == name).unwrap().1;
         assert_eq!((figure(here, "old_heap_size"), figure(here, "heap_size")), (2000, 0));
     });
@@ -351,13 +352,13 @@ fn with_many_working_processes_blocks_stay_small() {
             // What lives fills the blocks, so they grow.
             let _ = count_down(local, 400);
         }
-        gc::collect(locals[0], &mut [], 0, Kind::Asked);
+        gc::collect(locals[0], &mut [], 0, CollectionKind::Asked);
     }
     let _ = count_down(locals[0], 400);
     assert!(most(&locals) <= 400, "{}", most(&locals));
     all.iter().skip(1).for_each(|&p| end(p));
-    gc::collect(locals[0], &mut [], 0, Kind::Asked);
-    gc::collect(locals[0], &mut [], 0, Kind::Asked);
+    gc::collect(locals[0], &mut [], 0, CollectionKind::Asked);
+    gc::collect(locals[0], &mut [], 0, CollectionKind::Asked);
     let _ = count_down(locals[0], 20_000);
     assert!(locals[0].heap_words() >= 1000, "{}", locals[0].heap_words());
     end(all[0]);
@@ -369,7 +370,7 @@ fn with_many_working_processes_blocks_stay_small() {
 #[test]
 fn the_reason_of_an_end_is_not_copied() {
     let _guard = begin();
-    for collects_before in [None, Some(Kind::Asked), Some(Kind::Major)] {
+    for collects_before in [None, Some(CollectionKind::Asked), Some(CollectionKind::Major)] {
         // In this order: the VM ends with its first process.
         let (q, p) = (process(), process());
         // SAFETY: this thread made them, and runs them alone.
@@ -389,7 +390,7 @@ fn the_reason_of_an_end_is_not_copied() {
         assert_eq!(message.slot(0), Atom::new("EXIT").into());
         assert!(is_list_to(message.slot(2), 20));
         assert_eq!(message.slot(2) == reason, collects_before.is_none(), "a copy, or not moved");
-        for kind in [Kind::Asked, Kind::Major] {
+        for kind in [CollectionKind::Asked, CollectionKind::Major] {
             gc::collect(to, &mut [], 0, kind);
             let message = to.messages.peek(&mut to.heap, &mut to.held_words).unwrap();
             assert!(is_list_to(message.slot(2), 20));
@@ -419,10 +420,11 @@ fn a_process_spawned_by_a_native_outside_has_copies_of_its_arguments() {
     let mut args = [count_down(here, 100)];
     let result = shared::safe_region::run(here, native, &mut args).unwrap();
     let child = CHILD.lock().unwrap().take().unwrap();
+    shared::remember(&child);
     proctab::publish(child);
     let _ = child.state.wake();
     let _ = child.state.start_running();
-    for kind in [Kind::Asked, Kind::Major] {
+    for kind in [CollectionKind::Asked, CollectionKind::Major] {
         let mut kept = [result, args[0]];
         gc::collect(here, &mut kept, 0, kind);
         args[0] = kept[1];
@@ -453,9 +455,9 @@ fn a_thread_that_wants_a_collection_waits_for_the_others_and_they_for_it() {
             assert!(is_list_to(list, n), "round {round}");
             let mut kept = [list];
             if round % 20 == 0 {
-                gc::collect(local, &mut kept, 0, Kind::Major);
+                gc::collect(local, &mut kept, 0, CollectionKind::Major);
             } else if round % 3 == 0 {
-                gc::collect(local, &mut kept, 0, Kind::Asked);
+                gc::collect(local, &mut kept, 0, CollectionKind::Asked);
             }
             assert!(is_list_to(kept[0], n), "round {round}");
         }

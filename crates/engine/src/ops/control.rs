@@ -3,6 +3,7 @@
 use crate::ctx::{OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
+use heddle_runtime::CollectionKind;
 use heddle_runtime::process::{Class, Exception, FLAG_HIBERNATES, Outcome, Process};
 use heddle_runtime::{code, gc, handle, long_gc, spawn};
 use heddle_term::{Term, am};
@@ -22,7 +23,7 @@ ops! {
             h = p.heap.htop;
             return raise(ip, c, h, s, r);
         }
-        if long_gc::is_long(p, gc::Kind::Major) {
+        if long_gc::is_long(p, CollectionKind::Major) {
             crate::ctx::leave_at(c, ip, 3, r);
             return crate::ctx::OUT_DIRTY_CPU;
         }

@@ -7,7 +7,7 @@ use crate::collect::{make_room, tidy};
 use crate::ctx::{Ctx, OUT_EXIT, OUT_WAIT, any, put};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
-use heddle_runtime::gc::Kind;
+use heddle_runtime::CollectionKind;
 use heddle_runtime::process::{Exception, Stand};
 use heddle_runtime::timer::Phase;
 use heddle_runtime::trace::{events, flags, meters, seq};
@@ -233,7 +233,7 @@ unsafe fn peek(c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         let p = save!(c, h, s);
         loop {
             let is_full = p.free_words() < small::WORDS as isize && p.messages.next_is_small();
-            if is_full && !long_gc::is_long(p, Kind::Automatic) {
+            if is_full && !long_gc::is_long(p, CollectionKind::Automatic) {
                 // Otherwise the message would be put beside the heap, and the heap be collected for it soon anyway. (A collection that
                 // takes long is left to that.)
                 make_room(c, small::WORDS, 0);

@@ -35,7 +35,7 @@ fn process() -> Process {
         max_heap: MaxHeap::NONE,
         off_heap_messages: false,
         async_dist: false,
-        place: heddle_runtime::process::place::Place::Anywhere,
+        place: heddle_runtime::place::Place::Anywhere,
     };
     Process::blank(Mfa { module: am::ERLANG, function: am::APPLY, arity: 2 }, Term::NIL, 0, &options)
 }

@@ -2,8 +2,8 @@
 
 use crate::args;
 use heddle_runtime::level::{Level, Priority};
+use heddle_runtime::place::Place;
 use heddle_runtime::placement;
-use heddle_runtime::process::place::Place;
 use heddle_runtime::process::{FLAG_ASYNC_DIST, MaxHeap, NativeResult, Process};
 use heddle_runtime::spawn::{MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
 use heddle_term::{Atom, Term, am, map};

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::ports::{self, hooks::wait_for};
-use heddle_runtime::gc::Kind;
+use heddle_runtime::CollectionKind;
 use heddle_runtime::long_gc;
 use heddle_runtime::process::{Class, Exception, FLAG_ASKED, FLAG_AT_PORT, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, Sent};
@@ -246,14 +246,14 @@ fn dirty_process_handle_signals(p: &mut Process, a: &[Term]) -> NativeResult {
 /// Collects the calling process: asks for it; the engine does it when the native returns.
 fn garbage_collect(p: &mut Process, a: &[Term]) -> NativeResult {
     let kind = match a[0].as_atom().map(|m| m.name()) {
-        Some("major") => Kind::Major,
-        Some("minor") => Kind::Asked,
+        Some("major") => CollectionKind::Major,
+        Some("minor") => CollectionKind::Asked,
         _ => return Err(p.badarg()),
     };
     if long_gc::is_long(p, kind) {
         return Err(Thrown::DirtyCpu);
     }
-    p.need_major |= kind == Kind::Major;
+    p.need_major |= kind == CollectionKind::Major;
     p.flags |= FLAG_ASKED;
     p.request_collection();
     Ok(Term::bool(true))

@@ -3,8 +3,8 @@
 use super::spawn_request::{self, Reply};
 use crate::args;
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring};
+use heddle_runtime::place::Place;
 use heddle_runtime::placement;
-use heddle_runtime::process::place::Place;
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
 use heddle_runtime::spawn::{self, MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
 use heddle_runtime::trace::token::Token;

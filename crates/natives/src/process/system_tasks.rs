@@ -1,5 +1,6 @@
 //! Work that runs inside another process: garbage collection and checks for old code.
 
+use heddle_runtime::CollectionKind;
 use heddle_runtime::activity::{self, Activity};
 use heddle_runtime::level::Priority;
 use heddle_runtime::literals::{self, Switched};
@@ -88,7 +89,7 @@ impl Task {
             }
             ("garbage_collect", Some(target)) => {
                 // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
-                let kind = if self.argument.name() == "major" { gc::Kind::Major } else { gc::Kind::Asked };
+                let kind = if self.argument.name() == "major" { CollectionKind::Major } else { CollectionKind::Asked };
                 if is_put_off(target, kind) {
                     return long_gc::put_off_task(target, move |target| self.run(target));
                 }
@@ -119,7 +120,7 @@ impl Task {
 
 /// True if the collection must be deferred: it would take too long here, or (shared heap) signals are being handled, and messages
 /// already taken from the inbox are not roots yet.
-fn is_put_off(p: &Process, kind: gc::Kind) -> bool {
+fn is_put_off(p: &Process, kind: CollectionKind) -> bool {
     long_gc::is_long(p, kind) || shared::is_on() && shared::safepoint::is_held()
 }
 
@@ -175,7 +176,7 @@ fn copy_off(me: u64, id: Package, other: Option<&mut Process>) {
         if must_wait(other) {
             return later(other, move |other| copy_off(me, id, other));
         }
-        if is_put_off(other, gc::Kind::Major) {
+        if is_put_off(other, CollectionKind::Major) {
             return long_gc::put_off_task(other, move |other| copy_off(me, id, other));
         }
         literals::copy_off(other);

@@ -442,7 +442,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         "microstate_accounting" => Ok(Term::bool(match args::boolean(a[1]) {
             Some(on) => {
-                let before = msacc::switch(on);
+                let before = sched::switch_accounts(on);
                 // Before the count began the calling thread did not say that it runs a process.
                 msacc::enter(msacc::State::Emulator);
                 before

@@ -8,6 +8,7 @@ use crate::data::long;
 use crate::ets;
 use crate::process::info;
 use crate::tasks::probe;
+use heddle_runtime::CollectionKind;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, shared, timer_refs};
 use heddle_term::bits::BitsView;
@@ -224,7 +225,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                             other.need_major = true;
                             other.request_collection();
                         } else {
-                            gc::collect(other, &mut [], 0, gc::Kind::Major);
+                            gc::collect(other, &mut [], 0, CollectionKind::Major);
                         }
                     }
                 });

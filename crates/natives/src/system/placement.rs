@@ -12,9 +12,9 @@
 use super::causes::{self, wrong};
 use crate::args;
 use crate::process::spawn::scheduler;
+use heddle_runtime::place::Place;
 use heddle_runtime::placement;
 use heddle_runtime::private_threads::{self, Refused};
-use heddle_runtime::process::place::Place;
 use heddle_runtime::process::{NativeResult, ProcShared, Process, Thrown};
 use heddle_runtime::{ProcRef, proctab, refs, sched, send, zeal};
 use heddle_term::{Atom, Heap, Resource, Term, am, map};

@@ -6,6 +6,7 @@ mod threads;
 
 use heddle_model::{Random, Subject, run};
 use heddle_natives::data;
+use heddle_runtime::CollectionKind;
 use heddle_runtime::literals::Switched;
 use heddle_runtime::process::{self, NativeFn, Process, SpawnOptions};
 use heddle_runtime::{gc, literals, qsbr};
@@ -207,12 +208,12 @@ impl<const MASK: u64> Subject for Terms<MASK> {
                 assert_eq!(literal::used_bytes(), self.words() * 8, "bytes of literals");
             }
             Operation::Collect => {
-                gc::collect(self.p, &mut [], 0, gc::Kind::Major);
+                gc::collect(self.p, &mut [], 0, CollectionKind::Major);
             }
         }
         // Room is made outside of natives.
         if self.p.heap.fragment_words > 20_000 {
-            gc::collect(self.p, &mut [], 0, gc::Kind::Automatic);
+            gc::collect(self.p, &mut [], 0, CollectionKind::Automatic);
         }
     }
 

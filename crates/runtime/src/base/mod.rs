@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod cycles;
 pub mod level;
 pub(crate) mod parker;
+pub mod place;
 pub mod qsbr;
 pub mod refs;
 pub mod registers;

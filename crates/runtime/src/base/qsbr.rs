@@ -9,16 +9,14 @@
 //! must not keep garbage meanwhile: it tidies up (`tidy`) and wakes up soon for what others may still look at, or leaves that to
 //! other threads (`Guard`).
 
-use crate::heap::shared;
-use crate::process::{self, ProcRef};
 use heddle_sync::alone;
 use heddle_sync::barrier;
 use heddle_sync::sequential;
 use heddle_sync::thread_slot::{self, Slot};
 use heddle_sync::word::Word;
 use std::cell::{Cell, RefCell};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 const OFFLINE: u64 = u64::MAX;
@@ -47,20 +45,33 @@ fn full_fence() {
 /// The garbage, with the epoch that all threads must have seen.
 type Garbage = (u64, Unlinked);
 
-enum Unlinked {
-    /// Most of what is retired: it needs no box.
-    Process(ProcRef),
-    Other(Box<dyn FnOnce() + Send>),
+/// Something unlinked, and the function that frees it.
+struct Unlinked {
+    what: *mut (),
+    free: unsafe fn(*mut ()),
 }
+
+// SAFETY: `retire_raw` demands that any thread may free it; the closure of `retire` is Send.
+unsafe impl Send for Unlinked {}
 
 impl Unlinked {
     fn free(self) {
-        match self {
-            // SAFETY: by the contract of `retire_process`, and no thread can hold a pointer to it any more.
-            Unlinked::Process(p) => unsafe { process::deallocate(p) },
-            Unlinked::Other(free) => free(),
-        }
+        // SAFETY: by the contract of `retire_raw`, and no thread can hold a pointer to it any more.
+        unsafe { (self.free)(self.what) }
     }
+}
+
+/// What a thread that goes online or offline also says to the shared heap (`shared::want`).
+pub(crate) struct Inside {
+    pub(crate) enter: fn(),
+    pub(crate) leave: fn(),
+}
+
+/// Empty unless the VM has a shared heap. Set before the first thread goes online.
+static INSIDE: OnceLock<Inside> = OnceLock::new();
+
+pub(crate) fn set_inside(inside: Inside) {
+    let _ = INSIDE.set(inside);
 }
 
 /// Garbage of threads that ended or left it to others. Every thread that collects also frees some of it.
@@ -136,8 +147,8 @@ pub fn online() {
         full_fence();
         l.depth.set(1);
     });
-    if shared::is_on() {
-        shared::safepoint::enter();
+    if let Some(inside) = INSIDE.get() {
+        (inside.enter)();
     }
 }
 
@@ -145,8 +156,8 @@ pub fn online() {
 pub fn offline() {
     // Before going offline: other threads then come online in the cheap way.
     alone::give_up();
-    if shared::is_on() {
-        shared::safepoint::leave();
+    if let Some(inside) = INSIDE.get() {
+        (inside.leave)();
     }
     LOCAL.with(|l| {
         SLOT[l.slot.index()].epoch.store(OFFLINE, Ordering::Release);
@@ -281,17 +292,24 @@ pub fn claim() -> bool {
 }
 
 /// Frees something when no thread can still hold a pointer to it. It must have been unlinked before.
-pub fn retire(free: impl FnOnce() + Send + 'static) {
-    put(Unlinked::Other(Box::new(free)));
+pub fn retire<F: FnOnce() + Send + 'static>(free: F) {
+    /// # Safety
+    /// `boxed` is a box of an `F`, and belongs to the caller.
+    // SAFETY: the contract above.
+    unsafe fn run<F: FnOnce()>(boxed: *mut ()) {
+        // SAFETY: by contract.
+        unsafe { Box::from_raw(boxed.cast::<F>())() }
+    }
+    put(Unlinked { what: Box::into_raw(Box::new(free)).cast(), free: run::<F> });
 }
 
-/// Frees a process when no thread can still hold a pointer to it.
+/// As `retire`, for what needs no box: calls `free` on `what`.
 ///
 /// # Safety
-/// It was unlinked before: it is out of the process table and of all queues. It is retired once.
+/// `free` may be called on `what` once, on any thread, when no thread holds a pointer to it. It was unlinked before.
 // SAFETY: the contract above.
-pub unsafe fn retire_process(p: ProcRef) {
-    put(Unlinked::Process(p));
+pub(crate) unsafe fn retire_raw(what: *mut (), free: unsafe fn(*mut ())) {
+    put(Unlinked { what, free });
 }
 
 fn put(unlinked: Unlinked) {
@@ -376,10 +394,10 @@ fn collect_orphans(lowest: u64) {
 
 /// The calling thread is about to end: waits a while until its garbage may be freed. What may not be freed is left to others.
 pub fn end() {
-    if shared::is_on() {
+    if let Some(inside) = INSIDE.get() {
         // It has no process any more. Threads that wait for a collection would otherwise wait for this thread, and this one for
         // them.
-        shared::safepoint::leave();
+        (inside.leave)();
     }
     for _ in 0..LAST_LOOKS {
         quiescent();

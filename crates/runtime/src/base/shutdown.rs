@@ -1,6 +1,5 @@
 //! How the VM ends: the hooks that run then, and the end itself.
 
-use crate::process::ProcShared;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,10 +25,10 @@ pub fn begin() -> bool {
     !HALTS.swap(true, Ordering::SeqCst)
 }
 
-/// True if the process does not run any more because the VM halts.
+/// True if `begin` was called.
 #[inline(always)]
-pub(crate) fn stops(p: &ProcShared) -> bool {
-    HALTS.load(Ordering::Relaxed) && !p.is_port()
+pub(crate) fn has_begun() -> bool {
+    HALTS.load(Ordering::Relaxed)
 }
 
 /// Ends the VM with a slogan, and mostly a crash dump. The crate that can write dumps installs it.

@@ -8,9 +8,6 @@
 //! all heap blocks, whenever a thread has allocated another megabyte of them, and that of all memory, which schedulers look at now
 //! and then. Resident memory does not decide: it is large where little is used, in the pieces of many threads.
 
-use crate::sched::balance;
-
-use crate::sched;
 use heddle_memory::{KINDS, Kind};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -29,7 +26,7 @@ const STEP_BYTES: usize = 256 << 20;
 /// Smaller mappings are stacks; larger ones are the range that is reserved for literals.
 const MAPPING_BYTES: Range<usize> = 32 << 20..32 << 30;
 /// Process switches of one scheduler between two looks at the sum of all memory: a look takes some microseconds.
-pub const SWITCHES: u64 = 512;
+pub(crate) const SWITCHES: u64 = 512;
 
 /// The sums from which on mappings are opened (again). Relaxed everywhere: thresholds, and it does not matter when a thread sees a
 /// change.
@@ -41,9 +38,20 @@ static CLOSE_BYTES: AtomicUsize = AtomicUsize::new(0);
 /// Held while advice is given, so that one thread at a time gives it.
 static ADVISING: Mutex<()> = Mutex::new(());
 
+/// Number of schedulers, and of active ones, when they were last counted.
+static SCHEDULERS: AtomicUsize = AtomicUsize::new(0);
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// `schedulers` schedulers are there, of which `active` are active.
+pub(crate) fn counted(schedulers: usize, active: usize) {
+    SCHEDULERS.store(schedulers, Ordering::Relaxed);
+    ACTIVE.store(active, Ordering::Relaxed);
+}
+
 /// The sum that opens mappings now; `first` is the one for two schedulers.
 fn with_active(first: usize) -> usize {
-    first + sched::count().saturating_sub(2) * SCHEDULER_BYTES + balance::active().saturating_sub(2) * ACTIVE_BYTES
+    let above_two = |count: &AtomicUsize| count.load(Ordering::Relaxed).saturating_sub(2);
+    first + above_two(&SCHEDULERS) * SCHEDULER_BYTES + above_two(&ACTIVE) * ACTIVE_BYTES
 }
 
 /// The sum of all heap blocks is `bytes` now.
@@ -54,9 +62,10 @@ pub fn blocks_are(bytes: usize) {
     }
 }
 
-/// Compares the sum of all memory with the thresholds.
+/// Compares the sum of all memory with the thresholds. The numbers are as for `counted`.
 #[cold]
-pub fn look() {
+pub(crate) fn look(schedulers: usize, active: usize) {
+    counted(schedulers, active);
     let used = KINDS.into_iter().map(heddle_memory::sum).sum::<usize>();
     if used >= NEXT_BYTES.load(Ordering::Relaxed) {
         passed(&NEXT_BYTES, FIRST_BYTES, used);

@@ -2,9 +2,12 @@
 //! for messages beside them (`hybrid`), one heap for all (`shared`).
 
 pub mod blocks;
+mod collection_kind;
 pub mod heap_figures;
 pub mod huge_pages;
 pub mod hybrid;
 pub mod literals;
 pub mod private;
 pub mod shared;
+
+pub use collection_kind::CollectionKind;

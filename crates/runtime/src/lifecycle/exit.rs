@@ -1,9 +1,9 @@
 //! The end of a process: everything that must happen once, in order, and how a dead process answers.
 
-use crate::base::qsbr;
 use crate::base::registers::Registers;
 use crate::heap::private::gc;
 use crate::heap::shared as shared_heap;
+use crate::process;
 use crate::process::links::Watcher;
 use crate::process::{FLAG_TASK, Process};
 use crate::process::{names, proctab};
@@ -34,14 +34,14 @@ pub fn finish(p: &mut Process) {
     } else if shared_heap::is_on() {
         shared_heap::zombies::remove(shared);
     }
-    crate::sched::placement::change(p.shared(), crate::process::place::Place::Anywhere);
+    crate::sched::placement::change(p.shared(), crate::base::place::Place::Anywhere);
     drop(p.take_rare());
     gc::free_all(p);
     p.saved = Registers::new();
     p.dictionary.clear();
     if shared.state.set_free() {
         // SAFETY: out of the table.
-        unsafe { qsbr::retire_process(shared) };
+        unsafe { process::retire(shared) };
     }
 }
 

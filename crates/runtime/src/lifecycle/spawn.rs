@@ -1,9 +1,9 @@
 //! New processes.
 
 use crate::base::level::Priority;
+use crate::base::place::Place;
 use crate::heap::private::gc;
 use crate::heap::shared;
-use crate::process::place::Place;
 use crate::process::proctab;
 use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
 use crate::sched;

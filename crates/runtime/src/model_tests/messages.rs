@@ -4,15 +4,16 @@
 
 use super::processes::make;
 use crate::base::qsbr;
+use crate::heap::CollectionKind;
 use crate::heap::literals;
-use crate::heap::private::gc::{self, Kind};
+use crate::heap::private::gc;
 use crate::heap::private::verify;
 use crate::lifecycle::handle::{self, After};
 use crate::observe::messages::Timed;
 use crate::process::{self, Process};
 use crate::signal::Signal;
+use crate::signal::outgoing;
 use crate::signal::package::Package;
-use crate::signal::small;
 use heddle_model::{Random, Subject, run};
 use heddle_term::bits::BitsView;
 use heddle_term::{Heap, Term};
@@ -57,7 +58,7 @@ enum Operation {
     Reserve,
     Use(u64),
     Forget(u64),
-    Collect(Kind),
+    Collect(CollectionKind),
 }
 
 fn build(heap: &mut Heap, number: i64, made: Made) -> Term {
@@ -137,7 +138,12 @@ impl Subject for Mailbox {
             25..28 => Operation::Forget(random.below(10)),
             28..31 => Operation::RemoveFirst(random.bits()),
             31 => Operation::Take,
-            32..35 => Operation::Collect(random.one(&[Kind::Automatic, Kind::Automatic, Kind::Shrink, Kind::Major])),
+            32..35 => Operation::Collect(random.one(&[
+                CollectionKind::Automatic,
+                CollectionKind::Automatic,
+                CollectionKind::Shrink,
+                CollectionKind::Major,
+            ])),
             _ if random.grows() => Operation::Send(made, random.chance(70)),
             _ => Operation::Remove,
         }
@@ -152,9 +158,9 @@ impl Subject for Mailbox {
                 let term = build(&mut heap, number, made);
                 let to = self.p.proc_ref();
                 if by_process {
-                    let outgoing = match small::bare(self.p, term, |_| Timed::NO) {
+                    let outgoing = match outgoing::bare(self.p, term, |_| Timed::NO) {
                         Some(outgoing) => outgoing,
-                        None => small::message(self.p, &to, term, None, |_| Timed::NO),
+                        None => outgoing::message(self.p, &to, term, None, |_| Timed::NO),
                     };
                     assert!(to.state.push_message(outgoing).is_ok());
                 } else {

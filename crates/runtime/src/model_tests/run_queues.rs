@@ -3,9 +3,9 @@
 
 use super::processes::make;
 use crate::base::level::{CLASS_LEVELS, LEVELS, Level, Priority};
+use crate::base::place::{MAX_SCHEDULERS, Place};
 use crate::base::qsbr;
 use crate::process::ProcRef;
-use crate::process::place::{MAX_SCHEDULERS, Place};
 use crate::sched::placement;
 use crate::sched::run_queue::{Next, RunQueue};
 use heddle_model::{Random, Subject, run};

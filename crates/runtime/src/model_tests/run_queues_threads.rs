@@ -2,9 +2,9 @@
 
 use super::processes::make;
 use crate::base::level::{Level, Priority};
+use crate::base::place::MAX_SCHEDULERS;
 use crate::base::qsbr;
 use crate::process::ProcRef;
-use crate::process::place::MAX_SCHEDULERS;
 use crate::sched::run_queue::{Next, RunQueue};
 use heddle_model::Random;
 use std::collections::BTreeMap;

@@ -6,10 +6,8 @@
 //! figures are read.
 
 use crate::base::cycles;
-use crate::process::ProcRef;
-use crate::process::place::MAX_SCHEDULERS;
+use crate::base::place::MAX_SCHEDULERS;
 use heddle_memory::{COUNTED, Row, TALLIES, own_row};
-use std::sync::atomic::Ordering;
 
 /// Size classes of messages: none, 1, 2-3, 4-7, ... words.
 pub const SIZES: usize = 64;
@@ -103,11 +101,11 @@ fn begin() -> Timed {
     Timed(Some(cycles::now()))
 }
 
-/// A message is about to be copied and sent to another process.
+/// A message is about to be copied and sent to another process, which ran last on scheduler `place`.
 #[inline(always)]
-pub fn to(receiver: ProcRef, cost: Cost) -> Timed {
+pub fn to(place: u16, cost: Cost) -> Timed {
     // Always below PLACES: the remainder costs less than telling the compiler that in another way.
-    if COUNTED { count(receiver.last_scheduler.load(Ordering::Relaxed) as usize % PLACES, cost) } else { Timed::NO }
+    if COUNTED { count(place as usize % PLACES, cost) } else { Timed::NO }
 }
 
 /// A process is about to send itself a message.

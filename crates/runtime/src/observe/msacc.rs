@@ -6,7 +6,6 @@
 //! a reader that finds it odd or changed reads again.
 
 use crate::base::time::monotonic_ns;
-use crate::sched;
 use heddle_memory::COUNTED;
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -166,8 +165,8 @@ fn add(sums: &mut Vec<Spent>, more: Vec<Spent>) {
     }
 }
 
-/// Switches the accounting on or off. Returns true if it was on before.
-pub fn switch(on: bool) -> bool {
+/// Switches the accounting on or off. `tell` then tells the schedulers. Returns true if it was on before.
+pub(crate) fn switch(on: bool, tell: impl FnOnce()) -> bool {
     let mut ended = ENDED.lock().unwrap();
     let before = ON.load(Ordering::Relaxed);
     if on && !before {
@@ -176,8 +175,7 @@ pub fn switch(on: bool) -> bool {
         add(&mut ended, counted());
     }
     ON.store(on, Ordering::SeqCst);
-    // Between two processes schedulers look at one word only, so the flag is in that word.
-    (0..sched::count()).for_each(|scheduler| sched::share(scheduler).set_accounts(on));
+    tell();
     before
 }
 
@@ -214,25 +212,25 @@ mod tests {
         let mine = || figures().into_iter().find(|(kind, id, _)| (*kind, *id) == ("test", 7)).unwrap().2;
         let nap = || std::thread::sleep(std::time::Duration::from_millis(20));
         assert_eq!(mine(), [0; 7]);
-        assert!(!switch(true));
+        assert!(!switch(true, || ()));
         nap();
         sleep(false);
         let before = enter(State::Gc);
         nap();
         enter(before);
-        assert!(switch(false));
+        assert!(switch(false, || ()));
         let spent = mine();
         let ms = 1_000_000;
         assert!(spent[State::Sleep as usize] >= 20 * ms && spent[State::Gc as usize] >= 20 * ms, "{spent:?}");
         assert_eq!(spent[State::Port as usize], 0);
         nap();
         assert_eq!(mine(), spent, "counted while it was off");
-        assert!(!switch(true));
+        assert!(!switch(true, || ()));
         nap();
         assert!(mine()[State::Other as usize] >= spent[State::Other as usize] + 20 * ms);
         assert!(reset());
         assert!(mine().iter().sum::<u64>() < 10 * ms);
-        assert!(switch(false));
+        assert!(switch(false, || ()));
         assert!(!reset());
         assert_eq!(mine(), [0; 7]);
     }

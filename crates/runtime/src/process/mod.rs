@@ -12,21 +12,21 @@ pub mod growth;
 pub mod identity;
 pub mod links;
 pub mod names;
-pub mod place;
 pub mod proctab;
 pub mod stack;
 pub mod stack_mark;
 pub mod state;
 
 use crate::base::level::{Level, Priority};
+use crate::base::place::Place;
 use crate::base::registers::Registers;
+use crate::base::{qsbr, shutdown};
 use crate::process::links::Relations;
 use crate::process::state::ProcState;
 use crate::signal::inner_queue::InnerQueue;
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
-use place::Place;
 use std::cell::UnsafeCell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
@@ -128,6 +128,17 @@ impl ProcShared {
     pub fn is_port(&self) -> bool {
         self.pid & identity::PORT != 0
     }
+    /// True if it does not run any more because the VM halts.
+    #[inline(always)]
+    pub(crate) fn is_halted(&self) -> bool {
+        shutdown::has_begun() && !self.is_port()
+    }
+    /// The scheduler on which it ran last.
+    #[inline(always)]
+    pub(crate) fn ran_on(&self) -> u16 {
+        // Relaxed: a thread that reads an older value counts for the scheduler before.
+        self.last_scheduler.load(Ordering::Relaxed)
+    }
     /// Where it should run (see `placement`), as index + 1; 0: anywhere.
     #[inline(always)]
     pub fn placed(&self) -> usize {
@@ -208,6 +219,23 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
 pub unsafe fn deallocate(p: ProcRef) {
     // SAFETY: by contract; came from Box::into_raw.
     drop(unsafe { Box::from_raw(p.as_ptr()) });
+}
+
+/// Frees the block when no thread can still hold a pointer to it.
+///
+/// # Safety
+/// It was unlinked before: it is out of the process table and of all queues. It is retired once.
+// SAFETY: the contract above.
+pub(crate) unsafe fn retire(p: ProcRef) {
+    /// # Safety
+    /// The contract of `deallocate`.
+    // SAFETY: the contract above.
+    unsafe fn free(block: *mut ()) {
+        // SAFETY: by contract; `retire` passes the block of a process.
+        unsafe { deallocate(ProcRef::from_ptr(block.cast())) }
+    }
+    // SAFETY: by contract; a block may be freed on any thread.
+    unsafe { qsbr::retire_raw(p.as_ptr().cast(), free) }
 }
 
 /// Why the engine returned from running a process.

@@ -5,7 +5,6 @@
 #[cfg(test)]
 mod model_tests;
 
-use crate::heap::shared;
 use crate::process::identity::{LARGEST, PORT, id_of};
 use crate::process::{ProcRef, ProcShared};
 use heddle_sync::prefetch;
@@ -169,12 +168,9 @@ fn give_back_port(id: u64) {
     PORT_NUMBERS.count.sub(1, Ordering::Relaxed);
 }
 
-/// Makes the process visible under its identity.
+/// Makes the process visible under its identity. With a shared heap it must be remembered before, if its initial data may be young
+/// (`sched::start_process`).
 pub fn publish(p: ProcRef) {
-    if shared::is_on() {
-        // Its initial data may be its parent's, and young.
-        shared::remember(&p);
-    }
     let table = if p.is_port() { ports() } else { processes() };
     // Release: pairs with the Acquire in `lookup`.
     table.slot(p.pid).store(p.as_ptr(), Ordering::Release);

@@ -1,7 +1,7 @@
 //! Dirty threads: they run natives that take long or block, and long collections, each thread for one process at a time.
 
 use crate::base::level::Priority;
-use crate::base::{qsbr, shutdown};
+use crate::base::qsbr;
 use crate::heap::private::long_gc;
 use crate::heap::shared;
 use crate::observe::locks::Class;
@@ -187,7 +187,7 @@ pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, numb
     local.flags &= !FLAG_DETACHED;
     let outcome = if p.state.load().is_exiting() {
         Outcome::Exit
-    } else if shutdown::stops(&p) {
+    } else if p.is_halted() {
         Outcome::Suspended
     } else if long_gc::is_due(local) {
         long_gc::run(local);

@@ -25,7 +25,7 @@ pub mod worker_cache;
 use self::balance::{Check, Share};
 use crate::base::parker::Parker;
 use crate::base::{qsbr, time, zeal};
-use crate::heap::shared;
+use crate::heap::{huge_pages, shared};
 use crate::observe::msacc::{self, State};
 use crate::observe::{figures, wall_time};
 use crate::process::proctab;
@@ -159,6 +159,11 @@ pub fn current_id() -> usize {
 pub fn count() -> usize {
     VM.get().map_or(0, |vm| vm.schedulers.len())
 }
+/// Switches microstate accounting on or off. Returns true if it was on before.
+pub fn switch_accounts(on: bool) -> bool {
+    // Between two processes schedulers look at one word only, so the flag is in that word.
+    msacc::switch(on, || (0..count()).for_each(|scheduler| share(scheduler).set_accounts(on)))
+}
 /// The calling thread's, if it is a scheduler.
 pub fn current_index() -> Option<usize> {
     Some(CURRENT.get()).filter(|&index| index < count())
@@ -195,7 +200,7 @@ pub fn timers() -> &'static Wheels {
 /// Prepares queues and wheels; `run` starts the threads.
 pub fn init(options: Options, engine: Box<dyn Engine>) {
     let n = options.schedulers;
-    assert!(n <= crate::process::place::MAX_SCHEDULERS, "{n} schedulers");
+    assert!(n <= crate::base::place::MAX_SCHEDULERS, "{n} schedulers");
     let vm = Vm {
         schedulers: (0..n)
             .map(|index| Scheduler {
@@ -232,6 +237,7 @@ const CLAIM_MS: u64 = 5;
 /// Starts all threads. Returns at once; the machine ends by `halt`.
 pub fn start() {
     balance::tell();
+    huge_pages::counted(count(), balance::active());
     // Erlang frames live on the process' own stack; native stacks stay shallow (but debug builds of natives need room).
     let stack_bytes = 4 << 20;
     for index in 0..vm().options.schedulers {
@@ -405,6 +411,10 @@ impl Watched {
 
 /// Makes a process runnable for the first time.
 pub fn start_process(p: ProcRef) {
+    if shared::is_on() {
+        // Its initial data may be its parent's, and young.
+        shared::remember(&p);
+    }
     proctab::publish(p);
     wake(p);
 }

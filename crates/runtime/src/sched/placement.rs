@@ -12,8 +12,8 @@
 //! and is not pinned to it goes to the next open one. This need not be exact at once: a process that was on its way when the
 //! scheduler was closed is handed over, or runs a slice. One online scheduler stays open: if none would be, none is closed.
 
+use crate::base::place::{MAX_SCHEDULERS, Place};
 use crate::process::ProcShared;
-use crate::process::place::{MAX_SCHEDULERS, Place};
 use crate::sched;
 use crate::sched::{balance, private_threads};
 use std::sync::Mutex;

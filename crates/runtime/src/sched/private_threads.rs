@@ -69,7 +69,7 @@ pub enum Refused {
 /// The thread at a place; None if it has ended.
 fn thread(index: usize) -> Option<&'static Thread> {
     // Acquire: pairs with the Release that makes it known.
-    let ptr = THREADS[index - crate::process::place::MAX_SCHEDULERS].load(Ordering::Acquire);
+    let ptr = THREADS[index - crate::base::place::MAX_SCHEDULERS].load(Ordering::Acquire);
     // SAFETY: it is freed when every caller that found it before it was removed from the table has left its window of `qsbr` (see
     // the top).
     unsafe { ptr.as_ref() }
@@ -77,7 +77,7 @@ fn thread(index: usize) -> Option<&'static Thread> {
 
 fn threads() -> impl Iterator<Item = (usize, &'static Thread)> {
     let used = USED.load(Ordering::Acquire);
-    (crate::process::place::MAX_SCHEDULERS..crate::process::place::MAX_SCHEDULERS + used)
+    (crate::base::place::MAX_SCHEDULERS..crate::base::place::MAX_SCHEDULERS + used)
         .filter_map(|index| thread(index).map(|thread| (index, thread)))
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn switches() -> u64 {
 /// The number of a private thread among scheduler threads: private ones follow all others.
 pub fn id(index: usize) -> usize {
     let options = sched::options();
-    options.schedulers + options.dirty_cpu + options.dirty_io + index - crate::process::place::MAX_SCHEDULERS + 1
+    options.schedulers + options.dirty_cpu + options.dirty_io + index - crate::base::place::MAX_SCHEDULERS + 1
 }
 pub(crate) fn current_id() -> Option<usize> {
     ME.get().map(id)
@@ -121,7 +121,7 @@ pub fn start() -> Result<usize, Refused> {
             }
         }
     };
-    let index = crate::process::place::MAX_SCHEDULERS + slot;
+    let index = crate::base::place::MAX_SCHEDULERS + slot;
     let thread = Box::into_raw(Box::new(Thread {
         entries: Stack::default(),
         thread: OnceLock::new(),
@@ -188,7 +188,7 @@ fn pass_on(thread: &Thread) {
 
 /// Frees the place when no caller can still hold the thread.
 fn forget(index: usize) {
-    let slot = index - crate::process::place::MAX_SCHEDULERS;
+    let slot = index - crate::base::place::MAX_SCHEDULERS;
     let ptr = THREADS[slot].swap(null_mut(), Ordering::AcqRel) as usize;
     qsbr::retire(move || {
         // SAFETY: made by `start`, taken from the table once, and no caller that found it there can still hold it.
@@ -245,7 +245,7 @@ fn take(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usize) {
         Taken::Signals(arrived) => sched::handle_signals(p, arrived),
         Taken::Nothing => {}
         // SAFETY: it left the process table, and this was the last entry on any run queue, so no other thread retires it.
-        Taken::Free => unsafe { qsbr::retire_process(p) },
+        Taken::Free => unsafe { crate::process::retire(p) },
     }
     me.runs.store(false, Ordering::SeqCst);
 }
@@ -291,7 +291,7 @@ fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usiz
     // As with a dirty thread, stopping the world does not wait for this.
     me.runs.store(false, Ordering::SeqCst);
     sched::set_dirty(true);
-    let outcome = dirty::serve(engine, p, kind, dirty::FIRST_PRIVATE + index - crate::process::place::MAX_SCHEDULERS);
+    let outcome = dirty::serve(engine, p, kind, dirty::FIRST_PRIVATE + index - crate::base::place::MAX_SCHEDULERS);
     sched::set_dirty(false);
     outcome
 }

@@ -11,6 +11,7 @@ use crate::heap::{blocks, huge_pages, shared};
 use crate::base::{qsbr, time};
 
 use crate::sched;
+use crate::sched::balance;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -139,6 +140,6 @@ fn start_round(last: &Last, before: i64, now: i64) {
     FREED_AT_ROUND.store(freed_by_all(), Ordering::Relaxed);
     last.round_ms.set(now);
     collect(last, now);
-    huge_pages::look();
+    huge_pages::look(sched::count(), balance::active());
     sched::wake_all_to_look();
 }

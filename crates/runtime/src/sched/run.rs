@@ -2,7 +2,7 @@
 
 use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
 use super::{EngineThread, vm};
-use crate::base::{qsbr, shutdown, time};
+use crate::base::time;
 use crate::heap::private::long_gc;
 use crate::heap::{huge_pages, shared};
 use crate::lifecycle::handle;
@@ -12,6 +12,7 @@ use crate::sched::{balance, placement};
 use crate::signal::inbox::Arrived;
 use crate::trace::{events, flags, meters};
 use crate::trace::{system_monitor, system_profile};
+use crate::{process, sched};
 use heddle_sync::alone;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +24,7 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
         Taken::Signals(arrived) => handle_signals(p, arrived),
         Taken::Nothing => {}
         // SAFETY: it left the process table, and this was the last entry on any run queue: no other thread retires it.
-        Taken::Free => unsafe { qsbr::retire_process(p) },
+        Taken::Free => unsafe { process::retire(p) },
     }
 }
 
@@ -61,7 +62,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, inde
     let me = &vm.schedulers[index];
     p.last_scheduler.store(index as u16, Ordering::Relaxed);
     if counted(&me.switches, 1).is_multiple_of(huge_pages::SWITCHES) {
-        huge_pages::look();
+        huge_pages::look(sched::count(), balance::active());
     }
     me.current.store(p.pid + 1, Ordering::Relaxed);
     me.queue.partner.runs();
@@ -108,7 +109,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
     if shared::is_on() {
         shared::remember(&p);
     }
-    if shutdown::stops(&p) {
+    if p.is_halted() {
         Some(Outcome::Suspended)
     } else if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
         Some(Outcome::Exit)

@@ -113,7 +113,7 @@ pub(super) fn push(me: &Scheduler, p: ProcRef) {
 
 /// The same, on that of scheduler `index`.
 pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
-    if index >= crate::process::place::MAX_SCHEDULERS {
+    if index >= crate::base::place::MAX_SCHEDULERS {
         return private_threads::bring(index, p);
     }
     let bound = placement::home(&p) == Some(index);

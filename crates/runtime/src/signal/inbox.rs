@@ -4,7 +4,8 @@
 
 use crate::base::level::Priority;
 use crate::process::state::{self, ProcState, QueueAction};
-use crate::signal::{Body, Outgoing, Signal};
+use crate::signal::outgoing::Outgoing;
+use crate::signal::{Body, Signal};
 use heddle_sync::flagged_stack::{Change, Node};
 use heddle_sync::prefetch;
 use heddle_term::Term;

@@ -2,7 +2,9 @@
 
 pub mod inbox;
 pub mod inner_queue;
+pub(crate) mod outgoing;
 pub mod package;
+mod packing;
 pub(crate) mod prefetch_chain;
 pub mod send;
 pub mod small;
@@ -18,13 +20,6 @@ use heddle_term::{Atom, Term};
 use std::mem::MaybeUninit;
 
 pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
-
-/// A message on its way to an inbox.
-pub(crate) struct Outgoing {
-    pub(crate) signal: Box<Signal>,
-    /// True if its data may be in the young generation of the shared heap.
-    pub(crate) refers: bool,
-}
 
 /// Aligned as the state word needs it (`inbox`).
 #[repr(align(16))]

@@ -9,9 +9,9 @@ use crate::process::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::process::{FLAG_TASK, ProcRef, Process};
 use crate::process::{names, proctab};
 use crate::sched;
+use crate::signal::outgoing::{self, Outgoing};
 use crate::signal::package::Package;
-use crate::signal::small;
-use crate::signal::{Body, Outgoing, Signal};
+use crate::signal::{Body, Signal};
 use crate::trace::token::Token;
 use crate::trace::{events, flags, seq, tracees};
 use heddle_term::{Atom, Kind, Term, am};
@@ -37,7 +37,7 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
     match proctab::lookup(pid) {
         Some(to) => {
             // The message was copied when it was made.
-            let _ = messages::to(to, Cost::of_copy(message.words()));
+            let _ = messages::to(to.ran_on(), Cost::of_copy(message.words()));
             deliver(to, Signal::message(message)).is_ok()
         }
         None => false,
@@ -157,7 +157,7 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
     let Some(to) = proctab::lookup_to_send(pid) else { return };
     // A message that needs no memory besides its signal takes this short path.
     if token.is_none()
-        && let Some(message) = small::bare(p, message, |cost| messages::to(to, cost))
+        && let Some(message) = outgoing::bare(p, message, |cost| messages::to(to.ran_on(), cost))
     {
         let _ = deliver_message(to, message);
         return;
@@ -167,15 +167,15 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
 
 #[inline(never)]
 fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Token>>) {
-    let _ = deliver_message(to, small::message(p, &to, message, token, |cost| messages::to(to, cost)));
+    let _ = deliver_message(to, outgoing::message(p, &to, message, token, |cost| messages::to(to.ran_on(), cost)));
 }
 
 /// Needs no wake-up, but goes through the inbox, so that the order with other signals holds.
 #[inline(never)]
 fn send_itself(p: &mut Process, message: Term, token: Option<Box<Token>>) {
     let myself = p.shared();
-    let bare = if token.is_none() { small::bare(p, message, messages::to_myself) } else { None };
-    let message = bare.unwrap_or_else(|| small::message(p, myself, message, token, messages::to_myself));
+    let bare = if token.is_none() { outgoing::bare(p, message, messages::to_myself) } else { None };
+    let message = bare.unwrap_or_else(|| outgoing::message(p, myself, message, token, messages::to_myself));
     myself.state.push_message_to_itself(message);
 }
 
@@ -195,7 +195,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
     match dest.kind() {
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
-                let (from, data) = (p.pid_term(), Package::of_process(p, message, |cost| messages::to(to, cost)));
+                let (from, data) = (p.pid_term(), Package::of_process(p, message, |cost| messages::to(to.ran_on(), cost)));
                 let _ = deliver(to, Signal::new(Body::AliasMessage { alias: alias.words(), from, data, token }));
             }
             Sent::Ok

@@ -8,15 +8,11 @@
 //! refer to literals either: literals that are being freed are looked for from roots.
 
 use crate::observe::messages::{Cost, Timed};
-use crate::process::{ProcShared, Process};
-use crate::signal::package::{Package, is_in_heap};
-use crate::signal::{Body, Outgoing, Signal};
-use crate::trace::token::Token;
-use heddle_memory::own_row;
-use heddle_term::area;
-use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_size_to, relocate};
+use crate::signal::package::Package;
+use crate::signal::{Body, Signal};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Heap, OffHeap};
-use heddle_term::{Header, Kind, Term, holding};
+use heddle_term::{Header, Kind, Term};
 use std::ptr::null_mut;
 
 /// As many words as the cache line has room for.
@@ -25,47 +21,13 @@ pub const WORDS: usize = 4;
 /// A term that owns something outside the heap is on a list, for which a signal has no room. Such a term can have few enough words only
 /// if it is the whole message: inside another term it has more.
 #[inline(always)]
-fn is_plain(term: Term) -> bool {
+pub(super) fn is_plain(term: Term) -> bool {
     !term.kind().is_some_and(Kind::is_off_heap)
-}
-
-/// The signal for a term that is in no process heap, to another process or to the sender itself. None if the term is in a heap.
-#[inline(always)]
-pub(crate) fn bare(p: &Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Option<Outgoing> {
-    if !Keep::live().keeps_all_of(term) {
-        return None;
-    }
-    let signal = Signal::recent(|| Body::message(Term::local_pid(p.pid()), Package::immediate(term), None));
-    let _ = count(Cost::NOTHING);
-    Some(Outgoing { signal, refers: false })
-}
-
-/// The signal that brings `term`, of `p`'s heap, to the process `to`, which may be `p` itself. `count` as for `Package::message`.
-#[inline(always)]
-pub(crate) fn message(
-    p: &mut Process,
-    to: &ProcShared,
-    term: Term,
-    token: Option<Box<Token>>,
-    count: impl FnOnce(Cost) -> Timed,
-) -> Outgoing {
-    // No port sends this way.
-    let from = Term::local_pid(p.pid());
-    if token.is_some() {
-        let data = Package::of_process(p, term, count);
-        let refers = data.refers();
-        return Outgoing { signal: Signal::message_with(from, data, token), refers };
-    }
-    if p.heap.is_shared() {
-        return in_shared_heap(p, from, to, term, count);
-    }
-    let signal = if area::is_there() { beside_area(p, from, term, count) } else { copied(from, term, count) };
-    Outgoing { signal, refers: false }
 }
 
 /// With private heaps.
 #[inline(always)]
-fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+pub(super) fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::live();
     let words = flat_size_keeping(term, keep);
     let timed = count(Cost::of_copy(words));
@@ -76,50 +38,13 @@ fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Sign
 }
 
 #[inline(always)]
-fn fits(term: Term, words: usize) -> bool {
+pub(super) fn fits(term: Term, words: usize) -> bool {
     words.wrapping_sub(1) < WORDS && is_plain(term)
-}
-
-/// With the message area: a term that is in the area goes by reference, however short it is.
-#[inline(always)]
-fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
-    let keep = Keep::shared();
-    match holding::in_place(term, keep) {
-        None if is_plain(term)
-            && let Some(words) = holding::small_copy(term, keep, WORDS) =>
-        {
-            let timed = count(Package::cost_of_small(p, words));
-            pack(from, term, keep, words, timed)
-        }
-        _ => Signal::recent(|| Body::message(from, Package::message(p, term, count), None)),
-    }
-}
-
-/// A receiver that a thread has sent at least this many messages since it last drained its inbox has a long queue.
-pub(crate) const CROWD: u8 = 12;
-
-#[inline(always)]
-fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Outgoing {
-    let refers = is_in_heap(term);
-    let is_crowded = refers && own_row().crowds.add(to.pid, to.turn()) >= CROWD;
-    let words = if is_crowded { few_words(term) } else { 0 };
-    let timed = count(if words != 0 { Cost::of_copy(words) } else { Cost { words: 0, referred: refers as usize, foreseen: 0 } });
-    if words != 0 {
-        return Outgoing { signal: pack(from, term, Keep::NOTHING, words, timed), refers: false };
-    }
-    Outgoing { signal: Signal::recent(|| Body::message(from, Package::by_pointer(p, term), None)), refers }
-}
-
-/// The words of a term of the shared heap; 0 if there are too many.
-#[inline(never)]
-fn few_words(term: Term) -> usize {
-    let words = flat_size_to(term, Keep::NOTHING, WORDS);
-    if fits(term, words) { words } else { 0 }
 }
 
 /// `count`: the words that the copy needs, at most as many as there is room for.
 #[inline(always)]
-fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<Signal> {
+pub(super) fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Timed) -> Box<Signal> {
     debug_assert!(count <= WORDS);
     let is_list = term.is_cons();
     let mut signal =

@@ -6,7 +6,8 @@
 use super::running::{self, process};
 use heddle_memory::Kind as Memory;
 use heddle_model::{Random, Subject};
-use heddle_runtime::gc::{self, Kind};
+use heddle_runtime::CollectionKind;
+use heddle_runtime::gc;
 use heddle_runtime::literals::Switched;
 use heddle_runtime::messages::Timed;
 use heddle_runtime::process::Process;
@@ -131,7 +132,7 @@ impl Processes {
     fn room(&mut self, process: usize, words: usize) {
         let p = &mut *self.all[process].p;
         if p.free_words() < words as isize {
-            gc::collect(p, &mut [], words, Kind::Automatic);
+            gc::collect(p, &mut [], words, CollectionKind::Automatic);
         }
     }
 
@@ -304,7 +305,7 @@ impl Subject for Processes {
                 self.room(process, 2 * count as usize);
                 let p = &mut *self.all[process].p;
                 (0..count as i64).fold(Term::NIL, |tail, n| Self::direct(p, Term::small(n), tail));
-                gc::collect(p, &mut [], 0, Kind::Automatic);
+                gc::collect(p, &mut [], 0, CollectionKind::Automatic);
             }
             Operation::Send(process, which, to) => {
                 let Some((term, tree)) = self.pick(process, which) else { return };
@@ -351,7 +352,7 @@ impl Subject for Processes {
                 assert_eq!(one.p.dictionary.erase(Term::small(slot as i64)).is_some(), one.kept.remove(&slot).is_some());
             }
             Operation::Collect(process, kind) => {
-                let kind = [Kind::Automatic, Kind::Asked, Kind::Shrink, Kind::Major][kind as usize];
+                let kind = [CollectionKind::Automatic, CollectionKind::Asked, CollectionKind::Shrink, CollectionKind::Major][kind as usize];
                 let p = &mut *self.all[process].p;
                 p.messages.restart();
                 gc::collect(p, &mut [], 0, kind);
@@ -359,7 +360,7 @@ impl Subject for Processes {
             Operation::Wait(process) => {
                 let p = &mut *self.all[process].p;
                 if held_regions::pays(p) {
-                    gc::collect(p, &mut [], 0, Kind::Shrink);
+                    gc::collect(p, &mut [], 0, CollectionKind::Shrink);
                 }
             }
             Operation::Leave => self.leave(),

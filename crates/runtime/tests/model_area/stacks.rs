@@ -4,7 +4,8 @@
 
 use super::running::{self, process};
 use heddle_model::{Random, Subject};
-use heddle_runtime::gc::{self, Kind};
+use heddle_runtime::CollectionKind;
+use heddle_runtime::gc;
 use heddle_runtime::process::Process;
 use heddle_runtime::trace::cells::{CELLS, Cells};
 use heddle_runtime::{qsbr, stack};
@@ -48,7 +49,7 @@ pub enum Operation {
     Unwind(u64),
     /// Builds garbage of this many words.
     Work(usize),
-    Collect(Kind),
+    Collect(CollectionKind),
 }
 
 fn cell(n: usize) -> *const u64 {
@@ -65,7 +66,7 @@ fn is(term: Term, value: Value) -> bool {
 impl Stacks {
     fn room(&mut self, words: usize) {
         if self.p.free_words() < words as isize + 16 {
-            gc::collect(self.p, &mut [], words + 16, Kind::Automatic);
+            gc::collect(self.p, &mut [], words + 16, CollectionKind::Automatic);
         }
     }
 
@@ -116,7 +117,13 @@ impl Subject for Stacks {
     fn operation(random: &mut Random) -> Operation {
         let elements = random.one(&[0, 0, 1, 3, 10]);
         match random.below(20) {
-            0..3 => Operation::Collect(random.one(&[Kind::Automatic, Kind::Automatic, Kind::Asked, Kind::Shrink, Kind::Major])),
+            0..3 => Operation::Collect(random.one(&[
+                CollectionKind::Automatic,
+                CollectionKind::Automatic,
+                CollectionKind::Asked,
+                CollectionKind::Shrink,
+                CollectionKind::Major,
+            ])),
             3..5 => Operation::Work(random.one(&[10, 100, 500])),
             5..8 => Operation::Write(random.bits(), random.chance(60).then_some(elements)),
             8 => Operation::Unwind(1 + random.key() / 4),

@@ -10,14 +10,14 @@ mod stacks;
 
 use heddle_model::run;
 use heddle_runtime::{proctab, qsbr, shared, zeal};
-use heddle_term::{Heap, literal, young};
+use heddle_term::{Heap, literal};
 use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    young::want();
+    shared::want();
     proctab::init(1 << 16);
     let mut heap = Heap::new();
     let text = heap.string("a");

@@ -1,7 +1,7 @@
 //! Processes without an engine, for the tests of heaps: the calling thread runs them, as far as others see.
 
 use heddle_runtime::process::{self, ProcRef, Process, SpawnOptions};
-use heddle_runtime::{gc, proctab};
+use heddle_runtime::{gc, proctab, shared};
 use heddle_term::{Atom, Mfa, Term};
 
 /// A process that is in the table, with room for `need_words` words.
@@ -11,6 +11,9 @@ pub fn process(need_words: usize) -> ProcRef {
     let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
     gc::init_block(&mut local, need_words);
     let p = process::allocate(pid, local);
+    if shared::is_on() {
+        shared::remember(&p);
+    }
     proctab::publish(p);
     let _ = p.state.wake();
     let _ = p.state.start_running();

@@ -30,7 +30,7 @@ use crate::base::{cycles, time};
 use crate::heap::hybrid::held_regions;
 use crate::heap::private::heap_growth;
 use crate::heap::private::off_heap::{Area, Promoted, Survivors, sweep};
-use crate::heap::{blocks, shared};
+use crate::heap::{CollectionKind, blocks, shared};
 use crate::lifecycle::spawn;
 use crate::observe::figures;
 use crate::observe::msacc::{self, State};
@@ -111,25 +111,14 @@ pub fn free_all(p: &mut Process) {
 /// Added to each collection while collections are watched, in ms: for tests of that (`erts_debug:set_internal_state`).
 pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Minor unless something asks for more.
-    Automatic,
-    /// As Automatic, because a program asked. A shared heap is not collected for less.
-    Asked,
-    /// As Automatic, for a process whose block was enlarged and that is about to wait: the block gets its usual size (`heap_growth`).
-    Shrink,
-    Major,
-}
-
 /// The words that a collection may have to look at.
-pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
+pub fn words_to_look_at(p: &Process, kind: CollectionKind) -> usize {
     if shared::is_on() {
         // All threads collect a shared heap together, so it cannot be left to one.
         return 0;
     }
     let young = p.used_words() + p.heap.fragment_words;
-    let full = kind == Kind::Major
+    let full = kind == CollectionKind::Major
         || p.need_major
         || p.minor_count >= p.fullsweep_after
         || !p.old_start.is_null() && words(p.old_top, p.old_end) < words(p.young_start(), p.high_water);
@@ -138,7 +127,7 @@ pub fn words_to_look_at(p: &Process, kind: Kind) -> usize {
 
 /// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free. Returns the work done, in
 /// reductions; with a shared heap that of all processes.
-pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> usize {
+pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: CollectionKind) -> usize {
     let is_shared = shared::is_on();
     if is_shared && shared::has_room(p, live, need_words, kind) {
         return 1;
@@ -152,7 +141,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     }
     let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
     if traced {
-        let minor = kind != Kind::Major && !p.need_major && (is_shared || p.minor_count < p.fullsweep_after);
+        let minor = kind != CollectionKind::Major && !p.need_major && (is_shared || p.minor_count < p.fullsweep_after);
         events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
     }
     let began = system_monitor::watches_collections().then(|| (time::monotonic_ns(), LONG_SLEEP_MS.load(Ordering::Relaxed)));
@@ -163,8 +152,8 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind
     let old_words = words(p.old_start, p.old_top);
     if is_shared {
         done = shared::collect(p, live, need_words, kind);
-    } else if kind != Kind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
-        done = minor(p, live, need_words, kind == Kind::Shrink);
+    } else if kind != CollectionKind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
+        done = minor(p, live, need_words, kind == CollectionKind::Shrink);
     }
     let minor = done;
     if !done && !is_shared {

@@ -7,7 +7,8 @@
 //! for it with one collection, having been spared several.
 
 use crate::base::sizes;
-use crate::heap::private::gc::{self, Kind};
+use crate::heap::CollectionKind;
+use crate::heap::private::gc;
 use crate::heap::private::long_gc;
 use crate::process::Process;
 
@@ -64,9 +65,9 @@ pub(crate) fn forget(p: &mut Process) {
 pub fn shrink(p: &mut Process) {
     // Not worth a collection if the heap has grown large because of what lives in it, or if the old generation is due as well and
     // takes long.
-    if p.heap_words() > 2 * MAX_WORDS_WITH_MUCH || long_gc::is_long(p, Kind::Automatic) {
+    if p.heap_words() > 2 * MAX_WORDS_WITH_MUCH || long_gc::is_long(p, CollectionKind::Automatic) {
         forget(p);
     } else {
-        gc::collect(p, &mut [], 0, Kind::Shrink);
+        gc::collect(p, &mut [], 0, CollectionKind::Shrink);
     }
 }

@@ -7,7 +7,8 @@
 //! signals are handled as those of any process on its way to a dirty thread.
 
 use crate::base::zeal;
-use crate::heap::private::gc::{self, Kind};
+use crate::heap::CollectionKind;
+use crate::heap::private::gc;
 use crate::heap::shared;
 use crate::process::{FLAG_COLLECT, Outcome, Process};
 use crate::sched;
@@ -20,16 +21,16 @@ const LONG_WORDS: usize = 512 * 1024;
 const ZEAL_LONG_WORDS: usize = 1200;
 
 /// True if a collection of `kind` should be put off: it may take long, and other threads or processes wait for the calling one.
-pub fn is_long(p: &Process, kind: Kind) -> bool {
+pub fn is_long(p: &Process, kind: CollectionKind) -> bool {
     gc::words_to_look_at(p, kind) > if zeal::yields() { ZEAL_LONG_WORDS } else { LONG_WORDS } && !sched::on_dirty_thread()
 }
 
 /// A collection is due, after which at least `need_words` words must be free.
 #[cold]
-pub fn put_off(p: &mut Process, need_words: usize, kind: Kind) {
+pub fn put_off(p: &mut Process, need_words: usize, kind: CollectionKind) {
     let due = &mut p.rare().due;
     let (need, major) = due.collect.unwrap_or((0, false));
-    due.collect = Some((need.max(need_words), major || kind == Kind::Major));
+    due.collect = Some((need.max(need_words), major || kind == CollectionKind::Major));
     p.flags |= FLAG_COLLECT;
 }
 
@@ -67,7 +68,7 @@ pub fn run(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     let due = std::mem::take(&mut p.rare().due);
     if let Some((need_words, major)) = due.collect {
-        let cost = gc::collect(p, &mut [], need_words, if major { Kind::Major } else { Kind::Automatic });
+        let cost = gc::collect(p, &mut [], need_words, if major { CollectionKind::Major } else { CollectionKind::Automatic });
         // No slice of a scheduler paid for the collection.
         p.reductions += cost as u64;
     }

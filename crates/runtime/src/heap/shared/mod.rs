@@ -55,6 +55,7 @@ mod local_collection;
 pub mod nursery;
 mod pieces;
 mod remembered;
+mod request;
 pub mod retained;
 mod roots;
 pub mod safe_region;
@@ -62,162 +63,19 @@ pub mod safepoint;
 mod spans;
 mod verify;
 mod walk;
+mod words;
 pub(crate) mod zombies;
 
 pub use chunk::{abandon, init};
 pub(crate) use local_collection::publish;
 pub(crate) use pieces::let_go;
-pub(crate) use remembered::remember;
-
-use crate::base::zeal;
-use crate::heap::private::gc::Kind;
-use crate::process::{FLAG_ASKED, Process};
-use collection::COUNT;
-use heddle_term::{Term, young};
-use pieces::OLD;
-use std::sync::atomic::{AtomicU64, Ordering};
+pub use remembered::remember;
+pub use request::{collect, has_room, hibernate, leave_literals, rests_since_major};
+pub use safepoint::want;
+pub use words::{collections, made_words_of, old_virtual_words_of, old_words, old_words_of, retired_words_of};
+pub(crate) use words::{copied_words, top_of};
 
 #[inline(always)]
 pub fn is_on() -> bool {
-    young::is_on()
-}
-
-/// Words of the old generation that are in use, and words of all its pieces.
-pub fn old_words() -> (usize, usize) {
-    let old = OLD.lock().unwrap();
-    (old.words, old.pieces().map(pieces::Piece::words).sum())
-}
-
-/// Words that the process has besides its block: retired blocks, and the old objects that it was the first to refer to.
-pub fn old_words_of(p: &Process) -> usize {
-    if p.start.is_null() {
-        return 0;
-    }
-    let trailer = p.trailer();
-    trailer.retired_words + trailer.old.words()
-}
-
-/// Words in blocks and fragments that the process has retired since the last collection.
-pub fn retired_words_of(p: &Process) -> usize {
-    if p.start.is_null() { 0 } else { p.trailer().retired_words }
-}
-
-/// True if the process has not run since the last major collection, so nothing in its heap can have died and a request to collect it is
-/// already satisfied. (Programs collect all processes one by one.) False while its collections are traced: the tracer expects an event.
-/// Call it between two slices of the process: `reductions` is updated at the end of a slice.
-pub fn rests_since_major(p: &Process) -> bool {
-    is_on() && !p.start.is_null() && p.trailer().reductions == p.reductions && !p.need_major && !is_traced(p)
-}
-
-fn is_traced(p: &Process) -> bool {
-    p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0
-}
-
-/// The end of the heap in the block of a process that has put its heap away (`Process::heap` is another one for a while).
-pub(crate) fn top_of(p: &Process) -> *mut u64 {
-    if is_on() && !p.start.is_null() { p.trailer().top } else { p.start }
-}
-
-/// Words of binaries to which this process was the first to refer in the old generation.
-pub fn old_virtual_words_of(p: &Process) -> usize {
-    if is_on() && !p.start.is_null() { p.trailer().old.virtual_words() } else { 0 }
-}
-
-/// Words that the process has made so far, apart from those in its block and fragments.
-pub fn made_words_of(p: &Process) -> usize {
-    if is_on() && !p.start.is_null() { p.trailer().made_words + p.trailer().retired_words } else { 0 }
-}
-
-/// In the test mode `gc`: one safepoint of `ZEAL_MINOR` collects, and one of `ZEAL_MAJOR` runs a major collection.
-const ZEAL_MINOR: u64 = 8;
-const ZEAL_MAJOR: u64 = 1024;
-static SAFEPOINTS: AtomicU64 = AtomicU64::new(0);
-
-/// True if the major collection that a process requests may run as one now. Always true for a traced process, as the tracer expects the
-/// event, and in test modes, which must see everything collected.
-fn may_be_major(p: &Process) -> bool {
-    budget::has_time() || is_traced(p) || zeal::gc() || zeal::verifies()
-}
-
-/// The kind of collection that the process, at a safepoint, needs: `safepoint::MAJOR`, `safepoint::MINOR`, or 0 for none.
-fn wanted(p: &Process, kind: Kind) -> u8 {
-    if (kind == Kind::Major || p.need_major) && may_be_major(p) {
-        return safepoint::MAJOR;
-    }
-    if zeal::gc() {
-        let count = SAFEPOINTS.fetch_add(1, Ordering::Relaxed);
-        if count.is_multiple_of(ZEAL_MINOR) {
-            return if count.is_multiple_of(ZEAL_MAJOR) { safepoint::MAJOR } else { safepoint::MINOR };
-        }
-    }
-    let is_due =
-        matches!(kind, Kind::Asked | Kind::Major) || p.flags & FLAG_ASKED != 0 || p.heap.off_heap.virtual_words > p.vheap_limit_words;
-    if is_due { safepoint::MINOR } else { 0 }
-}
-
-/// Returns true if the process has the room that it needs now, so no collection of the shared heap must follow. `live` are the X registers
-/// in use.
-pub fn has_room(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> bool {
-    if !safepoint::is_held() && (wanted(p, kind) != 0 || safepoint::is_wanted()) {
-        return false;
-    }
-    if (p.free_words() < need_words as isize || zeal::gc()) && local_collection::may_collect(p) {
-        local_collection::collect(p, live);
-    }
-    make_room(p, need_words);
-    true
-}
-
-fn make_room(p: &mut Process, need_words: usize) {
-    chunk::retire_fragments(p);
-    if p.free_words() < need_words as isize {
-        chunk::refill(p, need_words);
-    }
-}
-
-/// Stops the world at a safepoint for a collection, and makes room for `need_words` afterwards. `live` are the X registers in use. Returns
-/// true if it was a minor collection.
-pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Kind) -> bool {
-    let mut is_major = kind == Kind::Major || p.need_major;
-    if is_major && !may_be_major(p) {
-        is_major = false;
-        p.need_major = true;
-        idle::owes();
-    }
-    collect_all(p, live, need_words, is_major);
-    !is_major
-}
-
-fn collect_all(p: &mut Process, live: &mut [Term], need_words: usize, is_major: bool) {
-    p.flags &= !FLAG_ASKED;
-    let at = p.saved.len();
-    p.saved.extend_from_slice(live);
-    safepoint::request(if is_major { safepoint::MAJOR } else { safepoint::MINOR });
-    safepoint::stop();
-    live.copy_from_slice(&p.saved[at..]);
-    p.saved.truncate(at);
-    make_room(p, need_words);
-}
-
-/// `hibernate/3`: the process keeps only a small block without a stack.
-pub fn hibernate(p: &mut Process) {
-    chunk::retire_fragments(p);
-    chunk::shrink(p);
-}
-
-/// The process is at a safepoint. Runs a major collection in which all processes get copies of the literals that are announced as leaving.
-pub fn leave_literals(p: &mut Process) {
-    collection::LEAVES_LITERALS.store(true, Ordering::Relaxed);
-    collect_all(p, &mut [], 0, true);
-}
-
-/// Words that the last collection copied. The caller has just waited for it.
-pub(crate) fn copied_words() -> usize {
-    collection::COPIED_WORDS.load(Ordering::Relaxed)
-}
-
-/// Number of collections so far. `literals` compares two values: after a later collection no process refers to literals that were announced
-/// before it.
-pub fn collections() -> u64 {
-    COUNT.load(Ordering::Relaxed)
+    heddle_term::young::is_on()
 }

@@ -59,7 +59,7 @@ fn marks() -> &'static [Marks; 2] {
 
 /// The process runs, or something is sent to it.
 #[inline]
-pub(crate) fn remember(p: &ProcShared) {
+pub fn remember(p: &ProcShared) {
     if p.state.remember() {
         mark(p);
     }

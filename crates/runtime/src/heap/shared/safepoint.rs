@@ -107,6 +107,12 @@ pub(super) fn request(for_what: u8) {
     }
 }
 
+/// The VM will have a shared heap. Called before the first thread goes online.
+pub fn want() {
+    heddle_term::young::want();
+    qsbr::set_inside(qsbr::Inside { enter, leave });
+}
+
 /// The calling thread is inside when this returns. Waits while a collection is wanted.
 pub fn enter() {
     let line = mine();
