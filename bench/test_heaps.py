@@ -21,6 +21,8 @@ from emulator import Failed  # noqa: E402
 from heap_figures import Measured, merged, percentile  # noqa: E402
 from heap_page import page  # noqa: E402
 from heap_run import columns, parse  # noqa: E402
+from browser import misfits  # noqa: E402
+from heap_programs import PROGRAMS  # noqa: E402
 from test_scaling import Nesting  # noqa: E402
 
 NAMES = ("private", "hybrid", "stock")
@@ -92,17 +94,27 @@ class Figures(unittest.TestCase):
 
 class Verdict(unittest.TestCase):
     def test_says_which_wins_and_why(self):
-        text = "\n".join(verdict.paragraphs(report()))
-        self.assertIn("Time, 233 words at first: hybrid is the lowest in 1 (same 250 250). With 1597 words: hybrid in 1.", text)
+        text = "\n".join(verdict.lines(report()))
+        self.assertRegex(text, r"same 250 250 +hybrid +private|same 250 250 +hybrid +stock")
         self.assertIn("hybrid takes between 0.50 (same 250 250) and 0.50", text)
-        self.assertIn("Why hybrid is faster than private in 1: fewer words copied by sending in 1 (same 250 250), by the largest factor in same 250 250 (10 instead of 5,000).", text)
+        self.assertIn("same 250 250: hybrid takes 0.50 of the time of private: words copied 10 instead of 5,000", text)
+        self.assertEqual(verdict.won_alone(report(), "median_ms", 233), {"private": 0, "hybrid": 1, "stock": 0})
 
     def test_follows_the_figures(self):
-        text = "\n".join(verdict.paragraphs(report(hybrid=(300, 310, 305))))
-        self.assertIn("Time, 233 words at first: private is the lowest in 1", text)
+        slow = report(hybrid=(300, 310, 305))
+        text = "\n".join(verdict.lines(slow))
+        self.assertEqual(verdict.wins(slow, "median_ms", 233), [("same 250 250", ["private"])])
         self.assertIn("hybrid takes between 2.99", text)
         self.assertNotIn("instead of 5,000", text)
-        self.assertIn("Why hybrid is slower than private in 1: the figures do not tell in 1 (same 250 250).", text)
+        self.assertIn("hybrid takes 2.99 of the time of private: the figures do not tell why", text)
+
+    def test_single_runs_have_no_spread_and_a_warning(self):
+        once = report(hybrid=(51,))
+        self.assertIsNone(once["programs"][0]["sizes"]["233"]["hybrid"]["spread"])
+        self.assertIn(verdict.WARNING, "\n".join(verdict.lines(once)))
+        self.assertIn(verdict.WARNING, page(once))
+        self.assertNotIn(verdict.WARNING, page(report()))
+        self.assertNotIn(">0%<", page(once))
 
     def test_what_differs_by_less_than_its_spread_does_not_win(self):
         self.assertEqual(verdict.winner({"a": {"median_ms": 100, "spread": 0.4}, "b": {"median_ms": 115, "spread": 0.0}}, "median_ms")[0], ["a", "b"])
@@ -132,12 +144,43 @@ class Page(unittest.TestCase):
         self.assertEqual(svg.count('class="dot"'), 2)
 
     def test_pauses_go_down_to_none(self):
-        svg = heap_plot.pauses([("private", "private", [[0, 3], [1000, 5], [2_000_000, 1]]), ("stock", "stock", [])])
+        shown = [("private", "private", [[0, 3], [1000, 5], [2_000_000, 1]]), ("stock", "stock", [])]
+        svg = heap_plot.pauses(shown, heap_plot.reach(shown))
         points = [tuple(map(float, p.split(","))) for p in re.search(r'class="step private" points="([^"]*)"', svg)[1].split()]
         self.assertEqual(points, sorted(points))
         self.assertIn("1 ms", svg)
         self.assertNotIn("step stock", svg)
-        self.assertEqual(heap_plot.pauses([("stock", "stock", [])]), "")
+        self.assertIsNone(heap_plot.reach([("stock", "stock", [])]))
+        self.assertEqual(heap_plot.pauses([("stock", "stock", [])], None), "")
+
+    def test_plots_have_axes_names_and_a_key(self):
+        shown = re.findall(r"<figure>.*?</figure>", page(report()))
+        self.assertEqual([re.search(r'class="name" transform[^>]*>([^<]*)<', figure)[1] for figure in shown], ["time, ms", "1,000 words", "collections"])
+        for figure in shown:
+            self.assertIn('<line class="axis" x1="52" x2="52"', figure)
+            self.assertTrue(all(f'class="{name}">■' in figure.split("<figcaption>")[1] for name in NAMES))
+
+    def test_which_wins_where_is_a_table(self):
+        text = page(report())
+        table = re.search(r'<table class="wins">.*?</table>', text)[0]
+        self.assertIn('<td><span class="hybrid">hybrid</span></td>', table)
+        self.assertIn('<td class="hybrid">only hybrid</td><td>1</td><td>1</td>', table)
+        self.assertIn("10 (5,000)", text)
+
+    def test_page_fits_1280_pixels(self):
+        shown = report()
+        sizes = shown["programs"][0]["sizes"]
+        for rows in sizes.values():
+            rows["shared"] = dict(rows["hybrid"], median_ms=10.0, times_ms=[10.0], minor_ms=12345.6, major_ms=12345.6, words_copied=0)
+            for row in rows.values():
+                row |= {"used_words": 123_456_789, "allocated_words": 123_456_789, "minor_live_words": 123_456_789}
+            rows["private"] |= {"words_copied": 122_125_003, "minor_ms": 123456.7, "major_ms": 123456.7, "median_ms": 123456.7}
+            rows["hybrid"] |= {"minor_ms": 12345.6, "major_ms": 12345.6, "words_copied": 20_125_003}
+        sizes["10946"] = sizes["1597"]
+        shown["settings"]["hms"] = [233, 1597, 10946]
+        shown["columns"].append({"name": "shared", "label": "shared", "path": "/erl", "about": "BEAM", "flags": []})
+        shown["programs"] = [dict(shown["programs"][0], name=p.name, group=p.group) for p in PROGRAMS]
+        self.assertEqual(misfits(page(shown)), [])
 
 
 class Output(unittest.TestCase):

@@ -9,13 +9,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent / "scaling.d"))
+BENCH = Path(__file__).resolve().parent
+sys.path[:0] = [str(BENCH / "scaling.d"), str(BENCH)]
 
 import plot  # noqa: E402
+from browser import misfits  # noqa: E402
 import terminal  # noqa: E402
 from emulator import NO_PRIVATE, NO_SEQUENTIAL, PRIVATE, SEQUENTIAL, Failed, parse  # noqa: E402
 from figures import Measured, thin  # noqa: E402
-from page import page  # noqa: E402
+from page import COUNTERS, WARNING, number, page  # noqa: E402
+from programs import PROGRAMS  # noqa: E402
 
 COUNTS = [1, 2, 4]
 
@@ -119,14 +122,16 @@ class Plots(unittest.TestCase):
         self.assertEqual(frame.x(2) - frame.x(1), frame.x(4) - frame.x(2))
 
     def test_concurrency_is_a_step_until_each_sample(self):
-        svg = plot.concurrency([("stock", "stock", [(10.0, 1.0), (40.0, 2.0)])], 2)
-        frame = plot.Frame(360, 150, 40.0, 2)
+        shown = [("stock", "stock", [(10.0, 1.0), (40.0, 2.0)])]
+        self.assertEqual(plot.longest([*shown, ("heddle", "Heddle", [(80.0, 1.0)]), ("heddle", "Heddle", [])]), 80.0)
+        svg = plot.concurrency(shown, 2, 80.0)
+        frame = plot.Frame(360, 150, 80.0, 2)
         steps = [(0, 1), (10, 1), (10, 2), (40, 2)]
         self.assertEqual(self.points(svg, "step stock"), [(round(frame.x(x), 1), round(frame.y(y), 1)) for x, y in steps])
 
     def test_one_number_of_schedulers_and_no_figures_at_all(self):
         self.assertIn("<svg", plot.speedup([("heddle", "Heddle", [(1, None, [])])], [1], 2))
-        self.assertIn("<svg", plot.concurrency([("heddle", "Heddle", [])], 1))
+        self.assertIn("<svg", plot.concurrency([("heddle", "Heddle", [])], 1, plot.longest([])))
 
 
 class Nesting(HTMLParser):
@@ -175,6 +180,37 @@ class Page(unittest.TestCase):
         self.assertIn("not available", text)
         self.assertIn("stock OTP: 4 schedulers: not done after 120 s", text)
         self.assertIn("pings &amp; &lt;pongs&gt;", text)
+
+    def test_single_runs_have_no_spread_and_a_warning(self):
+        self.assertIsNone(stock().row(NO_SEQUENTIAL, NO_PRIVATE)["points"][0]["spread"])
+        self.assertIn(WARNING, page(report()))
+        self.assertNotIn(">0%<", page(report()))
+        sure = report()
+        for point in sure["programs"][0]["emulators"]["stock"]["points"]:
+            point["times_ms"] = [800, 801]
+        self.assertNotIn(WARNING, page(sure))
+
+    def test_plots_have_axes_from_one_origin_a_key_and_names(self):
+        text = page(report())
+        for plot_text, name in zip(re.findall(r"<figure>.*?</figure>", text), ("speed-up", "active schedulers"), strict=True):
+            self.assertIn(f">{name}</text>", plot_text)
+            self.assertIn('class="heddle"', plot_text.split("<figcaption>")[1])
+            self.assertIn('<line class="axis" x1="52" x2="52"', plot_text)
+
+    def test_large_counts_are_in_millions(self):
+        self.assertEqual([number(n, 0) for n in (9_999_999, 12_345_678, 122_125_003)], ["9,999,999", "12.3 M", "122.1 M"])
+
+    def test_page_fits_1280_pixels(self):
+        shown = report()
+        shown["settings"]["schedulers"] = shown["settings"]["schedulers"][:3]
+        many = [dict(program(), name=p.name, group=p.group) for p in PROGRAMS]
+        for p in many:
+            for row in p["emulators"].values():
+                for point in row["points"]:
+                    if point["median_ms"]:
+                        point |= {"median_ms": 123456.7, "fastest_ms": 123456.7, "counters": {c: [12_345_678] * point["schedulers"] for c in COUNTERS}}
+        shown["programs"] = many
+        self.assertEqual(misfits(page(shown)), [])
 
 
 class Output(unittest.TestCase):

@@ -23,7 +23,8 @@ class Measured:
         counted = typical if typical and "minor" in typical["figures"] else None
         source = counted or watched
         figure = (typical or watched)["figures"].get
-        row = {"runs": len(times), "times_ms": times, "median_ms": median, "spread": round((max(times) - min(times)) / median, 4) if times else None,
+        row = {"runs": len(times), "times_ms": times, "median_ms": median, # One run has no spread.
+               "spread": round((max(times) - min(times)) / median, 4) if len(times) > 1 else None,
                "error": self.error, "cpu_ms": figure("cpu_ms"), "send_ms": None, "copy_ms": ms(figure("copying_ns")),
                "collections_from": "the run" if counted else "a traced run" if "minor" in watched["figures"] else None,
                "messages": figure("messages"), "words_copied": figure("words"), "by_reference": figure("by_reference"),

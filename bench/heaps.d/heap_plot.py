@@ -3,7 +3,7 @@
 import html
 import math
 
-from plot import Frame, nice, svg, x_axis, y_axis
+from plot import Frame, nice, svg, x_axis, y_axis, y_name
 
 
 def bars(groups, names, unit):
@@ -23,16 +23,20 @@ def bars(groups, names, unit):
                          f"<title>{html.escape(name)}: {value:,.1f}</title></rect>")
             parts += [f'<circle class="dot" r="1.6" cx="{x + step * 0.42:.1f}" cy="{frame.y(v):.1f}"/>' for v in runs]
         parts.append(f'<text x="{begin + inner / len(groups) / 2:.1f}" y="{frame.height - frame.bottom + 14}" text-anchor="middle">{html.escape(label)}</text>')
-    return svg(frame, parts, f"{unit} by architecture")
+    return svg(frame, parts, f"{unit}, by architecture")
+
+
+#: Where a logarithmic axis of counts has its 0.
+NONE = 0.2
 
 
 class Logarithmic(Frame):
-    """Both axes are logarithmic: times from x_min, counts from one half."""
+    """Both axes are logarithmic: times from x_min, counts from `NONE`."""
 
     def __init__(self, width, height, x_min, x_max, y_max):
         super().__init__(width, height, x_max, y_max)
         self.x_min = x_min
-        # Half of the last time.
+        # Room for half of the last time's text.
         self.right = 24
 
     def x(self, value):
@@ -40,21 +44,31 @@ class Logarithmic(Frame):
 
     def y(self, value):
         inner = self.height - self.top - self.bottom
-        return self.height - self.bottom - inner * math.log(max(value, 0.5) / 0.5) / math.log(self.y_max / 0.5)
+        return self.height - self.bottom - inner * math.log(max(value, NONE) / NONE) / math.log(self.y_max / NONE)
 
 
-def pauses(histograms):
-    """How many collections took at least so long. histograms: [(css class, label, [[from_ns, count]...])]"""
+def reach(histograms):
+    """Where the axes of plots that are compared begin and end: (lowest time, highest time, highest count). None if all are empty."""
+    known = [h for h in histograms if h[2]]
+    if not known:
+        return None
+    lowest = min(max(h[2][0][0], 1) for h in known)
+    return (10 ** math.floor(math.log10(lowest)), 10 ** (math.floor(math.log10(max(h[2][-1][0] for h in known))) + 1),
+            10 ** math.ceil(math.log10(max(sum(c for _, c in h[2]) for h in known) + 1)))
+
+
+def pauses(histograms, axes):
+    """How many collections took at least this long, with axes as `reach` returns them. histograms: [(css class, label, [[from_ns, count]...])]"""
     known = [h for h in histograms if h[2]]
     if not known:
         return ""
-    lowest = min(max(h[2][0][0], 1) for h in known)
-    frame = Logarithmic(360, 190, 10 ** math.floor(math.log10(lowest)), 10 ** (math.floor(math.log10(max(h[2][-1][0] for h in known))) + 1),
-                        10 ** math.ceil(math.log10(max(sum(c for _, c in h[2]) for h in known) + 1)))
+    frame = Logarithmic(360, 190, *axes)
     decades = range(round(math.log10(frame.x_min)), round(math.log10(frame.x_max)) + 1)
+    step = -(-len(decades) // 6)
     parts = [line for d in range(round(math.log10(frame.y_max)) + 1) for line in grid(frame, 10 ** d)]
-    parts += [f'<text x="{frame.x(10 ** d):.1f}" y="{frame.height - frame.bottom + 14}" text-anchor="middle">{human(10 ** d)}</text>' for d in decades]
-    parts += x_axis(frame, [], "at least so long")
+    parts += [f'<text x="{frame.left - 5}" y="{frame.height - frame.bottom + 3.5:.1f}" text-anchor="end">0</text>', *y_name(frame, "collections")]
+    parts += [f'<text x="{frame.x(10 ** d):.1f}" y="{frame.height - frame.bottom + 14}" text-anchor="middle">{human(10 ** d)}</text>' for d in decades[::step]]
+    parts += x_axis(frame, [], "took at least")
     for css, label, histogram in known:
         left, corners = sum(c for _, c in histogram), []
         for begin, count in histogram:
@@ -62,7 +76,7 @@ def pauses(histograms):
             corners += [frame.at(at, left), frame.at(at, left - count)]
             left -= count
         parts.append(f'<polyline class="step {css}" points="{" ".join(corners)}"><title>{html.escape(label)}</title></polyline>')
-    return svg(frame, parts, "collections that took at least so long")
+    return svg(frame, parts, "collections that took at least this long")
 
 
 def grid(frame, tick):

@@ -1,7 +1,10 @@
-"""Which architecture wins where, in words: from the figures of a report, and from nothing else."""
+"""Which architecture wins where, and why: from the figures of a report, and from nothing else."""
 
 #: Two medians are as good as equal if they differ by no more than this, or by less than the spread of their runs.
 EQUAL = 0.05
+
+#: What is compared: the key in a row, and its name.
+COMPARED = (("median_ms", "time"), ("allocated_words", "memory"), ("longest_minor_ms", "longest minor"), ("longest_major_ms", "longest major"))
 
 
 def winner(rows, figure, equal=EQUAL):
@@ -18,11 +21,21 @@ def winner(rows, figure, equal=EQUAL):
     return [name for name in known if as_good(name)], low
 
 
-def paragraphs(report):
-    """Texts: one on time, one on memory, one on pauses, one on the initial heap size, and on what the figures explain."""
-    return [text for text in (wins(report, "median_ms", "Time"), wins(report, "allocated_words", "Memory allocated for heaps, at its most"),
-                              wins(report, "longest_minor_ms", "Longest minor collection"), wins(report, "longest_major_ms", "Longest major collection"),
-                              against(report), initial(report), *reasons(report)) if text]
+def best(rows, figure):
+    """The names that win; None if fewer than two names have the figure."""
+    known = [row for row in rows.values() if row[figure] is not None]
+    return winner(rows, figure)[0] if len(known) > 1 else None
+
+
+def wins(report, figure, hms):
+    """[(program, [winner...] or None)...]"""
+    return [(name, best(rows, figure)) for name, rows in cases(report, hms)]
+
+
+def won_alone(report, figure, hms):
+    """In how many programs each column is the only winner: {column: number}"""
+    alone = [winners[0] for _, winners in wins(report, figure, hms) if winners and len(winners) == 1]
+    return {c["name"]: alone.count(c["name"]) for c in report["columns"]}
 
 
 def cases(report, hms):
@@ -30,54 +43,48 @@ def cases(report, hms):
     return [(program["name"], program["sizes"][str(hms)]) for program in report["programs"]]
 
 
-def wins(report, figure, heading):
-    """At the smallest initial heap by name, at the others how often."""
-    first, *others = report["settings"]["hms"]
-    alone, together, without = sort(report, figure, first)
-    if not alone and not together:
-        return ""
-    parts = [f"{name} is the lowest in {len(names)} ({', '.join(names)})" for name, names in alone]
-    if together:
-        named = "; ".join(f"{name}: {', '.join(best)}" for name, best in together)
-        parts.append(f"no single one in {len(together)} ({named})")
-    if without:
-        parts.append(f"not to be compared in {len(without)}")
-    text = f"{heading}{f', {first} words at first' if others else ''}: {'; '.join(parts)}."
-    for hms in others:
-        alone, together, _ = sort(report, figure, hms)
-        counts = [f"{name} in {len(names)}" for name, names in alone] + ([f"no single one in {len(together)}"] if together else [])
-        text += f" With {hms} words: {', '.join(counts)}." if counts else ""
-    return text
+def single_runs(report):
+    """True if some time is of one run: it has no spread, so small differences mean nothing."""
+    return any(row["runs"] == 1 for program in report["programs"] for rows in program["sizes"].values() for row in rows.values())
 
 
-def sort(report, figure, hms):
-    """([(the only winner, [program...])...], [(program, [winner...])...], [program that cannot be compared...])"""
-    alone, together, without = {}, [], []
-    for name, rows in cases(report, hms):
-        won = winner(rows, figure)
-        if won is None or len([r for r in rows.values() if r[figure] is not None]) < 2:
-            without.append(name)
-        elif len(won[0]) == 1:
-            alone.setdefault(won[0][0], []).append(name)
-        else:
-            together.append((name, won[0]))
-    return sorted(alone.items(), key=lambda a: -len(a[1])), together, without
+def lines(report):
+    """The same as the tables of the page, for a terminal."""
+    first = report["settings"]["hms"][0]
+    yield f"Lowest, {first} words at first:"
+    yield f"{'program':18}" + "".join(f"  {title:22}" for _, title in COMPARED)
+    columns = [wins(report, figure, first) for figure, _ in COMPARED]
+    for cells in zip(*columns, strict=True):
+        yield f"{cells[0][0]:18}" + "".join(f"  {named(winners):22}" for _, winners in cells)
+    if single_runs(report):
+        yield WARNING
+    yield from paragraphs(report)
+    for name, architecture, ratio, causes in reasons(report):
+        if causes is not None:
+            told = "; ".join(f"{what} {here:,.{digits}f} instead of {there:,.{digits}f}" for what, digits, here, there in causes)
+            yield f"{name}: {architecture} takes {ratio:.2f} of the time of private: {told or 'the figures do not tell why'}"
+
+
+WARNING = "Some times are of a single run and have no spread: small differences mean nothing."
+
+
+def named(winners):
+    return "-" if winners is None else ", ".join(winners)
+
+
+def paragraphs(report):
+    """Texts: each architecture against private, and what the initial heap size changes."""
+    return [text for text in (against(report), initial(report)) if text]
 
 
 def against(report):
     """Each architecture against private, over all programs at the first initial heap size."""
     texts = []
-    names = [c["name"] for c in report["columns"] if c["name"] != "private"]
-    for architecture in names:
-        ratios = []
-        for program in report["programs"]:
-            rows = program["sizes"][str(report["settings"]["hms"][0])]
-            mine, other = (rows.get(n, {}).get("median_ms") for n in (architecture, "private"))
-            if mine and other:
-                ratios.append((mine / other, program["name"]))
+    for column in report["columns"]:
+        ratios = [(ratio, name) for name, architecture, ratio, _ in reasons(report) if architecture == column["name"]]
         if ratios:
             low, high = min(ratios), max(ratios)
-            texts.append(f"{architecture} takes between {low[0]:.2f} ({low[1]}) and {high[0]:.2f} ({high[1]}) of the time of private")
+            texts.append(f"{column['name']} takes between {low[0]:.2f} ({low[1]}) and {high[0]:.2f} ({high[1]}) of the time of private")
     return f"With an initial heap of {report['settings']['hms'][0]} words {'; '.join(texts)}." if texts else ""
 
 
@@ -92,7 +99,7 @@ def initial(report):
         for program in report["programs"]:
             first, last = (program["sizes"][size].get(column["name"], {}) for size in (sizes[0], sizes[-1]))
             if first.get("median_ms") and last.get("median_ms"):
-                noise = max(EQUAL, (first["spread"] + last["spread"]) / 2)
+                noise = max(EQUAL, ((first["spread"] or 0) + (last["spread"] or 0)) / 2)
                 ratio, seen = last["median_ms"] / first["median_ms"], seen + 1
                 faster, slower = faster + (ratio < 1 - noise), slower + (ratio > 1 + noise)
         if seen:
@@ -100,54 +107,39 @@ def initial(report):
     return f"With {sizes[-1]} instead of {sizes[0]} words at first: {'; '.join(texts)}." if texts else ""
 
 
-def reasons(report):
-    """Where an architecture is faster or slower than private by more than the noise, at the smallest initial heap: what it copied and
-    collected less, or more. A text for each column and way."""
-    hms, texts = report["settings"]["hms"][0], []
-    for column in report["columns"]:
-        who = column["name"]
-        if who in ("private", "stock"):
-            continue
-        found = {True: [], False: []}
-        for name, rows in cases(report, hms):
-            mine, private = rows.get(who), rows.get("private")
-            if not mine or not private or not mine["median_ms"] or not private["median_ms"]:
-                continue
-            best = winner({who: mine, "private": private}, "median_ms")[0]
-            if len(best) == 1:
-                found[best == [who]].append((name, mine, private))
-        texts += [because(who, won, programs) for won, programs in found.items() if programs]
-    return texts
-
-
 #: Collections that differ by less of the time that private takes explain nothing.
 EXPLAINS = 0.01
 
-#: The figure, what more and less of it is, and its unit.
-CAUSES = (("words_copied", "{} words copied by sending", ""), ("minor_ms", "{} time in minor collections", " ms"), ("major_ms", "{} time in major collections", " ms"))
+#: The figure, its name, and digits.
+CAUSES = (("words_copied", "words copied", 0), ("minor_ms", "minor collections, ms", 1), ("major_ms", "major collections, ms", 1))
 
 
-def because(who, won, programs):
-    parts, explained = [], set()
-    for figure, what, unit in CAUSES:
-        led = [(ratio, name, mine[figure], private[figure]) for name, mine, private in programs if (ratio := points(mine, private, figure, won))]
-        if led:
-            explained |= {name for _, name, _, _ in led}
-            _, name, here, there = max(led)
-            names = ", ".join(name for _, name, _, _ in led)
-            most = f"{here:,.0f} instead of {there:,.0f}" if not unit else f"{here:,.1f} instead of {there:,.1f}{unit}"
-            parts.append(f"{what.format('fewer' if not unit and won else 'less' if won else 'more')} in {len(led)} ({names}), by the largest factor in {name} ({most})")
-    unexplained = [name for name, _, _ in programs if name not in explained]
-    if unexplained:
-        parts.append(f"the figures do not tell in {len(unexplained)} ({', '.join(unexplained)})")
-    return f"Why {who} is {'faster' if won else 'slower'} than private in {len(programs)}: {'; '.join(parts)}."
+def reasons(report):
+    """[(program, column, time / private's time, causes)...] at the smallest initial heap. `causes` is None if the two times differ by no more
+    than the noise. Else it has (name, digits, here, with private) of each figure that points the way that the time does: what was copied and
+    collected less, or more. Of stock there are no causes: its figures are of another emulator."""
+    found = []
+    for name, rows in cases(report, report["settings"]["hms"][0]):
+        private = rows.get("private")
+        for column in report["columns"]:
+            architecture, mine = column["name"], rows.get(column["name"])
+            if architecture == "private" or not mine or not private or not mine["median_ms"] or not private["median_ms"]:
+                continue
+            fastest = winner({architecture: mine, "private": private}, "median_ms")[0]
+            told = None if len(fastest) > 1 or architecture == "stock" else causes(mine, private, fastest == [architecture])
+            found.append((name, architecture, mine["median_ms"] / private["median_ms"], told))
+    return found
+
+
+def causes(mine, private, won):
+    return [(what, digits, mine[figure], private[figure]) for figure, what, digits in CAUSES if points(mine, private, figure, won)]
 
 
 def points(mine, private, figure, won):
-    """By which factor the figure differs, if it points the way that the time does; else None."""
+    """True if the figure differs the way that the time does, and by enough to explain it."""
     here, there = mine[figure], private[figure]
     if here is None or there is None:
-        return None
+        return False
     low, high = (here, there) if won else (there, here)
     least = 0 if figure == "words_copied" else private["median_ms"] * EXPLAINS
-    return high / max(low, 1e-9) if low < high * (1 - EQUAL) and high - low >= least else None
+    return low < high * (1 - EQUAL) and high - low >= least

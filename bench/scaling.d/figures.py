@@ -43,7 +43,8 @@ class Measured:
         return point | {
             "times_ms": [r["ms"] for r in runs],
             "median_ms": median,
-            "spread": ratio(max(r["ms"] for r in runs) - min(r["ms"] for r in runs), median) if runs else None,
+            # One run has none.
+            "spread": ratio(max(r["ms"] for r in runs) - min(r["ms"] for r in runs), median) if len(runs) > 1 else None,
             "speedup": ratio(base, median),
             "fastest_ms": fastest(runs),
             "fastest_speedup": None if 1 in self.errors else ratio(fastest(self.runs.get(1, [])), fastest(runs)),

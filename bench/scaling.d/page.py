@@ -11,15 +11,18 @@ LABELS = {"heddle": "Heddle", "stock": "stock OTP"}
 COUNTERS = ("context_switches", "collections", "migrations", "steals", "wake_ups", "lock_waits", "lock_wait_ns")
 MISSING = '<span class="soft">not available</span>'
 
+WARNING = "Some times are of a single run and have no spread: small differences mean nothing."
+
 HOW = """<details class="box" open><summary>How to read this</summary>
+<p>The figures are those of Zhang, "Characterizing the Scalability of Erlang VM on Many-core Processors" (2011), chapter 4.</p>
 <p><b>Time</b> is the median of the runs, of the program's own work inside the emulator. <b>Spread</b> is (slowest - fastest) / median:
 above 20 % do not trust small differences. <b>Speed-up</b> is the time with one scheduler divided by the time with N, each emulator
-against itself; small dots in the curves are single runs, the dashed line is the smaller of schedulers and cores.
+against itself. Small dots in the curves are single runs, and the dashed line is the smaller of schedulers and cores.
 <b>Heddle / stock</b> compares the medians with the same number of schedulers: below 1 Heddle is faster.</p>
-<p><b>Reductions</b> is the number of reductions with N schedulers divided by that with one, without the main process (table 4.3 of the
-study): how much more work the same program makes when it is spread. Reductions of the two emulators are not the same unit.
-<b>SMP / sequential</b> is the time with one scheduler divided by the time of an emulator without the machinery for several (table 4.4).</p>
-<p><b>Active schedulers</b> (figures 4.3 to 4.6) are differences of <code>scheduler_wall_time</code>, read every few milliseconds in runs of
+<p><b>Reductions</b> is the number of reductions with N schedulers divided by that with one, without the main process (Zhang's
+table 4.3): how much more work the same program makes when it is spread. Reductions of the two emulators are not the same unit.
+<b>SMP / sequential</b> is the time with one scheduler divided by the time of an emulator without the machinery for several (Zhang's table 4.4).</p>
+<p><b>Active schedulers</b> (Zhang's figures 4.3 to 4.6) are differences of <code>scheduler_wall_time</code>, read every few milliseconds in runs of
 their own, whose time is not used: reading the clock at each change between work and waiting, a process of priority max at each
 sample, and stock wakes all its schedulers to answer. With more schedulers than cores, one that waits for a core counts as active.
 How much each scheduler worked is from there too. What the schedulers counted is of the run with the median time; what an emulator
@@ -28,12 +31,17 @@ does not count is shown as not available.</p></details>"""
 
 def page(report):
     css = (Path(__file__).parent / "page.css").read_text()
-    body = ["<h1>Scaling over schedulers</h1>", head(report), HOW, summary(report)]
+    warning = [f'<p class="bad">{WARNING}</p>'] if single_runs(report) else []
+    body = ["<h1>Scaling over schedulers</h1>", head(report), *warning, HOW, summary(report)]
     for group, (title, about) in GROUPS.items():
         rows = [p for p in report["programs"] if p["group"] == group]
         if rows:
             body += [f"<h2>{title}</h2><p>{about}</p>", threads(report, rows), *(program(report, p) for p in rows)]
     return document("Scaling over schedulers", css, body)
+
+
+def single_runs(report):
+    return any(len(q["times_ms"]) == 1 for p in report["programs"] for row in p["emulators"].values() for q in row["points"])
 
 
 def document(title, css, body):
@@ -44,9 +52,9 @@ def document(title, css, body):
 def circumstances(report, about):
     """Rows on when and where it ran; `about` says what is special in its settings."""
     machine, settings = report["machine"], report["settings"]
-    return [("when", report["when"]), ("machine", f"{machine['cores']} cores, {machine['cpu']}, {machine['system']}"),
+    return [("when", report["when"]), ("computer", f"{machine['cores']} cores, {machine['cpu']}, {machine['system']}"),
             ("load before, after", f"{machine['load_before']:.2f}, {machine['load_after']:.2f} "
-             + ("(the machine was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
+             + ("(the computer was busy before it began: do not trust these figures)" if machine["load_before"] > 0.5 else "")),
             ("runs", f"{settings['runs']} of each, in turn; {about}; scale {settings['scale']:g}")]
 
 
@@ -99,30 +107,41 @@ def program(report, p):
             parts.append(f'<p class="bad">{LABELS[who]}: {html.escape(row["error"])}</p>')
     curves = [(who, LABELS[who], [(q["schedulers"], q["speedup"], q["run_speedups"]) for q in row["points"]]) for who, row in p["emulators"].items()]
     key = ' and '.join(f'<b class="{who}">{shape} {LABELS[who]}</b>' for who, shape in (("heddle", "●"), ("stock", "■")))
+    lines = ' and '.join(f'<b class="{who}">– {LABELS[who]}</b>' for who in LABELS)
     figures = [f'<figure>{plot.speedup(curves, counts, report["machine"]["cores"])}<figcaption>speed-up: {key}</figcaption></figure>']
-    for n in counts:
-        profiles = [(who, LABELS[who], thin(by_count(p, who)[n]["profile"]["samples"], 250)) for who in p["emulators"] if by_count(p, who)[n]["profile"]]
-        if profiles:
-            figures.append(f'<figure>{plot.concurrency(profiles, n)}<figcaption>active schedulers, of {n}</figcaption></figure>')
-    parts += [f'<div class="plots">{"".join(figures)}</div>', times(p, counts), schedulers(p, counts)]
+    profiles = {n: [(who, LABELS[who], thin(by_count(p, who)[n]["profile"]["samples"], 250)) for who in p["emulators"] if by_count(p, who)[n]["profile"]]
+                for n in counts}
+    x_max = plot.longest([profile for shown in profiles.values() for profile in shown])
+    for n, shown in profiles.items():
+        if shown:
+            figures.append(f'<figure>{plot.concurrency(shown, n, x_max)}<figcaption>active schedulers, of {n}: {lines}</figcaption></figure>')
+    parts += [f'<div class="plots">{"".join(figures)}</div>', times(p, counts), beside(p), schedulers(p, counts)]
     return "".join(parts)
 
 
 def times(p, counts):
-    names = '<th class="edge">ms</th><th>spread</th><th>speed-up</th><th>of the fastest</th><th>reductions</th><th>SMP / sequential</th>'
+    names = '<th class="edge">ms</th><th>spread</th><th>speed-up</th><th>of the fastest</th><th>reductions</th>'
     rows = []
     for n in counts:
         cells = []
         for who in LABELS:
-            q, sequential = by_count(p, who)[n], p["emulators"][who]["sequential"]
-            smp = "" if n != 1 else number(sequential["ratio"]) if sequential["ratio"] else f'<span class="soft">{html.escape(sequential["missing"])}</span>'
+            q = by_count(p, who)[n]
             cells.append(f'<td class="edge">{number(q["median_ms"], 1)}</td><td>{percent(q["spread"])}</td><td>{number(q["speedup"])}</td>'
-                         f'<td>{number(q["fastest_speedup"])}</td><td>{number(q["reductions_ratio"], 3)}</td><td>{smp}</td>')
+                         f'<td>{number(q["fastest_speedup"])}</td><td>{number(q["reductions_ratio"], 3)}</td>')
         ratio = against(by_count(p, "heddle")[n], by_count(p, "stock")[n])
         rows.append(f'<tr><td>{n}</td>{"".join(cells)}<td class="edge">{number(ratio)}</td></tr>')
-    tops = "".join(f'<th colspan="6" class="edge {who}">{label}</th>' for who, label in LABELS.items())
+    tops = "".join(f'<th colspan="5" class="edge {who}">{label}</th>' for who, label in LABELS.items())
     return (f'<div class="wide"><table><tr><th></th>{tops}<th class="edge"></th></tr><tr><th>schedulers</th>{names * len(LABELS)}'
             f'<th class="edge">Heddle / stock</th></tr>{"".join(rows)}</table></div>')
+
+
+def beside(p):
+    """SMP with one scheduler against the sequential mode, where an emulator has one."""
+    told = []
+    for who, label in LABELS.items():
+        sequential = p["emulators"][who]["sequential"]
+        told.append(f'{label} {number(sequential["ratio"]) if sequential["ratio"] else html.escape(sequential["missing"])}')
+    return f'<p class="soft">SMP / sequential: {"; ".join(told)}</p>'
 
 
 def schedulers(p, counts):
@@ -151,8 +170,11 @@ def by_count(p, who):
 
 
 def number(value, digits=2):
-    return '<span class="soft">–</span>' if value is None else f"{value:,.{digits}f}"
+    """Large counts are in millions, which keeps columns narrow."""
+    if value is None:
+        return '<span class="soft">–</span>'
+    return f"{value / 1e6:,.1f} M" if digits == 0 and value >= 10_000_000 else f"{value:,.{digits}f}"
 
 
 def percent(value):
-    return "" if value is None else f"{value:.0%}"
+    return number(value) if value is None else f"{value:.0%}"

@@ -42,13 +42,17 @@ def speedup(curves, counts, cores):
     return svg(frame, parts, "speed-up over schedulers")
 
 
-def concurrency(profiles, schedulers):
-    """Active schedulers over time. profiles: [(css class, label, [(end in ms, mean since the sample before)])]"""
-    x_max = max([samples[-1][0] for _, _, samples in profiles if samples] or [1.0])
+def longest(profiles):
+    """The end of the time axis in plots that are compared, in ms."""
+    return max([samples[-1][0] for _, _, samples in profiles if samples] or [1.0])
+
+
+def concurrency(profiles, schedulers, x_max):
+    """Active schedulers over time. profiles: [(css class, label, [(end in ms, mean since the sample before)])]; `x_max` in ms."""
     frame = Frame(360, 150, x_max, schedulers)
     step = nice_step(x_max / 4)
     times = [step * k for k in range(int(x_max / step) + 1)]
-    parts = [*y_axis(frame, "active"), *x_axis(frame, times, "ms")]
+    parts = [*y_axis(frame, "active schedulers", whole=True), *x_axis(frame, times, "time, ms")]
     for css, label, samples in profiles:
         corners, start = [], 0.0
         for end, active in samples:
@@ -61,16 +65,23 @@ def concurrency(profiles, schedulers):
     return svg(frame, parts, f"active schedulers over time, of {schedulers}")
 
 
-def y_axis(frame, name):
+def y_axis(frame, name, whole=False):
+    """`whole`: numbers at whole steps only."""
     step = nice_step(frame.y_max / 5)
-    if name == "active":
+    if whole:
         step = max(step, 1)
     ticks = [step * k for k in range(int(frame.y_max / step + 1e-6) + 1)]
     for tick in ticks:
         y = frame.y(tick)
         yield f'<line class="grid" x1="{frame.left}" x2="{frame.width - frame.right}" y1="{y:.1f}" y2="{y:.1f}"/>'
         yield f'<text x="{frame.left - 5}" y="{y + 3.5:.1f}" text-anchor="end">{tick:g}</text>'
+    yield from y_name(frame, name)
+
+
+def y_name(frame, name):
+    """The axis itself and its name."""
     middle = (frame.top + frame.height - frame.bottom) / 2
+    yield f'<line class="axis" x1="{frame.left}" x2="{frame.left}" y1="{frame.top}" y2="{frame.height - frame.bottom}"/>'
     yield f'<text class="name" transform="translate(10 {middle:.0f}) rotate(-90)" text-anchor="middle">{name}</text>'
 
 

@@ -6,7 +6,7 @@ Program = namedtuple("Program", "name group module variant what")
 
 #: Group, heading, and what is said about it on the page.
 GROUPS = {
-    "study": ("Programs of the study", "The four workloads with which Zhang (\"Characterizing the Scalability of Erlang VM on Many-core Processors\", 2011, chapter 4) judged the emulator on 64 cores."),
+    "study": ("Programs of Zhang (2011)", "The four workloads with which Zhang (\"Characterizing the Scalability of Erlang VM on Many-core Processors\", 2011, chapter 4) judged the emulator on 64 cores."),
     "classic": ("Orbit and life", "Many processes that depend on each other."),
     "tables": ("Tables", "Sixteen processes on one public ETS table."),
     "serial": ("Without parallelism", "One message is under way at any time: more schedulers cannot help, and must not hurt."),
