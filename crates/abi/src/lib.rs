@@ -6,3 +6,4 @@
 pub mod flags;
 pub mod natives;
 pub mod opcodes;
+pub mod settings;

@@ -2,23 +2,19 @@
 
 use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};
-use heddle_abi::flags::{self, Wrong};
+use heddle_abi::flags::{self, Effect, Wrong};
+use heddle_abi::settings::{Direct, MemoryArchitecture, SETTINGS, Untranslatable};
 use heddle_engine::loader;
 use heddle_engine::{Interpreter, code_natives, heddle_modules};
 use heddle_memory::space;
-use heddle_natives::ports::flush;
 use heddle_natives::system::binding;
-use heddle_natives::system::signals::{self, Break};
-use heddle_runtime::coverage::{self, Mode};
+use heddle_natives::system::signals;
 use heddle_runtime::level::Priority;
 use heddle_runtime::process::SpawnOptions;
-use heddle_runtime::time_offset::{self, Warp};
-use heddle_runtime::{alone, balance, proctab, sched, sequential, spawn, time, watch, worker_cache, zeal};
+use heddle_runtime::{proctab, sched, sequential, sizes, spawn, time, time_offset, watch, zeal};
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
-use heddle_term::open::Direct;
-use heddle_term::{Atom, Heap, Term, atom};
-use std::sync::atomic::Ordering::Relaxed;
+use heddle_term::{Atom, Heap, Term};
 use std::time::Duration;
 
 /// Modules that are there before any process runs, in loading order (as ERTS's `pre_loaded`).
@@ -47,53 +43,18 @@ const PRELOADED: &[&str] = &[
     "persistent_term",
 ];
 
-/// `+hwatch`, unless it says otherwise: nothing that holds a scheduler for so long is meant to.
-const WATCH: Duration = Duration::from_secs(10);
-
+/// What flags decide that is no single value of `heddle_abi::settings`.
 pub struct Config {
     /// `-smp disable`: threads take turns, and one scheduler does without read-modify-writes.
     pub sequential: bool,
     pub threads: Threads,
-    pub process_limit: usize,
-    /// In bytes.
-    pub message_area: Option<usize>,
-    pub atom_limit: usize,
-    pub printable_unicode: bool,
-    pub warning_map: &'static str,
     pub boot_module: String,
-    pub utf8_names: bool,
-    pub untranslatable_names: &'static str,
-    pub on_break: Break,
-    /// After how long a scheduler that does not come back is told of.
-    pub watch: Option<Duration>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config {
-            sequential: false,
-            threads: Threads::new(cores()),
-            process_limit: proctab::DEFAULT_LIMIT,
-            message_area: None,
-            atom_limit: atom::DEFAULT_LIMIT,
-            printable_unicode: false,
-            warning_map: "warning",
-            boot_module: "init".into(),
-            utf8_names: true,
-            untranslatable_names: "warning",
-            on_break: Break::Menu,
-            watch: Some(WATCH),
-        }
+        Config { sequential: false, threads: Threads::new(cores()), boot_module: "init".into() }
     }
-}
-
-fn number(flag: &str, value: &str) -> Result<usize, String> {
-    value.parse().map_err(|_| format!("+{flag} {value}: a number is needed"))
-}
-
-/// `problem`: what stock says.
-fn boolean(value: &str, problem: &str) -> Result<bool, String> {
-    value.parse().map_err(|_| problem.to_string())
 }
 
 /// One emulator flag; how many further arguments it took.
@@ -107,12 +68,35 @@ pub fn flag(config: &mut Config, flag: &[u8], next: Option<&Vec<u8>>) -> Result<
     let name = found.flag.name;
     let value = found.value.as_deref().unwrap_or("");
     // What stock says word by word stands alone: programs look for it.
-    honour(config, name, value).map_err(|problem| {
+    let done = match found.flag.effect {
+        Effect::Sets(field, check) => check.value(name, value).map(|value| field.store(value)).and_then(|()| complete(name, value)),
+        Effect::ByCli => honour(config, name, value),
+        Effect::None => Ok(()),
+    };
+    done.map_err(|problem| {
         if ["bad ", "setting ", "Invalid "].iter().any(|own| problem.starts_with(own)) { problem } else { format!("heddle: {problem}") }
     })?;
     Ok(usize::from(found.used_next))
 }
 
+/// After a field was set: what its row of the table cannot say.
+fn complete(name: &str, value: &str) -> Result<(), String> {
+    match name {
+        "hms" => {
+            let words = sizes::at_least(SETTINGS.min_heap_words.get());
+            if !heddle_memory::fits(words.saturating_mul(8)) {
+                return Err(format!("+hms {value}: the computer has less memory than that for each process"));
+            }
+            SETTINGS.min_heap_words.set(words);
+        }
+        "hmbs" => SETTINGS.min_vheap_words.set(sizes::at_least(SETTINGS.min_vheap_words.get())),
+        "scl" | "sub" if SETTINGS.by_utilisation.is_on() => SETTINGS.compaction.set(false),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The flags that set more, or other things, than one field.
 fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
     match name {
         "S" => config.threads.set(value)?,
@@ -120,166 +104,29 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         "SDcpu" => config.threads.set_dirty_cpu(value)?,
         "SDPcpu" => config.threads.set_dirty_cpu_percent(value)?,
         "SDio" => config.threads.set_dirty_io(value)?,
-        "P" => match number(name, value)? {
-            n @ 1024..=134_217_727 => config.process_limit = n,
-            _ => return Err(format!("+P {value}: between 1024 and 134217727 processes")),
-        },
-        "t" => match number(name, value)? {
-            n @ 8192..=2_147_483_647 => config.atom_limit = n,
-            _ => return Err(format!("+t {value}: between 8192 and 2147483647 atoms")),
-        },
-        "c" => time::set_corrected(value == "true"),
-        "C" => match Warp::named(value) {
-            Some(warp) => time_offset::set_mode(warp),
-            None => return Err(format!("Invalid time warp mode: {value}")),
-        },
-        "hmem" => match value {
-            "private" => {}
-            "hybrid" => area::want(area::MAX_BYTES),
-            "shared" => heddle_runtime::shared::want(),
-            _ => return Err(format!("+hmem {value}: private, shared or hybrid")),
-        },
-        "hmarea" => match number(name, value)? {
-            mib @ 64..=15_360 => config.message_area = Some(mib << 20),
-            _ => return Err(format!("+hmarea {value}: between 64 and 15360 MiB")),
-        },
-        "hdirect" => match value {
-            "never" => Direct::Never.set(),
-            "large" => Direct::Large.set(),
-            "always" => Direct::Always.set(),
-            _ => return Err(format!("+hdirect {value}: never, large or always")),
-        },
-        "hpause" => match number(name, value)? {
-            us @ 1.. => heddle_runtime::shared::nursery::PAUSE_US.store(us, Relaxed),
-            0 => return Err(format!("+hpause {value}: at least one microsecond")),
-        },
-        "hgct" => heddle_runtime::shared::collection::MAX_THREADS.store(number(name, value)?, Relaxed),
-        "hgcp" => match number(name, value)? {
-            percent @ 1..=100 => heddle_runtime::shared::budget::PERCENT.store(percent as i64, Relaxed),
-            _ => return Err(format!("+hgcp {value}: between 1 and 100 percent")),
-        },
-        "hwatch" => config.watch = watch_limit(value).ok_or_else(|| format!("+hwatch {value}: seconds, from 0.1 to 86400, or off"))?,
-        "hms" => match heddle_runtime::sizes::at_least(number(name, value)?) {
-            words if heddle_memory::fits(words.saturating_mul(8)) => spawn::MIN_HEAP_WORDS.store(words, Relaxed),
-            _ => return Err(format!("+hms {value}: the computer has less memory than that for each process")),
-        },
-        "hmbs" => spawn::MIN_VHEAP_WORDS.store(heddle_runtime::sizes::at_least(number(name, value)?), Relaxed),
-        "hmax" => spawn::MAX_HEAP_WORDS.store(number(name, value)?, Relaxed),
-        "hmaxk" => spawn::MAX_HEAP_KILL.store(boolean(value, &format!("bad max heap kill {value}"))?, Relaxed),
-        "hmaxel" => spawn::MAX_HEAP_LOG.store(boolean(value, &format!("bad max heap error logger {value}"))?, Relaxed),
-        "hmaxib" => spawn::MAX_HEAP_BINARIES.store(boolean(value, &format!("bad max heap include bins {value}"))?, Relaxed),
-        "hmqd" => match value {
-            "on_heap" | "off_heap" => spawn::OFF_HEAP_MESSAGES.store(value == "off_heap", Relaxed),
-            _ => return Err(format!("Invalid message_queue_data flag: {value}")),
-        },
-        "sal" => alone::MAY_BE.store(boolean(value, &format!("bad value '{value}' for being alone"))?, Relaxed),
-        "swc" => worker_cache::IS_ON.store(boolean(value, &format!("bad scheduler worker cache value '{value}'"))?, Relaxed),
-        "scl" => {
-            let on = boolean(value, &format!("bad scheduler compact load value '{value}'"))?;
-            // Not with the other strategy.
-            balance::COMPACTION.store(on && !balance::by_utilisation(), Relaxed);
-        }
-        "sub" => {
-            let on = boolean(value, &format!("bad scheduler utilization balancing  value '{value}'"))?;
-            balance::BY_UTILISATION.store(on, Relaxed);
-            balance::COMPACTION.fetch_and(!on, Relaxed);
-        }
         "sbt" | "stbt" => binding::type_flag(value)?,
         "sct" => binding::topology_flag(value)?,
-        "swt" => {
-            let slices = match value {
-                "very_low" => 1,
-                "low" => 4,
-                "medium" => 10,
-                "high" => 50,
-                "very_high" => 250,
-                _ => return Err(format!("scheduler wakeup threshold: {value}")),
-            };
-            balance::WAKE_LIMIT.store(slices * 4000, Relaxed);
-        }
-        "sbwt" => {
-            let rounds = match value {
-                "none" => 1,
-                "very_short" => 5,
-                "short" => 20,
-                "medium" => sched::USUAL_SPIN_ROUNDS,
-                "long" => 300,
-                "very_long" => 1200,
-                _ => return Err(format!("bad scheduler busy wait threshold: {value}")),
-            };
-            sched::SPIN_ROUNDS.store(rounds, Relaxed);
-        }
-        "pc" => match value {
-            "unicode" | "latin1" => config.printable_unicode = value == "unicode",
-            _ => return Err(format!("bad range of printable characters: {value}")),
-        },
-        "JPcover" => {
-            let mode = match value {
-                "true" => Some(Mode::LineCounters),
-                "false" => Some(Mode::None),
-                name => Mode::named(name).filter(|mode| *mode != Mode::None),
-            };
-            coverage::set(
-                mode.ok_or_else(|| format!("bad +JPcover flag {value}: true, false, function, function_counters, line or line_counters"))?,
-            );
-        }
-        "zhft" => {
-            let max_ms = match value {
-                "infinity" => flush::FOREVER,
-                // What stock says.
-                ms => {
-                    ms.parse::<i32>().ok().and_then(|ms| ms.try_into().ok()).ok_or_else(|| format!("Invalid halt flush timeout {value}"))?
-                }
-            };
-            flush::MAX_MS.store(max_ms, Relaxed);
-        }
         "i" => config.boot_module = value.into(),
-        "B" => {
-            config.on_break = match value {
-                "c" => Break::Shell,
-                "d" | "" => Break::Default,
-                "i" => Break::Ignore,
-                _ => return Err(format!("+B{value}: +B, +Bc, +Bd or +Bi")),
-            }
-        }
-        "W" => {
-            config.warning_map = match value {
-                "i" => "info",
-                "w" => "warning",
-                "e" | "" => "error",
-                _ => return Err(format!("+W{value}: +Wi, +Ww or +We")),
-            }
-        }
         "fnu" => {
-            config.utf8_names = true;
-            config.untranslatable_names = untranslatable(value);
+            SETTINGS.utf8_names.set(true);
+            SETTINGS.untranslatable_names.set(untranslatable(value));
         }
-        "fnl" => config.utf8_names = false,
+        "fnl" => SETTINGS.utf8_names.set(false),
         "fna" => {
-            config.utf8_names = utf8_locale();
-            config.untranslatable_names = untranslatable(value);
+            SETTINGS.utf8_names.set(utf8_locale());
+            SETTINGS.untranslatable_names.set(untranslatable(value));
         }
         "V" => crate::erl::print_version(),
-        _ => {}
+        _ => unreachable!("+{name} is by_cli in the table of flags, and not here"),
     }
     Ok(())
 }
 
-/// None: the value is no limit. Some(None): no limit is wanted.
-fn watch_limit(value: &str) -> Option<Option<Duration>> {
-    match value.parse::<f64>() {
-        _ if value == "off" => Some(None),
-        Ok(0.0) => Some(None),
-        Ok(seconds @ 0.1..=86_400.0) => Some(Some(Duration::from_secs_f64(seconds))),
-        _ => None,
-    }
-}
-
-fn untranslatable(value: &str) -> &'static str {
+fn untranslatable(value: &str) -> Untranslatable {
     match value {
-        "i" => "ignore",
-        "e" => "error",
-        _ => "warning",
+        "i" => Untranslatable::Ignore,
+        "e" => Untranslatable::Error,
+        _ => Untranslatable::Warning,
     }
 }
 
@@ -326,13 +173,10 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         ));
     }
     time::init();
-    atom::set_limit(config.atom_limit);
-    if let Some(bytes) = config.message_area.filter(|_| area::is_wanted()) {
-        area::want(bytes);
+    if SETTINGS.memory.is(MemoryArchitecture::Shared) {
+        heddle_runtime::shared::want();
     }
-    proctab::init(config.process_limit);
-    heddle_natives::io::names::set_utf8(config.utf8_names);
-    heddle_natives::io::names::set_untranslatable(config.untranslatable_names);
+    proctab::init(SETTINGS.process_limit.get());
     register_natives();
     heddle_term::code_hooks::install(heddle_term::code_hooks::CodeHooks {
         find_export: heddle_runtime::exports::get,
@@ -355,21 +199,18 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     });
     let Resolved { schedulers, online, dirty_cpu, dirty_cpu_online } = threads;
     let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
-    let _ = heddle_natives::system::info::SETTINGS.set(heddle_natives::system::info::Settings {
+    let _ = heddle_natives::system::info::LAUNCH.set(heddle_natives::system::info::Launch {
         otp_release: otp.release.clone(),
         erts_version: otp.erts_version.clone(),
-        printable_unicode: config.printable_unicode,
-        warning_map: config.warning_map,
         emu_flavor: "interpreter",
         emu_args: program.into_iter().chain(flags.iter().chain(&arguments).cloned()).collect(),
-        break_ignored: config.on_break == Break::Ignore,
     });
     binding::init(schedulers);
     sched::init(
         sched::Options { schedulers, online, dirty_cpu, dirty_cpu_online, dirty_io: config.threads.dirty_io },
         Box::new(Interpreter),
     );
-    loader::Options { analyse_messages: area::is_wanted() && !Direct::Never.is() }.set();
+    loader::Options { analyse_messages: area::is_wanted() && !SETTINGS.direct.is(Direct::Never) }.set();
     heddle_modules::load();
     let dir = otp.root.join(format!("lib/erts-{}/ebin", otp.erts_version));
     for module in PRELOADED {
@@ -380,14 +221,15 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
             std::process::exit(1);
         }
     }
-    signals::install(config.on_break);
+    signals::install();
     crate::crash::install();
     heddle_memory::on_failure(heddle_natives::system::halt::out_of_memory);
     first_processes(&config.boot_module, &arguments);
     sched::start();
     time_offset::watch_clock();
-    if let Some(limit) = config.watch {
-        watch::start(limit);
+    match SETTINGS.watch_ns.get() {
+        0 => {}
+        ns => watch::start(Duration::from_nanos(ns as u64)),
     }
     loop {
         std::thread::park();

@@ -1,7 +1,7 @@
 //! What `heddle --help` teaches.
 
 use crate::listing::{list, list_part};
-use heddle_abi::flags::{FLAGS, Flag, Support, Takes};
+use heddle_abi::flags::{FLAGS, Flag, Takes};
 
 const TEXT: &str = "\
 Heddle runs Erlang: a virtual machine for unmodified Erlang/OTP 27 libraries.
@@ -66,11 +66,11 @@ fn flag_line(f: &Flag) -> String {
 
 fn flags() {
     list!("Emulator flags, before or between the other arguments of erl and after `heddle run`:\n");
-    for (support, title) in [(Support::Honoured, ""), (Support::Ignored, "\nAccepted without effect:\n")] {
+    for (is_honoured, title) in [(true, ""), (false, "\nAccepted without effect:\n")] {
         if !title.is_empty() {
             list!("{title}");
         }
-        for f in FLAGS.iter().filter(|f| f.support == support) {
+        for f in FLAGS.iter().filter(|f| f.is_honoured() == is_honoured) {
             list!("{}", flag_line(f));
         }
     }

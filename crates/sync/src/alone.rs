@@ -147,13 +147,11 @@ pub use machine::*;
 mod machine {
     use super::{Alone, Number, TURNS};
     use crate::thread_slot::Slot;
+    use heddle_abi::settings::SETTINGS;
     use std::cell::Cell;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     static ALONE: Alone = Alone::new();
-
-    /// `+sal`
-    pub static MAY_BE: AtomicBool = AtomicBool::new(true);
 
     thread_local! {
         /// The calling thread's, from its first claim.
@@ -164,7 +162,7 @@ mod machine {
 
     /// See `Alone::claim`.
     pub fn claim(no_other_is_online: impl FnOnce() -> bool) -> bool {
-        if !MAY_BE.load(Ordering::Relaxed) {
+        if !SETTINGS.may_be_alone.is_on() {
             return false;
         }
         ME.set(Number::of(Slot::mine().index()));

@@ -22,14 +22,13 @@ use crate::literal::{self, Leaving, NOWHERE, RESERVED_BYTES};
 use crate::term::Term;
 use crate::{quiet, young};
 use foldhash::fast::FixedState;
+use heddle_abi::settings::{MemoryArchitecture, SETTINGS};
 use heddle_memory::{Kind as Memory, Stamp, space};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Bytes of the area that is wanted; 0: none. Set before the first literal is made.
-static WANTED: AtomicUsize = AtomicUsize::new(0);
 /// Where it begins, and its bytes; none: 0.
 static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -44,13 +43,18 @@ pub const MIN_BYTES: usize = 64 << 20;
 /// The allocator aligns what is as large as regions are to this many bytes.
 const GRANULE_BYTES: usize = 16;
 
-/// Asks for an area of that many bytes, before the first literal is made.
+/// For tests: asks for an area of that many bytes, before the first literal is made.
 pub fn want(bytes: usize) {
-    WANTED.store(bytes.clamp(MIN_BYTES, MAX_BYTES).next_multiple_of(MIN_BYTES), Ordering::Relaxed);
+    SETTINGS.message_area_mib.set(bytes >> 20);
+    SETTINGS.memory.set(MemoryArchitecture::Hybrid);
 }
 
 pub fn is_wanted() -> bool {
-    WANTED.load(Ordering::Relaxed) != 0
+    SETTINGS.memory.is(MemoryArchitecture::Hybrid)
+}
+
+fn wanted_bytes() -> usize {
+    if is_wanted() { (SETTINGS.message_area_mib.get() << 20).clamp(MIN_BYTES, MAX_BYTES).next_multiple_of(MIN_BYTES) } else { 0 }
 }
 
 /// True if messages are shared.
@@ -85,7 +89,7 @@ pub(crate) fn reserve() -> (usize, usize) {
         let ptr = unsafe { libc::mmap(null_mut(), bytes, rights, flags, -1, 0) };
         (ptr != libc::MAP_FAILED).then_some(ptr as usize)
     };
-    let mut bytes = if young::is_on() { 0 } else { WANTED.load(Ordering::Relaxed) };
+    let mut bytes = wanted_bytes();
     if space::limit_bytes().is_some() {
         return reserve_little(bytes, map);
     }
@@ -100,7 +104,7 @@ pub(crate) fn reserve() -> (usize, usize) {
         return (base - RESERVED_BYTES, RESERVED_BYTES);
     }
     match map(RESERVED_BYTES) {
-        Some(base) if !is_wanted() || young::is_on() => (base, RESERVED_BYTES),
+        Some(base) if !is_wanted() => (base, RESERVED_BYTES),
         _ => quiet::fail("literals and messages", &std::io::Error::last_os_error()),
     }
 }

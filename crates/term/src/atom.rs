@@ -2,6 +2,7 @@
 //! whole when it grows (old ones are kept, their sizes form a geometric series), and the entries lie in chunks that never
 //! move.
 
+use heddle_abi::settings::SETTINGS;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -19,7 +20,6 @@ pub enum AtomError {
 }
 
 pub const MAX_CHARACTERS: usize = 255;
-pub const DEFAULT_LIMIT: usize = 1_048_576;
 /// Largest limit that can be asked for.
 pub const MAX_LIMIT: usize = CHUNK * CHUNKS;
 
@@ -39,7 +39,6 @@ struct Index {
 static ENTRIES: [AtomicPtr<Entry>; CHUNKS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNKS];
 static INDEX: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-static LIMIT: AtomicUsize = AtomicUsize::new(DEFAULT_LIMIT);
 static WRITER: Mutex<()> = Mutex::new(());
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
@@ -95,7 +94,7 @@ fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
     if let Some(atom) = lookup(name, hash) {
         return Ok(atom);
     }
-    if COUNT.load(Ordering::Relaxed) >= LIMIT.load(Ordering::Relaxed) {
+    if COUNT.load(Ordering::Relaxed) >= limit() {
         return Err(AtomError::TableFull);
     }
     Ok(place(name, hash))
@@ -210,7 +209,7 @@ impl std::fmt::Debug for Atom {
 
 /// Stops the machine as stock does when no atom number is left.
 pub fn table_full() -> ! {
-    crate::complain!("no more index entries in atom_tab (max={})\n", LIMIT.load(Ordering::Relaxed));
+    crate::complain!("no more index entries in atom_tab (max={})\n", limit());
     crate::complain!("Raise the limit with +t N, or find the code that makes atoms from input (list_to_atom, binary_to_atom).\n");
     std::process::exit(1)
 }
@@ -219,10 +218,10 @@ pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
 pub fn limit() -> usize {
-    LIMIT.load(Ordering::Relaxed)
+    SETTINGS.atom_limit.get().min(MAX_LIMIT)
 }
 pub fn set_limit(limit: usize) {
-    LIMIT.store(limit.min(MAX_LIMIT), Ordering::Relaxed);
+    SETTINGS.atom_limit.set(limit);
 }
 /// What must be true of the table: each atom is found by its name, from where the index says, and the index has each once and room for as many
 /// again. No thread makes atoms meanwhile.

@@ -17,36 +17,8 @@ use crate::area::{self, BUILDER, NewRegion, REFERENCE_WORDS, Region, Seen};
 use crate::heap::OffHeap;
 use crate::literal::{self, RESERVED_BYTES, leaving};
 use crate::term::Term;
+use heddle_abi::settings::{Direct, SETTINGS};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU8, Ordering};
-
-/// Which messages are built in open regions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Direct {
-    /// None: each is copied when it is sent the first time.
-    Never,
-    /// Those of processes that send large ones.
-    Large,
-    /// All that can be: for figures of what was foreseen.
-    Always,
-}
-
-static DIRECT: AtomicU8 = AtomicU8::new(Direct::Large as u8);
-
-impl Direct {
-    /// Before code is loaded.
-    pub fn set(self) {
-        // Relaxed: there are no other threads yet.
-        DIRECT.store(self as u8, Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    pub fn is(self) -> bool {
-        // Relaxed: as above.
-        DIRECT.load(Ordering::Relaxed) == self as u8
-    }
-}
 
 /// Messages of fewer words are built on the heap.
 pub const LARGE_WORDS: usize = 32;
@@ -101,12 +73,12 @@ impl Open {
     #[cold]
     #[inline(never)]
     pub fn begin(&mut self, words: usize, off_heap: &mut OffHeap) -> *mut u64 {
-        let is_wasted = !self.region.is_null() && self.sent == self.start && !Direct::Always.is();
+        let is_wasted = !self.region.is_null() && self.sent == self.start && !SETTINGS.direct.is(Direct::Always);
         if is_wasted {
             self.expected = 0;
         }
         self.region_ends();
-        let expected = if Direct::Always.is() { self.expected.max(SHARED_WORDS) } else { self.expected };
+        let expected = if SETTINGS.direct.is(Direct::Always) { self.expected.max(SHARED_WORDS) } else { self.expected };
         if expected < words.max(LARGE_WORDS) || leaving().is_some() {
             return null_mut();
         }

@@ -7,12 +7,11 @@ use crate::heap::Fragment;
 use crate::literal::NOWHERE;
 use crate::quiet;
 use crate::term::Term;
+use heddle_abi::settings::{MemoryArchitecture, SETTINGS};
 use heddle_memory::{Kind, space};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// True if the heap will be shared: set before the first literal is made.
-static WANTED: AtomicBool = AtomicBool::new(false);
 static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 /// 0: there is none.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -22,13 +21,13 @@ const SIZES: [usize; 7] = [15 << 30, 7 << 30, 3 << 30, 1 << 30, 512 << 20, 256 <
 /// Of the allocator's pages.
 const ALIGNMENT: usize = 64 << 10;
 
-/// Asks for a shared heap, before the first literal is made.
+/// For tests: asks for a shared heap, before the first literal is made.
 pub fn want() {
-    WANTED.store(true, Ordering::Relaxed);
+    SETTINGS.memory.set(MemoryArchitecture::Shared);
 }
 
 pub(crate) fn is_wanted() -> bool {
-    WANTED.load(Ordering::Relaxed)
+    SETTINGS.memory.is(MemoryArchitecture::Shared)
 }
 
 /// True if the heap is shared.

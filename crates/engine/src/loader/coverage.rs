@@ -3,8 +3,9 @@
 use super::emitter::Emitter;
 use crate::ops::coverage;
 use heddle_abi::opcodes::Op;
+use heddle_abi::settings::CoverageMode;
 use heddle_beamfile::{Location, Operand, Verified};
-use heddle_runtime::coverage::{Coverage, Mode, Place};
+use heddle_runtime::coverage::{Coverage, Place, mode_of_module};
 
 /// The counters, and the position of the walk over the code.
 pub struct Recorder {
@@ -15,9 +16,9 @@ pub struct Recorder {
 
 impl Recorder {
     pub fn new(beam: &Verified) -> Recorder {
-        let mode = Mode::of_module(beam.lines.has_executable, beam.lines.is_forced);
+        let mode = mode_of_module(beam.lines.has_executable, beam.lines.is_forced);
         let most = match mode {
-            Mode::None => 0,
+            CoverageMode::None => 0,
             _ if mode.is_of_functions() => beam.code.functions.len(),
             _ => beam.code.instrs.iter().filter(|instr| instr.op == Op::ExecutableLine).count(),
         };

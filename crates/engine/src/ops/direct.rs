@@ -4,9 +4,9 @@
 use crate::ctx::{Ctx, Dst, Src, any, bound, fits};
 use crate::ops::frames::collect_and_retry;
 use crate::{fusable, load, next, ops, save, then};
+use heddle_abi::settings::{Direct, SETTINGS};
 use heddle_runtime::held_regions;
 use heddle_term::Term;
-use heddle_term::open::Direct;
 use std::ptr::null_mut;
 
 /// The place for an object of `words` words with these parts, in the open region; null if it must go to the heap.
@@ -21,7 +21,7 @@ unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) ->
         let p = (*c).p;
         let open = match (*p).open().as_mut() {
             Some(open) => open,
-            None if Direct::Always.is() => &mut (*p).rare().open,
+            None if SETTINGS.direct.is(Direct::Always) => &mut (*p).rare().open,
             None => {
                 (*p).missed(words);
                 return null_mut();

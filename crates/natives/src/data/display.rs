@@ -1,7 +1,7 @@
 //! What module `io` and `erlang:display_string/1` ask of the machine.
 
 use super::bytes;
-use crate::system::info;
+use heddle_abi::settings::SETTINGS;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, list};
 use std::io::Write;
@@ -24,6 +24,6 @@ fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// As flag `+pc` says.
 fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
-    let unicode = info::SETTINGS.get().is_some_and(|s| s.printable_unicode);
+    let unicode = SETTINGS.printable_unicode.is_on();
     Ok(Atom::new(if unicode { "unicode" } else { "latin1" }).into())
 }

@@ -1,12 +1,11 @@
 //! File names between Erlang and the system.
 
+use heddle_abi::settings::SETTINGS;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::Atom;
 use heddle_term::Term;
 use heddle_term::am;
 use heddle_term::bits::BitsView;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 heddle_runtime::natives! { TABLE:
     "prim_file" => {
@@ -17,21 +16,8 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// `+fnu` or a UTF-8 locale; else Latin-1.
-static UTF8: AtomicBool = AtomicBool::new(true);
-
-pub fn set_utf8(on: bool) {
-    UTF8.store(on, Ordering::Relaxed);
-}
 pub fn is_utf8() -> bool {
-    UTF8.load(Ordering::Relaxed)
-}
-
-/// What prim_file does with names that are not UTF-8: `warning`, `ignore` or `error` (`+fnuw`, `+fnui`, `+fnue`).
-static UNTRANSLATABLE: OnceLock<&'static str> = OnceLock::new();
-
-pub fn set_untranslatable(what: &'static str) {
-    let _ = UNTRANSLATABLE.set(what);
+    SETTINGS.utf8_names.is_on()
 }
 
 /// Bytes of a name given as a binary (raw), atom, or deep list of characters; None for anything else and for NULs.
@@ -87,7 +73,7 @@ pub fn to_term(p: &mut Process, bytes: &[u8]) -> Term {
 fn internal_native2name(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(bytes) = crate::args::binary(a[0]) else { return Err(p.badarg()) };
     if is_utf8() && std::str::from_utf8(&bytes).is_err() {
-        let what = Atom::new(UNTRANSLATABLE.get().copied().unwrap_or("warning"));
+        let what = Atom::new(SETTINGS.untranslatable_names.get().name());
         return Ok(p.heap.tuple(&[am::ERROR.into(), what.into()]));
     }
     Ok(to_term(p, &bytes))

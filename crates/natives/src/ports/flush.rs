@@ -4,20 +4,19 @@
 
 use super::port::Port;
 use super::port_task::PortTask;
+use heddle_abi::settings::{FOREVER_MS, SETTINGS};
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::task::{Context, Next, Owned};
 use heddle_runtime::watch::Snapshot;
 use heddle_runtime::{proctab, shutdown, task};
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long closing all ports may take, in ms (`+zhft`).
-pub static MAX_MS: AtomicU64 = AtomicU64::new(FOREVER);
 /// No limit.
-pub const FOREVER: u64 = u64::MAX;
-/// The exit code of a VM that did not halt within `MAX_MS`, as in stock.
+pub const FOREVER: u64 = FOREVER_MS as u64;
+/// The exit code of a VM that did not halt in time, as in stock.
 const TIMED_OUT: i32 = 255;
 
 /// The exit code of a VM that halts; negative before it halts.
@@ -68,14 +67,14 @@ impl Drop for Unheard {
     }
 }
 
-/// Halts the VM when all data is written, or after the smaller of `max_ms` and `MAX_MS` milliseconds. The calling process runs no more.
+/// Halts the VM when all data is written, or after `max_ms` milliseconds, or those of `+zhft` if these are fewer. The calling process runs no more.
 pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
     if shutdown::begin() {
         // Held until all ports were told.
         let _mine = Unsent::begin();
         let _unheard = Unheard::begin();
         STATUS.store(status, Ordering::SeqCst);
-        limit(status, max_ms.min(MAX_MS.load(Ordering::Relaxed)));
+        limit(status, max_ms.min(SETTINGS.halt_flush_max_ms.get() as u64));
         close_all();
     }
     p.again(&[Term::NIL, Term::NIL]);

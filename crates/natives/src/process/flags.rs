@@ -1,11 +1,11 @@
 //! process_flag/2,3 and the parsing shared with spawn_opt.
 
 use crate::args;
+use heddle_abi::settings::SETTINGS;
 use heddle_runtime::level::{Level, Priority};
 use heddle_runtime::place::Place;
 use heddle_runtime::placement;
 use heddle_runtime::process::{FLAG_ASYNC_DIST, MaxHeap, NativeResult, Process};
-use heddle_runtime::spawn::{MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
 use heddle_term::{Atom, Term, am, map};
 
 heddle_runtime::natives! { TABLE:
@@ -104,13 +104,15 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             Term::small(std::mem::replace(&mut p.fullsweep_after, n.min(65535) as u16) as i64)
         }
         "min_heap_size" => {
-            let new = args::count(value).and_then(|n| super::spawn::heap_size(n, &MIN_HEAP_WORDS));
+            let new = args::count(value).and_then(|n| super::spawn::heap_size(n, &SETTINGS.min_heap_words));
             let Some(new) = new else { return Err(p.badarg()) };
             Term::small(std::mem::replace(&mut p.min_heap_words, new) as i64)
         }
         "min_bin_vheap_size" => {
             let Some(n) = args::count(value) else { return Err(p.badarg()) };
-            Term::small(std::mem::replace(&mut p.rare().min_vheap_words, super::spawn::virtual_heap_size(n, &MIN_VHEAP_WORDS)) as i64)
+            Term::small(
+                std::mem::replace(&mut p.rare().min_vheap_words, super::spawn::virtual_heap_size(n, &SETTINGS.min_vheap_words)) as i64
+            )
         }
         "max_heap_size" => {
             let new = max_heap(value, p.max_heap()).filter(|new| new.size_words == 0 || new.size_words >= p.min_heap_words);

@@ -2,17 +2,18 @@
 
 use super::spawn_request::{self, Reply};
 use crate::args;
+use heddle_abi::settings::{Number, SETTINGS};
 use heddle_runtime::links::{AliasMode, Link, MonitorKind, Monitoring};
 use heddle_runtime::place::Place;
 use heddle_runtime::placement;
 use heddle_runtime::process::{NativeResult, Process, SpawnOptions};
-use heddle_runtime::spawn::{self, MIN_HEAP_WORDS, MIN_VHEAP_WORDS};
+use heddle_runtime::spawn;
 use heddle_runtime::trace::token::Token;
 use heddle_runtime::trace::{events, flags, seq, sessions};
 use heddle_runtime::{Package, ProcRef, RefId, private_threads, refs, sched, sizes};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
-use std::sync::atomic::{AtomicUsize, Ordering, Ordering::Relaxed};
+use std::sync::atomic::Ordering;
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -198,8 +199,8 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
         match name.name() {
             "monitor" => request.monitor = Some(super::relations::parse_monitor_options(value)?),
             "priority" => o.priority = super::flags::priority(value)?,
-            "min_heap_size" => o.min_heap_words = heap_size(args::count(value)?, &MIN_HEAP_WORDS)?,
-            "min_bin_vheap_size" => o.min_vheap_words = virtual_heap_size(args::count(value)?, &MIN_VHEAP_WORDS),
+            "min_heap_size" => o.min_heap_words = heap_size(args::count(value)?, &SETTINGS.min_heap_words)?,
+            "min_bin_vheap_size" => o.min_vheap_words = virtual_heap_size(args::count(value)?, &SETTINGS.min_vheap_words),
             "max_heap_size" => o.max_heap = super::flags::max_heap(value, o.max_heap)?,
             "fullsweep_after" => o.fullsweep_after = args::count(value)?.min(65535) as u16,
             "message_queue_data" => o.off_heap_messages = super::flags::message_queue_data(value)?,
@@ -236,12 +237,12 @@ fn thread(kind: Term) -> Option<bool> {
 }
 
 /// The heap size step that holds `words`, and is no less than the usual one. None if the computer has less memory.
-pub fn heap_size(words: usize, usual: &AtomicUsize) -> Option<usize> {
-    let words = sizes::at_least(words.max(usual.load(Relaxed)));
+pub fn heap_size(words: usize, usual: &Number) -> Option<usize> {
+    let words = sizes::at_least(words.max(usual.get()));
     heddle_memory::fits(words.saturating_mul(8)).then_some(words)
 }
 
 /// The same for the virtual heap: the words of binaries after which a process is collected. They are only counted, so any size fits.
-pub fn virtual_heap_size(words: usize, usual: &AtomicUsize) -> usize {
-    sizes::at_least(words.max(usual.load(Relaxed)))
+pub fn virtual_heap_size(words: usize, usual: &Number) -> usize {
+    sizes::at_least(words.max(usual.get()))
 }

@@ -7,7 +7,7 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
 
-struct Settings {
+struct Binding {
     /// As the user says; None: as detected.
     defined: Option<Vec<Cpu>>,
     /// `+sct` was given: nothing is detected then.
@@ -15,9 +15,9 @@ struct Settings {
     kind: &'static str,
 }
 
-static SETTINGS: Mutex<Settings> = Mutex::new(Settings { defined: None, by_flag: false, kind: "unbound" });
+static BINDING: Mutex<Binding> = Mutex::new(Binding { defined: None, by_flag: false, kind: "unbound" });
 
-impl Settings {
+impl Binding {
     fn detected(&self) -> Option<Vec<Cpu>> {
         if self.by_flag {
             return None;
@@ -43,7 +43,7 @@ impl Settings {
 /// `+sct`
 pub fn topology_flag(text: &str) -> Result<(), String> {
     let cpus = cpus::from_flag(text).map_err(|wrong| format!("bad cpu topology '{text}': {wrong}"))?;
-    let mut settings = SETTINGS.lock().unwrap();
+    let mut settings = BINDING.lock().unwrap();
     settings.defined = Some(cpus);
     settings.by_flag = true;
     Ok(())
@@ -54,14 +54,14 @@ pub fn type_flag(text: &str) -> Result<(), String> {
     let full = if text == "db" { "tnnps" } else { text };
     let known = cpus::TYPES.iter().find(|(_, short)| *short == full);
     let (name, _) = known.ok_or_else(|| format!("setting scheduler bind type '{text}' failed: invalid type"))?;
-    SETTINGS.lock().unwrap().kind = name;
+    BINDING.lock().unwrap().kind = name;
     Ok(())
 }
 
 /// Once the number of schedulers is known, before they start.
 pub fn init(schedulers: usize) {
     affinity::init(schedulers);
-    SETTINGS.lock().unwrap().apply();
+    BINDING.lock().unwrap().apply();
 }
 
 fn shown(heap: &mut Heap, cpus: Option<Vec<Cpu>>) -> Term {
@@ -70,7 +70,7 @@ fn shown(heap: &mut Heap, cpus: Option<Vec<Cpu>>) -> Term {
 
 /// `system_info(cpu_topology)`, `system_info({cpu_topology, What})`.
 pub fn topology(heap: &mut Heap, what: &str) -> Option<Term> {
-    let settings = SETTINGS.lock().unwrap();
+    let settings = BINDING.lock().unwrap();
     let cpus = match what {
         "used" => settings.used(),
         "defined" => settings.defined.clone(),
@@ -81,7 +81,7 @@ pub fn topology(heap: &mut Heap, what: &str) -> Option<Term> {
 }
 
 pub fn kind() -> Atom {
-    Atom::new(SETTINGS.lock().unwrap().kind)
+    Atom::new(BINDING.lock().unwrap().kind)
 }
 
 pub fn bindings(heap: &mut Heap) -> Term {
@@ -101,7 +101,7 @@ fn named(name: Term) -> Option<&'static str> {
 /// What the bindings would be, were all processors there: a tuple, or `false`. None: no such type.
 pub fn fake(heap: &mut Heap, kind: Term) -> Option<Term> {
     let kind = named(kind)?;
-    let cpus = SETTINGS.lock().unwrap().used();
+    let cpus = BINDING.lock().unwrap().used();
     let order = cpus.and_then(|cpus| cpus::order(&cpus, kind));
     Some(match order {
         Some(order) => {
@@ -115,7 +115,7 @@ pub fn fake(heap: &mut Heap, kind: Term) -> Option<Term> {
 /// `system_flag(scheduler_bind_type, Type)`
 pub fn set_kind(p: &mut Process, value: Term) -> NativeResult {
     let Some(new) = named(value) else { return Err(p.badarg()) };
-    let mut settings = SETTINGS.lock().unwrap();
+    let mut settings = BINDING.lock().unwrap();
     let old = std::mem::replace(&mut settings.kind, new);
     settings.apply();
     Ok(Atom::new(old).into())
@@ -125,7 +125,7 @@ pub fn set_kind(p: &mut Process, value: Term) -> NativeResult {
 pub fn set_topology(p: &mut Process, value: Term) -> NativeResult {
     let new = if value.is_atom_of(am::UNDEFINED) { Some(None) } else { cpus::from_term(value).map(Some) };
     let Some(new) = new else { return Err(p.badarg()) };
-    let mut settings = SETTINGS.lock().unwrap();
+    let mut settings = BINDING.lock().unwrap();
     let old = shown(&mut p.heap, settings.used());
     settings.defined = new;
     settings.apply();

@@ -1,7 +1,8 @@
 //! The natives of native coverage: `heddle_runtime::coverage`.
 
+use heddle_abi::settings::CoverageMode;
 use heddle_runtime::code::{self, Instance};
-use heddle_runtime::coverage::{self, Mode};
+use heddle_runtime::coverage;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::term::SMALL_MAX;
 use heddle_term::{Atom, Heap, Term, am};
@@ -18,7 +19,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-fn name_of(mode: Mode) -> Term {
+fn name_of(mode: CoverageMode) -> Term {
     Atom::new(mode.name()).into()
 }
 
@@ -31,7 +32,7 @@ fn get_coverage_mode(_: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 fn set_coverage_mode(p: &mut Process, a: &[Term]) -> NativeResult {
-    let mode = a[0].as_atom().and_then(|name| Mode::named(name.name()));
+    let mode = a[0].as_atom().and_then(|name| CoverageMode::named(name.name()));
     mode.map(|mode| name_of(coverage::set(mode))).ok_or_else(|| p.badarg())
 }
 

@@ -3,6 +3,7 @@
 use super::{allocators, binding, multi_scheduling};
 use crate::args;
 use crate::process::flags::{max_heap, max_heap_term};
+use heddle_abi::settings::{Break, FOREVER_MS, Number, SETTINGS};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{affinity, dirty, msacc, proctab, sched, send, spawn, time, time_offset, wall_time};
 use heddle_term::{Atom, Term, am};
@@ -19,30 +20,26 @@ heddle_runtime::natives! { TABLE:
         "scheduler_wall_time"/1 => scheduler_wall_time,
     }
     "error_logger" => { "warning_map"/0 => warning_map }
-    "io" => { "printable_range"/0 => printable_range }
 }
 
-/// What the command line decided, set once by `cli`.
-pub struct Settings {
+/// What was started: set once by `cli`.
+pub struct Launch {
     pub otp_release: String,
     pub erts_version: String,
-    pub printable_unicode: bool,
-    pub warning_map: &'static str,
     pub emu_flavor: &'static str,
-    pub break_ignored: bool,
     /// The program and its arguments, as `erlexec` would call the emulator.
     pub emu_args: Vec<Vec<u8>>,
 }
 
-pub static SETTINGS: OnceLock<Settings> = OnceLock::new();
+pub static LAUNCH: OnceLock<Launch> = OnceLock::new();
 
-pub fn settings() -> &'static Settings {
-    SETTINGS.get().expect("settings")
+pub fn launch() -> &'static Launch {
+    LAUNCH.get().expect("set before code runs")
 }
 
 pub fn system_version() -> String {
     let o = sched::options();
-    let s = settings();
+    let s = launch();
     format!(
         "Erlang/OTP {} [erts-{}] [heddle-{}] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] [interpreter]\n",
         s.otp_release,
@@ -148,10 +145,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         | "dynamic_trace_probes"
         | "ets_realloc_moves"
         | "ets_always_compress" => Term::bool(false),
-        "break_ignored" => Term::bool(settings().break_ignored),
+        "break_ignored" => Term::bool(SETTINGS.on_break.is(Break::Ignore)),
         "beam_jump_table" => Term::bool(true),
         "emu_args" => {
-            let words: Vec<Term> = settings().emu_args.iter().map(|word| p.heap.byte_list(word)).collect();
+            let words: Vec<Term> = launch().emu_args.iter().map(|word| p.heap.byte_list(word)).collect();
             p.heap.list(&words)
         }
         "dynamic_trace" => atom("none"),
@@ -176,14 +173,14 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             known => small(known),
         },
         "machine" => p.heap.string("BEAM"),
-        "otp_release" => p.heap.string(&settings().otp_release),
-        "version" => p.heap.string(&settings().erts_version),
+        "otp_release" => p.heap.string(&launch().otp_release),
+        "version" => p.heap.string(&launch().erts_version),
         "system_version" => {
             let text = system_version();
             p.heap.string(&text)
         }
         "system_architecture" => p.heap.string(concat!("x86_64", "-pc-linux-gnu")),
-        "emu_flavor" => atom(settings().emu_flavor),
+        "emu_flavor" => atom(launch().emu_flavor),
         "emu_type" | "build_type" => atom("opt"),
         "wordsize" => small(8),
         "endian" => atom("little"),
@@ -192,7 +189,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             () if heddle_runtime::shared::is_on() => "shared",
             () => "private",
         }),
-        "compat_rel" => small(settings().otp_release.parse().unwrap_or(27)),
+        "compat_rel" => small(launch().otp_release.parse().unwrap_or(27)),
         "driver_version" => p.heap.string("3.3"),
         "nif_version" => p.heap.string("2.17"),
         "creation" => Term::small(heddle_term::node::creation() as i64),
@@ -210,8 +207,8 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
         "dist_buf_busy_limit" => small(1 << 20),
         "delayed_node_table_gc" => small(60),
-        "halt_flush_timeout" => match crate::ports::flush::MAX_MS.load(Ordering::Relaxed) {
-            crate::ports::flush::FOREVER => am::INFINITY.into(),
+        "halt_flush_timeout" => match SETTINGS.halt_flush_max_ms.get() {
+            FOREVER_MS => am::INFINITY.into(),
             ms => Term::small(ms as i64),
         },
         "max_integer" => {
@@ -231,17 +228,17 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "start_time" => p.heap.integer(time::START_NS),
         "end_time" => p.heap.integer(8_646_911_283_000_000_000),
         "literal_test" => atom("range"),
-        "message_queue_data" => atom(if spawn::OFF_HEAP_MESSAGES.load(Ordering::Relaxed) { "off_heap" } else { "on_heap" }),
-        "min_heap_size" => pair(p, key, small(spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed))),
-        "min_bin_vheap_size" => pair(p, key, small(spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed))),
+        "message_queue_data" => atom(if SETTINGS.off_heap_messages.is_on() { "off_heap" } else { "on_heap" }),
+        "min_heap_size" => pair(p, key, small(SETTINGS.min_heap_words.get())),
+        "min_bin_vheap_size" => pair(p, key, small(SETTINGS.min_vheap_words.get())),
         "fullsweep_after" => pair(p, key, small(spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize)),
         "max_heap_size" => max_heap_term(p, spawn::default_max_heap()),
         "garbage_collection" => {
-            let max = spawn::MAX_HEAP_WORDS.load(Ordering::Relaxed);
+            let max = SETTINGS.max_heap_words.get();
             let items = [
                 ("max_heap_size", max),
-                ("min_bin_vheap_size", spawn::MIN_VHEAP_WORDS.load(Ordering::Relaxed)),
-                ("min_heap_size", spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed)),
+                ("min_bin_vheap_size", SETTINGS.min_vheap_words.get()),
+                ("min_heap_size", SETTINGS.min_heap_words.get()),
                 ("fullsweep_after", spawn::FULLSWEEP_AFTER.load(Ordering::Relaxed) as usize),
             ];
             let items: Vec<Term> = items.iter().map(|&(k, v)| p.heap.tuple(&[atom(k), small(v)])).collect();
@@ -375,8 +372,8 @@ fn system_logger(cell: u64) -> Term {
 fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(flag) = a[0].as_atom() else { return Err(p.badarg()) };
     let small = |n: usize| Term::small(n as i64);
-    let swap = |p: &mut Process, cell: &AtomicUsize| match args::count(a[1]) {
-        Some(n) => Ok(small(cell.swap(n, Ordering::Relaxed))),
+    let swap = |p: &mut Process, setting: &Number| match args::count(a[1]) {
+        Some(n) => Ok(small(setting.swap(n))),
         None => Err(p.badarg()),
     };
     match flag.name() {
@@ -391,8 +388,8 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
         },
         "sequential_tracer" => crate::trace::seq::set_tracer(p, a[1]),
         "reset_seq_trace" if a[1].is_atom_of(am::TRUE) => crate::trace::seq::reset_all(p),
-        "min_heap_size" => swap(p, &spawn::MIN_HEAP_WORDS),
-        "min_bin_vheap_size" => swap(p, &spawn::MIN_VHEAP_WORDS),
+        "min_heap_size" => swap(p, &SETTINGS.min_heap_words),
+        "min_bin_vheap_size" => swap(p, &SETTINGS.min_vheap_words),
         "fullsweep_after" => match args::count(a[1]) {
             Some(n) => Ok(small(spawn::FULLSWEEP_AFTER.swap(n.min(65535) as u64, Ordering::Relaxed) as usize)),
             None => Err(p.badarg()),
@@ -472,9 +469,5 @@ fn scheduler_wall_time(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn warning_map(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(atom(settings().warning_map))
-}
-
-fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(atom(if settings().printable_unicode { "unicode" } else { "latin1" }))
+    Ok(atom(SETTINGS.warning_map.get().name()))
 }

@@ -4,39 +4,20 @@
 
 use super::{break_menu, terminate};
 use crate::tty;
+use heddle_abi::settings::{Break, SETTINGS};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::build_message;
 use heddle_runtime::{names, shutdown};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 heddle_runtime::natives! { TABLE:
     "os" => { "set_signal"/2 => set_signal }
 }
 
-/// What Ctrl-C does (`+B`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u8)]
-pub enum Break {
-    /// The break menu.
-    #[default]
-    Menu,
-    /// `+Bc`: the key goes to the shell, which interrupts what runs.
-    Shell,
-    /// `+B`, `+Bd`: as in any program.
-    Default,
-    /// `+Bi`
-    Ignore,
-}
-
-static BREAK: AtomicU8 = AtomicU8::new(Break::Menu as u8);
 static PIPE_WRITE: AtomicI32 = AtomicI32::new(-1);
-
-pub fn break_mode() -> Break {
-    [Break::Menu, Break::Shell, Break::Default, Break::Ignore][BREAK.load(Ordering::Relaxed) as usize]
-}
 
 /// Signals that programs may choose to handle.
 const SETTABLE: [(&str, libc::c_int); 10] = [
@@ -98,8 +79,7 @@ fn start() {
 }
 
 /// At the start of the machine.
-pub fn install(mode: Break) {
-    BREAK.store(mode as u8, Ordering::Relaxed);
+pub fn install() {
     start();
     shutdown::at_exit(tty::modes::restore);
     let _ = shutdown::CRASH.set(super::halt::crash);
@@ -107,7 +87,7 @@ pub fn install(mode: Break) {
     for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT] {
         handle(signal, note_address());
     }
-    match mode {
+    match SETTINGS.on_break.get() {
         Break::Menu => handle(libc::SIGINT, note_address()),
         Break::Default => handle(libc::SIGINT, libc::SIG_DFL),
         Break::Shell | Break::Ignore => handle(libc::SIGINT, libc::SIG_IGN),

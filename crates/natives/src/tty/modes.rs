@@ -1,5 +1,6 @@
 //! Terminal modes: those of the start, those of the shell, and the way back when the machine stops.
 
+use heddle_abi::settings::{Break, SETTINGS};
 use std::sync::Mutex;
 
 /// Modes of standard input before this process changed them.
@@ -59,7 +60,7 @@ pub fn prepare(wanted: Wanted) -> Option<libc::termios> {
         modes.c_cc[libc::VMIN] = 1;
         modes.c_cc[libc::VTIME] = 0;
     }
-    if crate::system::signals::break_mode() == crate::system::signals::Break::Shell {
+    if SETTINGS.on_break.is(Break::Shell) {
         // Ctrl-C is a key like any other.
         modes.c_cc[libc::VINTR] = libc::_POSIX_VDISABLE;
     }

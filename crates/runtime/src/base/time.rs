@@ -4,16 +4,15 @@
 //! Without time correction (`+c false`) Erlang monotonic time follows the system's clock. It stands still while that clock is below
 //! the latest time that was read, and leaps forward with it.
 
+use heddle_abi::settings::SETTINGS;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// `erlang:system_info(start_time)` of stock.
 pub const START_NS: i64 = -576_460_752_000_000_000;
 
 /// CLOCK_MONOTONIC at start, ns.
 static ORIGIN_NS: OnceLock<i64> = OnceLock::new();
-/// `+c`: set before the clock starts.
-static CORRECTED: AtomicBool = AtomicBool::new(true);
 /// Erlang system time minus Erlang monotonic time, ns. Changed by `time_offset` alone.
 static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
 /// Without correction: what to do with an offset by which the system's clock went back. Unset: the offset does not follow the clock.
@@ -42,15 +41,9 @@ pub fn init() {
     origin_ns();
 }
 
-/// For `+c`, before `init`.
-pub fn set_corrected(corrected: bool) {
-    CORRECTED.store(corrected, Ordering::Relaxed);
-}
-
-/// Relaxed: the value is set before there are other threads.
 #[inline]
 pub fn is_corrected() -> bool {
-    CORRECTED.load(Ordering::Relaxed)
+    SETTINGS.time_correction.is_on()
 }
 
 /// Erlang monotonic time in ns.

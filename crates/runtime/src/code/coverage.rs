@@ -6,66 +6,27 @@
 //! compiled with `force_line_counters` is always counted. Neighbouring places of one line share a counter.
 
 use crate::code::Function;
+use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_term::Atom;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    #[default]
-    None,
-    Function,
-    FunctionCounters,
-    Line,
-    LineCounters,
-}
-
-impl Mode {
-    const ALL: [(Mode, &'static str); 5] = [
-        (Mode::None, "none"),
-        (Mode::Function, "function"),
-        (Mode::FunctionCounters, "function_counters"),
-        (Mode::Line, "line"),
-        (Mode::LineCounters, "line_counters"),
-    ];
-
-    pub fn named(name: &str) -> Option<Mode> {
-        Mode::ALL.iter().find(|(_, n)| *n == name).map(|(mode, _)| *mode)
-    }
-    pub fn name(self) -> &'static str {
-        Mode::ALL[self as usize].1
-    }
-    pub fn is_of_lines(self) -> bool {
-        matches!(self, Mode::Line | Mode::LineCounters)
-    }
-    pub fn is_of_functions(self) -> bool {
-        matches!(self, Mode::Function | Mode::FunctionCounters)
-    }
-    /// True if the number of executions is counted.
-    pub fn counts(self) -> bool {
-        matches!(self, Mode::FunctionCounters | Mode::LineCounters)
-    }
-
-    /// The mode of a module, by what the compiler put into it.
-    pub fn of_module(has_lines: bool, is_forced: bool) -> Mode {
-        match current() {
-            _ if is_forced => Mode::LineCounters,
-            mode if mode.is_of_lines() && !has_lines => Mode::None,
-            mode => mode,
-        }
+/// The mode of a module, by what the compiler put into it.
+pub fn mode_of_module(has_lines: bool, is_forced: bool) -> CoverageMode {
+    match current() {
+        _ if is_forced => CoverageMode::LineCounters,
+        mode if mode.is_of_lines() && !has_lines => CoverageMode::None,
+        mode => mode,
     }
 }
 
-static MODE: AtomicU8 = AtomicU8::new(Mode::None as u8);
-
-/// The mode of modules that will be loaded.
-pub fn current() -> Mode {
-    // Relaxed: a process that sets the mode for a module loads the module after that.
-    Mode::ALL[MODE.load(Ordering::Relaxed) as usize].0
+/// The mode of modules that will be loaded. A process that sets the mode for a module loads the module after that.
+pub fn current() -> CoverageMode {
+    SETTINGS.coverage.get()
 }
 
 /// Sets the mode, and returns the one before.
-pub fn set(mode: Mode) -> Mode {
-    Mode::ALL[MODE.swap(mode as u8, Ordering::Relaxed) as usize].0
+pub fn set(mode: CoverageMode) -> CoverageMode {
+    SETTINGS.coverage.swap(mode)
 }
 
 /// A counted place of a line.
@@ -80,16 +41,21 @@ pub struct Place {
 }
 
 /// The counters of one module: one for each function, or one for each place.
-#[derive(Default)]
 pub struct Coverage {
-    pub mode: Mode,
+    pub mode: CoverageMode,
     counters: Box<[AtomicU64]>,
     places: Vec<Place>,
 }
 
+impl Default for Coverage {
+    fn default() -> Self {
+        Coverage { mode: CoverageMode::None, counters: Box::default(), places: Vec::new() }
+    }
+}
+
 impl Coverage {
     /// Coverage with room for `max` counters, which stay where they are.
-    pub fn new(mode: Mode, max: usize) -> Coverage {
+    pub fn new(mode: CoverageMode, max: usize) -> Coverage {
         Coverage { mode, counters: (0..max).map(|_| AtomicU64::new(0)).collect(), places: Vec::new() }
     }
 
@@ -121,7 +87,7 @@ impl Coverage {
     /// How often each of the module's functions was called, or whether any of it was executed; without the functions that the
     /// compiler adds to all modules.
     pub fn functions<'a>(&self, functions: &'a [Function]) -> Option<Vec<(&'a Function, u64)>> {
-        if self.mode == Mode::None {
+        if self.mode == CoverageMode::None {
             return None;
         }
         let mut counts = vec![0; functions.len()];
@@ -138,6 +104,6 @@ impl Coverage {
     /// Sets the counters to zero. False if nothing is counted.
     pub fn reset(&self) -> bool {
         self.counters.iter().for_each(|c| c.store(0, Ordering::Relaxed));
-        self.mode != Mode::None
+        self.mode != CoverageMode::None
     }
 }

@@ -8,23 +8,16 @@ use crate::process::proctab;
 use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
 use crate::sched;
 use crate::signal::package::Package;
+use heddle_abi::settings::SETTINGS;
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::copy::flat_size;
 use heddle_term::{Export, Term};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Defaults for new processes (`+hms`, `+hmax`, ...), in words.
-pub static MIN_HEAP_WORDS: AtomicUsize = AtomicUsize::new(USUAL_MIN_HEAP_WORDS);
-pub(crate) const USUAL_MIN_HEAP_WORDS: usize = 233;
-pub static MIN_VHEAP_WORDS: AtomicUsize = AtomicUsize::new(process::USUAL_MIN_VHEAP_WORDS);
-pub static MAX_HEAP_WORDS: AtomicUsize = AtomicUsize::new(0);
-pub static MAX_HEAP_KILL: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
-pub static MAX_HEAP_LOG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
-pub static MAX_HEAP_BINARIES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+/// Default for new processes: minor collections between two major ones.
 pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(u16::MAX as u64);
-pub static OFF_HEAP_MESSAGES: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
 /// Where a process starts and ends: code cells of the engine.
 pub struct EntryPoints {
@@ -46,11 +39,11 @@ impl Default for SpawnOptions {
     fn default() -> Self {
         SpawnOptions {
             priority: Priority::Normal,
-            min_heap_words: MIN_HEAP_WORDS.load(Ordering::Relaxed),
-            min_vheap_words: MIN_VHEAP_WORDS.load(Ordering::Relaxed),
+            min_heap_words: SETTINGS.min_heap_words.get(),
+            min_vheap_words: SETTINGS.min_vheap_words.get(),
             fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u16,
             max_heap: default_max_heap(),
-            off_heap_messages: OFF_HEAP_MESSAGES.load(Ordering::Relaxed),
+            off_heap_messages: SETTINGS.off_heap_messages.is_on(),
             async_dist: false,
             place: Place::Anywhere,
         }
@@ -60,19 +53,19 @@ impl Default for SpawnOptions {
 /// The limit for new processes.
 pub fn default_max_heap() -> MaxHeap {
     MaxHeap {
-        size_words: MAX_HEAP_WORDS.load(Ordering::Relaxed),
-        kill: MAX_HEAP_KILL.load(Ordering::Relaxed),
-        error_logger: MAX_HEAP_LOG.load(Ordering::Relaxed),
-        include_shared_binaries: MAX_HEAP_BINARIES.load(Ordering::Relaxed),
+        size_words: SETTINGS.max_heap_words.get(),
+        kill: SETTINGS.max_heap_kill.is_on(),
+        error_logger: SETTINGS.max_heap_log.is_on(),
+        include_shared_binaries: SETTINGS.max_heap_binaries.is_on(),
     }
 }
 
 /// Processes that are spawned meanwhile may get some of the new values and some of the old.
 pub fn set_default_max_heap(max: MaxHeap) {
-    MAX_HEAP_WORDS.store(max.size_words, Ordering::Relaxed);
-    MAX_HEAP_KILL.store(max.kill, Ordering::Relaxed);
-    MAX_HEAP_LOG.store(max.error_logger, Ordering::Relaxed);
-    MAX_HEAP_BINARIES.store(max.include_shared_binaries, Ordering::Relaxed);
+    SETTINGS.max_heap_words.set(max.size_words);
+    SETTINGS.max_heap_kill.set(max.kill);
+    SETTINGS.max_heap_log.set(max.error_logger);
+    SETTINGS.max_heap_binaries.set(max.include_shared_binaries);
 }
 
 /// A process that will apply M:F to `args` (a proper list), not yet visible: the caller sets up links and monitors on it and

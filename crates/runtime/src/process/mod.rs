@@ -24,6 +24,7 @@ use crate::base::{qsbr, shutdown};
 use crate::process::links::Relations;
 use crate::process::state::ProcState;
 use crate::signal::inner_queue::InnerQueue;
+use heddle_abi::settings::DEFAULT_MIN_VHEAP_WORDS;
 use heddle_term::code_cell::Mfa;
 use heddle_term::open::Open;
 use heddle_term::{Atom, Export, Heap, OffHeap, Term, am};
@@ -33,9 +34,6 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
 /// Words kept free below `stop`, so that a call may push its continuation (and a native its frame) without a check.
 pub const STACK_SLACK_WORDS: usize = 8;
-
-/// `min_bin_vheap_size` unless an option sets it.
-pub const USUAL_MIN_VHEAP_WORDS: usize = 46422;
 
 /// What other threads read and write is in one cache line, which holds nothing of `Process`: senders take that line from the
 /// owner's core again and again while the process runs. The separation costs 64 bytes a process.
@@ -369,7 +367,7 @@ impl Rare {
 
     /// None if the options are the default ones.
     fn of(options: &SpawnOptions) -> Option<Box<Rare>> {
-        let usual = options.max_heap == MaxHeap::NONE && options.min_vheap_words == USUAL_MIN_VHEAP_WORDS;
+        let usual = options.max_heap == MaxHeap::NONE && options.min_vheap_words == DEFAULT_MIN_VHEAP_WORDS;
         (!usual).then(|| Rare::new(options.max_heap, options.min_vheap_words))
     }
 }
@@ -552,7 +550,7 @@ impl Process {
     // ---- fields of few processes ----
 
     pub fn rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_with(|| Rare::new(MaxHeap::NONE, USUAL_MIN_VHEAP_WORDS))
+        self.rare.get_or_insert_with(|| Rare::new(MaxHeap::NONE, DEFAULT_MIN_VHEAP_WORDS))
     }
     /// The open region where it builds messages; null if it has none.
     #[inline(always)]
@@ -572,7 +570,7 @@ impl Process {
         self.rare.take()
     }
     pub fn min_vheap_words(&self) -> usize {
-        self.rare.as_ref().map_or(USUAL_MIN_VHEAP_WORDS, |r| r.min_vheap_words)
+        self.rare.as_ref().map_or(DEFAULT_MIN_VHEAP_WORDS, |r| r.min_vheap_words)
     }
     #[inline]
     pub fn max_heap(&self) -> MaxHeap {

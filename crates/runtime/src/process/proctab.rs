@@ -13,7 +13,6 @@ use heddle_term::Term;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-pub const DEFAULT_LIMIT: usize = 1 << 20;
 /// `+Q`; stock's default.
 pub const PORT_LIMIT: usize = 1 << 16;
 

@@ -8,8 +8,9 @@ use crate::observe::{figures, msacc, record};
 use crate::sched::run_queue::Next;
 use crate::sched::{balance, dirty, placement, purge, stop_world};
 use crate::trace::system_profile;
+use heddle_abi::settings::SETTINGS;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Looks at the others' queues, for a while if `spin`.
@@ -31,7 +32,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
     let crowded = n > cores() && balance::active() > cores();
     // Dirty threads compute: as many as there are want cores as well.
     let gives_core = crowded || is_beside_dirty();
-    let rounds = match SPIN_ROUNDS.load(Ordering::Relaxed) {
+    let rounds = match SETTINGS.spin_rounds.get() {
         _ if !spin => 1,
         rounds if gives_core => rounds.min(CROWDED_ROUNDS),
         rounds => rounds,
@@ -121,15 +122,11 @@ fn is_beside_dirty() -> bool {
     dirty != 0 && dirty + balance::active() > cores()
 }
 
-/// Rounds of looking before parking (about 100 µs; guessed, to be measured in bench/scaling).
-pub const USUAL_SPIN_ROUNDS: usize = 60;
 /// After how many rounds a scheduler that searches looks at the descriptors again: a look is a system call.
 const LOOK_ROUNDS: usize = 8;
 /// Rounds of looking where working threads outnumber cores. Each round then yields the core, and a long search slows down the threads
 /// that have work.
 const CROWDED_ROUNDS: usize = 10;
-/// `+sbwt`. At least one: a thief looks at all queues once.
-pub static SPIN_ROUNDS: AtomicUsize = AtomicUsize::new(USUAL_SPIN_ROUNDS);
 /// An inactive scheduler becomes active where processes wait for one that took none in this time: a native may hold it.
 const STUCK_MS: u64 = 10;
 /// A process that waited this long on a queue whose owner takes nothing may be stolen alone.

@@ -37,7 +37,6 @@ use crate::watch::AtWork;
 use heddle_sync::idle::IdleSet;
 pub(crate) use idling::takes_work;
 use idling::{GIVES_WAY, came, cores, find_work, give_way, let_others_come, park};
-pub use idling::{SPIN_ROUNDS, USUAL_SPIN_ROUNDS};
 use run::take;
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
 use std::cell::Cell;

@@ -10,6 +10,7 @@ use crate::process::state::QueueAction;
 use crate::sched::worker_cache::{self, Woken};
 use crate::sched::{balance, placement, private_threads};
 use crate::trace::system_profile;
+use heddle_abi::settings::SETTINGS;
 use heddle_sync::{alone, barrier};
 use std::sync::atomic::Ordering;
 
@@ -58,7 +59,7 @@ fn wake_partner(p: ProcRef) -> bool {
         && me.share.takes_work()
         && placement::home(&p).is_none()
         && state.queue_level() == Level::NORMAL
-        && worker_cache::IS_ON.load(Ordering::Relaxed);
+        && SETTINGS.worker_cache.is_on();
     if !is_next {
         return false;
     }

@@ -20,9 +20,6 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// `+swc`
-pub static IS_ON: AtomicBool = AtomicBool::new(true);
-
 thread_local! {
     /// True if the running process set a receive marker.
     static CALLS: Cell<bool> = const { Cell::new(false) };

@@ -11,33 +11,14 @@ use crate::process::proctab;
 use crate::sched;
 use crate::signal::package::Package;
 use crate::signal::send;
+use heddle_abi::settings::{SETTINGS, Warp};
 use heddle_term::{Atom, Term, am};
 use std::collections::HashSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Warp {
-    No,
-    Single,
-    Multi,
-}
-
-impl Warp {
-    const ALL: [(Warp, &str); 3] = [(Warp::No, "no_time_warp"), (Warp::Single, "single_time_warp"), (Warp::Multi, "multi_time_warp")];
-
-    pub fn named(name: &str) -> Option<Warp> {
-        Warp::ALL.iter().find(|(_, other)| *other == name).map(|(warp, _)| *warp)
-    }
-
-    pub fn name(self) -> &'static str {
-        Warp::ALL[self as usize].1
-    }
-}
-
-/// Set before the clock starts. Stock's default since OTP 26.
-static MODE: AtomicU8 = AtomicU8::new(Warp::Multi as u8);
-static PRELIMINARY: AtomicBool = AtomicBool::new(false);
+/// With a single warp: the offset was finalized.
+static IS_FINAL: AtomicBool = AtomicBool::new(false);
 /// Processes that monitor the offset, and some that did.
 static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: MIN_PRUNE_AT });
 
@@ -52,21 +33,15 @@ const LOOK_EVERY_MS: u64 = 60_000;
 /// Smaller differences come from reading two clocks one after the other. (A guess; ERTS uses a tenth of this.)
 const LEAP_NS: i64 = 1_000_000;
 
-/// For `+C`, before `time::init`.
-pub fn set_mode(warp: Warp) {
-    MODE.store(warp as u8, Ordering::Relaxed);
-    PRELIMINARY.store(warp == Warp::Single, Ordering::Relaxed);
-}
-
 pub fn mode() -> Warp {
-    Warp::ALL[MODE.load(Ordering::Relaxed) as usize].0
+    SETTINGS.time_warp.get()
 }
 
 /// `final`, `preliminary` or `volatile`.
 pub fn state() -> &'static str {
     match mode() {
         Warp::Multi => "volatile",
-        Warp::Single if PRELIMINARY.load(Ordering::Acquire) => "preliminary",
+        Warp::Single if !IS_FINAL.load(Ordering::Acquire) => "preliminary",
         _ => "final",
     }
 }
@@ -76,7 +51,7 @@ pub fn finalize() -> &'static str {
     let before = state();
     // If several processes try at the same time, one does it.
     if before == "preliminary" {
-        if !PRELIMINARY.swap(false, Ordering::AcqRel) {
+        if IS_FINAL.swap(true, Ordering::AcqRel) {
             return "final";
         }
         change(measured_ns());

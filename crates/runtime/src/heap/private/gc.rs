@@ -31,13 +31,13 @@ use crate::heap::hybrid::held_regions;
 use crate::heap::private::heap_growth;
 use crate::heap::private::off_heap::{Area, Promoted, Survivors, sweep};
 use crate::heap::{CollectionKind, blocks, shared};
-use crate::lifecycle::spawn;
 use crate::observe::figures;
 use crate::observe::msacc::{self, State};
 use crate::process::stack;
 use crate::process::{FLAG_OVER_LIMIT, Process, STACK_SLACK_WORDS};
 use crate::trace::system_monitor;
 use crate::trace::{events, meters};
+use heddle_abi::settings::{DEFAULT_MIN_HEAP_WORDS, SETTINGS};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::{relocate, share_off_heap};
 use heddle_term::literal::Leaving;
@@ -342,7 +342,7 @@ fn check_clean(p: &Process, old: &Area) {
 
 /// Minimum words of an old block, unless the process may have a smaller heap. A large minimum heap size (`min_heap_size`, `+hms`)
 /// asks for rare collections, not for a second large block for the little that survives.
-const OLD_WORDS: usize = spawn::USUAL_MIN_HEAP_WORDS;
+const OLD_WORDS: usize = DEFAULT_MIN_HEAP_WORDS;
 
 /// False if a major collection is needed instead.
 fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
@@ -535,7 +535,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
     // A process with a large minimum heap size has it from now on; the default minimum is only kept if no more than that lives.
-    let asked = p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) && exact_min.is_none();
+    let asked = p.min_heap_words > SETTINGS.min_heap_words.get() && exact_min.is_none();
     let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     // The block was nearly full after the last collection, and would soon be full again: it grows, as in ERTS.
     if std::mem::take(&mut p.grow) && size == had && exact_min.is_none() {

@@ -7,26 +7,29 @@
 //! once; the major one follows at a later safepoint of that process, or when the node is about to sleep (`idle`).
 
 use crate::base::time::monotonic_ns;
+use heddle_abi::settings::SETTINGS;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Share of the time that requested collections may take, in percent; with 100 no request is refused (`+hgcp`).
-pub static PERCENT: AtomicI64 = AtomicI64::new(25);
 /// The advance: time that may be used before any was earned. Enough for some fifty collections while 1 MB is alive.
 const BEFOREHAND_NS: i64 = 100_000_000;
 
 /// The time at which the time used so far will be earned, by the monotonic clock. Relaxed: written while the world is stopped.
 static EARNED_AT: AtomicI64 = AtomicI64::new(i64::MIN);
 
+fn percent() -> i64 {
+    SETTINGS.requested_collections_percent.get() as i64
+}
+
 /// True if the budget allows another requested collection.
 pub(super) fn has_time() -> bool {
-    let percent = PERCENT.load(Ordering::Relaxed);
+    let percent = percent();
     percent >= 100 || is_enough(EARNED_AT.load(Ordering::Relaxed), monotonic_ns(), percent)
 }
 
 /// A requested collection took `ns`. Requests come from programs, from the purge of code, and from schedulers before the node sleeps.
 pub(super) fn took(ns: u64) {
     let earned_at = EARNED_AT.load(Ordering::Relaxed);
-    EARNED_AT.store(spend(earned_at, monotonic_ns(), ns as i64, PERCENT.load(Ordering::Relaxed)), Ordering::Relaxed);
+    EARNED_AT.store(spend(earned_at, monotonic_ns(), ns as i64, percent()), Ordering::Relaxed);
 }
 
 fn is_enough(earned_at: i64, now: i64, percent: i64) -> bool {

@@ -11,8 +11,8 @@ use super::{idle, local_collection, nursery};
 use crate::base::sizes;
 use crate::heap::blocks;
 use crate::heap::private::gc;
-use crate::lifecycle::spawn;
 use crate::process::{FLAG_PUBLISHED, Process, STACK_SLACK_WORDS};
+use heddle_abi::settings::SETTINGS;
 use heddle_term::Fragment;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
@@ -99,7 +99,7 @@ const SPARE_WORDS: usize = 32;
 /// The heap size that the process asked for, in words, if it is larger than the usual minimum, else 0. The usual minimum is meant for heaps
 /// that are copied when they are full.
 fn asked_words(p: &Process) -> usize {
-    if p.min_heap_words > spawn::MIN_HEAP_WORDS.load(Ordering::Relaxed) { p.min_heap_words } else { 0 }
+    if p.min_heap_words > SETTINGS.min_heap_words.get() { p.min_heap_words } else { 0 }
 }
 
 /// A block of at most this many words is counted for the nursery only when it is left to the next stop-the-world collection

@@ -19,6 +19,7 @@ use crate::observe::figures;
 use crate::process::ProcRef;
 use crate::process::proctab;
 use crate::sched;
+use heddle_abi::settings::SETTINGS;
 use heddle_term::literal::Leaving;
 use heddle_term::{OffHeap, literal};
 use std::ptr::null_mut;
@@ -32,8 +33,6 @@ pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(super) static COPIED_WORDS: AtomicUsize = AtomicUsize::new(0);
 /// The next collection is a major one and replaces the literals that are announced as leaving by copies.
 pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
-/// Maximum number of threads that copy at a time (`+hgct`); 0: as many as there are processors.
-pub static MAX_THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// The work that others may help with, or none. A thread that helps increments `Work::helpers` under this lock.
 static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
@@ -50,7 +49,7 @@ const PROCESSES: usize = 8;
 const LOOKS: usize = 200;
 
 fn max_threads() -> usize {
-    match MAX_THREADS.load(Ordering::Relaxed) {
+    match SETTINGS.collecting_threads_max.get() {
         0 => affinity::processors(),
         most => most,
     }

@@ -6,6 +6,7 @@
 use super::safepoint;
 use crate::base::{affinity, cycles};
 use crate::sched;
+use heddle_abi::settings::SETTINGS;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A thread reports what it counted after this many words.
@@ -14,8 +15,6 @@ const STEP_WORDS: usize = 4096;
 static GIVEN_WORDS: AtomicUsize = AtomicUsize::new(0);
 static COPIED_WORDS: AtomicUsize = AtomicUsize::new(0);
 static LIMIT_WORDS: AtomicUsize = AtomicUsize::new(FIRST_WORDS);
-/// `+hpause`, in microseconds.
-pub static PAUSE_US: AtomicUsize = AtomicUsize::new(1000);
 
 /// The first limit: as much as the second-level cache of a core holds (512 KiB). The next two are the bounds of the limit.
 const FIRST_WORDS: usize = 64 * 1024;
@@ -98,7 +97,7 @@ pub(super) fn collected(is_minor: bool, began: u64, copied_words: usize, old_wor
     let limit = LIMIT_WORDS.load(Ordering::Relaxed);
     let requested = REQUESTED.load(Ordering::Relaxed);
     let [pause, cost, since] = [now.wrapping_sub(began), now.wrapping_sub(requested), requested.wrapping_sub(last)].map(cycles::to_ns);
-    let next = next_limit(limit, pause, cost, since, PAUSE_US.load(Ordering::Relaxed) as u64 * 1000);
+    let next = next_limit(limit, pause, cost, since, SETTINGS.pause_us.get() as u64 * 1000);
     let cores = sched::count().clamp(1, affinity::processors());
     LIMIT_WORDS.store(next.min(max_words(old_words, cores, pause, cost)), Ordering::Relaxed);
 }

@@ -14,6 +14,7 @@ use super::{collection, nursery};
 use crate::base::{affinity, cycles, qsbr};
 use crate::sched;
 use crate::sched::stop_world;
+use heddle_abi::settings::SETTINGS;
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -214,7 +215,7 @@ fn wait_until_over() {
 
 /// True if a waiting thread may spin: all schedulers have a core, and `+sbwt` allows it.
 fn may_spin() -> bool {
-    sched::count() <= affinity::processors() && sched::SPIN_ROUNDS.load(Ordering::Relaxed) > 1
+    sched::count() <= affinity::processors() && SETTINGS.spin_rounds.get() > 1
 }
 
 /// Spins until there is something to do, or the collection is over, at most for `SPIN_NS`.

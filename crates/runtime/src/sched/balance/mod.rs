@@ -29,9 +29,10 @@ use crate::sched;
 use crate::sched::placement;
 use crate::sched::run_queue::RunQueue;
 use active::{PeriodSummary, Rise};
+use heddle_abi::settings::SETTINGS;
 use limits::{CLASSES, History, Queue};
 use paths::Path;
-pub use share::{Share, WAKE_LIMIT};
+pub use share::Share;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use utilisation::Pace;
@@ -40,10 +41,6 @@ use utilisation::Pace;
 const PERIOD: u64 = 2000 * 2000;
 const MIN_PERIOD: u64 = 200 * 2000;
 
-/// Load compaction (`+scl`).
-pub static COMPACTION: AtomicBool = AtomicBool::new(true);
-/// Balancing by utilisation (`+sub`).
-pub static BY_UTILISATION: AtomicBool = AtomicBool::new(false);
 static BALANCED: AtomicU64 = AtomicU64::new(0);
 /// The number of online schedulers changed since the last check.
 static UNBLOCKED: AtomicBool = AtomicBool::new(false);
@@ -314,7 +311,7 @@ pub fn check(index: usize) {
         last_in_use: open.iter().rposition(|&scheduler| !sched::queue(scheduler).is_empty()).map_or(0, |last| last + 1),
         unblocked: UNBLOCKED.swap(false, Ordering::Relaxed),
     };
-    let next = if COMPACTION.load(Ordering::Relaxed) { active::next(&summary, &mut known.rise) } else { open.len() };
+    let next = if SETTINGS.compaction.is_on() { active::next(&summary, &mut known.rise) } else { open.len() };
     known.active_then = next.min(oversubscription::max_active());
     if !set_active(&open, next) {
         return;
@@ -327,8 +324,7 @@ pub fn check(index: usize) {
 /// True if all schedulers should work the same share of the time, even while there is not enough work for all.
 #[inline(always)]
 pub fn by_utilisation() -> bool {
-    // Relaxed: set before there are schedulers.
-    BY_UTILISATION.load(Ordering::Relaxed)
+    SETTINGS.by_utilisation.is_on()
 }
 
 /// How long each scheduler worked, for the balance by utilisation.

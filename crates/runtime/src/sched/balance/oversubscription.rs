@@ -6,9 +6,10 @@
 //! finds a process that waits for a scheduler which takes none, and when all sleep: then a burst reaches all schedulers. Where other
 //! programs use part of the cores all schedulers stay active, because Linux divides the cores by the number of threads.
 
-use super::{COMPACTION, by_utilisation};
+use super::by_utilisation;
 use crate::base::affinity;
 use crate::base::time;
+use heddle_abi::settings::SETTINGS;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -82,7 +83,7 @@ pub(super) fn measure(now_ms: u64, active: usize) -> Change {
     let Ok(mut last) = LAST.try_lock() else { return Change::None };
     let now = (time::monotonic_ns() as u64, time::cpu_ns() as u64);
     let (then, used_then) = std::mem::replace(&mut *last, now);
-    if !COMPACTION.load(Ordering::Relaxed) || by_utilisation() {
+    if !SETTINGS.compaction.is_on() || by_utilisation() {
         return Change::None;
     }
     let change =

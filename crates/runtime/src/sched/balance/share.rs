@@ -9,6 +9,7 @@ use super::paths::Path;
 use super::utilisation::Work;
 use super::{active, moved};
 use crate::base::level::Priority;
+use heddle_abi::settings::SETTINGS;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// It should not take work: it is not online, not active, or closed to all but the processes pinned to it.
@@ -205,9 +206,6 @@ impl Share {
 #[derive(Default)]
 pub struct Pressure(AtomicU64);
 
-/// `+swt`, in reductions times processes that wait after the first one.
-pub static WAKE_LIMIT: AtomicU64 = AtomicU64::new(10 * 4000);
-
 impl Pressure {
     /// Called after a slice of `reductions`, with `waiting` processes on the queue. True if it is time to wake a scheduler.
     #[inline]
@@ -219,7 +217,7 @@ impl Pressure {
             // One more, so that a slice of hardly any reductions counts as well.
             before + (reductions + 1) * (waiting as u64 - 1)
         };
-        let is_high = now >= WAKE_LIMIT.load(Ordering::Relaxed);
+        let is_high = now >= SETTINGS.wake_limit.get() as u64;
         self.0.store(if is_high { 0 } else { now }, Ordering::Relaxed);
         is_high
     }
@@ -227,8 +225,7 @@ impl Pressure {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLASSES, Path, Pressure, Share, WAKE_LIMIT};
-    use std::sync::atomic::Ordering;
+    use super::{CLASSES, Path, Pressure, SETTINGS, Share};
 
     #[test]
     fn a_scheduler_that_is_active_again_keeps_its_processes() {
@@ -264,7 +261,7 @@ mod tests {
 
     #[test]
     fn many_that_wait_wake_others_soon_and_few_after_a_while() {
-        let limit = WAKE_LIMIT.load(Ordering::Relaxed);
+        let limit = SETTINGS.wake_limit.get() as u64;
         let slices = |waiting| {
             let pressure = Pressure::default();
             (1..).find(|_| pressure.is_high(4000, waiting))

@@ -1,0 +1,312 @@
+//! The flags: one row each.
+
+use super::Check::{Any, Bool, IsTrue, Milliseconds, OneOf, Seconds, Within};
+use super::{Break, Choice, CoverageMode, Direct, FOREVER_MS, MemoryArchitecture, Number, Switch, Untranslatable, WarningMap, Warp};
+use crate::flags::Takes::{Attached, Boolean, Nothing, Value};
+use crate::flags::{Effect, Flag};
+
+/// Rows of the form
+///
+/// ```text
+/// "flag" WhatFollows "VALUE" "help text" {
+///     /// What it means.
+///     field: Kind = default,
+///     check
+/// };
+/// ```
+///
+/// Without a field a flag is `ignored`, or honoured `by_cli` in code. A field without a check is set by such code.
+macro_rules! flags {
+    ($($name:literal $takes:ident $value:literal $meaning:literal $($special:ident)? $({
+        $(#[$about:meta])* $field:ident: $kind:ty = $default:expr $(, $check:expr)?
+    })?;)*) => {
+        /// All settings that flags can change.
+        #[repr(align(64))]
+        pub struct Settings {
+            $($($(#[$about])* pub $field: $kind,)?)*
+        }
+
+        pub static SETTINGS: Settings = Settings {
+            $($($field: <$kind>::new($default),)?)*
+        };
+
+        pub static FLAGS: &[Flag] = &[
+            $(Flag {
+                name: $name,
+                takes: $takes,
+                value: $value,
+                meaning: $meaning,
+                effect: flags!(@effect $($special)? $($($field, $check)?)?),
+            },)*
+        ];
+    };
+    (@effect by_cli) => { Effect::ByCli };
+    (@effect ignored) => { Effect::None };
+    (@effect $field:ident, $check:expr) => { Effect::Sets(&SETTINGS.$field, $check) };
+}
+
+/// Reductions of a slice in stock, which the levels of `+swt` are multiples of.
+const SLICE: usize = 4000;
+/// As in stock: the defaults for new processes.
+pub const DEFAULT_MIN_HEAP_WORDS: usize = 233;
+pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
+
+flags! {
+    "S" Value "N[:M]" "schedulers (default: processors), and how many of them are online (default: no more than processors)" by_cli;
+    "SP" Value "P[:Q]" "the same in percent of the processors" by_cli;
+    "SDcpu" Value "N[:M]" "threads for long computations in natives" by_cli;
+    "SDPcpu" Value "P[:Q]" "the same in percent of the schedulers" by_cli;
+    "SDio" Value "N" "threads for files and other blocking calls (default 10)" by_cli;
+    "P" Value "N" "how many processes there may be at a time" {
+        /// Maximum number of processes.
+        process_limit: Number = 1 << 20,
+        Within(1024, 134_217_727, "+P {}: between 1024 and 134217727 processes")
+    };
+    "t" Value "N" "how many atoms there may be" {
+        /// Maximum number of atoms.
+        atom_limit: Number = 1 << 20,
+        Within(8192, 2_147_483_647, "+t {}: between 8192 and 2147483647 atoms")
+    };
+    "hmem" Value "private|shared|hybrid"
+        "where terms lie: in a heap for each process, in one for all, or messages in an area for all (default private)" {
+        /// Where terms lie. What the system had room for is told by `heddle_term::young` and `heddle_term::area`.
+        memory: Choice<MemoryArchitecture> = MemoryArchitecture::Private,
+        OneOf(
+            &[
+                ("private", MemoryArchitecture::Private as usize),
+                ("hybrid", MemoryArchitecture::Hybrid as usize),
+                ("shared", MemoryArchitecture::Shared as usize),
+            ],
+            "+hmem {}: private, shared or hybrid"
+        )
+    };
+    "hmarea" Value "MIB" "with +hmem hybrid: room for messages that are not copied; further ones are (default 15360)" {
+        /// With the hybrid heap: size of the message area, in MiB.
+        message_area_mib: Number = 15_360,
+        Within(64, 15_360, "+hmarea {}: between 64 and 15360 MiB")
+    };
+    "hdirect" Value "never|large|always"
+        "with +hmem hybrid: which messages are built where they will be sent from, instead of copied (default large)" {
+        /// Which messages are built in open regions.
+        direct: Choice<Direct> = Direct::Large,
+        OneOf(
+            &[("never", Direct::Never as usize), ("large", Direct::Large as usize), ("always", Direct::Always as usize)],
+            "+hdirect {}: never, large or always"
+        )
+    };
+    "hgct" Value "N" "with +hmem shared: how many threads may collect at a time (default 0: as many as there are processors)" {
+        /// Shared heap: maximum number of threads that copy at a time; 0: as many as there are processors.
+        collecting_threads_max: Number = 0,
+        Any
+    };
+    "hgcp" Value "PERCENT"
+        "with +hmem shared: the part of the time that garbage_collect may take, as it collects all (default 25; 100: any)" {
+        /// Shared heap: share of the time that requested collections may take, in percent; with 100 no request is refused.
+        requested_collections_percent: Number = 25,
+        Within(1, 100, "+hgcp {}: between 1 and 100 percent")
+    };
+    "hpause" Value "MICROSECONDS" "with +hmem shared: how long a minor collection should take at most (default 1000)" {
+        /// Shared heap: how long a minor collection should take at most, in microseconds.
+        pause_us: Number = 1000,
+        Within(1, usize::MAX, "+hpause {}: at least one microsecond")
+    };
+    "hwatch" Value "SECONDS|off"
+        "after how long a scheduler that does not come back from a native or a slice is named on standard error (default 10)" {
+        /// After how long a scheduler that does not come back is named on standard error, in nanoseconds; 0: never. Nothing that holds a
+        /// scheduler as long as the default is meant to.
+        watch_ns: Number = 10_000_000_000,
+        Seconds("+hwatch {}: seconds, from 0.1 to 86400, or off")
+    };
+    "hms" Value "WORDS" "smallest heap of a process" {
+        /// New processes: smallest heap, in words. `cli` rounds it up to a step of `runtime::sizes`.
+        min_heap_words: Number = DEFAULT_MIN_HEAP_WORDS,
+        Any
+    };
+    "hmax" Value "WORDS" "largest heap of a process; 0: no limit" {
+        /// New processes: largest heap, in words; 0: no limit.
+        max_heap_words: Number = 0,
+        Any
+    };
+    "pc" Value "latin1|unicode" "which characters io functions print as they are" {
+        /// Characters above Latin-1 are shown as they are.
+        printable_unicode: Switch = false,
+        OneOf(&[("latin1", 0), ("unicode", 1)], "bad range of printable characters: {}")
+    };
+    "JPcover" Value "MODE" "native coverage of what is loaded: [function|line][_counters], true (line_counters) or false" {
+        /// What is counted in modules that will be loaded.
+        coverage: Choice<CoverageMode> = CoverageMode::None,
+        OneOf(
+            &[
+                ("true", CoverageMode::LineCounters as usize),
+                ("false", CoverageMode::None as usize),
+                ("function", CoverageMode::Function as usize),
+                ("function_counters", CoverageMode::FunctionCounters as usize),
+                ("line", CoverageMode::Line as usize),
+                ("line_counters", CoverageMode::LineCounters as usize),
+            ],
+            "bad +JPcover flag {}: true, false, function, function_counters, line or line_counters"
+        )
+    };
+    "i" Value "MODULE" "module that boots the VM (default init)" by_cli;
+    "B" Attached "[c|d|i]" "Ctrl-C: goes to the shell, ends the VM, is ignored (default: break menu)" {
+        /// What Ctrl-C does.
+        on_break: Choice<Break> = Break::Menu,
+        OneOf(
+            &[("c", Break::Shell as usize), ("d", Break::Default as usize), ("", Break::Default as usize), ("i", Break::Ignore as usize)],
+            "+B{}: +B, +Bc, +Bd or +Bi"
+        )
+    };
+    "W" Attached "{i|w|e}" "what warnings are logged as" {
+        /// What warnings are logged as.
+        warning_map: Choice<WarningMap> = WarningMap::Warning,
+        OneOf(
+            &[
+                ("i", WarningMap::Info as usize),
+                ("w", WarningMap::Warning as usize),
+                ("e", WarningMap::Error as usize),
+                ("", WarningMap::Error as usize),
+            ],
+            "+W{}: +Wi, +Ww or +We"
+        )
+    };
+    "fnu" Attached "[w|i|e]" "file names are UTF-8; how names that are not are treated" by_cli {
+        /// What is done with file names that are not UTF-8. `cli` sets it: `+fna` does so too.
+        untranslatable_names: Choice<Untranslatable> = Untranslatable::Warning
+    };
+    "fna" Attached "[w|i|e]" "file names: encoding from the locale" by_cli;
+    "fnl" Nothing "" "file names are Latin-1" by_cli {
+        /// File names are UTF-8, else Latin-1. Set by `cli`, since `+fna` depends on the locale.
+        utf8_names: Switch = true
+    };
+    "V" Nothing "" "print the version" by_cli;
+    "zhft" Value "MS|infinity"
+        "how long a VM that halts may take to write what ports were sent; then it ends with status 255 (default infinity)" {
+        /// How long a VM that halts may take to write the data of ports, in ms.
+        halt_flush_max_ms: Number = FOREVER_MS,
+        Milliseconds("Invalid halt flush timeout {}")
+    };
+    "Q" Value "N" "how many ports there may be" ignored;
+    "e" Value "N" "how many ETS tables there may be (there is no limit)" ignored;
+    "A" Value "N" "asynchronous threads" ignored;
+    "a" Value "KWORDS" "their stack" ignored;
+    "c" Boolean "BOOL" "time correction (default true)" {
+        /// Time correction. Set before the clock starts.
+        time_correction: Switch = true,
+        IsTrue
+    };
+    "C" Value "no_time_warp|single_time_warp|multi_time_warp" "when the time offset may change (default multi_time_warp)" {
+        /// When the time offset may change. Set before the clock starts. The default is that of stock since OTP 26.
+        time_warp: Choice<Warp> = Warp::Multi,
+        OneOf(
+            &[
+                ("no_time_warp", Warp::No as usize),
+                ("single_time_warp", Warp::Single as usize),
+                ("multi_time_warp", Warp::Multi as usize),
+            ],
+            "Invalid time warp mode: {}"
+        )
+    };
+    "d" Nothing "" "no crash dump for internal errors" ignored;
+    "dcg" Value "N" "groups of decentralised counters" ignored;
+    "hmbs" Value "WORDS" "smallest binary heap" {
+        /// New processes: smallest virtual heap of binaries, in words; rounded up likewise.
+        min_vheap_words: Number = DEFAULT_MIN_VHEAP_WORDS,
+        Any
+    };
+    "hmaxk" Value "BOOL" "kill a process at its largest heap" {
+        /// New processes: one that reaches the largest heap is killed.
+        max_heap_kill: Switch = true,
+        Bool("bad max heap kill {}")
+    };
+    "hmaxel" Value "BOOL" "log a process at its largest heap" {
+        /// New processes: one that reaches the largest heap is logged.
+        max_heap_log: Switch = true,
+        Bool("bad max heap error logger {}")
+    };
+    "hmaxib" Value "BOOL" "count binaries in the largest heap" {
+        /// New processes: shared binaries count for the largest heap.
+        max_heap_binaries: Switch = false,
+        Bool("bad max heap include bins {}")
+    };
+    "hpds" Value "N" "first size of process dictionaries" ignored;
+    "hmqd" Value "on_heap|off_heap" "where message queues live" {
+        /// New processes: messages wait outside the heap.
+        off_heap_messages: Switch = false,
+        OneOf(&[("on_heap", 0), ("off_heap", 1)], "Invalid message_queue_data flag: {}")
+    };
+    "IOt" Value "N" "poll threads" ignored;
+    "IOp" Value "N" "poll sets" ignored;
+    "IOPt" Value "P" "poll threads, percent" ignored;
+    "IOPp" Value "P" "poll sets, percent" ignored;
+    "IOs" Value "BOOL" "scheduler poll sets" ignored;
+    "JDdump" Value "BOOL" "machine code dumps" ignored;
+    "JPperf" Value "MODE" "support for perf" ignored;
+    "JMsingle" Value "BOOL" "one mapping for code" ignored;
+    "K" Value "BOOL" "kernel poll (always on)" ignored;
+    "L" Nothing "" "no line numbers in stack traces" ignored;
+    "M" Attached "..." "memory allocators" ignored;
+    "n" Attached "{s|a|d}" "signals to ports" ignored;
+    "pad" Value "BOOL" "asynchronous distribution" ignored;
+    "R" Value "N" "compatibility release" ignored;
+    "r" Nothing "" "always move" ignored;
+    "rg" Value "N" "reader groups" ignored;
+    "sal" Value "BOOL" "a scheduler that is alone at work uses no atomic instructions (default true)" {
+        /// A scheduler that is alone at work uses no atomic instructions.
+        may_be_alone: Switch = true,
+        Bool("bad value '{}' for being alone")
+    };
+    "sbt" Value "u|ns|ts|ps|s|nnts|nnps|tnnps|db" "binding of schedulers to processors (default u: none)" by_cli;
+    "sbwt" Value "none|very_short|short|medium|long|very_long" "how long schedulers look for work before they sleep" {
+        /// Rounds in which a scheduler looks for work before it parks. At least one: a thief looks at all queues once. (The default takes
+        /// about 100 µs; guessed.)
+        spin_rounds: Number = 60,
+        OneOf(
+            &[("none", 1), ("very_short", 5), ("short", 20), ("medium", 60), ("long", 300), ("very_long", 1200)],
+            "bad scheduler busy wait threshold: {}"
+        )
+    };
+    "sbwtdcpu" Value "HOW" "busy wait of SDcpu threads" ignored;
+    "sbwtdio" Value "HOW" "busy wait of SDio threads" ignored;
+    "scl" Value "BOOL" "keep the load on few schedulers, the others sleep (default true)" {
+        /// Load compaction. `cli` turns it off when balancing by utilisation is on: the two exclude each other.
+        compaction: Switch = true,
+        Bool("bad scheduler compact load value '{}'")
+    };
+    "sct" Value "TOPOLOGY" "processor topology, such as L0-3t0-1,0-1c0,0,1,1p0" by_cli;
+    "ssrct" Nothing "" "do not look at the processor topology" ignored;
+    "secio" Value "BOOL" "eager look for input" ignored;
+    "sfwi" Value "MS" "forced wake-up interval" ignored;
+    "spp" Value "BOOL" "port parallelism" ignored;
+    "sss" Value "KWORDS" "stack of scheduler threads" ignored;
+    "sssdcpu" Value "KWORDS" "stack of SDcpu threads" ignored;
+    "sssdio" Value "KWORDS" "stack of SDio threads" ignored;
+    "stbt" Value "TYPE" "as +sbt" by_cli;
+    "sub" Value "BOOL" "instead of +scl: all schedulers work the same part of the time (default false)" {
+        /// Balancing by utilisation: all schedulers work the same share of the time.
+        by_utilisation: Switch = false,
+        Bool("bad scheduler utilization balancing  value '{}'")
+    };
+    "swc" Value "BOOL" "a process that the running process just woke is next, if no scheduler is idle (default true)" {
+        /// A process that the running process just woke is next, if no scheduler is idle.
+        worker_cache: Switch = true,
+        Bool("bad scheduler worker cache value '{}'")
+    };
+    "swct" Value "HOW" "wake-up clean-up" ignored;
+    "sws" Value "HOW" "wake-up strategy" ignored;
+    "swt" Value "very_low|low|medium|high|very_high" "how much work has to wait before one more scheduler is active" {
+        /// How much work has to wait before one more scheduler is active, in reductions times processes that wait after the first one.
+        wake_limit: Number = 10 * SLICE,
+        OneOf(
+            &[("very_low", SLICE), ("low", 4 * SLICE), ("medium", 10 * SLICE), ("high", 50 * SLICE), ("very_high", 250 * SLICE)],
+            "scheduler wakeup threshold: {}"
+        )
+    };
+    "swtdcpu" Value "HOW" "wake-up threshold of SDcpu threads" ignored;
+    "swtdio" Value "HOW" "wake-up threshold of SDio threads" ignored;
+    "T" Value "N" "modified timing" ignored;
+    "v" Attached "" "verbose" ignored;
+    "zdbbl" Value "KB" "busy limit of distribution buffers" ignored;
+    "zdntgc" Value "S" "collection of node tables" ignored;
+    "zebwt" Value "HOW" "busy wait in ETS" ignored;
+    "zosrl" Value "N" "outstanding requests" ignored;
+}
