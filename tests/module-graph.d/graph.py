@@ -42,19 +42,34 @@ class Crate:
             self.read(module)
 
     def read(self, module):
-        for line, names, _, is_public in rust_paths.uses(self.texts[module]):
+        imported = {name: [*module.split("::"), name] if module else [name] for name in self.children(module)}
+        for line, names, alias, is_public in rust_paths.uses(self.texts[module]):
             if not is_public:
-                self.arrow(module, line, names)
+                names = self.whole(names, imported)
+                to = self.resolve(module, names)
+                if to and to.rpartition("::")[2] == names[-1]:
+                    imported.setdefault(alias, to.split("::"))  # A module: what counts is where it is used.
+                else:
+                    self.arrow(module, line, names)
         for line, names in rust_paths.paths(self.texts[module]):
             self.arrow(module, line, names)
+        for line, names in rust_paths.bare_paths(self.texts[module], imported):
+            self.arrow(module, line, self.whole(names, imported))
+
+    def whole(self, names, imported):
+        """A path that begins with an imported module, or a child, from the root of the crate on."""
+        return ["crate", *imported[names[0]], *names[1:]] if names[0] in imported else names
 
     def arrow(self, module, line, names):
-        """What `pub use` says is followed where it is used; a module's own children are no dependency of it."""
-        if names[0] not in ("crate", "super"):
+        """What `pub use` says is followed where it is used."""
+        if names[0] not in ("crate", "super", "self"):
             return
         to = self.resolve(module, names)
         if to is not None and to != module and to != ROOT:
             self.arrows.setdefault(module, {}).setdefault(to, set()).add(line)
+
+    def children(self, module):
+        return [name.rpartition("::")[2] for name in self.files if name and name.rpartition("::")[0] == module]
 
     def resolve(self, module, names, seen=()):
         """The module in which a path ends; None if it leads out of the crate."""

@@ -4,6 +4,7 @@ import re
 
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|b?r(\#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^'\\])'""", re.S)
 PATH = re.compile(r"\b(?:crate|super|self)(?:::[A-Za-z_]\w*)+")
+BARE = re.compile(r"(?<![\w:.])[a-z_]\w*(?:::[A-Za-z_]\w*)+")
 USE = re.compile(r"^[ \t]*(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", re.M)
 TEST_MODULE = re.compile(r"#\[cfg\((?:all\()?(?:any\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*([;{])")
 
@@ -68,3 +69,12 @@ def paths(text):
     outside = USE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     for found in PATH.finditer(outside):
         yield outside.count("\n", 0, found.start()) + 1, found[0].split("::")
+
+
+def bare_paths(text, names):
+    """(line, names) of each path in `text`, outside of imports, that begins with one of these names."""
+    text = USE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    for found in BARE.finditer(text):
+        path = found[0].split("::")
+        if path[0] in names:
+            yield text.count("\n", 0, found.start()) + 1, path

@@ -16,7 +16,7 @@ FILES = {
     "lib.rs": "pub mod low;\npub mod high;\npub use high::inner::Thing;\n",
     "low/mod.rs": "//! use crate::high::inner;\npub mod clock;\n#[cfg(test)]\nmod tests {\n    use crate::high::inner;\n}\n",
     "low/clock.rs": 'fn f() { let _ = "crate::high::inner::x"; }\n',
-    "high/mod.rs": "pub mod inner;\npub mod other;\nuse crate::low::{self, clock::{now as n, then}};\n",
+    "high/mod.rs": "pub mod inner;\npub mod other;\nuse crate::low::{self, clock::{now as n, then}};\nfn f() { low::start() }\n",
     "high/inner.rs": "use super::other::{A, B};\npub struct Thing;\n",
     "high/other.rs": "fn g() {\n    crate::high::inner::h();\n    if shared::is_on() {}\n}\n",
 }
@@ -38,22 +38,28 @@ class Graph(unittest.TestCase):
 
     def test_arrows(self):
         arrows = self.crate().arrows
-        self.assertEqual(arrows, {"high": {"low": {3}, "low::clock": {3}}, "high::inner": {"high::other": {1}},
+        self.assertEqual(arrows, {"high": {"low": {4}, "low::clock": {3}}, "high::inner": {"high::other": {1}},
                                   "high::other": {"high::inner": {2}}})
 
     def test_names_exported_again_lead_to_their_module(self):
         self.assertIn("high::inner", self.crate(low__clock="use crate::Thing;\n").arrows["low::clock"])
 
+    def test_an_imported_module_leads_to_what_is_used_of_it(self):
+        changed = {"high__mod": "pub use inner::Thing;\npub mod inner;\n", "low__clock": "use crate::high;\nfn f(a: high::Thing) {}\n"}
+        self.assertEqual(self.crate(**changed).arrows["low::clock"], {"high::inner": {2}})
+        self.assertNotIn("low::clock", self.crate(low__clock="use crate::high;\n").arrows)
+
     def test_within_the_rules(self):
         self.assertEqual(self.problems(), [])
 
     def test_a_larger_cycle(self):
-        grown = self.problems(high__inner="use super::other::A;\nuse crate::high;\n", high__mod="use crate::high::other;\n")
+        grown = self.problems(high__inner="use super::other::A;\nuse crate::high;\nfn f() { high::g() }\n",
+                              high__mod="fn g() { other::g() }\n")
         self.assertEqual(len(grown), 1)
         self.assertIn("the largest cycle has 3 modules, more than 2", grown[0])
 
     def test_an_upward_arrow(self):
-        upward = "use crate::high::other;\n"
+        upward = "use crate::high::other;\nfn f() { other::g() }\n"
         self.assertEqual(self.problems(low__clock=upward),
                          ["two: low depends on high, which is above it, 1 times and not 0: low::clock -> high::other"])
         self.assertEqual(self.problems(RULES + "upward two low -> high 1: a reason\n", low__clock=upward), [])

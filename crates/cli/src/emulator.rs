@@ -207,7 +207,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     });
     binding::init(schedulers);
     sched::init(
-        sched::Options { schedulers, online, dirty_cpu, dirty_cpu_online, dirty_io: config.threads.dirty_io },
+        sched::ThreadCounts { schedulers, online, dirty_cpu, dirty_cpu_online, dirty_io: config.threads.dirty_io },
         Box::new(Interpreter),
     );
     loader::Options { analyse_messages: area::is_wanted() && !SETTINGS.direct.is(Direct::Never) }.set();

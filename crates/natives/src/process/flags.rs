@@ -143,7 +143,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         "scheduler" if value.is_catch_marker() => Term::small(value.payload() as i64),
         "scheduler" => {
             let Some(new) = super::spawn::scheduler(value) else { return Err(p.badarg()) };
-            let old = match placement::of(p.shared()) {
+            let old = match placement::place_of(p.shared()) {
                 Place::Pinned(index) => index + 1,
                 _ => 0,
             };

@@ -127,7 +127,7 @@ fn change(
 ) -> NativeResult {
     let change = move |q: Option<&ProcShared>| {
         after(q.map(|q| {
-            let new = place(placement::of(q));
+            let new = place(placement::place_of(q));
             placement::change(q, new);
             new
         }))
@@ -235,7 +235,7 @@ fn small(n: usize) -> Term {
 
 /// Of a process: `#{place => Place, last => N}`.
 pub fn place(heap: &mut Heap, p: &ProcShared) -> Term {
-    let (kind, number) = match placement::of(p) {
+    let (kind, number) = match placement::place_of(p) {
         Place::Anywhere => ("any", None),
         Place::Next(index) => ("next", Some(index + 1)),
         Place::Pinned(index) => ("pinned", Some(index + 1)),

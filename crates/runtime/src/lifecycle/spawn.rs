@@ -108,7 +108,7 @@ fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> Pr
     local.stand = Stand::Starting;
     local.sync_limit();
     let p = process::allocate(pid, local);
-    crate::sched::placement::put(&p, options.place);
+    crate::sched::home::put(&p, options.place);
     p
 }
 

@@ -6,7 +6,7 @@ use crate::base::level::{CLASS_LEVELS, LEVELS, Level, Priority};
 use crate::base::place::{MAX_SCHEDULERS, Place};
 use crate::base::qsbr;
 use crate::process::ProcRef;
-use crate::sched::placement;
+use crate::sched::home as places;
 use crate::sched::run_queue::{Next, RunQueue};
 use heddle_model::{Random, Subject, run};
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ const PASSED: usize = 65 * 32 * 2;
 
 /// Makes a process that is in no table, and is bound to queue `home` if there is one.
 fn place(p: ProcRef, home: Option<usize>) {
-    placement::put(&p, home.map_or(Place::Anywhere, |queue| Place::Private(MAX_SCHEDULERS + queue)));
+    places::put(&p, home.map_or(Place::Anywhere, |queue| Place::Private(MAX_SCHEDULERS + queue)));
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]

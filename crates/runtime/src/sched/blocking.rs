@@ -4,7 +4,6 @@
 //! a native when the blocking began finishes that first, as in stock.
 
 use crate::base::qsbr;
-
 use crate::observe::wall_time;
 use heddle_sync::turn::Turn;
 use std::sync::atomic::{AtomicBool, Ordering};

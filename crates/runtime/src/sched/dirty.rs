@@ -1,6 +1,5 @@
 //! Dirty threads: they run natives that take long or block, and long collections, each thread for one process at a time.
 
-use crate::base::level::Priority;
 use crate::base::qsbr;
 use crate::heap::private::long_gc;
 use crate::heap::shared;
@@ -11,12 +10,11 @@ use crate::process::state::QueueAction;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
 use crate::sched;
 use crate::sched::EngineThread;
-use crate::sched::run_queue::Turns;
+use crate::sched::dirty_queue::{DirtyQueue, Waiting};
 use crate::sched::{blocking, private_threads, purge};
 use crate::watch::AtWork;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// The number of processes that run on dirty threads, for CPU and for I/O.
@@ -83,32 +81,7 @@ pub fn is_running(pid: u64) -> bool {
     CURRENT.iter().any(|current| current.load(Ordering::Relaxed) == pid + 1)
 }
 
-/// The processes that wait for dirty threads of one kind. They block for long, so a lock is good enough.
-#[derive(Default)]
-pub struct DirtyQueue {
-    waiting: Mutex<Waiting>,
-    ready: Condvar,
-    /// For threads that are offline: signalled when more are online.
-    more_online: Condvar,
-}
-
-#[derive(Default)]
-struct Waiting {
-    /// One queue a priority.
-    queues: [VecDeque<ProcRef>; 4],
-    turns: Turns,
-}
-
 impl DirtyQueue {
-    pub fn push(&self, p: ProcRef, priority: Priority) {
-        Class::DirtyQueue.lock(&self.waiting).queues[priority as usize].push_back(p);
-        self.ready.notify_one();
-    }
-
-    pub fn count(&self) -> usize {
-        Class::DirtyQueue.lock(&self.waiting).queues.iter().map(VecDeque::len).sum()
-    }
-
     /// Waits until thread `id` is online and there is a process, and takes that.
     fn take(&self, kind: usize, id: usize) -> ProcRef {
         let mut waiting = Class::DirtyQueue.lock(&self.waiting);

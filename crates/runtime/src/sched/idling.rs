@@ -1,12 +1,14 @@
 //! A scheduler without work: it searches the queues of others, then sleeps. One that found work lets woken schedulers run first.
 
+use super::home::{self, online};
+use super::polling;
 use super::run::counted;
+use super::table::{Scheduler, Vm, share, vm};
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
-use super::{Scheduler, Vm, online, polling, share, vm};
 use crate::base::{qsbr, time};
 use crate::observe::{figures, msacc, record};
 use crate::sched::run_queue::Next;
-use crate::sched::{balance, dirty, placement, purge, stop_world};
+use crate::sched::{balance, dirty, purge, stop_world};
 use crate::trace::system_profile;
 use heddle_abi::settings::SETTINGS;
 use std::sync::OnceLock;
@@ -169,7 +171,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     // One more look: a thread that did not see this scheduler among the idle has pushed before this.
     let is_active = takes_work(index);
     // Of the inactive schedulers only the first helps: all of them would look a hundred times a second.
-    let helps = index < online() && !placement::is_closed(index) && (is_active || index == balance::active() || placement::is_any_closed());
+    let helps = index < online() && !home::is_closed(index) && (is_active || index == balance::active() || home::is_any_closed());
     let work = !me.queue.is_empty()
         || vm.wheels.is_brought(index)
         || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))

@@ -6,7 +6,7 @@
 //! the poll thread of `natives` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup`).
 //! It sleeps for as long as one does: a scheduler that leaves the set starts it again (`leave`).
 
-use super::vm;
+use super::table::{Scheduler, vm};
 use super::waking::wake_another;
 use crate::base::qsbr;
 use crate::observe::msacc::{self, State};
@@ -88,6 +88,12 @@ pub(super) fn leave() {
     // SeqCst: pairs with `backup`, which clears the flag and then looks for a scheduler in the set.
     WAITING.store(0, Ordering::SeqCst);
     ensure_backup();
+}
+
+impl Scheduler {
+    pub(super) fn unpark(&self) {
+        self.parker.unpark(interrupt);
+    }
 }
 
 /// Ends the wait of the scheduler in the set.

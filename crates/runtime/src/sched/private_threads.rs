@@ -16,7 +16,7 @@ use crate::heap::shared;
 use crate::process::state::{QueueAction, Taken};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
 use crate::sched::{self, EngineThread};
-use crate::sched::{dirty, placement, purge, stop_world};
+use crate::sched::{dirty, home, purge, stop_world};
 use crate::signal::inbox::Arrived;
 use crate::trace::events;
 use heddle_sync::stack::Stack;
@@ -266,7 +266,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, me: 
         out
     };
     let waits = matches!(outcome, Outcome::Yield | Outcome::Wait | Outcome::Suspended);
-    if waits && long_gc::is_due(local) && !placement::is_elsewhere(&p, index) {
+    if waits && long_gc::is_due(local) && !home::is_elsewhere(&p, index) {
         outcome = long_gc::after_slice(local);
     }
     me.current.store(0, Ordering::Relaxed);

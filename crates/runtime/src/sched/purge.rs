@@ -6,10 +6,8 @@
 //! are woken to do the same (a *round*). Dirty and private threads may sleep for hours. So a thread that gives back leaves its
 //! areas to all threads, and the thread that frees the last block of such an area gives that back, too.
 
-use crate::heap::{blocks, huge_pages, shared};
-
 use crate::base::{qsbr, time};
-
+use crate::heap::{blocks, huge_pages, shared};
 use crate::sched;
 use crate::sched::balance;
 use std::cell::Cell;

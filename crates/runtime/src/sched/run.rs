@@ -1,14 +1,15 @@
 //! One process on a scheduler: from the queue, through its slice, to where it goes then. Private threads run theirs with the same parts.
 
+use super::home;
+use super::table::{EngineThread, vm};
 use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
-use super::{EngineThread, vm};
 use crate::base::time;
 use crate::heap::private::long_gc;
 use crate::heap::{huge_pages, shared};
 use crate::lifecycle::handle;
 use crate::process::state::{QueueAction, Taken};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
-use crate::sched::{balance, placement};
+use crate::sched::balance;
 use crate::signal::inbox::Arrived;
 use crate::trace::{events, flags, meters};
 use crate::trace::{system_monitor, system_profile};
@@ -113,7 +114,7 @@ pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived
         Some(Outcome::Suspended)
     } else if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
         Some(Outcome::Exit)
-    } else if placement::is_elsewhere(&p, place) {
+    } else if home::is_elsewhere(&p, place) {
         Some(Outcome::Yield)
     } else if long_gc::is_due(local) && !long_gc::is_done_here(local) {
         // Even if it is suspended: others may wait for it.

@@ -17,7 +17,7 @@ use crate::base::level::{CLASS_LEVELS, LEVELS, Level, Priority};
 use crate::base::qsbr;
 use crate::process::ProcRef;
 use crate::sched::balance::limits::CLASSES;
-use crate::sched::placement;
+use crate::sched::home;
 use crate::sched::worker_cache::WorkerCache;
 use heddle_sync::ring::{Retired, Ring};
 use heddle_sync::stack::Stack;
@@ -475,7 +475,7 @@ impl RunQueue {
     }
 
     fn is_home_of(&self, p: ProcRef) -> bool {
-        placement::home(&p) == Some(self.index)
+        home::of(&p) == Some(self.index)
     }
 
     /// As `len`, without what only the owner may take.

@@ -1,13 +1,10 @@
 //! Stop-the-world: for crash dumps, and for callers that must see all processes as they are. The other schedulers stop before they
 //! take their next process, and go on when all threads that stopped them have released them.
 
-use crate::sched::private_threads;
-
 use crate::base::{qsbr, time};
-
-use crate::sched;
-
 use crate::heap::shared;
+use crate::sched;
+use crate::sched::private_threads;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;

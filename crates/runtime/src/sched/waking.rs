@@ -1,18 +1,29 @@
 //! Where a process goes that has a reason to run, and which scheduler is woken for it.
 
+use super::home::{self, online};
 use super::idling::cores;
-use super::{CURRENT, Scheduler, Vm, online, vm};
+use super::table::{CURRENT, Scheduler, Vm, vm};
 use crate::base::level::{Level, Priority};
 use crate::heap::shared;
 use crate::observe::record;
-use crate::process::ProcRef;
 use crate::process::state::QueueAction;
+use crate::process::{ProcRef, proctab};
 use crate::sched::worker_cache::{self, Woken};
-use crate::sched::{balance, placement, private_threads};
+use crate::sched::{balance, private_threads};
 use crate::trace::system_profile;
 use heddle_abi::settings::SETTINGS;
 use heddle_sync::{alone, barrier};
 use std::sync::atomic::Ordering;
+
+/// Makes a process runnable for the first time.
+pub fn start_process(p: ProcRef) {
+    if shared::is_on() {
+        // Its initial data may be its parent's, and young.
+        shared::remember(&p);
+    }
+    proctab::publish(p);
+    wake(p);
+}
 
 /// A process has a reason to run.
 pub fn wake(p: ProcRef) {
@@ -57,7 +68,7 @@ fn wake_partner(p: ProcRef) -> bool {
         && vm.idle.count() == 0
         && vm.spinning.load(Ordering::Relaxed) == 0
         && me.share.takes_work()
-        && placement::home(&p).is_none()
+        && home::of(&p).is_none()
         && state.queue_level() == Level::NORMAL
         && SETTINGS.worker_cache.is_on();
     if !is_next {
@@ -98,7 +109,7 @@ pub fn enqueue(p: ProcRef) {
     let index = CURRENT.get();
     match vm().schedulers.get(index) {
         // Mostly: nothing says where it is to go, and this scheduler keeps what it wakes.
-        Some(me) if me.share.keeps_work() && placement::home(&p).is_none() => push(me, p),
+        Some(me) if me.share.keeps_work() && home::of(&p).is_none() => push(me, p),
         _ => enqueue_at(queue_for(p), p),
     }
 }
@@ -117,14 +128,14 @@ pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
     if index >= crate::base::place::MAX_SCHEDULERS {
         return private_threads::bring(index, p);
     }
-    let bound = placement::home(&p) == Some(index);
-    let index = if bound { index } else { placement::instead_of(index) };
+    let bound = home::of(&p) == Some(index);
+    let index = if bound { index } else { home::instead_of(index) };
     let scheduler = &vm().schedulers[index];
     let level = p.state.load().queue_level();
     if index == CURRENT.get() {
         if !bound
             && let Some(to) = scheduler.share.target(index, level.class())
-            && placement::instead_of(to) != index
+            && home::instead_of(to) != index
         {
             return enqueue_at(to, p);
         }
@@ -141,12 +152,12 @@ pub(crate) fn enqueue_at(index: usize, p: ProcRef) {
 /// The run queue that a process goes on.
 fn queue_for(p: ProcRef) -> usize {
     let mine = CURRENT.get();
-    if let Some(home) = placement::home(&p) {
+    if let Some(home) = home::of(&p) {
         home
-    } else if mine < online() && !placement::is_closed(mine) {
+    } else if mine < online() && !home::is_closed(mine) {
         mine
     } else {
-        (p.last_scheduler.load(Ordering::Relaxed) as usize) % balance::active().max(1)
+        (p.last_scheduler.load(Ordering::Relaxed) as usize) % home::active().max(1)
     }
 }
 
@@ -204,7 +215,7 @@ fn wake_one_of(vm: &Vm, awake: usize) -> bool {
 /// Wakes one that is parked, also where another looks: with fewer cores than schedulers that one may not run. True if one was woken.
 #[cold]
 pub(super) fn wake_another(vm: &Vm) -> bool {
-    let woken = vm.idle.wake_any(balance::active());
+    let woken = vm.idle.wake_any(home::active());
     if let Some(index) = woken {
         unpark(index);
     }

@@ -37,19 +37,18 @@ mod run;
 mod start;
 mod value;
 
+use crate::base::level::{LEVELS, Level};
 pub use ask::{answer, ask};
 pub use context::{Context, Monitor, Sender, To};
 pub use enter::{Entered, call, exit_signal, try_now};
 pub use guard::report;
+use heddle_term::Atom;
 pub use poll::Interest;
 pub use run::{Running, info, is_waiting, slice, terminate};
 pub use start::{Failure, create, mfa, start_port};
-pub use value::{Builder, Owned, Pid, Value};
-
-use crate::base::level::{LEVELS, Level};
-use heddle_term::Atom;
 use std::os::fd::RawFd;
 use std::sync::{PoisonError, RwLock};
+pub use value::{Builder, Owned, Pid, Value};
 
 /// A type of tasks.
 pub struct Definition {

@@ -12,7 +12,7 @@ use crate::process::links::Link;
 use crate::process::{self, FLAG_TASK, MaxHeap, ProcRef, Process, SpawnOptions};
 use crate::process::{names, proctab};
 use crate::sched;
-use crate::sched::placement;
+use crate::sched::home;
 use heddle_term::code_cell::Mfa;
 use heddle_term::copy::flat_size;
 use heddle_term::{Atom, Term, am};
@@ -74,7 +74,7 @@ pub fn create(
     if let Some(name) = name {
         p.name.store(name.index() + 1, Ordering::Release);
     }
-    placement::put(&p, options.place);
+    home::put(&p, options.place);
     Ok(p)
 }
 

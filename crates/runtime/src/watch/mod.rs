@@ -17,10 +17,8 @@ mod place;
 mod progress;
 mod snapshot;
 
-use crate::sched::{blocking, dirty, stop_world};
-
 use crate::sched;
-
+use crate::sched::{blocking, dirty, stop_world};
 use crate::trace::system_monitor;
 use place::Place;
 use progress::Progress;

@@ -23,18 +23,19 @@ pub mod share;
 pub mod utilisation;
 
 use crate::base::time;
-use crate::observe::{figures, record};
 use crate::process::ProcRef;
 use crate::sched;
-use crate::sched::placement;
+pub use crate::sched::home::active;
+use crate::sched::home::{self, ACTIVE};
 use crate::sched::run_queue::RunQueue;
 use active::{PeriodSummary, Rise};
 use heddle_abi::settings::SETTINGS;
 use limits::{CLASSES, History, Queue};
 use paths::Path;
 pub use share::Share;
+use share::moved;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use utilisation::Pace;
 
 /// Reductions of a period with one scheduler, and the shortest period.
@@ -45,19 +46,10 @@ static BALANCED: AtomicU64 = AtomicU64::new(0);
 /// The number of online schedulers changed since the last check.
 static UNBLOCKED: AtomicBool = AtomicBool::new(false);
 static SOME_REST: AtomicBool = AtomicBool::new(false);
-/// Number of schedulers that should work: those with the lowest numbers.
-static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// Number of checks of the balance so far.
 pub fn balanced() -> u64 {
     BALANCED.load(Ordering::Relaxed)
-}
-
-/// Number of active schedulers, at most those online.
-#[inline]
-pub fn active() -> usize {
-    // Relaxed: a scheduler that reads an old number is one of those that it counted.
-    ACTIVE.load(Ordering::Relaxed).min(sched::online())
 }
 
 /// Maximum number of active schedulers: see `oversubscription`.
@@ -90,7 +82,7 @@ pub fn end_oversubscription() {
 
 /// The schedulers that are online and not closed (kept for chosen processes).
 fn open() -> Vec<usize> {
-    (0..sched::online()).filter(|&scheduler| !placement::is_closed(scheduler)).collect()
+    (0..sched::online()).filter(|&scheduler| !home::is_closed(scheduler)).collect()
 }
 
 /// Makes the first `wanted` of `open` active, or as many as may be. Returns true if those are all.
@@ -137,11 +129,11 @@ pub fn tell() {
     let mut told = TOLD.lock().unwrap();
     // The first open scheduler is always active: all active ones may have been closed, and then none would take unowned processes or check
     // the balance.
-    if let Some(first) = (0..sched::online()).find(|&scheduler| !placement::is_closed(scheduler)) {
+    if let Some(first) = (0..sched::online()).find(|&scheduler| !home::is_closed(scheduler)) {
         ACTIVE.fetch_max(first + 1, Ordering::Relaxed);
     }
     for scheduler in 0..sched::count() {
-        sched::share(scheduler).set_rests(scheduler >= active() || placement::is_closed(scheduler));
+        sched::share(scheduler).set_rests(scheduler >= active() || home::is_closed(scheduler));
     }
     let active = active();
     let some_rest = active < sched::online();
@@ -182,14 +174,6 @@ pub fn pull(index: usize) {
     }
 }
 
-/// The calling scheduler takes `count` processes from `partner`, or gives them to it.
-fn moved(partner: usize, count: usize) {
-    if count > 0 {
-        figures::count(|mine| mine.migrations.add(count as u64));
-        record::event(record::Event::Migrate(partner, count));
-    }
-}
-
 /// The calling scheduler puts what it took on its own queue.
 fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
     for p in taken {
@@ -212,7 +196,7 @@ pub fn hand_over(index: usize) {
     }
     // It may have become active again meanwhile. Then its own queue could be a target, as it is when all other working schedulers are
     // closed.
-    while !queue.is_empty() && !sched::takes_work(index) && (0..active().max(1)).any(|to| placement::instead_of(to) != index) {
+    while !queue.is_empty() && !sched::takes_work(index) && (0..active().max(1)).any(|to| home::instead_of(to) != index) {
         let all = queue.steal(usize::MAX, queue);
         if all.is_empty() {
             return;
@@ -264,7 +248,7 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 pub fn check(index: usize) {
     let Ok(mut known) = KNOWN.try_lock() else { return };
     let known = known.get_or_insert_with(Known::default);
-    if known.checker != index && !sched::share(known.checker).waited() && !placement::is_closed(known.checker) {
+    if known.checker != index && !sched::share(known.checker).waited() && !home::is_closed(known.checker) {
         return;
     }
     known.checker = index;

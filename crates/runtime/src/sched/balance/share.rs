@@ -7,8 +7,9 @@
 use super::limits::CLASSES;
 use super::paths::Path;
 use super::utilisation::Work;
-use super::{active, moved};
 use crate::base::level::Priority;
+use crate::observe::{figures, record};
+use crate::sched::home::active;
 use heddle_abi::settings::SETTINGS;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -44,6 +45,14 @@ pub struct Share {
     pub work: Work,
     /// Used by the scheduler alone.
     pub pressure: Pressure,
+}
+
+/// The calling scheduler takes `count` processes from `partner`, or gives them to it.
+pub(super) fn moved(partner: usize, count: usize) {
+    if count > 0 {
+        figures::count(|mine| mine.migrations.add(count as u64));
+        record::event(record::Event::Migrate(partner, count));
+    }
 }
 
 impl Share {
