@@ -15,7 +15,7 @@ use heddle_term::Term;
 #[cold]
 #[inline(never)]
 pub unsafe fn make_room(c: *mut Ctx, need: usize, live: usize) {
-    // SAFETY: by contract.
+    // SAFETY: a process runs; `x[0..live]` are initialised terms, and the tops are saved.
     unsafe {
         let p = &mut *(*c).p;
         let cost = gc::collect(p, &mut (&mut (*c).x)[..live], need, CollectionKind::Automatic);
@@ -37,9 +37,8 @@ pub fn left_over_limit(p: &Process, r: i64) -> i64 {
 ///
 /// # Safety
 /// As `make_room`. The operation at `ip` has done nothing yet, and needs no more than the live registers and the floats.
-// SAFETY: the contract above.
 pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: i64) -> bool {
-    // SAFETY: by contract.
+    // SAFETY: a process runs; `x[0..live]` are initialised terms, and the operation at `ip` can run again.
     unsafe {
         let p = &mut *(*c).p;
         if !long_gc::is_long(p, CollectionKind::Automatic) {
@@ -58,11 +57,13 @@ pub unsafe fn put_off(ip: *const u64, c: *mut Ctx, need: usize, live: usize, r: 
 }
 
 /// Collects now, or, if that may take long, ends the slice soon and collects after it. Nothing needs room.
+///
+/// # Safety
+/// As `make_room`.
 #[cold]
 #[inline(never)]
-// SAFETY: callers keep what `make_room` asks for.
 pub unsafe fn tidy(c: *mut Ctx, live: usize) {
-    // SAFETY: by contract.
+    // SAFETY: a process runs; `x[0..live]` are initialised terms, and the tops are saved.
     unsafe {
         let p = &mut *(*c).p;
         if p.heap.fragment_words <= p.heap_words() && long_gc::is_long(p, CollectionKind::Automatic) {
@@ -92,7 +93,7 @@ pub fn tidy_saved(p: &mut Process) {
 /// As `make_room`.
 #[inline(always)]
 pub unsafe fn after_native(c: *mut Ctx, live: usize) {
-    // SAFETY: by contract.
+    // SAFETY: a process runs; `x[0..live]` are initialised terms, and the tops are saved.
     unsafe {
         let p = &mut *(*c).p;
         if !p.heap.fragments.is_null() || p.heap.off_heap.virtual_words > p.vheap_limit_words || zeal::gc() {

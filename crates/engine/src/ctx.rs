@@ -105,7 +105,7 @@ impl Follow for Dispatch {
 impl<A: Fusable, N: Follow> Follow for Then<A, N> {
     #[inline(always)]
     unsafe fn go(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
-        // SAFETY: by contract.
+        // SAFETY: `ip` is at the cells of `A`, and registers and stack are as an operation finds them.
         unsafe { A::go::<N>(ip, c, h, s, r) }
     }
 }
@@ -150,7 +150,7 @@ impl<T: Compare, A: Follow, B: Follow> Follow for Either<T, A, B> {
 /// As an operation; the cells from `ip` on are those of all the operations in it.
 #[unsafe(link_section = "heddle_ops")]
 pub unsafe extern "sysv64" fn fused<T: Follow>(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
-    // SAFETY: by contract.
+    // SAFETY: the cells from `ip` on are those of `T`, and registers and stack are as an operation finds them.
     unsafe { T::go(ip, c, h, s, r) }
 }
 
@@ -180,7 +180,7 @@ macro_rules! fusable {
             pub unsafe extern "sysv64" fn $name $(<$($g: $b),*>)? (
                 ip: *const u64, c: *mut $crate::ctx::Ctx, h: *mut u64, s: *mut u64, r: i64,
             ) -> u64 {
-                // SAFETY: as above.
+                // SAFETY: this is an operation: registers and stack are as the verifier proved.
                 unsafe { <$name $(<$($g),*>)? as $crate::ctx::Fusable>::go::<$crate::ctx::Dispatch>(ip, c, h, s, r) }
             }
         )*
@@ -255,9 +255,8 @@ macro_rules! load {
 /// # Safety
 /// A process runs; `x[0..live]` are initialised terms.
 #[inline(always)]
-// SAFETY: the contract above.
 pub unsafe fn leave_at(c: *mut Ctx, ip: *const u64, live: usize, r: i64) {
-    // SAFETY: by contract.
+    // SAFETY: a process runs, and `x[0..live]` are initialised terms.
     unsafe {
         let p = &mut *(*c).p;
         p.ip = ip;
@@ -295,7 +294,7 @@ pub unsafe fn any(cell: u64, c: *mut Ctx, s: *mut u64) -> Term {
     if cell & 7 != TAG_REGISTER {
         return Term::from_raw(cell);
     }
-    // SAFETY: by contract.
+    // SAFETY: a register operand of verified code names an initialised register.
     unsafe { Term::from_raw(*reg_ptr(cell, c, s)) }
 }
 
@@ -307,7 +306,7 @@ pub unsafe fn any(cell: u64, c: *mut Ctx, s: *mut u64) -> Term {
 pub unsafe fn reg_ptr(cell: u64, c: *mut Ctx, s: *mut u64) -> *mut u64 {
     debug_assert!(cell & 7 == TAG_REGISTER);
     let base = if cell & REGISTER_Y != 0 { s as *mut u8 } else { c as *mut u8 };
-    // SAFETY: by contract.
+    // SAFETY: `cell` is an encoded register, so its offset lies within the X registers or the current frame.
     unsafe { base.add((cell >> 8) as usize).cast::<u64>() }
 }
 
@@ -315,7 +314,7 @@ pub unsafe fn reg_ptr(cell: u64, c: *mut Ctx, s: *mut u64) -> *mut u64 {
 /// As `reg_ptr`.
 #[inline(always)]
 pub unsafe fn put(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
-    // SAFETY: by contract.
+    // SAFETY: `cell` is an encoded register.
     unsafe { *reg_ptr(cell, c, s) = value.raw() }
 }
 
@@ -326,7 +325,7 @@ pub unsafe fn put(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
 /// `from` is readable.
 #[inline(always)]
 pub unsafe fn bound(from: *const u64) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: `from` is readable.
     unsafe { std::ptr::read_volatile(from) as usize }
 }
 
@@ -391,7 +390,7 @@ impl Src for K {
 impl Src for Any {
     #[inline(always)]
     unsafe fn get(cell: u64, c: *mut Ctx, s: *mut u64) -> Term {
-        // SAFETY: by contract.
+        // SAFETY: the cell is an operand of verified code; registers are initialised.
         unsafe { any(cell, c, s) }
     }
 }
@@ -412,7 +411,7 @@ impl Dst for Y {
 impl Dst for Any {
     #[inline(always)]
     unsafe fn set(cell: u64, c: *mut Ctx, s: *mut u64, value: Term) {
-        // SAFETY: by contract.
+        // SAFETY: `cell` is an encoded register.
         unsafe { put(cell, c, s, value) }
     }
 }
@@ -451,6 +450,6 @@ pub const FUNC_HEADER_CELLS: usize = 4;
 /// # Safety
 /// `entry` is a function entry with a header (not an export's stub).
 pub unsafe fn entry_arity(entry: *const u64) -> usize {
-    // SAFETY: by contract.
+    // SAFETY: the header's last cell, before the entry, holds the arity.
     unsafe { *entry.sub(1) as usize }
 }

@@ -80,14 +80,16 @@ fn count(kind: Kind) -> usize {
     count
 }
 
-// SAFETY: for `count` alone, which passes a place to count in.
+/// # Safety
+/// Only for `count`, which passes a place to count in.
 unsafe extern "C" fn increment(_: *const mi_heap_t, _: *const mi_heap_area_t, _: *mut c_void, _: usize, count: *mut c_void) -> bool {
     // SAFETY: the argument given by `count`.
     unsafe { *count.cast::<usize>() += 1 };
     true
 }
 
-// SAFETY: for `areas` alone, which passes what the visitor takes it for.
+/// # Safety
+/// Only for `areas`, which passes an argument of the type that this function takes it for.
 unsafe extern "C" fn note(_: *const mi_heap_t, area: *const mi_heap_area_t, _: *mut c_void, _: usize, found: *mut c_void) -> bool {
     // SAFETY: the argument given by `areas`, and a description that mimalloc made for this call.
     let (found, area) = unsafe { (&mut *found.cast::<Vec<Area>>(), &*area) };

@@ -41,7 +41,6 @@ pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
 /// # Safety
 /// The block came from `allocate` or `resize` with this kind and size, and is not used any more.
 #[inline(always)]
-// SAFETY: the contract above.
 pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
     own_row().freed(kind, bytes);
     // SAFETY: by contract it is a block of ours.
@@ -64,7 +63,6 @@ pub fn allocate_recent() -> *mut u8 {
 /// # Safety
 /// As `free`; the block came from `allocate_recent`.
 #[inline(always)]
-// SAFETY: the contract above.
 pub unsafe fn free_recent(block: *mut u8) {
     let row = own_row();
     // SAFETY: by contract; blocks are aligned to a word at least.
@@ -81,7 +79,6 @@ pub unsafe fn free_recent(block: *mut u8) {
 ///
 /// # Safety
 /// As for `free`, of the old address and size.
-// SAFETY: the contract above.
 pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     own_row().freed(kind, before);
     // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.

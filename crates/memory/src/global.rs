@@ -67,7 +67,6 @@ fn uncounted(size: usize, align: usize) -> *mut u8 {
 // SAFETY: mimalloc's contract is that of GlobalAlloc; blocks of all its ways may be freed and resized by any of them.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
-    // SAFETY: the contract is the trait's.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
         if !COUNTED {
@@ -81,24 +80,21 @@ unsafe impl GlobalAlloc for Allocator {
         some(unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }, size)
     }
     #[inline]
-    // SAFETY: the contract is the trait's.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
         if COUNTED {
             rows::allocated(Kind::Rest, size);
         }
-        // SAFETY: as above.
+        // SAFETY: any size may be asked for; the alignment is a power of two.
         some(unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }, size)
     }
     #[inline]
-    // SAFETY: the contract is the trait's.
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         own_row().freed(Kind::Rest, layout.size());
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { mi_free(ptr.cast()) }
     }
     #[inline]
-    // SAFETY: the contract is the trait's.
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
         own_row().freed(Kind::Rest, layout.size());

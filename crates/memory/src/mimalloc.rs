@@ -13,7 +13,6 @@ static MESSAGE_ARENA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 ///
 /// # Safety
 /// The range is mapped, zero, readable and writable, not in use, and it stays. No block of the kind was asked for yet.
-// SAFETY: the contract above.
 pub unsafe fn message_area(start: *mut u8, bytes: usize) -> bool {
     let mut arena = null_mut();
     // SAFETY: by contract the range is mimalloc's from here on.

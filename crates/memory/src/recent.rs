@@ -128,7 +128,6 @@ impl<const OF: usize> Recent<OF> {
     /// # Safety
     /// It has `RECENT_BYTES` of the kind that this list is for, and is not in use.
     #[inline(always)]
-    // SAFETY: the contract above, which the threads that take it rely on.
     pub unsafe fn keep(&self, block: *mut u8) -> bool {
         if !self.has_room() && !self.put_aside() {
             return false;
@@ -149,7 +148,6 @@ impl<const OF: usize> Recent<OF> {
     /// # Safety
     /// As `keep`, and `has_room` was just true.
     #[inline(always)]
-    // SAFETY: the contract above.
     pub unsafe fn keep_there(&self, block: *mut u8) {
         let count = self.count.load(Ordering::Relaxed);
         // SAFETY: there are fewer than the batch has room for.

@@ -113,7 +113,6 @@ impl Claim {
     /// # Safety
     /// No other thread takes or holds this thing at the same time.
     #[inline]
-    // SAFETY: the contract above.
     pub unsafe fn take_alone(&self, generation: u64, kind: u64) -> bool {
         let is_there = self.0.load(Ordering::Acquire) == word(generation, kind, OPEN);
         if is_there {

@@ -23,11 +23,9 @@ const CLOSED: u64 = 1 << FLAG_BITS;
 ///
 /// # Safety
 /// Nodes are aligned to `NODE_ALIGN` at least, and `set_next` writes to nothing but its node.
-// SAFETY: the contract above.
 pub unsafe trait Node {
     /// # Safety
     /// The node is the caller's alone.
-    // SAFETY: the contract above.
     unsafe fn set_next(node: *mut Self, next: *mut Self);
 }
 
@@ -85,7 +83,6 @@ impl<N: Node> FlaggedStack<N> {
     /// # Safety
     /// The node is the caller's alone, and the thread that takes it may have it.
     #[inline(always)]
-    // SAFETY: the contract above.
     pub unsafe fn push(&self, new: *mut N, mut f: impl FnMut(u32) -> u32) -> Option<Change> {
         debug_assert!(new.addr().is_multiple_of(NODE_ALIGN) && new.addr() << SHIFT >> SHIFT == new.addr());
         let address = (new.expose_provenance() as u64) << SHIFT;
@@ -133,9 +130,8 @@ mod tests {
 
     // SAFETY: aligned, and `1` is the next one.
     unsafe impl Node for Number {
-        // SAFETY: by contract the caller's alone.
         unsafe fn set_next(node: *mut Number, next: *mut Number) {
-            // SAFETY: as above.
+            // SAFETY: the node is the caller's alone.
             unsafe { (*node).1 = next };
         }
     }

@@ -69,7 +69,6 @@ impl Ring {
     /// # Safety
     /// The caller is the owner: no other thread calls `push` at the same time, and what an earlier owner did happened before.
     #[inline]
-    // SAFETY: the contract above.
     pub unsafe fn push(&self, entry: u64) -> (usize, Option<Retired>) {
         let tail = self.tail.load(Ordering::Relaxed);
         // Acquire: pairs with takers; their reads of the slot come before it is written again.
@@ -80,7 +79,7 @@ impl Ring {
         if unsafe { buffer.as_ref() }.is_none_or(|buffer| buffer.slots.len() as u64 == tail - head) {
             (buffer, retired) = self.grow(buffer, head, tail);
         }
-        // SAFETY: as above.
+        // SAFETY: only the owner exchanges the buffer, and the one that is there lives.
         unsafe { &*buffer }.slot(tail).store(entry, Ordering::Relaxed);
         // Release: a thread that sees the tail sees the entry, and the buffer that it is in.
         self.tail.store(tail + 1, Ordering::Release);

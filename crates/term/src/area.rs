@@ -192,7 +192,7 @@ impl NewRegion {
 
     /// It is filled with `words` words of whole objects, which are not written from now on. The caller holds it once.
     pub fn close(self, words: usize, has_literals: bool) -> *mut Region {
-        // SAFETY: as above.
+        // SAFETY: no other thread knows the region yet.
         unsafe {
             (*self.0).used_words = words;
             (*self.0).has_literals = has_literals;
@@ -228,7 +228,6 @@ impl Region {
     ///
     /// # Safety
     /// `term` points to an object of a region that is held.
-    // SAFETY: the contract above.
     pub unsafe fn of(term: Term) -> *mut Region {
         // Relaxed: a thread that has the term got it after the region's beginning was noted.
         let base = BASE.load(Ordering::Relaxed);
@@ -253,7 +252,6 @@ impl Region {
 
     /// # Safety
     /// The caller holds the region, or another holds it for the caller.
-    // SAFETY: the contract above.
     pub unsafe fn words(region: *const Region) -> usize {
         // SAFETY: by contract it is there, and it was closed before it was held.
         unsafe { (*region).used_words }
@@ -261,9 +259,8 @@ impl Region {
 
     /// # Safety
     /// As for `words`.
-    // SAFETY: the contract above.
     pub unsafe fn has_literals(region: *const Region) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the region is held and closed.
         unsafe { (*region).has_literals }
     }
 
@@ -271,9 +268,8 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
-    // SAFETY: the contract above.
     pub unsafe fn is_foreseen(region: *const Region) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the region is held and closed.
         unsafe { (*region).is_foreseen }
     }
 
@@ -281,9 +277,8 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
-    // SAFETY: the contract above.
     pub unsafe fn listed(region: *const Region) -> *const u64 {
-        // SAFETY: by contract.
+        // SAFETY: the region is held and closed.
         unsafe { (*region).off_heap.head }
     }
 
@@ -291,7 +286,6 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
-    // SAFETY: the contract above.
     pub unsafe fn hold(region: *const Region, times: usize) {
         // SAFETY: by contract. Relaxed: there is a holder already, which knows it.
         unsafe { (*region).holders.fetch_add(times, Ordering::Relaxed) };
@@ -301,7 +295,6 @@ impl Region {
     ///
     /// # Safety
     /// The holds are the caller's.
-    // SAFETY: the contract above.
     pub unsafe fn is_held_alone(region: *const Region, times: usize) -> bool {
         // SAFETY: by contract. Relaxed: for a guess.
         unsafe { (*region).holders.load(Ordering::Relaxed) % BUILDER == times % BUILDER }
@@ -311,7 +304,6 @@ impl Region {
     ///
     /// # Safety
     /// The holds are the caller's, which refers to it no more.
-    // SAFETY: the contract above.
     pub unsafe fn release(region: *mut Region, times: usize) {
         let mut dead = Vec::new();
         // SAFETY: by contract; what a region refers to it holds itself, so it is there until that is given up.
@@ -336,7 +328,6 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
-    // SAFETY: the contract above.
     pub unsafe fn for_each(region: *const Region, seen: &mut Seen, mut f: impl FnMut(*const Region)) {
         let mut meet = |region: *const Region| {
             if seen.add(region.cast_mut()) {
@@ -352,9 +343,8 @@ impl Region {
     ///
     /// # Safety
     /// As for `words`.
-    // SAFETY: the contract above.
     pub unsafe fn refers_to(region: *const Region, leaving: &Leaving) -> bool {
-        // SAFETY: by contract.
+        // SAFETY: the region is held and closed.
         if unsafe { !(*region).has_literals } {
             return false;
         }
@@ -373,7 +363,6 @@ impl Region {
 
 /// # Safety
 /// As for `Region::release`.
-// SAFETY: the contract above.
 unsafe fn give_up(region: *mut Region, times: usize, dead: &mut Vec<*mut Region>) {
     // SAFETY: by contract. Release: what the caller read comes before the end; pairs with the fence of the last holder.
     unsafe {
@@ -386,7 +375,6 @@ unsafe fn give_up(region: *mut Region, times: usize, dead: &mut Vec<*mut Region>
 
 /// # Safety
 /// It has no holder, and its list was given up.
-// SAFETY: the contract above.
 unsafe fn free(region: *mut Region) {
     // SAFETY: by contract; its capacity is what it was allocated with.
     unsafe {
@@ -451,7 +439,6 @@ pub const REFERENCE_WORDS: usize = 4;
 ///
 /// # Safety
 /// `at` has room for `REFERENCE_WORDS` words on the heap that the list belongs to.
-// SAFETY: the contract above.
 pub unsafe fn refer(at: *mut u64, region: *mut Region, times: usize, off_heap: &mut OffHeap) {
     // SAFETY: by contract; the caller holds the region.
     unsafe {
@@ -468,7 +455,6 @@ pub unsafe fn refer(at: *mut u64, region: *mut Region, times: usize, off_heap: &
 /// # Safety
 /// `object` is the address of an off-heap object.
 #[inline(always)]
-// SAFETY: the contract above.
 pub unsafe fn reference(object: *const u64) -> Option<(*mut Region, usize)> {
     // SAFETY: by contract; layout as in the table of `boxed`.
     unsafe {
@@ -481,11 +467,10 @@ pub unsafe fn reference(object: *const u64) -> Option<(*mut Region, usize)> {
 ///
 /// # Safety
 /// The list is whole and does not change meanwhile.
-// SAFETY: the contract above.
 pub unsafe fn for_each_reference(head: *const u64, mut f: impl FnMut(*mut Region, usize)) {
     let mut object = head;
     while !object.is_null() {
-        // SAFETY: by contract.
+        // SAFETY: the list is whole and does not change meanwhile.
         unsafe {
             if let Some((region, times)) = reference(object) {
                 f(region, times);
@@ -514,10 +499,9 @@ impl Seen {
     /// # Safety
     /// As for `Region::of`.
     #[inline]
-    // SAFETY: the contract above.
     pub unsafe fn note(&mut self, term: Term) {
         if !self.last.contains(&(term.ptr() as usize)) {
-            // SAFETY: by contract.
+            // SAFETY: `term` points to an object of a region that is held.
             unsafe {
                 let region = Region::of(term);
                 self.last = region as usize..region as usize + Region::bytes((*region).capacity.size());

@@ -85,14 +85,14 @@ impl Fragment {
     ///
     /// # Safety
     /// As `free`; it is in the young generation.
-    // SAFETY: the contract above.
     pub unsafe fn free_young(fragment: *mut Fragment) {
-        // SAFETY: by contract.
+        // SAFETY: the fragment is live, in the young generation, and nothing points into it any more.
         unsafe { Fragment::free_of(heddle_memory::Kind::Message, fragment) }
     }
 
+    /// # Safety
+    /// As `free`; the fragment is of that kind.
     #[inline(always)]
-    // SAFETY: as `free`; of a fragment of that kind.
     unsafe fn free_of(kind: heddle_memory::Kind, fragment: *mut Fragment) {
         // SAFETY: by contract it is live and ours; its capacity is what it was allocated with.
         unsafe {
@@ -105,9 +105,8 @@ impl Fragment {
 
     /// # Safety
     /// `fragment` must be live.
-    // SAFETY: the contract above.
     pub unsafe fn capacity_words(fragment: *const Fragment) -> usize {
-        // SAFETY: by contract.
+        // SAFETY: the fragment is live.
         unsafe { (*fragment).capacity.size() }
     }
 }
@@ -265,9 +264,8 @@ impl Heap {
     ///
     /// # Safety
     /// The caller holds the region.
-    // SAFETY: the contract above: one hold goes over to the list.
     pub unsafe fn hold(&mut self, region: *mut Region) -> usize {
-        // SAFETY: by contract.
+        // SAFETY: the caller holds the region once.
         unsafe { self.hold_times(region, 1) }
     }
 
@@ -276,7 +274,6 @@ impl Heap {
     /// # Safety
     /// The caller holds the region as often.
     #[inline(always)]
-    // SAFETY: the contract above: that many holds go over to the list.
     pub unsafe fn hold_times(&mut self, region: *mut Region, times: usize) -> usize {
         let newest = self.off_heap.head;
         // SAFETY: what is listed is whole, and ours; a region holds what it lists.

@@ -87,7 +87,7 @@ impl HoldingCopy {
     pub fn foreseen_words(&self) -> usize {
         // SAFETY: the caller has the term, so its regions are held.
         let foreseen = self.regions.regions().filter(|&region| unsafe { Region::is_foreseen(region) });
-        // SAFETY: as above.
+        // SAFETY: the caller has the term, so its regions are held.
         foreseen.map(|region| unsafe { Region::words(region) }).sum()
     }
 
@@ -95,7 +95,6 @@ impl HoldingCopy {
     ///
     /// # Safety
     /// `at` has room for as many words as it needs, on the heap of the list.
-    // SAFETY: the contract above.
     pub unsafe fn write(&self, at: *mut u64, off_heap: &mut OffHeap) -> Term {
         debug_assert!(self.data_words != 0);
         // SAFETY: by contract; the caller has the term, so the regions are held meanwhile.

@@ -221,7 +221,7 @@ impl Leaving {
     pub unsafe fn is_in(&self, from: *const u64, to: *const u64) -> bool {
         let mut at = from;
         while at < to {
-            // SAFETY: by contract.
+            // SAFETY: `at` is between `from` and `to`, whose words may be read.
             unsafe {
                 if self.contains(*at) {
                     return true;

@@ -60,7 +60,7 @@ impl RefBin {
     /// `block` must be live.
     #[inline(always)]
     pub unsafe fn used_bits<'a>(block: *const RefBin) -> &'a AtomicU64 {
-        // SAFETY: by contract.
+        // SAFETY: the block is live.
         unsafe { &(*block).used_bits }
     }
     /// # Safety

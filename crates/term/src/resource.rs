@@ -20,14 +20,14 @@ pub fn into_raw(resource: Arc<dyn Resource>) -> ResourcePtr {
 /// # Safety
 /// `ptr` comes from `into_raw` and is not used again.
 pub unsafe fn release(ptr: ResourcePtr) {
-    // SAFETY: by contract.
+    // SAFETY: `ptr` comes from `into_raw` and is not used again.
     drop(unsafe { Box::from_raw(ptr) });
 }
 
 /// # Safety
 /// `ptr` comes from `into_raw` and was not released.
 pub unsafe fn share(ptr: ResourcePtr) -> Arc<dyn Resource> {
-    // SAFETY: by contract.
+    // SAFETY: `ptr` comes from `into_raw` and was not released.
     unsafe { Arc::clone(&*ptr) }
 }
 

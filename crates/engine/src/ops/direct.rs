@@ -14,9 +14,8 @@ use std::ptr::null_mut;
 /// # Safety
 /// The process runs in `c`; the object is written at once.
 #[inline(always)]
-// SAFETY: the contract above.
 unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) -> Term) -> *mut u64 {
-    // SAFETY: by contract.
+    // SAFETY: the process runs in `c`, so its open region belongs to this thread.
     unsafe {
         let p = (*c).p;
         let open = match (*p).open().as_mut() {
@@ -52,9 +51,8 @@ unsafe fn place(c: *mut Ctx, words: usize, count: usize, part: impl Fn(usize) ->
 /// # Safety
 /// As `place`; the heap, whose top is `h`, has room for it.
 #[inline(always)]
-// SAFETY: the contract above.
 unsafe fn cell(c: *mut Ctx, h: *mut u64, head: Term, tail: Term) -> (Term, *mut u64) {
-    // SAFETY: by contract.
+    // SAFETY: the place is written at once, and the heap has room for a cell at `h`.
     unsafe {
         let at = place(c, 2, 2, |i| if i == 0 { head } else { tail });
         let to = if at.is_null() { h } else { at };
@@ -64,9 +62,10 @@ unsafe fn cell(c: *mut Ctx, h: *mut u64, head: Term, tail: Term) -> (Term, *mut 
     }
 }
 
+/// # Safety
+/// As `place`.
 #[cold]
 #[inline(never)]
-// SAFETY: callers keep the contract of `place`.
 unsafe fn begin(c: *mut Ctx, words: usize) -> *mut u64 {
     // SAFETY: by contract. The engine has no register for the list of off-heap objects.
     unsafe {

@@ -183,8 +183,10 @@ fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
 }
 
 /// The code of a function of the error handler, for the call named by X0 to X2. Null, with the exception set, while there is none.
+///
+/// # Safety
+/// The first three registers hold module, function and arguments.
 #[inline(never)]
-// SAFETY: callers have put module, function and arguments into the three registers.
 pub(crate) unsafe fn handler(c: *mut Ctx, p: &mut Process, function: heddle_term::Atom) -> *const u64 {
     // SAFETY: the three registers are in use.
     unsafe {

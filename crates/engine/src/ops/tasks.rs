@@ -13,8 +13,9 @@ ops! {
     }
 }
 
+/// # Safety
+/// As an operation: `c` is the context of the calling thread, and has its process.
 #[inline(never)]
-// SAFETY: as an operation: the context of the calling thread, with its process.
 unsafe fn slice(c: *mut Ctx, reductions: i64) -> u64 {
     // SAFETY: the running process is ours, and saved whole: it has no X registers.
     unsafe {

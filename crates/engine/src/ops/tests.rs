@@ -249,7 +249,7 @@ macro_rules! comparisons {
             impl<A: Src, B: Src> Compare for $name<A, B> {
                 #[inline(always)]
                 unsafe fn operands(ip: *const u64, c: *mut Ctx, s: *mut u64) -> (Term, Term) {
-                    // SAFETY: by contract.
+                    // SAFETY: the two cells after the operation are its operands; registers are initialised.
                     unsafe { (A::get(*ip.add(1), c, s), B::get(*ip.add(2), c, s)) }
                 }
                 #[inline(always)]

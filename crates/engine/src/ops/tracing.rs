@@ -133,8 +133,10 @@ unsafe fn through_export(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) 
 }
 
 /// X0 to X2 become module, function and arguments of the call at `ip`.
+///
+/// # Safety
+/// The caller is an operation at a function's entry, and has saved its state.
 #[inline(never)]
-// SAFETY: callers are operations at a function's entry, with their state saved.
 unsafe fn name_call(ip: *const u64, c: *mut Ctx) {
     // SAFETY: a function's header is before its entry, the callee's arguments are in the X registers; nothing collects here.
     unsafe {

@@ -37,7 +37,7 @@ trait Sink {
     fn char(&mut self, c: char);
     /// Bytes that are known to be UTF-8.
     fn utf8(&mut self, bytes: &[u8]) {
-        // SAFETY: by contract.
+        // SAFETY: the caller knows that the bytes are UTF-8.
         unsafe { std::str::from_utf8_unchecked(bytes) }.chars().for_each(|c| self.char(c));
     }
     fn finish(self, p: &mut Process) -> Term;

@@ -120,7 +120,7 @@ impl Shard {
     /// # Safety
     /// `link` is a link to an object of the shard, whose write lock is held.
     unsafe fn replace(&self, link: *mut *mut Object, object: Owned) {
-        // SAFETY: by contract.
+        // SAFETY: `link` is a link to an object of the shard, whose write lock is held.
         unsafe {
             let old = Owned::from_raw(*link);
             self.removed(&old);
@@ -134,7 +134,7 @@ impl Shard {
     /// # Safety
     /// As `replace`.
     unsafe fn unlink(&self, link: *mut *mut Object) -> Owned {
-        // SAFETY: by contract.
+        // SAFETY: `link` is a link to an object of the shard, whose write lock is held.
         unsafe {
             let old = Owned::from_raw(*link);
             *link = old.next;

@@ -54,7 +54,7 @@ fn cell(name: Atom) -> Option<&'static AtomicPtr<Table>> {
 /// table by quiescent-state reclamation.
 pub fn named<'a>(name: Atom) -> Option<&'a Table> {
     let table = cell(name)?.load(Ordering::Acquire);
-    // SAFETY: see above.
+    // SAFETY: the scheduler is online while the native runs, so the table is not freed.
     unsafe { table.as_ref() }
 }
 

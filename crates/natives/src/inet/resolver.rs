@@ -198,7 +198,7 @@ fn v4_of(name: &CStr) -> Result<Host, &'static str> {
 }
 
 fn v6_of(name: &CStr) -> Result<Host, &'static str> {
-    // SAFETY: as above.
+    // SAFETY: all zeros are a valid `addrinfo`.
     let mut hints: libc::addrinfo = unsafe { zeroed() };
     (hints.ai_flags, hints.ai_socktype, hints.ai_family) = (libc::AI_CANONNAME, libc::SOCK_STREAM, libc::AF_INET6);
     let mut first = null_mut();

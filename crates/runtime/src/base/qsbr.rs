@@ -295,9 +295,8 @@ pub fn claim() -> bool {
 pub fn retire<F: FnOnce() + Send + 'static>(free: F) {
     /// # Safety
     /// `boxed` is a box of an `F`, and belongs to the caller.
-    // SAFETY: the contract above.
     unsafe fn run<F: FnOnce()>(boxed: *mut ()) {
-        // SAFETY: by contract.
+        // SAFETY: `boxed` is a box of an `F`, and belongs to the caller.
         unsafe { Box::from_raw(boxed.cast::<F>())() }
     }
     put(Unlinked { what: Box::into_raw(Box::new(free)).cast(), free: run::<F> });
@@ -307,7 +306,6 @@ pub fn retire<F: FnOnce() + Send + 'static>(free: F) {
 ///
 /// # Safety
 /// `free` may be called on `what` once, on any thread, when no thread holds a pointer to it. It was unlinked before.
-// SAFETY: the contract above.
 pub(crate) unsafe fn retire_raw(what: *mut (), free: unsafe fn(*mut ())) {
     put(Unlinked { what, free });
 }

@@ -108,7 +108,6 @@ fn get_coloured(words: usize) -> *mut u64 {
 
 /// # Safety
 /// The block is from `get`, with this size, and is not used any more.
-// SAFETY: the contract above.
 unsafe fn give_back(start: *mut u64, words: usize) {
     // SAFETY: by contract; the word before a coloured block was written by `get_coloured`, and is not part of any block.
     unsafe {

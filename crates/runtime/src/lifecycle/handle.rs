@@ -66,7 +66,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
         if handle(p, signal) == After::Exit {
             // The remaining signals are answered as a dead process answers.
             while !list.is_null() {
-                // SAFETY: as above.
+                // SAFETY: the list was taken whole; each node is unlinked before use.
                 unsafe {
                     let signal = Box::from_raw(list);
                     list = signal.next;

@@ -86,9 +86,8 @@ impl std::ops::Deref for ProcRef {
 impl ProcRef {
     /// # Safety
     /// `ptr` is a live process block.
-    // SAFETY: the contract above.
     pub unsafe fn from_ptr(ptr: *mut ProcShared) -> ProcRef {
-        // SAFETY: by contract not null.
+        // SAFETY: the address of a live block is not null.
         ProcRef(unsafe { std::ptr::NonNull::new_unchecked(ptr) })
     }
     pub fn as_ptr(self) -> *mut ProcShared {
@@ -100,9 +99,8 @@ impl ProcRef {
     /// The caller is the owner according to the contract at the top of this file, and makes no second `&mut`.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
-    // SAFETY: the contract above.
     pub unsafe fn local<'a>(self) -> &'a mut Process {
-        // SAFETY: by contract.
+        // SAFETY: the caller is the owner of the process, and makes no second `&mut`.
         unsafe { &mut *(*self.0.as_ptr()).local.get() }
     }
     /// The owner's part for other threads: it must be read as memory that another thread writes.
@@ -213,7 +211,6 @@ pub fn allocate(pid: u64, local: Process) -> ProcRef {
 
 /// # Safety
 /// No thread can reach the block any more.
-// SAFETY: the contract above.
 pub unsafe fn deallocate(p: ProcRef) {
     // SAFETY: by contract; came from Box::into_raw.
     drop(unsafe { Box::from_raw(p.as_ptr()) });
@@ -223,11 +220,9 @@ pub unsafe fn deallocate(p: ProcRef) {
 ///
 /// # Safety
 /// It was unlinked before: it is out of the process table and of all queues. It is retired once.
-// SAFETY: the contract above.
 pub(crate) unsafe fn retire(p: ProcRef) {
     /// # Safety
     /// The contract of `deallocate`.
-    // SAFETY: the contract above.
     unsafe fn free(block: *mut ()) {
         // SAFETY: by contract; `retire` passes the block of a process.
         unsafe { deallocate(ProcRef::from_ptr(block.cast())) }
@@ -524,7 +519,7 @@ impl Process {
         unsafe { &*self.shared }
     }
     pub fn proc_ref(&self) -> ProcRef {
-        // SAFETY: as above.
+        // SAFETY: the owner's block is alive while the owner runs.
         unsafe { ProcRef::from_ptr(self.shared) }
     }
     pub fn stack_words(&self) -> usize {

@@ -199,18 +199,17 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[inline]
-    // SAFETY: the contract above: only the owner appends to rings.
     pub unsafe fn push(&self, p: ProcRef, level: Level) -> bool {
         let level = level.number();
         if self.is_home_of(p) {
-            // SAFETY: by contract.
+            // SAFETY: the calling thread is the owner.
             let own = unsafe { &mut *self.own.get() };
             of_level(&mut own.bound, level).push_back(p);
             self.own_len.store(self.own_len.load(Ordering::Relaxed) + 1, Ordering::Release);
             return self.own_len.load(Ordering::Relaxed) > 1 || self.occupied.load(Ordering::Relaxed) != 0;
         }
         let ring = &self.rings[level];
-        // SAFETY: by contract.
+        // SAFETY: the calling thread is the owner, and only the owner appends to rings.
         let (before, buffer) = unsafe { ring.push(p.as_ptr() as u64) };
         if let Some(buffer) = buffer {
             free_later(buffer);
@@ -243,9 +242,8 @@ impl RunQueue {
     ///
     /// # Safety
     /// The calling thread is the owner.
-    // SAFETY: the contract above.
     pub unsafe fn pop(&self) -> Option<Next> {
-        // SAFETY: by contract.
+        // SAFETY: the calling thread is the owner.
         unsafe {
             if !self.brought.is_empty() {
                 self.sort_in();
@@ -264,8 +262,10 @@ impl RunQueue {
 
     /// Takes the partner, if no process is more urgent and the chain has reductions left; else the partner is queued with the
     /// others.
+    ///
+    /// # Safety
+    /// As `pop`.
     #[inline]
-    // SAFETY: as `pop`.
     unsafe fn pop_partner(&self) -> Option<ProcRef> {
         let occupied = self.occupied.load(Ordering::Relaxed);
         let is_next = occupied == 0 || (occupied & ((1 << NORMAL) - 1) == 0 && self.partner.may_go_on());
@@ -275,15 +275,17 @@ impl RunQueue {
             self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             return Some(p);
         }
-        // SAFETY: by contract.
+        // SAFETY: the calling thread is the owner.
         unsafe { self.push(p, Level::NORMAL) };
         self.hold(0);
         None
     }
 
     /// Takes from the rings, while the owner has nothing in `own`.
+    ///
+    /// # Safety
+    /// As `pop`.
     #[inline]
-    // SAFETY: as `pop`.
     unsafe fn pop_ring(&self) -> Option<Next> {
         loop {
             let occupied = self.occupied.load(Ordering::Relaxed);
@@ -303,15 +305,17 @@ impl RunQueue {
     }
 
     /// As `pop_ring`, if several of the levels from `FAIR` on are occupied.
+    ///
+    /// # Safety
+    /// As `pop`.
     #[cold]
-    // SAFETY: as `pop`.
     unsafe fn pop_fair(&self) -> Option<Next> {
         loop {
             let occupied = self.occupied.load(Ordering::Relaxed);
             if occupied == 0 {
                 return None;
             }
-            // SAFETY: by contract.
+            // SAFETY: the calling thread is the owner.
             let turns = unsafe { &mut (*self.own.get()).turns };
             let first = occupied.trailing_zeros() as usize;
             let has_others = has_others(first, occupied);
@@ -339,8 +343,10 @@ impl RunQueue {
     }
 
     /// As `pop`, for everything that there may be.
+    ///
+    /// # Safety
+    /// As `pop`.
     #[cold]
-    // SAFETY: as `pop`.
     unsafe fn pop_any(&self) -> Option<Next> {
         loop {
             // SAFETY: by contract; the borrow ends before anything else is called.
@@ -395,8 +401,10 @@ impl RunQueue {
     }
 
     /// Puts what others brought where it belongs.
+    ///
+    /// # Safety
+    /// As `pop`.
     #[cold]
-    // SAFETY: as `pop`.
     unsafe fn sort_in(&self) {
         let all = self.brought.take();
         let count = all.len();
@@ -488,9 +496,8 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[cold]
-    // SAFETY: the contract above.
     pub unsafe fn take_bound(&self) -> Vec<ProcRef> {
-        // SAFETY: by contract.
+        // SAFETY: the calling thread is the owner.
         let own = unsafe { &mut *self.own.get() };
         let bound: Vec<ProcRef> = std::mem::take(&mut own.bound).into_iter().flat_map(|(_, queue)| queue).collect();
         self.hold(bound.len());

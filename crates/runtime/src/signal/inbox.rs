@@ -14,9 +14,8 @@ use std::ptr::null_mut;
 // SAFETY: `Signal` is aligned as the trait asks, and the queue that a signal is on owns its `next`.
 unsafe impl Node for Signal {
     #[inline(always)]
-    // SAFETY: by contract the signal is the caller's alone.
     unsafe fn set_next(signal: *mut Signal, next: *mut Signal) {
-        // SAFETY: as above.
+        // SAFETY: the signal is the caller's alone.
         unsafe { (*signal).next = next };
     }
 }

@@ -136,9 +136,8 @@ impl InnerQueue {
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
     #[inline]
-    // SAFETY: the contract above.
     unsafe fn note_shared(&mut self, node: *mut Signal) {
-        // SAFETY: by contract.
+        // SAFETY: the message is in the queue, so its node is live.
         unsafe {
             if let Body::Message { data, is_old, .. } = &(*node).body
                 && data.refers()
@@ -200,9 +199,8 @@ impl InnerQueue {
     /// # Safety
     /// The message is in the queue, and not among the adopted ones.
     #[inline(always)]
-    // SAFETY: the contract above, of messages of this queue.
     unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut i32) {
-        // SAFETY: by contract.
+        // SAFETY: the message is in the queue, and not among the adopted ones.
         unsafe {
             let Body::Message { data, .. } = &mut (*node).body else { return };
             held_regions::add(held_words, data.unpack_in_place(heap));
@@ -215,9 +213,8 @@ impl InnerQueue {
     /// # Safety
     /// The message is in the queue.
     #[inline(always)]
-    // SAFETY: the contract above, of messages of this queue.
     unsafe fn adopt_small(&mut self, node: *mut Signal, heap: &mut Heap) {
-        // SAFETY: by contract.
+        // SAFETY: the message is in the queue, so its node is live.
         unsafe {
             small::unpack_in_place(&mut *node, heap);
             self.link(node);
@@ -229,9 +226,8 @@ impl InnerQueue {
     /// # Safety
     /// The message is in the queue, bare, and not among the adopted ones.
     #[inline(always)]
-    // SAFETY: the contract above.
     unsafe fn link(&mut self, node: *mut Signal) {
-        // SAFETY: by contract.
+        // SAFETY: the message is in the queue, bare, and not among the adopted ones.
         unsafe {
             let Body::Message { data, before, .. } = &mut (*node).body else { return };
             *before = null_mut();
@@ -371,7 +367,6 @@ impl InnerQueue {
     /// # Safety
     /// It is in the queue.
     #[inline(always)]
-    // SAFETY: the contract above.
     unsafe fn disown(&mut self, node: *mut Signal) {
         // SAFETY: by contract; its neighbours are in the queue as well.
         unsafe {
@@ -676,10 +671,9 @@ impl Default for InnerQueue {
 /// # Safety
 /// The node is in a queue, and nothing else refers to it.
 #[inline(always)]
-// SAFETY: the contract above.
 unsafe fn set_before(node: *mut Signal, before: *mut Signal) {
     if !node.is_null()
-        // SAFETY: by contract.
+        // SAFETY: the node is in a queue, and nothing else refers to it.
         && let Body::Message { before: theirs, .. } = unsafe { &mut (*node).body }
     {
         *theirs = before;

@@ -322,8 +322,10 @@ impl Drop for Package {
 
 /// Appends the list that begins with `object`, whose objects were moved by `delta` bytes (list links still hold old addresses), to
 /// `to`. Returns the words of the regions among them.
+///
+/// # Safety
+/// `object` is the list of a package's objects, which were moved by that distance.
 #[inline(always)]
-// SAFETY: callers pass the list of a package's objects, which were moved by that distance.
 unsafe fn splice(mut object: *mut u64, to: &mut OffHeap, delta: u64) -> usize {
     let mut held_words = 0;
     while !object.is_null() {

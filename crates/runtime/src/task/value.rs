@@ -21,7 +21,6 @@ pub struct Value<'m> {
 impl<'m> Value<'m> {
     /// # Safety
     /// The term is immediate, or it neither moves nor is freed during `'m`.
-    // SAFETY: the contract above.
     pub unsafe fn new(term: Term) -> Value<'m> {
         Value { term, life: PhantomData }
     }
@@ -30,7 +29,6 @@ impl<'m> Value<'m> {
     ///
     /// # Safety
     /// It is not used after `'m`.
-    // SAFETY: the contract above.
     pub unsafe fn term(self) -> Term {
         self.term
     }

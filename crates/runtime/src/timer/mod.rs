@@ -115,14 +115,14 @@ impl Seat {
         // In this order: a timer that was brought before it was cancelled is there when its cancellation is.
         let mut cancelled = self.cancelled.take();
         for NodeRef(node) in self.brought.take() {
-            // SAFETY: it is ours to give back, so it lives.
+            // SAFETY: only this wheel gives the node back, so it lives.
             let node = unsafe { &*node };
             if !wheel.arrived(node) {
                 self.give_back(wheel, node);
             }
         }
         while cancelled != 0 {
-            // SAFETY: as above.
+            // SAFETY: only this wheel gives the node back, so it lives.
             let node = unsafe { &*(cancelled as *const Node) };
             cancelled = node.link.load(Ordering::Relaxed);
             if wheel.remove(node) {

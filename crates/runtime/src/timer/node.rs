@@ -69,7 +69,6 @@ impl Node {
     /// # Safety
     /// Only the caller has the node, and it carries nothing.
     #[inline]
-    // SAFETY: the contract above.
     pub unsafe fn fill(&self, deadline: u64, action: Action) -> u64 {
         self.claim.prepare();
         self.deadline.store(deadline, Ordering::Relaxed);
@@ -79,7 +78,7 @@ impl Node {
             Action::Run(run) => (RUN, 0, Load { run: ManuallyDrop::new(run) }),
         };
         self.dest.store(dest, Ordering::Relaxed);
-        // SAFETY: by contract.
+        // SAFETY: only the caller has the node, and it carries nothing.
         unsafe { *self.load.get() = load };
         kind
     }
@@ -89,7 +88,6 @@ impl Node {
     /// # Safety
     /// The caller took the claim, which said `kind`, and calls this once.
     #[inline]
-    // SAFETY: the contract above.
     pub unsafe fn unload(&self, kind: u64) -> Action {
         let dest = self.dest.load(Ordering::Relaxed);
         // SAFETY: by contract the load is of this kind, ours, and not taken again.
@@ -118,9 +116,8 @@ impl Node {
     ///
     /// # Safety
     /// The caller holds the claim, which said `SEND`.
-    // SAFETY: the contract above.
     pub unsafe fn message(&self) -> Term {
-        // SAFETY: by contract.
+        // SAFETY: the caller holds the claim, which said `SEND`, so the load is a message.
         unsafe { (*self.load.get()).message.term() }
     }
 }

@@ -141,7 +141,6 @@ impl Directory {
     ///
     /// # Safety
     /// The caller owns the slab, and no node of the chunk is on any list.
-    // SAFETY: the contract above.
     unsafe fn free(&self, number: u32) {
         let entry = self.entry(number);
         let chunk = entry.chunk.load(Ordering::Relaxed);

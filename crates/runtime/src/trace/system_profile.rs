@@ -77,7 +77,7 @@ pub unsafe fn process(p: ProcRef, active: bool) {
         // Its operations are told of one by one, see `port`.
         return;
     }
-    // SAFETY: by contract.
+    // SAFETY: the caller owns the process.
     let local: &Process = unsafe { p.local() };
     tell(p.pid_term(), |heap| {
         let place = if p.state.load().is_exiting() { Term::small(0) } else { events::place(local, heap) };

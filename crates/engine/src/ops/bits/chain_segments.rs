@@ -22,7 +22,7 @@ macro_rules! layouts {
         impl Layout for $name {
             #[inline(always)]
             unsafe fn store(to: *mut u8, value: u64) {
-                // SAFETY: by contract.
+                // SAFETY: `to` is writable for the bytes of this width.
                 unsafe { (*to.cast::<Unaligned<$type>>()).0 = (value as $type).$order() }
             }
         }
@@ -42,7 +42,7 @@ pub struct Big24;
 impl Layout for Big24 {
     #[inline(always)]
     unsafe fn store(to: *mut u8, value: u64) {
-        // SAFETY: by contract.
+        // SAFETY: `to` is writable for the bytes of this width.
         unsafe {
             Big16::store(to, value >> 8);
             *to.add(2) = value as u8;
@@ -53,7 +53,7 @@ pub struct Little24;
 impl Layout for Little24 {
     #[inline(always)]
     unsafe fn store(to: *mut u8, value: u64) {
-        // SAFETY: by contract.
+        // SAFETY: `to` is writable for the bytes of this width.
         unsafe {
             Little16::store(to, value);
             *to.add(2) = (value >> 16) as u8;

@@ -11,7 +11,7 @@ pub unsafe fn read_float(base: *const u8, at: u64, bits: u64, flags: u64) -> Opt
     if !matches!(bits, 0 | 16 | 32 | 64) {
         return None;
     }
-    // SAFETY: by contract.
+    // SAFETY: the bytes that hold the bits are readable.
     let mut raw = unsafe { read(base, at, bits, 0) };
     if flags & LITTLE != 0 {
         raw = from_little(raw, bits);
@@ -35,7 +35,7 @@ pub unsafe fn write_float(base: *mut u8, at: u64, bits: u64, value: f64, flags: 
         32 => (value as f32).to_bits() as u64,
         _ => value.to_bits(),
     };
-    // SAFETY: by contract.
+    // SAFETY: the bytes that hold the bits are writable.
     unsafe { write(base, at, bits, if flags & LITTLE != 0 { to_little(raw, bits) } else { raw }) };
 }
 

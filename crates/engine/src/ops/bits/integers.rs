@@ -53,7 +53,7 @@ pub unsafe fn write(base: *mut u8, at: u64, bits: u64, value: u64) {
         return;
     }
     let bytes = (value << (64 - bits)).to_be_bytes();
-    // SAFETY: by contract.
+    // SAFETY: the bytes that hold the bits are writable.
     unsafe {
         if at & 7 == 0 && bits & 7 == 0 {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.add((at / 8) as usize), (bits / 8) as usize);
@@ -100,7 +100,7 @@ pub fn sign_extend(value: u64, bits: u64) -> i64 {
 #[inline(never)]
 pub unsafe fn read_term(heap: &mut Heap, base: *const u8, at: u64, bits: u64, flags: u64) -> Option<Term> {
     if bits <= 64 {
-        // SAFETY: by contract.
+        // SAFETY: the bytes that hold the bits are readable.
         let mut value = unsafe { read_bytes(base, at, bits) };
         if flags & LITTLE != 0 {
             value = from_little(value, bits);
@@ -155,7 +155,7 @@ pub fn low_bits(term: Term) -> u64 {
 /// The bytes that hold the bits are writable; `term` is an integer.
 pub unsafe fn write_term(base: *mut u8, at: u64, bits: u64, term: Term, flags: u64) {
     let little = flags & LITTLE != 0;
-    // SAFETY: by contract.
+    // SAFETY: the bytes that hold the bits are writable, and `term` is an integer.
     unsafe {
         if bits <= 64 {
             let value = low_bits(term);

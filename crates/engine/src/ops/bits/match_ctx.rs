@@ -35,42 +35,42 @@ impl Context {
     /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn at(self) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: the context is alive and has not moved; the position is its third word.
         unsafe { *self.0.add(2) }
     }
     /// # Safety
     /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn end(self) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: the context is alive and has not moved; the end is its fourth word.
         unsafe { *self.0.add(3) }
     }
     /// # Safety
     /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn left(self) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: the context is alive and has not moved.
         unsafe { self.end() - self.at() }
     }
     /// # Safety
     /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn original(self) -> Term {
-        // SAFETY: as above.
+        // SAFETY: the context is alive and has not moved; the binary is its fifth word.
         unsafe { Term::from_raw(*self.0.add(4)) }
     }
     /// # Safety
     /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn base(self) -> *const u8 {
-        // SAFETY: as above.
+        // SAFETY: the context is alive and has not moved.
         data_of(unsafe { self.original() }).0
     }
     /// # Safety
     /// The context is alive, and nothing has moved it since `of`.
     #[inline(always)]
     pub unsafe fn set_at(self, at: u64) {
-        // SAFETY: as above.
+        // SAFETY: the context is alive and has not moved; the position is its third word.
         unsafe { *self.0.add(2) = at }
     }
 }

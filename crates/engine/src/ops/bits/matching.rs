@@ -23,7 +23,7 @@ impl Width for W8 {
     const BITS: u64 = 8;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> u64 {
-        // SAFETY: by contract.
+        // SAFETY: `p` is readable for the bytes of this width.
         unsafe { *p as u64 }
     }
 }
@@ -31,7 +31,7 @@ impl Width for W16 {
     const BITS: u64 = 16;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> u64 {
-        // SAFETY: by contract.
+        // SAFETY: `p` is readable for the bytes of this width.
         u16::from_be(unsafe { (*p.cast::<Unaligned<u16>>()).0 }) as u64
     }
 }
@@ -39,7 +39,7 @@ impl Width for W24 {
     const BITS: u64 = 24;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> u64 {
-        // SAFETY: by contract.
+        // SAFETY: `p` is readable for the bytes of this width.
         unsafe { W16::load(p) << 8 | *p.add(2) as u64 }
     }
 }
@@ -47,7 +47,7 @@ impl Width for W32 {
     const BITS: u64 = 32;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> u64 {
-        // SAFETY: by contract.
+        // SAFETY: `p` is readable for the bytes of this width.
         u32::from_be(unsafe { (*p.cast::<Unaligned<u32>>()).0 }) as u64
     }
 }
@@ -277,7 +277,7 @@ unsafe fn take_integer(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) ->
 pub unsafe fn same_bits(base: *const u8, at: u64, bytes: *const u8, bits: u64) -> bool {
     let len = (bits / 8) as usize;
     let rest = bits & 7;
-    // SAFETY: by contract.
+    // SAFETY: both have that many bits.
     unsafe {
         if at & 7 == 0 {
             let from = base.add((at / 8) as usize);

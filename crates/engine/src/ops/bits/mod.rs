@@ -39,7 +39,7 @@ pub fn copy_cost(bytes: u64) -> i64 {
 /// The tops are saved; `x[0..live]` are initialised; nothing but `value` is used afterwards.
 #[inline(always)]
 pub unsafe fn finish(c: *mut Ctx, live: usize, need: usize, value: Term) -> Term {
-    // SAFETY: by contract.
+    // SAFETY: the tops are saved, `x[0..live]` are initialised, and only `value` is used afterwards.
     unsafe {
         let p = &mut *(*c).p;
         if p.heap.fragments.is_null()

@@ -101,7 +101,7 @@ impl Segment {
     #[inline]
     pub unsafe fn write(&self, base: *mut u8, at: u64, bits: u64) -> Result<(), Wrong> {
         let source = self.source;
-        // SAFETY: by contract.
+        // SAFETY: there is room for what `bits()` said.
         unsafe {
             match self.kind {
                 INTEGER => {

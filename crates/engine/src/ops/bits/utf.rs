@@ -101,7 +101,7 @@ pub unsafe fn write_utf(kind: Utf, base: *mut u8, at: u64, value: u32, flags: u6
         }
         (Utf::Utf32, _) => little(value as u64, 32),
     };
-    // SAFETY: by contract.
+    // SAFETY: the bytes that hold the bits are writable.
     unsafe { write(base, at, size, raw) };
     size
 }

@@ -146,7 +146,7 @@ impl Code {
             return Err(first_of(&translated, CompileError { text: words.into(), at: source.text.len() }));
         }
         if let Some((at, words)) = translated.refused {
-            // SAFETY: as above.
+            // SAFETY: the library made the code, and nothing else refers to it.
             unsafe { pcre2_code_free_8(code.as_ptr()) };
             return Err(CompileError { text: words.into(), at });
         }

@@ -129,7 +129,7 @@ impl Stream {
         chunk.reserve(CHUNK_BYTES);
         let read = read(fd, &mut chunk.spare_capacity_mut()[..CHUNK_BYTES]);
         if let Read::Bytes(n) = read {
-            // SAFETY: as above.
+            // SAFETY: `read` initialised the first `n` bytes.
             unsafe { chunk.set_len(n) };
             let used = deliver_whole(port, &chunk);
             self.input.buffer = chunk[used..].to_vec();

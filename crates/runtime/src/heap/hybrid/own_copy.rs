@@ -21,17 +21,17 @@ const MAX_ELEMENTS: usize = 8;
 /// # Safety
 /// The term is whole, and the caller holds the region.
 #[inline]
-// SAFETY: the contract above.
 pub unsafe fn goes_on_in(p: &mut Process, term: Term, copy: Term, region: *mut Region, words: usize) {
     if words >= MIN_WORDS {
-        // SAFETY: by contract.
+        // SAFETY: the term is whole, and the caller holds the region.
         unsafe { go_on(p, term, copy, region) }
     }
 }
 
+/// # Safety
+/// As `goes_on_in`.
 #[cold]
 #[inline(never)]
-// SAFETY: the contract of `goes_on_in`.
 unsafe fn go_on(p: &mut Process, term: Term, copy: Term, region: *mut Region) {
     // SAFETY: by contract; what is listed of a region does not change.
     unsafe {
@@ -70,7 +70,6 @@ impl Made {
     ///
     /// # Safety
     /// The objects are whole, and equal; the process owns `own`, and will hold the region of `copy`.
-    // SAFETY: the contract above.
     unsafe fn refers(&self, own: Term, copy: Term) -> bool {
         if !own.is_pointer() || !self.fresh.contains(&(own.ptr() as usize)) {
             return false;

@@ -296,10 +296,9 @@ fn for_each_stack_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
 /// # Safety
 /// `term` points to a whole object in from-space; `*top` has room.
 #[inline(always)]
-// SAFETY: the contract above.
 pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
     let src = term.ptr();
-    // SAFETY: by contract.
+    // SAFETY: `term` points to a whole object in from-space, and there is room for it at `*top`.
     unsafe {
         let first = *src;
         if first & 7 == TAG_FORWARD {

@@ -44,7 +44,6 @@ pub struct Promoted<'a> {
 ///
 /// # Safety
 /// `object` is such a reference in from-space; each destination has room for all that was in from-space.
-// SAFETY: the contract above.
 unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Survivors, promoted: &mut Option<&mut Promoted>) {
     let Some(survivor) = to.seen.get(region) else {
         // SAFETY: a listed object, which is on no list from here on.
@@ -74,7 +73,6 @@ unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Surviv
 /// # Safety
 /// The objects on the list are whole; the old copies of those that were moved are still there.
 #[inline(always)]
-// SAFETY: the contract above.
 pub unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, Option<*mut u64>)) {
     while !object.is_null() {
         // SAFETY: by contract. The link word survives the move.
@@ -112,7 +110,6 @@ pub fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut P
 ///
 /// # Safety
 /// It is an initialised off-heap object.
-// SAFETY: the contract above.
 pub unsafe fn virtual_words(object: *mut u64) -> usize {
     // SAFETY: by contract; layout as in `boxed`.
     unsafe {

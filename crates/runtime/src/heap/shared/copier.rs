@@ -129,9 +129,8 @@ impl Copier {
     /// # Safety
     /// The slot holds a word that no other thread writes; what it refers to is a whole object.
     #[inline(always)]
-    // SAFETY: the contract above.
     pub unsafe fn visit(&mut self, slot: *mut Term) {
-        // SAFETY: by contract.
+        // SAFETY: no other thread writes the slot, and its term refers to a whole object.
         unsafe {
             let term = *slot;
             if term.is_pointer() {
@@ -146,8 +145,9 @@ impl Copier {
         }
     }
 
+    /// # Safety
+    /// As `visit`.
     #[inline(always)]
-    // SAFETY: as `visit`.
     unsafe fn evacuate(&mut self, term: Term) -> Term {
         let src = term.ptr();
         // The first word is read and written atomically where several threads may meet. Relaxed: until all are done only the thread that
@@ -190,8 +190,10 @@ impl Copier {
     }
 
     /// Copies a literal that leaves, once. The literal itself stays as it is, so the copy is noted in `literals`.
+    ///
+    /// # Safety
+    /// `term` is a literal, a whole object.
     #[cold]
-    // SAFETY: `term` is a literal, a whole object.
     unsafe fn copy_literal(&mut self, term: Term) -> Term {
         if let Some(&copy) = self.literals.get(&term.raw()) {
             return copy;
@@ -289,7 +291,6 @@ impl Copier {
     ///
     /// # Safety
     /// The world is stopped, and what was copied consists of whole objects.
-    // SAFETY: the contract above.
     pub unsafe fn drain(&mut self, others: &Spans) {
         while let Some(span) = self.next() {
             if self.moving.is_parallel && others.are_hungry() {
@@ -299,7 +300,7 @@ impl Copier {
                     self.give(first, others);
                 }
             }
-            // SAFETY: by contract.
+            // SAFETY: the world is stopped, and a span is of whole objects.
             unsafe { self.scan(span, others) };
         }
     }
@@ -308,7 +309,6 @@ impl Copier {
     ///
     /// # Safety
     /// As `drain`.
-    // SAFETY: the contract above.
     pub unsafe fn scan(&mut self, mut span: Span, others: &Spans) {
         while self.moving.is_parallel && span.words() > 1 {
             let is_small = span.words() <= SHARED_WORDS;
@@ -316,13 +316,13 @@ impl Copier {
                 break;
             }
             let some = if is_small { span.words() / 2 } else { SHARED_WORDS };
-            // SAFETY: by contract.
+            // SAFETY: `some` words from `from` on are in the span, which is of whole objects; the world is stopped.
             span.from = unsafe { self.scan_to(span.from, span.from.add(some)) };
             if span.from < span.to && others.are_hungry() && self.gives(&span) {
                 return self.give(span, others);
             }
         }
-        // SAFETY: by contract.
+        // SAFETY: the span is of whole objects; the world is stopped.
         unsafe { self.scan_to(span.from, span.to) };
     }
 
@@ -362,10 +362,9 @@ impl Copier {
     ///
     /// # Safety
     /// As `drain`.
-    // SAFETY: the contract above.
     pub unsafe fn help_with(&mut self, span: Span, others: &Spans) {
         self.charge(span.charged);
-        // SAFETY: by contract.
+        // SAFETY: the world is stopped, and a span is of whole objects.
         unsafe {
             self.scan(span, others);
             self.drain(others);
@@ -383,8 +382,10 @@ impl Copier {
     }
 
     /// Scans whole objects from `from` on until one ends at or after `to`, and returns that end.
+    ///
+    /// # Safety
+    /// As `drain`.
     #[inline(always)]
-    // SAFETY: as `drain`.
     unsafe fn scan_to(&mut self, mut from: *mut u64, to: *mut u64) -> *mut u64 {
         while from < to {
             // SAFETY: the span consists of whole objects, which only this thread scans.
@@ -405,7 +406,6 @@ impl Copier {
     ///
     /// # Safety
     /// The list is whole, its objects are where they were, and everything alive was copied.
-    // SAFETY: the contract above, which is that of `for_each_moved` and more.
     pub unsafe fn sweep(&mut self, list: *mut u64) {
         let sweep = |object: *mut u64, moved: Option<*mut u64>| {
             let Some(moved) = moved else {
@@ -421,7 +421,7 @@ impl Copier {
                 self.off_heap.virtual_words += crate::heap::private::off_heap::virtual_words(moved);
             }
         };
-        // SAFETY: by contract.
+        // SAFETY: the list is whole, its objects are where they were, and everything alive was copied.
         unsafe { for_each_moved(list, sweep) };
     }
 

@@ -118,10 +118,9 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
 ///
 /// # Safety
 /// There are whole objects from `at` to `top`, and after `top` there is room for everything in `from`.
-// SAFETY: the contract above.
 unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
     while at < *top {
-        // SAFETY: by contract.
+        // SAFETY: `at` is at a whole object below `top`, after which there is room for everything in `from`.
         unsafe {
             let word = Term::from_raw(*at);
             if word.is_header() {
@@ -140,7 +139,6 @@ unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
 ///
 /// # Safety
 /// The list is whole, and everything alive in `from` was moved.
-// SAFETY: the contract above.
 unsafe fn sweep(list: OffHeap, from: &Area) -> OffHeap {
     let mut left = OffHeap::new();
     let sweep = |object: *mut u64, moved: Option<*mut u64>| {
@@ -155,7 +153,7 @@ unsafe fn sweep(list: OffHeap, from: &Area) -> OffHeap {
             }
         }
     };
-    // SAFETY: by contract.
+    // SAFETY: the list is whole, and everything alive in `from` was moved.
     unsafe { for_each_moved(list.head, sweep) };
     left
 }

@@ -19,14 +19,13 @@ const QUEUES: usize = 2;
 ///
 /// # Safety
 /// The world is stopped, and only the calling thread visits the processes.
-// SAFETY: the contract above.
 pub(super) unsafe fn visit(processes: &[ProcRef], copier: &mut Copier, others: &Spans) {
     let is_major = copier.is_major();
     for group in processes.chunks(WALKS / QUEUES) {
         let mut walks = [(group[0], Walk::NOWHERE); WALKS];
         let mut count = 0;
         for &p in group {
-            // SAFETY: by contract.
+            // SAFETY: the world is stopped, and only this thread visits the process.
             unsafe {
                 visit_one(p, copier, others);
                 let local = p.local();
@@ -43,17 +42,16 @@ pub(super) unsafe fn visit(processes: &[ProcRef], copier: &mut Copier, others: &
                 }
             }
         }
-        // SAFETY: by contract.
+        // SAFETY: the world is stopped, and only this thread visits the processes of these queues.
         unsafe { visit_queues(&mut walks[..count], copier, others) };
     }
 }
 
 /// # Safety
 /// As `visit`, of the processes that the queues belong to.
-// SAFETY: the contract above.
 unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, others: &Spans) {
     while !walks.is_empty() {
-        // SAFETY: by contract.
+        // SAFETY: the world is stopped, and only this thread visits the processes of these queues.
         unsafe {
             walk::read_ahead(walks);
             for (p, walk) in walks.iter_mut() {
@@ -78,10 +76,9 @@ unsafe fn visit_queues(mut walks: &mut [(ProcRef, Walk)], copier: &mut Copier, o
 ///
 /// # Safety
 /// As `visit`.
-// SAFETY: the contract above.
 unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     let is_major = copier.is_major();
-    // SAFETY: by contract.
+    // SAFETY: the world is stopped, so the process does not run, and only this thread visits it.
     let local = unsafe { p.local() };
     if local.start.is_null() {
         return;
@@ -112,7 +109,7 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
         local.messages.for_each_new_root(&mut f);
     }
     stack::all_is_old(local);
-    // SAFETY: by contract.
+    // SAFETY: the world is stopped, and what was copied consists of whole objects.
     unsafe { copier.drain(others) };
     copier.charge(null());
 }
@@ -121,9 +118,8 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
 ///
 /// # Safety
 /// As `visit`, for the second part of a collection.
-// SAFETY: the contract above.
 pub(super) unsafe fn reclaim(p: ProcRef, is_major: bool, copier: &mut Copier) {
-    // SAFETY: by contract.
+    // SAFETY: the world is stopped, so the process does not run, and only this thread visits it.
     let local = unsafe { p.local() };
     if local.start.is_null() {
         return;
@@ -161,7 +157,6 @@ pub(super) unsafe fn reclaim(p: ProcRef, is_major: bool, copier: &mut Copier) {
 
 /// # Safety
 /// Nothing refers to the blocks and fragments that the trailer lists.
-// SAFETY: the contract above.
 unsafe fn free_retired(trailer: &mut chunk::Trailer) {
     trailer.retired_words = 0;
     let mut retired = std::mem::replace(&mut trailer.retired, null_mut());
@@ -190,9 +185,8 @@ unsafe fn free_retired(trailer: &mut chunk::Trailer) {
 ///
 /// # Safety
 /// As `reclaim`; the block is on no list any more.
-// SAFETY: the contract above.
 pub(super) unsafe fn reclaim_orphan(orphan: *mut chunk::Trailer, copier: &mut Copier) {
-    // SAFETY: by contract.
+    // SAFETY: the world is stopped, and the block is on no list any more.
     unsafe {
         copier.young_words += (*orphan).retired_words + ((*orphan).top as usize - (*orphan).start as usize) / 8;
         copier.sweep(std::mem::replace(&mut (*orphan).off_heap, null_mut()));

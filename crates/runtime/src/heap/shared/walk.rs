@@ -37,12 +37,11 @@ impl Walk {
     /// # Safety
     /// The queue does not change during the walk.
     #[inline(always)]
-    // SAFETY: the contract above.
     unsafe fn read_ahead(&mut self) -> bool {
         if self.ahead.is_null() {
             return false;
         }
-        // SAFETY: by contract.
+        // SAFETY: the queue does not change during the walk, so `ahead` is a live node.
         unsafe {
             if let Body::Message { data, .. } = &(*self.ahead).body
                 && data.is_bare()
@@ -58,10 +57,9 @@ impl Walk {
     ///
     /// # Safety
     /// As `read_ahead`, and no other thread accesses what is in the nodes.
-    // SAFETY: the contract above.
     pub unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) -> usize {
         let mut count = 0;
-        // SAFETY: by contract.
+        // SAFETY: the nodes are live, and no other thread accesses what is in them.
         unsafe {
             while self.at != self.ahead {
                 let node = self.at;
@@ -88,12 +86,11 @@ impl Walk {
 ///
 /// # Safety
 /// As `Walk::read_ahead`.
-// SAFETY: the contract above.
 pub(super) unsafe fn read_ahead<T>(walks: &mut [(T, Walk)]) {
     for _ in 0..AHEAD {
         let mut any = false;
         for (_, walk) in walks.iter_mut() {
-            // SAFETY: by contract.
+            // SAFETY: the queues do not change during the walks.
             any |= unsafe { walk.read_ahead() };
         }
         if !any {
