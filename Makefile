@@ -78,8 +78,8 @@ fuzz:
 	target/release/examples/fuzz_loader --dir "$$(tools/find-otp)" --count $$(( $(BEAMS) / 20 )) --seed $(SEED)
 
 models:
-	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-term -p heddle-natives -p heddle-runtime --lib model_tests -- --nocapture
-	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-natives -p heddle-runtime -p heddle-engine --test 'model_*' -- --nocapture
+	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-term -p heddle-ets -p heddle-runtime --lib model_tests -- --nocapture
+	HEDDLE_MODEL_OPERATIONS=$(OPERATIONS) cargo test --release -p heddle-bifs -p heddle-runtime -p heddle-engine --test 'model_*' -- --nocapture
 
 same-code:
 	$(RUN) tests/same-code

@@ -1,6 +1,6 @@
 //! When the machine itself is wrong: a report, a file, and the end.
 
-use heddle_natives::system::crash_dump;
+use heddle_bifs::system::crash_dump;
 use heddle_term::Atom;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -4,11 +4,11 @@ use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Effect, Wrong};
 use heddle_abi::settings::{Direct, MemoryArchitecture, SETTINGS, Untranslatable};
+use heddle_bifs::system::binding;
+use heddle_bifs::system::signals;
 use heddle_engine::loader;
 use heddle_engine::{Interpreter, code_natives, heddle_modules};
 use heddle_memory::space;
-use heddle_natives::system::binding;
-use heddle_natives::system::signals;
 use heddle_runtime::level::Priority;
 use heddle_runtime::process::SpawnOptions;
 use heddle_runtime::{proctab, sched, sequential, sizes, spawn, time, time_offset, watch, zeal};
@@ -143,10 +143,13 @@ fn cores() -> usize {
 pub fn register_natives() {
     heddle_engine::init();
     heddle_natives::register();
+    heddle_ets::register();
+    heddle_io::register();
+    heddle_bifs::register();
     heddle_runtime::natives::register(code_natives::TABLE);
     heddle_runtime::natives::register(heddle_modules::TABLE);
     heddle_engine::install_natives();
-    let _ = heddle_natives::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
+    let _ = heddle_bifs::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
 }
 
 /// `flags`: those of the emulator as stock would get them, which only `system_info(emu_args)` shows.
@@ -195,11 +198,11 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
                 uniq: k.uniq,
             })
         },
-        find_magic: |words| heddle_natives::ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
+        find_magic: |words| heddle_ets::find_magic(words).or_else(|| heddle_term::resource::recall(words)),
     });
     let Resolved { schedulers, online, dirty_cpu, dirty_cpu_online } = threads;
     let program = std::env::current_exe().ok().map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()));
-    let _ = heddle_natives::system::info::LAUNCH.set(heddle_natives::system::info::Launch {
+    let _ = heddle_bifs::system::info::LAUNCH.set(heddle_bifs::system::info::Launch {
         otp_release: otp.release.clone(),
         erts_version: otp.erts_version.clone(),
         emu_flavor: "interpreter",
@@ -223,7 +226,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     }
     signals::install();
     crate::crash::install();
-    heddle_memory::on_failure(heddle_natives::system::halt::out_of_memory);
+    heddle_memory::on_failure(heddle_bifs::system::halt::out_of_memory);
     first_processes(&config.boot_module, &arguments);
     sched::start();
     time_offset::watch_clock();

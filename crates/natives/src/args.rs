@@ -5,6 +5,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// Elements of a proper list.
+#[inline]
 pub fn list(list: Term) -> Option<Vec<Term>> {
     let mut out = Vec::new();
     let mut t = list;
@@ -16,6 +17,7 @@ pub fn list(list: Term) -> Option<Vec<Term>> {
 }
 
 /// Length of a proper list.
+#[inline]
 pub fn length(list: Term) -> Option<usize> {
     let (mut n, mut t) = (0, list);
     while t.is_cons() {
@@ -25,6 +27,7 @@ pub fn length(list: Term) -> Option<usize> {
     t.is_nil().then_some(n)
 }
 
+#[inline]
 pub fn boolean(term: Term) -> Option<bool> {
     match term.as_atom() {
         Some(am::TRUE) => Some(true),
@@ -34,11 +37,13 @@ pub fn boolean(term: Term) -> Option<bool> {
 }
 
 /// A small non-negative integer.
+#[inline]
 pub fn count(term: Term) -> Option<usize> {
     term.as_small().and_then(|n| usize::try_from(n).ok())
 }
 
 /// Name and value of a two-element tuple whose first element is an atom.
+#[inline]
 pub fn option(term: Term) -> Option<(Atom, Term)> {
     match term.as_tuple() {
         Some([name, value]) => Some((name.as_atom()?, *value)),

@@ -1,0 +1,100 @@
+//! `erlang:decode_packet/3`: cutting the next packet off a binary.
+
+use super::bytes::{self, slice};
+use heddle_io::packet::{Framing, Kind, Next, http, is_old_hello};
+use heddle_natives::args;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::{Atom, Term, am, list};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => { "decode_packet"/3 => decode_packet }
+}
+
+/// The kind that a program names, and true if strings in its packets become binaries.
+pub fn kind(term: Term) -> Option<(Kind, bool)> {
+    if let Some(n) = term.as_small() {
+        return Some(match n {
+            0 => (Kind::Raw, false),
+            1 | 2 | 4 => (Kind::Sized(n as usize), false),
+            _ => return None,
+        });
+    }
+    Some(match term.as_atom()?.name() {
+        "raw" => (Kind::Raw, false),
+        "asn1" => (Kind::Asn1, false),
+        "sunrm" => (Kind::SunRm, false),
+        "cdr" => (Kind::Cdr, false),
+        "fcgi" => (Kind::FastCgi, false),
+        "tpkt" => (Kind::Tpkt, false),
+        "line" => (Kind::Line, false),
+        "ssl_tls" => (Kind::Tls, false),
+        "http" => (Kind::Http, false),
+        "http_bin" => (Kind::Http, true),
+        "httph" => (Kind::HttpHeader, false),
+        "httph_bin" => (Kind::HttpHeader, true),
+        _ => return None,
+    })
+}
+
+fn options(framing: &mut Framing, term: Term) -> Option<()> {
+    for option in list::to_vec(term)? {
+        let (name, value) = args::option(option)?;
+        let value = args::count(value).filter(|&n| n <= u32::MAX as usize)?;
+        match name.name() {
+            "packet_size" => framing.max_bytes = value,
+            "line_length" => framing.line_bytes = value,
+            "line_delimiter" if framing.kind == Kind::Line => framing.delimiter = u8::try_from(value).ok()?,
+            "line_delimiter" if value <= 255 => {}
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+fn decode_packet(p: &mut Process, a: &[Term]) -> NativeResult {
+    let mut copy = Vec::new();
+    let Some((kind, binary_strings)) = kind(a[0]) else { return Err(p.badarg_cause(Atom::new("badopt"))) };
+    let Some(data) = bytes::bytes(a[1], &mut copy) else { return Err(p.badarg()) };
+    let mut framing = Framing::new(kind);
+    if options(&mut framing, a[2]).is_none() {
+        return Err(p.badarg());
+    }
+    p.bump(1);
+    match framing.next(data) {
+        Next::Invalid => {
+            let invalid = Atom::new("invalid").into();
+            Ok(p.heap.tuple(&[am::ERROR.into(), invalid]))
+        }
+        Next::More(size) => {
+            let size = size.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64));
+            Ok(p.heap.tuple(&[Atom::new("more").into(), size]))
+        }
+        Next::Packet { header, total, trailer } => {
+            let packet = match kind {
+                Kind::Http | Kind::HttpHeader => http::parse(&mut p.heap, &data[..total], kind == Kind::HttpHeader, binary_strings),
+                Kind::Tls => tls_term(p, &data[..total]),
+                _ => slice(&mut p.heap, a[1], header as u64 * 8, (total - header - trailer) as u64 * 8),
+            };
+            let rest = slice(&mut p.heap, a[1], total as u64 * 8, (data.len() - total) as u64 * 8);
+            Ok(p.heap.tuple(&[am::OK.into(), packet, rest]))
+        }
+    }
+}
+
+/// `{ssl_tls, [], Type, {Major, Minor}, Data}`.
+fn tls_term(p: &mut Process, packet: &[u8]) -> Term {
+    let small = |b: u8| Term::small(b as i64);
+    let (kind, version, data) = if is_old_hello(packet) {
+        // As a handshake record with a client hello.
+        let body = &packet[3..];
+        let mut data = vec![1];
+        data.extend_from_slice(&(body.len() as u32).to_be_bytes()[1..]);
+        data.extend_from_slice(body);
+        (22, [packet[3], packet.get(4).copied().unwrap_or(0)], data)
+    } else {
+        (packet[0], [packet[1], packet[2]], packet[5..].to_vec())
+    };
+    let version = p.heap.tuple(&[small(version[0]), small(version[1])]);
+    let data = p.heap.binary(&data);
+    p.heap.tuple(&[Atom::new("ssl_tls").into(), Term::NIL, small(kind), version, data])
+}

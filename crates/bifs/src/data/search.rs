@@ -1,0 +1,298 @@
+//! Searching binaries: `binary:match`, `matches`, `split`, and compiled patterns.
+
+use super::bytes::{self, slice};
+use super::{atomics, types};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use heddle_natives::args;
+use heddle_natives::long;
+use heddle_runtime::process::{NativeResult, Process, Thrown};
+use heddle_term::bits::BitsView;
+use heddle_term::{Atom, Resource, Term, list};
+use memchr::memmem;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+heddle_runtime::natives! { TABLE:
+    "binary" => {
+        "compile_pattern"/1 => compile_pattern,
+        "match"/2 => match_first,
+        "match"/3 => match_first,
+        "matches"/2 => matches,
+        "matches"/3 => matches,
+        "split"/2 => split,
+        "split"/3 => split,
+    }
+}
+
+enum Pattern {
+    Byte(u8),
+    One(Box<memmem::Finder<'static>>),
+    Many(AhoCorasick),
+    /// A few strings that are looked up once: no automaton.
+    Few(Vec<Vec<u8>>),
+}
+
+impl Resource for Pattern {
+    fn type_name(&self) -> &'static str {
+        "pattern"
+    }
+}
+
+impl Pattern {
+    /// Bytes of its longest string.
+    fn longest(&self) -> usize {
+        match self {
+            Pattern::Byte(_) => 1,
+            Pattern::One(finder) => finder.needle().len(),
+            Pattern::Many(automaton) => automaton.max_pattern_len(),
+            Pattern::Few(strings) => strings.iter().map(Vec::len).max().unwrap_or(0),
+        }
+    }
+
+    /// First match from `at` on, the longest of those that begin at the same place.
+    fn find(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
+        match self {
+            Pattern::Byte(byte) => memchr::memchr(*byte, &text[at..]).map(|i| (at + i, 1)),
+            Pattern::One(finder) => finder.find(&text[at..]).map(|i| (at + i, finder.needle().len())),
+            Pattern::Many(automaton) => {
+                let found = automaton.find(&text[at..])?;
+                Some((at + found.start(), found.len()))
+            }
+            Pattern::Few(strings) => {
+                let firsts: Vec<u8> = strings.iter().map(|s| s[0]).collect();
+                let mut at = at;
+                loop {
+                    at += match firsts[..] {
+                        [x] => memchr::memchr(x, &text[at..]),
+                        [x, y] => memchr::memchr2(x, y, &text[at..]),
+                        [x, y, z] => memchr::memchr3(x, y, z, &text[at..]),
+                        _ => text[at..].iter().position(|b| firsts.contains(b)),
+                    }?;
+                    let longest = strings.iter().filter(|s| text[at..].starts_with(s)).map(Vec::len).max();
+                    if let Some(len) = longest {
+                        return Some((at, len));
+                    }
+                    at += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Strings of a pattern argument: a binary or a list of them, none empty.
+fn strings(term: Term) -> Option<Vec<Vec<u8>>> {
+    let list = if term.is_cons() { list::to_vec(term)? } else { vec![term] };
+    list.into_iter().map(|s| Some(bytes::view(s)?.to_vec()).filter(|b| !b.is_empty())).collect()
+}
+
+/// With more bytes of strings than this, the table of a state machine takes long to make: it grows with the square of a string that is like
+/// itself, as `xyxyxy...`.
+const MAX_TABLE_BYTES: usize = 1000;
+
+fn automaton(strings: &[Vec<u8>]) -> Option<Pattern> {
+    let mut strings: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
+    strings.sort_unstable();
+    strings.dedup();
+    let long = strings.iter().map(|string| string.len()).sum::<usize>() > MAX_TABLE_BYTES;
+    let kind = long.then_some(AhoCorasickKind::ContiguousNFA);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&strings).ok().map(Pattern::Many)
+}
+
+fn one(string: &[u8]) -> Pattern {
+    if let &[byte] = string {
+        return Pattern::Byte(byte);
+    }
+    Pattern::One(Box::new(memmem::Finder::new(string).into_owned()))
+}
+
+fn compile_pattern(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(strings) = strings(a[0]) else { return Err(p.badarg()) };
+    p.bump(strings.iter().map(Vec::len).sum::<usize>() / 8);
+    let (tag, pattern) = match &strings[..] {
+        [string] => ("bm", Some(one(string))),
+        many => ("ac", automaton(many)),
+    };
+    let Some(pattern) = pattern else { return Err(p.system_limit()) };
+    let reference = atomics::magic(p, Arc::new(pattern));
+    Ok(p.heap.tuple(&[Atom::new(tag).into(), reference]))
+}
+
+/// Above these sizes an automaton pays even for one search (guessed).
+const FEW_STRINGS: usize = 8;
+const SHORT_TEXT_BYTES: usize = 16 * 1024;
+
+/// A pattern for one search.
+enum Used {
+    Compiled(Arc<Pattern>),
+    Made(Pattern),
+}
+
+impl std::ops::Deref for Used {
+    type Target = Pattern;
+    fn deref(&self) -> &Pattern {
+        match self {
+            Used::Compiled(pattern) => pattern,
+            Used::Made(pattern) => pattern,
+        }
+    }
+}
+
+/// The pattern that an argument is. A pattern that is made here suits a text of `text_bytes`.
+fn pattern(term: Term, text_bytes: usize) -> Option<Used> {
+    if let Some(&[tag, reference]) = term.as_tuple() {
+        let pattern = args::resource::<Pattern>(reference)?;
+        let wanted = if matches!(*pattern, Pattern::Byte(_) | Pattern::One(_)) { "bm" } else { "ac" };
+        return (tag.as_atom()?.name() == wanted).then_some(Used::Compiled(pattern));
+    }
+    if let Some(&[byte]) = bytes::view(term).and_then(|view| view.as_bytes()) {
+        return Some(Used::Made(Pattern::Byte(byte)));
+    }
+    let strings = strings(term)?;
+    Some(Used::Made(match &strings[..] {
+        [string] => one(string),
+        many if many.len() <= FEW_STRINGS && text_bytes <= SHORT_TEXT_BYTES => Pattern::Few(strings),
+        many => automaton(many)?,
+    }))
+}
+
+#[derive(Default)]
+struct Options {
+    scope: Option<(usize, usize)>,
+    global: bool,
+    trim: bool,
+    trim_all: bool,
+}
+
+fn options(term: Option<&Term>, size: usize, is_split: bool) -> Option<Options> {
+    let mut options = Options::default();
+    for option in list::to_vec(term.copied().unwrap_or(Term::NIL))? {
+        match option.as_atom().map(Atom::name) {
+            Some("global") if is_split => options.global = true,
+            Some("trim") if is_split => options.trim = true,
+            Some("trim_all") if is_split => options.trim_all = true,
+            Some(_) => return None,
+            None => {
+                let (name, value) = args::option(option)?;
+                let &[position, length] = value.as_tuple()? else { return None };
+                if name.name() != "scope" {
+                    return None;
+                }
+                options.scope = Some(types::part(position, length, size)?);
+            }
+        }
+    }
+    Some(options)
+}
+
+/// Where is searched, and how.
+struct Search {
+    text: BitsView,
+    start: usize,
+    end: usize,
+    options: Options,
+}
+
+fn arguments(p: &mut Process, a: &[Term], is_split: bool) -> Result<Search, Thrown> {
+    let Some(text) = bytes::view(a[0]) else { return Err(p.badarg()) };
+    let size = (text.size_bits / 8) as usize;
+    let Some(options) = options(a.get(2), size, is_split) else { return Err(p.badarg()) };
+    let (start, len) = options.scope.unwrap_or((0, size));
+    Ok(Search { text, start, end: start + len, options })
+}
+
+impl Search {
+    /// The first match. It is mostly near, and bytes after it cost nothing. So the search looks in a short part first, then in as
+    /// many bytes as a normal scheduler may search, and last on a dirty scheduler.
+    fn first(&self, p: &mut Process, strings: Term) -> Result<Option<(usize, usize)>, Thrown> {
+        let rest = self.end - self.start;
+        let here = rest.min(long::BINARIES.here(rest).saturating_mul(2));
+        for part in [here.min(SHORT_TEXT_BYTES), here] {
+            let Some(pattern) = pattern(strings, part) else { return Err(p.badarg()) };
+            let mut copy = Vec::new();
+            let text = bytes::range(self.text, self.start, self.start + part, &mut copy);
+            // A longer match may begin where a string does that the end of the part cuts off.
+            match pattern.find(text, 0) {
+                Some((at, len)) if part == rest || at + pattern.longest() <= part => {
+                    long::done(p, (at + len) / 2);
+                    return Ok(Some((self.start + at, len)));
+                }
+                None if part == rest => {
+                    long::done(p, rest / 2);
+                    return Ok(None);
+                }
+                _ => {}
+            }
+        }
+        Err(Thrown::DirtyCpu)
+    }
+
+    /// All matches.
+    fn all(&self, p: &mut Process, strings: Term) -> Result<Vec<(usize, usize)>, Thrown> {
+        let len = self.end - self.start;
+        let Some(pattern) = pattern(strings, len) else { return Err(p.badarg()) };
+        long::BINARIES.work(p, len / 2)?;
+        let mut copy = Vec::new();
+        let text = bytes::range(self.text, self.start, self.end, &mut copy);
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some((from, len)) = pattern.find(text, at) {
+            found.push((self.start + from, len));
+            at = from + len;
+        }
+        p.bump(found.len() / 8);
+        Ok(found)
+    }
+}
+
+fn pair(p: &mut Process, (start, len): (usize, usize)) -> Term {
+    p.heap.tuple(&[Term::small(start as i64), Term::small(len as i64)])
+}
+
+fn match_first(p: &mut Process, a: &[Term]) -> NativeResult {
+    match arguments(p, a, false)?.first(p, a[1])? {
+        Some(found) => Ok(pair(p, found)),
+        None => Ok(Atom::new("nomatch").into()),
+    }
+}
+
+fn matches(p: &mut Process, a: &[Term]) -> NativeResult {
+    let found = arguments(p, a, false)?.all(p, a[1])?;
+    let found: Vec<Term> = found.into_iter().map(|m| pair(p, m)).collect();
+    Ok(p.heap.list(&found))
+}
+
+fn split(p: &mut Process, a: &[Term]) -> NativeResult {
+    let search = arguments(p, a, true)?;
+    let options = &search.options;
+    let first;
+    let all;
+    let found: &[(usize, usize)] = if options.global {
+        all = search.all(p, a[1])?;
+        &all
+    } else {
+        first = search.first(p, a[1])?;
+        first.as_slice()
+    };
+    let size = (search.text.size_bits / 8) as usize;
+    let mut parts: SmallVec<[(usize, usize); 2]> = SmallVec::with_capacity(found.len() + 1);
+    let mut from = 0;
+    for &(start, len) in found {
+        parts.push((from, start));
+        from = start + len;
+    }
+    parts.push((from, size));
+    if options.trim_all {
+        parts.retain(|(from, to)| from != to);
+    } else if options.trim {
+        while parts.last().is_some_and(|(from, to)| from == to) {
+            parts.pop();
+        }
+    }
+    p.bump(parts.len() / 8);
+    let whole = |&(from, to): &(usize, usize)| from == 0 && to == size;
+    let terms: SmallVec<[Term; 2]> = parts
+        .iter()
+        .map(|part| if whole(part) { a[0] } else { slice(&mut p.heap, a[0], part.0 as u64 * 8, (part.1 - part.0) as u64 * 8) })
+        .collect();
+    Ok(p.heap.list(&terms))
+}

@@ -1,0 +1,150 @@
+//! spawn_request: a spawn whose answer is a message.
+
+use super::spawn::{create, mfa_of, parse_options};
+use heddle_natives::args;
+use heddle_runtime::links::AliasMode;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::send::node_name;
+use heddle_runtime::signal::Signal;
+use heddle_runtime::trace::seq;
+use heddle_runtime::{Package, refs};
+use heddle_term::{Atom, Term, am};
+
+heddle_runtime::natives! { TABLE:
+    "erlang" => {
+        "spawn_request_abandon"/1 => spawn_request_abandon,
+    }
+    "erts_internal" => {
+        "spawn_request"/4 => spawn_request,
+        "dist_spawn_request"/4 => dist_spawn_request,
+    }
+}
+
+/// What answers spawn_request, and when.
+pub struct Reply {
+    pub tag: Term,
+    success: bool,
+    error: bool,
+}
+
+impl Default for Reply {
+    fn default() -> Reply {
+        Reply { tag: am::SPAWN_REPLY.into(), success: true, error: true }
+    }
+}
+
+/// True if success is answered, and true if failure is.
+pub fn reply_when(value: Term) -> Option<(bool, bool)> {
+    match value.as_atom()?.name() {
+        "yes" => Some((true, true)),
+        "no" => Some((false, false)),
+        "error_only" => Some((false, true)),
+        "success_only" => Some((true, false)),
+        _ => None,
+    }
+}
+
+/// The last of each option counts, and those of a list that has wrong ones too: they say how to tell that.
+pub fn reply_of(options: &[Term]) -> Reply {
+    let mut reply = Reply::default();
+    for &item in options {
+        match args::option(item) {
+            Some((name, value)) if name.name() == "reply_tag" => reply.tag = value,
+            Some((name, value)) if name.name() == "reply" => {
+                if let Some((success, error)) = reply_when(value) {
+                    (reply.success, reply.error) = (success, error);
+                }
+            }
+            _ => {}
+        }
+    }
+    reply
+}
+
+/// A request that failed: its reference, and why in a message.
+fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
+    let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
+    if reply.error {
+        let message = p.heap.tuple(&[reply.tag, reference, am::ERROR.into(), Atom::new(why).into()]);
+        p.shared().state.push_to_itself(Signal::message(Package::new(message)));
+    }
+    reference
+}
+
+/// erts_internal:spawn_request(M, F, Args, Options): the reply comes as a message; the answer is the reference.
+fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Ok(am::BADARG.into()) };
+    let Some(request) = parse_options(a[3], true) else {
+        // Not a list is the caller's mistake; an unknown option is told in the reply.
+        return Ok(match args::list(a[3]) {
+            Some(options) => refuse(p, &reply_of(&options), "badopt"),
+            None => Atom::new("badopt").into(),
+        });
+    };
+    let id = refs::fresh();
+    let alias = request.monitor.as_ref().and_then(|m| m.alias).unwrap_or(AliasMode::None);
+    let outcome = create(p, mfa, arguments, &request, Some(a[3]), Some(id));
+    let reference = super::relations::reference_term(p, id, alias);
+    let wanted = if outcome.is_some() { request.reply.success } else { request.reply.error };
+    if wanted {
+        let (kind, result) = match &outcome {
+            Some(created) => (am::OK.into(), created.pid),
+            None => (am::ERROR.into(), Term::atom(am::SYSTEM_LIMIT)),
+        };
+        let message = p.heap.tuple(&[request.reply.tag, reference, kind, result]);
+        let data = Package::new(message);
+        let signal = match outcome {
+            Some(created) => {
+                if let Some(token) = &created.token {
+                    seq::tell(token, seq::SEND, p.pid_term(), message, Some(p));
+                }
+                Signal::message_with(created.pid, data, created.token)
+            }
+            None => Signal::message(data),
+        };
+        p.shared().state.push_to_itself(signal);
+    }
+    Ok(reference)
+}
+
+/// erts_internal:dist_spawn_request(Node, {M, F, Args}, Options, spawn_opt | spawn_request): there is no other node to ask, so the
+/// reply is `noconnection`. The answer is the reference, for spawn_opt with whether a monitor was asked for.
+fn dist_spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
+    let named = |t: &&[Term]| t.len() == 3 && mfa_of(t[0], t[1], t[2]).is_some();
+    let (Some(node), Some(_), Some(options)) = (a[0].as_atom(), a[1].as_tuple().filter(named), args::list(a[2])) else {
+        return Ok(am::BADARG.into());
+    };
+    if node == node_name() {
+        return Ok(am::BADARG.into());
+    }
+    let is_request = a[3].is_atom_of(Atom::new("spawn_request"));
+    let mut monitored = false;
+    for (i, &item) in options.iter().enumerate() {
+        monitored |= item.is_atom_of(am::MONITOR);
+        let wrong = match args::option(item) {
+            Some((name, value)) => match name.name() {
+                "reply" => !is_request || reply_when(value).is_none(),
+                "reply_tag" => !is_request,
+                "monitor" => {
+                    monitored = true;
+                    super::relations::parse_monitor_options(value).is_none()
+                }
+                _ => false,
+            },
+            None => false,
+        };
+        if wrong {
+            return Ok(if is_request { refuse(p, &reply_of(&options[..i]), "badopt") } else { am::BADARG.into() });
+        }
+    }
+    let reference = refuse(p, &if is_request { reply_of(&options) } else { Reply::default() }, "noconnection");
+    Ok(if is_request { reference } else { p.heap.tuple(&[reference, Term::bool(monitored)]) })
+}
+
+/// Local requests are answered at once, so there is never one to abandon.
+fn spawn_request_abandon(p: &mut Process, a: &[Term]) -> NativeResult {
+    if !a[0].is_reference() {
+        return Err(p.badarg());
+    }
+    Ok(Term::bool(false))
+}

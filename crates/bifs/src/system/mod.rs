@@ -1,0 +1,34 @@
+//! Natives on the machine itself.
+
+pub mod allocators;
+pub mod areas;
+pub mod binding;
+pub mod break_menu;
+pub mod causes;
+pub mod coverage;
+pub mod cpus;
+pub mod crash_dump;
+pub mod dirty;
+pub mod display;
+pub mod halt;
+pub mod heap_figures;
+pub mod heddle_stats;
+pub mod info;
+pub mod instrument;
+pub mod internal_nodes;
+pub mod internal_state;
+pub mod internal_tables;
+pub mod lcnt;
+pub mod multi_scheduling;
+pub mod placement;
+pub mod refused;
+pub mod signals;
+pub mod statistics;
+mod terminate;
+pub mod time;
+pub mod topology;
+
+/// Set at start-up: how many identities the VM gave to system processes.
+pub fn is_system_process(pid: u64) -> bool {
+    pid < 9
+}

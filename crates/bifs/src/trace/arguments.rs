@@ -1,0 +1,88 @@
+//! Arguments that the trace natives share: sessions, tracers, lists of flags.
+
+use heddle_natives::args;
+use heddle_runtime::process::{Process, Thrown};
+use heddle_runtime::trace::sessions::{self, Handle, Session};
+use heddle_runtime::trace::{emit, flags};
+use heddle_term::{Atom, Term};
+use std::sync::Arc;
+
+/// A strong or weak handle: `{Reference, Weak}`, or `{Name, Number}`.
+pub fn session(p: &mut Process, term: Term) -> Result<Arc<Session>, Thrown> {
+    let found = match term.as_tuple() {
+        Some(&[first, second]) => match args::resource::<Handle>(first) {
+            Some(handle) => Some(handle.0.clone()),
+            None => weak(first, second),
+        },
+        _ => None,
+    };
+    match found.filter(|s| s.is_alive()) {
+        Some(session) => Ok(session),
+        None => Err(p.badarg_cause(Atom::new("session"))),
+    }
+}
+
+fn weak(name: Term, number: Term) -> Option<Arc<Session>> {
+    let session = match number.as_small() {
+        Some(id) => sessions::by_id(u64::try_from(id).ok()?)?,
+        None if number.is_atom_of(Atom::new("default")) => sessions::legacy(),
+        None => return None,
+    };
+    (session.name == name.as_atom()?).then_some(session)
+}
+
+/// The weak handle.
+pub fn weak_term(p: &mut Process, session: &Session) -> Term {
+    let number = if session.is_legacy() { Atom::new("default").into() } else { Term::small(session.id as i64) };
+    p.heap.tuple(&[session.name.into(), number])
+}
+
+/// The receiver of trace messages that a term names: a process or port, or a module with its state. None if the term names none that
+/// exists. Tracer modules need native functions of their own, which only `erl_tracer` has here: it passes the messages on to its state.
+pub fn tracer(term: Term) -> Option<Term> {
+    let tracer = match term.as_tuple() {
+        Some(&[module, state]) if module.is_atom_of(Atom::new("erl_tracer")) => state,
+        _ => term,
+    };
+    ((tracer.is_local_pid() || tracer.is_local_port()) && emit::is_there(tracer)).then_some(tracer)
+}
+
+/// The flags of a list.
+#[derive(Default)]
+pub struct Flags {
+    pub bits: u32,
+    pub tracer: Option<Term>,
+    pub cpu_timestamp: bool,
+}
+
+/// `with_tracer`: a tracer may be named.
+pub fn flags(p: &mut Process, list: Term, with_tracer: bool) -> Result<Flags, Thrown> {
+    match flag_list(p, list, with_tracer) {
+        Some(flags) => Ok(flags),
+        None => Err(p.badarg_cause(Atom::new("badopt"))),
+    }
+}
+
+pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<Flags> {
+    let mut flags = Flags::default();
+    for item in args::list(list)? {
+        if let Some(name) = item.as_atom() {
+            match flags::named(name.name()) {
+                Some(bit) => flags.bits |= bit,
+                None if name.name() == "cpu_timestamp" => flags.cpu_timestamp = true,
+                None => return None,
+            }
+            continue;
+        }
+        let named = match *item.as_tuple()? {
+            [tag, id] if tag.is_atom_of(Atom::new("tracer")) => tracer(id),
+            [tag, module, state] if tag.is_atom_of(Atom::new("tracer")) => {
+                let both = p.heap.tuple(&[module, state]);
+                tracer(both)
+            }
+            _ => None,
+        };
+        flags.tracer = Some(named.filter(|_| with_tracer)?);
+    }
+    Some(flags)
+}

@@ -1,0 +1,320 @@
+//! Input of a socket: read when a process wants it, cut into packets, and given to the owner (active) or to the process that asked (passive).
+
+use super::options::Active;
+use super::tcp::{Phase, Tcp};
+use super::{Caller, Reason, name_of};
+use crate::packet::http;
+use crate::packet::{Framing, Kind, Next};
+use crate::ports::poll::Interest;
+use crate::ports::port::Port;
+use heddle_runtime::send::build_message;
+use heddle_term::{Atom, Heap, Term, am};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+/// Largest packet that a receive may ask for.
+const LARGEST: usize = 64 << 20;
+/// Reads before other descriptors have their turn.
+const READS: usize = 16;
+
+#[derive(Default)]
+pub struct Receiving {
+    buffer: Vec<u8>,
+    /// The first line of an HTTP message was there, its headers follow.
+    in_headers: bool,
+    /// The process that waits, and for how many bytes (0: as many as there are).
+    waiting: Option<(Caller, usize)>,
+    pub traffic: Traffic,
+}
+
+/// Packets, counted for `inet:getstat`.
+#[derive(Default)]
+pub struct Traffic {
+    pub count: u64,
+    pub bytes: u64,
+    pub largest: u64,
+    /// Mean distance from the mean, as it went.
+    pub deviation: f64,
+}
+
+impl Traffic {
+    pub fn add(&mut self, bytes: usize) {
+        let bytes = bytes as u64;
+        self.count += 1;
+        self.bytes += bytes;
+        self.largest = self.largest.max(bytes);
+        let distance = (bytes as f64 - self.average() as f64).abs();
+        self.deviation += (distance - self.deviation) / self.count as f64;
+    }
+    pub fn average(&self) -> u64 {
+        self.bytes.checked_div(self.count).unwrap_or(0)
+    }
+}
+
+impl Receiving {
+    pub fn stop_waiting(&mut self, is: impl Fn(&Caller) -> bool) -> bool {
+        self.waiting.take_if(|(caller, _)| is(caller)).is_some()
+    }
+
+    pub fn forget(&mut self) -> Option<Caller> {
+        self.buffer = Vec::new();
+        self.waiting.take().map(|(caller, _)| caller)
+    }
+}
+
+/// Where the next packet is in the buffer, or what is missing.
+enum Found {
+    Packet { from: usize, to: usize, total: usize },
+    Missing(usize),
+    Invalid,
+}
+
+/// How much of what was asked for a read gave.
+enum Read {
+    All,
+    Less,
+    Nothing,
+}
+
+impl Tcp {
+    /// `[Reference:16]`.
+    pub(super) fn receive(&mut self, port: &Arc<Port>, caller: u64, time: u32, length: u32) -> Result<Vec<u8>, Reason> {
+        if self.phase != Phase::Connected {
+            return Err(self.ended_for_receive.take().inspect(|_| self.ended_for_send = false).unwrap_or("enotconn"));
+        }
+        let length = length as usize;
+        if self.options.active != Active::No || self.framing().kind != Kind::Raw && length != 0 {
+            return Err("einval");
+        }
+        if length > LARGEST {
+            return Err("enomem");
+        }
+        if self.input.waiting.is_some() {
+            return Err("ealready");
+        }
+        let caller = self.call(port, caller, if time == 0 { u32::MAX } else { time });
+        self.input.waiting = Some((caller, length));
+        self.take_input(port);
+        if time == 0 && self.input.stop_waiting(|other| other.reference == caller.reference) {
+            caller.fail(port, "timeout");
+        }
+        Ok(caller.reference.to_be_bytes().to_vec())
+    }
+
+    /// Bytes as if they had just come.
+    pub(super) fn unreceive(&mut self, port: &Arc<Port>, data: &[u8]) -> Result<Vec<u8>, Reason> {
+        if self.phase != Phase::Connected {
+            return Err("enotconn");
+        }
+        self.input.buffer.splice(..0, data.iter().copied());
+        self.take_input(port);
+        Ok(Vec::new())
+    }
+
+    fn framing(&self) -> Framing {
+        self.options.framing(self.input.in_headers)
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.phase == Phase::Connected && (self.options.active != Active::No || self.input.waiting.is_some())
+    }
+
+    /// Reads and delivers packets, as long as a process wants them and there is input.
+    pub(super) fn take_input(&mut self, port: &Arc<Port>) {
+        for _ in 0..READS {
+            let missing = match self.deliver_packets(port) {
+                Some(missing) => missing,
+                None => return,
+            };
+            match self.read(port, missing) {
+                Read::All => {}
+                Read::Less => {
+                    // There is no more now: the poller tells when there is, without a system call that only says so.
+                    if self.deliver_packets(port).is_some() {
+                        self.arm(port, Interest::Read);
+                    }
+                    return;
+                }
+                Read::Nothing => return,
+            }
+        }
+        self.arm(port, Interest::Read);
+    }
+
+    /// Delivers the whole packets in the buffer while they are wanted.
+    /// Returns how many bytes the next one lacks, or None if nothing more is wanted.
+    fn deliver_packets(&mut self, port: &Arc<Port>) -> Option<usize> {
+        let mut at = 0;
+        let missing = loop {
+            if !self.is_wanted() {
+                break None;
+            }
+            match self.find(at) {
+                Found::Missing(bytes) => break Some(bytes),
+                Found::Packet { from, to, total } => {
+                    let packet = self.input.buffer[at + from..at + to].to_vec();
+                    at += total;
+                    self.input.traffic.add(packet.len());
+                    self.deliver(port, &packet);
+                }
+                Found::Invalid => {
+                    self.input.buffer.clear();
+                    self.fail(port, "emsgsize");
+                    return None;
+                }
+            }
+        };
+        self.input.buffer.drain(..at);
+        missing
+    }
+
+    fn find(&self, at: usize) -> Found {
+        let rest = &self.input.buffer[at..];
+        let framing = self.framing();
+        if framing.kind == Kind::Raw {
+            let wanted = self.input.waiting.map_or(0, |(_, length)| length);
+            return match wanted {
+                0 if rest.is_empty() => Found::Missing(0),
+                0 => Found::Packet { from: 0, to: rest.len(), total: rest.len() },
+                n if rest.len() < n => Found::Missing(n - rest.len()),
+                n => Found::Packet { from: 0, to: n, total: n },
+            };
+        }
+        match framing.next(rest) {
+            Next::Packet { header, total, trailer } => Found::Packet { from: header, to: total - trailer, total },
+            Next::More(size) => Found::Missing(size.map_or(0, |size| size - rest.len())),
+            Next::Invalid => Found::Invalid,
+        }
+    }
+
+    /// One read. At the end of the input, and on errors, the socket comes to its end; without anything to read the poller waits for more.
+    fn read(&mut self, port: &Arc<Port>, missing: usize) -> Read {
+        let Some(fd) = self.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
+        let wanted = missing.max(self.options.buffer_bytes).min(LARGEST);
+        let old = self.input.buffer.len();
+        self.input.buffer.reserve(wanted);
+        // SAFETY: `wanted` bytes of room were reserved; the length is set to what was written.
+        let n = unsafe {
+            let n = libc::read(fd, self.input.buffer.as_mut_ptr().add(old).cast(), wanted);
+            self.input.buffer.set_len(old + n.max(0) as usize);
+            n
+        };
+        if n > 0 {
+            crate::ports::BYTES_IN.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
+            return if n as usize == wanted { Read::All } else { Read::Less };
+        }
+        let error = std::io::Error::last_os_error();
+        match error.raw_os_error() {
+            _ if n == 0 => self.ended(port),
+            Some(libc::EWOULDBLOCK | libc::EINTR) => self.arm(port, Interest::Read),
+            Some(libc::ECONNRESET) if !self.options.show_reset => self.ended(port),
+            _ => self.fail(port, name_of(&error)),
+        }
+        Read::Nothing
+    }
+
+    fn data(&self, heap: &mut Heap, packet: &[u8], is_binary: bool) -> Term {
+        if let Some(binary_strings) = self.options.http() {
+            return http::parse(heap, packet, self.framing().kind == Kind::HttpHeader, binary_strings);
+        }
+        if !is_binary || packet.len() < self.options.header {
+            return heap.byte_list(packet);
+        }
+        let (head, rest) = packet.split_at(self.options.header);
+        let rest = heap.binary(rest);
+        let head: Vec<Term> = head.iter().map(|&b| Term::small(b as i64)).collect();
+        heap.list_with_tail(&head, rest)
+    }
+
+    fn deliver(&mut self, port: &Arc<Port>, packet: &[u8]) {
+        self.give(port, packet);
+        if self.options.http().is_some() {
+            // Headers end with an empty line.
+            self.input.in_headers = !matches!(packet, b"\r\n" | b"\n");
+        }
+    }
+
+    fn give(&mut self, port: &Arc<Port>, packet: &[u8]) {
+        if let Some((caller, _)) = self.input.waiting.take() {
+            caller.tell(port, |heap| {
+                let data = self.data(heap, packet, self.options.binary);
+                heap.tuple(&[am::OK.into(), data])
+            });
+            return;
+        }
+        self.tell_owner(port, |heap| {
+            if self.options.term {
+                let data = self.data(heap, packet, self.options.binary);
+                let tag = if self.options.http().is_some() { "http" } else { "tcp" };
+                return heap.tuple(&[Atom::new(tag).into(), port.term(), data]);
+            }
+            let data = self.data(heap, packet, port.binary);
+            let inner = heap.tuple(&[Atom::new("data").into(), data]);
+            heap.tuple(&[port.term(), inner])
+        });
+        match self.options.active {
+            Active::Once => self.options.active = Active::No,
+            Active::Count(1) => self.become_passive(port),
+            Active::Count(n) => self.options.active = Active::Count(n - 1),
+            _ => {}
+        }
+    }
+
+    pub(super) fn become_passive(&mut self, port: &Arc<Port>) {
+        self.options.active = Active::No;
+        self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_passive").into(), port.term()]));
+    }
+
+    pub(super) fn tell_owner(&self, port: &Arc<Port>, what: impl FnOnce(&mut Heap) -> Term) {
+        build_message(port.owner(), what);
+    }
+
+    /// The other side sends no more.
+    fn ended(&mut self, port: &Arc<Port>) {
+        self.input.buffer.clear();
+        self.ended_for_send = !self.output.is_busy();
+        if self.output.is_busy() {
+            self.output.refuse_senders(port, "closed");
+        }
+        if self.options.active != Active::No {
+            return self.tell_end(port);
+        }
+        if self.options.exit_on_close {
+            drop(self.abandon());
+            self.output.refuse_senders(port, "closed");
+        }
+        if let Some(caller) = self.input.forget() {
+            caller.fail(port, "closed");
+        }
+    }
+
+    /// `{tcp_closed, Port}`; the port goes with it unless the program wants to keep it.
+    pub(super) fn tell_end(&mut self, port: &Arc<Port>) {
+        if !std::mem::replace(&mut self.end_told, true) {
+            self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_closed").into(), port.term()]));
+            self.options.active = Active::No;
+        }
+        if self.options.exit_on_close {
+            self.ends_port = Some(am::NORMAL);
+        }
+    }
+
+    /// The connection broke.
+    pub(super) fn fail(&mut self, port: &Arc<Port>, reason: Reason) {
+        self.output.refuse_senders(port, reason);
+        if self.options.active != Active::No {
+            self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_error").into(), port.term(), Atom::new(reason).into()]));
+            return self.tell_end(port);
+        }
+        let waiting = self.input.forget();
+        if self.options.exit_on_close {
+            drop(self.abandon());
+        }
+        match waiting {
+            Some(caller) => {
+                caller.fail(port, reason);
+            }
+            None => self.ended_for_receive = Some(if reason == "econnreset" && self.options.show_reset { reason } else { "closed" }),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Options of a socket: those of the system, by a table, and the driver's own. A request is a sequence of a byte that names the
+//! option and its value, mostly 32 bits.
+
+use super::Reason;
+use crate::packet::{Framing, Kind};
+use libc::{IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, SOL_SOCKET};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// (code, level, name) of options that are one integer for the system.
+const SYSTEM: &[(u8, i32, i32)] = &[
+    (0, SOL_SOCKET, libc::SO_REUSEADDR),
+    (1, SOL_SOCKET, libc::SO_KEEPALIVE),
+    (2, SOL_SOCKET, libc::SO_DONTROUTE),
+    (4, SOL_SOCKET, libc::SO_BROADCAST),
+    (5, SOL_SOCKET, libc::SO_OOBINLINE),
+    (6, SOL_SOCKET, libc::SO_SNDBUF),
+    (RECBUF, SOL_SOCKET, libc::SO_RCVBUF),
+    (8, SOL_SOCKET, libc::SO_PRIORITY),
+    (9, IPPROTO_IP, libc::IP_TOS),
+    (10, IPPROTO_TCP, libc::TCP_NODELAY),
+    (12, IPPROTO_IP, libc::IP_MULTICAST_TTL),
+    (13, IPPROTO_IP, libc::IP_MULTICAST_LOOP),
+    (V6ONLY, IPPROTO_IPV6, libc::IPV6_V6ONLY),
+    (17, SOL_SOCKET, libc::SO_REUSEPORT),
+    (18, SOL_SOCKET, libc::SO_REUSEPORT),
+    (41, IPPROTO_IPV6, libc::IPV6_TCLASS),
+    (43, IPPROTO_IP, libc::IP_RECVTOS),
+    (44, IPPROTO_IPV6, libc::IPV6_RECVTCLASS),
+    (46, IPPROTO_IP, libc::IP_TTL),
+    (47, IPPROTO_IP, libc::IP_RECVTTL),
+    (48, IPPROTO_TCP, libc::TCP_CORK),
+];
+const LINGER: u8 = 3;
+const RECBUF: u8 = 7;
+const V6ONLY: u8 = 16;
+const DEVICE: u8 = 42;
+const READ_PACKETS: u8 = 33;
+pub const ACTIVE: u8 = 22;
+const RAW: u8 = 34;
+/// Largest value of a raw option, in bytes.
+const RAW_MAX: usize = 64 << 10;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Active {
+    No,
+    Yes,
+    Once,
+    /// Active for this many messages.
+    Count(i16),
+}
+
+/// The driver's own options. A socket that is accepted has its listener's.
+#[derive(Clone)]
+pub struct Options {
+    /// Largest read, in bytes.
+    pub buffer_bytes: usize,
+    /// Bytes that come as a list before a binary.
+    pub header: usize,
+    pub active: Active,
+    packet: u8,
+    pub packet_bytes: usize,
+    pub delimiter: u8,
+    pub binary: bool,
+    /// Data as `{tcp, S, Data}`, else `{S, {data, Data}}`.
+    pub term: bool,
+    pub exit_on_close: bool,
+    /// A reset connection is an error of its own, not just closed.
+    pub show_reset: bool,
+    pub high: usize,
+    pub low: usize,
+    pub send_timeout_ms: Option<u64>,
+    pub send_timeout_close: bool,
+    /// What is kept to be given back: code and value.
+    kept: Vec<(u8, u32)>,
+}
+
+/// Options without effect here, and their first values: exclusiveaddruse, delay_send, read_packets, message queue limits, read_ahead,
+/// non_block_send, debug.
+const KEPT: &[(u8, u32)] = &[(19, 0), (31, 0), (READ_PACKETS, 5), (36, 8192), (37, 4096), (49, 1), (50, 0), (99, 0)];
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            buffer_bytes: 1460,
+            header: 0,
+            active: Active::No,
+            packet: 0,
+            packet_bytes: 0,
+            delimiter: b'\n',
+            binary: false,
+            term: true,
+            exit_on_close: true,
+            show_reset: false,
+            high: 8192,
+            low: 4096,
+            send_timeout_ms: None,
+            send_timeout_close: false,
+            kept: KEPT.to_vec(),
+        }
+    }
+}
+
+/// Takes numbers off a request.
+struct Request<'a>(&'a [u8]);
+
+impl Request<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(first)
+    }
+    fn number(&mut self) -> Option<u32> {
+        let (first, rest) = self.0.split_at_checked(4)?;
+        self.0 = rest;
+        Some(u32::from_be_bytes(first.try_into().ok()?))
+    }
+    fn bytes(&mut self, len: usize) -> Option<&[u8]> {
+        let (first, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(first)
+    }
+}
+
+fn system_set(fd: &OwnedFd, level: i32, name: i32, value: &[u8]) -> bool {
+    // SAFETY: the value is as long as said.
+    unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value.as_ptr().cast(), value.len() as libc::socklen_t) == 0 }
+}
+
+fn system_get(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> Option<usize> {
+    let mut len = value.len() as libc::socklen_t;
+    // SAFETY: `value` has room for `len` bytes.
+    let done = unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, value.as_mut_ptr().cast(), &mut len) };
+    (done == 0).then_some(len as usize)
+}
+
+impl Options {
+    /// Packets are HTTP's lines, as terms; their strings may be binaries.
+    pub fn http(&self) -> Option<bool> {
+        matches!(self.packet, 10 | 11 | 13 | 14).then_some(self.packet > 12)
+    }
+
+    /// How bytes are cut into packets. `in_headers`: the first line of an HTTP message was there.
+    pub fn framing(&self, in_headers: bool) -> Framing {
+        let kind = match self.packet {
+            1 => Kind::Sized(1),
+            2 => Kind::Sized(2),
+            3 => Kind::Sized(4),
+            4 => Kind::Asn1,
+            5 => Kind::SunRm,
+            6 => Kind::Cdr,
+            7 => Kind::FastCgi,
+            8 => Kind::Line,
+            9 => Kind::Tpkt,
+            10 | 13 if !in_headers => Kind::Http,
+            10 | 11 | 13 | 14 => Kind::HttpHeader,
+            _ => Kind::Raw,
+        };
+        let is_line = matches!(kind, Kind::Line | Kind::Http | Kind::HttpHeader);
+        let line_bytes = if is_line { self.buffer_bytes } else { 0 };
+        Framing { kind, max_bytes: self.packet_bytes, line_bytes, delimiter: self.delimiter }
+    }
+
+    /// Sets what the request says, in its order. The result says whether `active` was among it.
+    pub fn set(&mut self, fd: Option<&OwnedFd>, request: &[u8]) -> Result<bool, Reason> {
+        let mut request = Request(request);
+        let mut activated = false;
+        while let Some(code) = request.byte() {
+            activated |= code == ACTIVE;
+            self.set_one(fd, code, &mut request).ok_or("einval")?;
+        }
+        Ok(activated)
+    }
+
+    fn set_one(&mut self, fd: Option<&OwnedFd>, code: u8, request: &mut Request) -> Option<()> {
+        let value = request.number()?;
+        if let Some(&(_, level, name)) = SYSTEM.iter().find(|o| o.0 == code) {
+            // As in stock, most options that the system refuses are passed over.
+            if !system_set(fd?, level, name, &value.to_ne_bytes()) && code == V6ONLY {
+                return None;
+            }
+            if code == RECBUF {
+                self.buffer_bytes = self.buffer_bytes.max(value as usize);
+            }
+            return Some(());
+        }
+        match code {
+            LINGER => {
+                let seconds = request.number()?;
+                let both = [value.to_ne_bytes(), seconds.to_ne_bytes()].concat();
+                system_set(fd?, SOL_SOCKET, libc::SO_LINGER, &both);
+            }
+            RAW => {
+                let (name, len) = (request.number()?, request.number()? as usize);
+                system_set(fd?, value as i32, name as i32, request.bytes(len)?);
+            }
+            DEVICE => {
+                if !system_set(fd?, SOL_SOCKET, libc::SO_BINDTODEVICE, request.bytes(value as usize)?) {
+                    return None;
+                }
+            }
+            20 => self.buffer_bytes = (value as usize).max(1),
+            21 => self.header = value as usize,
+            ACTIVE => {
+                self.active = match value {
+                    0 => Active::No,
+                    1 => Active::Yes,
+                    2 => Active::Once,
+                    _ => {
+                        let more = i16::from_be_bytes(request.bytes(2)?.try_into().ok()?);
+                        let now = if let Active::Count(n) = self.active { n } else { 0 };
+                        Active::Count(now.checked_add(more)?.max(0))
+                    }
+                }
+            }
+            // Packets of TLS are not there.
+            23 if value <= 14 && value != 12 => self.packet = value as u8,
+            24 => self.binary = value != 0,
+            25 => self.term = value != 0,
+            26 => self.exit_on_close = value != 0,
+            27 => self.high = value as usize,
+            28 => self.low = value as usize,
+            30 => self.send_timeout_ms = (value != u32::MAX).then_some(value as u64),
+            32 => self.packet_bytes = value as usize,
+            35 => self.send_timeout_close = value != 0,
+            39 => self.show_reset = value != 0,
+            40 => self.delimiter = value as u8,
+            _ => self.kept.iter_mut().find(|k| k.0 == code)?.1 = value,
+        }
+        Some(())
+    }
+
+    /// Answers a list of options. Those that the system does not give are left out, as in stock.
+    pub fn get(&self, fd: Option<&OwnedFd>, request: &[u8]) -> Result<Vec<u8>, Reason> {
+        let mut request = Request(request);
+        let mut out = Vec::new();
+        while let Some(code) = request.byte() {
+            self.get_one(fd, code, &mut request, &mut out).ok_or("einval")?;
+        }
+        Ok(out)
+    }
+
+    fn get_one(&self, fd: Option<&OwnedFd>, code: u8, request: &mut Request, out: &mut Vec<u8>) -> Option<()> {
+        let mut put = |value: u32| {
+            out.push(code);
+            out.extend(value.to_be_bytes());
+        };
+        if let Some(&(_, level, name)) = SYSTEM.iter().find(|o| o.0 == code) {
+            let mut value = [0; 4];
+            // Passed over where there is no descriptor any more, as in stock.
+            if fd.and_then(|fd| system_get(fd, level, name, &mut value)).is_some() {
+                put(u32::from_ne_bytes(value));
+            }
+            return Some(());
+        }
+        match code {
+            LINGER => {
+                let mut value = [0; 8];
+                system_get(fd?, SOL_SOCKET, libc::SO_LINGER, &mut value)?;
+                put(u32::from_ne_bytes(value[..4].try_into().ok()?));
+                out.extend(u32::from_ne_bytes(value[4..].try_into().ok()?).to_be_bytes());
+            }
+            RAW => {
+                let (level, name) = (request.number()?, request.number()?);
+                let (is_given, len) = (request.byte()? != 0, request.number()? as usize);
+                if len > RAW_MAX {
+                    return None;
+                }
+                let mut value = if is_given { request.bytes(len)?.to_vec() } else { vec![0; len] };
+                let Some(got) = fd.and_then(|fd| system_get(fd, level as i32, name as i32, &mut value)) else { return Some(()) };
+                out.push(code);
+                out.extend([level, name, got as u32].iter().flat_map(|n| n.to_be_bytes()));
+                out.extend(&value[..got]);
+            }
+            DEVICE => {
+                let mut value = [0; 64];
+                let len = system_get(fd?, SOL_SOCKET, libc::SO_BINDTODEVICE, &mut value)?;
+                put(len as u32);
+                out.extend(&value[..len]);
+            }
+            // Of no meaning for streams.
+            READ_PACKETS | 38 | 45 => {}
+            20 => put(self.buffer_bytes as u32),
+            21 => put(self.header as u32),
+            ACTIVE => match self.active {
+                Active::No => put(0),
+                Active::Yes => put(1),
+                Active::Once => put(2),
+                Active::Count(n) => {
+                    put(3);
+                    out.extend(n.to_be_bytes());
+                }
+            },
+            23 => put(self.packet as u32),
+            24 => put(self.binary as u32),
+            25 => put(self.term as u32),
+            26 => put(self.exit_on_close as u32),
+            27 => put(self.high as u32),
+            28 => put(self.low as u32),
+            30 => put(self.send_timeout_ms.map_or(u32::MAX, |ms| ms as u32)),
+            32 => put(self.packet_bytes as u32),
+            35 => put(self.send_timeout_close as u32),
+            39 => put(self.show_reset as u32),
+            _ => put(self.kept.iter().find(|k| k.0 == code)?.1),
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,32 @@
+//! Everything that Erlang programs exchange with the operating system: ports, sockets, files, the terminal, the environment.
+
+pub mod errno;
+pub mod files;
+pub mod inet;
+pub mod os;
+pub mod packet;
+pub mod ports;
+pub mod tty;
+
+use heddle_runtime::natives::Native;
+
+pub const TABLES: &[&[Native]] = &[
+    files::buffer::TABLE,
+    files::file::TABLE,
+    files::file_info::TABLE,
+    files::names::TABLE,
+    files::paths::TABLE,
+    os::TABLE,
+    ports::natives::TABLE,
+    tty::natives::TABLE,
+];
+
+/// The drivers that `open_port` can start.
+const DRIVERS: &[ports::driver::Entry] = &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, inet::ENTRY, inet::resolver::ENTRY];
+
+/// Makes the natives of this crate callable, and the runtime's messages to ports arrive.
+pub fn register() {
+    ports::hooks::install();
+    ports::driver::install(DRIVERS);
+    TABLES.iter().copied().for_each(heddle_runtime::natives::register);
+}

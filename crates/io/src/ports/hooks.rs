@@ -1,0 +1,122 @@
+//! What the runtime does with ports besides what it does with every process: messages, bytes of tracers.
+
+use super::port::Port;
+use super::port_task::PortTask;
+use super::{find, poll};
+use crate::ports::tracing;
+use heddle_runtime::process::{FLAG_AT_PORT, Process, Thrown};
+use heddle_runtime::send::{PORTS, PortHooks, call_in, send_exit};
+use heddle_runtime::task::{self, Context, Next};
+use heddle_runtime::trace::flags;
+use heddle_runtime::{proctab, system_monitor};
+use heddle_term::{Atom, Term, am, list};
+use std::sync::Arc;
+
+pub fn install() {
+    let _ = PORTS.set(PortHooks { send, output, linked });
+    let _ = task::poll::HOOKS.set(task::poll::Hooks { once: poll::once, forget: poll::forget });
+}
+
+/// What a message asks for.
+enum Request {
+    Command(Vec<u8>),
+    Close,
+    Connect(Term),
+}
+
+/// `{Owner, What}`, if it is of that form: the owner that it names, and what is asked for.
+fn parse(message: Term) -> Option<(Term, Request)> {
+    let &[owner, what] = message.as_tuple()? else { return None };
+    if what.is_atom_of(Atom::new("close")) {
+        return Some((owner, Request::Close));
+    }
+    let &[kind, value] = what.as_tuple()? else { return None };
+    let request = match kind.as_atom()?.name() {
+        "command" => Request::Command(list::iolist_to_vec(value).ok()?),
+        "connect" if value.is_local_pid() => Request::Connect(value),
+        _ => return None,
+    };
+    Some((owner, request))
+}
+
+/// `Port ! {Owner, {command, Data}}` and the like. Of anything wrong the owner hears, by a signal badsig, as in stock.
+fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
+    p.flags &= !FLAG_AT_PORT;
+    let Some(port) = find(port) else { return true };
+    if wait && port.gate.is_shut() && is_command(message) {
+        return false;
+    }
+    let request = parse(message);
+    let bytes = match &request {
+        Some((_, Request::Command(data))) => data.len(),
+        _ => 0,
+    };
+    p.bump(bytes / 200);
+    let from = p.pid_term();
+    let request = move |task: &mut PortTask, context: &mut Context<'_>| {
+        let (taken, next) = request.map_or((false, Next::Wait), |(owner, request)| task.message(from, owner, request, context));
+        if !taken {
+            send_exit(task.port.term(), Term::local_pid(task.port.owner()), am::BADSIG.into(), false);
+        }
+        next
+    };
+    let Some(task) = proctab::lookup(port.identity()) else { return true };
+    if let Some(mut entered) = task::try_now(task) {
+        if let Some(task) = entered.process() {
+            task::call(task, request);
+        }
+        return true;
+    }
+    port.gate.sent(bytes);
+    call_in(port.identity(), move |task| {
+        port.gate.arrived(bytes);
+        if let Some(task) = task {
+            task::call(task, request);
+        }
+    });
+    true
+}
+
+fn is_command(message: Term) -> bool {
+    let what = message.as_tuple().and_then(|message| message.get(1)?.as_tuple());
+    what.is_some_and(|what| what.first().is_some_and(|kind| kind.is_atom_of(Atom::new("command"))))
+}
+
+impl PortTask {
+    /// False if this port does not understand the message.
+    fn message(&mut self, from: Term, owner: Term, request: Request, context: &mut Context<'_>) -> (bool, Next) {
+        if owner != Term::local_pid(self.port.owner()) {
+            return (false, Next::Wait);
+        }
+        match request {
+            Request::Command(data) => self.command_from(from, data, context),
+            // A sender is not told that the port was closing already.
+            Request::Close => (true, self.close_by(from, true, context).1),
+            Request::Connect(to) => {
+                tracing::received(self.port.term(), from, |heap| heap.tuple(&[Atom::new("connect").into(), to]));
+                self.set_owner(to);
+                self.port.tell(owner.payload(), |_| Atom::new("connected").into());
+                (true, Next::Wait)
+            }
+        }
+    }
+}
+
+/// The native with these arguments sent to a busy port, and nothing happened: it is called again when that may have changed.
+pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
+    system_monitor::waits_for_port(p, port.term());
+    p.flags |= FLAG_AT_PORT;
+    port.gate.wait(p.pid());
+    p.again(args);
+    Thrown::WaitAgain
+}
+
+fn output(port: Term, bytes: Vec<u8>) -> bool {
+    let Some(port) = find(port) else { return false };
+    port.request(move |task, context| task.command(None, bytes, context).1);
+    true
+}
+
+fn linked(port: Term, from: Term, on: bool) {
+    tracing::event(port, flags::PORTS, if on { "getting_linked" } else { "getting_unlinked" }, &[from]);
+}

@@ -1,0 +1,88 @@
+//! Ports: files, programs, sockets. A port is a native task (`runtime::task`) with the identity of a port. Others send it requests and
+//! find here what it tells of itself (`port`); its state is its own (`port_task`). What it does it does with a driver (`driver`). The poller says when its descriptors are ready.
+
+pub mod driver;
+pub mod flush;
+pub mod frame;
+pub mod gate;
+pub mod hooks;
+pub mod natives;
+pub mod open;
+pub mod options;
+pub mod poll;
+pub mod port;
+pub mod port_task;
+pub mod queue;
+pub mod ram_file;
+mod stream;
+pub mod trace_file;
+pub mod tracing;
+
+use driver::Driver;
+use heddle_runtime::locks::Class;
+use heddle_runtime::{proctab, task};
+use heddle_term::Term;
+use port::{Kind, Port};
+use port_task::PortTask;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+/// By number. The identities themselves are in the process table.
+static TABLE: RwLock<BTreeMap<u64, Arc<Port>>> = RwLock::new(BTreeMap::new());
+
+pub static BYTES_IN: AtomicU64 = AtomicU64::new(0);
+pub static BYTES_OUT: AtomicU64 = AtomicU64::new(0);
+
+/// By the port or its name.
+pub fn find(port: Term) -> Option<Arc<Port>> {
+    let id = if port.is_local_port() {
+        port.payload()
+    } else {
+        let name = heddle_runtime::names::whereis(port.as_atom()?)?;
+        if !name.is_local_port() {
+            return None;
+        }
+        name.payload()
+    };
+    Class::Ports.read(&TABLE).get(&id).cloned()
+}
+
+/// Numbers of all ports.
+pub fn all() -> Vec<u64> {
+    Class::Ports.read(&TABLE).keys().copied().collect()
+}
+
+/// What a new port works on.
+struct Ends {
+    driver: Box<dyn Driver>,
+    /// The program, if it is one.
+    os_pid: Option<u32>,
+}
+
+/// A new port, which runs; None if there are too many.
+fn start(label: String, kind: Kind, o: &options::Options, owner: u64, ends: Ends) -> Option<Arc<Port>> {
+    let id = proctab::reserve_port()?;
+    let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, &ends, owner));
+    Class::Ports.write(&TABLE).insert(port.id, port.clone());
+    crate::ports::tracing::opened(port.term(), Term::local_pid(owner), &port.label);
+    task::start_port(&port_task::TYPE, id, owner, Box::new(PortTask::new(port.clone(), ends.driver)));
+    Some(port)
+}
+
+/// The port ends.
+fn forget(number: u64) {
+    Class::Ports.write(&TABLE).remove(&number);
+}
+
+pub fn exists(port: Term) -> bool {
+    find(port).is_some()
+}
+
+pub fn count() -> usize {
+    proctab::port_count()
+}
+
+pub fn io_bytes() -> (u64, u64) {
+    (BYTES_IN.load(Ordering::Relaxed), BYTES_OUT.load(Ordering::Relaxed))
+}

@@ -1,0 +1,233 @@
+//! The natives on ports.
+
+use super::find;
+use super::hooks::wait_for;
+use super::open::{open, what};
+use super::options::{self, Bad};
+use super::port::Port;
+use super::port_task::PortTask;
+use heddle_natives::args;
+use heddle_runtime::links::Link;
+use heddle_runtime::locks::Class;
+use heddle_runtime::process::{FLAG_AT_PORT, NativeResult, Process};
+use heddle_runtime::task::{self, Context, Next};
+use heddle_runtime::trace::{events, flags};
+use heddle_runtime::{Package, proctab};
+use heddle_term::{Atom, Heap, Term, am, list};
+use std::sync::atomic::Ordering;
+
+heddle_runtime::natives! { TABLE:
+    "erts_internal" => {
+        "open_port"/2 => open_port,
+        "port_command"/3 => port_command,
+        "port_control"/3 => port_control,
+        "port_call"/3 => port_call,
+        "port_close"/1 => port_close,
+        "port_connect"/2 => port_connect,
+        "port_info"/1 => port_info_1,
+        "port_info"/2 => port_info_2,
+    }
+    "erlang" => {
+        "ports"/0 => all_ports,
+        "port_set_data"/2 => port_set_data,
+        "port_get_data"/1 => port_get_data,
+    }
+}
+
+fn atom(name: &str) -> Term {
+    Atom::new(name).into()
+}
+
+/// A port, or an atom that says what is wrong.
+fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(what) = what(a[0]) else { return Ok(am::BADARG.into()) };
+    let executable = matches!(what, super::open::What::Executable(_));
+    let options = match options::parse(a[1], executable) {
+        Ok(options) => options,
+        Err(Bad::Argument) => return Ok(am::BADARG.into()),
+        Err(Bad::Option) => return Ok(atom("badopt")),
+    };
+    match open(what, options, p.pid()) {
+        Ok(Some(port)) => {
+            p.relations.make().links.insert(port.term(), Link { active: true, unlinking: 0 });
+            if events::on(p.shared(), flags::PROCS) {
+                events::of_process(p, flags::PROCS, "link", &[port.term()]);
+            }
+            Ok(port.term())
+        }
+        Ok(None) => Ok(am::SYSTEM_LIMIT.into()),
+        Err(e) => Ok(atom(crate::errno::name(e.raw_os_error().unwrap_or(libc::EINVAL)))),
+    }
+}
+
+fn all_ports(p: &mut Process, _: &[Term]) -> NativeResult {
+    let mut ports = Vec::new();
+    proctab::for_each_port(|port| ports.push(port.pid_term()));
+    Ok(p.heap.list(&ports))
+}
+
+/// Asks the port's task. A port that is gone makes it badarg.
+fn ask(
+    p: &mut Process,
+    a: &[Term],
+    port: &Port,
+    f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> (Package, Next) + Send + 'static,
+) -> NativeResult {
+    task::ask(p, a, port.identity(), am::BADARG.into(), f)
+}
+
+/// `true` if the port took it.
+fn taken((taken, next): (bool, Next)) -> (Package, Next) {
+    (Package::immediate(if taken { Term::bool(true) } else { am::BADARG.into() }), next)
+}
+
+/// A busy port makes its caller wait, unless that has other wishes: then the result is false.
+fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    p.flags &= !FLAG_AT_PORT;
+    let Some(flags) = args::list(a[2]) else { return Ok(am::BADARG.into()) };
+    let (mut force, mut suspends) = (false, true);
+    for flag in flags {
+        match flag.as_atom().map(|f| f.name()) {
+            Some("force") => force = true,
+            Some("nosuspend") => suspends = false,
+            _ => return Ok(atom("badopt")),
+        }
+    }
+    let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
+    if force && !port.takes_force {
+        return Ok(atom("notsup"));
+    }
+    if !force && port.gate.is_shut() {
+        return if suspends { Err(wait_for(p, a, &port)) } else { Ok(Term::bool(false)) };
+    }
+    let Ok(data) = list::iolist_to_vec(a[1]) else { return Ok(am::BADARG.into()) };
+    p.bump(data.len() / 200);
+    let me = p.pid_term();
+    ask(p, a, &port, move |task, context| taken(task.command_from(me, data, context)))
+}
+
+/// Descriptors and programs know no control operations.
+fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    let (Some(port), Some(operation)) = (find(a[0]), a[1].as_small().and_then(|n| u32::try_from(n).ok())) else {
+        return Ok(am::BADARG.into());
+    };
+    let Ok(data) = list::iolist_to_vec(a[2]) else { return Ok(am::BADARG.into()) };
+    let me = p.pid();
+    ask(p, a, &port, move |task, context| {
+        let (reply, next) = task.control(me, operation, &data, context);
+        let answer = reply.map_or(Package::immediate(am::BADARG.into()), |reply| Package::build(|heap| heap.byte_list(&reply)));
+        (answer, next)
+    })
+}
+
+/// No driver of ours knows calls.
+fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
+    Ok(am::BADARG.into())
+}
+
+fn port_close(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
+    let me = p.pid_term();
+    ask(p, a, &port, move |task, context| taken(task.close_by(me, false, context)))
+}
+
+fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    let Some(port) = find(a[0]) else { return Ok(am::BADARG.into()) };
+    let (me, owner) = (p.pid_term(), a[1]);
+    if !owner.is_local_pid() || proctab::find(owner).is_none() {
+        return Ok(am::BADARG.into());
+    }
+    ask(p, a, &port, move |task, context| taken(task.connect_by(me, owner, context)))
+}
+
+fn port_set_data(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(port) = find(a[0]) else { return Err(p.badarg()) };
+    *Class::Port.lock(&port.data) = Package::new(a[1]);
+    Ok(Term::bool(true))
+}
+
+fn port_get_data(p: &mut Process, a: &[Term]) -> NativeResult {
+    let Some(port) = find(a[0]) else { return Err(p.badarg()) };
+    let data = Class::Port.lock(&port.data).clone();
+    Ok(data.unpack(&mut p.heap))
+}
+
+fn port_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    let Some(port) = find(a[0]) else { return Ok(gone(a[0])) };
+    task::ask(p, a, port.identity(), gone(a[0]), |task: &mut PortTask, context| {
+        let items = Package::build(|heap| {
+            let rows: Vec<Term> = ITEMS.iter().filter_map(|item| task.info(heap, item, context)).collect();
+            heap.list(&rows)
+        });
+        (items, Next::Wait)
+    })
+}
+
+/// What `port_info` says of what is no port any more.
+fn gone(port: Term) -> Term {
+    if port.is_local_port() { am::UNDEFINED.into() } else { am::BADARG.into() }
+}
+
+fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    let Some(item) = a[1].as_atom() else { return Ok(atom("badtype")) };
+    let Some(port) = find(a[0]) else { return Ok(gone(a[0])) };
+    task::ask(p, a, port.identity(), gone(a[0]), move |task: &mut PortTask, context| {
+        let info = Package::build(|heap| match task.info(heap, item.name(), context) {
+            Some(info) => info,
+            None if item.name() == "registered_name" => Term::NIL,
+            None => atom("badtype"),
+        });
+        (info, Next::Wait)
+    })
+}
+
+/// In the order of `port_info/1`.
+const ITEMS: &[&str] = &["registered_name", "name", "links", "id", "connected", "input", "output", "os_pid"];
+
+impl PortTask {
+    fn info(&self, heap: &mut Heap, item: &str, context: &mut Context<'_>) -> Option<Term> {
+        let port = &self.port;
+        let value = match item {
+            "registered_name" => context.registered_name()?.into(),
+            "name" => heap.string(&port.label),
+            "id" => Term::small(port.id as i64),
+            "connected" => Term::local_pid(port.owner()),
+            "links" => {
+                let links: Vec<Term> = context.relations().get().map_or(Vec::new(), |all| all.links.keys().copied().collect());
+                heap.list(&links)
+            }
+            "monitors" => Term::NIL,
+            "monitored_by" => {
+                let inner = context.relations().get();
+                let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.monitored_by());
+                heap.list(&watchers)
+            }
+            "input" => heap.unsigned(port.bytes_in.load(Ordering::Relaxed)),
+            "output" => heap.unsigned(port.bytes_out.load(Ordering::Relaxed)),
+            "queue_size" => Term::small(self.outstanding() as i64),
+            "memory" => Term::small((size_of::<Port>() + size_of::<PortTask>() + self.driver_bytes()) as i64),
+            "parallelism" | "locking" => Term::bool(false),
+            "os_pid" => port.os_pid.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64)),
+            _ => return None,
+        };
+        Some(heap.tuple(&[atom(item), value]))
+    }
+}

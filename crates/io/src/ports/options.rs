@@ -1,0 +1,156 @@
+//! Settings of open_port.
+
+use super::gate::Limits;
+use heddle_natives::args;
+use heddle_term::{Atom, Term, am, list};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Packet {
+    Stream,
+    /// Length header of this many bytes.
+    Header(u8),
+    /// Lines of at most this many bytes.
+    Line(usize),
+}
+
+pub struct Options {
+    pub packet: Packet,
+    pub cd: Option<OsString>,
+    pub env: Vec<(OsString, Option<OsString>)>,
+    pub args: Option<Vec<OsString>>,
+    pub arg0: Option<OsString>,
+    pub exit_status: bool,
+    pub stdio: bool,
+    pub stderr_to_stdout: bool,
+    pub input: bool,
+    pub output: bool,
+    pub binary: bool,
+    pub eof: bool,
+    pub parallelism: bool,
+    pub busy_port: Limits,
+    pub busy_msgq: Limits,
+}
+
+pub enum Bad {
+    Argument,
+    Option,
+}
+
+/// An atom, a deep list of characters or a binary as bytes for the system.
+pub fn text(term: Term) -> Option<OsString> {
+    if term.is_atom() || term.is_binary() || is_characters(term) {
+        crate::files::names::to_native(term).map(OsString::from_vec)
+    } else {
+        None
+    }
+}
+
+/// A list of characters and such lists, and of nothing else.
+fn is_characters(list: Term) -> bool {
+    let mut stack = vec![list];
+    while let Some(mut t) = stack.pop() {
+        while t.is_cons() {
+            if t.head().is_cons() || t.head().is_nil() {
+                stack.push(t.head());
+            } else if t.head().as_small().is_none() {
+                return false;
+            }
+            t = t.tail();
+        }
+        if !t.is_nil() {
+            return false;
+        }
+    }
+    true
+}
+
+pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
+    let mut o = Options {
+        packet: Packet::Stream,
+        cd: None,
+        env: Vec::new(),
+        args: None,
+        arg0: None,
+        exit_status: false,
+        stdio: true,
+        stderr_to_stdout: false,
+        input: false,
+        output: false,
+        binary: false,
+        eof: false,
+        parallelism: false,
+        busy_port: Limits::USUAL,
+        busy_msgq: Limits::USUAL,
+    };
+    for item in args::list(settings).ok_or(Bad::Argument)? {
+        if let Some(name) = item.as_atom() {
+            match name.name() {
+                "stream" => o.packet = Packet::Stream,
+                "line" => o.packet = Packet::Line(512),
+                "use_stdio" => o.stdio = true,
+                "nouse_stdio" => o.stdio = false,
+                "stderr_to_stdout" => o.stderr_to_stdout = true,
+                "in" => o.input = true,
+                "out" => o.output = true,
+                "binary" => o.binary = true,
+                "eof" => o.eof = true,
+                "exit_status" => o.exit_status = true,
+                "hide" | "overlapped_io" => {}
+                _ => return Err(Bad::Option),
+            }
+            continue;
+        }
+        let (name, value) = args::option(item).ok_or(Bad::Option)?;
+        match name.name() {
+            "packet" => match value.as_small() {
+                Some(n @ (1 | 2 | 4)) => o.packet = Packet::Header(n as u8),
+                _ => return Err(Bad::Option),
+            },
+            "line" => match args::count(value) {
+                Some(n) if n > 0 => o.packet = Packet::Line(n),
+                _ => return Err(Bad::Option),
+            },
+            "cd" => o.cd = Some(text(value).ok_or(Bad::Option)?),
+            "env" => o.env = env(value).ok_or(Bad::Option)?,
+            "args" if executable => {
+                let items = args::list(value).ok_or(Bad::Option)?;
+                o.args = Some(items.into_iter().map(text).collect::<Option<_>>().ok_or(Bad::Option)?);
+            }
+            "arg0" if executable => o.arg0 = Some(text(value).ok_or(Bad::Option)?),
+            "parallelism" => o.parallelism = args::boolean(value).ok_or(Bad::Option)?,
+            "busy_limits_port" => o.busy_port = limits(value).ok_or(Bad::Option)?,
+            "busy_limits_msgq" => o.busy_msgq = limits(value).ok_or(Bad::Option)?,
+            _ => return Err(Bad::Option),
+        }
+    }
+    if o.stderr_to_stdout && !o.stdio {
+        return Err(Bad::Option);
+    }
+    if !o.input && !o.output {
+        (o.input, o.output) = (true, true);
+    }
+    Ok(o)
+}
+
+/// `{Low, High}` in bytes, or `disabled`.
+fn limits(term: Term) -> Option<Limits> {
+    if term.is_atom_of(Atom::new("disabled")) {
+        return Some(Limits::NEVER);
+    }
+    let &[low, high] = term.as_tuple()? else { return None };
+    let bytes = |term| args::count(term).filter(|&bytes| bytes > 0);
+    Some(Limits::new(bytes(low)?, bytes(high)?))
+}
+
+fn env(term: Term) -> Option<Vec<(OsString, Option<OsString>)>> {
+    let mut out = Vec::new();
+    for item in args::list(term)? {
+        let &[name, value] = item.as_tuple()? else { return None };
+        let name = OsString::from_vec(list::unicode_string(name)?.into_bytes());
+        let value = if value.is_atom_of(am::FALSE) { None } else { Some(OsString::from_vec(list::unicode_string(value)?.into_bytes())) };
+        out.push((name, value));
+    }
+    Some(out)
+}

@@ -1,0 +1,131 @@
+//! The part of a port that all threads may see. The rest belongs to its task (`port_task`).
+
+use super::Ends;
+use super::frame::Piece;
+use super::gate::Gate;
+use super::options::Packet;
+use super::poll::{self, Interest};
+use super::port_task::PortTask;
+use crate::ports::tracing;
+use heddle_runtime::task::{self, Context, Next};
+use heddle_runtime::{Package, send};
+use heddle_term::{Atom, Heap, Term, am};
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Program,
+    Descriptors,
+    Driver,
+}
+
+/// How a port was opened, which does not change, and what its task tells of itself. Only the task writes the figures; a thread that reads
+/// them while the task runs sees a value that they had.
+pub struct Port {
+    pub id: u64,
+    /// What `port_info(P, name)` says: driver, command, or In/Out.
+    pub label: String,
+    pub kind: Kind,
+    pub packet: Packet,
+    pub binary: bool,
+    pub eof: bool,
+    pub exit_status: bool,
+    pub os_pid: Option<u32>,
+    /// `port_command` with `force`: the driver can do with more than it wants.
+    pub takes_force: bool,
+    pub(super) owner: AtomicU64,
+    pub data: Mutex<Package>,
+    pub gate: Gate,
+    pub bytes_in: AtomicU64,
+    pub bytes_out: AtomicU64,
+    pub queued_bytes: AtomicUsize,
+}
+
+pub fn set_nonblocking(fd: RawFd) {
+    // SAFETY: fcntl on an open descriptor.
+    unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
+    }
+}
+
+impl Port {
+    pub(super) fn new(number: u64, label: String, kind: Kind, o: &super::options::Options, ends: &Ends, owner: u64) -> Port {
+        Port {
+            id: number,
+            kind,
+            packet: o.packet,
+            binary: o.binary,
+            eof: o.eof,
+            exit_status: o.exit_status,
+            os_pid: ends.os_pid,
+            takes_force: ends.driver.takes_force(),
+            label,
+            owner: AtomicU64::new(owner),
+            data: Mutex::new(Package::immediate(am::UNDEFINED.into())),
+            gate: Gate::new(o.busy_port, o.busy_msgq),
+            bytes_in: AtomicU64::new(0),
+            bytes_out: AtomicU64::new(0),
+            queued_bytes: AtomicUsize::new(0),
+        }
+    }
+
+    pub fn term(&self) -> Term {
+        Term::local_port(self.id)
+    }
+    /// In the process table.
+    pub fn identity(&self) -> u64 {
+        self.id | heddle_runtime::process::identity::PORT
+    }
+    pub fn owner(&self) -> u64 {
+        // Acquire: pairs with the task's store when a new owner is set.
+        self.owner.load(Ordering::Acquire)
+    }
+
+    /// `{Port, What}` to the owner.
+    pub fn tell_owner(&self, what: impl FnOnce(&mut Heap) -> Term) {
+        self.tell(self.owner(), what);
+    }
+    pub fn tell(&self, to: u64, what: impl FnOnce(&mut Heap) -> Term) {
+        let port = self.term();
+        let message = Package::build(|heap| {
+            let what = what(heap);
+            heap.tuple(&[port, what])
+        });
+        tracing::sent(port, to, message.term());
+        send::message_to_pid(to, message);
+    }
+
+    /// A piece of input for the owner.
+    pub fn deliver(&self, piece: Piece<'_>) {
+        self.bytes_in.fetch_add(piece.len() as u64, Ordering::Relaxed);
+        let bytes = |heap: &mut Heap, b: &[u8]| if self.binary { heap.binary(b) } else { heap.byte_list(b) };
+        self.tell_owner(|heap| {
+            let data = match piece {
+                Piece::Data(b) => bytes(heap, b),
+                Piece::Line(whole, b) => {
+                    let data = bytes(heap, b);
+                    heap.tuple(&[Atom::new(if whole { "eol" } else { "noeol" }).into(), data])
+                }
+            };
+            heap.tuple(&[Atom::new("data").into(), data])
+        });
+    }
+
+    /// A signal to the task: it is to do this, in order with what else it is sent. Nothing happens if it is gone. From any thread.
+    pub fn request(&self, f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> Next + Send + 'static) {
+        send::call_in(self.identity(), move |task| {
+            if let Some(task) = task {
+                task::call(task, f);
+            }
+        });
+    }
+
+    /// The same, once the descriptor is ready.
+    pub fn watch(self: &Arc<Port>, fd: RawFd, interest: Interest) {
+        let port = self.clone();
+        let _ = poll::once(fd, interest, Arc::new(move || port.request(move |task, context| task.ready(interest, context))));
+    }
+}

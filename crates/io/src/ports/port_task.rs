@@ -1,0 +1,213 @@
+//! The task that a port is: its state, and what it does with its driver. Only the task touches it, so there is no lock.
+
+use super::driver::{After, Driver};
+use super::flush::Unsent;
+use super::poll::Interest;
+use super::port::Port;
+use crate::ports::tracing;
+use heddle_runtime::links::Link;
+use heddle_runtime::send::deliver;
+use heddle_runtime::signal::{Body as Signals, Signal};
+use heddle_runtime::task::{Builder, Context, Definition, Event, Next, Owned, Task, Value};
+use heddle_runtime::trace::flags;
+use heddle_runtime::{Package, proctab};
+use heddle_term::{Atom, Term, am};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Not registered: `open_port` starts these.
+pub static TYPE: Definition = Definition::new("port", |_| Err(Owned::atom(am::BADARG)));
+
+pub struct PortTask {
+    pub(super) port: Arc<Port>,
+    driver: Box<dyn Driver>,
+    /// It closed for this reason, as others know; only what is outstanding still goes out.
+    closing: Option<Owned>,
+    /// The VM halts when it has ended.
+    pub(super) unsent: Option<Unsent>,
+    /// It was killed: what is outstanding does not go out.
+    discards: bool,
+    /// The owner asked it to close by a message.
+    tells_owner: bool,
+}
+
+impl PortTask {
+    pub fn new(port: Arc<Port>, driver: Box<dyn Driver>) -> PortTask {
+        PortTask { port, driver, closing: None, unsent: None, discards: false, tells_owner: false }
+    }
+
+    /// Calls the driver, and does what it says about the port.
+    fn drive(&mut self, context: &mut Context<'_>, f: impl FnOnce(&mut dyn Driver, &Arc<Port>, &mut Context<'_>) -> After) -> Next {
+        let after = f(&mut *self.driver, &self.port, context);
+        self.then(after, context)
+    }
+
+    fn then(&mut self, after: After, context: &mut Context<'_>) -> Next {
+        let is_over = matches!(after, After::End(_)) || self.driver.outstanding() == 0;
+        if let Some(reason) = self.closing.take_if(|_| is_over) {
+            return Next::Exit(reason);
+        }
+        match after {
+            After::Continue => Next::Wait,
+            After::Close(reason) => self.close(reason, false, context),
+            After::End(reason) => Next::Exit(reason),
+        }
+    }
+
+    /// Calls `f` with the port's driver, if it is one of type `D`.
+    pub fn with<D: Driver>(&mut self, context: &mut Context<'_>, f: impl FnOnce(&mut D, &Arc<Port>, &mut Context<'_>) -> After) -> Next {
+        self.drive(context, |driver, port, context| {
+            let any: &mut dyn Any = driver;
+            any.downcast_mut::<D>().map_or(After::Continue, |driver| f(driver, port, context))
+        })
+    }
+
+    pub(super) fn driver_bytes(&self) -> usize {
+        size_of_val(&*self.driver)
+    }
+
+    /// Bytes that are queued for the driver.
+    pub(super) fn outstanding(&self) -> usize {
+        self.driver.outstanding()
+    }
+
+    /// The poller reports that a descriptor of the driver is ready.
+    pub(super) fn ready(&mut self, interest: Interest, context: &mut Context<'_>) -> Next {
+        self.drive(context, |driver, port, context| driver.ready(port, interest, context))
+    }
+
+    /// A process commands. False when the port takes no output any more.
+    pub fn command_from(&mut self, from: Term, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
+        let port = self.port.clone();
+        tracing::scheduled(port.term(), "command", || {
+            tracing::received(port.term(), from, |heap| {
+                let data = heap.binary(&data);
+                heap.tuple(&[Atom::new("command").into(), data])
+            });
+            self.command(Some(from.payload()), data, context)
+        })
+    }
+
+    /// Data for the driver, from a process or, for a tracer, from the runtime.
+    pub fn command(&mut self, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
+        if self.closing.is_some() {
+            return (false, Next::Wait);
+        }
+        match self.driver.command(&self.port, from, data, context) {
+            Some(after) => (true, self.then(after, context)),
+            None => (false, Next::Wait),
+        }
+    }
+
+    /// `port_control`; None: the driver knows no such operation.
+    pub fn control(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, Next) {
+        let mut reply = None;
+        let next = self.drive(context, |driver, port, context| {
+            let (answer, after) = driver.control(port, caller, operation, data, context);
+            reply = answer;
+            after
+        });
+        (reply, next)
+    }
+
+    /// By a message; `port_connect` links it as well.
+    pub(super) fn set_owner(&self, owner: Term) {
+        // Release: pairs with `Port::owner`.
+        self.port.owner.store(owner.payload(), Ordering::Release);
+    }
+
+    /// `port_connect` by this process.
+    pub(super) fn connect_by(&mut self, from: Term, owner: Term, context: &mut Context<'_>) -> (bool, Next) {
+        if self.closing.is_some() {
+            return (false, Next::Wait);
+        }
+        let port = self.port.term();
+        tracing::received(port, from, |heap| heap.tuple(&[Atom::new("connect").into(), owner]));
+        self.set_owner(owner);
+        context.relations().make().links.insert(owner, Link { active: true, unlinking: 0 });
+        if let Some(to) = proctab::find(owner) {
+            let _ = deliver(to, Signal::new(Signals::Link { from: port }));
+        }
+        (true, Next::Wait)
+    }
+
+    /// A process closes the port: by `port_close`, or its owner by a message.
+    pub fn close_by(&mut self, from: Term, tells_owner: bool, context: &mut Context<'_>) -> (bool, Next) {
+        if self.closing.is_some() {
+            return (false, Next::Wait);
+        }
+        tracing::received(self.port.term(), from, |_| Atom::new("close").into());
+        (true, self.close(Owned::atom(am::NORMAL), tells_owner, context))
+    }
+
+    /// The port closes, for `reason`. Queued data still goes out, unless it is discarded. Until then the port exists, but no process is
+    /// linked to it any more.
+    pub fn close(&mut self, reason: Owned, tells_owner: bool, context: &mut Context<'_>) -> Next {
+        if self.closing.is_some() {
+            return Next::Wait;
+        }
+        self.tells_owner = tells_owner;
+        if self.driver.outstanding() == 0 || self.discards {
+            return Next::Exit(reason);
+        }
+        self.driver.drain();
+        context.sever(&reason);
+        self.port.gate.close();
+        self.closing = Some(reason);
+        Next::Wait
+    }
+}
+
+impl Task for PortTask {
+    fn setup(&mut self, context: &mut Context<'_>) -> Next {
+        self.drive(context, |driver, port, context| driver.start(port, context))
+    }
+
+    /// A port gets no messages, only requests.
+    fn handle_event(&mut self, _: Event<'_>, _: &mut Context<'_>) -> Next {
+        Next::Wait
+    }
+
+    fn handle_timeout(&mut self, context: &mut Context<'_>) -> Next {
+        self.drive(context, |driver, port, context| driver.timeout(port, context))
+    }
+
+    /// An exit signal: of `exit/2`, or (`linked`) because a process ended. Only the normal end of a process that is not the owner leaves the
+    /// port alone. A linked process that called `exit/2` is still linked, and gets an exit signal when the port ends.
+    fn handle_exit(&mut self, from: Value<'_>, reason: Value<'_>, linked: bool, context: &mut Context<'_>) -> Next {
+        // SAFETY: compared at once.
+        let from_owner = unsafe { from.term() } == Term::local_pid(self.port.owner());
+        if linked && !from_owner && reason.is("normal") {
+            return Next::Wait;
+        }
+        if !reason.is("kill") {
+            return self.close(reason.keep(), false, context);
+        }
+        self.discards = true;
+        self.close(Owned::atom(am::KILLED), false, context)
+    }
+
+    fn handle_info<'b>(&self, build: &'b Builder) -> Value<'b> {
+        build.fields(&[("name", build.binary(self.port.label.as_bytes())), ("queue_size", build.integer(self.outstanding() as i64))])
+    }
+
+    fn terminate(&mut self, reason: Value<'_>, context: &mut Context<'_>) {
+        let (port, owner) = (self.port.term(), self.port.owner());
+        self.driver.close(&self.port, self.discards);
+        super::forget(self.port.id);
+        self.port.gate.close();
+        // SAFETY: used before this returns.
+        tracing::event(port, flags::PORTS, "closed", &[unsafe { reason.term() }]);
+        let closed: Term = Atom::new("closed").into();
+        if self.tells_owner {
+            // Before `tracing::forget`, which makes the port untraced. Tracers see the bare atom, as in stock.
+            tracing::sent(port, owner, closed);
+            // After the exit signals, as in stock.
+            context.last_words(owner, Package::build(|heap| heap.tuple(&[port, closed])));
+        }
+        tracing::forget(port);
+        // Last: this may end the VM.
+        self.unsent = None;
+    }
+}
