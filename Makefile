@@ -52,6 +52,7 @@ test: build
 	$(RUN) python3 tests/same-code.d/test_same_code.py
 	tests/module-graph
 	python3 tests/module-graph.d/test_module_graph.py
+	tests/orderings
 	tests/plain-english
 	python3 tests/plain-english.d/test_plain_english.py
 	$(RUN) tests/install

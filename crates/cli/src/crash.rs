@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Its SeqCst orders no other memory: only one swap returns false.
 static CRASHING: AtomicBool = AtomicBool::new(false);
 
 pub fn install() {

@@ -14,6 +14,7 @@ const AT_ONCE: usize = 2000;
 const OBJECTS_PER_REDUCTION: usize = 2;
 
 /// Portions that the thread has not freed yet.
+/// Release where a portion is freed, Acquire in `is_busy`: all of it is freed.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
 /// True while deleted objects wait to be freed.

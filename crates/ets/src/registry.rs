@@ -13,6 +13,8 @@ const CHUNK: usize = 4096;
 const CHUNKS: usize = heddle_term::atom::MAX_LIMIT / CHUNK;
 
 /// Cells own an `Arc<Table>` (raw), or are null.
+/// A chunk: Release in `cell_made`, Acquire in `cell`: its cells are null or set. A cell: Release in `set_cell`, AcqRel in `clear_cell`,
+/// Acquire in `named`: the table that is seen is complete.
 static NAMES: [AtomicPtr<AtomicPtr<Table>>; CHUNKS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNKS];
 static NAMING: Mutex<()> = Mutex::new(());
 
@@ -31,6 +33,8 @@ static TABLES: [Mutex<Tables>; PARTS] = [const { Mutex::new(None) }; PARTS];
 static HOLDERS: [Mutex<Holders>; PARTS] = [const { Mutex::new(None) }; PARTS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Set once a table has come to a process by a gift or inheritance: from then on flags of processes do not tell all.
+/// SeqCst with the state of processes: `transfer` sets this, and then looks if the new owner is ending. An ending process changes its state,
+/// and then reads this. One of the two sees the other.
 pub static TRANSFERRED: AtomicBool = AtomicBool::new(false);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -53,6 +57,7 @@ fn cell(name: Atom) -> Option<&'static AtomicPtr<Table>> {
 /// The table of that name. Valid while the native runs: schedulers are online all through it, and cells give up their
 /// table by quiescent-state reclamation.
 pub fn named<'a>(name: Atom) -> Option<&'a Table> {
+    // Acquire: pairs with the Release in `set_cell`.
     let table = cell(name)?.load(Ordering::Acquire);
     // SAFETY: the scheduler is online while the native runs, so the table is not freed.
     unsafe { table.as_ref() }
@@ -60,8 +65,10 @@ pub fn named<'a>(name: Atom) -> Option<&'a Table> {
 
 fn cell_made(name: Atom) -> &'static AtomicPtr<Table> {
     let slot = &NAMES[name.index() as usize / CHUNK];
+    // Acquire, and Release below: as in `cell`.
     if slot.load(Ordering::Acquire).is_null() {
         let chunk: Vec<AtomicPtr<Table>> = (0..CHUNK).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
+        // Release: pairs with the Acquire in `cell`; the cells are null.
         slot.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
     }
     cell(name).expect("just made")
@@ -69,6 +76,7 @@ fn cell_made(name: Atom) -> &'static AtomicPtr<Table> {
 
 fn clear_cell(name: Atom) {
     let Some(cell) = cell(name) else { return };
+    // AcqRel: pairs with the Release in `set_cell`; the table is seen.
     let old = cell.swap(std::ptr::null_mut(), Ordering::AcqRel) as usize;
     if old != 0 {
         // SAFETY: the cell owned it; readers may still look until they are quiescent.
@@ -79,9 +87,11 @@ fn clear_cell(name: Atom) {
 /// False if the name is taken.
 fn set_cell(name: Atom, table: &Arc<Table>) -> bool {
     let cell = cell_made(name);
+    // Acquire: pairs with AcqRel in `clear_cell`. All writers hold `NAMING`.
     if !cell.load(Ordering::Acquire).is_null() {
         return false;
     }
+    // Release: pairs with the Acquire in `named`; the table is complete.
     cell.store(Arc::into_raw(Arc::clone(table)).cast_mut(), Ordering::Release);
     true
 }
@@ -122,6 +132,7 @@ pub fn rename(table: &Arc<Table>, name: Atom) -> bool {
 pub fn remove(table: &Table) -> (usize, Removed) {
     if table.named {
         let _naming = lock(&NAMING);
+        // Acquire: as in `named`.
         let is_its_own = cell(table.name()).is_some_and(|c| std::ptr::eq(c.load(Ordering::Acquire), table));
         if is_its_own {
             clear_cell(table.name());

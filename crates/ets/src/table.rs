@@ -89,13 +89,17 @@ pub struct Table {
     pub id: RefId,
     /// To make references from: set right after creation.
     me: std::sync::OnceLock<Weak<Table>>,
+    /// Release in `set_name`, Acquire in `name`.
     name: AtomicU32,
     pub named: bool,
     pub kind: Type,
     /// Position of the key, from 0.
     pub key_index: usize,
+    /// Release where the owner changes (`owner::transfer`), Acquire in `owner`: what the old owner did is seen.
     pub owner: AtomicU64,
+    /// Release in `set_protection`, Acquire in `protection`.
     protection: AtomicU8,
+    /// AcqRel in `kill`, of which one call wins; Acquire in `is_alive`.
     alive: AtomicBool,
     pub heir: Mutex<Option<Heir>>,
     pub fixations: Mutex<Fixations>,

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicUsize, Orderin
 use std::sync::{Arc, Mutex, OnceLock};
 
 pub struct TreeStore {
+    /// AcqRel in `replace_directory`, Acquire in `directory`: what is in it is complete.
     directory: AtomicPtr<Directory>,
     /// The thread that replaces the directory holds this.
     resizing: Mutex<()>,

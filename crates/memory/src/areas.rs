@@ -63,6 +63,7 @@ const FREED_BY_OTHERS: usize = 4;
 fn freed_by_others(area: &mi_heap_area_t) -> usize {
     let blocks = area.blocks.addr()..area.blocks.addr() + area.committed;
     // SAFETY: mimalloc's description of the page (as of the version in Cargo.lock), which stays mapped.
+    // Acquire: pairs with the Release with which mimalloc puts a freed block on this list.
     let mut next = unsafe { (*area.reserved1.cast::<AtomicUsize>().add(FREED_BY_OTHERS)).load(Ordering::Acquire) & !1 };
     let mut count = 0;
     while blocks.contains(&next) && next.is_multiple_of(8) && count < area.used {

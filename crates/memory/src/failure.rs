@@ -4,6 +4,7 @@ use crate::Kind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The function that `on_failure` was told, as an address, or 0.
+/// Release in `on_failure`, Acquire in `out_of_memory`.
 static END: AtomicUsize = AtomicUsize::new(0);
 
 /// `end` ends the machine. It runs on the thread that wanted the block, which may hold any lock.
@@ -17,6 +18,7 @@ pub fn on_failure(end: fn(Kind, usize) -> !) {
 pub fn out_of_memory(kind: Kind, bytes: usize) -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     let end = END.load(Ordering::Acquire);
+    // The SeqCst of the swap orders no other memory: only the first thread goes on.
     if end != 0 && !ENDING.swap(true, Ordering::SeqCst) {
         // SAFETY: only `on_failure` writes it, and it writes a function of that type.
         let end = unsafe { std::mem::transmute::<usize, fn(Kind, usize) -> !>(end) };

@@ -35,6 +35,8 @@ fn new_heap(kind: Kind) -> *mut mi_heap_t {
     }
 }
 
+/// AcqRel and Acquire of the exchange in `heap`: the thread that loses sees the heap that the other one made.
+/// The exchange in `heap` is AcqRel, its failure and the first read Acquire: a heap that is seen is made.
 static HEAPS: [AtomicPtr<mi_heap_t>; KINDS.len()] = [const { AtomicPtr::new(null_mut()) }; KINDS.len()];
 
 /// The heap of a kind; made at first use, and there for good.
@@ -47,6 +49,7 @@ pub fn heap(kind: Kind) -> *mut mi_heap_t {
     }
     let new = new_heap(kind);
     assert!(!new.is_null(), "no memory for the heap of a kind of memory");
+    // AcqRel and Acquire: as `HEAPS` says.
     match slot.compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => new,
         Err(other) => {

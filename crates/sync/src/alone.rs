@@ -42,6 +42,7 @@ pub struct Alone {
     /// `NOBODY`, `REVOKED`, `TURNS`, or the thread that is alone.
     who: AtomicUsize,
     /// It changes a word just now. Written by the thread that is alone, or was.
+    /// Release in `leave`, Acquire in `revoke`: what was changed is seen.
     inside: AtomicBool,
 }
 
@@ -121,6 +122,7 @@ impl Alone {
         while self.inside.load(Ordering::Acquire) {
             pause();
         }
+        // AcqRel: pairs with the Acquire in `enter`.
         let _ = self.who.compare_exchange(REVOKED, NOBODY, Ordering::AcqRel, Ordering::Acquire);
     }
 }

@@ -26,16 +26,19 @@ mod imp {
 
     #[inline(always)]
     pub fn light() {
+        // SeqCst: pairs with `heavy`, which makes the system run a fence on all cores where it can; then no instruction is needed here.
         if is_asymmetric() { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
     }
 
     #[inline(always)]
     pub fn none() {
+        // SeqCst for the compiler alone: the other side calls `heavy`, or is this thread.
         compiler_fence(Ordering::SeqCst);
     }
 
     pub fn heavy() {
         if !is_asymmetric() || !membarrier(PRIVATE_EXPEDITED) {
+            // SeqCst: pairs with that of `light`.
             fence(Ordering::SeqCst);
         }
     }
@@ -50,9 +53,11 @@ mod imp {
         light();
     }
     pub fn light() {
+        // SeqCst, as in `heavy`: loom knows no barrier that one side leaves out.
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
     }
     pub fn heavy() {
+        // SeqCst: pairs with that of `light`.
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
     }
 }

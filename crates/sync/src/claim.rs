@@ -59,6 +59,7 @@ impl Claim {
     /// Generation and kind of what is in it now.
     #[inline]
     pub fn seen(&self) -> Option<(u64, u64)> {
+        // Acquire: pairs with the Release of `open`; what was put in the place is seen.
         let seen = self.0.load(Ordering::Acquire);
         (seen & PHASE != CLOSED).then_some((seen >> GENERATION_SHIFT, kind_of(seen)))
     }
@@ -114,6 +115,7 @@ impl Claim {
     /// No other thread takes or holds this thing at the same time.
     #[inline]
     pub unsafe fn take_alone(&self, generation: u64, kind: u64) -> bool {
+        // Acquire: pairs with the Release of `open`; what was put in the place is seen.
         let is_there = self.0.load(Ordering::Acquire) == word(generation, kind, OPEN);
         if is_there {
             // Relaxed: the next user gets the place from the caller.

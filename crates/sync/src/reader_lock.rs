@@ -32,6 +32,7 @@ impl Bias {
 
     /// By a holder of the lock for reading.
     pub fn give(&self) {
+        // Release: pairs with the Acquire in `is_on`.
         self.0.store(true, Ordering::Release);
     }
 
@@ -63,6 +64,7 @@ impl Bias {
         barrier::heavy();
         for line in lines() {
             let mut looks = 0;
+            // Acquire: pairs with the Release in `leave`; the reads of that thread come before.
             while line.load(Ordering::Acquire) == self.name() {
                 looks += 1;
                 pause(looks);

@@ -38,10 +38,13 @@ pub struct Retired(#[allow(dead_code)] Box<Buffer>);
 #[repr(align(64))]
 pub struct Ring {
     /// Index of the oldest entry: moved by each taker.
+    /// AcqRel in takers, Acquire in readers: their reads of a slot come before the owner writes it again.
     head: AtomicU64,
     /// Index after the youngest one: written by the owner.
+    /// Release in `push`, Acquire in takers: a thread that sees the tail sees the entry, and the buffer that it is in.
     tail: AtomicU64,
     /// Null until the first entry comes.
+    /// Release in `grow`, Acquire in takers: the entries of a buffer that is seen are copied.
     buffer: AtomicPtr<Buffer>,
 }
 

@@ -10,6 +10,7 @@ struct Node<T> {
 }
 
 pub struct Stack<T> {
+    /// Release in `push`, Acquire in `take` and `is_empty`: the nodes that are seen are whole.
     top: AtomicPtr<Node<T>>,
 }
 

@@ -36,6 +36,7 @@ macro_rules! word {
                 }
                 let seen = self.load(Ordering::Relaxed);
                 if seen == old {
+                    // Release: pairs with an Acquire of a thread that reads the word, as the Release of the exchange that it stands for.
                     self.store(new, Ordering::Release);
                 }
                 alone::leave();
@@ -49,11 +50,13 @@ macro_rules! word {
                 loop {
                     let new = f(old);
                     if is_alone {
+                        // Release: as the exchange below.
                         new.inspect(|new| self.store(*new, Ordering::Release));
                         alone::leave();
                         return (old, new.unwrap_or(old));
                     }
                     let Some(new) = new else { return (old, old) };
+                    // AcqRel: pairs with the exchange of another thread that changes the word.
                     match self.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed) {
                         Ok(_) => return (old, new),
                         Err(seen) => old = seen,
@@ -75,6 +78,7 @@ macro_rules! number {
                     return self.fetch_add(more, order);
                 }
                 let seen = self.load(Ordering::Relaxed);
+                // Release: pairs with an Acquire of a thread that reads the sum.
                 self.store(seen.wrapping_add(more), Ordering::Release);
                 alone::leave();
                 seen

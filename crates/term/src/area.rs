@@ -364,9 +364,11 @@ impl Region {
 /// # Safety
 /// As for `Region::release`.
 unsafe fn give_up(region: *mut Region, times: usize, dead: &mut Vec<*mut Region>) {
-    // SAFETY: by contract. Release: what the caller read comes before the end; pairs with the fence of the last holder.
+    // SAFETY: the caller holds the region `times` times.
     unsafe {
+        // Release: what the caller read comes before the end; pairs with the Acquire fence of the last holder.
         if (*region).holders.fetch_sub(times, Ordering::Release) == times {
+            // Acquire: pairs with the Release of the other holders.
             fence(Ordering::Acquire);
             dead.push(region);
         }

@@ -33,11 +33,15 @@ struct Entry {
 
 struct Index {
     /// Atom number + 1, or 0.
+    /// Release in `place`, Acquire in `lookup`: a thread that sees the number sees the entry.
     slots: Box<[AtomicU32]>,
 }
 
+/// Release in `place` where a chunk is made, Acquire in `entry`. An atom is known only after its entry was written.
 static ENTRIES: [AtomicPtr<Entry>; CHUNKS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNKS];
+/// Release in `grow`, Acquire in all readers: the slots of an index that is seen are filled.
 static INDEX: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
+/// Release in `place`. Readers load Relaxed: they only compare or count.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static WRITER: Mutex<()> = Mutex::new(());
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -106,6 +110,7 @@ fn place(name: &str, hash: u64) -> Atom {
     let cell = &ENTRIES[number / CHUNK];
     if cell.load(Ordering::Relaxed).is_null() {
         let chunk: Vec<Entry> = (0..CHUNK).map(|_| Entry { name: "", hash: 0 }).collect();
+        // Release: pairs with the Acquire in `entry`.
         cell.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
     }
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());

@@ -19,12 +19,15 @@ impl std::fmt::Debug for Mfa {
 /// One per M:F/A that anything ever named. Calls load `entry` and jump: replacing code is one store.
 #[repr(C)]
 pub struct Export {
-    /// First code cell of the function, or of this export's stub that calls `error_handler`. Never null once published.
+    /// First code cell of the function, or of this export's stub that calls `error_handler`. Never null once published. Release where code
+    /// becomes current, is deleted, or gets a breakpoint (`code_natives`, `exports`, `breakpoints::redirect`); Acquire in calls: a thread that
+    /// reads the address sees the cells there.
     pub entry: AtomicPtr<u64>,
     pub mfa: Mfa,
-    /// Address of the native that implements it (0 if none); set at start-up.
+    /// Address of the native that implements it (0 if none); set at start-up. Release in `natives::register`, Acquire in all readers.
     pub native: AtomicUsize,
-    /// First code cell of the current version of the module's function, or null if not loaded (the stub is in `entry`).
+    /// First code cell of the current version of the module's function, or null if not loaded (the stub is in `entry`). Release in
+    /// `code_natives::make_current` and `exports::unload`, Acquire in `exports::is_loaded`.
     pub loaded: AtomicPtr<u64>,
     /// The stub's own cells: handler, address of this export.
     pub stub: [AtomicUsize; 2],
@@ -33,7 +36,8 @@ pub struct Export {
 /// One per fun expression and module version.
 #[repr(C)]
 pub struct FunEntry {
-    /// First code cell of the fun's function, or of a stub when its module is not loaded.
+    /// First code cell of the fun's function, or of a stub when its module is not loaded. Release where the module's code becomes current
+    /// or goes (`code_natives`, `funs`), Acquire in calls: a thread that reads the address sees the cells there.
     pub entry: AtomicPtr<u64>,
     pub module: Atom,
     /// Arity as called, without free variables.

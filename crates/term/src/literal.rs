@@ -26,6 +26,7 @@ static BASE: AtomicUsize = AtomicUsize::new(NOWHERE);
 static MAPPED_BYTES: AtomicUsize = AtomicUsize::new(0);
 static SPACE: Mutex<Space> = Mutex::new(Space { next: 0, used_bytes: 0, free: BTreeMap::new(), by_size: BTreeSet::new() });
 /// What is about to be freed, or null.
+/// AcqRel in `announce`, Acquire in readers: the list that is seen is complete.
 static LEAVING: AtomicPtr<Leaving> = AtomicPtr::new(null_mut());
 
 /// Where the reserved addresses begin.
@@ -250,6 +251,7 @@ pub fn announce(leaving: Option<Box<Leaving>>) -> Option<Box<Leaving>> {
 fn reserve() -> usize {
     let (start, mapped_bytes) = area::reserve();
     MAPPED_BYTES.store(mapped_bytes, Ordering::Relaxed);
+    // Release: `MAPPED_BYTES` is set before. Readers load Relaxed, as they know the range by a literal that they got.
     BASE.store(start, Ordering::Release);
     start
 }

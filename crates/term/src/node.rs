@@ -4,6 +4,7 @@ use crate::atom::Atom;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Atom number in the low half, creation above.
+/// Release in `set_current`, Acquire in readers: name and creation are in one word, and the atom is known.
 static CURRENT: AtomicU64 = AtomicU64::new(crate::am::NONODE_NOHOST.index() as u64);
 
 /// Name and creation of this node.

@@ -73,9 +73,11 @@ impl RefBin {
     /// # Safety
     /// The caller gives up one reference of its own.
     pub unsafe fn release(block: *mut RefBin) {
-        // SAFETY: by contract. Release pairs with the Acquire fence below in the thread that frees.
+        // SAFETY: the caller has a reference, and gives it up.
         unsafe {
+            // Release: pairs with the Acquire fence below in the thread that frees.
             if (*block).refcount.fetch_sub(1, Ordering::Release) == 1 {
+                // Acquire: pairs with the Release of the others.
                 fence(Ordering::Acquire);
                 let capacity = (*block).capacity;
                 let bytes = RefBin::bytes(capacity.size());

@@ -29,6 +29,7 @@ heddle_runtime::natives! { TABLE:
 
 struct Atomics {
     signed: bool,
+    /// All operations are SeqCst: OTP documents the functions of `atomics` as ordered like that, among all processes.
     words: Box<[AtomicU64]>,
 }
 

@@ -34,6 +34,7 @@ const FIRST_SIZE: usize = 256;
 const SLOTS_PER_REDUCTION: usize = 16;
 
 struct Table {
+    /// Release in `insert`, AcqRel in `put` and `erase`, Acquire in `find` and `words`: the tuple that is seen is whole.
     slots: Box<[AtomicU64]>,
 }
 
@@ -57,6 +58,7 @@ impl Writer {
     }
 }
 
+/// AcqRel in `resize`, Acquire in `table`: the slots of a table that is seen are filled.
 static TABLE_PTR: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 static WRITER: Mutex<Writer> = Mutex::new(Writer { count: 0, used: 0, words: 0, areas: BTreeMap::new() });
 
@@ -110,6 +112,7 @@ impl Table {
     }
 
     fn words(&self) -> impl Iterator<Item = u64> {
+        // Acquire: see `slots`.
         self.slots.iter().map(|slot| slot.load(Ordering::Acquire))
     }
 }
@@ -149,6 +152,7 @@ fn put(p: &mut Process, a: &[Term]) -> NativeResult {
     writer.words += area.words();
     writer.areas.insert(literal.raw(), area);
     if let Some((slot, _)) = found {
+        // AcqRel: pairs with the Acquire in `find`.
         let old = slot.swap(literal.raw(), Ordering::AcqRel);
         writer.give_up(old);
         return Ok(am::OK.into());
@@ -184,6 +188,7 @@ fn get_0(p: &mut Process, _: &[Term]) -> NativeResult {
 fn erase(_: &mut Process, a: &[Term]) -> NativeResult {
     let mut writer = Class::PersistentTerms.lock(&WRITER);
     let Some((slot, _)) = table().and_then(|t| t.find(a[0])) else { return Ok(Term::bool(false)) };
+    // AcqRel: pairs with the Acquire in `find`.
     let old = slot.swap(ERASED, Ordering::AcqRel);
     writer.count -= 1;
     writer.give_up(old);
@@ -198,6 +203,7 @@ fn erase_all(_: &mut Process, _: &[Term]) -> NativeResult {
     let mut writer = Class::PersistentTerms.lock(&WRITER);
     for slot in table().into_iter().flat_map(|t| t.slots.iter()) {
         if slot.load(Ordering::Relaxed) != FREE {
+            // Release: pairs with the Acquire in `find`.
             slot.store(ERASED, Ordering::Release);
         }
     }

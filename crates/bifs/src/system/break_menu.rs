@@ -22,6 +22,7 @@ const STOP_MS: u64 = 500;
 
 static THREAD: OnceLock<Thread> = OnceLock::new();
 /// The menu is there, or comes. Set by the thread that reads signals, which wakes this one then.
+/// AcqRel in `interrupt`, Release where the menu ends: the next menu sees what the one before did.
 static IS_UP: AtomicBool = AtomicBool::new(false);
 
 /// Starts the thread: when it is needed there may be no memory for one.

@@ -19,6 +19,7 @@ struct Blocks {
 
 static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { by: Vec::new(), online: 0 });
 /// A process blocks: what each ending process asks.
+/// Release under the lock of `BLOCKS`, Acquire in ending processes: a process sees its own block.
 static ANY: AtomicBool = AtomicBool::new(false);
 
 pub fn init() {

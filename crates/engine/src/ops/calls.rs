@@ -334,6 +334,7 @@ fn entry_of(module: Atom, function: Atom, arity: usize) -> *const u64 {
         Some(export) => &export.entry,
         None => &heddle_runtime::exports::get(mfa).entry,
     };
+    // Acquire: pairs with the Release where code becomes current, see `Export::entry`.
     cell.load(Ordering::Acquire)
 }
 

@@ -111,6 +111,7 @@ unsafe fn breakpoint(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u
         save!(c, h, s);
         let Some(breakpoint) = breakpoints::at(ip) else {
             // The breakpoint was removed since the operation was read: by now the cell holds its own operation again.
+            // Acquire: pairs with the Release of `breakpoints::install`.
             return (*(ip as *const AtomicU64)).load(Ordering::Acquire);
         };
         call(ip, c, breakpoint, false);

@@ -27,6 +27,7 @@ heddle_runtime::natives! { TABLE:
 struct Buffer {
     /// Chunks, and how much of the first was read.
     inner: Mutex<Inner>,
+    /// Acquire in `try_lock`, Release in `unlock`.
     locked: AtomicBool,
 }
 

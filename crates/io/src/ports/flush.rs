@@ -20,6 +20,7 @@ pub const FOREVER: u64 = FOREVER_MS as u64;
 const TIMED_OUT: i32 = 255;
 
 /// The exit code of a VM that halts; negative before it halts.
+/// SeqCst with UNSENT, see there.
 static STATUS: AtomicI32 = AtomicI32::new(-1);
 /// How many `Unsent` there are. SeqCst, with STATUS: the thread that drops the last one sees that the VM halts, or drops it before the
 /// halt looks.

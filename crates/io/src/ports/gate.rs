@@ -28,9 +28,12 @@ impl Limits {
 pub struct Gate {
     queue: Limits,
     signals: Limits,
+    /// SeqCst with `waiting`, see `is_shut`.
     queue_is_full: AtomicBool,
     /// Bytes in signals that the port has not seen.
+    /// SeqCst with `signals_are_many`: `sent` sets the flag and then reads this again, `arrived` changes this and then reads the flag.
     on_the_way: AtomicUsize,
+    /// SeqCst with `waiting`, see `is_shut`, and with `on_the_way`.
     signals_are_many: AtomicBool,
     /// Identities of the processes to wake when the gate opens.
     waiting: Mutex<Vec<u64>>,

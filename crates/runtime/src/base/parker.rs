@@ -8,8 +8,10 @@ use std::time::Duration;
 pub struct Parker {
     thread: OnceLock<std::thread::Thread>,
     /// Set to wake; cleared by the sleeper.
+    /// SeqCst with `is_elsewhere`: `unpark` sets this and then reads that, `park_in` sets that and then takes this.
     token: AtomicBool,
     /// The thread is in `park_in`, or about to be.
+    /// SeqCst with `token`, see there.
     is_elsewhere: AtomicBool,
 }
 

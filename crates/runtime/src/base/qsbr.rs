@@ -23,14 +23,17 @@ const OFFLINE: u64 = u64::MAX;
 
 #[repr(align(128))]
 struct Seen {
-    /// The global epoch that the thread last saw, or OFFLINE.
+    /// The global epoch that the thread last saw, or OFFLINE. Release where the thread is quiescent or goes offline, Acquire in `advance`: its
+    /// reads of shared structures come before what is freed then.
     epoch: AtomicU64,
-    /// The epoch of the oldest garbage that the thread keeps, or NONE. Written by the thread alone; `is_freed` reads it.
+    /// The epoch of the oldest garbage that the thread keeps, or NONE. Written by the thread alone with Release; `is_freed` reads
+    /// it with Acquire: what the thread freed is freed.
     oldest: AtomicU64,
 }
 
 const NONE: u64 = u64::MAX;
 
+/// AcqRel in `advance`, Acquire where a thread takes the epoch as seen: what was unlinked before that epoch is seen as unlinked.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 static SLOT: [Seen; thread_slot::MAX] = [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MAX];
 
@@ -38,6 +41,7 @@ static SLOT: [Seen; thread_slot::MAX] = [const { Seen { epoch: AtomicU64::new(OF
 #[inline(always)]
 fn full_fence() {
     if !sequential::is_on() {
+        // SeqCst: the fence of `online` pairs with that of `advance`.
         fence(Ordering::SeqCst);
     }
 }
@@ -77,7 +81,7 @@ pub(crate) fn set_inside(inside: Inside) {
 /// Garbage of threads that ended or left it to others. Every thread that collects also frees some of it.
 static ORPHANS: Mutex<Vec<Garbage>> = Mutex::new(Vec::new());
 static ANY_ORPHANS: AtomicBool = AtomicBool::new(false);
-/// The number of threads that are freeing orphans, outside the lock.
+/// The number of threads that are freeing orphans, outside the lock. Release in `collect_orphans`, Acquire in `is_freed`.
 static FREEING_ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
 struct Local {

@@ -18,6 +18,7 @@ pub fn run_at_exit() {
 }
 
 /// The VM halts as soon as the ports are done.
+/// The SeqCst of the swap orders no other memory: one call of `begin` returns true. Readers load Relaxed.
 static HALTS: AtomicBool = AtomicBool::new(false);
 
 /// From now on processes do not run any more; only ports do. False if the VM was halting already.

@@ -9,9 +9,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 struct Index {
+    /// Release in `place`, Acquire in readers: the export that is seen is complete.
     slots: Box<[AtomicPtr<Export>]>,
 }
 
+/// Release in `grow`, Acquire in readers: the slots of an index that is seen are filled.
 static INDEX: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static WRITER: Mutex<()> = Mutex::new(());
@@ -121,6 +123,7 @@ pub fn for_each(mut f: impl FnMut(&'static Export)) {
     }
     // SAFETY: published indices and exports are never freed.
     for slot in unsafe { &(&*index).slots } {
+        // Acquire: pairs with the Release in `place`.
         let export = slot.load(Ordering::Acquire);
         if !export.is_null() {
             // SAFETY: as above.

@@ -93,7 +93,7 @@ pub struct Module {
 static MODULES: Mutex<Option<HashMap<Atom, Module, FixedState>>> = Mutex::new(None);
 /// Start address of each code block to its instance.
 static RANGES: RwLock<BTreeMap<usize, Arc<Instance>>> = RwLock::new(BTreeMap::new());
-/// Counts the changes of `RANGES`. It is incremented before a change can be seen.
+/// Counts the changes of `RANGES`. It is incremented before a change can be seen: Release under the lock of `RANGES`, Acquire in `version`.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `f` on the module's entry (made if need be), under the table's lock.

@@ -75,6 +75,7 @@ pub fn wake_at_progress(pid: u64) {
     if !WAITS.swap(true, Ordering::Relaxed) {
         qsbr::retire(move || {
             // Before the process looks, which may have to wait again.
+            // Release. The collector swaps it Relaxed: the signal that wakes it orders the two.
             WAITS.store(false, Ordering::Release);
             send::wake(pid);
         });

@@ -77,6 +77,7 @@ fn leave(p: &mut Process) {
     crate::sched::cancel_receive_timer(p);
 
     // Names go first, so that no process finds the dead one by name.
+    // AcqRel: see `ProcShared::name`.
     let name = shared.name.swap(0, Ordering::AcqRel);
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(me));

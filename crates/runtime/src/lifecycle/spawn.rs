@@ -115,6 +115,7 @@ fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> Pr
 /// The export's code entry, for natives that start code.
 pub fn entry_of(export: &Export) -> *const u64 {
     let entry: &AtomicPtr<u64> = &export.entry;
+    // Acquire: see `Export::entry`.
     entry.load(Ordering::Acquire)
 }
 

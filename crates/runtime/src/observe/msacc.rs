@@ -40,6 +40,8 @@ pub const STATES: [(&str, State); 7] = [
 struct Account {
     kind: &'static str,
     id: usize,
+    /// Odd while the thread changes the account. Release at the end of `change`, with a Release fence after the first store; `read` has
+    /// an Acquire load and an Acquire fence: if it finds the same even version twice, it saw no change.
     version: AtomicU64,
     state: AtomicU8,
     /// When the thread entered the state, or the accounting began.
@@ -53,7 +55,8 @@ static ACCOUNTS: Mutex<Vec<&'static Account>> = Mutex::new(Vec::new());
 static ON: AtomicBool = AtomicBool::new(false);
 /// What was counted in all earlier periods, one row a thread. Held while the accounting is switched.
 static ENDED: Mutex<Vec<Spent>> = Mutex::new(Vec::new());
-/// Incremented when the accounting begins, so that no thread adds time before that.
+/// Incremented when the accounting begins, so that no thread adds time before that. AcqRel in `begin`, Acquire in `change` and `counted`:
+/// `BEGAN` is seen.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 static BEGAN: AtomicU64 = AtomicU64::new(0);
 
@@ -110,7 +113,7 @@ fn change(state: State) -> State {
     let now = now();
     let version = account.version.load(Ordering::Relaxed);
     account.version.store(version + 1, Ordering::Relaxed);
-    // The odd version is seen before anything that follows.
+    // Release fence, see `version`: the odd version is seen before anything that follows.
     fence(Ordering::Release);
     let epoch = EPOCH.load(Ordering::Acquire);
     if account.epoch.swap(epoch, Ordering::Relaxed) != epoch {
@@ -137,7 +140,7 @@ impl Account {
                 since = self.since.load(Ordering::Relaxed);
             }
             let state = self.state.load(Ordering::Relaxed) as usize;
-            // What was read above is read before the version is read again.
+            // Acquire fence, see `version`: what was read above is read before the version is read again.
             fence(Ordering::Acquire);
             if version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version {
                 spent[state] += now.saturating_sub(since);
@@ -174,6 +177,7 @@ pub(crate) fn switch(on: bool, tell: impl FnOnce()) -> bool {
     } else if before && !on {
         add(&mut ended, counted());
     }
+    // SeqCst orders no other memory that readers need: they load it Relaxed.
     ON.store(on, Ordering::SeqCst);
     tell();
     before

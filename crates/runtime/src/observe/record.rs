@@ -43,7 +43,7 @@ struct Slot {
 
 struct Ring {
     slots: Box<[Slot]>,
-    /// The number of entries that were ever written.
+    /// The number of entries that were ever written. Release in `write`, Acquire in `read`.
     written: AtomicU64,
 }
 
@@ -80,6 +80,7 @@ impl Ring {
                 (slot.ns.load(Ordering::Relaxed), slot.event.load(Ordering::Relaxed))
             })
             .collect();
+        // Acquire: pairs with the fence in `write`.
         fence(Ordering::Acquire);
         // What the writer has overwritten since, and the entry it may be writing now.
         let lost = (self.written.load(Ordering::Relaxed) + 1).saturating_sub(LENGTH).saturating_sub(first);
@@ -135,11 +136,13 @@ fn write(event: Event) {
 pub fn start() {
     RINGS.get_or_init(|| figures::all().iter().map(|_| Ring::new()).collect());
     BEGAN.store(monotonic_ns(), Ordering::Relaxed);
+    // SeqCst orders no memory that writers need: they load it Relaxed, and find the rings in a OnceLock.
     ON.store(true, Ordering::SeqCst);
 }
 
 /// Ends the record. It can still be read.
 pub fn stop() {
+    // SeqCst: as in `start`.
     ON.store(false, Ordering::SeqCst);
 }
 

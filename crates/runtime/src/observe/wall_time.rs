@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock};
 
 #[derive(Default)]
 struct Account {
+    /// SeqCst with `ON`, see `changes`.
     busy: AtomicBool,
     times: Mutex<Times>,
 }
@@ -22,6 +23,7 @@ struct Times {
 
 /// Normal schedulers, then dirty ones for CPU and for I/O.
 static ACCOUNTS: OnceLock<Vec<Account>> = OnceLock::new();
+/// SeqCst with `busy`, see `changes`.
 static ON: AtomicBool = AtomicBool::new(false);
 
 fn now() -> u64 {

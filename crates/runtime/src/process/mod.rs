@@ -40,7 +40,8 @@ pub const STACK_SLACK_WORDS: usize = 8;
 #[repr(C, align(64))]
 pub struct ProcShared {
     pub state: ProcState,
-    /// Atom index + 1 of the registered name, or 0.
+    /// Atom index + 1 of the registered name, or 0. AcqRel where a name is claimed or given up, Release where it is set or cleared, Acquire in
+    /// readers: the atom that is seen is there.
     pub name: AtomicU32,
     /// Counts, modulo 256, how often the process drained its inbox and found no long queue (`handle`). Written by the owner; other
     /// threads use it as a hint.
@@ -49,7 +50,8 @@ pub struct ProcShared {
     pub pid: u64,
     /// The run queue that the process was last on, and is put on by a waker that has none.
     pub last_scheduler: AtomicU16,
-    /// Written by the owner alone, read by all threads: `placed`, ONCE and HANDLED.
+    /// Written by the owner alone, read by all threads: `placed`, ONCE and HANDLED. Release in `place` and
+    /// `end_handling`, Acquire in readers.
     owner: AtomicU16,
     /// All flags that any tracer set for it (`trace::flags`): 0 for most processes.
     pub trace: AtomicU32,

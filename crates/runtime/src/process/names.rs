@@ -10,6 +10,8 @@ const CHUNK: usize = 4096;
 const CHUNKS: usize = heddle_term::atom::MAX_LIMIT / CHUNK;
 
 /// Cells hold the raw pid or port term, or 0.
+/// A chunk: Release in `register`, Acquire in `cell`: its cells are 0 or set. A cell: Release in `register` and `unregister`, Acquire in
+/// `whereis`: the process that is named is in the table.
 static CELLS: [AtomicPtr<AtomicU64>; CHUNKS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNKS];
 static REGISTERED: Mutex<BTreeSet<Atom>> = Mutex::new(BTreeSet::new());
 
@@ -25,6 +27,7 @@ fn cell(name: Atom) -> Option<&'static AtomicU64> {
 /// Pid or port registered under `name`.
 #[inline]
 pub fn whereis(name: Atom) -> Option<Term> {
+    // Acquire: pairs with the Release in `register`.
     match cell(name)?.load(Ordering::Acquire) {
         0 => None,
         raw => Some(Term::from_raw(raw)),
@@ -37,12 +40,14 @@ pub fn register(name: Atom, id: Term) -> bool {
     let slot = &CELLS[name.index() as usize / CHUNK];
     if slot.load(Ordering::Relaxed).is_null() {
         let chunk: Vec<AtomicU64> = (0..CHUNK).map(|_| AtomicU64::new(0)).collect();
+        // Release: pairs with the Acquire in `cell`.
         slot.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
     }
     let cell = cell(name).expect("just made");
     if cell.load(Ordering::Relaxed) != 0 {
         return false;
     }
+    // Release: pairs with the Acquire in `whereis`.
     cell.store(id.raw(), Ordering::Release);
     registered.insert(name);
     true
@@ -56,6 +61,7 @@ pub fn unregister(name: Atom, id: Option<Term>) -> Option<Term> {
     if current == 0 || id.is_some_and(|id| id.raw() != current) {
         return None;
     }
+    // Release: pairs with the Acquire in `whereis`.
     cell.store(0, Ordering::Release);
     registered.remove(&name);
     Some(Term::from_raw(current))

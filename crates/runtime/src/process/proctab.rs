@@ -18,6 +18,8 @@ pub const PORT_LIMIT: usize = 1 << 16;
 
 /// Read by all threads and never written; what changes is in `Numbers`, on other cache lines.
 struct Table {
+    /// AcqRel in `reserve`, Release where a process is entered or leaves (`give_back`), Acquire in readers: the process that is seen is
+    /// complete.
     slots: Box<[AtomicPtr<ProcShared>]>,
     limit: usize,
 }
@@ -70,6 +72,7 @@ impl Table {
             let number = numbers.next.add(1, Ordering::Relaxed) & LARGEST;
             let slot = self.slot(number);
             if slot.load(Ordering::Relaxed).is_null()
+                // AcqRel: pairs with the Release in `give_back`.
                 && slot.exchange(std::ptr::null_mut(), taken, Ordering::AcqRel, Ordering::Relaxed).is_ok()
             {
                 return Some(number);
@@ -79,6 +82,7 @@ impl Table {
 
     #[inline(always)]
     fn lookup(&self, id: u64, then: impl FnOnce(*mut ProcShared)) -> Option<ProcRef> {
+        // Acquire: pairs with the Release where the process is entered.
         let ptr = self.slot(id).load(Ordering::Acquire);
         then(ptr);
         if ptr.addr() <= 1 {
@@ -101,6 +105,7 @@ impl Table {
         let all = numbers.jumped.load(Ordering::Relaxed);
         let used = if all { self.limit } else { (numbers.next.load(Ordering::Relaxed) as usize).min(self.limit) };
         for slot in &self.slots[..used] {
+            // Acquire: as in `lookup`.
             let ptr = slot.load(Ordering::Acquire);
             if ptr.addr() > 1 {
                 // SAFETY: as in `lookup`.
@@ -157,12 +162,14 @@ pub fn give_back(id: u64) {
     if id & PORT != 0 {
         return give_back_port(id);
     }
+    // Release: what used the process comes before; pairs with AcqRel in `reserve`.
     processes().slot(id).store(std::ptr::null_mut(), Ordering::Release);
     PROCESS_NUMBERS.count.sub(1, Ordering::Relaxed);
 }
 
 #[cold]
 fn give_back_port(id: u64) {
+    // Release: as in `give_back`.
     ports().slot(id).store(std::ptr::null_mut(), Ordering::Release);
     PORT_NUMBERS.count.sub(1, Ordering::Relaxed);
 }

@@ -27,6 +27,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
         return unsafe { me.queue.pop() };
     }
     figures::of(index).searches.add(1);
+    // SeqCst orders no other memory: readers load Relaxed, for a guess.
     vm.spinning.fetch_add(1, Ordering::SeqCst);
     let mut found = None;
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
@@ -101,9 +102,11 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
             break;
         }
     }
+    // SeqCst: as above, where it is incremented.
     vm.spinning.fetch_sub(1, Ordering::SeqCst);
     if found.is_some() {
-        // There may be more where that came from.
+        // There may be more where that came from. SeqCst: the decrement comes before these looks at the queues. The other side, a
+        // thread that puts a process on a queue and then looks at `spinning`, has the light barrier of `wake_one`.
         fence(Ordering::SeqCst);
         let most = vm.schedulers.iter().map(|s| s.queue.len_for_others()).max().unwrap_or(0);
         if most >= 2 {

@@ -30,11 +30,11 @@ pub trait Descriptors: Sync {
 }
 
 static SET: OnceLock<&'static dyn Descriptors> = OnceLock::new();
-/// 1 + the index of the scheduler that waits in the set, or 0.
+/// 1 + the index of the scheduler that waits in the set, or 0. SeqCst with HAS_BACKUP, see `backup`.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 /// Waits and looks that have ended, of all threads. Relaxed, all uses: `backup` only asks if the number has changed.
 static LOOKS: AtomicU64 = AtomicU64::new(0);
-/// The poll thread calls `backup` until that clears this.
+/// The poll thread calls `backup` until that clears this. SeqCst with WAITING, see `backup`.
 static HAS_BACKUP: AtomicBool = AtomicBool::new(false);
 
 /// Reductions of one scheduler after which it looks, as in ERTS.

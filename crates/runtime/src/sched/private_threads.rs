@@ -44,9 +44,10 @@ struct Thread {
     current: AtomicU64,
 }
 
+/// Release in `start`, AcqRel in `forget`, Acquire in `thread`: the thread that is seen is complete.
 static THREADS: [AtomicPtr<Thread>; MAX_THREADS] = [const { AtomicPtr::new(null_mut()) }; MAX_THREADS];
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Places given out so far.
+/// Places given out so far. Release in `start`, Acquire in `threads`.
 static USED: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static REDUCTIONS: AtomicU64 = AtomicU64::new(0);
@@ -170,7 +171,7 @@ fn wake(thread: &Thread) {
 pub(crate) fn bring(index: usize, p: ProcRef) {
     let Some(thread) = thread(index) else { return sched::enqueue_at(0, p) };
     thread.entries.push(p);
-    // Either the thread's last look finds the entry, or we find that it has looked.
+    // SeqCst: pairs with the fence at the end of `run`. Either the thread's last look finds the entry, or this one finds that it has looked.
     fence(Ordering::SeqCst);
     if thread.is_gone.load(Ordering::SeqCst) {
         pass_on(thread);
@@ -230,6 +231,7 @@ fn run(index: usize) {
     }
     drop(engine);
     me.is_gone.store(true, Ordering::SeqCst);
+    // SeqCst: pairs with the fence in `bring`.
     fence(Ordering::SeqCst);
     pass_on(me);
     COUNT.fetch_sub(1, Ordering::Relaxed);

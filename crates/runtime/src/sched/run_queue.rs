@@ -145,12 +145,13 @@ pub struct RunQueue {
     /// The index of its scheduler.
     index: usize,
     rings: [Ring; LEVELS],
-    /// The levels whose ring may hold something, as bits. Written by the owner.
+    /// The levels whose ring may hold something, as bits. Written by the owner with Release, and read by others with Acquire: the entries
+    /// of a level that is seen are in its ring.
     occupied: AtomicU32,
     own: UnsafeCell<Own>,
     /// The process that comes first without having been in a queue.
     pub partner: WorkerCache,
-    /// How many entries `own` holds. Written by the owner.
+    /// How many entries `own` holds. Written by the owner with Release, and read by others with Acquire, as `in_flight` needs it.
     own_len: AtomicUsize,
     /// Processes taken so far. A thief leaves a single process alone unless this number shows that the owner is stuck.
     pub taken: AtomicU64,

@@ -19,7 +19,7 @@ static REQUESTS: AtomicU8 = AtomicU8::new(0);
 const STOP: u8 = 1;
 /// The shared heap will be collected (`shared::safepoint`).
 pub(crate) const COLLECTION: u8 = 2;
-/// Schedulers that have stopped.
+/// Schedulers that have stopped. SeqCst in `stand_offline`, and in `wait_for_others`, which sees what they did before they stopped.
 static STILL: AtomicUsize = AtomicUsize::new(0);
 
 #[inline(always)]

@@ -128,6 +128,7 @@ impl WorkerCache {
 
     /// The number of partners, for statistics: 0 or 1.
     pub fn count(&self) -> usize {
+        // Acquire: pairs with the Release of the owner that takes the partner.
         !self.waiting.load(Ordering::Acquire).is_null() as usize
     }
 }

@@ -51,6 +51,7 @@ impl Chunk {
 }
 
 struct Entry {
+    /// AcqRel in `chunk`, Release in `free`, Acquire in readers: the nodes of a chunk that is seen are there.
     chunk: AtomicPtr<Chunk>,
     /// The generation that the next chunk here begins with. Touched by the owner alone.
     generation: AtomicU64,
@@ -60,6 +61,7 @@ type Page = [Entry; PAGE_CHUNKS];
 
 /// Finds chunks by index.
 pub struct Directory {
+    /// AcqRel in `entry`, Acquire in readers: the entries of a page that is seen are null or set.
     pages: [AtomicPtr<Page>; PAGES],
     /// All indices have these bits.
     mark: u32,
@@ -86,6 +88,7 @@ impl Directory {
     pub fn for_each(&self, mut f: impl FnMut(&Node)) {
         for page in &self.pages {
             // SAFETY: as in `find`.
+            // Acquire: pairs with AcqRel in `entry`.
             let Some(page) = (unsafe { page.load(Ordering::Acquire).as_ref() }) else { continue };
             for entry in page {
                 // SAFETY: as in `find`.
@@ -98,6 +101,7 @@ impl Directory {
 
     fn entry(&self, number: u32) -> &Entry {
         let slot = &self.pages[number as usize / PAGE_CHUNKS];
+        // Acquire: pairs with AcqRel below, of another thread.
         let mut page = slot.load(Ordering::Acquire);
         if page.is_null() {
             let generation = refs::start_salt() | 1;

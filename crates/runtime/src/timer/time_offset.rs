@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// With a single warp: the offset was finalized.
+/// With a single warp: the offset was finalized. AcqRel in `finalize`, of which one call does it; Acquire in `state`.
 static IS_FINAL: AtomicBool = AtomicBool::new(false);
 /// Processes that monitor the offset, and some that did.
 static WATCHERS: Mutex<Watchers> = Mutex::new(Watchers { pids: None, prune_at: MIN_PRUNE_AT });

@@ -85,7 +85,8 @@ pub struct Breakpoint {
     /// True if calls go to the error handler's `breakpoint/3`, which is where the debugger waits (`erts_debug:breakpoint/2`). Release in
     /// `debug`, Acquire where the engine reads it.
     pub debugged: AtomicBool,
-    /// A list that is replaced as a whole and never changed: calls read it without a lock.
+    /// A list that is replaced as a whole and never changed: calls read it without a lock. AcqRel in `update`, Acquire in `settings`: the
+    /// list that is seen is complete.
     settings: AtomicPtr<Vec<Setting>>,
 }
 
@@ -94,6 +95,7 @@ impl Breakpoint {
         Breakpoint {
             mfa: target.mfa,
             entry: target.entry,
+            // Acquire: pairs with the Release in `install`.
             original: cell(target.entry).load(Ordering::Acquire),
             is_native: target.is_native,
             debugged: AtomicBool::new(false),
@@ -148,7 +150,8 @@ impl Drop for Breakpoint {
     }
 }
 
-/// True if some native has a breakpoint: then calls in place check if it is the native that they call.
+/// True if some native has a breakpoint: then calls in place check if it is the native that they call. Release here; the calls read it
+/// Relaxed, and `entries::find` orders what they need.
 pub static NATIVES_TRACED: AtomicBool = AtomicBool::new(false);
 /// Number of natives with a breakpoint.
 static NATIVES: AtomicUsize = AtomicUsize::new(0);
@@ -373,6 +376,7 @@ fn redirect(breakpoint: &Breakpoint, global: bool, operation: u64) {
             TRAMPOLINES.lock().unwrap().insert(export as *const Export as usize, cells);
             cells
         });
+        // Release: pairs with the Acquire of the trampoline's operation; the function's cells are seen.
         trampoline[5].store(breakpoint.entry as u64, Ordering::Release);
         export.entry.store(trampoline[4].as_ptr(), Ordering::Release);
     } else if !global && is_ours {

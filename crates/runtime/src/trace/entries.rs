@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 #[derive(Default)]
 struct Slot {
-    /// The entry; 0 = free, `GONE` = removed.
+    /// The entry; 0 = free, `GONE` = removed. Release in `put` and `remove`, Acquire in `find`: its breakpoint is seen.
     entry: AtomicUsize,
     breakpoint: AtomicPtr<Breakpoint>,
 }
@@ -53,6 +53,7 @@ impl Index {
     }
 }
 
+/// AcqRel in `insert`, Acquire in `find`: the slots of an index that is seen are filled.
 static INDEX: AtomicPtr<Index> = AtomicPtr::new(null_mut());
 /// Number of slots in use, removed ones included. Only writers read it.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -61,6 +62,7 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub fn find<'a>(entry: usize) -> Option<&'a Breakpoint> {
     // SAFETY: the index and what it refers to are only freed after the slices of all readers.
+    // Acquire: pairs with AcqRel in `insert`.
     unsafe { INDEX.load(Ordering::Acquire).as_ref()?.find(entry)?.breakpoint.load(Ordering::Relaxed).as_ref() }
 }
 

@@ -36,6 +36,7 @@ pub struct Session {
     pub name: Atom,
     /// The process or port that gets the messages; None: each request names one, as in the legacy session.
     pub tracer: Option<Term>,
+    /// AcqRel in `destroy`, of which one call wins; Acquire in `is_alive`.
     alive: AtomicBool,
     pub settings: Mutex<Settings>,
 }
@@ -51,6 +52,7 @@ static LEGACY: LazyLock<Arc<Session>> = LazyLock::new(|| {
     Arc::new(Session { id: u64::MAX, name: Atom::new("legacy"), tracer: None, alive: AtomicBool::new(true), settings: Mutex::default() })
 });
 /// True if some session has flags for new processes, or requests for code to be loaded, so that spawn and load need not look otherwise.
+/// Release in `trace::process::note_new`, Acquire in readers that look at the sessions then, whose lock orders the rest.
 pub static ANY_NEW: AtomicBool = AtomicBool::new(false);
 
 /// Removes the breakpoints of a session; set when the first breakpoint is made.

@@ -80,6 +80,7 @@ pub fn append(heap: &mut Heap, source: Term, bits: u64) -> Option<Target> {
     let owner = target.term.slot(2);
     // SAFETY: the block is ours and large enough.
     unsafe {
+        // Release: pairs with the AcqRel exchange of the next writer, which sees the bytes below.
         RefBin::used_bits(owner.word(2) as *const RefBin).store(size, Ordering::Release);
         if view.size_bits & 7 != 0 {
             *target.base.add((view.size_bits / 8) as usize) = 0;
@@ -119,5 +120,6 @@ pub fn give_back(target: &Target, bits: u64) {
     let end = target.term.word(0) + target.term.word(1);
     // SAFETY: the owner keeps the block alive.
     let used = unsafe { RefBin::used_bits(owner.word(2) as *const RefBin) };
+    // AcqRel: pairs with the exchange of another writer, for which the room is free from here on.
     let _ = used.compare_exchange(end, end - bits, Ordering::AcqRel, Ordering::Relaxed);
 }

@@ -204,6 +204,7 @@ struct Work {
     /// Pieces that have room, for the threads that join.
     open: Mutex<Vec<Piece>>,
     max_threads: usize,
+    /// Release in `help`, Acquire in `collect`, which sees the work of the helpers.
     helpers: AtomicUsize,
     results: Mutex<Vec<Copier>>,
 }

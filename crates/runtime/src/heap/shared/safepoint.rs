@@ -55,7 +55,7 @@ pub(super) fn lines() -> impl Iterator<Item = &'static Line> {
     LINES[..thread_slot::used()].iter()
 }
 
-/// A bit for any requested collection, and another one for a major collection.
+/// A bit for any requested collection, and another one for a major collection. SeqCst with `inside`, see the module's text.
 static WANTED: AtomicU8 = AtomicU8::new(0);
 pub(super) const MINOR: u8 = 1;
 pub(super) const MAJOR: u8 = 3;

@@ -153,6 +153,7 @@ impl Share {
     }
 
     fn change_duties(&self, change: impl Fn(u32) -> u32) {
+        // Release: pairs with the Acquire in `pulls`; the partner and the limits are seen.
         let _ = self.duties.fetch_update(Ordering::Release, Ordering::Relaxed, |duties| Some(change(duties)));
     }
 

@@ -41,6 +41,7 @@ impl Work {
 
     /// The time worked so far, for any thread. A stretch that just ended may be missing until the next call.
     pub fn ns(&self, now_ns: u64) -> u64 {
+        // Acquire: pairs with the Release in `set_busy`.
         let worked = self.worked_ns.load(Ordering::Acquire);
         match self.since_ns.load(Ordering::Relaxed) {
             0 => worked,
