@@ -4,7 +4,7 @@ use super::access::{self, Right, cause};
 use super::owner;
 use super::reap;
 use super::registry;
-use super::table::{Heir, Options, Protection, Table, Type};
+use super::table::{Heir, Protection, Table, TableOptions, TableType};
 use heddle_natives::args;
 use heddle_runtime::Package;
 use heddle_runtime::process::{FLAG_ETS, NativeResult, Process};
@@ -21,9 +21,9 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-fn parse(options: Term) -> Option<Options> {
-    let mut out = Options {
-        kind: Type::Set,
+fn parse(options: Term) -> Option<TableOptions> {
+    let mut out = TableOptions {
+        kind: TableType::Set,
         protection: Protection::Protected,
         named: false,
         key_index: 0,
@@ -38,13 +38,13 @@ fn parse(options: Term) -> Option<Options> {
     for option in args::list(options)? {
         if let Some(name) = option.as_atom() {
             match name.name() {
-                "set" => out.kind = Type::Set,
+                "set" => out.kind = TableType::Set,
                 "ordered_set" => {
-                    out.kind = Type::OrderedSet;
+                    out.kind = TableType::OrderedSet;
                     out.decentralized = true;
                 }
-                "bag" => out.kind = Type::Bag,
-                "duplicate_bag" => out.kind = Type::DuplicateBag,
+                "bag" => out.kind = TableType::Bag,
+                "duplicate_bag" => out.kind = TableType::DuplicateBag,
                 "public" => out.protection = Protection::Public,
                 "protected" => out.protection = Protection::Protected,
                 "private" => out.protection = Protection::Private,
@@ -68,7 +68,7 @@ fn parse(options: Term) -> Option<Options> {
         }
     }
     out.decentralized = decentralized.unwrap_or(out.decentralized);
-    if out.kind == Type::OrderedSet && out.locks.is_some() {
+    if out.kind == TableType::OrderedSet && out.locks.is_some() {
         return None;
     }
     // No other process writes to a private table.
@@ -82,7 +82,7 @@ fn parse(options: Term) -> Option<Options> {
 /// Most locks that a table may be given by `{debug_hash_fixed_number_of_locks, N}`.
 const MAX_LOCKS: usize = 32768;
 
-fn concurrency(out: &mut Options, value: Term) -> Option<()> {
+fn concurrency(out: &mut TableOptions, value: Term) -> Option<()> {
     out.locks = None;
     if let Some((name, count)) = args::option(value) {
         // The power of two at or below it.
@@ -93,7 +93,7 @@ fn concurrency(out: &mut Options, value: Term) -> Option<()> {
     let name = value.as_atom()?;
     match name.name() {
         "auto" => out.decentralized = true,
-        "true" => out.decentralized &= out.kind == Type::OrderedSet,
+        "true" => out.decentralized &= out.kind == TableType::OrderedSet,
         "false" => {}
         _ => return None,
     }

@@ -4,7 +4,7 @@ use super::access::{self, Right, cause};
 use super::object::{Change, Verdict};
 use super::plan::{Plan, keeps_keys, plan};
 use super::scan::{Paused, Position, piece, piece_write};
-use super::table::{Store, Table, Type};
+use super::table::{Store, Table, TableType};
 use super::tree_store::Range;
 use heddle_natives::args;
 use heddle_natives::spec::eval::Env;
@@ -197,7 +197,7 @@ fn select_delete(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn select_replace(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Write)?;
-    if table.kind == Type::Bag {
+    if table.kind == TableType::Bag {
         return Err(cause(p, "table_type"));
     }
     let query = query(p, a[1], Form::Spec)?;
@@ -208,7 +208,7 @@ fn select_replace(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut count = query.found(Term::small(0)).small_value();
     let mut env = Env::default();
     let range = match plan(program, table) {
-        Plan::Keys(keys) if table.kind != Type::DuplicateBag => {
+        Plan::Keys(keys) if table.kind != TableType::DuplicateBag => {
             for key in keys {
                 table.update(key, |object| match object.and_then(|o| replacement(p, table, program, &mut env, o.tuple())) {
                     Some(new) => {

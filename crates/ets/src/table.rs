@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Type {
+pub enum TableType {
     Set,
     OrderedSet,
     Bag,
     DuplicateBag,
 }
 
-impl Type {
+impl TableType {
     pub fn name(self) -> &'static str {
         match self {
-            Type::Set => "set",
-            Type::OrderedSet => "ordered_set",
-            Type::Bag => "bag",
-            Type::DuplicateBag => "duplicate_bag",
+            TableType::Set => "set",
+            TableType::OrderedSet => "ordered_set",
+            TableType::Bag => "bag",
+            TableType::DuplicateBag => "duplicate_bag",
         }
     }
     pub fn is_bag(self) -> bool {
-        matches!(self, Type::Bag | Type::DuplicateBag)
+        matches!(self, TableType::Bag | TableType::DuplicateBag)
     }
 }
 
@@ -70,8 +70,8 @@ pub struct Fixations {
     pub by: Vec<(u64, usize)>,
 }
 
-pub struct Options {
-    pub kind: Type,
+pub struct TableOptions {
+    pub kind: TableType,
     pub protection: Protection,
     pub named: bool,
     pub key_index: usize,
@@ -92,7 +92,7 @@ pub struct Table {
     /// Release in `set_name`, Acquire in `name`.
     name: AtomicU32,
     pub named: bool,
-    pub kind: Type,
+    pub kind: TableType,
     /// Position of the key, from 0.
     pub key_index: usize,
     /// Release where the owner changes (`owner::transfer`), Acquire in `owner`: what the old owner did is seen.
@@ -139,13 +139,13 @@ impl Removed {
 }
 
 impl Table {
-    pub fn create(name: Atom, owner: u64, options: &Options) -> Arc<Table> {
+    pub fn create(name: Atom, owner: u64, options: &TableOptions) -> Arc<Table> {
         let store = match options.kind {
-            Type::OrderedSet => Store::Tree(Box::new(TreeStore::new(options.write_concurrency != heddle_term::am::FALSE))),
+            TableType::OrderedSet => Store::Tree(Box::new(TreeStore::new(options.write_concurrency != heddle_term::am::FALSE))),
             kind => {
                 let copies = match kind {
-                    Type::Bag => Copies::Distinct,
-                    Type::DuplicateBag => Copies::Any,
+                    TableType::Bag => Copies::Distinct,
+                    TableType::DuplicateBag => Copies::Any,
                     _ => Copies::One,
                 };
                 let concurrent = options.read_concurrency || options.write_concurrency != heddle_term::am::FALSE;

@@ -22,7 +22,7 @@ pub const TABLES: &[&[Native]] = &[
 ];
 
 /// The drivers that `open_port` can start.
-const DRIVERS: &[ports::driver::Entry] = &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, inet::ENTRY, inet::resolver::ENTRY];
+const DRIVERS: &[ports::driver::DriverEntry] = &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, inet::ENTRY, inet::resolver::ENTRY];
 
 /// Makes the natives of this crate callable, and the runtime's messages to ports arrive.
 pub fn register() {

@@ -1,7 +1,7 @@
 //! `erlang:decode_packet/3`: cutting the next packet off a binary.
 
 use super::bytes::{self, slice};
-use heddle_io::packet::{Framing, Kind, Next, http, is_old_hello};
+use heddle_io::packet::{Framing, NextPacket, PacketKind, http, is_old_hello};
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, am, list};
@@ -11,27 +11,27 @@ heddle_runtime::natives! { TABLE:
 }
 
 /// The kind that a program names, and true if strings in its packets become binaries.
-pub fn kind(term: Term) -> Option<(Kind, bool)> {
+pub fn kind(term: Term) -> Option<(PacketKind, bool)> {
     if let Some(n) = term.as_small() {
         return Some(match n {
-            0 => (Kind::Raw, false),
-            1 | 2 | 4 => (Kind::Sized(n as usize), false),
+            0 => (PacketKind::Raw, false),
+            1 | 2 | 4 => (PacketKind::Sized(n as usize), false),
             _ => return None,
         });
     }
     Some(match term.as_atom()?.name() {
-        "raw" => (Kind::Raw, false),
-        "asn1" => (Kind::Asn1, false),
-        "sunrm" => (Kind::SunRm, false),
-        "cdr" => (Kind::Cdr, false),
-        "fcgi" => (Kind::FastCgi, false),
-        "tpkt" => (Kind::Tpkt, false),
-        "line" => (Kind::Line, false),
-        "ssl_tls" => (Kind::Tls, false),
-        "http" => (Kind::Http, false),
-        "http_bin" => (Kind::Http, true),
-        "httph" => (Kind::HttpHeader, false),
-        "httph_bin" => (Kind::HttpHeader, true),
+        "raw" => (PacketKind::Raw, false),
+        "asn1" => (PacketKind::Asn1, false),
+        "sunrm" => (PacketKind::SunRm, false),
+        "cdr" => (PacketKind::Cdr, false),
+        "fcgi" => (PacketKind::FastCgi, false),
+        "tpkt" => (PacketKind::Tpkt, false),
+        "line" => (PacketKind::Line, false),
+        "ssl_tls" => (PacketKind::Tls, false),
+        "http" => (PacketKind::Http, false),
+        "http_bin" => (PacketKind::Http, true),
+        "httph" => (PacketKind::HttpHeader, false),
+        "httph_bin" => (PacketKind::HttpHeader, true),
         _ => return None,
     })
 }
@@ -43,7 +43,7 @@ fn options(framing: &mut Framing, term: Term) -> Option<()> {
         match name.name() {
             "packet_size" => framing.max_bytes = value,
             "line_length" => framing.line_bytes = value,
-            "line_delimiter" if framing.kind == Kind::Line => framing.delimiter = u8::try_from(value).ok()?,
+            "line_delimiter" if framing.kind == PacketKind::Line => framing.delimiter = u8::try_from(value).ok()?,
             "line_delimiter" if value <= 255 => {}
             _ => return None,
         }
@@ -61,18 +61,20 @@ fn decode_packet(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     p.bump(1);
     match framing.next(data) {
-        Next::Invalid => {
+        NextPacket::Invalid => {
             let invalid = Atom::new("invalid").into();
             Ok(p.heap.tuple(&[am::ERROR.into(), invalid]))
         }
-        Next::More(size) => {
+        NextPacket::More(size) => {
             let size = size.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64));
             Ok(p.heap.tuple(&[Atom::new("more").into(), size]))
         }
-        Next::Packet { header, total, trailer } => {
+        NextPacket::Packet { header, total, trailer } => {
             let packet = match kind {
-                Kind::Http | Kind::HttpHeader => http::parse(&mut p.heap, &data[..total], kind == Kind::HttpHeader, binary_strings),
-                Kind::Tls => tls_term(p, &data[..total]),
+                PacketKind::Http | PacketKind::HttpHeader => {
+                    http::parse(&mut p.heap, &data[..total], kind == PacketKind::HttpHeader, binary_strings)
+                }
+                PacketKind::Tls => tls_term(p, &data[..total]),
                 _ => slice(&mut p.heap, a[1], header as u64 * 8, (total - header - trailer) as u64 * 8),
             };
             let rest = slice(&mut p.heap, a[1], total as u64 * 8, (data.len() - total) as u64 * 8);

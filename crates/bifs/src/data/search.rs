@@ -156,15 +156,15 @@ fn pattern(term: Term, text_bytes: usize) -> Option<Used> {
 }
 
 #[derive(Default)]
-struct Options {
+struct SearchOptions {
     scope: Option<(usize, usize)>,
     global: bool,
     trim: bool,
     trim_all: bool,
 }
 
-fn options(term: Option<&Term>, size: usize, is_split: bool) -> Option<Options> {
-    let mut options = Options::default();
+fn options(term: Option<&Term>, size: usize, is_split: bool) -> Option<SearchOptions> {
+    let mut options = SearchOptions::default();
     for option in list::to_vec(term.copied().unwrap_or(Term::NIL))? {
         match option.as_atom().map(Atom::name) {
             Some("global") if is_split => options.global = true,
@@ -189,7 +189,7 @@ struct Search {
     text: BitsView,
     start: usize,
     end: usize,
-    options: Options,
+    options: SearchOptions,
 }
 
 fn arguments(p: &mut Process, a: &[Term], is_split: bool) -> Result<Search, Thrown> {

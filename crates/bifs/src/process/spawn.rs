@@ -28,7 +28,7 @@ heddle_runtime::natives! { TABLE:
 
 /// What `spawn_opt` was asked for.
 #[derive(Default)]
-pub struct Request {
+pub struct SpawnRequest {
     pub options: SpawnOptions,
     pub link: bool,
     /// Options of the monitor, if one is wanted.
@@ -60,11 +60,11 @@ pub fn mfa_of(m: Term, f: Term, a: Term) -> Option<(Mfa, Term)> {
 }
 
 fn spawn_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    start(p, a, &Request::default())
+    start(p, a, &SpawnRequest::default())
 }
 
 fn spawn_link_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    start(p, a, &Request { link: true, ..Request::default() })
+    start(p, a, &SpawnRequest { link: true, ..SpawnRequest::default() })
 }
 
 fn spawn_opt_4(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -75,12 +75,12 @@ fn spawn_opt_4(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn spawn_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
-    let request = Request::default();
+    let request = SpawnRequest::default();
     start(p, a, &request)
 }
 
 /// Creates, relates, starts. The answer is the pid, or {Pid, Reference} with a monitor.
-fn start(p: &mut Process, a: &[Term], request: &Request) -> NativeResult {
+fn start(p: &mut Process, a: &[Term], request: &SpawnRequest) -> NativeResult {
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
     let Some(created) = create(p, mfa, arguments, request, a.get(3).copied(), None) else { return Err(p.system_limit()) };
     p.bump(20);
@@ -97,7 +97,7 @@ pub fn create(
     p: &mut Process,
     mfa: Mfa,
     arguments: Term,
-    request: &Request,
+    request: &SpawnRequest,
     asked: Option<Term>,
     reference: Option<RefId>,
 ) -> Option<Created> {
@@ -108,7 +108,7 @@ pub fn create(
 pub fn start_made(
     p: &mut Process,
     (mfa, arguments): (Mfa, Term),
-    request: &Request,
+    request: &SpawnRequest,
     asked: Option<Term>,
     reference: Option<RefId>,
     make: impl FnOnce(&mut Process) -> Option<ProcRef>,
@@ -164,7 +164,7 @@ pub fn start_made(
 fn request_message(
     p: &mut Process,
     (mfa, arguments): (Mfa, Term),
-    request: &Request,
+    request: &SpawnRequest,
     asked: Option<Term>,
     id: Option<RefId>,
     monitor: Option<Term>,
@@ -178,8 +178,8 @@ fn request_message(
 }
 
 /// None when the list is no list or holds something unknown.
-pub fn parse_options(list: Term, is_request: bool) -> Option<Request> {
-    let mut request = Request::default();
+pub fn parse_options(list: Term, is_request: bool) -> Option<SpawnRequest> {
+    let mut request = SpawnRequest::default();
     let items = args::list(list)?;
     for &item in &items {
         match item.as_atom() {

@@ -9,7 +9,7 @@
 
 use super::flags;
 use super::info;
-use super::spawn::{self, Request};
+use super::spawn::{self, SpawnRequest};
 use crate::system::causes::{self, wrong};
 use heddle_natives::args;
 use heddle_runtime::level::Level;
@@ -44,7 +44,7 @@ fn start_link_3(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// What is asked for besides what a process may be asked for.
 struct Wishes {
-    request: Request,
+    request: SpawnRequest,
     level: Level,
     name: Option<Atom>,
 }

@@ -2,7 +2,7 @@
 //! are not in it; stacks are, as far as they are return addresses and immediate terms.
 
 use crate::process::dump;
-use heddle_io::ports::port::Kind as PortKind;
+use heddle_io::ports::port::PortKind;
 use heddle_runtime::process::{ProcRef, Process};
 use heddle_runtime::{code, proctab, sched, stop_world, task};
 use heddle_term::{Atom, Term, text};

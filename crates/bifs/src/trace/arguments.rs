@@ -49,22 +49,22 @@ pub fn tracer(term: Term) -> Option<Term> {
 
 /// The flags of a list.
 #[derive(Default)]
-pub struct Flags {
+pub struct TraceFlags {
     pub bits: u32,
     pub tracer: Option<Term>,
     pub cpu_timestamp: bool,
 }
 
 /// `with_tracer`: a tracer may be named.
-pub fn flags(p: &mut Process, list: Term, with_tracer: bool) -> Result<Flags, Thrown> {
+pub fn flags(p: &mut Process, list: Term, with_tracer: bool) -> Result<TraceFlags, Thrown> {
     match flag_list(p, list, with_tracer) {
         Some(flags) => Ok(flags),
         None => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
 
-pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<Flags> {
-    let mut flags = Flags::default();
+pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<TraceFlags> {
+    let mut flags = TraceFlags::default();
     for item in args::list(list)? {
         if let Some(name) = item.as_atom() {
             match flags::named(name.name()) {

@@ -56,7 +56,7 @@ fn what(p: &mut Process, term: Term) -> Result<What, Thrown> {
 }
 
 #[derive(Default)]
-struct Flags {
+struct PatternFlags {
     global: bool,
     local: bool,
     meta: Option<Term>,
@@ -65,16 +65,16 @@ struct Flags {
     memory: bool,
 }
 
-impl Flags {
+impl PatternFlags {
     fn counts(&self) -> bool {
         self.count || self.time || self.memory
     }
 }
 
-fn flags(p: &mut Process, session: &Session, list: Term) -> Result<Flags, Thrown> {
+fn flags(p: &mut Process, session: &Session, list: Term) -> Result<PatternFlags, Thrown> {
     let bad = |p: &mut Process| Err(p.badarg_cause(Atom::new("badopt")));
     let Some(items) = args::list(list) else { return bad(p) };
-    let mut flags = Flags::default();
+    let mut flags = PatternFlags::default();
     for item in items {
         match item.as_atom().map(|a| a.name()) {
             Some("global") => flags.global = true,
@@ -113,7 +113,7 @@ fn counting_off() -> Request {
     Request { count: off, time: off, memory: off, ..Request::default() }
 }
 
-fn counting(flags: &Flags, change: Counting) -> Request {
+fn counting(flags: &PatternFlags, change: Counting) -> Request {
     Request {
         count: flags.count.then_some(change),
         time: flags.time.then_some(change),

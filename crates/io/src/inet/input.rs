@@ -4,7 +4,7 @@ use super::options::Active;
 use super::tcp::{Phase, Tcp};
 use super::{Caller, Reason, name_of};
 use crate::packet::http;
-use crate::packet::{Framing, Kind, Next};
+use crate::packet::{Framing, NextPacket, PacketKind};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
 use heddle_runtime::send::build_message;
@@ -83,7 +83,7 @@ impl Tcp {
             return Err(self.ended_for_receive.take().inspect(|_| self.ended_for_send = false).unwrap_or("enotconn"));
         }
         let length = length as usize;
-        if self.options.active != Active::No || self.framing().kind != Kind::Raw && length != 0 {
+        if self.options.active != Active::No || self.framing().kind != PacketKind::Raw && length != 0 {
             return Err("einval");
         }
         if length > LARGEST {
@@ -171,7 +171,7 @@ impl Tcp {
     fn find(&self, at: usize) -> Found {
         let rest = &self.input.buffer[at..];
         let framing = self.framing();
-        if framing.kind == Kind::Raw {
+        if framing.kind == PacketKind::Raw {
             let wanted = self.input.waiting.map_or(0, |(_, length)| length);
             return match wanted {
                 0 if rest.is_empty() => Found::Missing(0),
@@ -181,9 +181,9 @@ impl Tcp {
             };
         }
         match framing.next(rest) {
-            Next::Packet { header, total, trailer } => Found::Packet { from: header, to: total - trailer, total },
-            Next::More(size) => Found::Missing(size.map_or(0, |size| size - rest.len())),
-            Next::Invalid => Found::Invalid,
+            NextPacket::Packet { header, total, trailer } => Found::Packet { from: header, to: total - trailer, total },
+            NextPacket::More(size) => Found::Missing(size.map_or(0, |size| size - rest.len())),
+            NextPacket::Invalid => Found::Invalid,
         }
     }
 
@@ -215,7 +215,7 @@ impl Tcp {
 
     fn data(&self, heap: &mut Heap, packet: &[u8], is_binary: bool) -> Term {
         if let Some(binary_strings) = self.options.http() {
-            return http::parse(heap, packet, self.framing().kind == Kind::HttpHeader, binary_strings);
+            return http::parse(heap, packet, self.framing().kind == PacketKind::HttpHeader, binary_strings);
         }
         if !is_binary || packet.len() < self.options.header {
             return heap.byte_list(packet);

@@ -12,7 +12,7 @@ mod output;
 pub mod resolver;
 mod tcp;
 
-use crate::ports::driver::{Entry, Name};
+use crate::ports::driver::{DriverEntry, DriverName};
 use crate::ports::port::Port;
 use heddle_runtime::send::{build_message, call_in};
 use heddle_runtime::task::Context;
@@ -23,8 +23,8 @@ use tcp::Tcp;
 
 const NAME: &str = "tcp_inet";
 
-pub const ENTRY: Entry = Entry {
-    is_meant: |name| matches!(name, Name::Command(command) if *command == NAME.as_bytes()),
+pub const ENTRY: DriverEntry = DriverEntry {
+    is_meant: |name| matches!(name, DriverName::Command(command) if *command == NAME.as_bytes()),
     open: |_, _| Ok(Box::new(Tcp::default())),
 };
 

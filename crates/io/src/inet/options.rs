@@ -2,7 +2,7 @@
 //! option and its value, mostly 32 bits.
 
 use super::Reason;
-use crate::packet::{Framing, Kind};
+use crate::packet::{Framing, PacketKind};
 use libc::{IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, SOL_SOCKET};
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -51,7 +51,7 @@ pub enum Active {
 
 /// The driver's own options. A socket that is accepted has its listener's.
 #[derive(Clone)]
-pub struct Options {
+pub struct SocketOptions {
     /// Largest read, in bytes.
     pub buffer_bytes: usize,
     /// Bytes that come as a list before a binary.
@@ -78,9 +78,9 @@ pub struct Options {
 /// non_block_send, debug.
 const KEPT: &[(u8, u32)] = &[(19, 0), (31, 0), (READ_PACKETS, 5), (36, 8192), (37, 4096), (49, 1), (50, 0), (99, 0)];
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for SocketOptions {
+    fn default() -> SocketOptions {
+        SocketOptions {
             buffer_bytes: 1460,
             header: 0,
             active: Active::No,
@@ -133,7 +133,7 @@ fn system_get(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> Option<u
     (done == 0).then_some(len as usize)
 }
 
-impl Options {
+impl SocketOptions {
     /// Packets are HTTP's lines, as terms; their strings may be binaries.
     pub fn http(&self) -> Option<bool> {
         matches!(self.packet, 10 | 11 | 13 | 14).then_some(self.packet > 12)
@@ -142,20 +142,20 @@ impl Options {
     /// How bytes are cut into packets. `in_headers`: the first line of an HTTP message was there.
     pub fn framing(&self, in_headers: bool) -> Framing {
         let kind = match self.packet {
-            1 => Kind::Sized(1),
-            2 => Kind::Sized(2),
-            3 => Kind::Sized(4),
-            4 => Kind::Asn1,
-            5 => Kind::SunRm,
-            6 => Kind::Cdr,
-            7 => Kind::FastCgi,
-            8 => Kind::Line,
-            9 => Kind::Tpkt,
-            10 | 13 if !in_headers => Kind::Http,
-            10 | 11 | 13 | 14 => Kind::HttpHeader,
-            _ => Kind::Raw,
+            1 => PacketKind::Sized(1),
+            2 => PacketKind::Sized(2),
+            3 => PacketKind::Sized(4),
+            4 => PacketKind::Asn1,
+            5 => PacketKind::SunRm,
+            6 => PacketKind::Cdr,
+            7 => PacketKind::FastCgi,
+            8 => PacketKind::Line,
+            9 => PacketKind::Tpkt,
+            10 | 13 if !in_headers => PacketKind::Http,
+            10 | 11 | 13 | 14 => PacketKind::HttpHeader,
+            _ => PacketKind::Raw,
         };
-        let is_line = matches!(kind, Kind::Line | Kind::Http | Kind::HttpHeader);
+        let is_line = matches!(kind, PacketKind::Line | PacketKind::Http | PacketKind::HttpHeader);
         let line_bytes = if is_line { self.buffer_bytes } else { 0 };
         Framing { kind, max_bytes: self.packet_bytes, line_bytes, delimiter: self.delimiter }
     }

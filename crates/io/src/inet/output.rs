@@ -5,7 +5,7 @@ use super::input::Traffic;
 use super::options::Active;
 use super::tcp::{Phase, Tcp};
 use super::{Reason, error, later, name_of};
-use crate::packet::Kind;
+use crate::packet::PacketKind;
 use crate::ports::flush::Unsent;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
@@ -125,7 +125,7 @@ impl Tcp {
         }
         // With its length in front, where packets have one. What does not fit there is cut, as in stock.
         let chunk = match self.options.framing(false).kind {
-            Kind::Sized(n) => [&data.len().to_be_bytes()[8 - n..], data].concat(),
+            PacketKind::Sized(n) => [&data.len().to_be_bytes()[8 - n..], data].concat(),
             _ => data.to_vec(),
         };
         self.send_chunk(port, sender, chunk);

@@ -10,7 +10,7 @@
 //!
 //! A reply is `[Serial:32, Bytes of an address, Count:32, Addresses, Count:32, Names that end with 0]` or `[Serial:32, 0, Reason]`.
 
-use crate::ports::driver::{After, Driver, Entry, Name};
+use crate::ports::driver::{After, Driver, DriverEntry, DriverName};
 use crate::ports::frame::Piece;
 use crate::ports::port::Port;
 use heddle_runtime::qsbr;
@@ -22,8 +22,8 @@ use std::ptr::{null, null_mut};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-pub const ENTRY: Entry = Entry {
-    is_meant: |name| matches!(name, Name::Executable(program) if is_meant(program)),
+pub const ENTRY: DriverEntry = DriverEntry {
+    is_meant: |name| matches!(name, DriverName::Executable(program) if is_meant(program)),
     open: |_, options| {
         let threads = options.args.iter().flatten().next().and_then(|first| first.to_str()?.parse().ok());
         Ok(Box::new(Resolver::new(threads)))

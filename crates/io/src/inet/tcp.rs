@@ -2,7 +2,7 @@
 
 use super::address::{self, Address};
 use super::input::Receiving;
-use super::options::{Active, Options};
+use super::options::{Active, SocketOptions};
 use super::output::Output;
 use super::{Caller, Reason, last_error, later, unlink_owner};
 use crate::ports::driver::{After, Driver};
@@ -34,7 +34,7 @@ pub struct Tcp {
     pub(super) family: u8,
     pub(super) phase: Phase,
     pub(super) bound: bool,
-    pub(super) options: Options,
+    pub(super) options: SocketOptions,
     pub(super) input: Receiving,
     pub(super) output: Output,
     pub(super) connecting: Option<Caller>,
@@ -58,7 +58,7 @@ impl Default for Tcp {
             family: 0,
             phase: Phase::Closed,
             bound: false,
-            options: Options::default(),
+            options: SocketOptions::default(),
             input: Receiving::default(),
             output: Output::default(),
             connecting: None,

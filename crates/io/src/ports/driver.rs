@@ -1,7 +1,7 @@
 //! Drivers: what does the work of a port. Programs and descriptors have one (`stream`), sockets another (`inet`). Only the port's task calls
 //! the driver, so a driver needs no lock. This module knows no driver: `install` receives the list of those that `open_port` can name.
 
-use super::options::Options;
+use super::options::PortOptions;
 use super::poll::Interest;
 use super::port::Port;
 use heddle_runtime::task::{Context, Owned};
@@ -74,7 +74,7 @@ pub trait Driver: Any + Send {
 }
 
 /// A name in `open_port` that may be a driver's.
-pub enum Name<'a> {
+pub enum DriverName<'a> {
     /// `{spawn, Command}` or `{spawn_driver, Command}`.
     Command(&'a [u8]),
     /// `{spawn_executable, File}`.
@@ -82,29 +82,29 @@ pub enum Name<'a> {
 }
 
 /// A driver that `open_port` can start.
-pub struct Entry {
+pub struct DriverEntry {
     /// True if the name is this driver's.
-    pub is_meant: fn(&Name<'_>) -> bool,
-    pub open: fn(&OsStr, &Options) -> io::Result<Box<dyn Driver>>,
+    pub is_meant: fn(&DriverName<'_>) -> bool,
+    pub open: fn(&OsStr, &PortOptions) -> io::Result<Box<dyn Driver>>,
 }
 
-static ENTRIES: OnceLock<&'static [Entry]> = OnceLock::new();
+static ENTRIES: OnceLock<&'static [DriverEntry]> = OnceLock::new();
 
 /// Makes the drivers known. Called once.
-pub fn install(entries: &'static [Entry]) {
+pub fn install(entries: &'static [DriverEntry]) {
     let _ = ENTRIES.set(entries);
 }
 
-fn find(name: &Name<'_>) -> Option<&'static Entry> {
+fn find(name: &DriverName<'_>) -> Option<&'static DriverEntry> {
     ENTRIES.get()?.iter().find(|entry| (entry.is_meant)(name))
 }
 
 /// The driver of a command.
-pub fn of_command(command: &OsStr) -> Option<&'static Entry> {
-    find(&Name::Command(command.as_bytes()))
+pub fn of_command(command: &OsStr) -> Option<&'static DriverEntry> {
+    find(&DriverName::Command(command.as_bytes()))
 }
 
 /// The driver that stands in for a program.
-pub fn of_program(file: &Path) -> Option<&'static Entry> {
-    find(&Name::Executable(file))
+pub fn of_program(file: &Path) -> Option<&'static DriverEntry> {
+    find(&DriverName::Executable(file))
 }

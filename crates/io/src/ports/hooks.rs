@@ -18,22 +18,22 @@ pub fn install() {
 }
 
 /// What a message asks for.
-enum Request {
+enum PortMessage {
     Command(Vec<u8>),
     Close,
     Connect(Term),
 }
 
 /// `{Owner, What}`, if it is of that form: the owner that it names, and what is asked for.
-fn parse(message: Term) -> Option<(Term, Request)> {
+fn parse(message: Term) -> Option<(Term, PortMessage)> {
     let &[owner, what] = message.as_tuple()? else { return None };
     if what.is_atom_of(Atom::new("close")) {
-        return Some((owner, Request::Close));
+        return Some((owner, PortMessage::Close));
     }
     let &[kind, value] = what.as_tuple()? else { return None };
     let request = match kind.as_atom()?.name() {
-        "command" => Request::Command(list::iolist_to_vec(value).ok()?),
-        "connect" if value.is_local_pid() => Request::Connect(value),
+        "command" => PortMessage::Command(list::iolist_to_vec(value).ok()?),
+        "connect" if value.is_local_pid() => PortMessage::Connect(value),
         _ => return None,
     };
     Some((owner, request))
@@ -48,7 +48,7 @@ fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     }
     let request = parse(message);
     let bytes = match &request {
-        Some((_, Request::Command(data))) => data.len(),
+        Some((_, PortMessage::Command(data))) => data.len(),
         _ => 0,
     };
     p.bump(bytes / 200);
@@ -84,15 +84,15 @@ fn is_command(message: Term) -> bool {
 
 impl PortTask {
     /// False if this port does not understand the message.
-    fn message(&mut self, from: Term, owner: Term, request: Request, context: &mut Context<'_>) -> (bool, Next) {
+    fn message(&mut self, from: Term, owner: Term, request: PortMessage, context: &mut Context<'_>) -> (bool, Next) {
         if owner != Term::local_pid(self.port.owner()) {
             return (false, Next::Wait);
         }
         match request {
-            Request::Command(data) => self.command_from(from, data, context),
+            PortMessage::Command(data) => self.command_from(from, data, context),
             // A sender is not told that the port was closing already.
-            Request::Close => (true, self.close_by(from, true, context).1),
-            Request::Connect(to) => {
+            PortMessage::Close => (true, self.close_by(from, true, context).1),
+            PortMessage::Connect(to) => {
                 tracing::received(self.port.term(), from, |heap| heap.tuple(&[Atom::new("connect").into(), to]));
                 self.set_owner(to);
                 self.port.tell(owner.payload(), |_| Atom::new("connected").into());

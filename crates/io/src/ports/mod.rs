@@ -22,7 +22,7 @@ use driver::Driver;
 use heddle_runtime::locks::Class;
 use heddle_runtime::{proctab, task};
 use heddle_term::Term;
-use port::{Kind, Port};
+use port::{Port, PortKind};
 use port_task::PortTask;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,7 +61,7 @@ struct Ends {
 }
 
 /// A new port, which runs; None if there are too many.
-fn start(label: String, kind: Kind, o: &options::Options, owner: u64, ends: Ends) -> Option<Arc<Port>> {
+fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, ends: Ends) -> Option<Arc<Port>> {
     let id = proctab::reserve_port()?;
     let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, &ends, owner));
     Class::Ports.write(&TABLE).insert(port.id, port.clone());

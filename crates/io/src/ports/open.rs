@@ -1,9 +1,9 @@
 //! Opening ports: descriptors and programs.
 
 use super::Ends;
-use super::driver::{self, Driver, Entry};
-use super::options::{Options, text};
-use super::port::{Kind, Port, set_nonblocking};
+use super::driver::{self, Driver, DriverEntry};
+use super::options::{PortOptions, text};
+use super::port::{Port, PortKind, set_nonblocking};
 use super::stream::Stream;
 use heddle_runtime::{affinity, qsbr};
 use heddle_term::Term;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub enum What {
     Fd(RawFd, RawFd),
     /// A driver, and the command line for it.
-    Driver(&'static Entry, OsString),
+    Driver(&'static DriverEntry, OsString),
     /// A command line for the shell.
     Spawn(OsString),
     Executable(OsString),
@@ -48,14 +48,20 @@ pub fn what(name: Term) -> Option<What> {
     }
 }
 
-pub fn open(what: What, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
+pub fn open(what: What, o: PortOptions, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     match what {
         What::Driver(entry, line) => Ok(start(&line.to_string_lossy(), (entry.open)(&line, &o)?, &o, owner)),
         What::Fd(input, output) => {
             let input_fd = if o.input { Some(own(input, libc::O_RDONLY)?) } else { None };
             let output_fd = if o.output { Some(own(output, libc::O_WRONLY)?) } else { None };
             let label = format!("{input}/{output}");
-            Ok(super::start(label, Kind::Descriptors, &o, owner, Ends { driver: Box::new(Stream::new(input_fd, output_fd)), os_pid: None }))
+            Ok(super::start(
+                label,
+                PortKind::Descriptors,
+                &o,
+                owner,
+                Ends { driver: Box::new(Stream::new(input_fd, output_fd)), os_pid: None },
+            ))
         }
         What::Spawn(command) => {
             let mut c = Command::new("/bin/sh");
@@ -129,7 +135,7 @@ fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 
-fn spawn(mut c: Command, label: String, o: Options, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
+fn spawn(mut c: Command, label: String, o: PortOptions, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     c.env_clear();
     c.envs(crate::os::environment());
     for (name, value) in &o.env {
@@ -209,7 +215,7 @@ fn spawn(mut c: Command, label: String, o: Options, owner: u64) -> std::io::Resu
 fn finish(
     mut child: std::process::Child,
     label: String,
-    o: &Options,
+    o: &PortOptions,
     owner: u64,
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
@@ -218,7 +224,7 @@ fn finish(
         set_nonblocking(fd.as_raw_fd());
     }
     let ends = Ends { driver: Box::new(Stream::new(input, output)), os_pid: Some(child.id()) };
-    let port = super::start(label, Kind::Program, o, owner, ends);
+    let port = super::start(label, PortKind::Program, o, owner, ends);
     let waiter = port.clone();
     // One sleeping thread a child: reaps it whatever becomes of the port.
     let _ = std::thread::Builder::new().name("child".into()).stack_size(64 << 10).spawn(move || {
@@ -241,6 +247,6 @@ pub fn accepted(label: &str, connection: Box<dyn Driver>, owner: u64) -> Option<
     start(label, connection, &options, owner)
 }
 
-fn start(label: &str, driver: Box<dyn Driver>, o: &Options, owner: u64) -> Option<Arc<Port>> {
-    super::start(label.into(), Kind::Driver, o, owner, Ends { driver, os_pid: None })
+fn start(label: &str, driver: Box<dyn Driver>, o: &PortOptions, owner: u64) -> Option<Arc<Port>> {
+    super::start(label.into(), PortKind::Driver, o, owner, Ends { driver, os_pid: None })
 }

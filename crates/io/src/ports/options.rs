@@ -15,7 +15,7 @@ pub enum Packet {
     Line(usize),
 }
 
-pub struct Options {
+pub struct PortOptions {
     pub packet: Packet,
     pub cd: Option<OsString>,
     pub env: Vec<(OsString, Option<OsString>)>,
@@ -66,8 +66,8 @@ fn is_characters(list: Term) -> bool {
     true
 }
 
-pub fn parse(settings: Term, executable: bool) -> Result<Options, Bad> {
-    let mut o = Options {
+pub fn parse(settings: Term, executable: bool) -> Result<PortOptions, Bad> {
+    let mut o = PortOptions {
         packet: Packet::Stream,
         cd: None,
         env: Vec::new(),

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PortKind {
     Program,
     Descriptors,
     Driver,
@@ -27,7 +27,7 @@ pub struct Port {
     pub id: u64,
     /// What `port_info(P, name)` says: driver, command, or In/Out.
     pub label: String,
-    pub kind: Kind,
+    pub kind: PortKind,
     pub packet: Packet,
     pub binary: bool,
     pub eof: bool,
@@ -52,7 +52,7 @@ pub fn set_nonblocking(fd: RawFd) {
 }
 
 impl Port {
-    pub(super) fn new(number: u64, label: String, kind: Kind, o: &super::options::Options, ends: &Ends, owner: u64) -> Port {
+    pub(super) fn new(number: u64, label: String, kind: PortKind, o: &super::options::PortOptions, ends: &Ends, owner: u64) -> Port {
         Port {
             id: number,
             kind,

@@ -1,14 +1,14 @@
 //! The driver `ram_file_drv`: a file in memory, spoken to in commands of one byte and operands, as OTP's module `ram_file` sends them. It answers at
 //! once.
 
-use super::driver::{After, Driver, Entry, Name};
+use super::driver::{After, Driver, DriverEntry, DriverName};
 use super::port::Port;
 use heddle_runtime::task::Context;
 use heddle_term::{Atom, Heap, Term};
 use std::sync::Arc;
 
-pub const ENTRY: Entry =
-    Entry { is_meant: |name| matches!(name, Name::Command(b"ram_file_drv")), open: |_, _| Ok(Box::new(RamFile::default())) };
+pub const ENTRY: DriverEntry =
+    DriverEntry { is_meant: |name| matches!(name, DriverName::Command(b"ram_file_drv")), open: |_, _| Ok(Box::new(RamFile::default())) };
 
 #[derive(Default)]
 pub struct RamFile {

@@ -1,7 +1,7 @@
 //! The driver `trace_file_drv` of dbg. Each message goes to a file, after an operation byte (always 0) and its length; either to one
 //! file, or to a set of files that are written in turn.
 
-use super::driver::{After, Driver, Entry, Name};
+use super::driver::{After, Driver, DriverEntry, DriverName};
 use super::port::Port;
 use heddle_runtime::task::Context;
 use std::fs::{File, OpenOptions};
@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const ENTRY: Entry = Entry {
-    is_meant: |name| matches!(name, Name::Command(line) if line.split(|&b| b == b' ').next() == Some(b"trace_file_drv")),
+pub const ENTRY: DriverEntry = DriverEntry {
+    is_meant: |name| matches!(name, DriverName::Command(line) if line.split(|&b| b == b' ').next() == Some(b"trace_file_drv")),
     open: |line, _| {
         let request = Request::parse(line.as_bytes()).ok_or(Error::from_raw_os_error(libc::EINVAL))?;
         Ok(Box::new(request.open()?))

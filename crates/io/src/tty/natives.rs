@@ -47,11 +47,11 @@ const STDOUT: i32 = 1;
 
 struct Tty {
     id: RefId,
-    state: Mutex<State>,
+    state: Mutex<TtyState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TtyState {
     /// Modes that tty_set will apply.
     prepared: Option<libc::termios>,
     reader: Option<Reader>,

@@ -1,6 +1,6 @@
 //! Terms to programs. All mistakes are collected, as `erlang:match_spec_test/3` reports them.
 
-use super::functions::{self, Form as FunctionForm};
+use super::functions::{self, FunctionForm};
 use super::pattern::Pattern;
 use super::{Clause, Dialect, Expr, Form};
 use heddle_term::list::to_vec;

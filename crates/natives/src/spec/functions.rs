@@ -39,27 +39,27 @@ pub enum Action {
     SetSeqToken,
 }
 
-pub enum Form {
+pub enum FunctionForm {
     Function(Function),
     Action(Action),
     ActionOfOtherArity,
     Unknown,
 }
 
-pub fn find(name: Atom, arity: usize) -> Form {
+pub fn find(name: Atom, arity: usize) -> FunctionForm {
     if let Some(direct) = direct(name.name(), arity) {
-        return Form::Function(Function::Direct(direct));
+        return FunctionForm::Function(Function::Direct(direct));
     }
     if let Some((_, action, arities)) = ACTIONS.iter().find(|(n, _, _)| *n == name.name()) {
-        return if arities.contains(&arity) { Form::Action(*action) } else { Form::ActionOfOtherArity };
+        return if arities.contains(&arity) { FunctionForm::Action(*action) } else { FunctionForm::ActionOfOtherArity };
     }
     if !NATIVES.contains(&(name.name(), arity)) {
-        return Form::Unknown;
+        return FunctionForm::Unknown;
     }
     let export = exports::find(Mfa { module: am::ERLANG, function: name, arity: arity as u8 });
     match export.and_then(natives::of) {
-        Some(native) => Form::Function(Function::Native(native)),
-        None => Form::Unknown,
+        Some(native) => FunctionForm::Function(Function::Native(native)),
+        None => FunctionForm::Unknown,
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn deflate_init(p: &mut Process, a: &[Term]) -> NativeResult {
     for (number_, &term) in numbers.iter_mut().zip(&a[1..]) {
         *number_ = number(p, term)?;
     }
-    if inner.state != State::Idle {
+    if inner.state != StreamState::Idle {
         return Err(raise(p, "already_initialized"));
     }
     let [level, method, window_bits, mem_level, strategy] = numbers;
@@ -20,7 +20,7 @@ pub(super) fn deflate_init(p: &mut Process, a: &[Term]) -> NativeResult {
     // SAFETY: a fresh stream; the version is the library's own.
     let result = unsafe { deflateInit2_(&mut *inner.z, level, method, window_bits, mem_level, strategy, zlibVersion(), Z_SIZE) };
     if result == Z_OK {
-        inner.state = State::Deflate;
+        inner.state = StreamState::Deflate;
         inner.clear_queue();
     }
     answer(p, result)
@@ -28,7 +28,7 @@ pub(super) fn deflate_init(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn deflate_set_dictionary(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Deflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Deflate)?;
     let bytes = dictionary(p, a[1])?;
     // SAFETY: initialised; the dictionary is a slice of that length.
     match unsafe { deflateSetDictionary(&mut *inner.z, bytes.as_ptr(), bytes.len() as u32) } {
@@ -39,7 +39,7 @@ pub(super) fn deflate_set_dictionary(p: &mut Process, a: &[Term]) -> NativeResul
 
 pub(super) fn deflate_reset(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Deflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Deflate)?;
     inner.clear_queue();
     // SAFETY: initialised.
     let result = unsafe { deflateReset(&mut *inner.z) };
@@ -48,7 +48,7 @@ pub(super) fn deflate_reset(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn deflate_end(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Deflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Deflate)?;
     let result = inner.end();
     let left = !inner.queue.is_empty();
     inner.clear_queue();
@@ -57,7 +57,7 @@ pub(super) fn deflate_end(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn deflate_params(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Deflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Deflate)?;
     let (level, strategy) = (number(p, a[1])?, number(p, a[2])?);
     // What it may have to write goes nowhere: the caller flushed before.
     let mut out = [0u8; 16];
@@ -72,7 +72,7 @@ pub(super) fn deflate_params(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn deflate(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Deflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Deflate)?;
     let (input, out_size, flush) = chunks(p, a)?;
     let mut out = Vec::with_capacity(out_size);
     let mut left = input;

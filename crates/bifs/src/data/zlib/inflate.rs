@@ -19,14 +19,14 @@ pub(super) fn inflate_init(p: &mut Process, a: &[Term]) -> NativeResult {
         2 => AfterEnd::Cut,
         _ => return Err(p.badarg()),
     };
-    if inner.state != State::Idle {
+    if inner.state != StreamState::Idle {
         return Err(raise(p, "already_initialized"));
     }
     inner.z = empty_z();
     // SAFETY: a fresh stream; the version is the library's own.
     let result = unsafe { inflateInit2_(&mut *inner.z, window_bits, zlibVersion(), Z_SIZE) };
     if result == Z_OK {
-        inner.state = State::Inflate;
+        inner.state = StreamState::Inflate;
         inner.after_end = after_end;
         inner.end_seen = false;
         inner.clear_queue();
@@ -36,7 +36,7 @@ pub(super) fn inflate_init(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn inflate_set_dictionary(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Inflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Inflate)?;
     let bytes = dictionary(p, a[1])?;
     // SAFETY: initialised; the dictionary is a slice of that length.
     let result = unsafe { inflateSetDictionary(&mut *inner.z, bytes.as_ptr(), bytes.len() as u32) };
@@ -48,7 +48,7 @@ pub(super) const WINDOW_BYTES: usize = 32 * 1024;
 
 pub(super) fn inflate_get_dictionary(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Inflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Inflate)?;
     let mut out = vec![0u8; WINDOW_BYTES];
     let mut len = 0u32;
     // SAFETY: initialised; the buffer has room for the largest window.
@@ -60,7 +60,7 @@ pub(super) fn inflate_get_dictionary(p: &mut Process, a: &[Term]) -> NativeResul
 
 pub(super) fn inflate_reset(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Inflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Inflate)?;
     inner.clear_queue();
     inner.end_seen = false;
     // SAFETY: initialised.
@@ -70,7 +70,7 @@ pub(super) fn inflate_reset(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn inflate_end(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Inflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Inflate)?;
     let result = inner.end();
     let whole = inner.end_seen && inner.queue.is_empty();
     inner.clear_queue();
@@ -79,7 +79,7 @@ pub(super) fn inflate_end(p: &mut Process, a: &[Term]) -> NativeResult {
 
 pub(super) fn inflate(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
-    let mut inner = in_state(p, &stream, State::Inflate)?;
+    let mut inner = in_state(p, &stream, StreamState::Inflate)?;
     let (input, out_size, flush) = chunks(p, a)?;
     if inner.end_seen && !inner.queue.is_empty() {
         match inner.after_end {

@@ -41,7 +41,7 @@ heddle_runtime::natives! { TABLE:
 
 fn open(p: &mut Process, _: &[Term]) -> NativeResult {
     let inner = Inner {
-        state: State::Idle,
+        state: StreamState::Idle,
         controller: p.pid_term(),
         z: empty_z(),
         queue: VecDeque::new(),
@@ -56,13 +56,13 @@ fn open(p: &mut Process, _: &[Term]) -> NativeResult {
 fn close(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
     let mut inner = controlled(p, &stream)?;
-    if inner.state == State::Closed {
+    if inner.state == StreamState::Closed {
         return Err(raise(p, "not_initialized"));
     }
     inner.end();
     inner.clear_queue();
     inner.stash = None;
-    inner.state = State::Closed;
+    inner.state = StreamState::Closed;
     Ok(am::OK.into())
 }
 
@@ -82,7 +82,7 @@ const ENQUEUE_BYTES: usize = 256 * 1024;
 fn enqueue(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
     let mut inner = controlled(p, &stream)?;
-    if !matches!(inner.state, State::Deflate | State::Inflate) {
+    if !matches!(inner.state, StreamState::Deflate | StreamState::Inflate) {
         return Err(raise(p, "not_initialized"));
     }
     let Some(list) = list::to_vec(a[1]) else { return Err(p.badarg()) };

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum StreamState {
     Idle,
     Deflate,
     Inflate,
@@ -29,7 +29,7 @@ pub(super) enum AfterEnd {
 }
 
 pub(super) struct Inner {
-    pub(super) state: State,
+    pub(super) state: StreamState,
     /// Pid of the process that may use it.
     pub(super) controller: Term,
     /// In a box: the library keeps its address.
@@ -64,12 +64,12 @@ impl Inner {
         // SAFETY: the state says which of the two the stream was initialised for.
         let result = unsafe {
             match self.state {
-                State::Deflate => deflateEnd(&mut *self.z),
-                State::Inflate => inflateEnd(&mut *self.z),
+                StreamState::Deflate => deflateEnd(&mut *self.z),
+                StreamState::Inflate => inflateEnd(&mut *self.z),
                 _ => Z_OK,
             }
         };
-        self.state = State::Idle;
+        self.state = StreamState::Idle;
         result
     }
 
@@ -144,7 +144,7 @@ pub(super) fn controlled<'a>(p: &mut Process, stream: &'a Stream) -> Result<Mute
     if inner.controller == p.pid_term() { Ok(inner) } else { Err(raise(p, "not_on_controlling_process")) }
 }
 
-pub(super) fn in_state<'a>(p: &mut Process, stream: &'a Stream, state: State) -> Result<MutexGuard<'a, Inner>, Thrown> {
+pub(super) fn in_state<'a>(p: &mut Process, stream: &'a Stream, state: StreamState) -> Result<MutexGuard<'a, Inner>, Thrown> {
     let inner = controlled(p, stream)?;
     if inner.state == state { Ok(inner) } else { Err(raise(p, "not_initialized")) }
 }

@@ -4,7 +4,7 @@ use super::Stream;
 use crate::ports::driver::After;
 use crate::ports::frame;
 use crate::ports::poll::{self, Interest};
-use crate::ports::port::{Kind, Port};
+use crate::ports::port::{Port, PortKind};
 use heddle_runtime::task::{Context, Owned};
 use heddle_term::{Atom, Term, am};
 use std::cell::Cell;
@@ -103,7 +103,7 @@ impl Stream {
 
     fn read(&mut self, port: &Port) -> Read {
         let Some(fd) = self.input.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
-        if port.kind == Kind::Descriptors && !has_input(fd) {
+        if port.kind == PortKind::Descriptors && !has_input(fd) {
             return Read::Nothing;
         }
         if !self.input.buffer.is_empty() {
