@@ -1,6 +1,8 @@
-//! What the crates of natives (`ets`, `io`, `bifs`) share: arguments taken apart, work that may take long, match specifications.
+//! What the crates of natives (`ets`, `io`, `bifs`) share: arguments taken apart, work that may take long, match specifications,
+//! and causes of errors.
 
 pub mod args;
+pub mod causes;
 pub mod long;
 pub mod spec;
 

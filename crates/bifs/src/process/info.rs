@@ -349,7 +349,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             Some(info) => heap.copy(info.package().term()),
             None => am::UNDEFINED.into(),
         },
-        "placement" => crate::system::placement::place(heap, q.shared()),
+        "placement" => super::placement::place(heap, q.shared()),
         "error_handler" => q.error_handler.into(),
         "heap_size" => small(q.heap_words()),
         "total_heap_size" => small(q.total_heap_words()),

@@ -219,12 +219,14 @@ fn is_process_alive_2(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(am::OK.into())
 }
 
+/// The first processes of a node, made by the VM at the start or by `spawn_system_process`, are its system processes; their pids tell.
+const SYSTEM_PROCESSES: u64 = 9;
+
 fn is_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_local_pid() {
         return Err(p.badarg());
     }
-    // The identity is enough: the first nine processes are the system processes, made by the VM or by spawn_system_process.
-    Ok(Term::bool(crate::system::is_system_process(a[0].payload())))
+    Ok(Term::bool(a[0].payload() < SYSTEM_PROCESSES))
 }
 
 fn is_process_executing_dirty(p: &mut Process, a: &[Term]) -> NativeResult {

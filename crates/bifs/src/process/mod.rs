@@ -6,6 +6,7 @@ pub mod flags;
 pub mod info;
 pub mod messages;
 pub mod names;
+pub mod placement;
 pub mod relations;
 pub mod spawn;
 pub mod spawn_request;

@@ -10,8 +10,8 @@
 use super::flags;
 use super::info;
 use super::spawn::{self, SpawnRequest};
-use crate::system::causes::{self, wrong};
 use heddle_natives::args;
+use heddle_natives::causes::{self, wrong};
 use heddle_runtime::level::Level;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::task::{self, Definition, Failure};

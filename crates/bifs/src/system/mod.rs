@@ -4,7 +4,6 @@ pub mod allocators;
 pub mod areas;
 pub mod binding;
 pub mod break_menu;
-pub mod causes;
 pub mod coverage;
 pub mod cpus;
 pub mod crash_dump;
@@ -20,15 +19,9 @@ pub mod internal_state;
 pub mod internal_tables;
 pub mod lcnt;
 pub mod multi_scheduling;
-pub mod placement;
 pub mod refused;
 pub mod signals;
 pub mod statistics;
 mod terminate;
 pub mod time;
 pub mod topology;
-
-/// Set at start-up: how many identities the VM gave to system processes.
-pub fn is_system_process(pid: u64) -> bool {
-    pid < 9
-}

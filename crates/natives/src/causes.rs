@@ -1,7 +1,7 @@
 //! Why an argument of a native of our own modules is wrong: `badarg` whose `error_info` has the cause `{Argument, Cause}`, and the words
 //! for it.
 
-use heddle_natives::args;
+use crate::args;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::{Atom, Term, am, map};
 

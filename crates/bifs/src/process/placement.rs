@@ -9,9 +9,9 @@
 //!
 //! A process changes its place itself, when it handles the signal by which it is asked; the caller waits until it has.
 
-use super::causes::{self, wrong};
-use crate::process::spawn::scheduler;
+use super::spawn::scheduler;
 use heddle_natives::args;
+use heddle_natives::causes::{self, wrong};
 use heddle_runtime::place::Place;
 use heddle_runtime::placement;
 use heddle_runtime::private_threads::{self, Refused};
