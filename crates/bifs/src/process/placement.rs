@@ -239,7 +239,7 @@ pub fn place(heap: &mut Heap, p: &ProcShared) -> Term {
         Place::Anywhere => ("any", None),
         Place::Next(index) => ("next", Some(index + 1)),
         Place::Pinned(index) => ("pinned", Some(index + 1)),
-        Place::Private(index) => ("private", Some(private_threads::id(index))),
+        Place::Private(index) => ("private", Some(sched::id_of_private(index))),
     };
     let kind = Atom::new(kind).into();
     let place = number.map_or(kind, |number| heap.tuple(&[kind, small(number)]));

@@ -116,7 +116,7 @@ ops! {
     fn switch_waiting(ip, c, h, s, r) {
         let p = &mut *(*c).p;
         if heap_growth::is_enlarged(p) {
-            heap_growth::shrink(p);
+            long_gc::shrink(p);
         }
         crate::collect::tidy_saved(p);
         (*c).left = r;

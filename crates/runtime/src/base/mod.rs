@@ -10,5 +10,6 @@ pub mod refs;
 pub mod registers;
 pub mod shutdown;
 pub mod sizes;
+pub(crate) mod stop_requests;
 pub mod time;
 pub mod zeal;

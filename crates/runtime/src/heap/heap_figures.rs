@@ -1,7 +1,7 @@
 //! How large the heap of a process is, in words, whatever the memory architecture.
 
 use crate::heap::shared;
-use crate::process::Process;
+use crate::process::{FLAG_OVER_LIMIT, Process};
 use heddle_term::area::{self, Region, Seen};
 
 impl Process {
@@ -54,5 +54,21 @@ impl Process {
             return shared::old_words_of(self);
         }
         (self.old_end as usize - self.old_start as usize) / 8
+    }
+}
+
+/// Notes it if the process has more words than it may have (`max_heap_size`).
+pub(crate) fn check_max_heap(p: &mut Process) {
+    let max_heap = p.max_heap();
+    let max = max_heap.size_words;
+    if max == 0 {
+        return;
+    }
+    let mut total = p.total_heap_words();
+    if max_heap.include_shared_binaries {
+        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words + shared::old_virtual_words_of(p);
+    }
+    if total > max {
+        p.flags |= FLAG_OVER_LIMIT;
     }
 }

@@ -10,8 +10,8 @@
 use crate::Package;
 use crate::base::qsbr;
 use crate::code::literal_areas;
-use crate::heap::private::gc;
 use crate::heap::shared;
+use crate::heap::{gc, roots};
 use crate::observe::locks::Class;
 use crate::process::Process;
 use crate::signal::send;
@@ -163,6 +163,6 @@ fn refers_to(p: &mut Process, leaving: &Leaving) -> bool {
         // SAFETY: the lists are the process's, which holds what they refer to.
         unsafe { area::for_each_reference(list.head, |region, _| found |= Region::refers_to(region, leaving)) };
     }
-    gc::for_each_root(p, &mut [], &mut |term: &mut Term| found |= leaving.contains(term.raw()));
+    roots::for_each_root(p, &mut [], &mut |term: &mut Term| found |= leaving.contains(term.raw()));
     found
 }

@@ -3,11 +3,14 @@
 
 pub mod blocks;
 mod collection_kind;
+mod evacuate;
+pub mod gc;
 pub mod heap_figures;
 pub mod huge_pages;
 pub mod hybrid;
 pub mod literals;
 pub mod private;
+pub(crate) mod roots;
 pub mod shared;
 
 pub use collection_kind::CollectionKind;

@@ -1,7 +1,7 @@
 //! The end of a process: everything that must happen once, in order, and how a dead process answers.
 
 use crate::base::registers::Registers;
-use crate::heap::private::gc;
+use crate::heap::gc;
 use crate::heap::shared as shared_heap;
 use crate::process;
 use crate::process::links::Watcher;

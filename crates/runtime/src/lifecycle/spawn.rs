@@ -2,7 +2,7 @@
 
 use crate::base::level::Priority;
 use crate::base::place::Place;
-use crate::heap::private::gc;
+use crate::heap::gc;
 use crate::heap::shared;
 use crate::process::proctab;
 use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};

@@ -5,8 +5,8 @@
 use super::processes::make;
 use crate::base::qsbr;
 use crate::heap::CollectionKind;
+use crate::heap::gc;
 use crate::heap::literals;
-use crate::heap::private::gc;
 use crate::heap::private::verify;
 use crate::lifecycle::handle::{self, After};
 use crate::observe::messages::Timed;

@@ -1,6 +1,6 @@
 //! Processes without an engine, for models.
 
-use crate::heap::private::gc;
+use crate::heap::gc;
 use crate::process::{self, ProcRef, Process, SpawnOptions};
 use heddle_term::{Atom, Mfa, Term};
 

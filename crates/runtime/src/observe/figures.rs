@@ -4,6 +4,7 @@
 //! the figures of all threads. So counting takes no locked instruction and no shared cache line. Threads that are not schedulers
 //! (such as the poll thread, or one that frees tables) are few and count rarely: they share one row under a lock.
 
+use crate::base::cycles;
 use crate::observe::locks::{self, Waits};
 use crate::observe::pauses::Pauses;
 use heddle_memory::COUNTED;
@@ -148,6 +149,24 @@ impl Figures {
     pub fn lock_wait_ns(&self) -> u64 {
         self.locks.iter().map(|waits| waits.ns.get()).sum()
     }
+}
+
+/// Counts a collection for the calling thread: `began` by `cycles`, words copied, reclaimed, and live when it was done.
+pub(crate) fn collection(minor: bool, began: u64, copied: usize, reclaimed: usize, live: usize) {
+    count(|mine| {
+        let time = cycles::now().wrapping_sub(began);
+        let (count, words, times, pauses) = if minor {
+            (&mine.minor_collections, &mine.minor_words, &mine.minor_time, &mine.collecting().minor)
+        } else {
+            (&mine.major_collections, &mine.major_words, &mine.major_time, &mine.collecting().major)
+        };
+        count.add(1);
+        words.add(copied as u64);
+        times.add(time);
+        pauses.add(cycles::to_rough_ns(time));
+        mine.words_reclaimed.add(reclaimed as u64);
+        mine.last_live_words.set(live as u64);
+    });
 }
 
 #[cfg(test)]

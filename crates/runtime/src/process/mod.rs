@@ -538,6 +538,15 @@ impl Process {
     pub fn free_words(&self) -> isize {
         (self.stop as isize - self.heap.htop as isize) / 8 - STACK_SLACK_WORDS as isize
     }
+    /// The process has no block from here on.
+    pub(crate) fn forget_block(&mut self) {
+        self.start = std::ptr::null_mut();
+        self.end = std::ptr::null_mut();
+        self.stop = std::ptr::null_mut();
+        self.heap.htop = std::ptr::null_mut();
+        self.heap.hlimit = std::ptr::null_mut();
+        self.high_water = std::ptr::null_mut();
+    }
     /// Must be called after `stop` was moved, before `heap.alloc` may follow.
     #[inline(always)]
     pub fn sync_limit(&mut self) {

@@ -5,10 +5,11 @@ use super::polling;
 use super::run::counted;
 use super::table::{Scheduler, Vm, share, vm};
 use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
+use crate::base::stop_requests;
 use crate::base::{qsbr, time};
 use crate::observe::{figures, msacc, record};
 use crate::sched::run_queue::Next;
-use crate::sched::{balance, dirty, purge, stop_world};
+use crate::sched::{balance, dirty, purge};
 use crate::trace::system_profile;
 use heddle_abi::settings::SETTINGS;
 use std::sync::OnceLock;
@@ -178,7 +179,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     let work = !me.queue.is_empty()
         || vm.wheels.is_brought(index)
         || (is_active && vm.schedulers.iter().any(|s| s.queue.len_for_others() >= 2))
-        || stop_world::is_requested();
+        || stop_requests::is_requested();
     let keeps_garbage = !work && qsbr::tidy();
     // What is freed there may wake a process.
     let work = work || !me.queue.is_empty();

@@ -8,6 +8,7 @@
 //! Parking: a scheduler that found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks.
 //! A thread that pushes looks at that set afterwards.
 
+pub mod backup;
 pub mod balance;
 pub mod blocking;
 pub mod dirty;
@@ -33,15 +34,16 @@ pub use home::online;
 pub(crate) use idling::takes_work;
 pub(crate) use online::close;
 pub use online::set_online;
+pub(crate) use polling::{have_look, wake_all_to_look};
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
 pub(crate) use running::at_work;
-pub use running::{context_switches, current_id, running, switch_accounts, total_reductions};
+pub use running::{context_switches, running, switch_accounts, total_reductions};
+pub(crate) use table::{AtWork, dirty_queue, new_engine, queue, set_dirty, share};
 pub use table::{
-    Engine, EngineThread, ThreadCounts, busy_schedulers, count, counts, current_index, dirty_queue_lengths, in_flight, on_dirty_thread,
-    options, queue_lengths, timers,
+    Engine, EngineThread, ThreadCounts, busy_schedulers, count, counts, current_id, current_index, dirty_queue_lengths, id_of_private,
+    in_flight, on_dirty_thread, options, queue_lengths, timers,
 };
-pub(crate) use table::{dirty_queue, new_engine, queue, set_dirty, share};
 pub use threads::{init, start};
 pub use timeouts::{after, cancel_receive_timer, set_receive_timer};
 pub use waking::{enqueue, is_woken, is_woken_for, start_process, wake};
-pub(crate) use waking::{enqueue_at, have_look, wake_all_to_look, wake_scheduler};
+pub(crate) use waking::{enqueue_at, wake_scheduler};

@@ -3,12 +3,10 @@
 //!
 //! At most one scheduler, an active one, waits in the set of descriptors; the others sleep in their parkers. Schedulers with work look
 //! at the set after `LOOK_REDUCTIONS`, and before they search for work at others. Where all of them are held (by long natives, say),
-//! the poll thread of `natives` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup`).
+//! the poll thread of `natives` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup::look`).
 //! It sleeps for as long as one does: a scheduler that leaves the set starts it again (`leave`).
 
-use super::table::{Scheduler, vm};
-use super::waking::wake_another;
-use crate::base::qsbr;
+use super::table::{CURRENT, Scheduler, vm};
 use crate::observe::msacc::{self, State};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,18 +27,18 @@ pub trait Descriptors: Sync {
     fn start_backup(&self);
 }
 
-static SET: OnceLock<&'static dyn Descriptors> = OnceLock::new();
-/// 1 + the index of the scheduler that waits in the set, or 0. SeqCst with HAS_BACKUP, see `backup`.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
+pub(super) static SET: OnceLock<&'static dyn Descriptors> = OnceLock::new();
+/// 1 + the index of the scheduler that waits in the set, or 0. SeqCst with HAS_BACKUP, see `backup::look`.
+pub(super) static WAITING: AtomicUsize = AtomicUsize::new(0);
 /// Waits and looks that have ended, of all threads. Relaxed, all uses: `backup` only asks if the number has changed.
-static LOOKS: AtomicU64 = AtomicU64::new(0);
-/// The poll thread calls `backup` until that clears this. SeqCst with WAITING, see `backup`.
-static HAS_BACKUP: AtomicBool = AtomicBool::new(false);
+pub(super) static LOOKS: AtomicU64 = AtomicU64::new(0);
+/// The poll thread calls `backup` until that clears this. SeqCst with WAITING, see `backup::look`.
+pub(super) static HAS_BACKUP: AtomicBool = AtomicBool::new(false);
 
 /// Reductions of one scheduler after which it looks, as in ERTS.
 pub(super) const LOOK_REDUCTIONS: u64 = 8000;
 /// Milliseconds between two looks of the poll thread.
-const BACKUP_MS: u64 = 10;
+pub(super) const BACKUP_MS: u64 = 10;
 
 /// From here on schedulers wait in this set.
 pub fn install(set: &'static dyn Descriptors) {
@@ -48,7 +46,7 @@ pub fn install(set: &'static dyn Descriptors) {
 }
 
 #[inline]
-fn used_set() -> Option<&'static dyn Descriptors> {
+pub(super) fn used_set() -> Option<&'static dyn Descriptors> {
     SET.get().copied().filter(|set| set.is_used())
 }
 
@@ -96,6 +94,17 @@ impl Scheduler {
     }
 }
 
+/// Has a scheduler go through `park` once more.
+pub(crate) fn have_look(index: usize) {
+    vm().schedulers[index].unpark();
+}
+
+/// Has all others go through `park` once more.
+pub(crate) fn wake_all_to_look() {
+    let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
+    others.for_each(|(_, scheduler)| scheduler.unpark());
+}
+
 /// Ends the wait of the scheduler in the set.
 pub(crate) fn interrupt() {
     if let Some(set) = SET.get() {
@@ -132,29 +141,4 @@ pub(super) fn call(ready: Vec<Handler>) {
         handler();
     }
     msacc::enter(State::Other);
-}
-
-/// On the poll thread: looks at the set where no scheduler did since the last call. `seen`: of the caller, kept between calls. Returns
-/// the milliseconds to the next call, None if that is due only after `Descriptors::start_backup`.
-pub fn backup(seen: &mut u64) -> Option<u64> {
-    let is_needed = || WAITING.load(Ordering::SeqCst) == 0 && used_set().is_some();
-    if !is_needed() {
-        // SeqCst: pairs with `leave` and `added`, which look at the flag after they made the backup necessary.
-        HAS_BACKUP.store(false, Ordering::SeqCst);
-        if !is_needed() || HAS_BACKUP.swap(true, Ordering::SeqCst) {
-            return None;
-        }
-    }
-    let looks = LOOKS.load(Ordering::Relaxed);
-    if std::mem::replace(seen, looks) == looks
-        && let Some(set) = SET.get()
-    {
-        let mut ready = Vec::new();
-        set.wait(0, &mut ready);
-        let _guard = qsbr::guard();
-        ready.into_iter().for_each(|handler| handler());
-        // A scheduler that sleeps beside the set, and may take work, waits in it from now on.
-        wake_another(vm());
-    }
-    Some(BACKUP_MS)
 }

@@ -10,17 +10,19 @@
 //! A `Thread` is found by its place. A caller that looks one up is in a window of `qsbr`, as it holds a process. So a thread that
 //! ended is freed, and its place reused, when no caller can still bring anything to it.
 
+use crate::base::stop_requests;
 use crate::base::{affinity, qsbr};
 use crate::heap::private::long_gc;
 use crate::heap::shared;
 use crate::process::state::{QueueAction, Taken};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef};
+use crate::sched::table::PRIVATE;
 use crate::sched::{self, EngineThread};
-use crate::sched::{dirty, home, purge, stop_world};
+use crate::sched::{dirty, home, purge};
 use crate::signal::inbox::Arrived;
 use crate::trace::events;
 use heddle_sync::stack::Stack;
-use std::cell::Cell;
+
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock};
@@ -52,11 +54,6 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static REDUCTIONS: AtomicU64 = AtomicU64::new(0);
 static SWITCHES: AtomicU64 = AtomicU64::new(0);
-
-thread_local! {
-    /// The calling thread's place, if it is a private one.
-    static ME: Cell<Option<usize>> = const { Cell::new(None) };
-}
 
 /// Why a thread was refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,17 +90,9 @@ pub(crate) fn switches() -> u64 {
     SWITCHES.load(Ordering::Relaxed)
 }
 
-/// The number of a private thread among scheduler threads: private ones follow all others.
-pub fn id(index: usize) -> usize {
-    let options = sched::options();
-    options.schedulers + options.dirty_cpu + options.dirty_io + index - crate::base::place::MAX_SCHEDULERS + 1
-}
-pub(crate) fn current_id() -> Option<usize> {
-    ME.get().map(id)
-}
 /// The pid + 1 that the calling thread runs, if it is a private one.
 pub(crate) fn current() -> Option<&'static AtomicU64> {
-    ME.get().and_then(thread).map(|me| &me.current)
+    PRIVATE.get().and_then(thread).map(|me| &me.current)
 }
 
 /// Starts a thread. The calling process will be placed there (`Place::Private`), or must `end` it.
@@ -175,7 +164,7 @@ pub(crate) fn bring(index: usize, p: ProcRef) {
     fence(Ordering::SeqCst);
     if thread.is_gone.load(Ordering::SeqCst) {
         pass_on(thread);
-    } else if ME.get() != Some(index) {
+    } else if PRIVATE.get() != Some(index) {
         wake(thread);
     }
 }
@@ -199,7 +188,7 @@ fn forget(index: usize) {
 }
 
 fn run(index: usize) {
-    ME.set(Some(index));
+    PRIVATE.set(Some(index));
     affinity::free();
     qsbr::online();
     let me = thread(index).expect("a thread that begins");
@@ -302,23 +291,23 @@ fn run_dirty(engine: &mut dyn EngineThread, p: ProcRef, me: &Thread, index: usiz
 fn come_in_sight(me: &Thread) {
     loop {
         me.runs.store(true, Ordering::SeqCst);
-        if !stop_world::is_stop_wanted() {
+        if !stop_requests::is_stop_wanted() {
             return;
         }
         me.runs.store(false, Ordering::SeqCst);
-        stop_world::wait_until_over();
+        stop_requests::wait_until_over();
     }
 }
 
 /// True if private threads other than the calling one run processes.
 pub(crate) fn others_run() -> bool {
-    let me = ME.get();
+    let me = PRIVATE.get();
     count() > 0 && threads().any(|(index, thread)| Some(index) != me && thread.runs.load(Ordering::SeqCst))
 }
 
 /// Runs `f`, which may block and looks at no shared data: if this is a private thread, no other thread waits for it meanwhile.
 pub(crate) fn out_of_sight<R>(f: impl FnOnce() -> R) -> R {
-    let Some(me) = ME.get().and_then(thread) else { return f() };
+    let Some(me) = PRIVATE.get().and_then(thread) else { return f() };
     me.runs.store(false, Ordering::SeqCst);
     qsbr::offline_for_long();
     let result = f();

@@ -1,16 +1,10 @@
 //! What the threads run, and what they ran so far.
 
 use super::private_threads;
-use super::table::{CURRENT, VM, count, share, vm};
+use super::table::{AtWork, CURRENT, VM, count, share, vm};
 use crate::observe::msacc;
-use crate::watch::AtWork;
 use std::sync::atomic::Ordering;
 
-/// 1-based, as `system_info(scheduler_id)`; private threads come after all others.
-pub fn current_id() -> usize {
-    let id = CURRENT.get();
-    if id == usize::MAX { private_threads::current_id().unwrap_or(1) } else { id + 1 }
-}
 /// Switches microstate accounting on or off. Returns true if it was on before.
 pub fn switch_accounts(on: bool) -> bool {
     // Between two processes schedulers look at one word only, so the flag is in that word.

@@ -4,6 +4,7 @@ use super::balance::share::Share;
 use super::dirty_queue::DirtyQueue;
 use super::run_queue::RunQueue;
 use crate::base::parker::Parker;
+use crate::base::place::MAX_SCHEDULERS;
 use crate::process::{Outcome, Process};
 use crate::timer::Wheels;
 use heddle_sync::idle::IdleSet;
@@ -62,6 +63,8 @@ pub(super) static VM: OnceLock<Vm> = OnceLock::new();
 
 thread_local! {
     pub(super) static CURRENT: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// The calling thread's place, if it is a private one.
+    pub(super) static PRIVATE: Cell<Option<usize>> = const { Cell::new(None) };
     pub(super) static DIRTY: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -95,6 +98,16 @@ pub fn on_dirty_thread() -> bool {
 pub fn count() -> usize {
     VM.get().map_or(0, |vm| vm.schedulers.len())
 }
+/// 1-based, as `system_info(scheduler_id)`; private threads come after all others.
+pub fn current_id() -> usize {
+    let id = CURRENT.get();
+    if id == usize::MAX { PRIVATE.get().map_or(1, id_of_private) } else { id + 1 }
+}
+/// The number of a private thread among scheduler threads: private ones follow all others.
+pub fn id_of_private(index: usize) -> usize {
+    let options = options();
+    options.schedulers + options.dirty_cpu + options.dirty_io + index - MAX_SCHEDULERS + 1
+}
 /// The calling thread's, if it is a scheduler.
 pub fn current_index() -> Option<usize> {
     Some(CURRENT.get()).filter(|&index| index < count())
@@ -120,4 +133,13 @@ pub fn counts(index: usize) -> [u64; 3] {
 }
 pub fn timers() -> &'static Wheels {
     &vm().wheels
+}
+
+/// The work that a thread has in hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AtWork {
+    /// A different number for each entry that the thread takes.
+    pub beat: u64,
+    /// None: the thread is not in a slice.
+    pub pid: Option<u64>,
 }

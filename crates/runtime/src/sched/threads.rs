@@ -9,6 +9,7 @@ use super::table::{CURRENT, Engine, Scheduler, ThreadCounts, VM, Vm, busy_schedu
 use super::waking::{coming, wake_scheduler};
 use super::{balance, blocking, dirty, home, polling, stop_world};
 use crate::base::parker::Parker;
+use crate::base::stop_requests;
 use crate::base::{qsbr, time, zeal};
 use crate::heap::{huge_pages, shared};
 use crate::observe::msacc::{self, State};
@@ -49,6 +50,7 @@ pub fn init(options: ThreadCounts, engine: Box<dyn Engine>) {
     figures::init(threads);
     assert!(VM.set(vm).is_ok(), "scheduler initialised twice");
     dirty::set_online(dirty_online);
+    let _ = shared::collection::WAKE.set(|most| (0..count().min(most)).for_each(|index| _ = wake_scheduler(index)));
 }
 
 /// How often a scheduler that has work looks whether it is alone. What that saves it in this time is much more than what it costs the
@@ -111,7 +113,7 @@ fn scheduler_loop(index: usize) {
     let is_crowd = vm.schedulers.len() > cores();
     loop {
         qsbr::quiescent();
-        if stop_world::is_requested() {
+        if stop_requests::is_requested() {
             stop_world::respond();
         }
         rounds = rounds.wrapping_add(1);

@@ -170,17 +170,6 @@ pub(crate) fn wake_scheduler(index: usize) -> bool {
     woken
 }
 
-/// Has a scheduler go through `park` once more.
-pub(crate) fn have_look(index: usize) {
-    vm().schedulers[index].unpark();
-}
-
-/// Has all others go through `park` once more.
-pub(crate) fn wake_all_to_look() {
-    let others = vm().schedulers.iter().enumerate().filter(|&(index, _)| index != CURRENT.get());
-    others.for_each(|(_, scheduler)| scheduler.unpark());
-}
-
 /// Wakes one active scheduler that is parked, unless one is looking for work already. True if a scheduler comes.
 #[inline]
 pub(super) fn wake_one() -> bool {

@@ -6,7 +6,7 @@ use super::value::{Owned, Pid, Value};
 use super::{Definition, Start, Task};
 use crate::base::level::Level;
 use crate::base::sizes;
-use crate::heap::private::gc;
+use crate::heap::gc;
 use crate::lifecycle::spawn::ENTRY_POINTS;
 use crate::process::links::Link;
 use crate::process::{self, FLAG_TASK, MaxHeap, ProcRef, Process, SpawnOptions};

@@ -8,8 +8,6 @@ use crate::process::Process;
 use crate::process::proctab;
 use crate::signal::send::message_to_pid;
 use crate::trace::{events, flags, frames};
-use crate::watch::Stuck;
-use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -82,26 +80,14 @@ fn tell_of(pid: u64, subject: Term, what: &str, info: impl FnOnce(&mut Heap) -> 
 
 // ---- schedulers that do not come back ----
 
-/// Sends `{monitor, Pid, heddle_stuck, [{Key, Value}]}`. Called by the thread that watches, which may have to wait until it may
-/// send at all.
+/// Sends `{monitor, Pid, heddle_stuck, Info}`, if the watcher wants to know of schedulers that do not come back. Called by the thread
+/// that watches, which may have to wait until it may send at all.
 #[cold]
-pub(crate) fn stuck(stuck: &Stuck) {
-    let Some(pid) = stuck.pid.filter(|_| STUCK.load(Ordering::Relaxed)) else { return };
-    let _guard = qsbr::guard();
-    let mfa = |heap: &mut Heap, mfa: Option<Mfa>| mfa.map_or(am::UNDEFINED.into(), |mfa| frames::mfa_term(heap, mfa));
-    tell_of(pid, crate::process::identity::term_of(pid), "heddle_stuck", |heap| {
-        let place = stuck.place.as_ref();
-        let rows = [
-            ("timeout", Term::small(stuck.ms as i64)),
-            ("type", Atom::new(stuck.kind.name()).into()),
-            ("scheduler", Term::small(stuck.id as i64)),
-            ("native", mfa(heap, place.and_then(|place| place.native))),
-            ("function", mfa(heap, place.and_then(|place| place.function))),
-            ("initial_call", mfa(heap, place.map(|place| place.initial_call))),
-        ];
-        let rows = rows.map(|(name, value)| heap.tuple(&[Atom::new(name).into(), value]));
-        heap.list(&rows)
-    });
+pub(crate) fn is_stuck(pid: u64, info: impl FnOnce(&mut Heap) -> Term) {
+    if STUCK.load(Ordering::Relaxed) {
+        let _guard = qsbr::guard();
+        tell_of(pid, crate::process::identity::term_of(pid), "heddle_stuck", info);
+    }
 }
 
 /// The process is about to wait because the port is busy.

@@ -17,9 +17,13 @@ mod place;
 mod progress;
 mod snapshot;
 
+use crate::base::stop_requests;
 use crate::sched;
-use crate::sched::{blocking, dirty, stop_world};
-use crate::trace::system_monitor;
+use crate::sched::AtWork;
+use crate::sched::{blocking, dirty};
+use crate::trace::{frames, system_monitor};
+use heddle_term::code_cell::Mfa;
+use heddle_term::{Atom, Heap, Term, am};
 use place::Place;
 use progress::Progress;
 pub use snapshot::Snapshot;
@@ -59,6 +63,26 @@ pub(crate) struct Stuck {
 }
 
 impl Stuck {
+    /// Tells the process that asked for it (`system_monitor`), with `[{Key, Value}]`.
+    #[cold]
+    fn tell(&self) {
+        let Some(pid) = self.pid else { return };
+        let mfa = |heap: &mut Heap, mfa: Option<Mfa>| mfa.map_or(am::UNDEFINED.into(), |mfa| frames::mfa_term(heap, mfa));
+        system_monitor::is_stuck(pid, |heap| {
+            let place = self.place.as_ref();
+            let rows = [
+                ("timeout", Term::small(self.ms as i64)),
+                ("type", Atom::new(self.kind.name()).into()),
+                ("scheduler", Term::small(self.id as i64)),
+                ("native", mfa(heap, place.and_then(|place| place.native))),
+                ("function", mfa(heap, place.and_then(|place| place.function))),
+                ("initial_call", mfa(heap, place.map(|place| place.initial_call))),
+            ];
+            let rows = rows.map(|(name, value)| heap.tuple(&[Atom::new(name).into(), value]));
+            heap.list(&rows)
+        });
+    }
+
     /// Returns the report as a part of a sentence.
     fn text(&self) -> String {
         let thread = match self.kind {
@@ -134,15 +158,6 @@ fn stuck(kind: Kind, id: usize, ms: u64, at_work: Option<AtWork>) -> Stuck {
     Stuck { kind, id, ms, pid, place: pid.and_then(place::of) }
 }
 
-/// The work that a thread has in hand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct AtWork {
-    /// A different number for each entry that the thread takes.
-    pub beat: u64,
-    /// None: the thread is not in a slice.
-    pub pid: Option<u64>,
-}
-
 /// Starts the watch. To be called once the schedulers are there.
 pub fn start(limit: Duration) {
     let run = move || run(limit);
@@ -159,13 +174,13 @@ fn run(limit: Duration) {
         std::thread::sleep(every);
         let now = Instant::now();
         // A thread that stops all others, for a crash dump or the break menu, may keep them as long as it likes.
-        if now - before > every + every / 2 || stop_world::is_stop_wanted() {
+        if now - before > every + every / 2 || stop_requests::is_stop_wanted() {
             watch.start_anew(now);
         }
         before = now;
         for stuck in watch.look(now) {
             heddle_term::complain::if_taken(&format!("heddle: {}", stuck.text()));
-            system_monitor::stuck(&stuck);
+            stuck.tell();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the watch remembers of a thread.
 
-use super::AtWork;
+use crate::sched::AtWork;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]

@@ -1,9 +1,10 @@
 //! A snapshot of what the schedulers have in hand, to find later if one has not come back since.
 
-use super::{AtWork, Kind, Stuck, place};
+use super::{Kind, Stuck, place};
 use crate::base::qsbr;
 use crate::process::proctab;
 use crate::sched;
+use crate::sched::AtWork;
 use crate::sched::dirty;
 use std::time::{Duration, Instant};
 

@@ -39,7 +39,7 @@ pub(super) struct Set {
     is_one_shot: bool,
     entries: Mutex<HashMap<RawFd, Entry>>,
     /// The length of `entries`. SeqCst, all uses: a thread that adds a descriptor stores it and then looks whether a scheduler waits or
-    /// the poll thread looks (`polling::added`); `polling::backup` clears its flag and then reads it.
+    /// the poll thread looks (`polling::added`); `backup::look` clears its flag and then reads it.
     known: AtomicUsize,
 }
 

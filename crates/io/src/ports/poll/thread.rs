@@ -1,9 +1,9 @@
-//! The poll thread: waits in its own set, and looks at that of the schedulers while `polling::backup` wants it.
+//! The poll thread: waits in its own set, and looks at that of the schedulers while `backup::look` wants it.
 
 use super::Sets;
 use heddle_runtime::msacc::{self, State};
 use heddle_runtime::qsbr;
-use heddle_runtime::sched::polling;
+use heddle_runtime::sched::backup;
 
 pub(super) fn run(sets: &Sets) {
     heddle_runtime::affinity::free();
@@ -11,7 +11,7 @@ pub(super) fn run(sets: &Sets) {
     let mut ready = Vec::new();
     let mut seen = 0;
     loop {
-        let wait = polling::backup(&mut seen);
+        let wait = backup::look(&mut seen);
         msacc::sleep(true);
         sets.of_thread.wait_for(wait, &mut ready);
         msacc::sleep(false);

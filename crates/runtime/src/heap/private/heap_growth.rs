@@ -7,9 +7,6 @@
 //! for it with one collection, having been spared several.
 
 use crate::base::sizes;
-use crate::heap::CollectionKind;
-use crate::heap::private::gc;
-use crate::heap::private::long_gc;
 use crate::process::Process;
 
 /// This many full heaps in a slice are too many. (A slice is 4,000 reductions; a collection of a small heap costs as much as some
@@ -21,7 +18,7 @@ const OFTEN_WITH_MUCH: u8 = 2;
 /// A block does not grow beyond this size. It and the block that it is copied to, 33 KB each, then stay in the nearer caches.
 const MAX_WORDS: usize = 4185;
 /// The limit if more than an eighth of the block lives, so that much is copied each time.
-const MAX_WORDS_WITH_MUCH: usize = 10958;
+pub(super) const MAX_WORDS_WITH_MUCH: usize = 10958;
 
 /// True if the process has a larger block than what lives in it asks for.
 #[inline(always)]
@@ -58,16 +55,4 @@ pub(crate) fn usual_words(p: &Process) -> usize {
 /// From here on the block counts as being as large as what lives in it asks for.
 pub(crate) fn forget(p: &mut Process) {
     p.growth.usual_step = 0;
-}
-
-/// The process is about to wait; all that lives is in its roots.
-#[cold]
-pub fn shrink(p: &mut Process) {
-    // Not worth a collection if the heap has grown large because of what lives in it, or if the old generation is due as well and
-    // takes long.
-    if p.heap_words() > 2 * MAX_WORDS_WITH_MUCH || long_gc::is_long(p, CollectionKind::Automatic) {
-        forget(p);
-    } else {
-        gc::collect(p, &mut [], 0, CollectionKind::Shrink);
-    }
 }

@@ -8,7 +8,8 @@
 
 use crate::base::zeal;
 use crate::heap::CollectionKind;
-use crate::heap::private::gc;
+use crate::heap::gc;
+use crate::heap::private::heap_growth;
 use crate::heap::shared;
 use crate::process::{FLAG_COLLECT, Outcome, Process};
 use crate::sched;
@@ -82,5 +83,17 @@ pub fn give_up(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     for task in std::mem::take(&mut p.rare().due).tasks {
         task(None);
+    }
+}
+
+/// The process is about to wait; all that lives is in its roots.
+#[cold]
+pub fn shrink(p: &mut Process) {
+    // Not worth a collection if the heap has grown large because of what lives in it, or if the old generation is due as well and
+    // takes long.
+    if p.heap_words() > 2 * heap_growth::MAX_WORDS_WITH_MUCH || is_long(p, CollectionKind::Automatic) {
+        heap_growth::forget(p);
+    } else {
+        gc::collect(p, &mut [], 0, CollectionKind::Shrink);
     }
 }

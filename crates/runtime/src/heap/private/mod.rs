@@ -1,7 +1,8 @@
 //! Private heaps: each process has one of its own, collected alone.
 
-pub mod gc;
+pub(in crate::heap) mod collector;
 pub mod heap_growth;
+mod literal_copies;
 pub mod long_gc;
 pub(crate) mod off_heap;
 pub mod verify;

@@ -3,7 +3,7 @@
 //! Too slow to be always on: `HEDDLE_ZEAL=gc` has it done after each collection (of a large heap only after some),
 //! `HEDDLE_ZEAL=verify` after one of 64.
 
-use crate::heap::private::gc;
+use crate::heap::roots;
 use crate::process::Process;
 use heddle_term::area::{self, Region, Seen};
 use heddle_term::boxed::for_each_slot;
@@ -58,5 +58,5 @@ pub fn heap(p: &mut Process, live: &mut [Term]) {
             });
         }
     }
-    gc::for_each_young_root(p, live, &mut |slot: &mut Term| check(*slot, "a root"));
+    roots::for_each_young_root(p, live, &mut |slot: &mut Term| check(*slot, "a root"));
 }

@@ -10,7 +10,6 @@ use super::safepoint;
 use super::{idle, local_collection, nursery};
 use crate::base::sizes;
 use crate::heap::blocks;
-use crate::heap::private::gc;
 use crate::process::{FLAG_PUBLISHED, Process, STACK_SLACK_WORDS};
 use heddle_abi::settings::SETTINGS;
 use heddle_term::Fragment;
@@ -257,5 +256,5 @@ pub fn abandon(p: &mut Process) {
     // Relaxed, and no read-modify-write: the list is the calling thread's own while it is inside.
     trailer.next = orphans.load(Ordering::Relaxed);
     orphans.store(trailer, Ordering::Relaxed);
-    gc::forget_block(p);
+    p.forget_block();
 }

@@ -14,7 +14,6 @@ use super::pieces::{self, OLD, Old, Piece};
 use super::spans::Spans;
 use super::{budget, chunk, idle, nursery, remembered, roots, safepoint, verify, zombies};
 use crate::base::{affinity, cycles, zeal};
-use crate::heap::private::gc;
 use crate::observe::figures;
 use crate::process::ProcRef;
 use crate::process::proctab;
@@ -23,8 +22,8 @@ use heddle_abi::settings::SETTINGS;
 use heddle_term::literal::Leaving;
 use heddle_term::{OffHeap, literal};
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Number of collections so far.
 pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -33,6 +32,9 @@ pub(super) static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(super) static COPIED_WORDS: AtomicUsize = AtomicUsize::new(0);
 /// The next collection is a major one and replaces the literals that are announced as leaving by copies.
 pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
+
+/// Wakes this many schedulers, so that they help. Set when the schedulers are there.
+pub(crate) static WAKE: OnceLock<fn(usize)> = OnceLock::new();
 
 /// The work that others may help with, or none. A thread that helps increments `Work::helpers` under this lock.
 static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
@@ -82,7 +84,7 @@ pub(super) fn run(asks_major: bool) -> Vec<Piece> {
     }
     idle::collected(&old, is_major, pause_ns as usize / 1000);
     nursery::collected(!is_major, began, copied, old.words);
-    gc::count(!is_major, began, copied, (before + young).saturating_sub(old.words), old.words);
+    figures::collection(!is_major, began, copied, (before + young).saturating_sub(old.words), old.words);
     from
 }
 
@@ -111,7 +113,7 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
         IS_OPEN.store(true, Ordering::Relaxed);
         safepoint::call_helpers(most - 1);
         if is_major {
-            (0..sched::count().min(most)).for_each(|index| _ = sched::wake_scheduler(index));
+            WAKE.get().into_iter().for_each(|wake| wake(most));
         }
     }
     work.run(&mut copier);

@@ -14,8 +14,9 @@
 use super::{chunk, nursery, safepoint};
 use crate::base::{cycles, zeal};
 use crate::heap::blocks;
-use crate::heap::private::gc;
+use crate::heap::evacuate::evacuate;
 use crate::heap::private::off_heap::{Area, for_each_moved, virtual_words};
+use crate::heap::roots;
 use crate::observe::figures;
 use crate::process::stack;
 use crate::process::{FLAG_PUBLISHED, FLAG_TASK, Process};
@@ -83,10 +84,10 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
         let term = *slot;
         if term.is_pointer() && from.contains(term.ptr()) {
             // SAFETY: a whole object of the block; the new one has room for all of them, as it is no smaller.
-            *slot = unsafe { gc::evacuate(term, &mut top) };
+            *slot = unsafe { evacuate(term, &mut top) };
         }
     };
-    gc::for_each_young_root(p, live, &mut move_out);
+    roots::for_each_young_root(p, live, &mut move_out);
     p.messages.for_each_adopted(&mut move_out);
     // SAFETY: from `start` to `top` there are whole objects, and there is room as above.
     unsafe { scan(start, &mut top, &from) };
@@ -128,7 +129,7 @@ unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
                 continue;
             }
             if word.is_pointer() && from.contains(word.ptr()) {
-                *at = gc::evacuate(word, top).raw();
+                *at = evacuate(word, top).raw();
             }
             at = at.add(1);
         }

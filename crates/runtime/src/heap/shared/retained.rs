@@ -1,7 +1,8 @@
 //! Finds what a process refers to in the shared heap by walking: its objects there have no place of their own.
 
 use super::old_virtual_words_of;
-use crate::heap::private::{gc, off_heap};
+use crate::heap::private::off_heap;
+use crate::heap::roots;
 use crate::process::Process;
 use crate::process::stack;
 use heddle_term::Term;
@@ -26,7 +27,7 @@ fn walk(p: &mut Process, mut f: impl FnMut(Term) -> bool) {
     let mut todo = Vec::new();
     let mut note = |slot: &mut Term| todo.push(*slot);
     stack::words(p).for_each(|(_, mut word)| note(&mut word));
-    gc::for_each_young_root(p, &mut [], &mut note);
+    roots::for_each_young_root(p, &mut [], &mut note);
     p.messages.for_each_bare(&mut note);
     let mut seen = HashSet::new();
     while let Some(term) = todo.pop() {

@@ -5,8 +5,7 @@ use super::copier::Copier;
 use super::remembered;
 use super::spans::Spans;
 use super::walk::{self, WALKS, Walk};
-use crate::heap::blocks;
-use crate::heap::private::gc;
+use crate::heap::{blocks, heap_figures, roots};
 use crate::process::stack;
 use crate::process::{FLAG_PUBLISHED, ProcRef, Process};
 use heddle_term::{Fragment, Term};
@@ -97,9 +96,9 @@ unsafe fn visit_one(p: ProcRef, copier: &mut Copier, others: &Spans) {
     // SAFETY: root slots are the process', and what they refer to are whole objects.
     let mut f = |slot: &mut Term| unsafe { copier.visit(slot) };
     if local.is_in_safe_region() {
-        gc::for_each_root_in_safe_region(local, &mut f);
+        roots::for_each_root_in_safe_region(local, &mut f);
     } else {
-        gc::for_each_young_root(local, &mut [], &mut f);
+        roots::for_each_young_root(local, &mut [], &mut f);
     }
     // What is new is old from here on. In a major collection `for_each_young_root` has visited these roots already. A second visit would
     // move the copies again.
@@ -151,7 +150,7 @@ pub(super) unsafe fn reclaim(p: ProcRef, is_major: bool, copier: &mut Copier) {
     }
     local.minor_count = if is_major { 0 } else { local.minor_count + 1 };
     local.need_major &= !is_major;
-    gc::check_max_heap(local);
+    heap_figures::check_max_heap(local);
     remembered::collected(p);
 }
 

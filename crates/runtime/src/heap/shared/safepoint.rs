@@ -11,9 +11,9 @@
 use super::chunk::Trailer;
 use super::pieces::Piece;
 use super::{collection, nursery};
+use crate::base::stop_requests;
 use crate::base::{affinity, cycles, qsbr};
 use crate::sched;
-use crate::sched::stop_world;
 use heddle_abi::settings::SETTINGS;
 use heddle_sync::thread_slot::{self, Slot};
 use std::cell::Cell;
@@ -104,7 +104,7 @@ pub(super) fn request(for_what: u8) {
         if WANTED.fetch_or(for_what, Ordering::SeqCst) == 0 {
             nursery::requested();
         }
-        stop_world::request(stop_world::COLLECTION);
+        stop_requests::request(stop_requests::COLLECTION);
     }
 }
 
@@ -156,10 +156,10 @@ fn wait_until_over() {
     let mut spins = if may_spin() { SPINS } else { 0 };
     let mut state = STATE.lock().unwrap();
     while is_wanted() {
-        if stop_world::is_stop_wanted() && !state.is_running {
+        if stop_requests::is_stop_wanted() && !state.is_running {
             // A thread inside waits for this one to stand still.
             drop(state);
-            stop_world::stand_offline();
+            stop_requests::stand_offline();
             state = STATE.lock().unwrap();
             continue;
         }
@@ -172,7 +172,7 @@ fn wait_until_over() {
             state = STATE.lock().unwrap();
             state.is_running = false;
             RUNS.store(false, Ordering::Relaxed);
-            stop_world::end_request(stop_world::COLLECTION);
+            stop_requests::end_request(stop_requests::COLLECTION);
             WANTED.store(0, Ordering::SeqCst);
             if state.sleepers > 0 {
                 OVER.notify_all();
@@ -224,7 +224,7 @@ fn spin() {
     let began = cycles::now();
     while cycles::to_rough_ns(cycles::now().wrapping_sub(began)) < SPIN_NS {
         let is_to_run = !RUNS.load(Ordering::Relaxed) && !is_anybody_inside();
-        if is_to_run || !is_wanted() || collection::IS_OPEN.load(Ordering::Relaxed) || stop_world::is_stop_wanted() {
+        if is_to_run || !is_wanted() || collection::IS_OPEN.load(Ordering::Relaxed) || stop_requests::is_stop_wanted() {
             break;
         }
         std::hint::spin_loop();

@@ -3,7 +3,7 @@
 
 use super::pieces::Old;
 use super::zombies;
-use crate::heap::private::gc;
+use crate::heap::roots;
 use crate::process::ProcRef;
 use crate::process::{proctab, stack};
 use heddle_term::boxed::for_each_slot;
@@ -55,9 +55,9 @@ pub(super) fn all(old: &Old) {
         }
         let mut f = |slot: &mut Term| check(*slot, &|| format!("a root of {pid:?}"));
         if local.is_in_safe_region() {
-            gc::for_each_root_in_safe_region(local, &mut f);
+            roots::for_each_root_in_safe_region(local, &mut f);
         } else {
-            gc::for_each_young_root(local, &mut [], &mut f);
+            roots::for_each_young_root(local, &mut [], &mut f);
         }
         local.messages.for_each_bare(&mut f);
         p.state.for_each_root(&mut |slot: &mut Term| check(*slot, &|| format!("a signal to {pid:?}")));

@@ -2,7 +2,7 @@
 //! numbers are set to jump.
 
 use super::{LARGEST, Numbers, Table};
-use crate::heap::private::gc;
+use crate::heap::gc;
 use crate::model_tests::processes::make;
 use crate::process::{self, ProcRef};
 use heddle_model::{Random, Subject, run};

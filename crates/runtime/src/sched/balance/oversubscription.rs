@@ -6,7 +6,6 @@
 //! finds a process that waits for a scheduler which takes none, and when all sleep: then a burst reaches all schedulers. Where other
 //! programs use part of the cores all schedulers stay active, because Linux divides the cores by the number of threads.
 
-use super::by_utilisation;
 use crate::base::affinity;
 use crate::base::time;
 use heddle_abi::settings::SETTINGS;
@@ -83,7 +82,7 @@ pub(super) fn measure(now_ms: u64, active: usize) -> Change {
     let Ok(mut last) = LAST.try_lock() else { return Change::None };
     let now = (time::monotonic_ns() as u64, time::cpu_ns() as u64);
     let (then, used_then) = std::mem::replace(&mut *last, now);
-    if !SETTINGS.compaction.is_on() || by_utilisation() {
+    if !SETTINGS.compaction.is_on() || SETTINGS.by_utilisation.is_on() {
         return Change::None;
     }
     let change =

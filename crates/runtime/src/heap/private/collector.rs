@@ -21,313 +21,31 @@
 //! (`room_in_block`).
 //!
 //! A major collection evacuates both generations into one new young block.
-//!
-//! Only the engine, `long_gc` and threads that handle signals call `collect`, at points where every live term is in one of the
-//! roots (see "Rooting" in docs/memory.md).
 
+use super::literal_copies::LiteralCopies;
 use crate::base::sizes;
-use crate::base::{cycles, time};
+use crate::heap::blocks;
+use crate::heap::evacuate::evacuate;
 use crate::heap::hybrid::held_regions;
 use crate::heap::private::heap_growth;
 use crate::heap::private::off_heap::{Area, Promoted, Survivors, sweep};
-use crate::heap::{CollectionKind, blocks, shared};
-use crate::observe::figures;
-use crate::observe::msacc::{self, State};
+use crate::heap::roots::{for_each_root, for_each_young_root};
 use crate::process::stack;
-use crate::process::{FLAG_OVER_LIMIT, Process, STACK_SLACK_WORDS};
-use crate::trace::system_monitor;
-use crate::trace::{events, meters};
+use crate::process::{Process, STACK_SLACK_WORDS};
 use heddle_abi::settings::{DEFAULT_MIN_HEAP_WORDS, SETTINGS};
 use heddle_term::area::{self, Fixed, Region, Seen};
-use heddle_term::copy::{relocate, share_off_heap};
+use heddle_term::copy::relocate;
 use heddle_term::literal::Leaving;
-use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, OffHeap, Term};
-use std::collections::HashMap;
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering;
 
-/// Counts a collection for the calling thread: `began` by `cycles`, words copied, reclaimed, and live when it was done.
-pub(crate) fn count(minor: bool, began: u64, copied: usize, reclaimed: usize, live: usize) {
-    figures::count(|mine| {
-        let time = cycles::now().wrapping_sub(began);
-        let (count, words, times, pauses) = if minor {
-            (&mine.minor_collections, &mine.minor_words, &mine.minor_time, &mine.collecting().minor)
-        } else {
-            (&mine.major_collections, &mine.major_words, &mine.major_time, &mine.collecting().major)
-        };
-        count.add(1);
-        words.add(copied as u64);
-        times.add(time);
-        pauses.add(cycles::to_rough_ns(time));
-        mine.words_reclaimed.add(reclaimed as u64);
-        mine.last_live_words.set(live as u64);
-    });
-}
-
-/// Allocates the block of a new process.
-pub fn init_block(p: &mut Process, need_words: usize) {
-    if shared::is_on() {
-        return shared::init(p, need_words);
-    }
-    let words = sizes::at_least((need_words + STACK_SLACK_WORDS + 2).max(p.min_heap_words));
-    p.start = blocks::allocate(words);
-    p.end = p.start.wrapping_add(words);
-    p.heap.htop = p.start;
-    p.high_water = p.start;
-    p.stop = p.end;
-    p.sync_limit();
-}
-
-/// The process has no block from here on.
-pub(crate) fn forget_block(p: &mut Process) {
-    p.start = null_mut();
-    p.end = null_mut();
-    p.stop = null_mut();
-    p.heap.htop = null_mut();
-    p.heap.hlimit = null_mut();
-    p.high_water = null_mut();
-}
-
-/// Frees everything a process holds in heaps.
-pub fn free_all(p: &mut Process) {
-    if shared::is_on() {
-        return shared::abandon(p);
-    }
-    p.messages.clear();
-    p.heap.clear();
-    p.old_off_heap.release_all();
-    blocks::poison(p.start, p.heap.htop);
-    blocks::poison(p.stop, p.end);
-    blocks::poison(p.old_start, p.old_top);
-    blocks::free(p.start, p.end);
-    blocks::free(p.old_start, p.old_end);
-    forget_block(p);
-    p.old_start = null_mut();
-    p.old_top = null_mut();
-    p.old_end = null_mut();
-}
-
-/// Added to each collection while collections are watched, in ms: for tests of that (`erts_debug:set_internal_state`).
-pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-
-/// The words that a collection may have to look at.
-pub fn words_to_look_at(p: &Process, kind: CollectionKind) -> usize {
-    if shared::is_on() {
-        // All threads collect a shared heap together, so it cannot be left to one.
-        return 0;
-    }
-    let young = p.used_words() + p.heap.fragment_words;
-    let full = kind == CollectionKind::Major
-        || p.need_major
-        || p.minor_count >= p.fullsweep_after
-        || !p.old_start.is_null() && words(p.old_top, p.old_end) < words(p.young_start(), p.high_water);
-    if full { young + words(p.old_start, p.old_top) } else { young }
-}
-
-/// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free. Returns the work done, in
-/// reductions; with a shared heap that of all processes.
-pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: CollectionKind) -> usize {
-    let is_shared = shared::is_on();
-    if is_shared && shared::has_room(p, live, need_words, kind) {
-        return 1;
-    }
-    let state = msacc::enter(State::Gc);
-    let start = cycles::now();
-    let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
-    let metered = meters::on(p);
-    if metered {
-        meters::pause(p, crate::trace::meter::What::Memory, false);
-    }
-    let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
-    if traced {
-        let minor = kind != CollectionKind::Major && !p.need_major && (is_shared || p.minor_count < p.fullsweep_after);
-        events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
-    }
-    let began = system_monitor::watches_collections().then(|| (time::monotonic_ns(), LONG_SLEEP_MS.load(Ordering::Relaxed)));
-    if let Some((_, ms @ 1..)) = began {
-        std::thread::sleep(std::time::Duration::from_millis(ms));
-    }
-    let mut done = false;
-    let old_words = words(p.old_start, p.old_top);
-    if is_shared {
-        done = shared::collect(p, live, need_words, kind);
-    } else if kind != CollectionKind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
-        done = minor(p, live, need_words, kind == CollectionKind::Shrink);
-    }
-    let minor = done;
-    if !done && !is_shared {
-        major(p, live, need_words, None, None);
-    }
-    p.sync_limit();
-    let after = p.used_words() + words(p.old_start, p.old_top);
-    if traced {
-        events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
-    }
-    // A minor collection copies everything that is young after it, and what it promoted.
-    if !is_shared {
-        count(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
-    }
-    if metered {
-        meters::pause(p, crate::trace::meter::What::Memory, true);
-    }
-    if let Some((began, _)) = began {
-        system_monitor::collected(p, (time::monotonic_ns() - began) as u64);
-    }
-    system_monitor::check_heap(p);
-    check_max_heap(p);
-    msacc::enter(state);
-    let is_checked = crate::base::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY));
-    if !is_shared && (is_checked || crate::base::zeal::verifies()) {
-        crate::heap::private::verify::heap(p, live);
-    }
-    debug_assert!(p.free_words() >= need_words as isize);
-    // With a shared heap the process waited while everything was copied: it pays for that, as do the processes that waited for its
-    // slice to end.
-    let words = if is_shared { shared::copied_words() } else { after };
-    10 + words / 100
-}
-
-/// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.
-pub fn hibernate(p: &mut Process, live: &mut [Term]) {
-    if shared::is_on() {
-        return shared::hibernate(p);
-    }
-    let start = cycles::now();
-    let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
-    p.stop = p.end;
-    major(p, live, 0, Some(12), None);
-    p.sync_limit();
-    count(false, start, p.used_words(), before.saturating_sub(p.used_words()), p.used_words());
-}
-
-/// A full collection that also copies the literals which are leaving. No X registers are live.
-pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
-    let start = cycles::now();
-    major(p, &mut [], 0, None, Some(leaving));
-    p.sync_limit();
-    count(false, start, p.used_words(), 0, p.used_words());
-    check_max_heap(p);
-}
-
-pub(crate) fn check_max_heap(p: &mut Process) {
-    let max_heap = p.max_heap();
-    let max = max_heap.size_words;
-    if max == 0 {
-        return;
-    }
-    let mut total = p.total_heap_words();
-    if max_heap.include_shared_binaries {
-        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words + shared::old_virtual_words_of(p);
-    }
-    if total > max {
-        p.flags |= FLAG_OVER_LIMIT;
-    }
-}
-
-fn words(from: *mut u64, to: *mut u64) -> usize {
+pub(in crate::heap) fn words(from: *mut u64, to: *mut u64) -> usize {
     (to as usize - from as usize) / 8
-}
-
-/// Calls `f` on each root slot.
-pub(crate) fn for_each_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
-    stack::before_major(p);
-    for_each_young_root(p, live, f);
-}
-
-/// Calls `f` on each root slot that may refer to something young (see `stack`); after `stack::before_major` that is each one.
-pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut impl FnMut(&mut Term)) {
-    for x in live {
-        f(x);
-    }
-    for_each_stack_root(p, f);
-    for_each_far_root(p, f);
-    for term in p.trap_args.iter_mut().chain(p.saved.iter_mut()) {
-        f(term);
-    }
-    for term in [
-        &mut p.exit_reason,
-        &mut p.exception.reason,
-        &mut p.exception.trace,
-        &mut p.exception.cause,
-        &mut p.exception.args,
-        &mut p.exception.info,
-    ] {
-        f(term);
-    }
-}
-
-/// The roots that natives do not write.
-fn for_each_far_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
-    if shared::is_on() {
-        // Messages are no such roots here: see `shared::roots`.
-        p.messages.for_each_marker(&mut *f);
-    } else {
-        p.messages.for_each_root(&mut *f);
-    }
-    p.dictionary.for_each_root(&mut *f);
-    f(&mut p.group_leader);
-}
-
-/// The roots of a process whose native is running with memory of its own for new terms (`shared::safe_region`).
-pub(crate) fn for_each_root_in_safe_region(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
-    for_each_stack_root(p, f);
-    for_each_far_root(p, f);
-    for term in p.saved.iter_mut() {
-        f(term);
-    }
-}
-
-/// The part of the stack that is not clean.
-fn for_each_stack_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
-    let mut slot = p.stop;
-    let clean = p.end.wrapping_sub(stack::clean_words(p));
-    while slot < clean {
-        // SAFETY: the stack is initialised from `stop` to `end`; Term is transparent over u64.
-        unsafe {
-            f(&mut *slot.cast::<Term>());
-            slot = slot.add(1);
-        }
-    }
-}
-
-/// Copies the object that `term` points to to `*top` and leaves a forwarding word; or follows one that is there.
-///
-/// # Safety
-/// `term` points to a whole object in from-space; `*top` has room.
-#[inline(always)]
-pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
-    let src = term.ptr();
-    // SAFETY: `term` points to a whole object in from-space, and there is room for it at `*top`.
-    unsafe {
-        let first = *src;
-        if first & 7 == TAG_FORWARD {
-            return Term::from_raw((first & !7) | term.tag());
-        }
-        let dst = *top;
-        if term.is_cons() {
-            *dst = first;
-            *dst.add(1) = *src.add(1);
-            *top = dst.add(2);
-        } else {
-            let n = Header::from_raw(first).words();
-            *dst = first;
-            for i in 1..n {
-                *dst.add(i) = *src.add(i);
-            }
-            *top = dst.add(n);
-        }
-        *src = dst as u64 | TAG_FORWARD;
-        Term::from_raw(dst as u64 | term.tag())
-    }
 }
 
 /// In zeal mode: one of this many minor collections (more with a large stack, which takes long) checks that the skipped parts may
 /// be skipped.
-const CHECK_EVERY: usize = 256;
-
-/// In zeal mode: heaps of fewer words are verified after each collection, larger ones rarely.
-const VERIFIED_WORDS: usize = 4096;
+pub(in crate::heap) const CHECK_EVERY: usize = 256;
 
 /// Stops the VM if the clean part of the stack refers to something young.
 fn check_clean(p: &Process, old: &Area) {
@@ -344,7 +62,7 @@ fn check_clean(p: &Process, old: &Area) {
 const OLD_WORDS: usize = DEFAULT_MIN_HEAP_WORDS;
 
 /// False if a major collection is needed instead.
-fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
+pub(in crate::heap) fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
     let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
         // When the old block is full, the whole stack is visited, so with a large stack the block must not be small.
@@ -526,7 +244,7 @@ fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
     p.high_water = to_top;
 }
 
-fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
+pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
     let stack = p.stack_words();
     let (was_full, had) = (p.free_words() < need_words as isize, p.heap_words());
     let shared_words = leaving.map_or(0, |leaving| shared_words(p, leaving));
@@ -544,7 +262,7 @@ fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Optio
     let mut to_top = to_start;
     let fixed = Fixed::now();
     let mut seen = Seen::default();
-    let mut copies = LiteralCopies { copies_shared: shared_words != 0, ..LiteralCopies::default() };
+    let mut copies = LiteralCopies::new(shared_words != 0);
     for_each_root(p, live, &mut |slot: &mut Term| {
         let term = *slot;
         if term.is_pointer() {
@@ -636,66 +354,6 @@ fn stays(term: Term, fixed: Fixed, seen: &mut Seen) {
     if fixed.is_shared(term) {
         // SAFETY: the process refers to it, so it holds its region until the sweep.
         unsafe { seen.note(term) };
-    }
-}
-
-/// Copies of literals. A literal itself has no forwarding word, so the copies are noted here. The same goes for regions, if they
-/// must be left.
-#[derive(Default)]
-struct LiteralCopies {
-    copies: HashMap<u64, Term>,
-    off_heap: OffHeap,
-    copies_shared: bool,
-    /// Regions that are still referred to.
-    shared: Seen,
-}
-
-impl LiteralCopies {
-    /// The literal itself, or its copy if it is leaving.
-    ///
-    /// # Safety
-    /// `*top` has room for one copy of everything that is leaving.
-    unsafe fn copy(&mut self, term: Term, leaving: &Leaving, top: &mut *mut u64) -> Term {
-        let is_shared = area::contains(term);
-        let is_left = if is_shared { self.copies_shared } else { leaving.contains(term.raw()) };
-        if !is_left {
-            if is_shared {
-                // SAFETY: as in `stays`.
-                unsafe { self.shared.note(term) };
-            }
-            return term;
-        }
-        if let Some(&copy) = self.copies.get(&term.raw()) {
-            return copy;
-        }
-        let dst = *top;
-        // SAFETY: by contract; a literal is a whole object.
-        unsafe {
-            let src = term.ptr();
-            let n = if term.is_cons() { 2 } else { Header::from_raw(*src).words() };
-            std::ptr::copy_nonoverlapping(src, dst, n);
-            *top = dst.add(n);
-            if !term.is_cons() && Header::from_raw(*dst).kind().is_off_heap() {
-                share_off_heap(dst, &mut self.off_heap);
-            }
-        }
-        let copy = Term::from_raw(dst as u64 | term.tag());
-        self.copies.insert(term.raw(), copy);
-        copy
-    }
-
-    /// Moves the off-heap objects among the copies to the process's list.
-    fn hand_over(&mut self, to: &mut OffHeap) {
-        to.virtual_words += self.off_heap.virtual_words;
-        let mut object = std::mem::replace(&mut self.off_heap.head, null_mut());
-        while !object.is_null() {
-            // SAFETY: listed objects keep their link in the word after the header.
-            unsafe {
-                let next = *object.add(1) as *mut u64;
-                to.push(object);
-                object = next;
-            }
-        }
     }
 }
 
