@@ -2,6 +2,7 @@
 //! `TABLES`.
 
 pub mod data;
+mod host;
 pub mod nodes;
 pub mod process;
 pub mod system;
@@ -50,8 +51,8 @@ pub const TABLES: &[&[Native]] = &[
 
 /// Makes the natives of this crate callable.
 pub fn register() {
+    host::install();
     tasks::register();
-    trace::init();
     system::multi_scheduling::init();
     TABLES.iter().chain(data::TABLES).copied().for_each(heddle_runtime::natives::register);
 }

@@ -149,7 +149,6 @@ pub fn register_natives() {
     heddle_runtime::natives::register(code_natives::TABLE);
     heddle_runtime::natives::register(heddle_modules::TABLE);
     heddle_engine::install_natives();
-    let _ = heddle_bifs::process::system_tasks::USES_OLD_CODE.set(code_natives::uses_old_code);
 }
 
 /// `flags`: those of the emulator as stock would get them, which only `system_info(emu_args)` shows.

@@ -4,14 +4,12 @@
 use crate::ctx::FUNC_HEADER_CELLS;
 use crate::ops::calls::func_info;
 use crate::ops::natives::native_body;
-use heddle_runtime::exports;
+use heddle_runtime::{Process, exports};
 use heddle_term::{Export, Mfa, Term, am};
 use std::sync::atomic::Ordering;
 
 /// Makes the code of every export with a native, and points the export there. Called once, after the natives are registered.
 pub fn install() {
-    let _ = heddle_runtime::code::NATIVE_AT.set(at);
-    let _ = heddle_runtime::code::NATIVE_WITH_CODE.set(with_code);
     exports::for_each(|export| {
         let native = export.native.load(Ordering::Acquire);
         if native == 0 {
@@ -44,14 +42,15 @@ pub fn resume(export: &Export) -> *const u64 {
     entry(export).wrapping_add(CELLS)
 }
 
-/// The native at `cell`, where a process stands.
-fn at(cell: *const u64) -> Option<Mfa> {
+/// The native at which the process stands.
+pub(crate) fn of(p: &Process) -> Option<Mfa> {
+    let cell = p.ip;
     // SAFETY: a process stands at an operation; that of a native is followed by its export.
     unsafe { (*cell == native_body as *const () as u64).then(|| (*(*cell.add(2) as *const Export)).mfa) }
 }
 
 /// The native whose own code begins, or continues, at `cell`, which may be any address.
-fn with_code(cell: *const u64) -> Option<Mfa> {
+pub(crate) fn with_code(cell: *const u64) -> Option<Mfa> {
     let mut found = None;
     exports::for_each(|export| {
         if export.native.load(Ordering::Relaxed) != 0 && (cell == entry(export) || cell == resume(export)) {

@@ -4,10 +4,11 @@ use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_
 use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
 use crate::ops::tasks::run_task;
+use crate::{code_natives, native_code};
 use heddle_runtime::process::{FLAG_FLOATS, FLAG_HIBERNATES, FLAG_OVER_LIMIT, Outcome, Process, Stand};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
-use heddle_term::Term;
+use heddle_term::{Atom, Mfa, Term};
 
 pub struct Interpreter;
 
@@ -31,6 +32,15 @@ struct Thread {
 }
 
 impl Engine for Interpreter {
+    fn native_of(&self, p: &Process) -> Option<Mfa> {
+        native_code::of(p)
+    }
+    fn native_with_code(&self, cell: *const u64) -> Option<Mfa> {
+        native_code::with_code(cell)
+    }
+    fn uses_old_code(&self, p: &Process, module: Atom) -> bool {
+        code_natives::uses_old_code(p, module)
+    }
     fn new_thread(&self) -> Box<dyn EngineThread> {
         Box::new(Thread {
             ctx: Box::new(Ctx {

@@ -24,9 +24,8 @@ pub const TABLES: &[&[Native]] = &[
 /// The drivers that `open_port` can start.
 const DRIVERS: &[ports::driver::DriverEntry] = &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, inet::ENTRY, inet::resolver::ENTRY];
 
-/// Makes the natives of this crate callable, and the runtime's messages to ports arrive.
+/// Makes the natives of this crate callable.
 pub fn register() {
-    ports::hooks::install();
     ports::driver::install(DRIVERS);
     TABLES.iter().copied().for_each(heddle_runtime::natives::register);
 }

@@ -151,7 +151,9 @@ mod machine {
     use crate::thread_slot::Slot;
     use heddle_abi::settings::SETTINGS;
     use std::cell::Cell;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    #[cfg(debug_assertions)]
+    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::Ordering;
 
     static ALONE: Alone = Alone::new();
 

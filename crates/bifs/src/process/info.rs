@@ -6,6 +6,7 @@ use heddle_natives::args;
 use heddle_runtime::activity::Activity;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Stand, Thrown};
+use heddle_runtime::sched;
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, activity, code, handle, proctab, stack, task};
@@ -257,7 +258,7 @@ fn mfa_term(heap: &mut Heap, mfa: heddle_term::Mfa) -> Term {
 
 /// The native that it runs on a dirty thread, or is about to.
 fn native_at(q: &Process) -> Option<heddle_term::Mfa> {
-    if q.shared().state.load().is_dirty() { code::NATIVE_AT.get().and_then(|at| at(q.ip)) } else { None }
+    if q.shared().state.load().is_dirty() { sched::engine().native_of(q) } else { None }
 }
 
 fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {

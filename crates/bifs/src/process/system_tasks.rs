@@ -5,6 +5,7 @@ use heddle_runtime::activity::{self, Activity};
 use heddle_runtime::level::Priority;
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
+use heddle_runtime::sched;
 use heddle_runtime::signal::{Body, Signal};
 use heddle_runtime::{Package, gc, long_gc, send, shared};
 use heddle_term::{Atom, Term, am};
@@ -22,9 +23,6 @@ heddle_runtime::natives! { TABLE:
         "send_copy_request"/3 => send_copy_request,
     }
 }
-
-/// Set by the engine: returns true if the process uses old code of the module.
-pub static USES_OLD_CODE: std::sync::OnceLock<fn(&Process, Atom) -> bool> = std::sync::OnceLock::new();
 
 /// (Pid, Priority, Request)
 fn request_system_task_3(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -99,7 +97,7 @@ impl Task {
                 Term::bool(true)
             }
             (_, Some(target)) => {
-                let uses = USES_OLD_CODE.get().is_some_and(|uses| uses(target, self.argument));
+                let uses = sched::engine().uses_old_code(target, self.argument);
                 if uses && activity::of(target) == Activity::Runnable && !target.shared().state.load().is_dirty() {
                     let until = *self.until.get_or_insert(target.reductions + TIME_TO_LEAVE);
                     if target.reductions < until {

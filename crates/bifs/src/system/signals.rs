@@ -83,7 +83,6 @@ pub fn install() {
     let _ = tty::WATCH_SIGNALS.set(watch_terminal);
     start();
     shutdown::at_exit(tty::modes::restore);
-    let _ = shutdown::CRASH.set(super::halt::crash);
     handle(libc::SIGPIPE, libc::SIG_IGN);
     for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT] {
         handle(signal, note_address());

@@ -5,14 +5,25 @@ use heddle_natives::spec::Program;
 use heddle_natives::spec::eval::{self, Env, Mode};
 use heddle_runtime::Package;
 use heddle_runtime::process::Process;
-use heddle_runtime::trace::spec::Verdict;
-use heddle_runtime::trace::{Session, Spec};
+use heddle_runtime::trace::Session;
+use heddle_runtime::trace::spec::{self, Verdict};
 use heddle_term::{Heap, Term};
 use std::sync::Arc;
 
+/// A compiled specification as the runtime sees it.
+pub struct Compiled(pub Program);
+
+impl spec::Program for Compiled {
+    fn run(&self, p: &mut Process, session: &Arc<Session>, terms: &[Term]) -> Verdict {
+        run(p, &self.0, session, terms)
+    }
+    fn is_for_calls(&self) -> bool {
+        self.0.is_for_calls()
+    }
+}
+
 /// Runs it in a heap of its own: the traced process must not notice.
-pub fn run(p: &mut Process, spec: &Spec, session: &Arc<Session>, terms: &[Term]) -> Verdict {
-    let Some(program) = spec.program.downcast_ref::<Program>() else { return Verdict::plain() };
+fn run(p: &mut Process, program: &Program, session: &Arc<Session>, terms: &[Term]) -> Verdict {
     let own = std::mem::replace(&mut p.heap, Heap::new());
     let exception = p.exception;
     let list = p.heap.list(terms);

@@ -10,7 +10,3 @@ pub mod process;
 pub mod seq;
 pub mod session;
 pub mod system;
-
-pub fn init() {
-    let _ = heddle_runtime::trace::spec::RUN.set(matching::run);
-}

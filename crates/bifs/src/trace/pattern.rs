@@ -1,6 +1,7 @@
 //! `trace_pattern`: which functions and messages are traced.
 
 use super::arguments;
+use super::matching::Compiled;
 use super::process::note_new;
 use heddle_natives::args;
 use heddle_natives::spec::{Program, Unfit};
@@ -49,7 +50,7 @@ fn what(p: &mut Process, term: Term) -> Result<What, Thrown> {
         return Ok(What::On(None));
     }
     match Program::for_trace(term) {
-        Ok(program) => Ok(What::On(Some(Arc::new(Spec { source: Package::new(term), program: Box::new(program) })))),
+        Ok(program) => Ok(What::On(Some(Arc::new(Spec { source: Package::new(term), program: Box::new(Compiled(program)) })))),
         Err(Unfit::TooDeep) => Err(p.system_limit()),
         Err(Unfit::Wrong) => Err(p.badarg_cause(Atom::new("match_spec"))),
     }
@@ -209,7 +210,7 @@ fn event_spec(p: &mut Process, session: &Session, event: Atom, what: What, flags
     let spec = match what {
         What::On(None) => EventSpec::All,
         // What only a call has cannot be asked of a message.
-        What::On(Some(spec)) if spec.program.downcast_ref::<Program>().is_some_and(Program::is_for_calls) => {
+        What::On(Some(spec)) if spec.program.is_for_calls() => {
             return Err(p.badarg_cause(Atom::new("match_spec")));
         }
         What::On(Some(spec)) => EventSpec::Matching(spec),

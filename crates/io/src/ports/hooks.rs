@@ -1,21 +1,16 @@
 //! What the runtime does with ports besides what it does with every process: messages, bytes of tracers.
 
+use super::find;
 use super::port::Port;
 use super::port_task::PortTask;
-use super::{find, poll};
 use crate::ports::tracing;
 use heddle_runtime::process::{FLAG_AT_PORT, Process, Thrown};
-use heddle_runtime::send::{PORTS, PortHooks, call_in, send_exit};
+use heddle_runtime::send::{call_in, send_exit};
 use heddle_runtime::task::{self, Context, Next};
 use heddle_runtime::trace::flags;
 use heddle_runtime::{proctab, system_monitor};
 use heddle_term::{Atom, Term, am, list};
 use std::sync::Arc;
-
-pub fn install() {
-    let _ = PORTS.set(PortHooks { send, output, linked });
-    let _ = task::poll::HOOKS.set(task::poll::Hooks { once: poll::once, forget: poll::forget });
-}
 
 /// What a message asks for.
 enum PortMessage {
@@ -40,7 +35,7 @@ fn parse(message: Term) -> Option<(Term, PortMessage)> {
 }
 
 /// `Port ! {Owner, {command, Data}}` and the like. Of anything wrong the owner hears, by a signal badsig, as in stock.
-fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
+pub fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     p.flags &= !FLAG_AT_PORT;
     let Some(port) = find(port) else { return true };
     if wait && port.gate.is_shut() && is_command(message) {
@@ -111,12 +106,12 @@ pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
     Thrown::WaitAgain
 }
 
-fn output(port: Term, bytes: Vec<u8>) -> bool {
-    let Some(port) = find(port) else { return false };
-    port.request(move |task, context| task.command(None, bytes, context).1);
-    true
+pub fn output(port: Term, bytes: Vec<u8>) {
+    if let Some(port) = find(port) {
+        port.request(move |task, context| task.command(None, bytes, context).1);
+    }
 }
 
-fn linked(port: Term, from: Term, on: bool) {
+pub fn linked(port: Term, from: Term, on: bool) {
     tracing::event(port, flags::PORTS, if on { "getting_linked" } else { "getting_unlinked" }, &[from]);
 }

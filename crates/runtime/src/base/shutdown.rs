@@ -1,8 +1,8 @@
 //! How the VM ends: the hooks that run then, and the end itself.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// A list of listeners.
 static AT_EXIT: std::sync::Mutex<Vec<fn()>> = std::sync::Mutex::new(Vec::new());
 
 /// `f` runs whenever the VM ends in an orderly way.
@@ -30,17 +30,6 @@ pub fn begin() -> bool {
 #[inline(always)]
 pub(crate) fn has_begun() -> bool {
     HALTS.load(Ordering::Relaxed)
-}
-
-/// Ends the VM with a slogan, and mostly a crash dump. The crate that can write dumps installs it.
-pub static CRASH: OnceLock<fn(&str) -> !> = OnceLock::new();
-
-pub(crate) fn crash(slogan: &str) -> ! {
-    if let Some(crash) = CRASH.get() {
-        crash(slogan);
-    }
-    heddle_term::complain!("{slogan}\n");
-    exit_now(1)
 }
 
 /// Stops the VM. The caller has written out what is pending, or it is lost: this function waits for nothing.

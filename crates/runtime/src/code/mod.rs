@@ -143,12 +143,6 @@ impl Instance {
     }
 }
 
-/// Set by the engine: the native whose own code is at this cell.
-pub static NATIVE_AT: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
-
-/// As `NATIVE_AT`, for a cell that may be anything: only addresses are compared.
-pub static NATIVE_WITH_CODE: std::sync::OnceLock<fn(*const u64) -> Option<Mfa>> = std::sync::OnceLock::new();
-
 pub struct Location {
     pub mfa: Mfa,
     pub instance: Arc<Instance>,

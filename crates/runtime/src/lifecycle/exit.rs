@@ -4,6 +4,7 @@ use crate::base::registers::Registers;
 use crate::heap::gc;
 use crate::heap::shared as shared_heap;
 use crate::process;
+use crate::process::host::host;
 use crate::process::links::Watcher;
 use crate::process::{FLAG_TASK, Process};
 use crate::process::{names, proctab};
@@ -18,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 type Hook = fn(&mut Process);
 
-/// Called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
+/// A list of listeners: called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
 static HOOKS: [OnceLock<Hook>; MAX_HOOKS] = [const { OnceLock::new() }; MAX_HOOKS];
 const MAX_HOOKS: usize = 4;
 
@@ -60,10 +61,7 @@ fn leave(p: &mut Process) {
     if p.pid() == 0 {
         let reason = heddle_term::text::display::to_string(p.exit_reason);
         // The same text as stock's.
-        crate::base::shutdown::crash(&format!(
-            "System process {} terminated: {reason}",
-            heddle_term::text::display::to_string(p.pid_term())
-        ));
+        host().crash(&format!("System process {} terminated: {reason}", heddle_term::text::display::to_string(p.pid_term())));
     }
     if p.flags & FLAG_TASK != 0 {
         crate::task::terminate(p);

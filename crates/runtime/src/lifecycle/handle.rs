@@ -2,12 +2,13 @@
 
 use crate::RefId;
 use crate::heap::shared;
+use crate::process::host::host;
 use crate::process::links::{AliasMode, Link, MonitorKind};
 use crate::process::proctab;
 use crate::process::{FLAG_ENDS, FLAG_TASK, Process};
 use crate::signal::inbox::Arrived;
 use crate::signal::package::Package;
-use crate::signal::send::{PORTS, deliver, node_name};
+use crate::signal::send::{deliver, node_name};
 use crate::signal::{Body, Signal};
 use crate::task;
 use crate::trace::system_monitor;
@@ -273,9 +274,7 @@ fn exit_of_port(p: &mut Process, from: Term, reason: Term, linked: bool) -> Afte
 
 #[cold]
 fn port_linked(p: &Process, from: Term, on: bool) {
-    if let Some(hooks) = PORTS.get() {
-        (hooks.linked)(p.pid_term(), from, on);
-    }
+    host().port_linked(p.pid_term(), from, on);
 }
 
 /// Appends a message to the inner queue.

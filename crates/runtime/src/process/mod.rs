@@ -9,6 +9,7 @@
 pub mod dictionary;
 pub mod due;
 pub mod growth;
+pub mod host;
 pub mod identity;
 pub mod links;
 pub mod names;

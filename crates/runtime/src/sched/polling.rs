@@ -8,11 +8,9 @@
 
 use super::table::{CURRENT, Scheduler, vm};
 use crate::observe::msacc::{self, State};
+use crate::process::host::Handler;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-
-/// Called once, on any thread, in a reclamation window (`qsbr`).
-pub type Handler = Arc<dyn Fn() + Send + Sync>;
 
 /// A set of descriptors. Implemented where the ports are.
 pub trait Descriptors: Sync {

@@ -8,14 +8,22 @@ use crate::base::place::MAX_SCHEDULERS;
 use crate::process::{Outcome, Process};
 use crate::timer::Wheels;
 use heddle_sync::idle::IdleSet;
+use heddle_term::{Atom, Mfa};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicUsize, Ordering};
 
-/// What runs processes. Implemented by the engine.
+/// What runs processes, and knows its code. Implemented by the engine. What the runtime asks of the natives is
+/// [`Host`](crate::process::host::Host).
 pub trait Engine: Send + Sync {
     /// Per-thread state (register file).
     fn new_thread(&self) -> Box<dyn EngineThread>;
+    /// The native whose own code the process stands at. The calling thread may look at its `ip`.
+    fn native_of(&self, p: &Process) -> Option<Mfa>;
+    /// The native whose own code is at this cell, which may be any address: only addresses are compared.
+    fn native_with_code(&self, cell: *const u64) -> Option<Mfa>;
+    /// True if the process may run old code of the module, now or when it returns.
+    fn uses_old_code(&self, p: &Process, module: Atom) -> bool;
 }
 
 pub trait EngineThread {
@@ -80,6 +88,9 @@ pub(crate) fn share(index: usize) -> &'static Share {
 }
 pub(crate) fn dirty_queue(kind: usize) -> &'static DirtyQueue {
     &vm().dirty[kind]
+}
+pub fn engine() -> &'static dyn Engine {
+    &*vm().engine
 }
 /// What runs processes on the calling thread, which is no scheduler.
 pub(crate) fn new_engine() -> Box<dyn EngineThread> {

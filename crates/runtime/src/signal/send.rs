@@ -5,6 +5,7 @@ use crate::base::refs;
 use crate::base::refs::RefId;
 use crate::observe::messages;
 use crate::observe::messages::Cost;
+use crate::process::host::host;
 use crate::process::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::process::{FLAG_TASK, ProcRef, Process};
 use crate::process::{names, proctab};
@@ -66,20 +67,6 @@ pub fn resume(p: &mut Process, count: u32) {
 pub fn build_message(pid: u64, build: impl FnOnce(&mut heddle_term::Heap) -> Term) -> bool {
     message_to_pid(pid, Package::build(build))
 }
-
-/// What the crate that has the ports does for crates below it. Links, monitors and exit signals are those of every process: a port
-/// is a task.
-pub struct PortHooks {
-    /// `Port ! Message`. False if the port is busy; then nothing was sent. If the sender does not `wait` for the port, the message
-    /// is sent anyway.
-    pub send: fn(&mut Process, port: Term, message: Term, wait: bool) -> bool,
-    /// Bytes for the port from the VM itself, as a tracer gets them.
-    pub output: fn(port: Term, bytes: Vec<u8>) -> bool,
-    /// A process linked to the port, or unlinked: for the port's tracers.
-    pub linked: fn(port: Term, from: Term, on: bool),
-}
-
-pub static PORTS: std::sync::OnceLock<PortHooks> = std::sync::OnceLock::new();
 
 /// The result of `Dest ! Message`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,10 +174,8 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
         };
     }
     if dest.is_local_port() {
-        return match PORTS.get() {
-            Some(hooks) if !(hooks.send)(p, dest, message, p.flags & FLAG_TASK == 0) => Sent::Busy,
-            _ => Sent::Ok,
-        };
+        let waits = p.flags & FLAG_TASK == 0;
+        return if host().send_to_port(p, dest, message, waits) { Sent::Ok } else { Sent::Busy };
     }
     match dest.kind() {
         Some(Kind::Ref) => {

@@ -1,7 +1,6 @@
 //! The operations that a call-back can use.
 
 use super::guard::vm;
-use super::poll::{self, Interest};
 use super::run::{self, Running};
 use super::value::{Builder, Owned, Pid, Value};
 use crate::base::level::Level;
@@ -10,6 +9,7 @@ use crate::base::refs::RefId;
 use crate::heap::shared;
 use crate::lifecycle::exit;
 use crate::process::Process;
+use crate::process::host::{Interest, host};
 use crate::process::links::{AliasMode, MonitorKind, Relations};
 use crate::process::names;
 use crate::sched::private_threads;
@@ -241,7 +241,6 @@ impl<'a> Context<'a> {
     /// Reports once, as `Event::Ready`, when the descriptor is ready. The task still owns it and must close it, after `unwatch`. At the
     /// task's end all watches end before its state is dropped. Not for descriptors that ports have.
     pub fn watch(&mut self, fd: RawFd, interest: Interest) -> io::Result<()> {
-        let hooks = poll::HOOKS.get().ok_or(io::ErrorKind::Unsupported)?;
         let pid = self.process.pid();
         vm(|| {
             self.task.watched.retain(|watched| *watched != (fd, interest));
@@ -253,7 +252,7 @@ impl<'a> Context<'a> {
                     }
                 });
             });
-            let result = (hooks.once)(fd, interest, ready);
+            let result = host().watch_descriptor(fd, interest, ready);
             if result.is_err() {
                 self.task.watched.retain(|watched| *watched != (fd, interest));
             }

@@ -5,12 +5,12 @@
 
 use super::context::Context;
 use super::guard::call_back;
-use super::poll::{self, Interest};
 use super::value::{Builder, Owned, Value};
 use super::{Definition, Event, Next, Task};
 use crate::heap::shared;
 use crate::lifecycle::exit;
 use crate::lifecycle::handle::{self, After};
+use crate::process::host::{Interest, host};
 use crate::process::{Class, FLAG_ENDS, FLAG_TASK, Outcome, Process};
 use crate::sched::private_threads;
 use crate::signal::{Body, Signal};
@@ -54,8 +54,8 @@ impl Inner {
         let before = self.watched.len();
         self.watched.retain(|watched| watched.0 != fd);
         self.ready.retain(|ready| ready.0 != fd);
-        if let Some(hooks) = poll::HOOKS.get().filter(|_| self.watched.len() < before) {
-            (hooks.forget)(fd);
+        if self.watched.len() < before {
+            host().forget_descriptor(fd);
         }
     }
 }

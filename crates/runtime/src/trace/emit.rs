@@ -1,10 +1,11 @@
 //! Trace messages: `{trace, Tracee, Tag, ...}`, or `trace_ts` with a time at the end.
 
 use crate::base::time;
+use crate::process::host::host;
 use crate::process::proctab;
 use crate::sched;
 use crate::signal::package::Package;
-use crate::signal::send::{PORTS, message_to_pid};
+use crate::signal::send::message_to_pid;
 use crate::trace::{Traced, flags, tracees};
 use heddle_term::{Atom, Heap, Term, etf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -54,7 +55,7 @@ pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Opti
 pub fn deliver(tracer: Term, message: Term) {
     if tracer.is_local_port() {
         let bytes = etf::encode(message, &etf::EncodeOptions::default());
-        let _ = PORTS.get().is_some_and(|h| (h.output)(tracer, bytes));
+        host().output_to_port(tracer, bytes);
     } else {
         message_to_pid(tracer.payload(), Package::new(message));
     }

@@ -4,13 +4,20 @@ use crate::process::Process;
 use crate::signal::package::Package;
 use crate::trace::Session;
 use heddle_term::Term;
-use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub struct Spec {
     /// The specification as a term, for `trace_info`.
     pub source: Package,
-    pub program: Box<dyn Any + Send + Sync>,
+    pub program: Box<dyn Program>,
+}
+
+/// A compiled specification.
+pub trait Program: Send + Sync {
+    /// Runs the specification on the list of these terms.
+    fn run(&self, p: &mut Process, session: &Arc<Session>, terms: &[Term]) -> Verdict;
+    /// True if the specification asks for what only a call has.
+    fn is_for_calls(&self) -> bool;
 }
 
 // SAFETY: no thread changes the package, and readers only copy out of it.
@@ -35,15 +42,10 @@ impl Verdict {
     }
 }
 
-/// Runs the specification on the list of these terms.
-pub type Run = fn(&mut Process, &Spec, &Arc<Session>, &[Term]) -> Verdict;
-
-pub static RUN: OnceLock<Run> = OnceLock::new();
-
 /// Without a specification everything matches.
 pub fn run(p: &mut Process, spec: Option<&Arc<Spec>>, session: &Arc<Session>, terms: &[Term]) -> Verdict {
-    match (spec, RUN.get()) {
-        (Some(spec), Some(run)) => run(p, spec, session, terms),
-        _ => Verdict::plain(),
+    match spec {
+        Some(spec) => spec.program.run(p, session, terms),
+        None => Verdict::plain(),
     }
 }

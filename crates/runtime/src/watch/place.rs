@@ -8,6 +8,7 @@ use crate::code;
 use crate::code::exports;
 use crate::process::ProcRef;
 use crate::process::proctab;
+use crate::sched;
 use heddle_term::code_cell::Mfa;
 use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::text::display::to_string;
@@ -84,7 +85,7 @@ fn native(function: u64, export: u64) -> Option<Mfa> {
 
 /// The native whose own code `ip` is in, as when it was called with `apply`, or runs on a dirty thread.
 fn own_code(ip: *const u64) -> Option<Mfa> {
-    code::NATIVE_WITH_CODE.get().and_then(|native_with| native_with(ip))
+    sched::engine().native_with_code(ip)
 }
 
 /// The function to which the topmost frame returns.

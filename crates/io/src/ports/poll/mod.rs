@@ -7,10 +7,10 @@
 mod set;
 mod thread;
 
+/// Handlers are called on a scheduler or the poll thread, without any lock held.
+pub use heddle_runtime::process::host::{Handler, Interest};
 use heddle_runtime::qsbr;
 use heddle_runtime::sched::polling;
-/// Handlers are called on a scheduler or the poll thread, without any lock held.
-pub use heddle_runtime::task::poll::{Handler, Interest};
 use set::Set;
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
