@@ -1,4 +1,4 @@
-//! Stores and match specifications on their own, without a running machine.
+//! Stores and match specifications on their own, without a running VM.
 
 use super::hash_store::{Copies, HashStore, place_of};
 use super::object::{Change, Owned, Verdict};

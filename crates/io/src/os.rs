@@ -18,7 +18,8 @@ heddle_runtime::natives! { TABLE:
     "file" => { "native_name_encoding"/0 => native_name_encoding }
 }
 
-/// The environment of the machine: a copy, since the process' own must not change under other threads.
+/// The environment that Erlang programs see and change. It is a copy: the operating system's own must not change while other threads
+/// read it.
 static ENV: RwLock<Option<std::collections::BTreeMap<OsString, OsString>>> = RwLock::new(None);
 
 fn with_env<R>(f: impl FnOnce(&mut std::collections::BTreeMap<OsString, OsString>) -> R) -> R {

@@ -1,4 +1,4 @@
-//! What module `io` and `erlang:display_string/1` ask of the machine.
+//! What module `io` and `erlang:display_string/1` ask of the VM.
 
 use super::bytes;
 use heddle_abi::settings::SETTINGS;

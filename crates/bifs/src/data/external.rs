@@ -90,7 +90,7 @@ fn encode_options(term: Option<&Term>) -> Option<EncodeOptions> {
             }
         }
     }
-    // A local form is for this machine alone, and means nothing to others.
+    // A local form is for this node alone, and means nothing to others.
     (!(options.local && options.deterministic)).then_some(options)
 }
 

@@ -7,7 +7,7 @@
 //! | `ets_alloc` | objects of ETS tables |
 //! | `literal_alloc` | literals of modules and persistent terms |
 //! | `fix_alloc` | process structs and timers: their number by their size; they lie in `std_alloc` |
-//! | `std_alloc` | all else that this machine allocates: tables, code, ports |
+//! | `std_alloc` | all else that the VM allocates: tables, code, ports |
 //!
 //! The others are off. An instance is a scheduler's (0: all other threads, and carriers that no thread allocates from now: its pool).
 //! A carrier is one of the allocator's areas, all of whose blocks have one size, as far as it was ever used; one with room for a

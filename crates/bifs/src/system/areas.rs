@@ -1,4 +1,4 @@
-//! What the machine's memory and tables hold, as text: `system_info(info)`, `i` of the break menu, and a section of crash dumps.
+//! What the VM's memory and tables hold, as text: `system_info(info)`, `i` of the break menu, and a section of crash dumps.
 
 use super::allocators::{self, Part};
 use super::crash_dump::code_sizes;

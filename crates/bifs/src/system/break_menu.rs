@@ -1,6 +1,6 @@
-//! The menu that Ctrl-C brings. It has a thread of its own, which waits for a key or for standard output to take what it shows; signals are
-//! read by another one meanwhile, so a second Ctrl-C ends the machine whatever this one waits for. The rest of the machine goes on, without
-//! the keyboard. As in stock each choice but a wrong one leaves the menu.
+//! The menu that Ctrl-C brings. It has a thread of its own, which waits for a key, or until standard output takes what the menu shows.
+//! Another thread reads signals meanwhile, so a second Ctrl-C ends the VM whatever the menu's thread waits for. The rest of the VM goes on,
+//! without the keyboard. As in stock each choice but a wrong one leaves the menu.
 
 use super::{areas, crash_dump, halt, info};
 use heddle_io::tty::{modes, natives::KEYBOARD};
@@ -50,7 +50,7 @@ pub fn interrupt() {
     }
 }
 
-/// The first letter of the next line. The machine ends where there is none.
+/// The first letter of the next line. The VM ends where there is none.
 fn next_key() -> u8 {
     loop {
         let mut line = [0u8; 64];

@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    /// From stock (`fake_scheduler_bindings`): a machine with both kinds of nodes, one of plain processors, one of nodes in them.
+    /// From stock (`fake_scheduler_bindings`): a computer with both kinds of nodes, one of plain processors, one of nodes in them.
     #[test]
     fn orders() {
         let check = |text: &str, expected: &[(&str, &[u32])]| {

@@ -1,4 +1,4 @@
-//! halt/2 and the end of the machine.
+//! halt/2 and the end of the VM.
 
 use heddle_io::ports::flush;
 use heddle_natives::args;
@@ -60,7 +60,7 @@ fn status(term: Term) -> Option<i32> {
 /// How long others may take to come to a place where they can stop.
 const STOP_MS: u64 = 1000;
 
-/// Ends the machine with a slogan and a crash dump, as `halt("text")` does.
+/// Ends the VM with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
     let stopped = stop_world::stop_others(STOP_MS);
     // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
@@ -75,7 +75,7 @@ pub fn crash(slogan: &str) -> ! {
     shutdown::exit_now(1)
 }
 
-/// How long the dump of a machine without memory may take, in seconds: the thread that writes it may hold a lock that it wants.
+/// How long the dump of a VM without memory may take, in seconds: the thread that writes it may hold a lock that it wants.
 const OUT_OF_MEMORY_SECONDS: u32 = 20;
 
 /// Ends the VM because the system has no memory for a block of that kind and of `bytes` bytes.

@@ -133,7 +133,7 @@ fn sent(p: &mut Process, sent: &Sent) -> Term {
     map::put(&mut p.heap, all, Atom::new("sizes").into(), sizes)
 }
 
-/// Of the machine: what is in use for each kind of memory, and what the system gave.
+/// Of the whole VM: what is in use for each kind of memory, and what the system gave.
 fn memory(p: &mut Process, _: &[Term]) -> NativeResult {
     let kinds: Vec<(Term, Term)> = allocators::NAMED
         .into_iter()

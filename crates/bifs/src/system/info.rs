@@ -301,7 +301,7 @@ fn pair(p: &mut Process, key: &str, value: Term) -> Term {
     p.heap.tuple(&[atom(key), value])
 }
 
-/// Processors that the machine may run on, as of the last `update_cpu_info`; 0: none was asked for.
+/// Processors that the VM may run on, as of the last `update_cpu_info`; 0: none was asked for.
 static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
 
 /// Those of the first thread: what others set for the whole process shows there.
@@ -316,7 +316,7 @@ fn allowed_processors() -> usize {
     }
 }
 
-/// Descriptors that the machine may have open.
+/// Descriptors that the VM may have open.
 fn max_descriptors() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: a valid destination.

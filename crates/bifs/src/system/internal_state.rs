@@ -1,4 +1,4 @@
-//! `erts_debug:get_internal_state/1` and `set_internal_state/2`: how OTP's own tests look into the machine. Both raise `undef`,
+//! `erts_debug:get_internal_state/1` and `set_internal_state/2`: how OTP's own tests look into the VM. Both raise `undef`,
 //! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. What only describes stock's insides has no
 //! answer here (`badarg`).
 

@@ -1,4 +1,4 @@
-//! What OTP's `lcnt` asks of the machine (`erts_debug:lcnt_*`), from the figures of `heddle_runtime::locks`.
+//! What OTP's `lcnt` asks of the VM (`erts_debug:lcnt_*`), from the figures of `heddle_runtime::locks`.
 //!
 //! A lock here is a class of locks as seen by one thread: its identity is the number of the scheduler that waited (0: a thread
 //! that is none), so that `lcnt:inspect(Name, [{combine, false}])` shows which waited. Counting begins with the first call here: before

@@ -1,4 +1,4 @@
-//! Natives on the machine itself.
+//! Natives on the VM itself.
 
 pub mod allocators;
 pub mod areas;

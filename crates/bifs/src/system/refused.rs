@@ -1,4 +1,4 @@
-//! Natives that exist to say no: what they stand for is not in this machine (yet), and they say so by name instead of
+//! Natives that exist to say no: what they stand for is not in Heddle (yet), and they say so by name instead of
 //! pretending. Each raises `notsup`, or gives the answer with which stock itself says "not supported".
 
 use heddle_runtime::process::{NativeResult, Process};

@@ -1,6 +1,6 @@
-//! Signals of the operating system. Handlers write the number to a pipe. A thread reads it and waits for nothing else, so that what ends the
-//! machine always does; another one sends the messages that follow, to erl_signal_server or the terminal's process: it may have to wait until it
-//! may send at all. The break menu is a third one.
+//! Signals of the operating system. Handlers write the signal's number to a pipe. One thread reads the pipe and waits for nothing else, so a
+//! signal that ends the VM always ends it. A second thread sends the messages that follow, to erl_signal_server or to the terminal's
+//! process; it may have to wait until it may send at all. A third thread is the break menu.
 
 use super::{break_menu, terminate};
 use heddle_abi::settings::{Break, SETTINGS};
@@ -78,7 +78,7 @@ fn start() {
     });
 }
 
-/// At the start of the machine.
+/// Called at the start of the VM.
 pub fn install() {
     let _ = tty::WATCH_SIGNALS.set(watch_terminal);
     start();

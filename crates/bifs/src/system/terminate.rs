@@ -1,5 +1,5 @@
-//! SIGTERM: the first one asks the machine to stop in order (`init:stop`), which takes processes that run. One that comes when a scheduler
-//! has not come back since the one before, or no message could be sent, ends the machine at once, as if it did not handle the signal.
+//! SIGTERM. The first one asks the VM to stop in order (`init:stop`), which takes processes that run. A later one ends the VM at once, as if
+//! the VM did not handle the signal, if a scheduler has not come back since the one before, or if no message could be sent.
 
 use heddle_runtime::shutdown;
 use heddle_runtime::watch::Snapshot;

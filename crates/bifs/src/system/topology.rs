@@ -105,7 +105,7 @@ fn topology(heap: &mut Heap, system: &Path) -> Term {
     heap.list(&nodes)
 }
 
-/// That of this machine.
+/// That of this computer.
 pub fn detected(heap: &mut Heap) -> Term {
     topology(heap, Path::new("/sys/devices/system"))
 }

@@ -1,4 +1,4 @@
-//! Types of native tasks that every machine has (see `runtime::task`).
+//! Types of native tasks that every VM has (see `runtime::task`).
 
 mod pacer;
 pub mod probe;

@@ -84,7 +84,7 @@ impl Output {
 struct Rest {
     fd: OwnedFd,
     queue: Queue,
-    /// The machine does not halt before that. The last field: the descriptor is closed first.
+    /// The VM does not halt before that. The last field: the descriptor is closed first.
     _unsent: Unsent,
 }
 

@@ -1,4 +1,4 @@
-//! Terminal modes: those of the start, those of the shell, and the way back when the machine stops.
+//! Terminal modes: those of the start, those of the shell, and the way back when the VM stops.
 
 use heddle_abi::settings::{Break, SETTINGS};
 use std::sync::Mutex;
