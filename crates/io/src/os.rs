@@ -1,4 +1,4 @@
-//! Module os, and file name encoding.
+//! Natives of the module `os`: the environment and the process id; and the encoding of file names.
 
 use heddle_runtime::locks::Class;
 use heddle_runtime::process::{NativeResult, Process};

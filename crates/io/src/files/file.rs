@@ -1,6 +1,6 @@
 //! Open files: the NIFs of prim_file on handles. A handle belongs to the process that opened it and is closed with it.
-//! Everything that may block runs on a dirty thread, and what waits for the system there (`wait`) has nothing of the process in its hands: so
-//! the process answers meanwhile, and can be ended.
+//! Everything that may block runs on a dirty thread. A call that waits for the system there (`wait`) holds nothing of the process, so the
+//! process handles signals meanwhile and can be ended.
 
 use heddle_natives::args;
 use heddle_runtime::locks::Class;
@@ -46,7 +46,7 @@ impl Resource for OpenFile {
     }
 }
 
-/// Kept by the owner: closes the file with it.
+/// Kept by the owner: closes the file when the owner ends.
 struct Owned(std::sync::Weak<OpenFile>);
 
 impl Drop for Owned {
@@ -57,12 +57,12 @@ impl Drop for Owned {
     }
 }
 
-/// Asks for a dirty thread unless this is one.
+/// Moves the native to a dirty thread, unless it runs on one.
 pub fn blocking() -> Result<(), Thrown> {
     if sched::on_dirty_thread() { Ok(()) } else { Err(Thrown::DirtyIo) }
 }
 
-/// On a dirty thread: `f` calls the system, which may take as long as it likes. It looks at no term.
+/// Runs `f` on a dirty thread. It calls the system, which may take any time, so it must look at no term.
 pub fn wait<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     dirty::detached(p, f)
 }
@@ -213,7 +213,7 @@ fn offset_arg(p: &mut Process, term: Term) -> Result<u64, Thrown> {
     big::to_u64(term).filter(|o| *o <= i64::MAX as u64).ok_or_else(|| p.badarg())
 }
 
-/// At most this much is allocated at once for one read.
+/// Most bytes that are allocated at once for one read.
 const READ_MAX: usize = 1 << 26;
 
 fn read(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -262,12 +262,12 @@ fn pread(p: &mut Process, a: &[Term]) -> NativeResult {
     with_file(p, a[0], |p, file| {
         let mut buffer = vec![0u8; size];
         let n = wait(p, || fill(file, &mut buffer, offset))?;
-        // Unlike `read`, nothing read is the end even where nothing was asked for: dets relies on it for empty slots.
+        // Unlike in `read`, a result of no bytes is `eof` even if no bytes were asked for: dets relies on that for empty slots.
         Ok(data(p, &buffer[..n], size.max(1)))
     })
 }
 
-/// Reads until it is full or the file ends. How many bytes there were.
+/// Reads until the buffer is full or the file ends. Returns the number of bytes.
 fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut n = 0;
     while n < buffer.len() {

@@ -1,4 +1,4 @@
-//! `#file_info{}`.
+//! The record `#file_info{}` of a file.
 
 use super::file::{OpenFile, blocking, path, posix, posix_code, wait};
 use heddle_natives::args;
@@ -37,7 +37,7 @@ fn read_handle_info(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(file) = guard.as_ref() else { return Ok(posix_code(p, libc::EINVAL)) };
     match wait(p, || file.metadata()) {
         Ok(meta) => {
-            // Of an open file only the owner's permission bits tell.
+            // For an open file only the owner's permission bits are looked at.
             let access = match (meta.mode() & 0o400 != 0, meta.mode() & 0o200 != 0) {
                 (true, true) => "read_write",
                 (true, false) => "read",

@@ -1,4 +1,4 @@
-//! File names between Erlang and the system.
+//! File names: between Erlang's terms and the bytes of the operating system.
 
 use heddle_abi::settings::SETTINGS;
 use heddle_runtime::process::{NativeResult, Process};
@@ -20,7 +20,7 @@ pub fn is_utf8() -> bool {
     SETTINGS.utf8_names.is_on()
 }
 
-/// Bytes of a name given as a binary (raw), atom, or deep list of characters; None for anything else and for NULs.
+/// Bytes of a name given as a binary (raw), atom, or deep list of characters; None for anything else, and if there is a NUL.
 pub fn to_native(name: Term) -> Option<Vec<u8>> {
     let bytes = if let Some(view) = BitsView::of(name).filter(|b| b.is_binary()) {
         view.to_vec()
@@ -32,7 +32,7 @@ pub fn to_native(name: Term) -> Option<Vec<u8>> {
     (!bytes.contains(&0)).then_some(bytes)
 }
 
-/// Characters of a deep list of characters and atoms.
+/// Appends the characters of a deep list of characters and atoms. Returns None for another term.
 fn flatten(term: Term, out: &mut String) -> Option<()> {
     let mut stack = vec![term];
     while let Some(t) = stack.pop() {
@@ -59,7 +59,7 @@ fn internal_name2native(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.binary(&bytes))
 }
 
-/// A name from the system: a string if it decodes, else the bytes as a binary.
+/// A name from the system: a string if the bytes decode, else a binary.
 pub fn to_term(p: &mut Process, bytes: &[u8]) -> Term {
     if !is_utf8() {
         return p.heap.byte_list(bytes);

@@ -92,7 +92,7 @@ fn del_file(p: &mut Process, a: &[Term]) -> NativeResult {
     let path = path(p, a[0])?;
     blocking()?;
     match wait(p, || std::fs::remove_file(&path)) {
-        // Linux says eisdir for directories; stock says eperm.
+        // Linux reports eisdir for directories, and stock eperm.
         Err(e) if e.raw_os_error() == Some(libc::EISDIR) => Ok(posix_code(p, libc::EPERM)),
         r => result(p, r),
     }
@@ -102,7 +102,7 @@ fn rename(p: &mut Process, a: &[Term]) -> NativeResult {
     let (from, to) = (path(p, a[0])?, path(p, a[1])?);
     blocking()?;
     match wait(p, || std::fs::rename(&from, to)) {
-        // Systems differ in what they say of the root.
+        // Systems report different errors for the root.
         Err(_) if from.as_os_str() == "/" => Ok(posix_code(p, libc::EINVAL)),
         Err(e) if e.raw_os_error() == Some(libc::ENOTEMPTY) => Ok(posix_code(p, libc::EEXIST)),
         r => result(p, r),

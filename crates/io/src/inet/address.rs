@@ -9,7 +9,7 @@ const ANY: u8 = 3;
 const LOOPBACK: u8 = 4;
 pub const LOCAL: u8 = 5;
 
-/// The system's number of a family.
+/// The operating system's number for an address family of the protocol.
 pub fn domain(family: u8) -> Option<i32> {
     match family {
         INET => Some(libc::AF_INET),
@@ -42,7 +42,7 @@ impl Address {
         address
     }
 
-    /// `[Family, Port:16, Bytes]`; `any` and `loopback` are of the socket's own family.
+    /// `[Family, Port:16, Bytes]`; `any` and `loopback` stand for addresses of the socket's own family.
     pub fn parse(family: u8, bytes: &[u8]) -> Option<Address> {
         let (&kind, rest) = bytes.split_first()?;
         if kind == LOCAL {
@@ -103,7 +103,7 @@ impl Address {
         ((&raw const self.storage).cast(), self.len)
     }
 
-    /// The address that `getsockname` or `getpeername` gives.
+    /// The address that `getsockname` or `getpeername` returns.
     pub fn ask(fd: &OwnedFd, call: NameCall) -> Result<Address, Reason> {
         let mut address = Address::empty();
         // SAFETY: room for any address.

@@ -1,4 +1,4 @@
-//! Connections begin: connecting, listening, accepting.
+//! How connections begin: connecting, listening, accepting.
 
 use super::address::Address;
 use super::options::Active;
@@ -47,7 +47,7 @@ impl Tcp {
         Ok(caller.reference.to_be_bytes().to_vec())
     }
 
-    /// The system connected, or could not.
+    /// The system has connected the socket, or failed to.
     fn connected(&mut self, port: &Arc<Port>) {
         let Some(fd) = &self.fd else { return };
         let (mut code, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
@@ -117,7 +117,7 @@ impl Tcp {
         }
     }
 
-    /// None: there is nothing to accept.
+    /// Accepts one connection. Returns None if there is none to accept.
     fn accept_one(&self) -> Option<Result<OwnedFd, Reason>> {
         let listener = self.fd.as_ref()?.as_raw_fd();
         loop {
@@ -131,7 +131,7 @@ impl Tcp {
             let error = std::io::Error::last_os_error();
             match error.raw_os_error() {
                 Some(libc::EWOULDBLOCK) => return None,
-                // The other side gave up meanwhile.
+                // The other side gave up meanwhile, or a signal came: try again.
                 Some(libc::EINTR | libc::ECONNABORTED) => {}
                 _ => return Some(Err(name_of(&error))),
             }
@@ -170,7 +170,7 @@ impl Tcp {
         }
     }
 
-    /// It is.
+    /// A descriptor is ready.
     pub(super) fn descriptor_ready(&mut self, port: &Arc<Port>, interest: Interest) {
         match interest {
             Interest::Read => self.readable(port),
@@ -194,7 +194,7 @@ impl Tcp {
         }
     }
 
-    /// `active` was set, or the connection is there: what came is delivered, more is asked for.
+    /// Called when `active` was set or the connection is there: delivers what has come and asks for more.
     pub(super) fn activated(&mut self, port: &Arc<Port>) {
         if self.options.active == Active::Count(0) {
             self.become_passive(port);

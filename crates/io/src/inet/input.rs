@@ -20,20 +20,20 @@ const READS: usize = 16;
 #[derive(Default)]
 pub struct Receiving {
     buffer: Vec<u8>,
-    /// The first line of an HTTP message was there, its headers follow.
+    /// The first line of an HTTP message has come. Its headers follow.
     in_headers: bool,
-    /// The process that waits, and for how many bytes (0: as many as there are).
+    /// The process that waits for input, and for how many bytes (0: any number).
     waiting: Option<(Caller, usize)>,
     pub traffic: Traffic,
 }
 
-/// Packets, counted for `inet:getstat`.
+/// Figures on packets, for `inet:getstat`.
 #[derive(Default)]
 pub struct Traffic {
     pub count: u64,
     pub bytes: u64,
     pub largest: u64,
-    /// Mean distance from the mean, as it went.
+    /// Mean distance of each packet's size from the mean at that time.
     pub deviation: f64,
 }
 
@@ -69,7 +69,7 @@ enum Found {
     Invalid,
 }
 
-/// How much of what was asked for a read gave.
+/// How much of the requested bytes a read returned.
 enum Read {
     All,
     Less,
@@ -101,7 +101,7 @@ impl Tcp {
         Ok(caller.reference.to_be_bytes().to_vec())
     }
 
-    /// Bytes as if they had just come.
+    /// Puts bytes back, as if they had just come.
     pub(super) fn unreceive(&mut self, port: &Arc<Port>, data: &[u8]) -> Result<Vec<u8>, Reason> {
         if self.phase != Phase::Connected {
             return Err("enotconn");
@@ -129,7 +129,7 @@ impl Tcp {
             match self.read(port, missing) {
                 Read::All => {}
                 Read::Less => {
-                    // There is no more now: the poller tells when there is, without a system call that only says so.
+                    // There is no more now. The poller reports more; another read would be a system call that finds nothing.
                     if self.deliver_packets(port).is_some() {
                         self.arm(port, Interest::Read);
                     }
@@ -187,7 +187,7 @@ impl Tcp {
         }
     }
 
-    /// One read. At the end of the input, and on errors, the socket comes to its end; without anything to read the poller waits for more.
+    /// One read. The end of the input or an error ends the socket. If there is nothing to read, the poller waits for more.
     fn read(&mut self, port: &Arc<Port>, missing: usize) -> Read {
         let Some(fd) = self.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
         let wanted = missing.max(self.options.buffer_bytes).min(LARGEST);
@@ -269,7 +269,7 @@ impl Tcp {
         build_message(port.owner(), what);
     }
 
-    /// The other side sends no more.
+    /// Called when the other side sends no more.
     fn ended(&mut self, port: &Arc<Port>) {
         self.input.buffer.clear();
         self.ended_for_send = !self.output.is_busy();
@@ -288,7 +288,7 @@ impl Tcp {
         }
     }
 
-    /// `{tcp_closed, Port}`; the port goes with it unless the program wants to keep it.
+    /// Sends `{tcp_closed, Port}`. The port closes too, unless the option `exit_on_close` is false.
     pub(super) fn tell_end(&mut self, port: &Arc<Port>) {
         if !std::mem::replace(&mut self.end_told, true) {
             self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_closed").into(), port.term()]));
@@ -299,7 +299,7 @@ impl Tcp {
         }
     }
 
-    /// The connection broke.
+    /// Called when the connection has failed.
     pub(super) fn fail(&mut self, port: &Arc<Port>, reason: Reason) {
         self.output.refuse_senders(port, reason);
         if self.options.active != Active::No {

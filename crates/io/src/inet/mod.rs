@@ -1,8 +1,8 @@
 //! The driver `tcp_inet`: stream sockets, as `prim_inet` speaks to them (and so `gen_tcp` and `inet` above it). Requests come as
-//! `port_control` with an operation and bytes, data to send as `port_command`; what takes time is answered by a message
+//! `port_control` with an operation and bytes, and data to send as `port_command`. An operation that takes time is answered by a message
 //! `{inet_async, Port, Reference, Result}`. UDP, SCTP and the `socket` module are not there.
 //!
-//! A socket is a port whose driver is a `Tcp`: what it does, the port's task does, so the order of its messages is that of the bytes.
+//! A socket is a port whose driver is a `Tcp`. The port's task does all of its work, so its messages are in the order of the bytes.
 
 mod address;
 mod connection;
@@ -42,7 +42,7 @@ fn later(port: Weak<Port>, ms: u64, f: impl FnOnce(&mut Tcp, &Arc<Port>) + Send 
     });
 }
 
-/// The owner heard that the connection ended, and gets no exit signal as well.
+/// Removes the link between port and owner: the owner has been told that the connection ended, and must not get an exit signal as well.
 fn unlink_owner(port: &Port, context: &mut Context<'_>) {
     let (term, owner) = (port.term(), port.owner());
     if let Some(inner) = context.relations().get_mut() {

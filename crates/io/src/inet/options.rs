@@ -1,5 +1,5 @@
-//! Options of a socket: those of the system, by a table, and the driver's own. A request is a sequence of a byte that names the
-//! option and its value, mostly 32 bits.
+//! Options of a socket: those of the operating system, in a table, and the driver's own. In a request each option is a byte that names it,
+//! followed by its value, mostly 32 bits.
 
 use super::Reason;
 use crate::packet::{Framing, PacketKind};
@@ -49,12 +49,12 @@ pub enum Active {
     Count(i16),
 }
 
-/// The driver's own options. A socket that is accepted has its listener's.
+/// The driver's own options. An accepted socket begins with those of its listener.
 #[derive(Clone)]
 pub struct SocketOptions {
     /// Largest read, in bytes.
     pub buffer_bytes: usize,
-    /// Bytes that come as a list before a binary.
+    /// How many bytes at the start of a packet come as a list, before the binary with the rest.
     pub header: usize,
     pub active: Active,
     packet: u8,
@@ -64,13 +64,13 @@ pub struct SocketOptions {
     /// Data as `{tcp, S, Data}`, else `{S, {data, Data}}`.
     pub term: bool,
     pub exit_on_close: bool,
-    /// A reset connection is an error of its own, not just closed.
+    /// A connection that was reset is reported as `econnreset`, not as closed.
     pub show_reset: bool,
     pub high: usize,
     pub low: usize,
     pub send_timeout_ms: Option<u64>,
     pub send_timeout_close: bool,
-    /// What is kept to be given back: code and value.
+    /// Options that are stored to be read again, without other effect: code and value.
     kept: Vec<(u8, u32)>,
 }
 
@@ -100,7 +100,7 @@ impl Default for SocketOptions {
     }
 }
 
-/// Takes numbers off a request.
+/// A request, from the front of which numbers are taken.
 struct Request<'a>(&'a [u8]);
 
 impl Request<'_> {
@@ -134,12 +134,12 @@ fn system_get(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> Option<u
 }
 
 impl SocketOptions {
-    /// Packets are HTTP's lines, as terms; their strings may be binaries.
+    /// If packets are lines of HTTP, which are delivered as terms: true if strings in them are binaries.
     pub fn http(&self) -> Option<bool> {
         matches!(self.packet, 10 | 11 | 13 | 14).then_some(self.packet > 12)
     }
 
-    /// How bytes are cut into packets. `in_headers`: the first line of an HTTP message was there.
+    /// How bytes are cut into packets. `in_headers`: the first line of an HTTP message has come.
     pub fn framing(&self, in_headers: bool) -> Framing {
         let kind = match self.packet {
             1 => PacketKind::Sized(1),
@@ -160,7 +160,7 @@ impl SocketOptions {
         Framing { kind, max_bytes: self.packet_bytes, line_bytes, delimiter: self.delimiter }
     }
 
-    /// Sets what the request says, in its order. The result says whether `active` was among it.
+    /// Sets the options of the request, in its order. Returns true if `active` was among them.
     pub fn set(&mut self, fd: Option<&OwnedFd>, request: &[u8]) -> Result<bool, Reason> {
         let mut request = Request(request);
         let mut activated = false;
@@ -174,7 +174,7 @@ impl SocketOptions {
     fn set_one(&mut self, fd: Option<&OwnedFd>, code: u8, request: &mut Request) -> Option<()> {
         let value = request.number()?;
         if let Some(&(_, level, name)) = SYSTEM.iter().find(|o| o.0 == code) {
-            // As in stock, most options that the system refuses are passed over.
+            // As in stock, most options that the system refuses are skipped.
             if !system_set(fd?, level, name, &value.to_ne_bytes()) && code == V6ONLY {
                 return None;
             }
@@ -212,7 +212,7 @@ impl SocketOptions {
                     }
                 }
             }
-            // Packets of TLS are not there.
+            // Packets of TLS (12) are not supported.
             23 if value <= 14 && value != 12 => self.packet = value as u8,
             24 => self.binary = value != 0,
             25 => self.term = value != 0,
@@ -229,7 +229,7 @@ impl SocketOptions {
         Some(())
     }
 
-    /// Answers a list of options. Those that the system does not give are left out, as in stock.
+    /// Returns the values of the options in the list. As in stock, those that the system does not have are left out.
     pub fn get(&self, fd: Option<&OwnedFd>, request: &[u8]) -> Result<Vec<u8>, Reason> {
         let mut request = Request(request);
         let mut out = Vec::new();
@@ -246,7 +246,7 @@ impl SocketOptions {
         };
         if let Some(&(_, level, name)) = SYSTEM.iter().find(|o| o.0 == code) {
             let mut value = [0; 4];
-            // Passed over where there is no descriptor any more, as in stock.
+            // Skipped if there is no descriptor any more, as in stock.
             if fd.and_then(|fd| system_get(fd, level, name, &mut value)).is_some() {
                 put(u32::from_ne_bytes(value));
             }
@@ -277,7 +277,7 @@ impl SocketOptions {
                 put(len as u32);
                 out.extend(&value[..len]);
             }
-            // Of no meaning for streams.
+            // These have no meaning for streams.
             READ_PACKETS | 38 | 45 => {}
             20 => put(self.buffer_bytes as u32),
             21 => put(self.header as u32),

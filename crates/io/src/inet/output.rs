@@ -1,5 +1,5 @@
-//! Output of a socket: written at once where the descriptor takes it, queued otherwise. A process that sends while much is queued gets
-//! its answer when that is written.
+//! Output of a socket: written at once as far as the descriptor takes it, and queued otherwise. A process that sends while much is queued
+//! is answered when less is queued.
 
 use super::input::Traffic;
 use super::options::Active;
@@ -19,15 +19,15 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub struct Output {
     queue: Queue,
-    /// Senders that get their answer when less is queued.
+    /// Senders that will be answered when less is queued.
     senders: Vec<Sender>,
     pub subscribers: Vec<u64>,
-    /// The connection is shut down for writing when all is out.
+    /// The connection is shut down for writing when all is written.
     pub shut_after: bool,
     pub traffic: Traffic,
 }
 
-/// A process that sends, and the reference it wants to see again (external format).
+/// A process that sent data, and the reference that it expects in the answer (external format).
 #[derive(Clone)]
 struct Sender {
     pid: u64,
@@ -60,7 +60,7 @@ impl Output {
         !self.senders.is_empty()
     }
 
-    /// Nothing more goes out, as senders that wait are told.
+    /// Answers all waiting senders with an error: nothing more will be written.
     pub fn refuse_senders(&mut self, port: &Port, reason: Reason) {
         self.queue = Queue::default();
         for sender in self.senders.drain(..) {
@@ -68,7 +68,7 @@ impl Output {
         }
     }
 
-    /// The port closes. What is queued still goes out, then the descriptor closes.
+    /// Called when the port closes. What is queued is still written, and then the descriptor is closed.
     pub fn finish(&mut self, port: &Port, fd: Option<OwnedFd>) {
         let queue = std::mem::take(&mut self.queue);
         self.refuse_senders(port, "closed");
@@ -80,15 +80,15 @@ impl Output {
     }
 }
 
-/// What a port that closed left to be written.
+/// What a closed port left to be written.
 struct Rest {
     fd: OwnedFd,
     queue: Queue,
-    /// The VM does not halt before that. The last field: the descriptor is closed first.
+    /// Keeps the VM from halting before all is written. The last field, so the descriptor is closed first.
     _unsent: Unsent,
 }
 
-/// Writes a queue without a port; errors end it.
+/// Writes a queue that has no port any more. An error ends that.
 fn linger(rest: Arc<Mutex<Option<Rest>>>) {
     let mut held = rest.lock().unwrap();
     let Some(Rest { fd, queue, .. }) = &mut *held else { return };
@@ -105,7 +105,7 @@ fn linger(rest: Arc<Mutex<Option<Rest>>>) {
 }
 
 impl Tcp {
-    /// `<<Size:16, Reference:Size/binary, Data/binary>>`; the answer is a message. Anything else ends the port, as in stock.
+    /// Sends data: `<<Size:16, Reference:Size/binary, Data/binary>>`. The answer is a message. Another format ends the port, as in stock.
     pub fn send(&mut self, port: &Arc<Port>, pid: u64, command: &[u8]) {
         let parts = command.split_at_checked(2).and_then(|(size, rest)| {
             let size = u16::from_be_bytes([size[0], size[1]]) as usize;
@@ -123,7 +123,7 @@ impl Tcp {
             }
             return sender.fail(port, if closed { "closed" } else { "enotconn" });
         }
-        // With its length in front, where packets have one. What does not fit there is cut, as in stock.
+        // The packet's length goes in front, if packets have one. As in stock, a length that is too large for its header is cut.
         let chunk = match self.options.framing(false).kind {
             PacketKind::Sized(n) => [&data.len().to_be_bytes()[8 - n..], data].concat(),
             _ => data.to_vec(),
@@ -166,7 +166,7 @@ impl Tcp {
         }
     }
 
-    /// The connection goes with what is queued. As in stock the owner is told nothing: it has the error of its send.
+    /// Closes the connection and drops what is queued. As in stock the owner gets no message: its send returns the error.
     fn close_silently(&mut self, port: &Arc<Port>) {
         self.output.refuse_senders(port, "closed");
         if let Some(caller) = self.input.forget() {
@@ -179,7 +179,8 @@ impl Tcp {
         self.write_queue(port, false);
     }
 
-    /// `first`: the last sender's data are alone in the queue, and it is answered however much the descriptor takes.
+    /// Writes what the descriptor takes. `first`: only the last sender's data is in the queue, and that sender is answered however much the
+    /// descriptor takes.
     fn write_queue(&mut self, port: &Arc<Port>, first: bool) {
         let Some(fd) = &self.fd else { return };
         match self.output.queue.write(fd) {
@@ -192,7 +193,7 @@ impl Tcp {
                 if all_out { self.all_sent(port) } else { self.arm(port, Interest::Write) }
             }
             Err(e) => {
-                // The other side went away: as stock says it.
+                // The other side is gone: reported as stock does.
                 let gone = matches!(e.raw_os_error(), Some(libc::EPIPE)) || e.kind() == std::io::ErrorKind::ConnectionReset;
                 let reason = if gone && !self.options.show_reset { "closed" } else { name_of(&e) };
                 self.output.refuse_senders(port, reason);
@@ -201,7 +202,7 @@ impl Tcp {
         }
     }
 
-    /// The other side went away while we sent: passive, the next receive says so.
+    /// The other side is gone, as a send found out. If the socket is passive, the next receive reports it.
     fn broke(&mut self, port: &Arc<Port>) {
         if self.options.active != Active::No {
             return self.tell_end(port);

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 1 | a name that ends with 0, as addresses |
 //! | 2 | an address, as names |
-//! | 3, 4 | a request is not wanted any more; a debug level: nothing to do |
+//! | 3, 4 | a request is cancelled; a debug level. Nothing is done |
 //!
 //! A reply is `[Serial:32, Bytes of an address, Count:32, Addresses, Count:32, Names that end with 0]` or `[Serial:32, 0, Reason]`.
 
@@ -34,9 +34,9 @@ const NAME_TO_ADDRESSES: u8 = 1;
 const ADDRESS_TO_NAMES: u8 = 2;
 const IPV4: u8 = 1;
 
-/// The name servers' answers, with room to spare.
+/// Room for an answer of the name servers.
 const BUFFER_BYTES: usize = 64 << 10;
-/// Requests that are done at a time, where the port's arguments do not say.
+/// Requests that are done at a time, if the port's arguments do not say.
 const THREADS: usize = 4;
 const MAX_THREADS: usize = 64;
 
@@ -62,7 +62,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// True if this is the program that the driver stands in for.
+/// True if this is the program `inet_gethost` of an OTP tree, which the driver replaces.
 fn is_meant(program: &Path) -> bool {
     let names: Vec<&str> = program.iter().rev().take(3).filter_map(|name| name.to_str()).collect();
     matches!(names[..], ["inet_gethost", "bin", erts] if erts.starts_with("erts-"))
@@ -79,14 +79,14 @@ struct Resolver {
 }
 
 impl Resolver {
-    /// `threads`: the program's first argument.
+    /// `threads`: the program's first argument, if it is a number.
     fn new(threads: Option<usize>) -> Resolver {
         let (requests, waiting) = channel();
         let max_threads = threads.unwrap_or(THREADS).clamp(1, MAX_THREADS);
         Resolver { requests, waiting: Arc::new(Mutex::new(waiting)), threads: 0, max_threads }
     }
 
-    /// The answer comes as data from the port.
+    /// Hands the request to a thread. The answer comes as data from the port.
     fn ask(&mut self, port: &Arc<Port>, request: Vec<u8>) {
         if !matches!(request.get(4), Some(&(NAME_TO_ADDRESSES | ADDRESS_TO_NAMES))) {
             return;
@@ -107,7 +107,7 @@ impl Driver for Resolver {
     }
 }
 
-/// Until the port is gone.
+/// A thread's work: answers requests until the port is gone.
 fn work(waiting: &Mutex<Receiver<Request>>) {
     loop {
         let next = waiting.lock().unwrap().recv();
@@ -251,7 +251,7 @@ fn names_of(address: &[u8]) -> Result<Host, &'static str> {
     Ok(Host { address_bytes: 16, addresses: vec![bytes.to_vec()], names: vec![name] })
 }
 
-/// As stock's program names the resolver's errors.
+/// The name that stock's program has for an error of the resolver.
 fn reason_of(code: c_int) -> &'static str {
     match code {
         libc::EAI_AGAIN => "try_again",

@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// Added to each operation by `prim_inet`.
+/// The number that `prim_inet` adds to each operation.
 const MAGIC: u32 = 0x03f1_a300;
-/// A time that is not limited.
+/// The time of an operation without a limit.
 const FOREVER: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// No descriptor: not opened yet, or at its end.
+    /// There is no descriptor: the socket is not opened yet, or has ended.
     Closed,
     Open,
     Listening,
@@ -39,14 +39,15 @@ pub struct Tcp {
     pub(super) output: Output,
     pub(super) connecting: Option<Caller>,
     pub(super) acceptors: VecDeque<Caller>,
-    /// The other side closed while no process listened: the reasons for which the next receive and the next send fail, once each.
+    /// The other side closed while no process waited for input. The next receive fails for this reason, and the next send fails too, once
+    /// each.
     pub(super) ended_for_receive: Option<Reason>,
     pub(super) ended_for_send: bool,
-    /// The owner heard that the other side sends no more, which it is told once.
+    /// The owner has been told that the other side sends no more. It is told once.
     pub(super) end_told: bool,
     /// The descriptor was given to another port (`inet:getfd`, `ignorefd`), which closes it.
     is_given_away: bool,
-    /// The port is to close, for this reason.
+    /// The port must close, for this reason.
     pub(super) ends_port: Option<Atom>,
     next_reference: u16,
 }
@@ -74,7 +75,7 @@ impl Default for Tcp {
 }
 
 impl Driver for Tcp {
-    /// Only processes send.
+    /// Data to send. Only processes send: the runtime's data for a tracer is refused.
     fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
         self.send(port, from?, &data);
         Some(self.after(port, context))
@@ -101,7 +102,7 @@ impl Driver for Tcp {
         self.after(port, context)
     }
 
-    /// Processes that wait get an error; queued data still goes out, unless it is discarded.
+    /// Processes that wait get an error. Queued data is still written, unless it is discarded.
     fn close(&mut self, port: &Port, discards: bool) {
         let fd = self.abandon();
         let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
@@ -123,15 +124,15 @@ fn number(data: &[u8], at: usize) -> Result<u32, Reason> {
 }
 
 impl Tcp {
-    /// An accepted connection, with what its listener has set.
+    /// An accepted connection. It has its listener's options.
     pub(super) fn accepted(fd: OwnedFd, listener: &Tcp) -> Tcp {
-        // Its owner says when it wants to hear.
+        // The new owner decides when it wants messages.
         let mut options = listener.options.clone();
         options.active = Active::No;
         Tcp { fd: Some(fd), family: listener.family, phase: Phase::Connected, options, ..Tcp::default() }
     }
 
-    /// After each thing that the socket did, which may end the port.
+    /// Called after everything that the socket does: it may end the port.
     pub(super) fn after(&mut self, port: &Port, context: &mut Context<'_>) -> After {
         let Some(reason) = self.ends_port.take() else { return After::Continue };
         if reason == am::NORMAL {
@@ -249,7 +250,7 @@ impl Tcp {
             return Err("enotconn");
         }
         if how != 0 && !self.output.is_empty() {
-            // What is queued goes out first.
+            // What is queued is written first.
             self.output.shut_after = true;
             if how == 1 {
                 return Ok(Vec::new());
@@ -306,7 +307,7 @@ impl Tcp {
         Ok(reply)
     }
 
-    /// A reference for an operation, and its end after `time` ms, unless it was answered before.
+    /// Makes the reference of an operation. The operation fails after `time` ms, unless it is answered before.
     pub(super) fn call(&mut self, port: &Arc<Port>, pid: u64, time: u32) -> Caller {
         self.next_reference = self.next_reference.wrapping_add(1);
         let caller = Caller { pid, reference: self.next_reference };
@@ -332,7 +333,7 @@ impl Tcp {
         }
     }
 
-    /// Lets go of the descriptor.
+    /// Parts from the descriptor. Returns it, unless it now belongs to another port.
     pub(super) fn abandon(&mut self) -> Option<OwnedFd> {
         let fd = self.fd.take()?;
         crate::ports::poll::forget(fd.as_raw_fd());

@@ -71,7 +71,7 @@ struct Builder<'a> {
 /// One line (with its end) as a term.
 pub fn parse(heap: &mut Heap, line: &[u8], is_header: bool, binary_strings: bool) -> Term {
     let mut builder = Builder { heap, binary_strings };
-    // Whatever follows a carriage return: it is mostly a line feed.
+    // The byte after a carriage return is dropped too, whatever it is: mostly a line feed.
     let text = match line {
         [text @ .., b'\r', _] | [text @ .., b'\n'] => text,
         _ => line,
@@ -102,19 +102,19 @@ fn split_at_blank(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(end)
 }
 
-/// Digits in front (maybe none) as a number of 32 bits, where more than fit wrap around as in stock; and what follows them.
+/// Takes digits from the front, maybe none. Returns them as a number of 32 bits, which wraps around as in stock, and what follows.
 fn digits(text: &[u8]) -> (i64, &[u8]) {
     let count = text.iter().take_while(|b| b.is_ascii_digit()).count();
     let value = text[..count].iter().fold(0i32, |n, b| n.wrapping_mul(10).wrapping_add((b - b'0').into()));
     (value.into(), &text[count..])
 }
 
-/// The same, where there must be some.
+/// The same, but None if there is no digit.
 fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     text.first().filter(|b| b.is_ascii_digit()).map(|_| digits(text))
 }
 
-/// `HTTP/Major.Minor` in front.
+/// Takes `HTTP/Major.Minor` from the front.
 fn version(text: &[u8]) -> Option<((i64, i64), &[u8])> {
     let (major, rest) = number(text.strip_prefix(b"HTTP/")?)?;
     let (minor, rest) = number(rest.strip_prefix(b".")?)?;
@@ -168,7 +168,7 @@ impl Builder<'_> {
         let numbers = if rest.is_empty() {
             (0, 9)
         } else {
-            // What follows the version does not count.
+            // What follows the version is ignored.
             version(rest).filter(|_| rest.len() >= MIN_VERSION_BYTES)?.0
         };
         let method = match METHODS.iter().find(|m| m.as_bytes() == method) {

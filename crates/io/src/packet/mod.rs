@@ -5,7 +5,7 @@ pub mod http;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketKind {
     Raw,
-    /// A length of 1, 2 or 4 bytes in front.
+    /// A header of 1, 2 or 4 bytes with the length.
     Sized(usize),
     Asn1,
     SunRm,
@@ -21,7 +21,7 @@ pub enum PacketKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Framing {
     pub kind: PacketKind,
-    /// Largest packet, or 0.
+    /// Size of the largest packet in bytes; 0: no limit.
     pub max_bytes: usize,
     /// Lines are cut after this many bytes, if it is not 0.
     pub line_bytes: usize,
@@ -140,7 +140,7 @@ impl Framing {
                 return if full { NextPacket::Invalid } else { self.long_line(data, data.len(), NextPacket::More(None)) };
             };
             if self.kind == PacketKind::HttpHeader && !matches!(&data[..end], b"\n" | b"\r\n") {
-                // A line that begins with a blank goes on the header.
+                // A line that begins with a blank continues the header.
                 match data.get(end) {
                     None => return self.long_line(data, end, NextPacket::More(None)),
                     Some(b' ' | b'\t') if end > 2 => {
@@ -154,7 +154,8 @@ impl Framing {
         }
     }
 
-    /// HTTP lines are not cut: where no packet size was given, longer ones are refused.
+    /// The largest size of a packet in bytes. Lines of HTTP are not cut: if no packet size was given, lines longer than the line length are
+    /// refused.
     fn limit(&self) -> Option<usize> {
         let limit = if self.kind != PacketKind::Line && self.max_bytes == 0 { self.line_bytes } else { self.max_bytes };
         (limit != 0).then_some(limit)
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(framing.next(b"abc"), NextPacket::More(None));
         assert_eq!(framing.next(b"abc\ndef"), packet(0, 4));
         assert_eq!(Framing { line_bytes: 3, ..framing }.next(b"abcdef"), packet(0, 3));
-        // A header goes on where the next line begins with a blank.
+        // A header continues if the next line begins with a blank.
         let header = Framing::new(PacketKind::HttpHeader);
         assert_eq!(header.next(b"A: b\r\n"), NextPacket::More(None));
         assert_eq!(header.next(b"A: b\r\n c\r\nx"), packet(0, 10));

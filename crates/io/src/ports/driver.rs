@@ -16,14 +16,14 @@ use std::sync::{Arc, OnceLock};
 /// What the port does after a call of its driver.
 pub enum After {
     Continue,
-    /// The port closes, for this reason. What is outstanding still goes out.
+    /// The port closes, for this reason, when nothing is outstanding any more.
     Close(Owned),
     /// The port ends at once, for this reason.
     End(Owned),
 }
 
 impl After {
-    /// An operation of the driver could not be done: the port ends with the error's name.
+    /// Ends the port, since an operation of the driver could not be done. The reason is the error's name.
     pub fn failed(error: &io::Error) -> After {
         let name = crate::errno::name(error.raw_os_error().unwrap_or(libc::EIO));
         After::End(Owned::atom(Atom::new(name)))
@@ -32,7 +32,7 @@ impl After {
 
 /// A driver of one port. Its functions are called by the port's task, one at a time. They must not block.
 pub trait Driver: Any + Send {
-    /// The first call. Others can see the port now.
+    /// The first call. From now on other threads can find the port.
     fn start(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
         After::Continue
     }
@@ -51,12 +51,13 @@ pub trait Driver: Any + Send {
         After::Continue
     }
 
-    /// The time has passed that the driver set (`Context::set_timer`).
+    /// The driver's timer (`Context::set_timer`) has fired.
     fn timeout(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
         After::Continue
     }
 
-    /// Bytes that the port must keep for the driver to write before it ends. A driver that writes its rest after `close` has none.
+    /// Bytes that the driver still has to write. A port that closes waits until there are none. A driver that writes its rest after `close`
+    /// returns 0.
     fn outstanding(&self) -> usize {
         0
     }

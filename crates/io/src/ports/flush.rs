@@ -1,4 +1,4 @@
-//! Before the VM halts, all data goes out that was sent to ports. Processes run no more, all ports close as they do for an exit signal
+//! Before the VM halts, all data that was sent to ports is written. Processes run no more, all ports close as they do for an exit signal
 //! `killed`, and the thread that drops the last `Unsent` ends the VM. The port of `heart` stays open: else its program would start the
 //! VM again.
 
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// No limit.
+/// The time limit of a halt that has none.
 pub const FOREVER: u64 = FOREVER_MS as u64;
 /// The exit code of a VM that did not halt in time, as in stock.
 const TIMED_OUT: i32 = 255;
 
 /// The exit code of a VM that halts; negative before it halts.
-/// SeqCst with UNSENT, see there.
+/// SeqCst, with UNSENT (see there).
 static STATUS: AtomicI32 = AtomicI32::new(-1);
 /// How many `Unsent` there are. SeqCst, with STATUS: the thread that drops the last one sees that the VM halts, or drops it before the
 /// halt looks.
@@ -48,8 +48,8 @@ impl Drop for Unsent {
 
 /// How many ports do not know yet that the VM halts, and one more while they are told. Each port needs a turn on a scheduler to know it.
 static UNHEARD: AtomicUsize = AtomicUsize::new(0);
-/// How long a scheduler that does not come back may delay the halt while there are such ports. A port that knows of the halt waits for
-/// its reader only, which needs no particular scheduler.
+/// How long a scheduler that does not come back from its slice may delay the halt while there are such ports. A port that knows of the
+/// halt only waits for its reader, and that needs no particular scheduler.
 const STUCK: Duration = Duration::from_secs(5);
 
 struct Unheard(());
@@ -82,7 +82,7 @@ pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
     Thrown::WaitAgain
 }
 
-/// On a thread of its own: no scheduler is needed for the end.
+/// Enforces the time limit. Runs on a thread of its own, so the end needs no scheduler.
 fn limit(status: i32, max_ms: u64) {
     let begin = std::thread::Builder::new().name("halt".into()).stack_size(256 << 10).spawn(move || wait(status, max_ms));
     if begin.is_err() && max_ms != FOREVER {

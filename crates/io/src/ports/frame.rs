@@ -2,11 +2,11 @@
 
 use super::options::Packet;
 
-/// One piece for the owner, where it was read.
+/// One piece for the owner. It borrows the bytes that were read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     Data(&'a [u8]),
-    /// A whole line (without its newline) or, false, part of one.
+    /// True: a whole line, without its newline. False: a part of a line.
     Line(bool, &'a [u8]),
 }
 
@@ -22,7 +22,7 @@ impl Piece<'_> {
     }
 }
 
-/// The whole pieces at the beginning of `bytes`, and how many bytes they have with all that is around them.
+/// Returns the whole pieces at the beginning of `bytes`, and how many bytes they take with their headers and newlines.
 pub fn cut(packet: Packet, bytes: &[u8]) -> (Vec<Piece<'_>>, usize) {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -62,7 +62,7 @@ pub fn cut(packet: Packet, bytes: &[u8]) -> (Vec<Piece<'_>>, usize) {
     (pieces, at)
 }
 
-/// What is left at the end of the input.
+/// The piece that the last bytes make when the input has ended.
 pub fn rest(packet: Packet, bytes: &[u8]) -> Option<Piece<'_>> {
     match packet {
         Packet::Line(_) if !bytes.is_empty() => Some(Piece::Line(false, bytes)),

@@ -79,7 +79,7 @@ impl Gate {
         }
     }
 
-    /// The port has a signal with this many bytes, or will never get it.
+    /// The port has received a signal with this many bytes, or has ended and never will.
     pub fn arrived(&self, bytes: usize) {
         let left = self.on_the_way.fetch_sub(bytes, Ordering::SeqCst) - bytes;
         self.look_at_signals(left);

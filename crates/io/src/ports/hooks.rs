@@ -1,4 +1,4 @@
-//! What the runtime does with ports besides what it does with every process: messages, bytes of tracers.
+//! What the runtime does with ports beyond what it does with every process: messages to ports, and the bytes of tracers that are ports.
 
 use super::find;
 use super::port::Port;
@@ -19,7 +19,7 @@ enum PortMessage {
     Connect(Term),
 }
 
-/// `{Owner, What}`, if it is of that form: the owner that it names, and what is asked for.
+/// Takes a message `{Owner, What}` apart. Returns the owner that it names and what is asked for, or None for another form.
 fn parse(message: Term) -> Option<(Term, PortMessage)> {
     let &[owner, what] = message.as_tuple()? else { return None };
     if what.is_atom_of(Atom::new("close")) {
@@ -34,7 +34,8 @@ fn parse(message: Term) -> Option<(Term, PortMessage)> {
     Some((owner, request))
 }
 
-/// `Port ! {Owner, {command, Data}}` and the like. Of anything wrong the owner hears, by a signal badsig, as in stock.
+/// Sends a message like `Port ! {Owner, {command, Data}}`. If anything in it is wrong, the port's owner gets an exit signal `badsig`, as in
+/// stock. Returns false if the port is busy and the sender must wait.
 pub fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     p.flags &= !FLAG_AT_PORT;
     let Some(port) = find(port) else { return true };
@@ -78,7 +79,7 @@ fn is_command(message: Term) -> bool {
 }
 
 impl PortTask {
-    /// False if this port does not understand the message.
+    /// False if the message does not name the owner as its sender, or if the port takes no data any more.
     fn message(&mut self, from: Term, owner: Term, request: PortMessage, context: &mut Context<'_>) -> (bool, Next) {
         if owner != Term::local_pid(self.port.owner()) {
             return (false, Next::Wait);
@@ -97,7 +98,7 @@ impl PortTask {
     }
 }
 
-/// The native with these arguments sent to a busy port, and nothing happened: it is called again when that may have changed.
+/// Makes a native that found the port busy wait: it did nothing yet, and is called again with these arguments when the port may take more.
 pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
     system_monitor::waits_for_port(p, port.term());
     p.flags |= FLAG_AT_PORT;

@@ -1,5 +1,6 @@
-//! Ports: files, programs, sockets. A port is a native task (`runtime::task`) with the identity of a port. Others send it requests and
-//! find here what it tells of itself (`port`); its state is its own (`port_task`). What it does it does with a driver (`driver`). The poller says when its descriptors are ready.
+//! Ports: files, programs, sockets. A port is a native task (`runtime::task`) with the identity of a port. Other threads send it requests and
+//! read what it publishes (`port`); only the task touches its state (`port_task`). A driver (`driver`) does the port's work. The poller
+//! (`poll`) reports when the port's descriptors are ready.
 
 pub mod driver;
 pub mod flush;
@@ -28,13 +29,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
-/// By number. The identities themselves are in the process table.
+/// All ports by number. The identities themselves are in the process table.
 static TABLE: RwLock<BTreeMap<u64, Arc<Port>>> = RwLock::new(BTreeMap::new());
 
 pub static BYTES_IN: AtomicU64 = AtomicU64::new(0);
 pub static BYTES_OUT: AtomicU64 = AtomicU64::new(0);
 
-/// By the port or its name.
+/// The port of an identifier or a registered name.
 pub fn find(port: Term) -> Option<Arc<Port>> {
     let id = if port.is_local_port() {
         port.payload()
@@ -53,14 +54,14 @@ pub fn all() -> Vec<u64> {
     Class::Ports.read(&TABLE).keys().copied().collect()
 }
 
-/// What a new port works on.
+/// What a new port works with.
 struct Ends {
     driver: Box<dyn Driver>,
-    /// The program, if it is one.
+    /// The operating system's number of the program, for a port that started one.
     os_pid: Option<u32>,
 }
 
-/// A new port, which runs; None if there are too many.
+/// Makes a port and starts it. Returns None if there are too many.
 fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, ends: Ends) -> Option<Arc<Port>> {
     let id = proctab::reserve_port()?;
     let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, &ends, owner));
@@ -70,7 +71,7 @@ fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, en
     Some(port)
 }
 
-/// The port ends.
+/// Takes a port that ends out of the table.
 fn forget(number: u64) {
     Class::Ports.write(&TABLE).remove(&number);
 }

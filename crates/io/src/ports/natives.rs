@@ -38,7 +38,7 @@ fn atom(name: &str) -> Term {
     Atom::new(name).into()
 }
 
-/// A port, or an atom that says what is wrong.
+/// Returns the port, or an atom that says what is wrong: the Erlang code that calls this raises the error.
 fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(what) = what(a[0]) else { return Ok(am::BADARG.into()) };
     let executable = matches!(what, super::open::What::Executable(_));
@@ -66,7 +66,7 @@ fn all_ports(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(p.heap.list(&ports))
 }
 
-/// Asks the port's task. A port that is gone makes it badarg.
+/// Has the port's task run `f` and returns its answer, or `badarg` if the port is gone.
 fn ask(
     p: &mut Process,
     a: &[Term],
@@ -76,12 +76,12 @@ fn ask(
     task::ask(p, a, port.identity(), am::BADARG.into(), f)
 }
 
-/// `true` if the port took it.
+/// The answer for a request: `true` if the port took it, else `badarg`.
 fn taken((taken, next): (bool, Next)) -> (Package, Next) {
     (Package::immediate(if taken { Term::bool(true) } else { am::BADARG.into() }), next)
 }
 
-/// A busy port makes its caller wait, unless that has other wishes: then the result is false.
+/// A busy port makes the caller wait. With the option `nosuspend` the result is false instead; with `force` the data is sent all the same.
 fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = task::answer(p, a) {
         return answer;
@@ -109,7 +109,7 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     ask(p, a, &port, move |task, context| taken(task.command_from(me, data, context)))
 }
 
-/// Descriptors and programs know no control operations.
+/// `badarg` if the driver knows no such operation. The driver of descriptors and programs knows none.
 fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = task::answer(p, a) {
         return answer;
@@ -126,7 +126,7 @@ fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
     })
 }
 
-/// No driver of ours knows calls.
+/// No driver here knows calls.
 fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(am::BADARG.into())
 }
@@ -178,7 +178,7 @@ fn port_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
     })
 }
 
-/// What `port_info` says of what is no port any more.
+/// The result of `port_info` for a port that is gone, or for a name that no port has.
 fn gone(port: Term) -> Term {
     if port.is_local_port() { am::UNDEFINED.into() } else { am::BADARG.into() }
 }
@@ -199,7 +199,7 @@ fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
     })
 }
 
-/// In the order of `port_info/1`.
+/// The items of `port_info/1`, in its order.
 const ITEMS: &[&str] = &["registered_name", "name", "links", "id", "connected", "input", "output", "os_pid"];
 
 impl PortTask {

@@ -15,7 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// What open_port was asked for.
+/// What `open_port` was asked to open.
 pub enum What {
     Fd(RawFd, RawFd),
     /// A driver, and the command line for it.
@@ -25,7 +25,7 @@ pub enum What {
     Executable(OsString),
 }
 
-/// None for a name that is no port name.
+/// Takes a port name apart. Returns None for a term that is none.
 pub fn what(name: Term) -> Option<What> {
     match name.as_tuple()? {
         [kind, value] => match kind.as_atom()?.name() {
@@ -118,7 +118,7 @@ fn own(fd: RawFd, mode: i32) -> std::io::Result<OwnedFd> {
         return Err(std::io::Error::last_os_error());
     }
     if about.st_mode & libc::S_IFMT == libc::S_IFSOCK {
-        // Cannot be opened again.
+        // The file cannot be opened again.
         set_nonblocking(new);
     }
     // SAFETY: fresh and ours.
@@ -173,7 +173,7 @@ fn spawn(mut c: Command, label: String, o: PortOptions, owner: u64) -> std::io::
         unsafe {
             c.pre_exec(move || {
                 affinity::free();
-                // Out of the way first, in case one of them is 3 or 4.
+                // Moved to numbers from 10 on first, in case one of them is 3 or 4.
                 let a2 = libc::fcntl(a, libc::F_DUPFD, 10);
                 let b2 = libc::fcntl(b, libc::F_DUPFD, 10);
                 if a2 < 0 || b2 < 0 || libc::dup2(a2, 3) < 0 || libc::dup2(b2, 4) < 0 {
@@ -241,7 +241,7 @@ fn finish(
     port
 }
 
-/// The port of a connection that a listening socket took, for `owner`.
+/// Makes the port of a connection that a listening socket accepted. It belongs to `owner`.
 pub fn accepted(label: &str, connection: Box<dyn Driver>, owner: u64) -> Option<Arc<Port>> {
     let options = super::options::parse(Term::NIL, false).ok()?;
     start(label, connection, &options, owner)

@@ -1,4 +1,4 @@
-//! Settings of open_port.
+//! Options of `open_port`.
 
 use super::gate::Limits;
 use heddle_natives::args;
@@ -38,7 +38,7 @@ pub enum Bad {
     Option,
 }
 
-/// An atom, a deep list of characters or a binary as bytes for the system.
+/// An atom, a deep list of characters or a binary, as bytes for the operating system.
 pub fn text(term: Term) -> Option<OsString> {
     if term.is_atom() || term.is_binary() || is_characters(term) {
         crate::files::names::to_native(term).map(OsString::from_vec)
@@ -47,7 +47,7 @@ pub fn text(term: Term) -> Option<OsString> {
     }
 }
 
-/// A list of characters and such lists, and of nothing else.
+/// True for a list of characters and of such lists.
 fn is_characters(list: Term) -> bool {
     let mut stack = vec![list];
     while let Some(mut t) = stack.pop() {

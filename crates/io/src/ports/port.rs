@@ -21,8 +21,8 @@ pub enum PortKind {
     Driver,
 }
 
-/// How a port was opened, which does not change, and what its task tells of itself. Only the task writes the figures; a thread that reads
-/// them while the task runs sees a value that they had.
+/// How a port was opened, which does not change, and figures that its task publishes. Only the task writes the figures. A thread that
+/// reads one while the task runs sees a value that it had at some time.
 pub struct Port {
     pub id: u64,
     /// What `port_info(P, name)` says: driver, command, or In/Out.
@@ -33,7 +33,7 @@ pub struct Port {
     pub eof: bool,
     pub exit_status: bool,
     pub os_pid: Option<u32>,
-    /// `port_command` with `force`: the driver can do with more than it wants.
+    /// True if `port_command` with `force` is allowed: the driver takes data even while the port is busy.
     pub takes_force: bool,
     pub(super) owner: AtomicU64,
     pub data: Mutex<Package>,
@@ -75,7 +75,7 @@ impl Port {
     pub fn term(&self) -> Term {
         Term::local_port(self.id)
     }
-    /// In the process table.
+    /// The port's identity in the process table.
     pub fn identity(&self) -> u64 {
         self.id | heddle_runtime::process::identity::PORT
     }
@@ -84,7 +84,7 @@ impl Port {
         self.owner.load(Ordering::Acquire)
     }
 
-    /// `{Port, What}` to the owner.
+    /// Sends `{Port, What}` to the owner.
     pub fn tell_owner(&self, what: impl FnOnce(&mut Heap) -> Term) {
         self.tell(self.owner(), what);
     }
@@ -98,7 +98,7 @@ impl Port {
         send::message_to_pid(to, message);
     }
 
-    /// A piece of input for the owner.
+    /// Sends a piece of input to the owner.
     pub fn deliver(&self, piece: Piece<'_>) {
         self.bytes_in.fetch_add(piece.len() as u64, Ordering::Relaxed);
         let bytes = |heap: &mut Heap, b: &[u8]| if self.binary { heap.binary(b) } else { heap.byte_list(b) };
@@ -114,7 +114,8 @@ impl Port {
         });
     }
 
-    /// A signal to the task: it is to do this, in order with what else it is sent. Nothing happens if it is gone. From any thread.
+    /// Has the task call `f`, by a signal: so requests are done in the order in which one thread makes them. Does nothing if the task is gone.
+    /// May be called by any thread.
     pub fn request(&self, f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> Next + Send + 'static) {
         send::call_in(self.identity(), move |task| {
             if let Some(task) = task {
@@ -123,7 +124,7 @@ impl Port {
         });
     }
 
-    /// The same, once the descriptor is ready.
+    /// Calls the driver's `ready` once, by a request, when the descriptor is ready.
     pub fn watch(self: &Arc<Port>, fd: RawFd, interest: Interest) {
         let port = self.clone();
         let _ = poll::once(fd, interest, Arc::new(move || port.request(move |task, context| task.ready(interest, context))));

@@ -1,4 +1,4 @@
-//! The task that a port is: its state, and what it does with its driver. Only the task touches it, so there is no lock.
+//! The task that runs a port: its state, and what it has its driver do. Only the task touches this state, so there is no lock.
 
 use super::driver::{After, Driver};
 use super::flush::Unsent;
@@ -16,19 +16,19 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Not registered: `open_port` starts these.
+/// The type of the task. It is not registered: only `open_port` starts such tasks.
 pub static TYPE: Definition = Definition::new("port", |_| Err(Owned::atom(am::BADARG)));
 
 pub struct PortTask {
     pub(super) port: Arc<Port>,
     driver: Box<dyn Driver>,
-    /// It closed for this reason, as others know; only what is outstanding still goes out.
+    /// The reason for which the port has closed. Processes know it already; the port only waits until what is outstanding is written.
     closing: Option<Owned>,
-    /// The VM halts when it has ended.
+    /// Set while the VM halts: it ends when the last `Unsent` is dropped.
     pub(super) unsent: Option<Unsent>,
-    /// It was killed: what is outstanding does not go out.
+    /// The port was killed: what is outstanding is not written.
     discards: bool,
-    /// The owner asked it to close by a message.
+    /// The owner asked the port by a message to close, and gets `{Port, closed}`.
     tells_owner: bool,
 }
 
@@ -77,7 +77,7 @@ impl PortTask {
         self.drive(context, |driver, port, context| driver.ready(port, interest, context))
     }
 
-    /// A process commands. False when the port takes no output any more.
+    /// Data from a process. False if the port takes no data any more.
     pub fn command_from(&mut self, from: Term, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
         let port = self.port.clone();
         tracing::scheduled(port.term(), "command", || {
@@ -89,7 +89,7 @@ impl PortTask {
         })
     }
 
-    /// Data for the driver, from a process or, for a tracer, from the runtime.
+    /// Data for the driver, from a process or (None: the port is a tracer) from the runtime. False if the port takes no data any more.
     pub fn command(&mut self, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
         if self.closing.is_some() {
             return (false, Next::Wait);
@@ -111,7 +111,7 @@ impl PortTask {
         (reply, next)
     }
 
-    /// By a message; `port_connect` links it as well.
+    /// Sets the owner, for a message `{Owner, {connect, NewOwner}}`. `port_connect` also links the new owner.
     pub(super) fn set_owner(&self, owner: Term) {
         // Release: pairs with `Port::owner`.
         self.port.owner.store(owner.payload(), Ordering::Release);
@@ -164,7 +164,7 @@ impl Task for PortTask {
         self.drive(context, |driver, port, context| driver.start(port, context))
     }
 
-    /// A port gets no messages, only requests.
+    /// Never called with a message: ports receive requests only.
     fn handle_event(&mut self, _: Event<'_>, _: &mut Context<'_>) -> Next {
         Next::Wait
     }
@@ -173,7 +173,7 @@ impl Task for PortTask {
         self.drive(context, |driver, port, context| driver.timeout(port, context))
     }
 
-    /// An exit signal: of `exit/2`, or (`linked`) because a process ended. Only the normal end of a process that is not the owner leaves the
+    /// An exit signal: of `exit/2`, or (`linked`) because a linked process ended. Only the normal end of a process that is not the owner leaves the
     /// port alone. A linked process that called `exit/2` is still linked, and gets an exit signal when the port ends.
     fn handle_exit(&mut self, from: Value<'_>, reason: Value<'_>, linked: bool, context: &mut Context<'_>) -> Next {
         // SAFETY: compared at once.

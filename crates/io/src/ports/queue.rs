@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 #[derive(Default)]
 pub struct Queue {
     chunks: VecDeque<Vec<u8>>,
-    /// Bytes of the first one that are out.
+    /// Bytes of the first buffer that are written.
     written: usize,
     bytes: usize,
 }
@@ -30,7 +30,8 @@ impl Queue {
         *self = Queue::default();
     }
 
-    /// Writes what the descriptor takes; whether all is out. Signals of broken pipes are ignored in this program, sockets' too.
+    /// Writes what the descriptor takes. Returns true if the queue is empty then. The VM ignores SIGPIPE, so a broken pipe or socket is an error
+    /// here.
     pub fn write(&mut self, fd: &OwnedFd) -> Result<bool> {
         while let Some(front) = self.chunks.front() {
             let rest = &front[self.written..];

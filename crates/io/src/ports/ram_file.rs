@@ -1,5 +1,4 @@
-//! The driver `ram_file_drv`: a file in memory, spoken to in commands of one byte and operands, as OTP's module `ram_file` sends them. It answers at
-//! once.
+//! The driver `ram_file_drv`: a file in memory. OTP's module `ram_file` sends it commands, a byte and operands each, and it answers at once.
 
 use super::driver::{After, Driver, DriverEntry, DriverName};
 use super::port::Port;
@@ -21,7 +20,7 @@ pub struct RamFile {
 pub enum Reply {
     Ok,
     Error(&'static str),
-    /// Length and bytes; a binary where the port is one.
+    /// Length and bytes. The bytes are a binary if the port was opened with `binary`.
     Data(Vec<u8>),
     Number(u32),
 }
@@ -62,7 +61,7 @@ fn number(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize)
 }
 
-/// The place an operation begins at: offsets are signed, and nothing is before the beginning.
+/// The offset at which an operation begins. Returns None for a negative one.
 fn place(bytes: &[u8]) -> Option<usize> {
     number(bytes, 0).filter(|at| i32::try_from(*at).is_ok())
 }
@@ -92,7 +91,7 @@ impl RamFile {
                 reply
             }
             3 => {
-                // Offsets are signed.
+                // The offset is signed.
                 let (offset, origin) = (number(rest, 0)? as u32 as i32 as i64, number(rest, 4)?);
                 let base = match origin {
                     0 => 0,

@@ -27,20 +27,23 @@ pub struct TraceFile {
     wrap: Option<Wrap>,
 }
 
-/// A set of files: `size` bytes each, or a new one every `time_ms`.
+/// A set of files. The next one begins after `size` bytes or, if `time_ms` is not 0, after that time.
 struct Wrap {
     names: Names,
     size: usize,
     count: u32,
     time_ms: u64,
-    /// The number of the file that is written, and how many there are.
+    /// The number of the file that is being written.
     current: u32,
+    /// Bytes in that file.
     written: usize,
+    /// How many files of the set there are.
     files: u32,
+    /// The number of the file to be removed next.
     oldest: u32,
 }
 
-/// A name with a number in it.
+/// Names of files that differ in a number.
 struct Names {
     before: Vec<u8>,
     after: Vec<u8>,
@@ -152,7 +155,7 @@ impl TraceFile {
         }
     }
 
-    /// Goes on in the next file of the set; the oldest goes when there would be too many. One number always stays free.
+    /// Begins the next file of the set, and removes the oldest if there are `count` already. Numbers go from 0 to `count`, so one is always free.
     fn next_file(&mut self) -> Result<()> {
         self.file.flush()?;
         let Some(wrap) = &mut self.wrap else { return Ok(()) };

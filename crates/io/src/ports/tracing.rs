@@ -1,4 +1,4 @@
-//! Traced ports, and what their tracers hear.
+//! Traced ports, and the events that their tracers get.
 
 use heddle_runtime::trace::sessions::EventSpec;
 use heddle_runtime::trace::{Session, Traced, emit, flags, sessions};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, RwLock};
 
 static TABLE: LazyLock<RwLock<HashMap<u64, Vec<Traced>>>> = LazyLock::new(Default::default);
-/// Flags of all traced ports: what each event asks first.
+/// The flags of all traced ports together. Each event tests them first.
 static UNION: AtomicU32 = AtomicU32::new(0);
 
 /// False if another tracer traces the port in this session.
@@ -72,7 +72,7 @@ pub fn opened(port: Term, owner: Term, driver: &str) {
     event(port, flags::PORTS, "getting_linked", &[owner]);
 }
 
-/// No more events of the port are sent.
+/// Ends the tracing of a port, in all sessions.
 pub fn forget(port: Term) {
     let mut table = TABLE.write().unwrap();
     if table.remove(&port.payload()).is_some() {
@@ -80,7 +80,7 @@ pub fn forget(port: Term) {
     }
 }
 
-/// `{trace, Port, Tag, Parts...}`.
+/// Sends `{trace, Port, Tag, Parts...}` to the tracers that want events of these flags.
 pub fn event(port: Term, wanted: u32, tag: &str, parts: &[Term]) {
     if !on(wanted) {
         return;
@@ -93,7 +93,7 @@ pub fn event(port: Term, wanted: u32, tag: &str, parts: &[Term]) {
     }
 }
 
-/// The port sends a message.
+/// Reports that the port sends a message.
 pub fn sent(port: Term, to: u64, message: Term) {
     if !on(flags::SEND) {
         return;
@@ -101,14 +101,14 @@ pub fn sent(port: Term, to: u64, message: Term) {
     let _guard = qsbr::guard();
     let tag = if proctab::lookup(to).is_some() { "send" } else { "send_to_non_existing_process" };
     for t in receivers(port, flags::SEND) {
-        // Of a specification nothing counts for ports but whether there is one at all.
+        // Match specifications of sends are not run for ports: a session gets the event unless it has turned sends off.
         if !matches!(t.session.settings.lock().unwrap().send, EventSpec::None) {
             emit::emit(port, &t, &[Atom::new(tag).into(), message, Term::local_pid(to)], None);
         }
     }
 }
 
-/// The port gets `{From, What}`.
+/// Reports that the port received `{From, What}`.
 pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
     if !on(flags::RECEIVE) {
         return;
@@ -127,7 +127,7 @@ pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
     heap.clear();
 }
 
-/// Runs `f`, an operation of the port that has this name, as a scheduled one.
+/// Runs `f`, and reports it as an operation of this name for which the port was scheduled.
 pub fn scheduled<T>(port: Term, operation: &str, f: impl FnOnce() -> T) -> T {
     let name = Atom::new(operation).into();
     let profiled = system_profile::on(system_profile::PORTS);

@@ -1,4 +1,4 @@
-//! The terminal: what module prim_tty calls.
+//! The terminal: the natives of the module `prim_tty`.
 
 pub mod capabilities;
 pub mod modes;

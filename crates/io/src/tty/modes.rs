@@ -1,4 +1,4 @@
-//! Terminal modes: those of the start, those of the shell, and the way back when the VM stops.
+//! Terminal modes: those at the start, those of the shell, and the return to the first when the VM stops.
 
 use heddle_abi::settings::{Break, SETTINGS};
 use std::sync::Mutex;
@@ -7,13 +7,13 @@ use std::sync::Mutex;
 static INITIAL: Mutex<Option<libc::termios>> = Mutex::new(None);
 static CHANGED: Mutex<bool> = Mutex::new(false);
 
-/// What tty_init asks for.
+/// What `tty_init` asks for.
 #[derive(Clone, Copy)]
 pub struct Wanted {
     /// Line by line, edited by the terminal driver.
     pub canonical: bool,
     pub echo: bool,
-    /// Keys make signals.
+    /// Keys like Ctrl-C send signals.
     pub signals: bool,
 }
 
@@ -25,9 +25,9 @@ fn get(fd: i32) -> Option<libc::termios> {
     }
 }
 
-/// `when`: at once, or after the output that is being written.
+/// Sets the modes. `when`: at once, or after the output that is being written.
 fn put(fd: i32, modes: &libc::termios, when: libc::c_int) -> bool {
-    // A background job would be stopped by its attempt to change modes.
+    // SIGTTOU is blocked: it would stop a background job that changes modes.
     // SAFETY: plain system calls on live data; the signal mask of this thread is put back.
     unsafe {
         let mut block: libc::sigset_t = std::mem::zeroed();
@@ -61,7 +61,7 @@ pub fn prepare(wanted: Wanted) -> Option<libc::termios> {
         modes.c_cc[libc::VTIME] = 0;
     }
     if SETTINGS.on_break.is(Break::Shell) {
-        // Ctrl-C is a key like any other.
+        // Ctrl-C is a key for the shell.
         modes.c_cc[libc::VINTR] = libc::_POSIX_VDISABLE;
     }
     Some(modes)
@@ -75,17 +75,17 @@ pub fn apply(modes: &libc::termios) -> bool {
 
 /// Sets the modes of the start again. Called at every end of the VM.
 pub fn restore() {
-    // A crash may come while these are locked.
+    // A crash may happen while these are locked.
     if let (Ok(changed), Ok(initial)) = (CHANGED.try_lock(), INITIAL.try_lock())
         && *changed
         && let Some(modes) = initial.as_ref()
     {
-        // At once: a terminal that is stopped shows no output, and to wait for that could take forever.
+        // At once: a terminal that is stopped writes no output, so waiting for the output could take forever.
         put(0, modes, libc::TCSANOW);
     }
 }
 
-/// For the break menu: modes of the start while it is shown.
+/// The modes now, which the break menu restores when it is left.
 pub fn current() -> Option<libc::termios> {
     get(0)
 }
@@ -94,7 +94,7 @@ pub fn set_current(modes: &libc::termios) {
     put(0, modes, libc::TCSADRAIN);
 }
 
-/// Columns and rows.
+/// Columns and rows of the terminal.
 pub fn window_size() -> Option<(u16, u16)> {
     for fd in [1, 0] {
         // SAFETY: the call fills the structure.

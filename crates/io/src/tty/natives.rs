@@ -52,7 +52,7 @@ struct Tty {
 
 #[derive(Default)]
 struct TtyState {
-    /// Modes that tty_set will apply.
+    /// Modes that `tty_set` will apply.
     prepared: Option<libc::termios>,
     reader: Option<Reader>,
     signals: VecDeque<&'static str>,
@@ -71,7 +71,7 @@ impl Resource for Tty {
     }
 }
 
-/// Held by the reader of standard input: the shell, or the break menu for as long as it is shown. What is typed for the menu must not
+/// Held while standard input is read: by the shell, or by the break menu for as long as it is shown. What is typed for the menu must not
 /// reach the shell, not even while the VM stops.
 pub static KEYBOARD: Mutex<()> = Mutex::new(());
 
@@ -108,14 +108,14 @@ impl Tty {
         };
         // SAFETY: fcntl only looks at the number.
         if unsafe { libc::fcntl(STDIN, libc::F_GETFD) } < 0 {
-            // Closed: reading it will tell.
+            // It is closed, as a read will report.
             return ready();
         }
         poll::once_at_any_time(STDIN, Interest::Read, Arc::new(ready));
     }
 }
 
-/// Signal thread: the window changed (`winch`), or the job continues (`cont`).
+/// Called by the thread of signals: the window changed (`winch`), or the job continues (`cont`).
 pub fn signal(name: &'static str) {
     let Some(tty) = SELECTED.lock().unwrap().upgrade() else { return };
     let mut state = tty.state.lock().unwrap();
@@ -191,7 +191,7 @@ fn tty_set(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// Takes the locale of the environment; true if its encoding is UTF-8.
+/// Sets the locale of the environment. The result is true if its encoding is UTF-8.
 fn setlocale(p: &mut Process, a: &[Term]) -> NativeResult {
     tty_arg(p, a[0])?;
     // SAFETY: the strings are static; nothing else in this program reads or sets the locale.
@@ -274,7 +274,7 @@ fn write_all(mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// (TTY, ReadRef): what there is, and listens again.
+/// (TTY, ReadRef): returns the input that has come, and listens again.
 fn read_nif(p: &mut Process, a: &[Term]) -> NativeResult {
     let tty = tty_arg(p, a[0])?;
     if RefId::of(a[1]).is_none() {
@@ -284,7 +284,7 @@ fn read_nif(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut buffer = [0u8; 4096];
     let read = {
         let _mine = KEYBOARD.lock().unwrap();
-        // The menu may have taken what was announced: reading would wait, and keep the menu out when it comes again.
+        // The menu may have read the input that was announced. A read would wait then, and keep the menu out when it is called again.
         let mut input = libc::pollfd { fd: STDIN, events: libc::POLLIN, revents: 0 };
         // SAFETY: one pollfd, and a buffer of that size.
         let n = unsafe {
@@ -297,7 +297,7 @@ fn read_nif(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     let n = match read {
         None | Some(Err(io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)) => 0,
-        // The reader knows one error only.
+        // The Erlang reader knows this error only.
         Some(Ok(0) | Err(_)) => return Ok(error(p, "closed")),
         Some(Ok(n)) => n,
     };
@@ -391,7 +391,7 @@ fn tgetent(p: &mut Process, a: &[Term]) -> NativeResult {
 fn tgetnum(p: &mut Process, a: &[Term]) -> NativeResult {
     let described = capability(p, a[0], |t, name| t.number(name).map(|n| (n, name.get(..2).map(str::to_owned))))?.flatten();
     let Some((number, code)) = described else { return Ok(Term::small(-1)) };
-    // The real size goes before the described one.
+    // The terminal's real size is used before that of its description.
     let number = match (code.as_deref(), modes::window_size()) {
         (Some("co"), Some((columns, _))) if columns > 0 => columns.into(),
         (Some("li"), Some((_, rows))) if rows > 0 => rows.into(),

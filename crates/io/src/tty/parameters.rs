@@ -8,7 +8,7 @@ pub fn expand(text: &[u8], values: &[i64]) -> Vec<u8> {
     Machine { text, at: 0, parameters, stack: Vec::new(), variables: [0; 52], next: 0, named: contains_push(text), out: Vec::new() }.run()
 }
 
-/// Old termcap strings have no `%p`: there `%d` takes the next parameter itself.
+/// True if the string uses `%p`. Old termcap strings do not: there `%d` takes the next parameter itself.
 fn contains_push(text: &[u8]) -> bool {
     text.windows(2).any(|w| w == b"%p")
 }
@@ -143,7 +143,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    /// On to the matching `%;`, or (after a condition that failed) to the `%e` before it.
+    /// Skips to the matching `%;`, or (after a condition that failed) to the `%e` before it.
     fn skip(&mut self, stop_at_else: bool) {
         let mut depth = 0;
         while let Some(b) = self.byte() {

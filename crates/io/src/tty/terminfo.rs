@@ -15,7 +15,7 @@ pub struct Terminal {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Stock's termcap interface looks at two characters of a name only.
+/// The code that a name means: stock's termcap interface looks at its first two characters only.
 fn code(name: &str) -> Option<&str> {
     name.get(..2)
 }
@@ -93,7 +93,7 @@ pub fn parse(entry: &[u8]) -> Result<Terminal, Malformed> {
     let offsets = r.take(strings * 2)?;
     let table = r.take(bytes)?;
     for (offset, code) in offsets.chunks_exact(2).zip(codes(STRINGS)) {
-        // Negative: absent or cancelled.
+        // A negative offset: the capability is absent or cancelled.
         let Ok(start) = usize::try_from(i16::from_le_bytes([offset[0], offset[1]])) else { continue };
         let text = table.get(start..).ok_or(Malformed)?;
         let end = text.iter().position(|b| *b == 0).ok_or(Malformed)?;
@@ -110,7 +110,7 @@ fn directories() -> Vec<PathBuf> {
     out.extend(var("HOME").map(|h| PathBuf::from(h).join(".terminfo")));
     const SYSTEM: [&str; 4] = ["/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo"];
     if let Some(list) = var("TERMINFO_DIRS") {
-        // An empty element stands for the system's own place.
+        // An empty element stands for the system's own folder.
         for dir in std::env::split_paths(&list) {
             if dir.as_os_str().is_empty() { out.extend(SYSTEM.map(PathBuf::from)) } else { out.push(dir) }
         }

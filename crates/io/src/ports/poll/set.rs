@@ -13,7 +13,7 @@ struct Entry {
     read: Option<Handler>,
     write: Option<Handler>,
     is_registered: bool,
-    /// The events that the system reports of it.
+    /// The events that the system reports for the descriptor.
     reported: i32,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Set {
     epoll: RawFd,
     /// Readable, for an instant, after each `interrupt`.
     bell: RawFd,
-    /// The system reports one event of a descriptor and then no more, so that the thread that waits finds it once although the port
-    /// looks at it later. Otherwise a descriptor is reported until nothing is left to read, also where no handler wants that (then it
-    /// is taken out): schedulers run the port before they wait again, and need no system call to hear of the next packet.
+    /// True: the system reports one event of a descriptor and then no more, so the thread that waits is told once although the port reads
+    /// later. False: a descriptor is reported until nothing is left to read, even if no handler wants that (it is taken out then).
+    /// Schedulers run the port before they wait again, so they need no system call to be told of the next packet.
     is_one_shot: bool,
     entries: Mutex<HashMap<RawFd, Entry>>,
     /// The length of `entries`. SeqCst, all uses: a thread that adds a descriptor stores it and then looks whether a scheduler waits or
@@ -43,9 +43,9 @@ pub(super) struct Set {
     known: AtomicUsize,
 }
 
-/// What epoll keeps with the bell in place of the number of a descriptor.
+/// What epoll keeps for the bell, where it keeps the number for other descriptors.
 const BELL: u64 = u64::MAX;
-/// Events of one wait.
+/// Most events that one wait takes.
 const EVENTS: usize = 64;
 
 impl Set {

@@ -1,4 +1,4 @@
-//! What comes in: read when the poller says that there is something, cut into pieces, and sent to the owner.
+//! Input: read when the poller reports it, cut into pieces, and sent to the owner.
 
 use super::Stream;
 use crate::ports::driver::After;
@@ -19,11 +19,11 @@ const CHUNK_BYTES: usize = 64 << 10;
 const READS: usize = 8;
 
 thread_local! {
-    /// What is read goes here first: ports that wait for input need no memory for it.
+    /// Input is read into this buffer of the thread first, so ports that wait for input hold no buffer.
     static CHUNK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// True if a read would not wait now. Asked for descriptors that were given to the VM, which may be blocking ones.
+/// True if a read would not wait now. Called before reading from descriptors that were given to the VM, since they may be blocking.
 fn has_input(fd: RawFd) -> bool {
     let mut wait = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd, and no waiting.
@@ -37,7 +37,7 @@ enum Read {
     End,
 }
 
-/// One read; the bytes that it says are written.
+/// One read. The first bytes of `to`, as many as `Read::Bytes` says, are initialised after it.
 fn read(fd: RawFd, to: &mut [MaybeUninit<u8>]) -> Read {
     // SAFETY: room for as many bytes.
     let n = unsafe { libc::read(fd, to.as_mut_ptr().cast(), to.len()) };
@@ -49,7 +49,7 @@ fn read(fd: RawFd, to: &mut [MaybeUninit<u8>]) -> Read {
         }
         _ => match std::io::Error::last_os_error().kind() {
             std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted => Read::Nothing,
-            // A terminal whose other side went says EIO.
+            // A terminal whose other side is gone reports EIO.
             _ => Read::End,
         },
     }
@@ -58,12 +58,12 @@ fn read(fd: RawFd, to: &mut [MaybeUninit<u8>]) -> Read {
 /// The side of a stream that reads.
 pub(super) struct Input {
     fd: Option<OwnedFd>,
-    /// The part of a packet that is there already.
+    /// The part of an unfinished packet that has been read.
     buffer: Vec<u8>,
     has_ended: bool,
-    /// `eof` was sent, or there never was any input.
+    /// `eof` was sent, or the port has no input.
     end_told: bool,
-    /// The program ended with this status, not reported yet because input is left.
+    /// The status of the program, which has ended. It is reported after the rest of the input.
     status: Option<i32>,
 }
 
@@ -83,7 +83,7 @@ impl Stream {
         }
     }
 
-    /// There is input, or its end.
+    /// Reads: the poller reported input, or its end.
     pub(super) fn readable(&mut self, port: &Arc<Port>, context: &mut Context<'_>) -> After {
         for _ in 0..READS {
             match self.read(port) {
@@ -107,7 +107,7 @@ impl Stream {
             return Read::Nothing;
         }
         if !self.input.buffer.is_empty() {
-            // The input goes after the part of a packet that is there already.
+            // The input is appended to the part of a packet that was read before.
             let mut buffer = std::mem::take(&mut self.input.buffer);
             let old = buffer.len();
             buffer.reserve(CHUNK_BYTES);
@@ -123,7 +123,7 @@ impl Stream {
             }
             return read;
         }
-        // Mostly whole packets come, and nothing of them stays with the port.
+        // Most reads end with a whole packet, and leave nothing for the port to keep.
         let mut chunk = CHUNK.take();
         chunk.clear();
         chunk.reserve(CHUNK_BYTES);
@@ -138,7 +138,7 @@ impl Stream {
         read
     }
 
-    /// What is left at the end.
+    /// Delivers what is left when the input has ended.
     fn deliver_rest(&mut self, port: &Port) {
         let buffer = std::mem::take(&mut self.input.buffer);
         if let Some(rest) = frame::rest(port.packet, &buffer) {
@@ -159,13 +159,13 @@ impl Stream {
         if status.is_some() || !port.exit_status { self.report_end(port, status) } else { After::Continue }
     }
 
-    /// The program ended.
+    /// Called when the program has ended with this status.
     pub fn exited(&mut self, port: &Port, status: i32) -> After {
         if self.is_closing || self.is_output_only {
             return After::Continue;
         }
         if !self.input.has_ended {
-            // Its last output comes first.
+            // The rest of its output is delivered first.
             self.input.status = Some(status);
             return After::Continue;
         }

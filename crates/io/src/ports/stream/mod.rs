@@ -1,4 +1,5 @@
-//! The driver of programs and descriptors: what is read from one descriptor goes to the owner, what processes send goes to another one.
+//! The driver of programs and descriptors: what it reads from one descriptor is sent to the owner, and what processes send is written to
+//! another descriptor.
 
 mod input;
 mod output;
@@ -15,9 +16,9 @@ use std::sync::Arc;
 pub struct Stream {
     input: Input,
     output: Output,
-    /// The port closes when nothing is queued any more.
+    /// The port closes as soon as the queue is empty.
     is_closing: bool,
-    /// It only has output: as in stock it is not told when its program ends, and ends when output fails.
+    /// The port has no input. As in stock, the end of its program is not reported; the port ends when a write fails.
     is_output_only: bool,
 }
 

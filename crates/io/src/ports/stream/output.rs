@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 pub(super) struct Output {
     fd: Option<OwnedFd>,
     queue: Queue,
-    /// The poller will say when the descriptor takes more.
+    /// The poller watches the descriptor, and reports when it takes more.
     is_watched: bool,
 }
 
@@ -31,14 +31,14 @@ impl Output {
 }
 
 impl Stream {
-    /// Writes or queues.
+    /// Writes the data, or queues what the descriptor does not take.
     pub(super) fn put(&mut self, port: &Arc<Port>, data: Vec<u8>) -> After {
         if self.output.fd.is_none() {
-            // As in stock a port for input alone takes this, and ends.
+            // As in stock, a port without output accepts the command and ends.
             return After::failed(&io::Error::from_raw_os_error(libc::EBADF));
         }
         let Some(mut message) = frame::header(port.packet, data.len()) else {
-            // As in stock the port ends, and the caller learns nothing else.
+            // The packet's header has no room for the length. As in stock the port ends, and the caller gets no error.
             return After::failed(&io::Error::from_raw_os_error(libc::EINVAL));
         };
         port.bytes_out.fetch_add(data.len() as u64, Ordering::Relaxed);
@@ -49,14 +49,14 @@ impl Stream {
         }
         self.output.queue.push(message);
         if self.output.is_watched {
-            // It takes nothing now, or we were not told yet that it does.
+            // The descriptor took nothing the last time, and the poller has not reported it since.
             self.has_queued(port);
             return After::Continue;
         }
         self.pump(port)
     }
 
-    /// Writes what the descriptor takes; the port ends when the other side is gone.
+    /// Writes what the descriptor takes. The port ends if the other side is gone.
     fn pump(&mut self, port: &Arc<Port>) -> After {
         let Some(fd) = &self.output.fd else { return After::Continue };
         match self.output.queue.write(fd) {
@@ -80,7 +80,7 @@ impl Stream {
         self.pump(port)
     }
 
-    /// The number of queued bytes has changed.
+    /// Publishes the number of queued bytes, which may make the port busy or end that.
     fn has_queued(&mut self, port: &Port) {
         let bytes = self.output.bytes();
         port.queued_bytes.store(bytes, Ordering::Relaxed);
