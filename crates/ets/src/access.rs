@@ -55,7 +55,7 @@ pub fn table<'a>(p: &mut Process, term: Term, right: Right) -> Result<&'a Table,
     Err(cause(p, "access"))
 }
 
-/// To be asked after an operation that found nothing: the table may have gone meanwhile.
+/// Called after an operation that found nothing: the table may have been deleted meanwhile, which is an error.
 pub fn still_there(p: &mut Process, term: Term, table: &Table) -> Result<(), Thrown> {
     if table.is_alive() { Ok(()) } else { Err(missing(p, term)) }
 }

@@ -18,7 +18,7 @@ pub fn place_of(key: Term) -> u64 {
 }
 
 pub(super) struct Chains {
-    /// A power of two many, or none.
+    /// The heads of the buckets. Their number is a power of two, or 0.
     pub heads: Box<[*mut Object]>,
     /// Objects that were deleted while the table was fixed.
     pub kept: Option<Box<Kept>>,
@@ -42,9 +42,9 @@ pub(super) struct Kept {
     pub count: usize,
     pub words: usize,
     pub objects: Vec<Owned>,
-    /// Whole chains, of a cleared table.
+    /// Whole chains, of a table that was cleared.
     pub chains: Vec<*mut Object>,
-    /// Places of all of these: a traversal may go on from a key that was deleted, and from no other that is not there.
+    /// Places of all of these. A traversal may go on from a key that was deleted, but not from one that never was in the table.
     places: HashSet<u64, foldhash::fast::FixedState>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Kept {
 unsafe impl Send for Kept {}
 
 impl Kept {
-    /// What a cleared table had: `count` objects in `chains`, which nothing asks for by their places.
+    /// The `count` objects of a cleared table, in `chains`. They are not found by their places.
     pub fn cleared(count: usize, chains: Vec<*mut Object>) -> Kept {
         Kept { count, words: 0, objects: Vec::new(), chains, places: HashSet::default() }
     }
@@ -64,7 +64,7 @@ impl Kept {
         self.objects.push(object);
     }
 
-    /// The chains of a table that is cleared while it is fixed.
+    /// Keeps the chains of a table that is cleared while it is fixed.
     pub fn push_chains(&mut self, chains: Vec<*mut Object>) {
         let mut places = std::mem::take(&mut self.places);
         for_each_of(&chains, |object| {
@@ -138,12 +138,12 @@ impl Chains {
         bucket(place, self.shard_bits as u32, self.bits())
     }
 
-    /// What `bucket` needs, for a caller that has no lock and only wants to know where the head may lie.
+    /// What `bucket` needs. For a caller without the lock, which only wants to know where the head may lie.
     pub(super) fn outline(&self) -> (*mut *mut Object, u8) {
         (if self.heads.is_empty() { null_mut() } else { self.heads.as_ptr().cast_mut() }, self.bits)
     }
 
-    /// The link to the first object that is not before (place, key), and whether it has that key.
+    /// The link to the first object that is not before (place, key), and true if that object has the key.
     pub(super) fn seek(&self, place: u64, key: Term) -> (*mut *mut Object, bool) {
         if self.heads.is_empty() {
             return (null_mut(), false);
@@ -218,7 +218,7 @@ impl Chains {
         true
     }
 
-    /// The other way round; true if that changed the outline.
+    /// Merges chains if there is room for many more than `count` objects. True if that changed the outline.
     pub(super) fn shrink_for(&mut self, count: usize) -> bool {
         let before = self.bits;
         while self.bits() > FIRST_BITS && count < self.heads.len() / 8 {
@@ -256,7 +256,7 @@ impl Chains {
         std::mem::take(&mut self.heads).into_vec()
     }
 
-    /// Where deleted objects go while the table is fixed.
+    /// The place for objects that are deleted while the table is fixed.
     pub(super) fn keep(&mut self) -> &mut Kept {
         self.kept.get_or_insert_default()
     }

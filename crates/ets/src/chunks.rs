@@ -1,8 +1,8 @@
-//! `select/3`, `match/3` and their likes: results in pieces of a wanted size, with continuations.
+//! `select/3`, `match/3` and similar natives: results in pieces of a wanted size, with continuations.
 //!
 //! Continuations have the shapes of stock, which `ets:repair_continuation/2` knows: `{Table, Place, Limit, Program, Found,
 //! Count}` for hash tables, `{Table, LastKey, [], Limit, Program, Found, Reverse, Count}` for ordered ones. `Found` are
-//! results not handed out yet.
+//! results that were not returned yet.
 
 use super::access::{self, Right};
 use super::hash_store::PLACE_END;
@@ -136,14 +136,14 @@ impl Chunks {
         self.position = Position::End;
     }
 
-    /// Enough for an answer?
+    /// True if there is enough for an answer.
     fn is_ready(&self) -> bool {
         self.count >= self.limit || matches!(self.position, Position::End)
     }
 
-    /// `first`: not from a continuation. Programs rely on that the first piece of a bag begins with the newest object of its key
-    /// (Elixir's `Module.get_last_attribute`), so what a hash table keeps for later lies as it does in stock: turned round by
-    /// each continuation.
+    /// Makes the answer. `first`: this call had no continuation. Programs rely on the first piece of a bag beginning with the newest object
+    /// of its key (Elixir's `Module.get_last_attribute`). So what a hash table keeps for later is in the order of stock: each continuation
+    /// reverses it.
     fn answer(mut self, p: &mut Process, first: bool) -> Term {
         if self.count == 0 {
             return end_of_table();
@@ -152,7 +152,7 @@ impl Chunks {
         let handed = self.limit.min(all.len());
         let (rest, chunk) = all.split_at(all.len() - handed);
         let turned = |part: &[Term]| part.iter().rev().copied().collect::<Vec<Term>>();
-        // Results were put in front of each other: ordered tables want them the other way round.
+        // Each result was put in front of the ones before: ordered tables need the reverse.
         let chunk = if self.ordered { p.heap.list(&turned(chunk)) } else { p.heap.list(chunk) };
         let rest = if self.ordered || first { p.heap.list(rest) } else { p.heap.list(&turned(rest)) };
         (self.found, self.count) = (rest, all.len() - handed);
@@ -167,7 +167,7 @@ fn start(p: &mut Process, a: &[Term], form: Form, name: &str, reverse: bool) -> 
     let program = Program::owned(a[1], form).map_err(|refused| refused.raise(p))?;
     let ordered = matches!(table.store, Store::Tree(_));
     let reference = std::sync::Arc::clone(&program).reference(&mut p.heap);
-    // Not its name: a continuation is for this table, whatever happens to the name.
+    // A reference, not the name: a continuation is for this table, even if another table gets the name.
     let whole = table.reference(&mut p.heap);
     let mut chunks =
         Chunks { table: whole, position: Position::Start, limit, program: reference, found: Term::NIL, count: 0, reverse, ordered };

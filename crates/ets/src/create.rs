@@ -1,4 +1,4 @@
-//! Making, naming and ending tables.
+//! Natives that make, name and delete tables.
 
 use super::access::{self, Right, cause};
 use super::owner;
@@ -85,7 +85,7 @@ const MAX_LOCKS: usize = 32768;
 fn concurrency(out: &mut TableOptions, value: Term) -> Option<()> {
     out.locks = None;
     if let Some((name, count)) = args::option(value) {
-        // The power of two at or below it.
+        // The largest power of two that is not above it.
         out.locks = Some(1 << args::count(count).filter(|n| (1..=MAX_LOCKS).contains(n))?.ilog2());
         (out.write_concurrency, out.decentralized) = (am::TRUE, true);
         return (name.name() == "debug_hash_fixed_number_of_locks").then_some(());

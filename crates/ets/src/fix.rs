@@ -1,5 +1,5 @@
-//! `safe_fixtable`. Traversals are stable without it (see `hash_store`); it is there for what it promises to programs: that
-//! `next/2` accepts keys that were deleted meanwhile, and what `info` tells, deleted objects included.
+//! `safe_fixtable`. Traversals are stable without it (see `hash_store`). It keeps its other promises to programs: `next/2` accepts keys
+//! that were deleted meanwhile, and `info` shows the fixation and counts the deleted objects that are kept.
 
 use super::access::{self, Right};
 use super::registry;
@@ -60,7 +60,7 @@ fn release(table: &Table, pid: u64) {
     }
 }
 
-/// A process that held the table fixed has ended.
+/// Called when a process that held the table fixed has ended.
 pub fn release_all(table: &Arc<Table>, pid: u64) {
     let mut fixations = table.fixations();
     fixations.by.retain(|(by, _)| *by != pid);

@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Copies {
-    /// One object a key.
+    /// One object per key.
     One,
-    /// Several, no two equal.
+    /// Several objects per key, no two of them equal.
     Distinct,
     Any,
 }
@@ -36,7 +36,7 @@ pub struct HashStore {
     keeping: AtomicBool,
 }
 
-/// One line of the cache: a thread that takes the lock has the rest too.
+/// One cache line: a thread that takes the lock has the rest too.
 #[repr(align(128))]
 struct Shard {
     chains: ReaderLock<Chains>,
@@ -49,7 +49,7 @@ const _: () = assert!(size_of::<ReaderLock<Chains>>() + 2 * size_of::<AtomicUsiz
 /// Objects that one change unlinked: mostly one.
 type Gone = SmallVec<[Owned; 1]>;
 
-/// Objects that left a table; freed when it is dropped, or piece by piece.
+/// Objects that were removed from a table. They are freed when this is dropped, or piece by piece.
 pub struct Removed(Vec<Kept>);
 
 impl Removed {
@@ -92,7 +92,7 @@ impl Shard {
         self.words.store(self.words.load(Relaxed) - object.words(), Relaxed);
     }
 
-    /// Puts an object in, in place of the one of its key when only one is allowed. There is room for it.
+    /// Puts an object in, for which there is room. It takes the place of the one with its key if only one is allowed.
     fn put(&self, chains: &mut Chains, object: Owned, copies: Copies) {
         let (link, found) = chains.seek(object.hash, object.key);
         // SAFETY: we hold the write lock; `link` is a link of our chains.
@@ -159,7 +159,7 @@ impl HashStore {
         &self.shards[self.shard_index(place)]
     }
 
-    /// The chain of `place` is going to be changed, the shard's lock to be taken.
+    /// Prefetches for a change of the chain of `place` under the shard's lock.
     #[inline]
     pub fn expect_change(&self, place: u64) {
         let index = self.shard_index(place);
@@ -167,7 +167,7 @@ impl HashStore {
         prefetch::to_write(self.outlines.head(index, place, self.shard_bits));
     }
 
-    /// It is going to be looked at.
+    /// Prefetches for a look at the chain of `place`.
     #[inline]
     fn expect_look(&self, index: usize, place: u64) {
         prefetch::to_read(self.outlines.head(index, place, self.shard_bits));
@@ -233,7 +233,7 @@ impl HashStore {
     pub fn kept(&self) -> usize {
         self.shards.iter().filter_map(|s| s.read().kept.as_ref().map(|kept| kept.count)).sum()
     }
-    /// Ends what `keep_deleted` began; the result is what was deleted meanwhile.
+    /// Ends what `keep_deleted` began. Returns what was deleted meanwhile.
     pub fn give_up_kept(&self) -> Removed {
         self.keeping.store(false, Relaxed);
         let take = |index: usize| {
@@ -254,7 +254,7 @@ impl HashStore {
         }
     }
 
-    /// What is to happen with objects that were unlinked: kept, or given back to be freed without the lock.
+    /// Keeps objects that were unlinked, if the table is fixed, or returns them so that they are freed without the lock.
     fn discard(&self, index: usize, chains: &mut Chains, gone: Gone) -> Gone {
         if !self.keeping.load(Relaxed) {
             self.shrink(index, chains);
@@ -267,7 +267,7 @@ impl HashStore {
         Gone::new()
     }
 
-    /// Every object, those kept included.
+    /// Calls `f` for every object, also for deleted ones that are kept.
     pub fn for_each(&self, mut f: impl FnMut(&Object)) {
         for shard in &self.shards {
             let chains = shard.read();
@@ -287,8 +287,8 @@ impl HashStore {
         self.put(index, &mut chains, object, self.copies);
     }
 
-    /// Inserts all or (when only new keys are wanted and one is taken) none, in one step. None if the table is not there by then: asked
-    /// while no other process sees what is inserted, as one that does may delete the table at once.
+    /// Inserts all objects in one step, or none if only new keys are wanted and one exists. Returns None if the table does not exist any
+    /// more. That is asked while no other process sees the new objects: one that sees them may delete the table at once.
     pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool, is_there: impl Fn() -> bool) -> Option<bool> {
         let mut wanted: Vec<usize> = objects.iter().map(|o| self.shard_index(o.hash)).collect();
         wanted.sort_unstable();
@@ -360,7 +360,7 @@ impl HashStore {
     pub fn update(&self, key: Term, f: impl FnOnce(Option<&Object>) -> Change) {
         let place = place_of(key);
         let index = self.shard_index(place);
-        // Most changes are in place: the head stays.
+        // Most changes are in place, and leave the head as it is.
         self.expect_look(index, place);
         let mut chains = self.shards[index].write();
         let (link, found) = chains.seek(place, key);
@@ -488,7 +488,7 @@ impl HashStore {
         None
     }
 
-    /// Takes everything out in one step; what a fixed table keeps is not part of the result.
+    /// Takes all objects out in one step. What a fixed table keeps is not in the result.
     pub fn clear(&self) -> (usize, Removed) {
         let mut guards: Vec<_> = self.shards.iter().map(|s| s.write()).collect();
         let count = self.size();
@@ -539,7 +539,7 @@ impl HashStore {
         let mut lengths = Vec::new();
         for shard in &self.shards {
             let chains = shard.read();
-            // A shard without chains has its first ones as soon as an object comes.
+            // A shard without chains gets its first ones with its first object.
             lengths.extend(std::iter::repeat_n(0, if chains.heads.is_empty() { 1 << FIRST_BITS } else { 0 }));
             for &head in &*chains.heads {
                 let mut n = 0;

@@ -17,7 +17,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// In the order of `info/1`.
+/// The items of `info/1`, in its order.
 const ITEMS: &[&str] = &[
     "id",
     "decentralized_counters",
@@ -57,7 +57,7 @@ fn item(p: &mut Process, table: &Table, name: &str) -> Option<Term> {
         "owner" => Term::local_pid(table.owner()),
         "heir" => {
             let heir = super::owner::heir(table).as_ref().map(|h| h.pid);
-            // One that is gone inherits nothing.
+            // An heir that has ended inherits nothing.
             heir.filter(|&pid| proctab::lookup(pid).is_some_and(|q| !q.state.load().is_exiting())).map_or(atom("none"), Term::local_pid)
         }
         "name" => table.name().into(),
@@ -140,7 +140,7 @@ fn stats(p: &mut Process, store: &HashStore) -> Term {
     p.heap.tuple(&items)
 }
 
-/// The table, or None where the answer is `undefined`.
+/// The table, or None if the answer is `undefined`.
 fn asked<'a>(p: &mut Process, term: Term) -> Result<Option<&'a Table>, heddle_runtime::Thrown> {
     if !term.is_atom() && !term.is_reference() {
         return Err(access::cause(p, "type"));
@@ -168,7 +168,7 @@ fn info_2(p: &mut Process, a: &[Term]) -> NativeResult {
     item(p, table, name.name()).ok_or_else(|| p.badarg())
 }
 
-/// `ets:all/0` waits for one answer a scheduler; the first has everything.
+/// `ets:all/0` waits for one answer per scheduler. The first answer has all tables, the others are empty.
 fn request_all(p: &mut Process, _: &[Term]) -> NativeResult {
     let reference = refs::fresh();
     let answers = schedulers().max(1);

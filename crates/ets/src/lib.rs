@@ -1,8 +1,8 @@
 //! Built-in term storage.
 //!
-//! `table` is a table, `hash_store` (of `chains`, found by `outlines`) and `tree_store` what holds its objects (`object`), `registry` finds tables by name and
-//! reference, `access` by argument. `plan` tells which objects a match specification (`heddle_natives::spec`) needs, `scan` visits them piece by piece.
-//! The other files are natives.
+//! A `table` keeps its objects (`object`) in a `hash_store`, which consists of `chains` that `outlines` helps to prefetch, or in a
+//! `tree_store`. `registry` finds tables by name and by reference, `access` by a native's argument. `plan` tells which objects a match
+//! specification (`heddle_natives::spec`) needs, and `scan` visits them piece by piece. The other files are natives.
 
 pub mod access;
 mod chains;
@@ -47,7 +47,7 @@ pub fn register() {
     TABLES.iter().copied().for_each(heddle_runtime::natives::register);
 }
 
-/// Tables there are.
+/// How many tables there are.
 pub fn count() -> usize {
     registry::count()
 }

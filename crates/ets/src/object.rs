@@ -14,10 +14,10 @@ pub struct Object {
     /// Place in a hash table's order (58 bits).
     pub hash: u64,
     pub key: Term,
-    /// Where the first of the data lies that owns something elsewhere, in words from the object's start; 0 if none does.
+    /// Where the first boxed term in the data lies that owns memory elsewhere, in words from the object's start. 0: none does.
     off_heap: u32,
     data_words: u32,
-    /// Where the data begins: the tuple. In a cell because `set_immediate` changes it while others have references to the object.
+    /// The data, which begins with the tuple. In a cell, since `set_immediate` changes it while there are references to the object.
     data: UnsafeCell<[u64; 0]>,
 }
 
@@ -29,7 +29,7 @@ impl Object {
         size_of::<Object>() + data_words * 8
     }
 
-    /// The copy of the tuple: the first of the data.
+    /// The copy of the tuple, with which the data begins.
     pub fn tuple(&self) -> Term {
         Term::boxed(self.data.get().cast())
     }
@@ -49,7 +49,7 @@ impl Object {
         }
     }
 
-    /// Overwrites an element in place where both old and new need no memory. False if that is not so.
+    /// Overwrites an element in place, if neither the old nor the new one needs memory. Returns false otherwise.
     /// The caller holds the lock for writing.
     pub fn set_immediate(&self, index: usize, value: Term) -> bool {
         if !value.is_immediate() || !self.elements()[index].is_immediate() {
@@ -76,7 +76,7 @@ impl Object {
     }
 }
 
-/// An object that its holder owns.
+/// An object with the right to free it.
 pub struct Owned(NonNull<Object>);
 
 // SAFETY: an object owns its memory alone; what it shares (binaries, resources, literals) may be used from any thread.
@@ -94,10 +94,10 @@ impl Owned {
         unsafe {
             let object = heddle_memory::allocate(heddle_memory::Kind::Ets, bytes).cast::<Object>();
             let mut off_heap = OffHeap::new();
-            // Terms are addresses: one that is made of a reference to the object reaches the data after it by this.
+            // Terms are addresses. Exposed, so that a term made from a reference to the object may reach the data after the header.
             let address = object.expose_provenance() as u64;
             let copy = copy_to_keeping(tuple, object.add(1).cast::<u64>(), &mut off_heap, Keep::NOTHING);
-            // It fits: what has anything elsewhere is no shorter than the header.
+            // It fits: an object that owns memory elsewhere is no shorter than the header.
             let off_heap = if off_heap.head.is_null() { 0 } else { (off_heap.head as u64 - address) / 8 } as u32;
             let data = UnsafeCell::new([]);
             object.write(Object { next: null_mut(), hash, key: copy.slot(key_index), off_heap, data_words, data });

@@ -1,4 +1,4 @@
-//! Putting objects in, looking them up, taking them out.
+//! Natives that insert, look up and delete objects.
 
 use super::access::{self, Right, cause, still_there};
 use super::object::Owned;
@@ -29,8 +29,8 @@ heddle_runtime::natives! { TABLE:
 /// Work on putting an object into a table, measured in bytes (copying, hashing, and an allocation).
 const OBJECT_WORK: usize = 64;
 
-/// Copies of all tuples of a list, made before anything is locked; a long list is for a dirty scheduler. `badarg` if one is no
-/// object for the table.
+/// Copies of all tuples of a list, made before anything is locked. A native with a long list moves to a dirty scheduler. `badarg` if an
+/// element is no object for the table.
 fn objects(p: &mut Process, table: &Table, list: Term) -> Result<Vec<Owned>, Thrown> {
     let mut iter = ListIter::new(list);
     let mut count = 0;
@@ -48,7 +48,7 @@ fn objects(p: &mut Process, table: &Table, list: Term) -> Result<Vec<Owned>, Thr
     Ok(ListIter::new(list).map(|tuple| table.object(tuple)).collect())
 }
 
-/// A process that sees what is inserted may delete the table before this returns: it succeeded all the same.
+/// A process that sees the new object may delete the table before this returns: the insert has succeeded all the same.
 fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = access::table(p, a[0], Right::Write)?;
     if table.key_of(a[1]).is_some() {
@@ -61,7 +61,7 @@ fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(true))
 }
 
-/// True if it was done.
+/// Inserts all objects of a list. False if only new keys are wanted and one exists.
 fn insert_list(p: &mut Process, a: &[Term], table: &Table, only_new: bool) -> Result<bool, Thrown> {
     let objects = objects(p, table, a[1])?;
     table.insert_all(objects, only_new).ok_or_else(|| access::missing(p, a[0]))

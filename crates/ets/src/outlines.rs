@@ -1,6 +1,6 @@
-//! Where the chains of a hash table lie, shard by shard, for a thread that has no lock yet. It is read by all and changes only when chains grow
-//! or shrink, so every core keeps a copy. With it the line of a chain's head is under way while the shard's lock is waited for: on a
-//! table that several cores write to both come from another core half of the time, one after the other without this.
+//! Where the chains of a hash table lie, shard by shard, for a thread that has no lock yet. All threads read this and it changes only when
+//! chains grow or shrink, so every core keeps a copy. A thread can prefetch the line of a chain's head while it waits for the shard's
+//! lock. On a table that several cores write to, both lines come from another core half of the time; without this, one after the other.
 
 use super::chains::{Chains, bucket};
 use super::object::Object;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 pub(super) struct Outlines(Box<[Outline]>);
 
-/// Its parts need not fit each other: what is made of them is only prefetched.
+/// Its parts need not be of one time: the address made of them is only prefetched.
 struct Outline {
     heads: AtomicPtr<*mut Object>,
     bits: AtomicU8,
@@ -20,7 +20,7 @@ impl Outlines {
         Outlines((0..shards).map(|_| Outline { heads: AtomicPtr::new(null_mut()), bits: AtomicU8::new(0) }).collect())
     }
 
-    /// The chains of a shard lie elsewhere now.
+    /// Notes where the chains of a shard lie now.
     pub(super) fn note(&self, index: usize, chains: &Chains) {
         let (heads, bits) = chains.outline();
         self.0[index].heads.store(heads, Relaxed);

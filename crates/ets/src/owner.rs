@@ -1,4 +1,4 @@
-//! Whose a table is: gifts, heirs, and what happens at the end of a process.
+//! Owners of tables: gifts, heirs, and what happens when a process ends.
 
 use super::access::{self, Right, cause};
 use super::registry::{self, Belongings};
@@ -20,7 +20,7 @@ pub fn heir(table: &Table) -> MutexGuard<'_, Option<Heir>> {
     Class::EtsTable.lock(&table.heir)
 }
 
-/// Makes `pid` the owner and tells it. False if it is gone; then no process owns the table.
+/// Makes `pid` the owner and tells it. False if that process is gone; then no process owns the table.
 fn transfer(table: &Arc<Table>, pid: u64, from: u64, data: Term) -> bool {
     registry::TRANSFERRED.store(true, Ordering::SeqCst);
     let Some(to) = proctab::lookup(pid) else { return false };

@@ -1,4 +1,4 @@
-//! Traversals in pieces: where one is, and one piece of it.
+//! Traversals in pieces: the position of one, and one piece of it.
 
 use super::object::{Object, Verdict};
 use super::table::{Store, Table};
@@ -15,7 +15,7 @@ pub const BATCH: usize = 1000;
 #[derive(Clone, Copy)]
 pub enum Position {
     Start,
-    /// Place in a hash table.
+    /// From this place of a hash table on.
     At(u64),
     /// After this key of an ordered table, in the direction of the traversal.
     Behind(Term),
@@ -23,7 +23,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// As a term that a native can get back. `End` is never stored.
+    /// The position as a term that a native can take apart again. `End` is never stored.
     pub fn to_term(self, p: &mut Process) -> Term {
         match self {
             Position::Start | Position::End => Term::NIL,
@@ -109,8 +109,8 @@ pub fn piece_write(
     }
 }
 
-/// The program of a native that was interrupted: stands in the argument where the specification was. No program can have
-/// one, so it is not mistaken for a pattern.
+/// The program of a native that was interrupted. It stands in the argument where the specification was. Erlang code never has such a term,
+/// so it cannot be mistaken for a pattern.
 pub struct Paused(pub Arc<Program>);
 
 impl Resource for Paused {

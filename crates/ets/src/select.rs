@@ -26,7 +26,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// A query at its start or as it was interrupted.
+/// A query, at its start or after an interruption.
 enum Query<'a> {
     New(Program),
     Paused(&'a Paused, Position, Term),
@@ -45,7 +45,7 @@ impl Query<'_> {
             Query::Paused(_, position, _) => *position,
         }
     }
-    /// What was found so far.
+    /// The results so far, or `nothing` at the start.
     fn found(&self, nothing: Term) -> Term {
         match self {
             Query::New(_) => nothing,
@@ -63,7 +63,7 @@ fn query<'a>(p: &mut Process, spec: Term, form: Form) -> Result<Query<'a>, Throw
     Program::borrowed(spec, form).map(Query::New).map_err(|refused| refused.raise(p))
 }
 
-/// Goes on later: the same native is called with what was found in place of the specification.
+/// Goes on later: the same native is called again, with the results so far in place of the specification.
 fn pause(p: &mut Process, a: &[Term], form: Form, position: Position, found: Term) -> Thrown {
     let paused = match a[1].as_tuple() {
         Some(&[paused, _, _]) if args::borrowed_resource::<Paused>(paused).is_some() => paused,

@@ -62,7 +62,7 @@ pub struct Heir {
     pub data: Package,
 }
 
-/// Processes that hold the table fixed, with how often, and since when the first does.
+/// Processes that hold the table fixed, how often each does, and since when the first one does.
 #[derive(Default)]
 pub struct Fixations {
     pub since_system_us: i64,
@@ -79,7 +79,7 @@ pub struct TableOptions {
     pub read_concurrency: bool,
     /// `true`, `false` or `auto`
     pub write_concurrency: Atom,
-    /// Locks, where tests ask for a number.
+    /// The number of locks, if a test asked for one.
     pub locks: Option<usize>,
     pub decentralized: bool,
     pub compressed: bool,
@@ -87,7 +87,7 @@ pub struct TableOptions {
 
 pub struct Table {
     pub id: RefId,
-    /// To make references from: set right after creation.
+    /// For making references. Set right after creation.
     me: std::sync::OnceLock<Weak<Table>>,
     /// Release in `set_name`, Acquire in `name`.
     name: AtomicU32,
@@ -117,12 +117,12 @@ impl Resource for Table {
     }
 }
 
-/// Locks of a table: few for one that its owner alone uses, more where concurrency was asked for.
+/// Locks of a table, as a power of two: few if only its owner uses it, more if concurrency was asked for.
 const SHARD_BITS_PRIVATE: u32 = 0;
 const SHARD_BITS: u32 = 4;
 const SHARD_BITS_CONCURRENT: u32 = 6;
 
-/// What was in a table; freed when it is dropped, or piece by piece.
+/// What was in a table. It is freed when this is dropped, or piece by piece.
 pub enum Removed {
     Hash(hash_store::Removed),
     Tree(tree_store::Removed),
@@ -204,7 +204,7 @@ impl Table {
     pub fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
-    /// True for the one caller that ends the table.
+    /// Ends the table. True for the one caller that did.
     pub fn kill(&self) -> bool {
         self.alive.swap(false, Ordering::AcqRel)
     }
@@ -221,19 +221,19 @@ impl Table {
     pub fn reference(&self, heap: &mut Heap) -> Term {
         heap.magic_reference(self.id.words(), self.shared())
     }
-    /// What programs know the table by: its name if it is a named one.
+    /// The term by which programs know the table: its name if it is named, else its reference.
     pub fn public_id(&self, heap: &mut Heap) -> Term {
         if self.named { self.name().into() } else { self.reference(heap) }
     }
 
     // ---- objects ----
 
-    /// Key of a tuple that may go into this table.
+    /// The key of a tuple, or None if the tuple is too short for this table.
     pub fn key_of(&self, tuple: Term) -> Option<Term> {
         tuple.as_tuple()?.get(self.key_index).copied()
     }
 
-    /// Every object, those included that a fixed table keeps.
+    /// Calls `f` for every object, also for deleted ones that a fixed table keeps.
     pub fn for_each(&self, mut f: impl FnMut(&Object)) {
         match &self.store {
             Store::Hash(s) => s.for_each(f),
@@ -246,13 +246,13 @@ impl Table {
         }
     }
 
-    /// The table is fixed from now on: a hash table keeps what is deleted.
+    /// Called when the table becomes fixed: a hash table keeps what is deleted from now on.
     pub fn keep_deleted(&self) {
         if let Store::Hash(s) = &self.store {
             s.keep_deleted();
         }
     }
-    /// It is not fixed any more.
+    /// Called when the table is not fixed any more.
     pub fn give_up_kept(&self) {
         if let Store::Hash(s) = &self.store {
             let kept = s.give_up_kept();
@@ -260,12 +260,12 @@ impl Table {
         }
     }
 
-    /// A stored form of `tuple`, which has a key.
+    /// A stored copy of `tuple`, which has a key.
     pub fn object(&self, tuple: Term) -> Owned {
         let hash = match &self.store {
             Store::Hash(store) => {
                 let place = place_of(tuple.slot(self.key_index));
-                // What comes from another core is under way while the copy is made.
+                // Lines that come from another core are fetched while the copy is made.
                 store.expect_change(place);
                 place
             }
@@ -280,14 +280,14 @@ impl Table {
             Store::Tree(s) => s.insert(object),
         }
     }
-    /// None if it is alive no more.
+    /// Inserts all objects, or none if only new keys are wanted and one exists. Returns None if the table was deleted.
     pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool) -> Option<bool> {
         match &self.store {
             Store::Hash(s) => s.insert_all(objects, only_new, || self.is_alive()),
             Store::Tree(s) => s.insert_all(objects, only_new, || self.is_alive()),
         }
     }
-    /// Newest first.
+    /// Calls `f` for the objects of a key, newest first.
     pub fn with_key(&self, key: Term, f: impl FnMut(&Object)) {
         match &self.store {
             Store::Hash(s) => s.with_key(key, f),

@@ -122,7 +122,7 @@ impl<'a> Borrow<dyn Place + 'a> for Entry {
     }
 }
 
-/// The keys a traversal visits.
+/// The keys that a traversal visits.
 #[derive(Clone, Copy)]
 pub struct Range<'a> {
     pub low: Option<Point<'a>>,
@@ -141,7 +141,7 @@ pub(super) fn as_place<'a>(bound: &'a Bound<Point<'a>>) -> Bound<&'a (dyn Place 
     }
 }
 
-/// `BTreeSet::range` does not take bounds that cross.
+/// True if nothing lies between the bounds: `BTreeSet::range` panics if they cross.
 pub(super) fn is_empty(low: &Bound<Point>, high: &Bound<Point>) -> bool {
     let (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) = (low, high) else { return false };
     match compare(*a, *b) {

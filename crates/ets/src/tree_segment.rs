@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 pub(super) struct Contents {
     pub tree: BTreeSet<Entry>,
-    /// Another piece has taken its place: look into the directory again.
+    /// Another piece has taken the place of this one: the caller must look into the directory again.
     pub replaced: bool,
 }
 
-/// In lines of its own: a segment beside it is another core's business.
+/// In cache lines of its own, since other cores use the segments beside it.
 #[repr(align(128))]
 pub(super) struct Segment {
     contents: ReaderLock<Contents>,
-    /// Rises with every wait for the lock, falls slowly without.
+    /// Rises with every wait for the lock, and falls slowly when none waits.
     contention: AtomicI32,
 }
 
@@ -48,7 +48,7 @@ impl Segment {
         Class::EtsTree.read_biased(&self.contents)
     }
 
-    /// The lock, and whether contention calls for a change of pieces.
+    /// Takes the lock. Also returns what contention advises: more pieces, fewer, or no change.
     pub fn write(&self) -> (WriteGuard<'_, Contents>, Advice) {
         Class::EtsTree.tries();
         // Relaxed: a heuristic.
@@ -123,7 +123,7 @@ impl Directory {
     }
 }
 
-/// An object that is nothing but a copy of the key of `object`.
+/// An object that is only a copy of the key of `object`.
 pub(super) fn key_only(object: &Object) -> Owned {
     let words = [Header::new(Kind::Tuple, 1).raw(), object.key.raw()];
     Owned::new(Term::boxed(words.as_ptr()), 0, 0)

@@ -1,6 +1,6 @@
-//! Ordered tables: balanced trees, each with a lock, that share the order of keys among them.
+//! Ordered tables: balanced trees, each with a lock and a range of the keys.
 //!
-//! A table starts with one piece. Where writers wait for each other a piece splits in two, where none waits neighbours join,
+//! A table starts with one piece. A piece splits in two if writers wait for each other there, and neighbours join if none waits,
 //! whatever options the table was made with. The directory of pieces is replaced as a whole and read without a lock: a reader that finds a
 //! piece that was replaced meanwhile looks again.
 
@@ -26,7 +26,7 @@ pub struct TreeStore {
     /// Made for concurrent writers, as `ets:info` shows.
     concurrent: bool,
     counter: Counter,
-    /// From the first split on: so that writers seldom share a cache line.
+    /// Counters that exist from the first split on, so that writers seldom share a cache line.
     more: OnceLock<Box<[Counter; COUNTERS]>>,
     /// Tests: split after every change, or split and join at random.
     pub force_split: AtomicBool,
@@ -40,7 +40,7 @@ struct Counter {
     words: AtomicIsize,
 }
 
-/// Everything a cleared table held; freed when it is dropped, or piece by piece.
+/// All objects of a cleared table. They are freed when this is dropped, or piece by piece.
 pub struct Removed(Vec<IntoIter<Entry>>);
 
 impl Removed {
@@ -63,7 +63,7 @@ impl Removed {
 /// Nodes of the tree: two words an object, and the room that is not used (approximate).
 const NODE_WORDS: isize = 3;
 const COUNTERS: usize = 16;
-/// Pieces of a table, at most (guessed: some for each of many cores), and objects of two that are joined.
+/// Most pieces of a table (guessed: some for each of many cores), and most objects of two that are joined.
 const MAX_SEGMENTS: usize = 512;
 const MAX_JOINED: usize = 2000;
 
@@ -153,7 +153,7 @@ impl TreeStore {
             let (mut contents, advice) = segment.write();
             if !contents.replaced {
                 let result = f(&mut contents);
-                // This piece may not be visited again: where keys only rise, pieces without objects would stay and use up the number.
+                // This piece may never be visited again: if keys only rise, empty pieces would stay and use up their number.
                 let advice = if contents.tree.is_empty() && directory.segments.len() > 1 { Advice::Join } else { advice };
                 self.adapt(key, segment, contents, advice);
                 return result;
@@ -186,7 +186,7 @@ impl TreeStore {
 
     pub fn remove(&self, key: Term, mut f: impl FnMut(&Object) -> bool) -> usize {
         let gone = self.writing(key, |contents| {
-            // One descent where it is wanted, as nearly always.
+            // One descent of the tree if the object is selected, as it nearly always is.
             let old = contents.tree.take(&Key(key))?;
             if !f(&old.object) {
                 contents.tree.insert(old);
@@ -208,7 +208,7 @@ impl TreeStore {
 
     // ---- several pieces at once ----
 
-    /// As that of the hash store.
+    /// As `insert_all` of the hash store.
     pub fn insert_all(&self, objects: Vec<Owned>, only_new: bool, is_there: impl Fn() -> bool) -> Option<bool> {
         loop {
             let directory = self.directory();
@@ -240,7 +240,7 @@ impl TreeStore {
 
     pub fn clear(&self) -> (usize, Removed) {
         let _resizing = Class::EtsTreeShape.lock(&self.resizing);
-        // None of these is replaced meanwhile.
+        // None of these pieces is replaced while all are locked.
         let mut guards: Vec<Guard> = self.directory().segments.iter().map(|s| s.write().0).collect();
         // Counters change under the locks of pieces only.
         let mut count = 0;
@@ -261,7 +261,7 @@ impl TreeStore {
 
     /// Visits the objects within the bounds until `f` answers that it has enough. True at the end.
     fn visit(&self, mut low: Bound<Point>, mut high: Bound<Point>, backward: bool, mut f: impl FnMut(&Object) -> bool) -> bool {
-        // Edges of pieces become bounds: what they belong to may be replaced under the traversal.
+        // Edges of pieces become bounds, and their piece may be replaced during the traversal.
         let _guard = qsbr::guard();
         loop {
             if is_empty(&low, &high) {
@@ -391,7 +391,7 @@ impl TreeStore {
 
     // ---- splitting and joining ----
 
-    /// After a change of the piece of `key`, which is locked: more pieces where writers wait, fewer where they do not.
+    /// Called after a change of the piece of `key`, which is locked: makes more pieces if writers wait, and fewer if they do not.
     fn adapt(&self, key: Term, segment: &Arc<Segment>, mut contents: Guard, advice: Advice) {
         let advice = if self.force_split.load(Ordering::Relaxed) {
             Advice::Split
@@ -405,9 +405,9 @@ impl TreeStore {
         if advice == Advice::Keep {
             return;
         }
-        // Never waited for: its holder may want our piece.
+        // Not waited for: its holder may be waiting for our piece.
         let Ok(_resizing) = self.resizing.try_lock() else { return };
-        // Maybe a newer directory than the one we came by, but with our piece in it, which is not replaced.
+        // It may be newer than the directory by which we found the piece. The piece is in it all the same, since it was not replaced.
         let directory = self.directory();
         let index = directory.of_key(key);
         debug_assert!(Arc::ptr_eq(&directory.segments[index], segment));
@@ -435,7 +435,7 @@ impl TreeStore {
             return;
         }
         let mut whole = std::mem::take(&mut contents.tree);
-        // At once if one is empty.
+        // This takes no time if one is empty.
         whole.append(&mut other.tree);
         (contents.replaced, other.replaced) = (true, true);
         self.replace_directory(directory.with_join(index, Segment::new(whole)));

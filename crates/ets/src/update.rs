@@ -19,7 +19,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// What is wrong: a cause that stock names, or nothing in particular.
+/// What is wrong with the call: a cause that stock names, or no particular one.
 enum Fault {
     Cause(&'static str),
     Plain,
@@ -34,7 +34,7 @@ impl Fault {
     }
 }
 
-/// A tuple of these elements, in memory that lives as long as the result: to be copied into the table.
+/// A tuple of these elements, in memory that lives as long as the result. It is then copied into the table.
 fn tuple_of(elements: &[Term]) -> Vec<u64> {
     let mut words = Vec::with_capacity(1 + elements.len());
     words.push(Header::new(Kind::Tuple, elements.len()).raw());
@@ -200,7 +200,7 @@ fn update_element(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeR
     Ok(Term::bool(found))
 }
 
-/// Changes elements of a stored object, if no change needs memory: then the rest of it costs nothing.
+/// Changes elements of a stored object in place, if no change needs memory: so an update does not copy the other elements.
 fn change_in_place(table: &Table, object: &Object, changes: &[Term]) -> bool {
     let elements = object.elements();
     let place = |change: &Term| {

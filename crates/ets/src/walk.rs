@@ -1,4 +1,4 @@
-//! From key to key, and by slot.
+//! Natives that go from key to key, or by slot.
 
 use super::access::{self, Right};
 use super::object::Object;
@@ -34,7 +34,7 @@ pub fn end_of_table() -> Term {
 fn neighbour(p: &mut Process, a: &[Term], backward: bool, with_objects: bool) -> NativeResult {
     let table = access::table(p, a[0], Right::Read)?;
     let mut key = a.get(1).copied();
-    // No key of an ordered table, even where it would have neighbours.
+    // This atom is no key of an ordered table, even if it would have neighbours there.
     if key == Some(end_of_table()) && matches!(table.store, Store::Tree(_)) {
         return Err(p.badarg());
     }
@@ -61,7 +61,7 @@ fn neighbour(p: &mut Process, a: &[Term], backward: bool, with_objects: bool) ->
         if !objects.is_nil() {
             return Ok(p.heap.tuple(&[found, objects]));
         }
-        // It went between the two steps: on to the one after it.
+        // The key was deleted between the two steps: go on to the key after it.
         (key, asked) = (Some(found), false);
     }
 }

@@ -1,4 +1,4 @@
-//! Taking arguments apart. Each function answers None for a term of another shape; the native says which error that is.
+//! Taking arguments apart. Each function returns None for a term of another shape; the native decides which error that is.
 
 use heddle_term::{Atom, Kind, Resource, Term, am, resource};
 use std::any::Any;
@@ -73,7 +73,7 @@ pub fn borrowed_resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
     any.downcast_ref::<T>()
 }
 
-/// Bytes of a binary (whole bytes, at any bit offset).
+/// The bytes of a binary: a bit string of whole bytes, at any bit offset.
 pub fn binary(term: Term) -> Option<Vec<u8>> {
     heddle_term::bits::BitsView::of(term).filter(|b| b.is_binary()).map(|b| b.to_vec())
 }

@@ -1,5 +1,5 @@
-//! Why an argument of a native of our own modules is wrong: `badarg` whose `error_info` has the cause `{Argument, Cause}`, and the words
-//! for it.
+//! Why an argument of a native of Heddle's own modules is wrong: a `badarg` whose `error_info` has the cause `{Argument, Cause}`, and the
+//! text for it.
 
 use crate::args;
 use heddle_runtime::process::{NativeResult, Process, Thrown};

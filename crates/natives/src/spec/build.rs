@@ -1,4 +1,4 @@
-//! Results of bodies, built in the caller's heap: nothing in them points into a table.
+//! Results of bodies, built in the caller's heap. Nothing in them points into a table.
 
 use super::Expr;
 use super::eval::{self, Env, Mode, eval};

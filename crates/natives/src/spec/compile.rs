@@ -1,4 +1,4 @@
-//! Terms to programs. All mistakes are collected, as `erlang:match_spec_test/3` reports them.
+//! Makes programs of terms. All mistakes are collected, since `erlang:match_spec_test/3` reports them all.
 
 use super::functions::{self, FunctionForm};
 use super::pattern::Pattern;
@@ -9,16 +9,16 @@ use heddle_term::text::display;
 use heddle_term::{Atom, Term};
 use std::collections::BTreeMap;
 
-/// Deeper nesting than this is no specification that anybody writes (guards and bodies are evaluated by recursion).
+/// Deepest nesting of a specification. Guards and bodies are evaluated by recursion; no program writes them as deep as this.
 const MAX_DEPTH: usize = 1000;
 pub const TOO_DEEP: &str = "Match specification is nested too deep.";
-/// Variables are numbered up to this.
+/// The largest number of a variable.
 const MAX_VARIABLE: u32 = 100_000_000;
 
 pub struct Compiler {
     dialect: Dialect,
     pub errors: Vec<String>,
-    /// Variable number to slot.
+    /// The slot of each variable, by number.
     variables: BTreeMap<u32, u32>,
     depth: usize,
 }
@@ -37,7 +37,7 @@ fn is_atom(term: Term, name: &str) -> bool {
     term.as_atom().is_some_and(|a| a.name() == name)
 }
 
-/// A body of one special variable, for `ets:match` and `ets:match_object`.
+/// Compiles a specification or, by `form`, a head alone, whose body is one special variable (`ets:match`, `ets:match_object`).
 pub fn compile(term: Term, form: Form, dialect: Dialect) -> Result<Vec<Clause>, Vec<String>> {
     let mut compiler = Compiler { dialect, errors: Vec::new(), variables: BTreeMap::new(), depth: 0 };
     if form != Form::Spec {
@@ -314,7 +314,7 @@ fn logical(name: &str) -> Option<fn(Vec<Expr>) -> Expr> {
     })
 }
 
-/// No variables and no maps anywhere: found without recursion, for parts that are nested deep.
+/// True if there are no variables and no maps anywhere in the term. Works without recursion, since parts may be nested deep.
 fn is_ground(term: Term) -> bool {
     let mut stack = vec![term];
     while let Some(term) = stack.pop() {
@@ -334,7 +334,7 @@ fn is_const(pattern: &Pattern) -> bool {
     matches!(pattern, Pattern::Const(_))
 }
 
-/// True if the expression stands for the very term it was written as (no `{const, _}` or `{{...}}`).
+/// True if the expression's value is the very term that it was written as (not for `{const, _}` or `{{...}}`).
 fn is_literal(expr: &Expr, term: Term) -> bool {
     matches!(expr, Expr::Const(c) if *c == term)
 }

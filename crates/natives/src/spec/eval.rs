@@ -1,5 +1,5 @@
-//! Running a program on a term. Guards and arguments of calls are evaluated in place (their values may lie in the table);
-//! what leaves as a result is built by `build`.
+//! Runs a program on a term. Guards and arguments of calls are evaluated in place: their values may lie in the table. Results, which
+//! leave the table, are made by `build`.
 
 use super::functions::Action;
 use super::{Clause, Expr, Program};
@@ -31,12 +31,12 @@ pub trait Actions {
     fn act(&self, action: Action, values: &[Term], p: &mut Process) -> Option<Term>;
 }
 
-/// How failing calls are taken.
+/// What a failing call does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// They make the guard fail.
+    /// The guard fails.
     Guard,
-    /// They give `'EXIT'`.
+    /// Its value is `'EXIT'`.
     Body,
 }
 
@@ -105,7 +105,7 @@ fn failed(value: Option<Term>, mode: Mode) -> Option<Term> {
     }
 }
 
-/// The value in place: valid while the object, the program and the caller's heap are. None: a guard failed.
+/// The value in place: valid as long as the object, the program and the caller's heap. None: a guard failed.
 pub fn eval(expr: &Expr, p: &mut Process, env: &mut Env, mode: Mode) -> Option<Term> {
     match expr {
         Expr::Const(c) => Some(*c),
@@ -157,7 +157,7 @@ fn strict(parts: &[Expr], p: &mut Process, env: &mut Env, mode: Mode, join: fn(b
     result.map(Term::bool)
 }
 
-/// `andalso` and `orelse`: the last part is not looked at.
+/// `andalso` and `orelse`: the last part may have any value.
 fn lazy(parts: &[Expr], p: &mut Process, env: &mut Env, mode: Mode, stop_at: bool) -> Option<Term> {
     let (last, before) = parts.split_last()?;
     for part in before {

@@ -1,4 +1,4 @@
-//! What guards and bodies may call.
+//! The functions that guards and bodies may call.
 
 use heddle_runtime::process::{NativeFn, Process, Thrown};
 use heddle_runtime::{exports, natives};
@@ -7,7 +7,7 @@ use heddle_term::order::{cmp, eq, exact_eq};
 use heddle_term::{Atom, Term, am, list, map};
 use std::cmp::Ordering;
 
-/// None: the call raises.
+/// A function that is called directly. Returns None if the call raises.
 pub type Direct = fn(&mut Process, &[Term]) -> Option<Term>;
 
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub enum Action {
     IsSeqTrace,
     CallerLine,
     Stack,
-    // Of no effect where a specification is only tried out.
+    // The rest has no effect where a specification is only tried out.
     GetControlWord,
     SetControlWord,
     Enable,
@@ -83,7 +83,7 @@ const ACTIONS: &[(&str, Action, &[usize])] = &[
     ("set_seq_token", Action::SetSeqToken, &[2]),
 ];
 
-/// Guard BIFs that are called as registered.
+/// Guard BIFs that are called as the natives that are registered for them.
 const NATIVES: &[(&str, usize)] = &[
     ("abs", 1),
     ("float", 1),
@@ -120,7 +120,7 @@ impl Function {
             Function::Direct(f) => f(p, args),
             Function::Native(f) => match f(p, args) {
                 Ok(term) => Some(term),
-                // A native that would like to pause is simply called on.
+                // A native that wants to pause is called again at once.
                 Err(Thrown::Again) => loop {
                     let again = std::mem::take(&mut p.trap_args);
                     match f(p, &again) {
@@ -147,7 +147,7 @@ fn length(term: Term) -> Option<Term> {
     list::length(term).map(|n| Term::small(n as i64))
 }
 
-/// Those that need neither memory nor the registry.
+/// The functions that need neither memory nor the registry of natives.
 fn direct(name: &str, arity: usize) -> Option<Direct> {
     let f: Direct = match (name, arity) {
         ("=:=", 2) => |_, a| Some(Term::bool(exact_eq(a[0], a[1]))),

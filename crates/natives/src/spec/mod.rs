@@ -32,7 +32,7 @@ pub enum Expr {
     Object,
     /// `{element, N, '$_'}`
     ObjectElement(i64),
-    /// `'$$'`: the slots of the variables in order of their numbers.
+    /// `'$$'`: the slots of the variables, in the order of their numbers.
     AllVars(Vec<u32>),
     Tuple(Vec<Expr>),
     /// Elements and tail.
@@ -74,18 +74,18 @@ pub struct Clause {
 pub struct Program {
     pub clauses: Vec<Clause>,
     pub form: Form,
-    /// Held for as long as the program, never read. None: the caller holds the terms.
+    /// Holds the terms as long as the program lives, and is never read. None: the caller holds them.
     _source: Option<Package>,
 }
 
-/// How the term was meant that a program was compiled from.
+/// How the term is meant from which a program is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A list of `{Head, Guards, Body}`.
     Spec,
-    /// A head alone, all variables wanted (`ets:match`).
+    /// A head alone. The result is all variables (`ets:match`).
     Match,
-    /// A head alone, the object wanted (`ets:match_object`).
+    /// A head alone. The result is the object (`ets:match_object`).
     MatchObject,
 }
 
@@ -100,7 +100,7 @@ impl Resource for Program {
     }
 }
 
-/// Why a specification is none.
+/// Why a term is no specification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unfit {
     TooDeep,
@@ -121,7 +121,7 @@ impl Unfit {
 }
 
 impl Program {
-    /// For use while `source` stays where it is.
+    /// A program that may be used as long as `source` is neither moved nor freed.
     pub fn borrowed(source: Term, form: Form) -> Result<Program, Unfit> {
         let clauses = Program::clauses(source, form)?;
         Ok(Program { clauses, form, _source: None })
@@ -133,19 +133,19 @@ impl Program {
         Ok(Arc::new(Program { clauses, form, _source: Some(source) }))
     }
 
-    /// For calls and messages, which are matched as lists.
+    /// A program for calls and messages, which are matched as lists.
     pub fn for_trace(source: Term) -> Result<Program, Unfit> {
         let source = Package::new(source);
         let clauses = compile::compile(source.term(), Form::Spec, Dialect::Trace).map_err(Unfit::of)?;
         Ok(Program { clauses, form: Form::Spec, _source: Some(source) })
     }
 
-    /// It asks for what only calls have.
+    /// True if the program asks for what only calls have.
     pub fn is_for_calls(&self) -> bool {
         self.clauses.iter().any(|c| c.guards.iter().chain(&c.body).any(Expr::is_for_calls))
     }
 
-    /// An empty specification is none, but where tables are searched it is one that nothing matches.
+    /// Compiles for tables. An empty list is not a specification, but a search of tables takes it for one that nothing matches.
     fn clauses(source: Term, form: Form) -> Result<Vec<Clause>, Unfit> {
         if source.is_nil() && form == Form::Spec {
             return Ok(Vec::new());

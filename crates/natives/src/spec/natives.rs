@@ -1,4 +1,4 @@
-//! Compiled specifications as terms, and trying them out.
+//! Natives: compiled specifications as terms, and trying specifications out.
 
 use super::eval::{self, Env, Mode};
 use super::{Dialect, Form, Program, compile};

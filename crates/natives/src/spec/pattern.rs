@@ -6,16 +6,16 @@ use std::cmp::Ordering;
 
 pub enum Pattern {
     Any,
-    /// First occurrence of a variable: slot to fill.
+    /// The first occurrence of a variable. It fills this slot.
     Bind(u32),
-    /// A further occurrence.
+    /// A further occurrence: equal to what is in this slot.
     Same(u32),
     /// A part without variables.
     Const(Term),
     Tuple(Vec<Pattern>),
     /// Elements and tail.
     List(Vec<Pattern>, Box<Pattern>),
-    /// Keys that must be there, and what their values must match.
+    /// Keys that the map must have, and what their values must match.
     Map(Vec<(Term, Pattern)>),
 }
 
@@ -65,12 +65,12 @@ impl Pattern {
     }
 }
 
-/// Where the keys that `pattern` can match lie, seen from `key`: Equal when it may be among them.
+/// How the keys that `pattern` can match compare with `key`. Equal: `key` may be one of them.
 pub fn cmp_prefix(pattern: &Pattern, key: Term) -> Ordering {
     prefix(pattern, key).unwrap_or(Ordering::Equal)
 }
 
-/// None: undetermined from here on.
+/// Returns None if the pattern leaves the order open from here on.
 fn prefix(pattern: &Pattern, key: Term) -> Option<Ordering> {
     match pattern {
         Pattern::Const(c) => Some(cmp(*c, key)),
@@ -108,7 +108,7 @@ fn prefix(pattern: &Pattern, key: Term) -> Option<Ordering> {
 const RANK_TUPLE: u32 = 3;
 const RANK_CONS: u32 = 6;
 
-/// Order of kinds around tuples and lists.
+/// How the order of terms puts kinds of terms against tuples and lists.
 fn rank(of: u32, key: Term) -> Ordering {
     let other = match key.kind() {
         Some(Kind::Tuple) => RANK_TUPLE,
