@@ -1,10 +1,53 @@
 //! A process: what its own scheduler may touch (`Process`) and what every thread may (`ProcShared`).
 //!
-//! One allocation, `ProcShared` first. Access contract:
-//! - `ProcShared::state`, with the signals that arrived, and `name`: any thread, atomically.
-//! - `Process` (through `local`): only the thread that holds RUNNING or DIRTY_RUNNING in `state` (see `state.rs`), which is the
-//!   thread that took it from a run queue; also its creator before publication, and the last owner while it exits.
-//! - The memory is freed by quiescent-state reclamation (`qsbr.rs`) after the process left the process table.
+//! One allocation, `ProcShared` first. A thread reaches it by a `ProcRef`, which it got from the process table or as the owner. The memory is
+//! freed by quiescent-state reclamation (`qsbr`) after the process left the table and the last entry on a run queue that refers to it.
+//!
+//! # The owner
+//!
+//! One thread at a time owns a process. Owning begins and ends with a transition of `state`, whose AcqRel orders what the owners do:
+//! - the creator, until `proctab::publish`
+//! - the thread that set RUNNING (`start_running`, `start_out_of_turn`, `start_idle`), until `stop_running`, `go_dirty` or `stop_helping`
+//! - the dirty thread, while DIRTY is set without DETACHED: from `attach` until `detach` or `stop_running`
+//! - the thread on which the process ends, until `set_free`
+//! - the thread that stopped the world, for each process that no thread has: it may read everything, and the collector of the shared heap
+//!   also changes terms and heap pointers
+//!
+//! # The fields of `ProcShared`: any thread may touch them
+//!
+//! - `state`: flags and the newest signal in one word. Written by any thread, by the transitions in `state.rs` and `inbox.rs` alone.
+//! - `name`: read by any thread. Written by the thread that registers or unregisters the process, and by the owner when the process ends.
+//! - `turn`: written by the owner; senders read it as a hint.
+//! - `pid`: never written after the creation.
+//! - `last_scheduler`: written by the scheduler that runs the process; wakers read it.
+//! - `owner`: placement, ONCE and HANDLED. Written by the owner, read by any thread.
+//! - `trace`: written by any thread that traces the process or gives it a token; the owner and senders read it.
+//! - `local`: the `Process`, for the owner alone, by the unsafe `ProcRef::local`. One exception: `watch` reads `ip`, `stop` and `initial_call`
+//!   of a process that runs, each once, by `local_ptr`, and takes nothing for granted of what it finds.
+//!
+//! # The fields of `Process`: the owner alone
+//!
+//! - `heap`, `stop`, `start`, `end`: heap and stack in one block. While the engine runs the process, the tops of heap and stack are in its
+//!   registers; the fields are right in natives, in the collector, and between slices.
+//! - `high_water`, `old_*`, `min_heap_words`, `vheap_limit_words`, `fullsweep_after`, `minor_count`, `held_words`, `grow`, `need_major`,
+//!   `growth`: written by the collector (`heap`), and by the settings of `spawn_opt` and `process_flag`.
+//! - `ip`, `stand`, `saved`: where the process goes on. Written by the engine at the end of a slice, read by it at the beginning of the next.
+//! - `extra_reductions`: natives add to it; the engine subtracts it from the slice after each native, and clears it.
+//! - `flags`: the bits `FLAG_*` below.
+//! - `shared`: the block itself. Never written after the creation.
+//! - `messages`: the signals that were taken from `state` and are not handled, or not received. Other threads only add to `state`.
+//! - `timer`: what the process knows of its receive timer. The thread whose clock fires it reaches the timer's node, not this field.
+//! - `priority`, `trap_exit`, `off_heap_messages`, `sensitive`, `error_handler`: settings of `spawn_opt` and `process_flag`, written by the
+//!   creator and by natives of the process. `suspend_count`: written where the owner handles the signals of `suspend_process`.
+//! - `missed_words`: written by the engine where it builds messages (hybrid heap), cleared at a send.
+//! - `initial_call`, `parent`: never written after the spawn.
+//! - `exception`, `trap_export`, `trap_args`, `exit_reason`: what a native leaves for the engine, which reads them at once; `exit_reason` stays
+//!   until the process has ended.
+//! - `group_leader`, `dictionary`, `relations`: natives of the process, and signals that it handles.
+//! - `reductions`: written at the end of each slice.
+//! - `rare`: made by the first use of one of its fields; freed when the process ends.
+//!
+//! Terms in these fields are roots of the collector (`heap::roots`): a new field that holds a term must be added there.
 
 pub mod dictionary;
 pub mod due;
@@ -99,7 +142,7 @@ impl ProcRef {
     /// The part that belongs to the owner.
     ///
     /// # Safety
-    /// The caller is the owner according to the contract at the top of this file, and makes no second `&mut`.
+    /// The caller is the owner as the text at the top of this file defines it, and makes no second `&mut`.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn local<'a>(self) -> &'a mut Process {

@@ -13,12 +13,15 @@
 //!   the process becomes runnable before that, the entry is valid again. The memory is not freed before the entry is met.
 //! - AWAITS: it waits, probably for an answer (`worker_cache`).
 //! - SIGNALS_TAKEN: its owner took signals. They are all handled if the owner has said so (`ProcShared::has_heard_all`).
+//!
+//! Debug builds check the state from which each transition starts, and that the state after it is one that can be (`problem`).
 
 use crate::base::level::{Level, Priority};
 use crate::signal::Signal;
 use crate::signal::inbox::Arrived;
 use crate::signal::prefetch_chain::PrefetchChain;
 use heddle_sync::flagged_stack::{Change, FLAG_BITS, FlaggedStack};
+use std::fmt::{Debug, Formatter, Result};
 use std::sync::atomic::Ordering;
 
 const QUEUED: u32 = 1;
@@ -87,6 +90,72 @@ impl Snapshot {
     pub fn queue_level(self) -> Level {
         Level::new(queue_level(self.0) as usize).expect("five bits")
     }
+}
+
+/// The names of the flags, in the order in which they are shown.
+const FLAGS: [(u32, &str); 13] = [
+    (QUEUED, "QUEUED"),
+    (RUNNING, "RUNNING"),
+    (DIRTY, "DIRTY"),
+    (DETACHED, "DETACHED"),
+    (ACTIVE, "ACTIVE"),
+    (EXITING, "EXITING"),
+    (FREE, "FREE"),
+    (SUSPENDED, "SUSPENDED"),
+    (URGENT, "URGENT"),
+    (STALE_ENTRY, "STALE_ENTRY"),
+    (AWAITS, "AWAITS"),
+    (SIGNALS_TAKEN, "SIGNALS_TAKEN"),
+    (REMEMBERED, "REMEMBERED"),
+];
+
+/// The flags and the level, for example `RUNNING ACTIVE level 20`.
+impl Debug for Snapshot {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (_, name) in FLAGS.iter().filter(|(flag, _)| self.0 & flag != 0) {
+            write!(f, "{name} ")?;
+        }
+        if self.0 & URGENT != 0 {
+            write!(f, "(for {:?}) ", priority((self.0 & URGENCY_MASK) >> URGENCY_SHIFT))?;
+        }
+        write!(f, "level {}", own_level(self.0))
+    }
+}
+
+impl Debug for ProcState {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.load().fmt(f)
+    }
+}
+
+/// What is wrong with a state, if it cannot be.
+fn problem(s: u32) -> Option<&'static str> {
+    let has = |flags: u32| s & flags != 0;
+    if has(QUEUED) && has(RUNNING) {
+        Some("queued and running")
+    } else if has(DETACHED) && !has(DIRTY) {
+        Some("detached from no dirty thread")
+    } else if has(FREE) && has(QUEUED | RUNNING | DIRTY | ACTIVE) {
+        Some("free, and some thread has it or will")
+    } else if has(ACTIVE) && !has(QUEUED | RUNNING | DIRTY) {
+        Some("a reason to run, and no thread that will run it")
+    } else {
+        None
+    }
+}
+
+/// Debug builds: the transition `name` started at a state that it is for, and led to one that can be.
+#[inline(always)]
+#[track_caller]
+fn check(name: &str, (old, new): Change, is_for: bool) {
+    debug_assert!(is_for, "process state: {name} starts at {:?} (and leads to {:?})", Snapshot(old), Snapshot(new));
+    debug_assert!(
+        problem(new).is_none(),
+        "process state: {name} leads from {:?} to {:?}: {:?}",
+        Snapshot(old),
+        Snapshot(new),
+        problem(new)
+    );
 }
 
 fn own_level(s: u32) -> u32 {
@@ -160,7 +229,7 @@ pub(crate) fn put_for((old, new): Change) -> QueueAction {
 
 /// What a thread that changed the state must do with the run queues.
 #[must_use]
-#[derive(PartialEq, Eq, Clone, Copy)]
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum QueueAction {
     /// The caller set QUEUED and must put the process on a run queue.
     Enqueue,
@@ -171,7 +240,7 @@ pub enum QueueAction {
 
 /// What a scheduler that met a process on its queue must do.
 #[must_use]
-#[derive(PartialEq, Eq, Clone, Copy)]
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
 pub enum Taken {
     /// Run it; it is RUNNING now.
     Run(Arrived),
@@ -201,7 +270,9 @@ impl ProcState {
     /// There is a reason to run.
     #[inline]
     pub fn wake(&self) -> QueueAction {
-        put(self.update(awake))
+        let change = self.update(awake);
+        check("wake", change, true);
+        put(change)
     }
 
     /// Takes the signals that arrived so far. Called by the owner.
@@ -231,6 +302,7 @@ impl ProcState {
             let takes = s & QUEUED != 0 && new & RUNNING != 0 && is_something_there;
             (if takes { new | SIGNALS_TAKEN } else { new }, takes)
         });
+        check("start", (old, new), true);
         taken(old, new, Arrived(signals))
     }
 
@@ -252,6 +324,7 @@ impl ProcState {
     pub fn start_idle(&self) -> bool {
         let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | STALE_ENTRY;
         let (old, new) = self.update(|s| if s & busy == 0 { (s & !AWAITS) | RUNNING } else { s });
+        check("start_idle", (old, new), true);
         old != new
     }
 
@@ -259,42 +332,51 @@ impl ProcState {
     /// came before, for which ACTIVE was set; what comes later sets ACTIVE again.
     pub fn clear_active(&self) {
         if self.0.flags(Ordering::Relaxed) & ACTIVE != 0 {
-            self.update(|s| s & !ACTIVE);
+            let change = self.update(|s| s & !ACTIVE);
+            check("clear_active", change, change.0 & (RUNNING | DIRTY) != 0);
         }
     }
 
     /// The owner lets the process go. `more`: it wants to run again; `awaits`: it waits for an answer.
     pub fn stop_running(&self, more: bool, awaits: bool) -> QueueAction {
-        put(self.update(|s| {
+        let change = self.update(|s| {
             let s = (s & !(RUNNING | DIRTY | DETACHED | SIGNALS_TAKEN)) | if more { ACTIVE } else { 0 } | if awaits { AWAITS } else { 0 };
             if s & ACTIVE != 0 && is_free_to_queue(s) { queue(s) } else { s }
-        }))
+        });
+        // A dirty thread lets go what it has, and no other thread handles its signals.
+        check("stop_running", change, matches!(change.0 & (RUNNING | DIRTY | DETACHED | FREE), RUNNING | DIRTY));
+        put(change)
     }
 
     /// Passes the process from a scheduler to the dirty threads. Until one takes it, others handle its signals.
     pub fn go_dirty(&self) -> QueueAction {
-        self.detach_from(RUNNING)
+        self.detach_from("go_dirty", RUNNING, RUNNING)
     }
     /// Its dirty thread is about to block.
     pub fn detach(&self) -> QueueAction {
-        self.detach_from(0)
+        self.detach_from("detach", DIRTY, 0)
     }
     /// A scheduler handled the signals of a detached process.
     pub fn stop_helping(&self) -> QueueAction {
-        self.detach_from(RUNNING)
+        self.detach_from("stop_helping", RUNNING | DIRTY | DETACHED, RUNNING)
     }
-    fn detach_from(&self, less: u32) -> QueueAction {
-        put(self.update(|s| {
+    /// `from`: which of RUNNING, DIRTY and DETACHED the process has. `less`: the flags that it loses.
+    #[inline(always)]
+    fn detach_from(&self, name: &str, from: u32, less: u32) -> QueueAction {
+        let change = self.update(|s| {
             // The dirty thread may already wait for the scheduler that handles the signals: DETACHED stays until `attach`.
             let s = (s & !(less | SIGNALS_TAKEN)) | DIRTY | DETACHED;
             if s & ACTIVE != 0 && s & EXITING == 0 && is_free_to_queue(s) { queue(s) } else { s }
-        }))
+        });
+        check(name, change, change.0 & (RUNNING | DIRTY | DETACHED) == from);
+        put(change)
     }
     /// The dirty thread wants the process back. False while another thread handles its signals.
     #[must_use]
     pub fn attach(&self) -> bool {
-        let (_, new) = self.update(|s| if s & RUNNING != 0 { s } else { s & !DETACHED });
-        new & DETACHED == 0
+        let change = self.update(|s| if s & RUNNING != 0 { s } else { s & !DETACHED });
+        check("attach", change, change.0 & (DIRTY | DETACHED) == DIRTY | DETACHED);
+        change.1 & DETACHED == 0
     }
 
     /// Notes that the process runs, or is sent something. False if that was noted before (see `shared::remembered`).
@@ -315,23 +397,27 @@ impl ProcState {
     }
 
     pub fn set_exiting(&self) {
-        self.update(|s| s | EXITING);
+        let change = self.update(|s| s | EXITING);
+        check("set_exiting", change, change.0 & FREE == 0);
     }
     /// The process is gone. False while an entry on a run queue still refers to it: the scheduler that meets the entry frees the
     /// memory.
     #[must_use]
     pub fn set_free(&self) -> bool {
-        let (_, new) = self.update(|s| {
+        let change = self.update(|s| {
             let behind = if s & (QUEUED | STALE_ENTRY) != 0 { STALE_ENTRY } else { 0 };
             ((s | FREE) & !(RUNNING | DIRTY | DETACHED | QUEUED | ACTIVE | URGENT)) | behind
         });
-        new & STALE_ENTRY == 0
+        check("set_free", change, change.0 & EXITING != 0 && change.0 & FREE == 0);
+        change.1 & STALE_ENTRY == 0
     }
     pub fn set_suspended(&self, on: bool) {
-        self.update(|s| if on { s | SUSPENDED } else { s & !SUSPENDED });
+        let change = self.update(|s| if on { s | SUSPENDED } else { s & !SUSPENDED });
+        check("set_suspended", change, true);
     }
     pub fn set_level(&self, level: Level) {
-        self.update(|s| (s & !LEVEL_MASK) | (level.number() as u32) << LEVEL_SHIFT);
+        let change = self.update(|s| (s & !LEVEL_MASK) | (level.number() as u32) << LEVEL_SHIFT);
+        check("set_level", change, true);
     }
 }
 
@@ -366,5 +452,32 @@ mod tests {
         state.set_suspended(false);
         state.set_exiting();
         assert!(!state.start_idle());
+    }
+
+    #[test]
+    fn a_state_is_shown_by_its_flags() {
+        let state = ProcState::new(Level::NORMAL);
+        assert_eq!(format!("{state:?}"), "level 20");
+        assert_eq!(state.wake(), QueueAction::Enqueue);
+        assert_eq!(format!("{state:?}"), "QUEUED ACTIVE level 20");
+        state.update(awake_for(Priority::Max));
+        assert_eq!(format!("{state:?}"), "QUEUED ACTIVE URGENT (for Max) level 20");
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "stop_running starts at level 20 (and leads to level 20)")]
+    fn a_process_that_no_thread_has_cannot_be_let_go() {
+        let _ = ProcState::new(Level::NORMAL).stop_running(false, false);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "go_dirty starts at DIRTY DETACHED level 20")]
+    fn a_process_goes_to_the_dirty_threads_once() {
+        let state = ProcState::new(Level::NORMAL);
+        assert!(state.start_idle());
+        let _ = state.go_dirty();
+        let _ = state.go_dirty();
     }
 }

@@ -22,7 +22,7 @@ unsafe impl Node for Signal {
 
 /// The signals that the owner took, newest first. They must be handled (`handle::receive`).
 #[must_use]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrived(pub(crate) *mut Signal);
 
 impl Arrived {
