@@ -44,7 +44,7 @@ pub fn init() {
 
 /// Only differences mean something.
 #[inline]
-pub fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     match START.get() {
         _ if !heddle_memory::COUNTED => 0,
         Some(start) if start.is_counter => counter(),
@@ -71,7 +71,7 @@ const RATE_NS: i64 = 10_000_000;
 
 /// As `to_ns`, and always the same result for the same argument. It costs one multiplication, for callers that ask often.
 #[inline]
-pub fn to_rough_ns(cycles: u64) -> u64 {
+pub(crate) fn to_rough_ns(cycles: u64) -> u64 {
     // Relaxed: all threads that compute it compute about the same, and either result will do.
     match RATE.load(Ordering::Relaxed) {
         0 => find_rate(cycles),

@@ -2,9 +2,9 @@
 //! Implementation", 1998, section 5.2.6). Each of Erlang's four priorities is the middle one of eight levels; those between are for
 //! native tasks.
 
-pub const LEVELS: usize = 32;
+pub(crate) const LEVELS: usize = 32;
 /// Levels that count as one Erlang priority: its own, and those around it.
-pub const CLASS_LEVELS: usize = LEVELS / 4;
+pub(crate) const CLASS_LEVELS: usize = LEVELS / 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -19,8 +19,8 @@ pub enum Priority {
 pub struct Level(u8);
 
 impl Level {
-    pub const NORMAL: Level = Level::of(Priority::Normal);
-    pub const LOW: Level = Level::of(Priority::Low);
+    pub(crate) const NORMAL: Level = Level::of(Priority::Normal);
+    pub(crate) const LOW: Level = Level::of(Priority::Low);
 
     /// None if `number` is above 31.
     pub const fn new(number: usize) -> Option<Level> {
@@ -34,7 +34,7 @@ impl Level {
         self.0 as usize
     }
     /// The Erlang priority that the level counts as for `process_info` and the balance, which know only these.
-    pub const fn class(self) -> Priority {
+    pub(crate) const fn class(self) -> Priority {
         match self.0 as usize / CLASS_LEVELS {
             0 => Priority::Max,
             1 => Priority::High,

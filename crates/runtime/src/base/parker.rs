@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(Default)]
-pub struct Parker {
+pub(crate) struct Parker {
     thread: OnceLock<std::thread::Thread>,
     /// Set to wake; cleared by the sleeper.
     /// SeqCst with `is_elsewhere`: `unpark` sets this and then reads that, `park_in` sets that and then takes this.
@@ -17,10 +17,10 @@ pub struct Parker {
 
 impl Parker {
     /// From here on `unpark` wakes the calling thread.
-    pub fn belongs_to_me(&self) {
+    pub(crate) fn belongs_to_me(&self) {
         let _ = self.thread.set(std::thread::current());
     }
-    pub fn park(&self, timeout: Duration) {
+    pub(crate) fn park(&self, timeout: Duration) {
         self.belongs_to_me();
         // SeqCst: pairs with `unpark`.
         if self.token.swap(false, Ordering::SeqCst) {
@@ -30,7 +30,7 @@ impl Parker {
         self.token.store(false, Ordering::SeqCst);
     }
     /// Sleeps in `wait`, which must return soon after `unpark` calls its `interrupt`, also where that comes first.
-    pub fn park_in(&self, wait: impl FnOnce()) {
+    pub(crate) fn park_in(&self, wait: impl FnOnce()) {
         // SeqCst: pairs with `unpark`, which sets the token and then looks where the thread is.
         self.is_elsewhere.store(true, Ordering::SeqCst);
         if !self.token.swap(false, Ordering::SeqCst) {
@@ -39,7 +39,7 @@ impl Parker {
         self.is_elsewhere.store(false, Ordering::SeqCst);
         self.token.store(false, Ordering::SeqCst);
     }
-    pub fn unpark(&self, interrupt: impl FnOnce()) {
+    pub(crate) fn unpark(&self, interrupt: impl FnOnce()) {
         self.token.store(true, Ordering::SeqCst);
         if self.is_elsewhere.load(Ordering::SeqCst) {
             return interrupt();

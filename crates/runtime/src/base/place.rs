@@ -1,7 +1,7 @@
 //! Where a process should run: see `placement`.
 
 /// Maximum schedulers of a kind. Numbers of places from here on are private threads.
-pub const MAX_SCHEDULERS: usize = 1024;
+pub(crate) const MAX_SCHEDULERS: usize = 1024;
 
 /// The index of a scheduler, or what `private::start` returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

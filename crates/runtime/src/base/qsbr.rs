@@ -172,7 +172,7 @@ pub fn offline() {
 }
 
 /// As `offline`, by a thread that may block for long: leaves its garbage to other threads.
-pub fn offline_for_long() {
+pub(crate) fn offline_for_long() {
     LOCAL.with(|l| {
         if l.has_garbage() {
             l.leave_to_others();
@@ -196,7 +196,7 @@ pub fn quiescent() {
 
 /// The calling thread is online, holds no borrowed pointer and is about to sleep. Frees the garbage that may be freed, also what
 /// threads left to others. Returns true if some of its own garbage remains, which others may still look at.
-pub fn tidy() -> bool {
+pub(crate) fn tidy() -> bool {
     LOCAL.with(|l| {
         if !l.has_garbage() && !ANY_ORPHANS.load(Ordering::Relaxed) {
             return false;
@@ -211,7 +211,7 @@ pub fn tidy() -> bool {
 }
 
 /// Frees room for garbage that the calling thread needed once and does not need now.
-pub fn shrink() {
+pub(crate) fn shrink() {
     LOCAL.with(|l| l.garbage.borrow_mut().shrink_to(FEW));
 }
 
@@ -235,7 +235,7 @@ pub fn guard() -> Guard {
 
 /// Runs `f`, which only reads what it looks up, protected as by a guard but without the turn: in sequential mode, the thread that
 /// has the turn may not give it back. None if that is impossible.
-pub fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
+pub(crate) fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
     // The thread that has the turn has no fence between what it unlinks and its read of the slots, so this side must pay for both.
     if sequential::is_on() && !barrier::is_asymmetric() {
         return None;
@@ -271,7 +271,7 @@ impl Drop for Guard {
 }
 
 /// Runs `f`, which only waits, while others may have the turn. What the caller looked up stays valid.
-pub fn while_others_go(f: impl FnOnce()) {
+pub(crate) fn while_others_go(f: impl FnOnce()) {
     let has_turn = LOCAL.with(|l| l.depth.get() > 0);
     if has_turn {
         sequential::leave();
@@ -284,7 +284,7 @@ pub fn while_others_go(f: impl FnOnce()) {
 
 /// Called by a thread that is online and in the middle of no operation on a shared word. True if it is the only online thread: then
 /// its changes of such words need not be atomic until another thread comes online (`heddle_sync::alone`).
-pub fn claim() -> bool {
+pub(crate) fn claim() -> bool {
     LOCAL.with(|l| {
         let mine = l.slot.index();
         // Acquire: sees what the others did before they went offline. (A thread with a slot at or above `used` has a fence between
@@ -395,7 +395,7 @@ fn collect_orphans(lowest: u64) {
 }
 
 /// The calling thread is about to end: waits a while until its garbage may be freed. What may not be freed is left to others.
-pub fn end() {
+pub(crate) fn end() {
     if let Some(inside) = INSIDE.get() {
         // It has no process any more. Threads that wait for a collection would otherwise wait for this thread, and this one for
         // them.

@@ -47,7 +47,7 @@ pub(crate) fn start_salt() -> u64 {
 }
 
 /// In the top word of references that name a timer: see `timer::handle`.
-pub const OF_TIMER: u64 = 1 << 31;
+pub(crate) const OF_TIMER: u64 = 1 << 31;
 
 /// A new reference identity. The thread is in the top word, so references that one thread makes rise.
 pub fn fresh() -> RefId {

@@ -27,7 +27,7 @@ fn layout(capacity: usize) -> Layout {
 }
 
 impl Registers {
-    pub const fn new() -> Registers {
+    pub(crate) const fn new() -> Registers {
         Registers(None)
     }
 
@@ -63,7 +63,7 @@ impl Registers {
     }
 
     /// Only the first `len` stay.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         if let Some(block) = self.0 {
             // SAFETY: our live block.
             unsafe { (*block.as_ptr()).len = (*block.as_ptr()).len.min(len as u32) };

@@ -25,7 +25,7 @@ pub fn all() -> &'static [usize] {
 }
 
 /// The index of the smallest step that holds `words`.
-pub fn step(words: usize) -> usize {
+pub(crate) fn step(words: usize) -> usize {
     SIZES.partition_point(|&s| s < words)
 }
 
@@ -35,7 +35,7 @@ pub fn at_least(words: usize) -> usize {
 }
 
 /// The step after the one that holds `words`.
-pub fn next_above(words: usize) -> usize {
+pub(crate) fn next_above(words: usize) -> usize {
     let i = SIZES.partition_point(|&s| s <= words);
     SIZES[i.min(STEPS - 1)]
 }

@@ -101,7 +101,7 @@ pub fn os_system_ns() -> i64 {
 }
 
 /// CPU time of all threads of this OS process, in ns.
-pub fn cpu_ns() -> i64 {
+pub(crate) fn cpu_ns() -> i64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 

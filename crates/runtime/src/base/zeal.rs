@@ -35,14 +35,14 @@ pub fn gc() -> bool {
 }
 
 #[inline(always)]
-pub fn yields() -> bool {
+pub(crate) fn yields() -> bool {
     // Relaxed: as above.
     YIELD.load(Ordering::Relaxed)
 }
 
 /// After a collection: true if the heap must be verified although the mode is not `gc`.
 #[inline(always)]
-pub fn verifies() -> bool {
+pub(crate) fn verifies() -> bool {
     // Relaxed: as above, and the count need not be exact.
     VERIFY.load(Ordering::Relaxed) && is_next(&COLLECTIONS)
 }

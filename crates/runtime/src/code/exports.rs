@@ -32,11 +32,11 @@ pub fn set_undefined_handlers(function: usize, lambda: usize, purging: usize) {
     let _ = PURGING_FUN_HANDLER.set(purging);
 }
 
-pub fn purging_lambda_handler() -> usize {
+pub(crate) fn purging_lambda_handler() -> usize {
     *PURGING_FUN_HANDLER.get().expect("engine started")
 }
 
-pub fn undefined_lambda_handler() -> usize {
+pub(crate) fn undefined_lambda_handler() -> usize {
     *UNDEFINED_FUN_HANDLER.get().expect("engine started")
 }
 

@@ -53,7 +53,7 @@ pub fn get(info: &FunInfo) -> &'static FunEntry {
     })
 }
 
-pub fn unload(entry: &'static FunEntry) {
+pub(crate) fn unload(entry: &'static FunEntry) {
     entry.entry.store(entry.stub.as_ptr() as *mut u64, Ordering::Release);
 }
 

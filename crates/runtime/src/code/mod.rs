@@ -150,7 +150,7 @@ pub struct Location {
 }
 
 /// While this number stays the same, `locate` returns the same for the same address.
-pub fn version() -> u64 {
+pub(crate) fn version() -> u64 {
     CHANGES.load(Ordering::Acquire)
 }
 

@@ -27,7 +27,7 @@ macro_rules! natives {
 }
 
 /// Natives that were registered twice, which is a mistake. A test checks that there are none.
-pub static DUPLICATES: std::sync::Mutex<Vec<Mfa>> = std::sync::Mutex::new(Vec::new());
+pub(crate) static DUPLICATES: std::sync::Mutex<Vec<Mfa>> = std::sync::Mutex::new(Vec::new());
 
 /// Makes the natives of a table callable.
 pub fn register(table: &[Native]) {

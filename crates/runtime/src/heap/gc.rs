@@ -57,7 +57,7 @@ pub fn free_all(p: &mut Process) {
 pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// The words that a collection may have to look at.
-pub fn words_to_look_at(p: &Process, kind: CollectionKind) -> usize {
+pub(crate) fn words_to_look_at(p: &Process, kind: CollectionKind) -> usize {
     if shared::is_on() {
         // All threads collect a shared heap together, so it cannot be left to one.
         return 0;
@@ -147,7 +147,7 @@ pub fn hibernate(p: &mut Process, live: &mut [Term]) {
 }
 
 /// A full collection that also copies the literals which are leaving. No X registers are live.
-pub fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
+pub(crate) fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
     let start = cycles::now();
     major(p, &mut [], 0, None, Some(leaving));
     p.sync_limit();

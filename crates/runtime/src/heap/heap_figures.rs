@@ -16,7 +16,7 @@ impl Process {
         self.heap_words() + self.old_words() + self.heap.fragment_words + messages + self.shared_words()
     }
     /// Words of the regions of the message area that it holds, perhaps together with other processes.
-    pub fn shared_words(&self) -> usize {
+    pub(crate) fn shared_words(&self) -> usize {
         let mut words = 0;
         if area::is_there() {
             let mut seen = Seen::default();
@@ -46,7 +46,7 @@ impl Process {
         ]
     }
     /// Words of the old generation in use.
-    pub fn old_used_words(&self) -> usize {
+    pub(crate) fn old_used_words(&self) -> usize {
         if shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 }
     }
     pub fn old_words(&self) -> usize {

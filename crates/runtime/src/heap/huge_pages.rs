@@ -56,7 +56,7 @@ fn with_active(first: usize) -> usize {
 
 /// The sum of all heap blocks is `bytes` now.
 #[inline(always)]
-pub fn blocks_are(bytes: usize) {
+pub(crate) fn blocks_are(bytes: usize) {
     if bytes >= NEXT_BLOCKS.load(Ordering::Relaxed) {
         passed(&NEXT_BLOCKS, FIRST_BLOCK_BYTES, bytes);
     }

@@ -165,7 +165,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
 }
 
 /// To others the process is as good as ended: it has no name, no links and no monitors. It runs on.
-pub fn sever(p: &mut Process, reason: Term) {
+pub(crate) fn sever(p: &mut Process, reason: Term) {
     let name = p.shared().name.swap(0, Ordering::AcqRel);
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(p.pid_term()));
@@ -176,7 +176,7 @@ pub fn sever(p: &mut Process, reason: Term) {
 }
 
 /// A signal that reached a process which is ending.
-pub fn answer_for_dead(p: &mut Process, signal: Signal) {
+pub(crate) fn answer_for_dead(p: &mut Process, signal: Signal) {
     let me = p.pid_term();
     // While it is still ending, later monitors see its reason; once it is out of the table they see noproc.
     match signal.body {

@@ -6,15 +6,14 @@ use crate::heap::gc;
 use crate::heap::shared;
 use crate::process::proctab;
 use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
-use crate::sched;
 use crate::signal::package::Package;
 use heddle_abi::settings::SETTINGS;
+use heddle_term::Term;
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::copy::flat_size;
-use heddle_term::{Export, Term};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Default for new processes: minor collections between two major ones.
 pub static FULLSWEEP_AFTER: AtomicU64 = AtomicU64::new(u16::MAX as u64);
@@ -110,18 +109,4 @@ fn begin(pid: u64, mut local: Process, args: Term, options: &SpawnOptions) -> Pr
     let p = process::allocate(pid, local);
     crate::sched::home::put(&p, options.place);
     p
-}
-
-/// The export's code entry, for natives that start code.
-pub fn entry_of(export: &Export) -> *const u64 {
-    let entry: &AtomicPtr<u64> = &export.entry;
-    // Acquire: see `Export::entry`.
-    entry.load(Ordering::Acquire)
-}
-
-/// Creates and starts a process.
-pub fn spawn(mfa: Mfa, args: Term, parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
-    let p = create(mfa, args, parent, options)?;
-    sched::start_process(p);
-    Some(p)
 }

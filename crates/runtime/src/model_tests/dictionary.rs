@@ -70,8 +70,8 @@ impl<const MASK: u64> Subject for Pairs<MASK> {
                 std::mem::replace(&mut self.heap, heap).clear();
             }
         }
-        assert_eq!(self.tested.len(), self.model.len());
-        assert_eq!(self.tested.is_empty(), self.model.is_empty());
+        assert_eq!(self.tested.entries().len(), self.model.len());
+        assert_eq!(self.tested.entries().is_empty(), self.model.is_empty());
     }
 
     fn check(&mut self) {

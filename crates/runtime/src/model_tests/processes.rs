@@ -5,7 +5,7 @@ use crate::process::{self, ProcRef, Process, SpawnOptions};
 use heddle_term::{Atom, Mfa, Term};
 
 /// One that is in no table.
-pub fn make(pid: u64) -> ProcRef {
+pub(crate) fn make(pid: u64) -> ProcRef {
     let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
     let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
     gc::init_block(&mut local, 0);

@@ -18,13 +18,13 @@ pub struct Figure(AtomicU64);
 
 impl Figure {
     #[inline(always)]
-    pub fn add(&self, more: u64) {
+    pub(crate) fn add(&self, more: u64) {
         // Relaxed: a statistic. No read-modify-write: no other thread writes it.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
     }
 
     /// Called by the figure's own thread.
-    pub fn set(&self, value: u64) {
+    pub(crate) fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
     }
 
@@ -76,7 +76,7 @@ pub fn init(threads: usize) {
 }
 
 /// The calling thread is scheduler thread `number`.
-pub fn register(number: usize) {
+pub(crate) fn register(number: usize) {
     MINE.set(ALL.get().and_then(|all| all.get(number)));
     let row = heddle_memory::mine();
     row.is_of_scheduler(number);
@@ -99,7 +99,7 @@ pub fn sum(figure: impl Fn(&Figures) -> u64) -> u64 {
 }
 
 /// The row of the calling thread.
-pub fn number() -> usize {
+pub(crate) fn number() -> usize {
     MINE.get().map_or_else(|| all().len() - 1, |mine| mine.number as usize)
 }
 
@@ -133,7 +133,7 @@ impl Figures {
     }
 
     /// Called by the row's own thread.
-    pub fn collecting(&self) -> &Pauses {
+    pub(crate) fn collecting(&self) -> &Pauses {
         self.pauses.get_or_init(Box::default)
     }
 

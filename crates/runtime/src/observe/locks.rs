@@ -82,7 +82,7 @@ static MASK: AtomicU8 = AtomicU8::new(u8::MAX);
 pub static COPY_SAVE: AtomicBool = AtomicBool::new(false);
 
 /// Number of classes of wait times: powers of two of nanoseconds; the last class has all longer ones.
-pub const DURATIONS: usize = 30;
+pub(crate) const DURATIONS: usize = 30;
 
 /// True if acquisitions are counted. Relaxed: a few more or less at the moment when it changes do not matter.
 static TRIES_ARE_COUNTED: AtomicBool = AtomicBool::new(false);
@@ -189,7 +189,7 @@ impl Waits {
         self.durations[(ns.max(1).ilog2() as usize).min(DURATIONS - 1)].add(1);
     }
 
-    pub fn read(&self) -> Waited {
+    pub(crate) fn read(&self) -> Waited {
         Waited {
             tries: self.tries.get(),
             count: self.count.get(),

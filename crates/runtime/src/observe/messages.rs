@@ -10,7 +10,7 @@ use crate::base::place::MAX_SCHEDULERS;
 use heddle_memory::{COUNTED, Row, TALLIES, own_row};
 
 /// Size classes of messages: none, 1, 2-3, 4-7, ... words.
-pub const SIZES: usize = 64;
+pub(crate) const SIZES: usize = 64;
 
 /// Tallies of a row: messages to other processes, by the scheduler on which the receiver ran last (`ProcShared::last_scheduler`).
 const PLACES: usize = MAX_SCHEDULERS;
@@ -55,10 +55,10 @@ pub struct Cost {
 }
 
 impl Cost {
-    pub const NOTHING: Cost = Cost::of_copy(0);
+    pub(crate) const NOTHING: Cost = Cost::of_copy(0);
 
     /// The cost of a message that is copied whole.
-    pub const fn of_copy(words: usize) -> Cost {
+    pub(crate) const fn of_copy(words: usize) -> Cost {
         Cost { words, referred: 0, foreseen: 0 }
     }
 }
@@ -70,13 +70,13 @@ impl Timed {
     pub const NO: Timed = Timed(None);
 
     #[inline(always)]
-    pub fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
 
     /// The copy, of `words` words, is done.
     #[inline(always)]
-    pub fn end(self, words: usize) {
+    pub(crate) fn end(self, words: usize) {
         if let Timed(Some(began)) = self {
             ended(began, words);
         }
@@ -103,7 +103,7 @@ fn begin() -> Timed {
 
 /// A message is about to be copied and sent to another process, which ran last on scheduler `place`.
 #[inline(always)]
-pub fn to(place: u16, cost: Cost) -> Timed {
+pub(crate) fn to(place: u16, cost: Cost) -> Timed {
     // Always below PLACES: the remainder costs less than telling the compiler that in another way.
     if COUNTED { count(place as usize % PLACES, cost) } else { Timed::NO }
 }

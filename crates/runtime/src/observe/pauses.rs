@@ -47,7 +47,7 @@ fn begin(class: usize) -> u64 {
 
 impl Histogram {
     /// Called by the histogram's own thread.
-    pub fn add(&self, ns: u64) {
+    pub(crate) fn add(&self, ns: u64) {
         self.counts[class(ns)].add(1);
         if ns > self.longest_ns.get() {
             self.longest_ns.set(ns);

@@ -116,7 +116,7 @@ fn unpack(word: u64) -> Event {
 
 /// Something happened to the calling thread.
 #[inline(always)]
-pub fn event(event: Event) {
+pub(crate) fn event(event: Event) {
     // Relaxed: an event more or less, when the record is switched, does not matter.
     if heddle_memory::COUNTED && ON.load(Ordering::Relaxed) {
         write(event);

@@ -36,7 +36,7 @@ pub fn init(threads: usize) {
 
 /// The calling thread, which has the number `thread`, begins or ends its work.
 #[inline]
-pub fn set_busy(thread: usize, busy: bool) {
+pub(crate) fn set_busy(thread: usize, busy: bool) {
     if heddle_memory::COUNTED {
         changes(thread, busy);
     }

@@ -69,16 +69,10 @@ impl Dictionary {
     fn drop_table(&mut self) {
         drop(self.0.take().map(ManuallyDrop::into_inner));
     }
-    pub fn len(&self) -> usize {
-        self.entries().len()
-    }
-    pub fn is_empty(&self) -> bool {
-        self.entries().is_empty()
-    }
     pub fn entries(&self) -> &[(Term, Term)] {
         self.0.as_ref().map_or(&[], |t| &t.entries)
     }
-    pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
+    pub(crate) fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
         for (key, value) in self.0.iter_mut().flat_map(|t| &mut t.entries) {
             f(key);
             f(value);
@@ -304,6 +298,6 @@ mod tests {
         assert_eq!(tested.put(small(99), small(1)), None);
         assert_eq!(tested.get(small(99)), Some(small(1)));
         assert_eq!(tested.erase(small(99)), Some(small(1)));
-        assert_eq!(tested.len(), 9);
+        assert_eq!(tested.entries().len(), 9);
     }
 }

@@ -84,7 +84,7 @@ impl Inner {
 
     /// The monitors on this process in the order in which they were made. Their notices are sent in this order, as the stock
     /// emulator does.
-    pub fn watchers_in_order(&self) -> Vec<(RefId, Watcher)> {
+    pub(crate) fn watchers_in_order(&self) -> Vec<(RefId, Watcher)> {
         let mut all: Vec<_> = self.watchers.iter().map(|(reference, watcher)| (*reference, *watcher)).collect();
         all.sort_unstable_by_key(|(_, watcher)| watcher.made);
         all
@@ -106,10 +106,11 @@ impl Relations {
     pub fn make(&mut self) -> &mut Inner {
         self.inner.get_or_insert_default()
     }
-    pub fn take(&mut self) -> Option<Box<Inner>> {
+    pub(crate) fn take(&mut self) -> Option<Box<Inner>> {
         self.inner.take()
     }
-    pub fn is_linked(&self, other: Term) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_linked(&self, other: Term) -> bool {
         self.get().is_some_and(|i| i.links.get(&other).is_some_and(|l| l.active))
     }
 }

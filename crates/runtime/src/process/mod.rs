@@ -132,11 +132,11 @@ impl std::ops::Deref for ProcRef {
 impl ProcRef {
     /// # Safety
     /// `ptr` is a live process block.
-    pub unsafe fn from_ptr(ptr: *mut ProcShared) -> ProcRef {
+    pub(crate) unsafe fn from_ptr(ptr: *mut ProcShared) -> ProcRef {
         // SAFETY: the address of a live block is not null.
         ProcRef(unsafe { std::ptr::NonNull::new_unchecked(ptr) })
     }
-    pub fn as_ptr(self) -> *mut ProcShared {
+    pub(crate) fn as_ptr(self) -> *mut ProcShared {
         self.0.as_ptr()
     }
     /// The part that belongs to the owner.
@@ -183,12 +183,12 @@ impl ProcShared {
     }
     /// Where it should run (see `placement`), as index + 1; 0: anywhere.
     #[inline(always)]
-    pub fn placed(&self) -> usize {
+    pub(crate) fn placed(&self) -> usize {
         // Relaxed: a thread that reads an older value brings the process to its previous place, and it goes on from there.
         (self.owner.load(Ordering::Relaxed) & !(HANDLED | ONCE)) as usize
     }
     /// True if the placement ends once the process got there.
-    pub fn is_placed_once(&self) -> bool {
+    pub(crate) fn is_placed_once(&self) -> bool {
         self.owner.load(Ordering::Relaxed) & ONCE != 0
     }
     /// Called by the owner.
@@ -527,7 +527,7 @@ pub const FLAG_ETS: u16 = 1;
 /// A native of it blocks on a dirty thread while another thread handles its signals: its heap must not move now.
 pub const FLAG_DETACHED: u16 = 4;
 /// A dirty thread must collect it before it goes on.
-pub const FLAG_COLLECT: u16 = 8;
+pub(crate) const FLAG_COLLECT: u16 = 8;
 /// It stopped where float registers may be in use.
 pub const FLAG_FLOATS: u16 = 16;
 /// The process flag `async_dist`.
@@ -535,14 +535,14 @@ pub const FLAG_ASYNC_DIST: u16 = 32;
 /// It is a native task: see `task`.
 pub const FLAG_TASK: u16 = 64;
 /// A signal that a task has just handled is its last: `exit_reason` is set.
-pub const FLAG_ENDS: u16 = 128;
+pub(crate) const FLAG_ENDS: u16 = 128;
 /// It waits for a busy port, or waited and has not tried again yet.
 pub const FLAG_AT_PORT: u16 = 256;
 
 /// A program asked for a collection of the shared heap.
 pub const FLAG_ASKED: u16 = 512;
 /// Other processes may refer into its block of the shared heap (`shared::local_collection`).
-pub const FLAG_PUBLISHED: u16 = 1024;
+pub(crate) const FLAG_PUBLISHED: u16 = 1024;
 /// It waits in `hibernate/3`.
 pub const FLAG_HIBERNATES: u16 = 2048;
 /// `max_heap_size` was exceeded at the last collection: it exits at the next safe point.
@@ -670,7 +670,7 @@ impl Process {
         self.error(reason)
     }
     /// Goes on in an Erlang function (or another native) with these arguments, in tail position.
-    pub fn trap(&mut self, export: &'static Export, args: &[Term]) -> Thrown {
+    pub(crate) fn trap(&mut self, export: &'static Export, args: &[Term]) -> Thrown {
         self.trap_export = export;
         self.trap_args.clear();
         self.trap_args.extend_from_slice(args);

@@ -31,7 +31,7 @@ fn mark(p: &Process) -> Mark {
 }
 
 /// The words at the end of the stack that a minor collection need not visit.
-pub fn clean_words(p: &Process) -> usize {
+pub(crate) fn clean_words(p: &Process) -> usize {
     mark(p).clean as usize
 }
 
@@ -52,21 +52,21 @@ fn is_there(p: &Process) -> bool {
 }
 
 /// Before a minor collection visits the stack: drops what is known of the stack, unless it still holds.
-pub fn before_minor(p: &mut Process) {
+pub(crate) fn before_minor(p: &mut Process) {
     if p.rare_if_any().is_some() && !is_there(p) {
         p.rare().mark = Mark::NONE;
     }
 }
 
 /// After a minor collection visited the stack: what it found unchanged for the second time is clean.
-pub fn after_minor(p: &mut Process) {
+pub(crate) fn after_minor(p: &mut Process) {
     let unchanged = mark(p).at.saturating_sub(1);
     take_away(p);
     set(p, DISTANCE_WORDS, unchanged);
 }
 
 /// A major collection makes everything young, so the mark goes.
-pub fn before_major(p: &mut Process) {
+pub(crate) fn before_major(p: &mut Process) {
     if is_there(p) {
         take_away(p);
     }

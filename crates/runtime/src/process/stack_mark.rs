@@ -14,5 +14,5 @@ pub struct Mark {
 }
 
 impl Mark {
-    pub const NONE: Mark = Mark { at: 0, clean: 0, target: Term::NONE };
+    pub(crate) const NONE: Mark = Mark { at: 0, clean: 0, target: Term::NONE };
 }

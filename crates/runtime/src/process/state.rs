@@ -66,20 +66,20 @@ impl Snapshot {
         self.0 & DIRTY != 0
     }
     /// A dirty thread has it, but touches nothing of it.
-    pub fn is_detached(self) -> bool {
+    pub(crate) fn is_detached(self) -> bool {
         self.0 & DETACHED != 0
     }
     pub fn is_exiting(self) -> bool {
         self.0 & (EXITING | FREE) != 0
     }
-    pub fn awaits(self) -> bool {
+    pub(crate) fn awaits(self) -> bool {
         self.0 & AWAITS != 0
     }
-    pub fn has_taken_signals(self) -> bool {
+    pub(crate) fn has_taken_signals(self) -> bool {
         self.0 & SIGNALS_TAKEN != 0
     }
     /// The level of its own priority, whether or not it is URGENT.
-    pub fn level(self) -> Level {
+    pub(crate) fn level(self) -> Level {
         Level::new(own_level(self.0) as usize).expect("five bits")
     }
     pub fn priority(self) -> Priority {
@@ -87,7 +87,7 @@ impl Snapshot {
     }
     /// The level with which it is queued.
     #[inline]
-    pub fn queue_level(self) -> Level {
+    pub(crate) fn queue_level(self) -> Level {
         Level::new(queue_level(self.0) as usize).expect("five bits")
     }
 }
@@ -253,7 +253,7 @@ pub enum Taken {
 }
 
 impl ProcState {
-    pub fn new(level: Level) -> ProcState {
+    pub(crate) fn new(level: Level) -> ProcState {
         ProcState(FlaggedStack::new((level.number() as u32) << LEVEL_SHIFT), PrefetchChain::new())
     }
 
@@ -307,7 +307,7 @@ impl ProcState {
     }
 
     /// A scheduler met the identity of a process on a queue: takes the process although its entry is elsewhere.
-    pub fn start_out_of_turn(&self) -> Taken {
+    pub(crate) fn start_out_of_turn(&self) -> Taken {
         let taken = self.start(|s| {
             if s & (QUEUED | URGENT) != QUEUED | URGENT || (s & DIRTY != 0 && s & DETACHED == 0) {
                 s
@@ -321,7 +321,7 @@ impl ProcState {
 
     /// Takes the process, on whatever thread, if no thread has it and it has no reason to run. `stop_running` must follow.
     #[must_use]
-    pub fn start_idle(&self) -> bool {
+    pub(crate) fn start_idle(&self) -> bool {
         let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | STALE_ENTRY;
         let (old, new) = self.update(|s| if s & busy == 0 { (s & !AWAITS) | RUNNING } else { s });
         check("start_idle", (old, new), true);
@@ -349,15 +349,15 @@ impl ProcState {
     }
 
     /// Passes the process from a scheduler to the dirty threads. Until one takes it, others handle its signals.
-    pub fn go_dirty(&self) -> QueueAction {
+    pub(crate) fn go_dirty(&self) -> QueueAction {
         self.detach_from("go_dirty", RUNNING, RUNNING)
     }
     /// Its dirty thread is about to block.
-    pub fn detach(&self) -> QueueAction {
+    pub(crate) fn detach(&self) -> QueueAction {
         self.detach_from("detach", DIRTY, 0)
     }
     /// A scheduler handled the signals of a detached process.
-    pub fn stop_helping(&self) -> QueueAction {
+    pub(crate) fn stop_helping(&self) -> QueueAction {
         self.detach_from("stop_helping", RUNNING | DIRTY | DETACHED, RUNNING)
     }
     /// `from`: which of RUNNING, DIRTY and DETACHED the process has. `less`: the flags that it loses.
@@ -373,7 +373,7 @@ impl ProcState {
     }
     /// The dirty thread wants the process back. False while another thread handles its signals.
     #[must_use]
-    pub fn attach(&self) -> bool {
+    pub(crate) fn attach(&self) -> bool {
         let change = self.update(|s| if s & RUNNING != 0 { s } else { s & !DETACHED });
         check("attach", change, change.0 & (DIRTY | DETACHED) == DIRTY | DETACHED);
         change.1 & DETACHED == 0
@@ -396,14 +396,14 @@ impl ProcState {
         new & REMEMBERED == 0
     }
 
-    pub fn set_exiting(&self) {
+    pub(crate) fn set_exiting(&self) {
         let change = self.update(|s| s | EXITING);
         check("set_exiting", change, change.0 & FREE == 0);
     }
     /// The process is gone. False while an entry on a run queue still refers to it: the scheduler that meets the entry frees the
     /// memory.
     #[must_use]
-    pub fn set_free(&self) -> bool {
+    pub(crate) fn set_free(&self) -> bool {
         let change = self.update(|s| {
             let behind = if s & (QUEUED | STALE_ENTRY) != 0 { STALE_ENTRY } else { 0 };
             ((s | FREE) & !(RUNNING | DIRTY | DETACHED | QUEUED | ACTIVE | URGENT)) | behind

@@ -63,7 +63,7 @@ static CURRENT: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THR
 /// All schedulers of the three kinds that the command line allows, and private threads.
 const MAX_THREADS: usize = FIRST_PRIVATE + private_threads::MAX_THREADS;
 /// The number of the first private thread.
-pub const FIRST_PRIVATE: usize = 3 * 1024;
+pub(crate) const FIRST_PRIVATE: usize = 3 * 1024;
 
 /// How many processes each thread has begun to serve.
 static SERVED: [AtomicU64; MAX_THREADS] = [const { AtomicU64::new(0) }; MAX_THREADS];
@@ -76,7 +76,7 @@ pub(crate) fn at_work(number: usize) -> Option<AtWork> {
 }
 
 /// True if a dirty thread has taken the process; false while it waits for one.
-pub fn is_running(pid: u64) -> bool {
+pub(crate) fn is_running(pid: u64) -> bool {
     // Relaxed: the answer may change at any time anyway.
     CURRENT.iter().any(|current| current.load(Ordering::Relaxed) == pid + 1)
 }
@@ -116,7 +116,7 @@ impl DirtyQueue {
 }
 
 /// The loop of a dirty thread. `id`: its number among those of its kind; `number`: among all scheduler threads.
-pub fn run(kind: usize, id: usize, number: usize) {
+pub(crate) fn run(kind: usize, id: usize, number: usize) {
     figures::register(number);
     msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     sched::set_dirty(true);

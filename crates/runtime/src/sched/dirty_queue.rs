@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex};
 
 /// The processes that wait for dirty threads of one kind. They block for long, so a lock is good enough.
 #[derive(Default)]
-pub struct DirtyQueue {
+pub(crate) struct DirtyQueue {
     pub(super) waiting: Mutex<Waiting>,
     pub(super) ready: Condvar,
     /// For threads that are offline: signalled when more are online.
@@ -24,7 +24,7 @@ pub(super) struct Waiting {
 }
 
 impl DirtyQueue {
-    pub fn push(&self, p: ProcRef, priority: Priority) {
+    pub(crate) fn push(&self, p: ProcRef, priority: Priority) {
         Class::DirtyQueue.lock(&self.waiting).queues[priority as usize].push_back(p);
         self.ready.notify_one();
     }

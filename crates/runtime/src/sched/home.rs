@@ -46,7 +46,7 @@ pub fn place_of(p: &ProcShared) -> Place {
 
 /// The only place where the process may run now. None means every open scheduler.
 #[inline(always)]
-pub fn of(p: &ProcShared) -> Option<usize> {
+pub(crate) fn of(p: &ProcShared) -> Option<usize> {
     let number = p.placed();
     if number == 0 { None } else { home_if_there(p, number - 1) }
 }
@@ -63,7 +63,7 @@ fn home_if_there(p: &ProcShared, index: usize) -> Option<usize> {
 
 /// Called by the thread that took the process at `index`, and owns it: true if the process should run elsewhere.
 #[inline(always)]
-pub fn is_elsewhere(p: &ProcShared, index: usize) -> bool {
+pub(crate) fn is_elsewhere(p: &ProcShared, index: usize) -> bool {
     p.placed() != 0 && is_not_here(p, index)
 }
 
@@ -96,7 +96,7 @@ pub(super) static CLOSED: [AtomicU64; MAX_SCHEDULERS / 64] = [const { AtomicU64:
 pub(super) static ANY: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
-pub fn is_closed(index: usize) -> bool {
+pub(crate) fn is_closed(index: usize) -> bool {
     ANY.load(Ordering::Relaxed) && CLOSED[index / 64].load(Ordering::Relaxed) & 1 << (index % 64) != 0
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn is_any_closed() -> bool {
 
 /// Where a process goes that would go to `index` and is not pinned there: `index` itself if it is open.
 #[inline(always)]
-pub fn instead_of(index: usize) -> usize {
+pub(crate) fn instead_of(index: usize) -> usize {
     if is_closed(index) { next_open(index) } else { index }
 }
 

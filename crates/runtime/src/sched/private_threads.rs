@@ -29,7 +29,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Maximum private threads at a time: they share `thread_slot::MAX` with all other threads.
-pub const MAX_THREADS: usize = 512;
+pub(crate) const MAX_THREADS: usize = 512;
 
 struct Thread {
     /// Processes to run, or whose entries only need to be taken.

@@ -39,7 +39,7 @@ const TURN: u64 = 1 << 16;
 
 /// Decides which level has the turn when several of the levels from `FAIR` on are occupied.
 #[derive(Default)]
-pub struct Turns {
+pub(crate) struct Turns {
     /// Turns that processes of low priority may take: each turn of a normal one adds a part of a turn.
     credit: u64,
     /// Turns since a less urgent level last had one.
@@ -52,7 +52,7 @@ impl Turns {
     /// True if one of the `low` processes has the turn, and not one of the `normal`. The caller takes one of that kind; at least
     /// one of them exists.
     #[inline]
-    pub fn is_low(&mut self, normal: usize, low: usize) -> bool {
+    pub(crate) fn is_low(&mut self, normal: usize, low: usize) -> bool {
         if low == 0 {
             self.credit = 0;
             return false;
@@ -103,7 +103,7 @@ fn has_others(level: usize, occupied: u32) -> bool {
 }
 
 /// What comes next: an entry, or the identity of a process whose entry is elsewhere.
-pub enum Next {
+pub(crate) enum Next {
     Process(ProcRef),
     Wanted(u64),
 }
@@ -141,7 +141,7 @@ fn first<T>(queues: &[(usize, VecDeque<T>)]) -> Option<usize> {
 
 #[derive(Default)]
 #[repr(align(128))]
-pub struct RunQueue {
+pub(crate) struct RunQueue {
     /// The index of its scheduler.
     index: usize,
     rings: [Ring; LEVELS],
@@ -172,13 +172,13 @@ pub struct RunQueue {
 unsafe impl Sync for RunQueue {}
 
 impl RunQueue {
-    pub fn of(index: usize) -> RunQueue {
+    pub(crate) fn of(index: usize) -> RunQueue {
         RunQueue { index, ..RunQueue::default() }
     }
 
     /// A hint: what other threads take and bring meanwhile may be counted or not.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let mut bits = self.occupied.load(Ordering::Acquire);
         let mut len = self.own_len.load(Ordering::Acquire) + self.brought_len.load(Ordering::Acquire);
         while bits != 0 {
@@ -190,7 +190,7 @@ impl RunQueue {
 
     /// As `len`; mostly the first read decides.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let bits = self.occupied.load(Ordering::Acquire);
         (bits == 0 || self.rings[bits.trailing_zeros() as usize].is_empty()) && self.len() == 0
     }
@@ -200,7 +200,7 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[inline]
-    pub unsafe fn push(&self, p: ProcRef, level: Level) -> bool {
+    pub(crate) unsafe fn push(&self, p: ProcRef, level: Level) -> bool {
         let level = level.number();
         if self.is_home_of(p) {
             // SAFETY: the calling thread is the owner.
@@ -228,7 +228,7 @@ impl RunQueue {
     }
 
     /// Puts a process in `brought` for the owner to find. The caller must tell the owner.
-    pub fn bring(&self, p: ProcRef, level: Level) {
+    pub(crate) fn bring(&self, p: ProcRef, level: Level) {
         self.brought_len.fetch_add(1, Ordering::Relaxed);
         self.brought.push(Brought::Process(p, level));
     }
@@ -243,7 +243,7 @@ impl RunQueue {
     ///
     /// # Safety
     /// The calling thread is the owner.
-    pub unsafe fn pop(&self) -> Option<Next> {
+    pub(crate) unsafe fn pop(&self) -> Option<Next> {
         // SAFETY: the calling thread is the owner.
         unsafe {
             if !self.brought.is_empty() {
@@ -425,7 +425,7 @@ impl RunQueue {
 
     /// Called by the owner: it holds `count` entries that are in no queue.
     #[inline]
-    pub fn hold(&self, count: usize) {
+    pub(crate) fn hold(&self, count: usize) {
         self.in_flight.store(count, Ordering::Release);
     }
 
@@ -435,7 +435,7 @@ impl RunQueue {
 
     /// Called by thieves: takes up to half of the queue and at most `max` processes, most urgent and oldest first, and never a
     /// bound one. The owner of `mine`, which is the caller, then holds them.
-    pub fn steal(&self, max: usize, mine: &RunQueue) -> Vec<ProcRef> {
+    pub(crate) fn steal(&self, max: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut out = Vec::new();
         let mut bits = self.occupied.load(Ordering::Acquire);
         while bits != 0 && out.len() < max {
@@ -488,7 +488,7 @@ impl RunQueue {
     }
 
     /// As `len`, without what only the owner may take.
-    pub fn len_for_others(&self) -> usize {
+    pub(crate) fn len_for_others(&self) -> usize {
         self.len().saturating_sub(self.own_len.load(Ordering::Relaxed))
     }
 
@@ -497,7 +497,7 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[cold]
-    pub unsafe fn take_bound(&self) -> Vec<ProcRef> {
+    pub(crate) unsafe fn take_bound(&self) -> Vec<ProcRef> {
         // SAFETY: the calling thread is the owner.
         let own = unsafe { &mut *self.own.get() };
         let bound: Vec<ProcRef> = std::mem::take(&mut own.bound).into_iter().flat_map(|(_, queue)| queue).collect();
@@ -507,12 +507,12 @@ impl RunQueue {
     }
 
     /// The number of waiting processes of an Erlang priority that are not bound.
-    pub fn len_of(&self, class: usize) -> usize {
+    pub(crate) fn len_of(&self, class: usize) -> usize {
         self.rings[class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS].iter().map(Ring::len).sum()
     }
 
     /// Takes one process of a class. The owner of `mine`, which is the caller, then holds it.
-    pub fn pull(&self, class: usize, mine: &RunQueue) -> Vec<ProcRef> {
+    pub(crate) fn pull(&self, class: usize, mine: &RunQueue) -> Vec<ProcRef> {
         let mut out = Vec::new();
         for level in class * CLASS_LEVELS..(class + 1) * CLASS_LEVELS {
             if out.is_empty() {
@@ -523,7 +523,7 @@ impl RunQueue {
     }
 
     /// The greatest lengths since the last call.
-    pub fn take_longest(&self) -> [usize; CLASSES] {
+    pub(crate) fn take_longest(&self) -> [usize; CLASSES] {
         std::array::from_fn(|class| self.longest[class].swap(self.len_of(class), Ordering::Relaxed))
     }
 }

@@ -27,12 +27,12 @@ thread_local! {
 
 /// The running process is about to ask another process.
 #[inline(always)]
-pub fn calls() {
+pub(crate) fn calls() {
     CALLS.set(true);
 }
 
 #[inline(always)]
-pub fn is_calling() -> bool {
+pub(crate) fn is_calling() -> bool {
     CALLS.get()
 }
 
@@ -40,7 +40,7 @@ pub fn is_calling() -> bool {
 const SLICE: u64 = 4000;
 
 #[derive(Default)]
-pub struct WorkerCache {
+pub(crate) struct WorkerCache {
     waiting: AtomicPtr<ProcShared>,
     /// Reductions since the owner last took a process from its queue, plus one for each switch.
     spent: AtomicU64,
@@ -51,7 +51,7 @@ pub struct WorkerCache {
 }
 
 /// Which of the processes that the running process wakes go in the queue.
-pub enum Woken {
+pub(crate) enum Woken {
     /// None yet: the woken process is the partner.
     First,
     /// The woken process, and before it the one that was the partner until now.
@@ -61,13 +61,13 @@ pub enum Woken {
 
 impl WorkerCache {
     #[inline(always)]
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         !self.waiting.load(Ordering::Relaxed).is_null()
     }
 
     /// Called by the owner: its running process woke `p`, which waits for an answer (`awaits`) or does not.
     #[inline]
-    pub fn woke(&self, p: ProcRef, awaits: bool) -> Woken {
+    pub(crate) fn woke(&self, p: ProcRef, awaits: bool) -> Woken {
         self.awaits.store(awaits, Ordering::Relaxed);
         let woken = self.woken.load(Ordering::Relaxed);
         self.woken.store((woken + 1).min(2), Ordering::Relaxed);
@@ -83,7 +83,7 @@ impl WorkerCache {
 
     /// Called by the owner.
     #[inline]
-    pub fn take(&self) -> Option<ProcRef> {
+    pub(crate) fn take(&self) -> Option<ProcRef> {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting.is_null() {
             return None;
@@ -96,7 +96,7 @@ impl WorkerCache {
 
     /// True if the chain has reductions left.
     #[inline(always)]
-    pub fn may_go_on(&self) -> bool {
+    pub(crate) fn may_go_on(&self) -> bool {
         self.spent.load(Ordering::Relaxed) < SLICE
     }
 
@@ -109,20 +109,20 @@ impl WorkerCache {
 
     /// Called by the owner: it takes its next process from the queue.
     #[inline(always)]
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.spent.store(0, Ordering::Relaxed);
     }
 
     /// Called by the owner: a process is about to run.
     #[inline(always)]
-    pub fn runs(&self) {
+    pub(crate) fn runs(&self) {
         self.woken.store(0, Ordering::Relaxed);
         CALLS.set(false);
     }
 
     /// Called by the owner: a process ran.
     #[inline(always)]
-    pub fn ran(&self, reductions: u64) {
+    pub(crate) fn ran(&self, reductions: u64) {
         self.spent.store(self.spent.load(Ordering::Relaxed) + reductions + 1, Ordering::Relaxed);
     }
 

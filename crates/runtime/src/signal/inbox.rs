@@ -63,7 +63,7 @@ impl ProcState {
     }
 
     /// As `push`, for a sender of this priority that waits for an answer.
-    pub fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<QueueAction, Box<Signal>> {
+    pub(crate) fn push_for(&self, signal: Box<Signal>, asker: Priority) -> Result<QueueAction, Box<Signal>> {
         self.put_there(signal, state::awake_for(asker)).map(state::put_for)
     }
 
@@ -124,7 +124,7 @@ impl ProcState {
     }
 
     /// Takes the remaining signals, oldest first, and refuses later ones.
-    pub fn close(&self) -> *mut Signal {
+    pub(crate) fn close(&self) -> *mut Signal {
         reverse(self.0.close()).first
     }
 }

@@ -63,7 +63,7 @@ impl Marker {
 }
 
 impl InnerQueue {
-    pub const fn new() -> InnerQueue {
+    pub(crate) const fn new() -> InnerQueue {
         InnerQueue {
             first: null_mut(),
             last: null_mut(),
@@ -84,7 +84,7 @@ impl InnerQueue {
     }
 
     /// True if `receive` has looked at all messages.
-    pub fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.save.is_null()
     }
 
@@ -320,7 +320,7 @@ impl InnerQueue {
 
     /// What sequential tracing needs of the message at the save position: its token, if any, and true if it clears the receiver's.
     #[inline]
-    pub fn token(&mut self) -> (Option<Box<Token>>, bool) {
+    pub(crate) fn token(&mut self) -> (Option<Box<Token>>, bool) {
         // SAFETY: list nodes are live.
         match unsafe { &mut (*self.save).body } {
             Body::Message { token, clears_token, .. } => (token.take(), *clears_token),
@@ -336,7 +336,7 @@ impl InnerQueue {
     }
 
     /// Takes the tokens from the messages in the queue.
-    pub fn forget_tokens(&mut self) {
+    pub(crate) fn forget_tokens(&mut self) {
         let mut node = self.first;
         while !node.is_null() {
             // SAFETY: list nodes are live.
@@ -357,7 +357,7 @@ impl InnerQueue {
     }
 
     /// Goes to the end: the next receive sees only messages that have not arrived yet.
-    pub fn pass_all(&mut self) {
+    pub(crate) fn pass_all(&mut self) {
         self.save = null_mut();
         self.before = self.last;
     }
@@ -403,7 +403,7 @@ impl InnerQueue {
     }
     /// True if there is a marker: a process that waits then waits for an answer.
     #[inline(always)]
-    pub fn is_marked(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         self.marked
     }
     /// Remembers the end of the queue. Returns the marker's number, for `marker_bind`.
@@ -487,7 +487,7 @@ impl InnerQueue {
     }
 
     /// Calls `f` on every adopted term and the markers' references: roots.
-    pub fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
+    pub(crate) fn for_each_root(&mut self, mut f: impl FnMut(&mut Term)) {
         self.for_each_marker(&mut f);
         self.for_each_adopted(f);
     }
@@ -530,7 +530,7 @@ impl InnerQueue {
     }
 
     /// Moves into the heap the messages that refer to literals which are leaving: then they are roots like others.
-    pub fn adopt_referring(&mut self, leaving: &Leaving, heap: &mut Heap) -> bool {
+    pub(crate) fn adopt_referring(&mut self, leaving: &Leaving, heap: &mut Heap) -> bool {
         let mut node = self.first;
         let mut any = false;
         while !node.is_null() {
@@ -588,8 +588,9 @@ impl InnerQueue {
         })
     }
 
-    /// Removes the first message for which `f` returns true (demonitor flush); the save position starts over.
-    pub fn remove_first(&mut self, mut f: impl FnMut(Term) -> bool) -> bool {
+    /// Removes the first message for which `f` returns true; the save position starts over.
+    #[cfg(test)]
+    pub(crate) fn remove_first(&mut self, mut f: impl FnMut(Term) -> bool) -> bool {
         self.restart();
         while !self.save.is_null() {
             // SAFETY: list nodes are live.
@@ -646,7 +647,7 @@ impl InnerQueue {
         }
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let mut node = self.first;
         while !node.is_null() {
             // SAFETY: the whole list is given up.

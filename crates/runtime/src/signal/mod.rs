@@ -19,7 +19,7 @@ use heddle_sync::flagged_stack::NODE_ALIGN;
 use heddle_term::{Atom, Term};
 use std::mem::MaybeUninit;
 
-pub type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
+pub(crate) type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 
 /// Aligned as the state word needs it (`inbox`).
 #[repr(align(16))]
@@ -116,7 +116,7 @@ pub enum Body {
 impl Body {
     /// A message from a process.
     #[inline(always)]
-    pub fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
+    pub(crate) fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
         Body::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
     }
 
@@ -181,7 +181,7 @@ impl Signal {
     }
     /// Frees the signal. Nearly always it is a message that holds nothing (any more), so that case is tested first.
     #[inline]
-    pub fn discard(self: Box<Signal>) {
+    pub(crate) fn discard(self: Box<Signal>) {
         match self.is_plain() {
             true => {
                 let place = Box::into_raw(self).cast::<MaybeUninit<Signal>>();
@@ -200,7 +200,7 @@ impl Signal {
     pub fn message(data: Package) -> Box<Signal> {
         Signal::message_of(Term::NONE, data)
     }
-    pub fn message_of(from: Term, data: Package) -> Box<Signal> {
+    pub(crate) fn message_of(from: Term, data: Package) -> Box<Signal> {
         Signal::new(Body::Message { from, data, token: None, clears_token: false, is_old: false, before: std::ptr::null_mut() })
     }
 }

@@ -190,7 +190,7 @@ impl Package {
 
     /// True if the package refers to literals that are leaving. (It may also return true for a word that only looks like such a
     /// pointer.)
-    pub fn refers_to(&self, leaving: &Leaving) -> bool {
+    pub(crate) fn refers_to(&self, leaving: &Leaving) -> bool {
         if self.fragment.is_null() {
             return leaving.contains(self.term.raw());
         }
@@ -222,7 +222,7 @@ impl Package {
     }
 
     /// Words that it takes on the heap that it is unpacked to; large fragments, which are adopted, count as well.
-    pub fn words_to_unpack(&self) -> usize {
+    pub(crate) fn words_to_unpack(&self) -> usize {
         let Some(region) = self.region() else { return self.words() };
         let mut references = 1;
         // SAFETY: the package holds the region, whose list does not change.
@@ -232,7 +232,7 @@ impl Package {
 
     /// Prefetches its memory, which will be read soon.
     #[inline(always)]
-    pub fn prefetch(&self) {
+    pub(crate) fn prefetch(&self) {
         // Without a fragment, the term is immediate or refers to an object of the shared heap or a literal.
         match self.is_bare() {
             true if self.term.is_pointer() => prefetch::to_read(self.term.ptr().cast()),
@@ -243,7 +243,7 @@ impl Package {
 
     /// True if the term needs no memory of the package.
     #[inline(always)]
-    pub fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         self.fragment.is_null()
     }
 
@@ -270,7 +270,7 @@ impl Package {
     /// Moves the term into `heap`; the package then needs no memory. Returns the words of the regions that `heap` came to refer to
     /// (see `held_regions`).
     #[inline]
-    pub fn unpack_in_place(&mut self, heap: &mut Heap) -> usize {
+    pub(crate) fn unpack_in_place(&mut self, heap: &mut Heap) -> usize {
         if self.fragment.is_null() {
             return 0;
         }

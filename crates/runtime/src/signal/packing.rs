@@ -93,7 +93,7 @@ impl Package {
     }
 
     /// The arguments of a new process: shared as a message is.
-    pub fn for_new_process(parent: Option<&Process>, term: Term) -> Package {
+    pub(crate) fn for_new_process(parent: Option<&Process>, term: Term) -> Package {
         let keep = Keep::shared();
         match holding::in_place(term, keep) {
             Some(region) if region.is_null() => Package::immediate(term),
@@ -127,7 +127,7 @@ impl Package {
     }
 
     /// Why `from` ends, for a process that is linked to it or monitors it: with a shared heap, the term itself.
-    pub fn of_reason(from: &mut Process, reason: Term) -> Package {
+    pub(crate) fn of_reason(from: &mut Process, reason: Term) -> Package {
         if !from.heap.is_shared() {
             return Package::new(reason);
         }

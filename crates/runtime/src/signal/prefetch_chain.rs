@@ -22,7 +22,7 @@ const LINE_BITS: u32 = 6;
 const KEPT_BITS: u32 = u16::BITS + u8::BITS;
 const ABOVE: u32 = LINE_BITS + KEPT_BITS;
 
-pub struct PrefetchChain {
+pub(crate) struct PrefetchChain {
     low: [AtomicU16; STEPS],
     high: [AtomicU8; STEPS],
     next: AtomicU8,

@@ -123,7 +123,7 @@ fn alias_process(dest: Term) -> Option<ProcRef> {
 
 /// `Dest ! Message` that is not traced: what the VM sends in a process's name.
 #[inline]
-pub fn send_quietly(p: &mut Process, dest: Term, message: Term) -> Sent {
+pub(crate) fn send_quietly(p: &mut Process, dest: Term, message: Term) -> Sent {
     post(p, dest, message, None)
 }
 
@@ -338,7 +338,14 @@ pub fn send_exit(from: Term, to: Term, reason: Term, linked: bool) {
 }
 
 /// `pack` packs the reason for the receiver; it is not called if the receiver does not exist.
-pub fn send_exit_with(from: Term, to: Term, reason: Term, linked: bool, token: Option<Box<Token>>, pack: impl FnOnce(Term) -> Package) {
+pub(crate) fn send_exit_with(
+    from: Term,
+    to: Term,
+    reason: Term,
+    linked: bool,
+    token: Option<Box<Token>>,
+    pack: impl FnOnce(Term) -> Package,
+) {
     let kill = !linked && reason.is_atom_of(am::KILL);
     if let Some(to) = proctab::find(to) {
         let _ = deliver(to, Signal::new(Body::Exit { from, reason: pack(reason), linked, kill, token }));

@@ -41,7 +41,7 @@ pub struct Running {
 }
 
 /// The part that the context of a call-back needs.
-pub struct Inner {
+pub(crate) struct Inner {
     pub(super) definition: &'static Definition,
     /// Descriptors that the task watches.
     pub(super) watched: Vec<(RawFd, Interest)>,
@@ -78,10 +78,6 @@ impl Running {
 
     pub(super) fn has_panicked(&self) -> bool {
         self.body.is_none()
-    }
-
-    pub fn definition(&self) -> &'static Definition {
-        self.inner.definition
     }
 
     /// The poller reports a ready descriptor. Called between call-backs.

@@ -21,7 +21,7 @@ pub struct Value<'m> {
 impl<'m> Value<'m> {
     /// # Safety
     /// The term is immediate, or it neither moves nor is freed during `'m`.
-    pub unsafe fn new(term: Term) -> Value<'m> {
+    pub(crate) unsafe fn new(term: Term) -> Value<'m> {
         Value { term, life: PhantomData }
     }
 
@@ -73,7 +73,7 @@ impl<'m> Value<'m> {
         self.term.is_map()
     }
     /// The bytes of a binary.
-    pub fn as_bytes(self) -> Option<Vec<u8>> {
+    pub(crate) fn as_bytes(self) -> Option<Vec<u8>> {
         BitsView::of(self.term).filter(BitsView::is_binary).map(|bits| bits.to_vec())
     }
     /// The bytes of an iolist or binary.
@@ -190,7 +190,7 @@ impl Builder {
     pub fn list<'b>(&'b self, elements: &[Value<'b>]) -> Value<'b> {
         self.with(|heap| heap.list(terms(elements)))
     }
-    pub fn map<'b>(&'b self, pairs: &[(Value<'b>, Value<'b>)]) -> Value<'b> {
+    pub(crate) fn map<'b>(&'b self, pairs: &[(Value<'b>, Value<'b>)]) -> Value<'b> {
         let pairs: Vec<(Term, Term)> = pairs.iter().map(|(key, value)| (key.term, value.term)).collect();
         self.with(|heap| map::from_pairs(heap, &pairs))
     }

@@ -6,11 +6,11 @@ thread_local! {
     static NOW_MS: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-pub fn ticks_ms() -> u64 {
+pub(crate) fn ticks_ms() -> u64 {
     NOW_MS.get().unwrap_or_else(crate::base::time::ticks_ms)
 }
 
 /// From now on it is `now` for the calling thread.
-pub fn set(now: u64) {
+pub(crate) fn set(now: u64) {
     NOW_MS.set(Some(now));
 }

@@ -10,7 +10,7 @@ use crate::signal::{Body, Signal};
 const AT_ONCE: usize = 5000;
 
 /// Fires what is due on the calling thread's wheel. Returns the ms until the next look, 0 if more is due.
-pub fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
+pub(crate) fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
     let wait = wheels.look(limit_ms);
     if wait > 0 {
         return wait;

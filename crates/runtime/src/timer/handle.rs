@@ -23,7 +23,7 @@ const MIDDLE_BITS: u32 = GENERATIONS.ilog2() - LOW_BITS;
 const INDEX_LOW_BITS: u32 = 32 - MIDDLE_BITS;
 const WHEEL_SHIFT: u32 = INDEX_BITS - INDEX_LOW_BITS;
 /// Numbers of wheels are below this.
-pub const WHEELS: usize = 1 << (31 - WHEEL_SHIFT);
+pub(crate) const WHEELS: usize = 1 << (31 - WHEEL_SHIFT);
 const _: () = assert!(WHEELS >= 1024);
 
 const fn low(bits: u32) -> u64 {
@@ -35,14 +35,14 @@ impl Handle {
         self.index & OUTSIDE != 0
     }
 
-    pub fn reference(self) -> RefId {
+    pub(crate) fn reference(self) -> RefId {
         let (generation, index) = (self.generation.get(), self.index as u64);
         let middle = generation >> LOW_BITS | (index & low(INDEX_LOW_BITS)) << MIDDLE_BITS;
         let top = index >> INDEX_LOW_BITS | (self.wheel as u64) << WHEEL_SHIFT | OF_TIMER;
         RefId(generation & low(LOW_BITS) | middle << 32, top)
     }
 
-    pub fn of(reference: RefId) -> Option<Handle> {
+    pub(crate) fn of(reference: RefId) -> Option<Handle> {
         let RefId(words, top) = reference;
         if top & OF_TIMER == 0 || top >> 32 != 0 || words as u32 as u64 >> LOW_BITS != 0 {
             return None;

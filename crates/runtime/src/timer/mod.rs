@@ -43,7 +43,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wheel::Wheel;
 
-pub enum Action {
+pub(crate) enum Action {
     /// `receive ... after` of process `pid`.
     Receive { pid: u64 },
     /// `send_after`, `start_timer`: destination pid or name (an immediate term), message.
@@ -53,7 +53,7 @@ pub enum Action {
 }
 
 /// Bytes of a timer, without its message.
-pub const NODE_BYTES: usize = size_of::<Node>();
+pub(crate) const NODE_BYTES: usize = size_of::<Node>();
 
 /// Number of cancelled timers after which a sleeping owner is woken.
 const PILE: u64 = 1024;
@@ -140,7 +140,7 @@ pub struct Reserved {
 }
 
 impl Reserved {
-    pub fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> Handle {
         self.handle
     }
 
@@ -150,7 +150,7 @@ impl Reserved {
     }
 
     /// Frees the timer, which will not be set.
-    pub fn give_up(self) {
+    pub(crate) fn give_up(self) {
         match MINE.get() {
             Some(seat) if !self.handle.is_outside() => seat.give_back(seat.wheel(), self.node()),
             _ => slab::outside().give_back(self.node()),
@@ -165,7 +165,7 @@ pub struct Wheels {
 }
 
 impl Wheels {
-    pub fn new(count: usize, wake: fn(usize)) -> Wheels {
+    pub(crate) fn new(count: usize, wake: fn(usize)) -> Wheels {
         assert!(count <= handle::WHEELS);
         let seat = |index| Seat {
             index,
@@ -179,7 +179,7 @@ impl Wheels {
     }
 
     /// From now on the calling thread owns wheel `index`.
-    pub fn own(&'static self, index: usize) {
+    pub(crate) fn own(&'static self, index: usize) {
         let seat = &self.seats[index];
         assert!(!seat.has_owner.swap(true, Ordering::Relaxed), "a wheel has one owner");
         MINE.set(Some(seat));
@@ -187,7 +187,7 @@ impl Wheels {
     }
 
     #[inline]
-    pub fn reserve(&self) -> Reserved {
+    pub(crate) fn reserve(&self) -> Reserved {
         let mine = MINE.get();
         let (node, wheel) = match mine {
             Some(seat) => (seat.wheel().take_node(&seat.directory), seat.index),
@@ -201,7 +201,7 @@ impl Wheels {
 
     /// Sets the timer. `deadline_ms` is on the clock of `time::ticks_ms`.
     #[inline]
-    pub fn set(&self, timer: Reserved, deadline_ms: u64, action: Action) {
+    pub(crate) fn set(&self, timer: Reserved, deadline_ms: u64, action: Action) {
         let node = timer.node();
         node.wheel.set(timer.handle.wheel);
         let mine = MINE.get();
@@ -250,7 +250,7 @@ impl Wheels {
 
     /// Cancels a timer that sends. Returns the ms that were left and the destination, if it had not fired.
     #[inline]
-    pub fn cancel_send(&self, handle: Handle) -> Option<(u64, Term)> {
+    pub(crate) fn cancel_send(&self, handle: Handle) -> Option<(u64, Term)> {
         let node = self.find(handle)?;
         if !node.claim.take(handle.generation.get(), node::SEND) {
             return None;
@@ -296,7 +296,7 @@ impl Wheels {
     }
 
     /// Returns the ms that are left of a timer that sends, and its destination.
-    pub fn read_send(&self, handle: Handle) -> Option<(u64, Term)> {
+    pub(crate) fn read_send(&self, handle: Handle) -> Option<(u64, Term)> {
         let node = self.find(handle)?;
         node.claim.seen().filter(|&seen| seen == (handle.generation.get(), node::SEND))?;
         let dest = node.dest(handle.generation.get())?;
@@ -305,7 +305,7 @@ impl Wheels {
     }
 
     /// For the owner of a wheel: moves time on. Returns the ms until the next look, at most `limit_ms`; 0 if something is due.
-    pub fn look(&self, limit_ms: u64) -> u64 {
+    pub(crate) fn look(&self, limit_ms: u64) -> u64 {
         let Some(seat) = MINE.get() else { return limit_ms };
         seat.take_in();
         let wheel = seat.wheel();
@@ -314,24 +314,24 @@ impl Wheels {
         wheel.until_next(limit_ms)
     }
 
-    pub fn until_next(&self, limit_ms: u64) -> u64 {
+    pub(crate) fn until_next(&self, limit_ms: u64) -> u64 {
         MINE.get().map_or(limit_ms, |seat| seat.wheel().until_next(limit_ms))
     }
 
     /// For the owner of a wheel: takes the next timer that is due.
     #[inline]
-    pub fn next_due(&self) -> Option<(Handle, Action)> {
+    pub(crate) fn next_due(&self) -> Option<(Handle, Action)> {
         let seat = MINE.get()?;
         seat.wheel().next_due(|wheel, node| seat.give_back(wheel, node))
     }
 
     /// True if other threads set timers on wheel `index` that its owner has not seen.
-    pub fn is_brought(&self, index: usize) -> bool {
+    pub(crate) fn is_brought(&self, index: usize) -> bool {
         !self.seats[index].brought.is_empty()
     }
 
     /// Calls `f` for every timer that sends, with its destination.
-    pub fn for_each_send(&self, mut f: impl FnMut(Handle, Term)) {
+    pub(crate) fn for_each_send(&self, mut f: impl FnMut(Handle, Term)) {
         let mut all = |wheel: u16, directory: &Directory| {
             directory.for_each(|node| {
                 if let Some((generation, node::SEND)) = node.claim.seen()

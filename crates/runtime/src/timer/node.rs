@@ -14,18 +14,18 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The kinds of timers, in the claim.
-pub const RECEIVE: u64 = 0;
-pub const SEND: u64 = 1;
-pub const RUN: u64 = 2;
+pub(crate) const RECEIVE: u64 = 0;
+pub(crate) const SEND: u64 = 1;
+pub(crate) const RUN: u64 = 2;
 
 /// What a timer carries, by its kind.
-pub union Load {
+pub(crate) union Load {
     message: ManuallyDrop<Package>,
     run: ManuallyDrop<Box<dyn FnOnce() + Send>>,
     nothing: (),
 }
 
-pub struct Node {
+pub(crate) struct Node {
     pub claim: Claim,
     pub deadline: AtomicU64,
     /// The receiver: a pid's payload, or a destination as a term.
@@ -49,7 +49,7 @@ const _: () = assert!(size_of::<Node>() == 80);
 unsafe impl Sync for Node {}
 
 impl Node {
-    pub fn new(index: u32, generation: u64) -> Node {
+    pub(crate) fn new(index: u32, generation: u64) -> Node {
         Node {
             claim: Claim::new(generation),
             deadline: AtomicU64::new(0),
@@ -69,7 +69,7 @@ impl Node {
     /// # Safety
     /// Only the caller has the node, and it carries nothing.
     #[inline]
-    pub unsafe fn fill(&self, deadline: u64, action: Action) -> u64 {
+    pub(crate) unsafe fn fill(&self, deadline: u64, action: Action) -> u64 {
         self.claim.prepare();
         self.deadline.store(deadline, Ordering::Relaxed);
         let (kind, dest, load) = match action {
@@ -88,7 +88,7 @@ impl Node {
     /// # Safety
     /// The caller took the claim, which said `kind`, and calls this once.
     #[inline]
-    pub unsafe fn unload(&self, kind: u64) -> Action {
+    pub(crate) unsafe fn unload(&self, kind: u64) -> Action {
         let dest = self.dest.load(Ordering::Relaxed);
         // SAFETY: by contract the load is of this kind, ours, and not taken again.
         unsafe {
@@ -102,13 +102,13 @@ impl Node {
     }
 
     /// The handle of the timer that is in the node.
-    pub fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> Handle {
         Handle { generation: known(self.claim.generation()), index: self.index, wheel: self.wheel.get() }
     }
 
     /// The destination of a timer that sends, if it has not fired and is not cancelled.
     #[inline]
-    pub fn dest(&self, generation: u64) -> Option<Term> {
+    pub(crate) fn dest(&self, generation: u64) -> Option<Term> {
         self.claim.read(generation, || self.dest.load(Ordering::Relaxed)).map(Term::from_raw)
     }
 
@@ -116,7 +116,7 @@ impl Node {
     ///
     /// # Safety
     /// The caller holds the claim, which said `SEND`.
-    pub unsafe fn message(&self) -> Term {
+    pub(crate) unsafe fn message(&self) -> Term {
         // SAFETY: the caller holds the claim, which said `SEND`, so the load is a message.
         unsafe { (*self.load.get()).message.term() }
     }
@@ -124,7 +124,7 @@ impl Node {
 
 /// A node on its way to the owner of its wheel.
 #[derive(Clone, Copy)]
-pub struct NodeRef(pub *const Node);
+pub(crate) struct NodeRef(pub *const Node);
 
 // SAFETY: all threads may look at nodes, as described above.
 unsafe impl Send for NodeRef {}

@@ -101,7 +101,7 @@ impl ReceiveTimer {
     }
 
     /// For the thread that runs the process, while no timer runs.
-    pub fn set(&mut self, wheels: impl FnOnce() -> &'static Wheels, pid: u64, ms: u64) {
+    pub(crate) fn set(&mut self, wheels: impl FnOnce() -> &'static Wheels, pid: u64, ms: u64) {
         if !self.set_again(ms) {
             self.set_new(wheels(), pid, ms);
         }
@@ -126,7 +126,7 @@ impl ReceiveTimer {
     }
 
     /// For the thread that runs the process: afterwards no timer runs or has fired.
-    pub fn cancel(&mut self, wheels: impl FnOnce() -> &'static Wheels) {
+    pub(crate) fn cancel(&mut self, wheels: impl FnOnce() -> &'static Wheels) {
         if self.phase == Phase::Runs && !self.set_aside() {
             self.cancel_old(wheels());
         }
@@ -147,7 +147,7 @@ impl ReceiveTimer {
     }
 
     /// The signal of a timer came. It may be that of an earlier one, which was cancelled too late.
-    pub fn fired(&mut self, timer: Handle) {
+    pub(crate) fn fired(&mut self, timer: Handle) {
         if self.phase == Phase::Runs && self.handle() == Some(timer) {
             *self = ReceiveTimer { phase: Phase::Fired, ..ReceiveTimer::default() };
         }

@@ -14,14 +14,14 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-pub const CHUNK_NODES: usize = 512;
+pub(crate) const CHUNK_NODES: usize = 512;
 const PAGE_CHUNKS: usize = 1024;
 const PAGES: usize = 256;
 /// All indices are below this.
-pub const NODES: usize = CHUNK_NODES * PAGE_CHUNKS * PAGES;
+pub(crate) const NODES: usize = CHUNK_NODES * PAGE_CHUNKS * PAGES;
 
 #[repr(C)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     nodes: [Node; CHUNK_NODES],
     /// What follows is touched by the owner alone. The first free node; they are linked by `next`.
     free: Cell<*const Node>,
@@ -60,7 +60,7 @@ struct Entry {
 type Page = [Entry; PAGE_CHUNKS];
 
 /// Finds chunks by index.
-pub struct Directory {
+pub(crate) struct Directory {
     /// AcqRel in `entry`, Acquire in readers: the entries of a page that is seen are null or set.
     pages: [AtomicPtr<Page>; PAGES],
     /// All indices have these bits.
@@ -68,13 +68,13 @@ pub struct Directory {
 }
 
 impl Directory {
-    pub const fn new(mark: u32) -> Directory {
+    pub(crate) const fn new(mark: u32) -> Directory {
         Directory { pages: [const { AtomicPtr::new(null_mut()) }; PAGES], mark }
     }
 
     /// The node of that index. It stays there until the caller's next quiescent state.
     #[inline]
-    pub fn find(&self, index: u32) -> Option<&Node> {
+    pub(crate) fn find(&self, index: u32) -> Option<&Node> {
         let number = (index & !self.mark) as usize / CHUNK_NODES;
         // Acquire, both: paired with the exchanges in `entry` and `chunk`.
         let page = self.pages.get(number / PAGE_CHUNKS)?.load(Ordering::Acquire);
@@ -85,7 +85,7 @@ impl Directory {
         Some(unsafe { &chunk.as_ref()?.nodes[index as usize % CHUNK_NODES] })
     }
 
-    pub fn for_each(&self, mut f: impl FnMut(&Node)) {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&Node)) {
         for page in &self.pages {
             // SAFETY: as in `find`.
             // Acquire: pairs with AcqRel in `entry`.
@@ -123,7 +123,7 @@ impl Directory {
     }
 
     /// The chunk of that number; a new one if there is none.
-    pub fn chunk(&self, number: u32) -> *const Chunk {
+    pub(crate) fn chunk(&self, number: u32) -> *const Chunk {
         let entry = self.entry(number);
         let found = entry.chunk.load(Ordering::Acquire);
         if !found.is_null() {
@@ -192,7 +192,7 @@ impl Parting {
 }
 
 /// The slab for threads that own none. Any number of threads take from it, and the owners of wheels give back.
-pub struct Outside {
+pub(crate) struct Outside {
     pub directory: Directory,
     /// The thread that holds this lock owns the slab.
     slab: Mutex<Shared>,
@@ -206,9 +206,9 @@ struct Shared(Slab);
 unsafe impl Send for Shared {}
 
 /// This bit is set in the index of its nodes.
-pub const OUTSIDE: u32 = NODES as u32;
+pub(crate) const OUTSIDE: u32 = NODES as u32;
 
-pub fn outside() -> &'static Outside {
+pub(crate) fn outside() -> &'static Outside {
     static ALL: OnceLock<Outside> = OnceLock::new();
     ALL.get_or_init(Outside::new)
 }
@@ -219,14 +219,14 @@ impl Outside {
     }
 
     /// Takes a node for the caller. None if there are too many.
-    pub fn take(&self) -> Option<*const Node> {
+    pub(crate) fn take(&self) -> Option<*const Node> {
         let mut shared = Class::OutsideTimers.lock(&self.slab);
         self.sort_in(&mut shared.0);
         shared.0.take(&self.directory)
     }
 
     /// Frees a node whose timer is over: any thread may take it next.
-    pub fn give_back(&self, node: &Node) {
+    pub(crate) fn give_back(&self, node: &Node) {
         match self.slab.try_lock() {
             Ok(mut shared) => {
                 self.sort_in(&mut shared.0);
@@ -243,7 +243,7 @@ impl Outside {
     }
 
     #[cfg(test)]
-    pub fn chunks(&self) -> usize {
+    pub(crate) fn chunks(&self) -> usize {
         let mut shared = Class::OutsideTimers.lock(&self.slab);
         self.sort_in(&mut shared.0);
         shared.0.chunks()
@@ -251,7 +251,7 @@ impl Outside {
 }
 
 /// The owner's side of a slab.
-pub struct Slab {
+pub(crate) struct Slab {
     /// The first of the chunks with free nodes.
     room: *const Chunk,
     /// True if one chunk is empty. It is kept: otherwise two timers at its edge could allocate and free it all the time.
@@ -263,13 +263,13 @@ pub struct Slab {
 }
 
 impl Slab {
-    pub fn new() -> Slab {
+    pub(crate) fn new() -> Slab {
         Slab { room: null(), spare: false, vacant: Vec::new(), count: 0 }
     }
 
     /// Takes a node for the caller. None if there are too many.
     #[inline]
-    pub fn take(&mut self, directory: &Directory) -> Option<*const Node> {
+    pub(crate) fn take(&mut self, directory: &Directory) -> Option<*const Node> {
         if self.room.is_null() {
             self.grow(directory)?;
         }
@@ -309,7 +309,7 @@ impl Slab {
 
     /// Frees a node that is not used any more and is on no list.
     #[inline]
-    pub fn give_back(&mut self, directory: &Directory, node: *const Node) {
+    pub(crate) fn give_back(&mut self, directory: &Directory, node: *const Node) {
         let chunk = Chunk::of(node);
         // SAFETY: the node and its chunk are ours.
         unsafe {
@@ -358,14 +358,14 @@ impl Slab {
     }
 
     #[cfg(test)]
-    pub fn chunks(&self) -> usize {
+    pub(crate) fn chunks(&self) -> usize {
         self.count as usize - self.vacant.len()
     }
 
     /// Checks the invariants: the chunks on the list are those of the directory with a free node, each linked both ways; each has as many
     /// free nodes as it says; and `spare` says if one of them is empty. Returns the number of nodes in use.
     #[cfg(test)]
-    pub fn check(&self, directory: &Directory) -> usize {
+    pub(crate) fn check(&self, directory: &Directory) -> usize {
         let (mut listed, mut prev, mut at, mut empty) = (std::collections::HashSet::new(), null(), self.room, 0);
         // SAFETY: chunks on the list are ours, and their free nodes too.
         while let Some(chunk) = unsafe { at.as_ref() } {

@@ -14,21 +14,21 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-pub struct Clock {
+pub(crate) struct Clock {
     pub wheel: Wheel,
     directory: Directory,
     pub now: u64,
 }
 
 impl Clock {
-    pub fn at(now: u64) -> Clock {
+    pub(crate) fn at(now: u64) -> Clock {
         let mut wheel = Wheel::new();
         wheel.advance(now, |_, _| unreachable!());
         Clock { wheel, directory: Directory::new(0), now }
     }
 
     /// A timer whose sequence number says its deadline.
-    pub fn set(&mut self, deadline: u64) -> *const Node {
+    pub(crate) fn set(&mut self, deadline: u64) -> *const Node {
         let node = self.wheel.take_node(&self.directory).unwrap();
         // SAFETY: just taken.
         unsafe {
@@ -39,7 +39,7 @@ impl Clock {
         node
     }
 
-    pub fn cancel(&mut self, node: *const Node) {
+    pub(crate) fn cancel(&mut self, node: *const Node) {
         // SAFETY: nodes stay as long as their directory.
         let node = unsafe { &*node };
         let (generation, kind) = node.claim.seen().unwrap();
@@ -49,7 +49,7 @@ impl Clock {
     }
 
     /// Deadlines of those that are due after `step` ms more.
-    pub fn step(&mut self, step: u64) -> Vec<u64> {
+    pub(crate) fn step(&mut self, step: u64) -> Vec<u64> {
         self.now += step;
         self.wheel.advance(self.now, |wheel, node| wheel.slab.give_back(&self.directory, node));
         let mut out = Vec::new();

@@ -61,7 +61,7 @@ fn has_receiver(dest: Term) -> bool {
 }
 
 /// A process that timers would send to has left the table.
-pub fn receiver_ended() {
+pub(crate) fn receiver_ended() {
     if ENDED.fetch_add(1, Ordering::Relaxed) + 1 >= SWEEP_AFTER.load(Ordering::Relaxed) {
         sweep();
     } else if !IS_DUE.load(Ordering::Relaxed) && !IS_DUE.swap(true, Ordering::Relaxed) {

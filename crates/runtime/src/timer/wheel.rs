@@ -17,20 +17,20 @@ const SLOTS: usize = 1 << SLOT_BITS;
 const LEVELS: usize = 5;
 
 /// Places of nodes: level * SLOTS + slot, or one of these.
-pub const FRESH: u16 = (LEVELS * SLOTS) as u16;
+pub(crate) const FRESH: u16 = (LEVELS * SLOTS) as u16;
 /// Stands for the deadline of a node on the `FRESH` list that was cancelled: the node is freed at the next look unless it is set again
 /// before.
-pub const ASIDE: u64 = u64::MAX;
+pub(crate) const ASIDE: u64 = u64::MAX;
 const DUE: u16 = FRESH + 1;
 const LISTS: usize = DUE as usize + 1;
 /// The node is on no list.
 const LOOSE: u16 = LISTS as u16;
 /// The node was set by another thread and has not arrived yet.
-pub const COMING: u16 = LOOSE + 1;
+pub(crate) const COMING: u16 = LOOSE + 1;
 /// As `COMING`, and its claim was taken meanwhile.
 const COMING_TAKEN: u16 = COMING + 1;
 
-pub struct Wheel {
+pub(crate) struct Wheel {
     pub slab: Slab,
     /// The first node of each list. Lists are rings.
     first: Box<[*const Node; LISTS]>,
@@ -41,13 +41,13 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    pub fn new() -> Wheel {
+    pub(crate) fn new() -> Wheel {
         Wheel { slab: Slab::new(), first: Box::new([null(); LISTS]), occupied: [[0; SLOTS / 64]; LEVELS], now: 0, count: 0 }
     }
 
     /// Puts an open node of this wheel on the list where it belongs.
     #[inline]
-    pub fn link(&mut self, node: &Node) {
+    pub(crate) fn link(&mut self, node: &Node) {
         let deadline = node.deadline.load(Ordering::Relaxed).max(self.now + 1);
         let delta = deadline - self.now;
         let level = ((63 - delta.leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1) as usize;
@@ -59,7 +59,7 @@ impl Wheel {
 
     /// As `link`, for a receive timeout whose deadline is still relative to the next look.
     #[inline]
-    pub fn link_fresh(&mut self, node: &Node) {
+    pub(crate) fn link_fresh(&mut self, node: &Node) {
         self.append(node, FRESH);
     }
 
@@ -111,7 +111,7 @@ impl Wheel {
 
     /// Takes a node of this wheel whose claim was taken off its list. True if it must be freed now.
     #[inline]
-    pub fn remove(&mut self, node: &Node) -> bool {
+    pub(crate) fn remove(&mut self, node: &Node) -> bool {
         match node.place.get() {
             COMING => {
                 node.place.set(COMING_TAKEN);
@@ -124,7 +124,7 @@ impl Wheel {
     }
 
     /// A node that another thread set has arrived. False if it must be freed now.
-    pub fn arrived(&mut self, node: &Node) -> bool {
+    pub(crate) fn arrived(&mut self, node: &Node) -> bool {
         if node.place.get() == COMING_TAKEN {
             return false;
         }
@@ -146,7 +146,7 @@ impl Wheel {
     }
 
     /// Moves time on to `now`. Timers that are due by then go on the `DUE` list.
-    pub fn advance(&mut self, now: u64, give_back: impl Fn(&mut Wheel, &Node)) {
+    pub(crate) fn advance(&mut self, now: u64, give_back: impl Fn(&mut Wheel, &Node)) {
         while let Some(at) = self.next_event()
             && at <= now
         {
@@ -197,7 +197,7 @@ impl Wheel {
     }
 
     /// Milliseconds until something must be done, at most `limit`.
-    pub fn until_next(&self, limit: u64) -> u64 {
+    pub(crate) fn until_next(&self, limit: u64) -> u64 {
         if !self.first[DUE as usize].is_null() {
             return 0;
         }
@@ -206,7 +206,7 @@ impl Wheel {
 
     /// Takes the next timer that is due and was not cancelled. Returns its handle and action.
     #[inline]
-    pub fn next_due(&mut self, give_back: impl FnOnce(&mut Wheel, &Node)) -> Option<(Handle, Action)> {
+    pub(crate) fn next_due(&mut self, give_back: impl FnOnce(&mut Wheel, &Node)) -> Option<(Handle, Action)> {
         loop {
             // SAFETY: nodes on our lists are alive.
             let node = unsafe { self.first[DUE as usize].as_ref()? };
@@ -224,14 +224,14 @@ impl Wheel {
     }
 
     #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Checks the invariants: each list is a ring, linked both ways, of nodes that say they are there; a slot is marked if it has a list;
     /// all lists together have `count` nodes; none is in a slot whose time has passed.
     #[cfg(test)]
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let mut count = 0;
         for (place, &first) in self.first.iter().enumerate() {
             if place < FRESH as usize {
@@ -258,7 +258,7 @@ impl Wheel {
 
     /// Takes a node of the slab for the caller.
     #[inline]
-    pub fn take_node(&mut self, directory: &Directory) -> Option<*const Node> {
+    pub(crate) fn take_node(&mut self, directory: &Directory) -> Option<*const Node> {
         self.slab.take(directory)
     }
 }

@@ -58,7 +58,7 @@ unsafe impl Send for Setting {}
 unsafe impl Sync for Setting {}
 
 impl Setting {
-    pub fn of(session: &Arc<Session>) -> Setting {
+    pub(crate) fn of(session: &Arc<Session>) -> Setting {
         Setting { session: session.clone(), call: None, meta: None, count: None, time: None, memory: None }
     }
     fn is_empty(&self) -> bool {
@@ -112,7 +112,7 @@ impl Breakpoint {
     }
 
     /// The settings of all sessions. Valid until the caller's slice ends.
-    pub fn settings(&self) -> &[Setting] {
+    pub(crate) fn settings(&self) -> &[Setting] {
         // SAFETY: a list that was replaced is only freed after the slices of its readers.
         unsafe { &*self.settings.load(Ordering::Acquire) }
     }

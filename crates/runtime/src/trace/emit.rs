@@ -16,7 +16,7 @@ pub fn is_there(tracer: Term) -> bool {
 }
 
 /// True if the tracer of this tracee is there, and is not the tracee. If it is gone, the trace ends.
-pub fn check(tracee: u64, t: &Traced) -> bool {
+pub(crate) fn check(tracee: u64, t: &Traced) -> bool {
     if is_there(t.tracer) {
         return t.tracer != Term::local_pid(tracee);
     }
@@ -32,7 +32,7 @@ pub fn emit(tracee: Term, t: &Traced, parts: &[Term], extra: Option<Term>) {
 }
 
 /// As `emit`, with tracer and timestamp flags given: functions with a tracer of their own (`meta`) always send a time.
-pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Option<Term>) {
+pub(crate) fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Option<Term>) {
     let mut heap = Heap::new();
     let mut all = Vec::with_capacity(parts.len() + 5);
     let stamped = how & flags::TIMESTAMPS != 0;
@@ -52,7 +52,7 @@ pub fn message(tracee: Term, tracer: Term, how: u32, parts: &[Term], extra: Opti
 }
 
 /// Sends a copy of the message: to a process as a term, to a port as bytes.
-pub fn deliver(tracer: Term, message: Term) {
+pub(crate) fn deliver(tracer: Term, message: Term) {
     if tracer.is_local_port() {
         let bytes = etf::encode(message, &etf::EncodeOptions::default());
         host().output_to_port(tracer, bytes);
@@ -65,7 +65,7 @@ pub fn deliver(tracer: Term, message: Term) {
 pub static CPU_TIMESTAMPS: AtomicBool = AtomicBool::new(false);
 static LAST_NOW: AtomicI64 = AtomicI64::new(0);
 
-pub fn timestamp(heap: &mut Heap, how: u32) -> Term {
+pub(crate) fn timestamp(heap: &mut Heap, how: u32) -> Term {
     if how & flags::TIMESTAMP != 0 && CPU_TIMESTAMPS.load(Ordering::Relaxed) {
         let us = time::cpu_ns() / 1000;
         let parts = [us / 1_000_000_000_000, us / 1_000_000 % 1_000_000, us % 1_000_000].map(Term::small);

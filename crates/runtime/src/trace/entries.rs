@@ -60,14 +60,14 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 
 /// The breakpoint at the entry. Valid until the caller's slice ends.
 #[inline]
-pub fn find<'a>(entry: usize) -> Option<&'a Breakpoint> {
+pub(crate) fn find<'a>(entry: usize) -> Option<&'a Breakpoint> {
     // SAFETY: the index and what it refers to are only freed after the slices of all readers.
     // Acquire: pairs with AcqRel in `insert`.
     unsafe { INDEX.load(Ordering::Acquire).as_ref()?.find(entry)?.breakpoint.load(Ordering::Relaxed).as_ref() }
 }
 
 /// Adds a breakpoint whose entry is not in the table. One writer at a time.
-pub fn insert(entry: usize, breakpoint: Box<Breakpoint>) {
+pub(crate) fn insert(entry: usize, breakpoint: Box<Breakpoint>) {
     // SAFETY: only writers replace the index, and the caller is the only writer.
     let index = unsafe { INDEX.load(Ordering::Relaxed).as_ref() };
     let used = USED.load(Ordering::Relaxed) + 1;
@@ -97,7 +97,7 @@ fn live(index: &Index) -> impl Iterator<Item = (usize, *mut Breakpoint)> {
 }
 
 /// Removes a breakpoint. One writer at a time.
-pub fn remove(entry: usize) {
+pub(crate) fn remove(entry: usize) {
     // SAFETY: as in `insert`.
     let slot = unsafe { INDEX.load(Ordering::Relaxed).as_ref() }.and_then(|i| i.find(entry));
     if let Some(slot) = slot {
@@ -110,7 +110,7 @@ pub fn remove(entry: usize) {
 }
 
 /// All entries. The caller is the only writer meanwhile.
-pub fn all() -> Vec<usize> {
+pub(crate) fn all() -> Vec<usize> {
     // SAFETY: as in `insert`.
     unsafe { INDEX.load(Ordering::Relaxed).as_ref() }.map_or(Vec::new(), |i| live(i).map(|(entry, _)| entry).collect())
 }

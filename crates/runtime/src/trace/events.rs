@@ -70,7 +70,7 @@ fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Optio
 
 /// `p` sends a message. `to` is the destination that the program named, `receiver` the process that gets it (NONE if there is none).
 #[cold]
-pub fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
+pub(crate) fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
     if p.sensitive {
         return;
     }
@@ -129,7 +129,7 @@ pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: b
 }
 
 /// The function `{M, F, A}` at which a process stands that does not run.
-pub fn place(p: &Process, heap: &mut Heap) -> Term {
+pub(crate) fn place(p: &Process, heap: &mut Heap) -> Term {
     if p.stand == Stand::Starting {
         return mfa_term(heap, p.initial_call);
     }
@@ -151,7 +151,7 @@ fn native_at(ip: *const u64) -> Option<Mfa> {
 
 /// `in` or `out`.
 #[cold]
-pub fn scheduled(p: &Process, tag: &str) {
+pub(crate) fn scheduled(p: &Process, tag: &str) {
     let mut heap = Heap::new();
     let place = place(p, &mut heap);
     of_process(p, flags::RUNNING | flags::RUNNING_PROCS, tag, &[place]);
@@ -160,7 +160,7 @@ pub fn scheduled(p: &Process, tag: &str) {
 
 /// The process has ended and is switched out for the last time.
 #[cold]
-pub fn scheduled_out_dead(p: &Process) {
+pub(crate) fn scheduled_out_dead(p: &Process) {
     if p.sensitive {
         return;
     }
@@ -171,7 +171,7 @@ pub fn scheduled_out_dead(p: &Process) {
 
 /// A collection begins or ends. `words`: the words needed, or reclaimed.
 #[cold]
-pub fn collection(p: &Process, tag: &str, words: usize) {
+pub(crate) fn collection(p: &Process, tag: &str, words: usize) {
     let mut heap = Heap::new();
     let rows = [("wordsize", words)].into_iter().chain(p.heap_figures());
     let rows: Vec<Term> = rows.map(|(name, n)| heap.tuple(&[Atom::new(name).into(), Term::small(n as i64)])).collect();

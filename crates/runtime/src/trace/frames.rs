@@ -13,7 +13,7 @@ use heddle_term::{Atom, Term};
 use std::sync::atomic::Ordering;
 
 /// True if there is such a frame among the trace frames on top of the stack. Then a tail call needs no other one.
-pub fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
+pub(crate) fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
     let mut slot = p.stop;
     while slot < p.end {
         // SAFETY: the stack is initialised from `stop` to `end`, and a trace frame is whole.
@@ -57,7 +57,7 @@ fn receiver(p: &Process, frame: &[Term], wanted: u32) -> Option<Traced> {
 }
 
 /// The term of a session in a frame.
-pub fn session_term(id: u64) -> Term {
+pub(crate) fn session_term(id: u64) -> Term {
     Term::small(if id == u64::MAX { -1 } else { id as i64 })
 }
 

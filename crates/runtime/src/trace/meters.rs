@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Words that the process has allocated so far, up to a constant between collections.
-pub fn words(p: &Process) -> u64 {
+pub(crate) fn words(p: &Process) -> u64 {
     (p.used_words() + p.heap.fragment_words + shared::made_words_of(p)) as u64
 }
 
@@ -40,7 +40,7 @@ fn mark(p: &Process, on: bool) {
 }
 
 /// `p` calls a metered function. `again`: its frame is on top already (a tail call).
-pub fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa: Mfa, again: bool) {
+pub(crate) fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa: Mfa, again: bool) {
     let pid = p.pid();
     let now = reading(p, what);
     // Words that a process starts with count for its first function.
@@ -65,7 +65,7 @@ pub fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa
 }
 
 /// A metered function was left.
-pub fn left(p: &mut Process, session: u64, what: What) {
+pub(crate) fn left(p: &mut Process, session: u64, what: What) {
     let pid = p.pid();
     let now = reading(p, what);
     let all = &mut p.rare().meters;
@@ -86,7 +86,7 @@ pub fn left(p: &mut Process, session: u64, what: What) {
 
 /// Stops the clocks of a process that is switched out (`on` false) or about to collect, or starts them again (`on` true).
 #[cold]
-pub fn pause(p: &mut Process, what: What, on: bool) {
+pub(crate) fn pause(p: &mut Process, what: What, on: bool) {
     let pid = p.pid();
     let now = reading(p, what);
     for current in p.rare().meters.iter_mut().filter(|c| c.what == what) {

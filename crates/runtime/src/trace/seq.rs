@@ -12,10 +12,10 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 pub const SEND: u32 = 1;
-pub const RECEIVE: u32 = 2;
+pub(crate) const RECEIVE: u32 = 2;
 pub const PRINT: u32 = 4;
 /// Names of the flags of a token; the timestamps follow the order of their precedence.
-pub const NAMES: &[(&str, u32)] = &[
+pub(crate) const NAMES: &[(&str, u32)] = &[
     ("send", SEND),
     ("receive", RECEIVE),
     ("print", PRINT),
@@ -122,7 +122,7 @@ pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&
 }
 
 /// `p` sends a message. Returns the token that goes with it.
-pub fn sent(p: &mut Process, receiver: Term, message: Term) -> Option<Box<Token>> {
+pub(crate) fn sent(p: &mut Process, receiver: Term, message: Term) -> Option<Box<Token>> {
     update_serial(p);
     let token = token(p)?;
     tell(token, SEND, receiver, message, Some(p));
@@ -186,7 +186,7 @@ pub fn reset(p: &mut Process) {
 }
 
 /// `p` ends. Returns the token that goes with its exit signal to `to`.
-pub fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Token>> {
+pub(crate) fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Token>> {
     update_serial(p);
     let token = token(p)?;
     let mut heap = Heap::new();

@@ -37,13 +37,13 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub fn plain() -> Verdict {
+    pub(crate) fn plain() -> Verdict {
         Verdict { matched: true, tell: true, ..Verdict::default() }
     }
 }
 
 /// Without a specification everything matches.
-pub fn run(p: &mut Process, spec: Option<&Arc<Spec>>, session: &Arc<Session>, terms: &[Term]) -> Verdict {
+pub(crate) fn run(p: &mut Process, spec: Option<&Arc<Spec>>, session: &Arc<Session>, terms: &[Term]) -> Verdict {
     match spec {
         Some(spec) => spec.program.run(p, session, terms),
         None => Verdict::plain(),

@@ -100,13 +100,13 @@ pub fn waits_for_port(p: &Process, port: Term) {
 // ---- collections ----
 
 #[inline]
-pub fn watches_collections() -> bool {
+pub(crate) fn watches_collections() -> bool {
     LONG_GC_MS.load(Ordering::Relaxed) != u64::MAX
 }
 
 /// A collection that took `took_ns` is over.
 #[cold]
-pub fn collected(p: &Process, took_ns: u64) {
+pub(crate) fn collected(p: &Process, took_ns: u64) {
     let ms = took_ns / 1_000_000;
     if ms >= LONG_GC_MS.load(Ordering::Relaxed) {
         tell(p, "long_gc", |heap| sizes(p, heap, Some(ms)));
@@ -115,7 +115,7 @@ pub fn collected(p: &Process, took_ns: u64) {
 
 /// Checks the heap as a collection left it.
 #[inline]
-pub fn check_heap(p: &Process) {
+pub(crate) fn check_heap(p: &Process) {
     let limit = LARGE_HEAP_WORDS.load(Ordering::Relaxed);
     if limit != u64::MAX && (p.heap_words() + p.old_words()) as u64 > limit {
         tell(p, "large_heap", |heap| sizes(p, heap, None));
@@ -140,13 +140,13 @@ fn sizes(p: &Process, heap: &mut Heap, timeout: Option<u64>) -> Term {
 // ---- slices ----
 
 #[inline]
-pub fn watches_slices() -> bool {
+pub(crate) fn watches_slices() -> bool {
     LONG_SCHEDULE_MS.load(Ordering::Relaxed) != u64::MAX
 }
 
 /// A slice that took `took_ns` is over; it began at the code address `from`.
 #[cold]
-pub fn ran(p: &Process, took_ns: u64, from: *const u64) {
+pub(crate) fn ran(p: &Process, took_ns: u64, from: *const u64) {
     let ms = took_ns / 1_000_000;
     if ms < LONG_SCHEDULE_MS.load(Ordering::Relaxed) {
         return;
@@ -167,7 +167,7 @@ pub fn ran(p: &Process, took_ns: u64, from: *const u64) {
 
 /// A message was put in the queue.
 #[inline(always)]
-pub fn queued(p: &Process) {
+pub(crate) fn queued(p: &Process) {
     if p.messages.len() >= LONG_QUEUE.load(Ordering::Relaxed) {
         grew(p);
     }

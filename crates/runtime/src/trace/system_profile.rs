@@ -72,7 +72,7 @@ fn state(active: bool) -> Term {
 /// # Safety
 /// The caller owns the process: it runs it, or made it runnable and has not queued it yet.
 #[cold]
-pub unsafe fn process(p: ProcRef, active: bool) {
+pub(crate) unsafe fn process(p: ProcRef, active: bool) {
     if p.is_port() {
         // Its operations are told of one by one, see `port`.
         return;
@@ -87,7 +87,7 @@ pub unsafe fn process(p: ProcRef, active: bool) {
 
 /// A process that has ended, whether or not others know it yet: it is nowhere.
 #[cold]
-pub fn ended(p: ProcRef) {
+pub(crate) fn ended(p: ProcRef) {
     if p.is_port() {
         return;
     }
@@ -102,7 +102,7 @@ pub fn port(port: Term, active: bool) {
 
 /// The scheduler of this number, from 1 on.
 #[cold]
-pub fn scheduler(number: usize, active: bool) {
+pub(crate) fn scheduler(number: usize, active: bool) {
     let step = if active { 1 } else { -1 };
     let count = ACTIVE.fetch_add(step, Ordering::Relaxed) + step;
     let _guard = crate::base::qsbr::guard();

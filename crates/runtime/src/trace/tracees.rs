@@ -77,11 +77,11 @@ pub fn change(shared: &ProcShared, session: &Arc<Session>, on: u32, off: u32, tr
 }
 
 /// The process ended.
-pub fn forget_process(shared: &ProcShared) {
+pub(crate) fn forget_process(shared: &ProcShared) {
     TABLE.write().unwrap().remove(&shared.pid);
 }
 
-pub fn forget_session(session: u64) {
+pub(crate) fn forget_session(session: u64) {
     let mut table = TABLE.write().unwrap();
     let touched: Vec<u64> = table.iter().filter(|(_, all)| all.iter().any(|t| t.session.id == session)).map(|(&pid, _)| pid).collect();
     for pid in touched {
@@ -97,12 +97,12 @@ pub fn forget_session(session: u64) {
 }
 
 /// The tracer is gone: nothing of this session is traced any more.
-pub fn drop_tracer(shared: &ProcShared, session: &Arc<Session>) {
+pub(crate) fn drop_tracer(shared: &ProcShared, session: &Arc<Session>) {
     change(shared, session, 0, u32::MAX, None);
 }
 
 /// A new process inherits the flags of its parent (`set_on_spawn`), or those that sessions have for new processes.
-pub fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
+pub(crate) fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
     // Relaxed: these are this process' own flags, or ones that another thread has just set.
     if parent.trace.load(Ordering::Relaxed) & (flags::ON_SPAWN | flags::ON_FIRST_SPAWN) != 0 {
         inherit(parent, child, flags::ON_SPAWN, flags::ON_FIRST_SPAWN);
@@ -120,7 +120,7 @@ pub fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
 }
 
 /// `set_on_link`.
-pub fn inherit_at_link(from: &ProcShared, to: &ProcShared) {
+pub(crate) fn inherit_at_link(from: &ProcShared, to: &ProcShared) {
     inherit(from, to, flags::ON_LINK, flags::ON_FIRST_LINK);
 }
 

@@ -34,7 +34,7 @@ const LOOKS: u32 = 4;
 const STACK_BYTES: usize = 256 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     Normal,
     DirtyCpu,
     DirtyIo,
@@ -42,7 +42,7 @@ pub enum Kind {
 
 impl Kind {
     /// As `erlang:system_info` and microstate accounting name them.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Normal => "scheduler",
             Kind::DirtyCpu => "dirty_cpu_scheduler",

@@ -29,7 +29,7 @@ const NATIVE_CELL: usize = 1;
 const EXPORT_CELL: usize = 3;
 
 impl Place {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let Place { native, function, initial_call } = self;
         match (native, function) {
             (Some(native), Some(function)) => format!("at or after its call of {native:?} in {function:?}"),

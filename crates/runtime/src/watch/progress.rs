@@ -12,7 +12,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// How long the thread has had the same entry in hand. Zero if it has none.
-    pub fn since(&mut self, now: Instant, at_work: Option<AtWork>) -> Duration {
+    pub(crate) fn since(&mut self, now: Instant, at_work: Option<AtWork>) -> Duration {
         match (at_work, self.at) {
             (Some(work), Some((beat, since))) if work.beat == beat => now - since,
             (work, _) => {
@@ -23,14 +23,14 @@ impl Progress {
     }
 
     /// Restarts the measurement. What was reported stays reported.
-    pub fn start_anew(&mut self, now: Instant) {
+    pub(crate) fn start_anew(&mut self, now: Instant) {
         if let Some((_, since)) = &mut self.at {
             *since = now;
         }
     }
 
     /// Returns the time in ms the first time that it reaches the limit.
-    pub fn look(&mut self, now: Instant, limit: Duration, at_work: Option<AtWork>) -> Option<u64> {
+    pub(crate) fn look(&mut self, now: Instant, limit: Duration, at_work: Option<AtWork>) -> Option<u64> {
         let since = self.since(now, at_work);
         let is_new = since >= limit && !self.is_told && at_work.is_some();
         self.is_told |= is_new;

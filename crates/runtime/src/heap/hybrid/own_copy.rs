@@ -21,7 +21,7 @@ const MAX_ELEMENTS: usize = 8;
 /// # Safety
 /// The term is whole, and the caller holds the region.
 #[inline]
-pub unsafe fn goes_on_in(p: &mut Process, term: Term, copy: Term, region: *mut Region, words: usize) {
+pub(crate) unsafe fn goes_on_in(p: &mut Process, term: Term, copy: Term, region: *mut Region, words: usize) {
     if words >= MIN_WORDS {
         // SAFETY: the term is whole, and the caller holds the region.
         unsafe { go_on(p, term, copy, region) }

@@ -43,7 +43,7 @@ pub fn put_off_task(p: &mut Process, task: impl FnOnce(Option<&mut Process>) + S
 }
 
 #[inline(always)]
-pub fn is_due(p: &Process) -> bool {
+pub(crate) fn is_due(p: &Process) -> bool {
     p.flags & FLAG_COLLECT != 0
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn after_slice(p: &mut Process) -> Outcome {
 }
 
 /// Does what is due. The calling thread has the process.
-pub fn run(p: &mut Process) {
+pub(crate) fn run(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     let due = std::mem::take(&mut p.rare().due);
     if let Some((need_words, major)) = due.collect {
@@ -79,7 +79,7 @@ pub fn run(p: &mut Process) {
 }
 
 /// The process ends: its tasks run with None, so that the processes that wait for them are told.
-pub fn give_up(p: &mut Process) {
+pub(crate) fn give_up(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
     for task in std::mem::take(&mut p.rare().due).tasks {
         task(None);

@@ -8,30 +8,30 @@ use heddle_term::{Header, OffHeap};
 use std::ptr::null_mut;
 
 /// A range of memory, to ask whether an address is in it.
-pub struct Area {
+pub(crate) struct Area {
     from: usize,
     bytes: usize,
 }
 
 impl Area {
-    pub fn new(from: *mut u64, to: *mut u64) -> Area {
+    pub(crate) fn new(from: *mut u64, to: *mut u64) -> Area {
         Area { from: from as usize, bytes: to as usize - from as usize }
     }
     #[inline(always)]
-    pub fn contains(&self, ptr: *mut u64) -> bool {
+    pub(crate) fn contains(&self, ptr: *mut u64) -> bool {
         (ptr as usize).wrapping_sub(self.from) < self.bytes
     }
 }
 
 /// Where off-heap objects that survive go, and the regions that are still referred to.
-pub struct Survivors<'a> {
+pub(crate) struct Survivors<'a> {
     pub top: *mut u64,
     pub list: OffHeap,
     pub seen: &'a mut Seen,
 }
 
 /// Where survivors that are promoted go.
-pub struct Promoted<'a> {
+pub(crate) struct Promoted<'a> {
     pub mature: Area,
     pub top: *mut u64,
     pub area: Area,
@@ -73,7 +73,7 @@ unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Surviv
 /// # Safety
 /// The objects on the list are whole; the old copies of those that were moved are still there.
 #[inline(always)]
-pub unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, Option<*mut u64>)) {
+pub(crate) unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, Option<*mut u64>)) {
     while !object.is_null() {
         // SAFETY: by contract. The link word survives the move.
         let (next, first) = unsafe { (*object.add(1) as *mut u64, *object) };
@@ -83,7 +83,7 @@ pub unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, O
 }
 
 /// Moves what survived on `from` to the lists of survivors; releases the rest.
-pub fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut Promoted>) {
+pub(crate) fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut Promoted>) {
     from.virtual_words = 0;
     let sweep = |object: *mut u64, moved: Option<*mut u64>| {
         // SAFETY: the object was not moved, or was moved whole.
@@ -110,7 +110,7 @@ pub fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option<&mut P
 ///
 /// # Safety
 /// It is an initialised off-heap object.
-pub unsafe fn virtual_words(object: *mut u64) -> usize {
+pub(crate) unsafe fn virtual_words(object: *mut u64) -> usize {
     // SAFETY: by contract; layout as in `boxed`.
     unsafe {
         match Header::from_raw(*object).kind() {

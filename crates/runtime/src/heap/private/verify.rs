@@ -11,7 +11,7 @@ use heddle_term::{Fragment, Term};
 use std::ops::Range;
 
 /// Stops the VM if a term of `p` refers to memory that is not the process's, or to a region that the process does not hold.
-pub fn heap(p: &mut Process, live: &mut [Term]) {
+pub(crate) fn heap(p: &mut Process, live: &mut [Term]) {
     let mut blocks: Vec<Range<usize>> = vec![p.young_start() as usize..p.heap.htop as usize, p.old_start as usize..p.old_top as usize];
     let mut fragment = p.heap.fragments;
     while !fragment.is_null() {

@@ -12,22 +12,22 @@ pub(super) struct Charged {
 }
 
 impl Charged {
-    pub fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         self.words.load(Ordering::Relaxed)
     }
 
-    pub fn virtual_words(&self) -> usize {
+    pub(crate) fn virtual_words(&self) -> usize {
         self.virtual_words.load(Ordering::Relaxed)
     }
 
-    pub fn add(&self, words: usize, virtual_words: usize) {
+    pub(crate) fn add(&self, words: usize, virtual_words: usize) {
         self.words.fetch_add(words, Ordering::Relaxed);
         if virtual_words != 0 {
             self.virtual_words.fetch_add(virtual_words, Ordering::Relaxed);
         }
     }
 
-    pub fn set(&self, words: usize, virtual_words: usize) {
+    pub(crate) fn set(&self, words: usize, virtual_words: usize) {
         self.words.store(words, Ordering::Relaxed);
         self.virtual_words.store(virtual_words, Ordering::Relaxed);
     }

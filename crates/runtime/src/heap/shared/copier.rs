@@ -39,12 +39,12 @@ pub(super) struct Moving {
 }
 
 impl Moving {
-    pub fn new(is_major: bool, is_parallel: bool) -> Moving {
+    pub(crate) fn new(is_major: bool, is_parallel: bool) -> Moving {
         Moving { is_major, young: Range::now(), literals: literal::base(), leaving: None, is_parallel }
     }
 
     /// A major collection after which all references to these literals refer to copies.
-    pub fn off(leaving: &'static Leaving) -> Moving {
+    pub(crate) fn off(leaving: &'static Leaving) -> Moving {
         Moving { leaving: Some(leaving), ..Moving::new(true, false) }
     }
 
@@ -96,7 +96,7 @@ unsafe impl Send for Copier {}
 
 impl Copier {
     /// `piece`: a piece with room to continue with, if there is one.
-    pub fn new(moving: Moving, piece: Option<Piece>) -> Copier {
+    pub(crate) fn new(moving: Moving, piece: Option<Piece>) -> Copier {
         let scanned = piece.as_ref().map_or(null_mut(), |piece| piece.top);
         Copier {
             moving,
@@ -120,7 +120,7 @@ impl Copier {
         }
     }
 
-    pub fn is_major(&self) -> bool {
+    pub(crate) fn is_major(&self) -> bool {
         self.moving.is_major
     }
 
@@ -129,7 +129,7 @@ impl Copier {
     /// # Safety
     /// The slot holds a word that no other thread writes; what it refers to is a whole object.
     #[inline(always)]
-    pub unsafe fn visit(&mut self, slot: *mut Term) {
+    pub(crate) unsafe fn visit(&mut self, slot: *mut Term) {
         // SAFETY: no other thread writes the slot, and its term refers to a whole object.
         unsafe {
             let term = *slot;
@@ -291,7 +291,7 @@ impl Copier {
     ///
     /// # Safety
     /// The world is stopped, and what was copied consists of whole objects.
-    pub unsafe fn drain(&mut self, others: &Spans) {
+    pub(crate) unsafe fn drain(&mut self, others: &Spans) {
         while let Some(span) = self.next() {
             if self.moving.is_parallel && others.are_hungry() {
                 self.look(others);
@@ -309,7 +309,7 @@ impl Copier {
     ///
     /// # Safety
     /// As `drain`.
-    pub unsafe fn scan(&mut self, mut span: Span, others: &Spans) {
+    pub(crate) unsafe fn scan(&mut self, mut span: Span, others: &Spans) {
         while self.moving.is_parallel && span.words() > 1 {
             let is_small = span.words() <= SHARED_WORDS;
             if is_small && !(others.are_hungry() && self.gives(&span)) {
@@ -349,7 +349,7 @@ impl Copier {
     }
 
     /// What is copied from here on, until the next call, is charged to `charged`, which must stay where it is until all is copied.
-    pub fn charge(&mut self, charged: *const Charged) {
+    pub(crate) fn charge(&mut self, charged: *const Charged) {
         let (words, virtual_words) = (self.copied_words - self.since.0, self.virtual_words - self.since.1);
         if words != 0 && !self.charged.is_null() {
             // SAFETY: by contract it stays where it is, and all threads may add to it.
@@ -362,7 +362,7 @@ impl Copier {
     ///
     /// # Safety
     /// As `drain`.
-    pub unsafe fn help_with(&mut self, span: Span, others: &Spans) {
+    pub(crate) unsafe fn help_with(&mut self, span: Span, others: &Spans) {
         self.charge(span.charged);
         // SAFETY: the world is stopped, and a span is of whole objects.
         unsafe {
@@ -373,7 +373,7 @@ impl Copier {
     }
 
     /// Called when this thread has nothing left. Returns a span of another thread, or None when no thread has any.
-    pub fn take(&mut self, others: &Spans) -> Option<Span> {
+    pub(crate) fn take(&mut self, others: &Spans) -> Option<Span> {
         self.keeps = keeps_next(self.keeps, self.copied_words - self.gave_at);
         self.claims = self.moving.is_parallel;
         let span = others.take();
@@ -406,7 +406,7 @@ impl Copier {
     ///
     /// # Safety
     /// The list is whole, its objects are where they were, and everything alive was copied.
-    pub unsafe fn sweep(&mut self, list: *mut u64) {
+    pub(crate) unsafe fn sweep(&mut self, list: *mut u64) {
         let sweep = |object: *mut u64, moved: Option<*mut u64>| {
             let Some(moved) = moved else {
                 // SAFETY: it was not moved, and is on no list from here on.
@@ -426,7 +426,7 @@ impl Copier {
     }
 
     /// The copying is done: adds what was made to the old generation.
-    pub fn hand_over(mut self, old: &mut Old) {
+    pub(crate) fn hand_over(mut self, old: &mut Old) {
         old.words += self.copied_words;
         if self.is_major() {
             old.queued += self.queued;

@@ -24,7 +24,7 @@ unsafe impl Send for Piece {}
 static SPARE: Mutex<Vec<Piece>> = Mutex::new(Vec::new());
 
 impl Piece {
-    pub fn new(words: usize) -> Piece {
+    pub(crate) fn new(words: usize) -> Piece {
         if words == PIECE_WORDS
             && let Some(piece) = SPARE.lock().unwrap().pop()
         {
@@ -34,18 +34,18 @@ impl Piece {
         Piece { start, top: start, end: start.wrapping_add(words) }
     }
 
-    pub fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         (self.end as usize - self.start as usize) / 8
     }
 
     /// Makes the piece empty. Nothing refers into it any more.
-    pub fn empty(&mut self) {
+    pub(crate) fn empty(&mut self) {
         crate::heap::blocks::poison(self.start, self.top);
         self.top = self.start;
     }
 
     /// Frees the piece. Nothing refers into it any more.
-    pub fn free(mut self) {
+    pub(crate) fn free(mut self) {
         self.empty();
         // SAFETY: allocated by `new` with this size, and nothing uses it, by contract.
         unsafe { heddle_memory::free(Kind::Heap, self.start.cast(), self.words() * 8) };
@@ -131,7 +131,7 @@ impl Old {
     }
 
     /// True if it has grown enough since the last major collection for another one.
-    pub fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         let has_grown = |now: usize, then: usize, eighths: usize, least: usize| now > then + growth(then, eighths, least);
         // The growth in eighths is about dead words and says nothing about binaries, which use the usual growth.
         has_grown(self.words, self.words_at_major, self.growth_eighths, self.min_growth_words())
@@ -139,7 +139,7 @@ impl Old {
     }
 
     /// Words by which it may grow from one major collection to the next.
-    pub fn growth_words(&self) -> usize {
+    pub(crate) fn growth_words(&self) -> usize {
         growth(self.words_at_major, self.growth_eighths, self.min_growth_words())
     }
 
@@ -148,13 +148,13 @@ impl Old {
     }
 
     /// A major collection is over that found `found_words`, including those of the young generation.
-    pub fn was_collected(&mut self, found_words: usize) {
+    pub(crate) fn was_collected(&mut self, found_words: usize) {
         self.words_at_major = self.words;
         self.virtual_words_at_major = self.off_heap.virtual_words;
         self.growth_eighths = next_growth(self.growth_eighths, self.words, found_words);
     }
 
-    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &Piece> {
         self.full.iter().chain(&self.open)
     }
 }

@@ -115,7 +115,7 @@ pub fn want() {
 }
 
 /// The calling thread is inside when this returns. Waits while a collection is wanted.
-pub fn enter() {
+pub(crate) fn enter() {
     let line = mine();
     loop {
         line.inside.store(true, Ordering::SeqCst);
@@ -128,7 +128,7 @@ pub fn enter() {
 }
 
 /// The calling thread is not inside any more.
-pub fn leave() {
+pub(crate) fn leave() {
     mine().inside.store(false, Ordering::SeqCst);
     // Of several threads that leave at once, the last one sees that no thread is inside. A thread that enters and leaves again in `enter`
     // checks this itself when it waits.
@@ -243,9 +243,9 @@ pub(super) fn call_helpers(most: usize) {
 }
 
 /// While a thread has one, nothing moves that the thread accesses: it is not at a safepoint.
-pub struct Hold(());
+pub(crate) struct Hold(());
 
-pub fn hold() -> Hold {
+pub(crate) fn hold() -> Hold {
     HOLDS.with(|holds| holds.set(holds.get() + 1));
     Hold(())
 }

@@ -13,7 +13,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    pub fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         (self.to as usize - self.from as usize) / 8
     }
 }
@@ -40,31 +40,31 @@ struct State {
 
 impl Spans {
     /// The calling thread joins. Returns false if the collection is already over.
-    pub fn join(&self) -> bool {
+    pub(crate) fn join(&self) -> bool {
         let mut state = self.state.lock().unwrap();
         state.threads += !state.is_over as usize;
         !state.is_over
     }
 
     #[inline]
-    pub fn are_hungry(&self) -> bool {
+    pub(crate) fn are_hungry(&self) -> bool {
         // Relaxed: a hint.
         self.hungry.load(Ordering::Relaxed) != 0
     }
 
     /// True if all threads but the caller have nothing to do, and there is at least one. That stays true until the caller gives something:
     /// a thread without work has found that all roots are taken, and so will a thread that joins later.
-    pub fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         let state = self.state.lock().unwrap();
         state.hungry > 0 && state.hungry + 1 == state.threads && state.list.is_empty()
     }
 
-    pub fn give(&self, span: Span) {
+    pub(crate) fn give(&self, span: Span) {
         self.state.lock().unwrap().list.push(span);
     }
 
     /// Returns a span of another thread. Waits while there is none; None when no thread has anything left.
-    pub fn take(&self) -> Option<Span> {
+    pub(crate) fn take(&self) -> Option<Span> {
         let mut state = self.state.lock().unwrap();
         state.hungry += 1;
         loop {

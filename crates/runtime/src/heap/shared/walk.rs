@@ -22,13 +22,13 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub const NOWHERE: Walk = Walk { at: null_mut(), ahead: null_mut(), marks: None };
+    pub(crate) const NOWHERE: Walk = Walk { at: null_mut(), ahead: null_mut(), marks: None };
 
-    pub fn along(first: *mut Signal, marks: Option<bool>) -> Walk {
+    pub(crate) fn along(first: *mut Signal, marks: Option<bool>) -> Walk {
         Walk { at: first, ahead: first, marks }
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.at.is_null()
     }
 
@@ -57,7 +57,7 @@ impl Walk {
     ///
     /// # Safety
     /// As `read_ahead`, and no other thread accesses what is in the nodes.
-    pub unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) -> usize {
+    pub(crate) unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) -> usize {
         let mut count = 0;
         // SAFETY: the nodes are live, and no other thread accesses what is in them.
         unsafe {

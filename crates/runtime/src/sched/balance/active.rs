@@ -6,7 +6,7 @@
 
 /// What the check observed in a period.
 #[derive(Clone, Copy, Debug)]
-pub struct PeriodSummary {
+pub(crate) struct PeriodSummary {
     pub online: usize,
     /// Number of schedulers that never waited for work in the period. The next field: in its second half.
     pub busy_all_period: usize,
@@ -31,7 +31,7 @@ pub struct PeriodSummary {
 
 /// The state when the number of active schedulers last rose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rise {
+pub(crate) struct Rise {
     pub active: usize,
     pub reductions: u64,
     pub longest: usize,
@@ -45,7 +45,7 @@ impl Rise {
 }
 
 /// Returns the number of active schedulers for the next period. Notes a rise in `rise`.
-pub fn next(summary: &PeriodSummary, rise: &mut Rise) -> usize {
+pub(crate) fn next(summary: &PeriodSummary, rise: &mut Rise) -> usize {
     let has_risen = summary.active_now > summary.active_then;
     if has_risen {
         *rise = Rise { active: summary.active_now, reductions: summary.reductions, longest: summary.longest };

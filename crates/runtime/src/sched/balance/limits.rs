@@ -2,7 +2,7 @@
 //! each queue can have. After J. Zhang, "Characterizing the Scalability of Erlang VM on Many-core Processors", 2011, section 3.3.5.
 
 /// Number of Erlang's priorities: the balance counts levels of a run queue by these.
-pub const CLASSES: usize = 4;
+pub(crate) const CLASSES: usize = 4;
 const MAX: usize = 0;
 const HIGH: usize = 1;
 
@@ -11,18 +11,18 @@ const PERIODS: usize = 8;
 
 /// Reductions of a scheduler in the last periods.
 #[derive(Clone, Debug)]
-pub struct History {
+pub(crate) struct History {
     reductions: [u64; PERIODS],
     next: usize,
 }
 
 impl History {
     /// A history as of a scheduler that was fully busy.
-    pub fn new(period: u64) -> History {
+    pub(crate) fn new(period: u64) -> History {
         History { reductions: [period; PERIODS], next: 0 }
     }
     /// A period ended. A scheduler that waited in it could have done as much as the period is long.
-    pub fn add(&mut self, reductions: u64, waited: bool, period: u64) {
+    pub(crate) fn add(&mut self, reductions: u64, waited: bool, period: u64) {
         self.reductions[self.next] = if waited { period } else { reductions };
         self.next = (self.next + 1) % PERIODS;
     }
@@ -33,7 +33,7 @@ impl History {
 
 /// A run queue in a period.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     /// True if its scheduler waited for work.
     pub waited: bool,
     /// Reductions of processes, by class.
@@ -57,7 +57,7 @@ fn own_part(queue: &Queue, class: usize) -> f64 {
 }
 
 /// How much each queue can do for a class, relative to the average of the queues whose schedulers never waited.
-pub fn availability(queues: &[Queue], class: usize) -> Vec<f64> {
+pub(crate) fn availability(queues: &[Queue], class: usize) -> Vec<f64> {
     let never_waited = || queues.iter().filter(|queue| !queue.waited);
     let average = never_waited().map(|queue| queue.history.average()).sum::<f64>() / never_waited().count().max(1) as f64;
     queues
@@ -71,7 +71,7 @@ pub fn availability(queues: &[Queue], class: usize) -> Vec<f64> {
 }
 
 /// The migration limit of each queue for a class.
-pub fn limits(queues: &[Queue], class: usize, availability: &[f64]) -> Vec<usize> {
+pub(crate) fn limits(queues: &[Queue], class: usize, availability: &[f64]) -> Vec<usize> {
     let waiting: usize = queues.iter().map(|queue| queue.longest[class]).sum();
     let all: f64 = availability.iter().sum();
     // A little more, so that rounding does not lower a limit that is a whole number.

@@ -53,12 +53,12 @@ pub fn balanced() -> u64 {
 }
 
 /// Maximum number of active schedulers: see `oversubscription`.
-pub fn max_active() -> usize {
+pub(crate) fn max_active() -> usize {
     oversubscription::max_active().min(sched::online())
 }
 
 /// Begins or ends oversubscription. Called by a working scheduler if there are more schedulers than cores.
-pub fn check_oversubscription(now_ms: u64) {
+pub(crate) fn check_oversubscription(now_ms: u64) {
     match oversubscription::measure(now_ms, active()) {
         oversubscription::Change::Begins => {
             // While a check is under way: at the next measurement.
@@ -72,7 +72,7 @@ pub fn check_oversubscription(now_ms: u64) {
 }
 
 /// Ends oversubscription: as many schedulers become active as before it began. Does nothing if there is none.
-pub fn end_oversubscription() {
+pub(crate) fn end_oversubscription() {
     let were = oversubscription::end();
     if were != 0 {
         ACTIVE.fetch_max(were, Ordering::Relaxed);
@@ -98,7 +98,7 @@ fn set_active(open: &[usize], wanted: usize) -> bool {
 }
 
 /// An inactive scheduler was woken: it becomes active, and so do those before it.
-pub fn activate(index: usize) {
+pub(crate) fn activate(index: usize) {
     if index >= oversubscription::max_active() {
         if !oversubscription::has_handed_over() {
             return;
@@ -110,7 +110,7 @@ pub fn activate(index: usize) {
 }
 
 /// The number of online schedulers changed, or multi-scheduling was blocked: all are active until the next check.
-pub fn reset() {
+pub(crate) fn reset() {
     UNBLOCKED.store(true, Ordering::Relaxed);
     oversubscription::end();
     ACTIVE.store(usize::MAX, Ordering::Relaxed);
@@ -122,7 +122,7 @@ pub fn reset() {
 
 /// After a change of which schedulers are online, active or closed: tells each scheduler in its share if it should take work.
 #[cold]
-pub fn tell() {
+pub(crate) fn tell() {
     /// The number of active schedulers at the last call.
     static TOLD: Mutex<usize> = Mutex::new(usize::MAX);
     // One call at a time, so the last one has seen all changes.
@@ -146,7 +146,7 @@ pub fn tell() {
 
 /// True if some of the online schedulers are not active.
 #[inline(always)]
-pub fn some_rest() -> bool {
+pub(crate) fn some_rest() -> bool {
     // Relaxed: a scheduler that reads an old answer asks again after the next slice.
     SOME_REST.load(Ordering::Relaxed)
 }
@@ -157,7 +157,7 @@ fn period() -> u64 {
 
 /// Pulls one process of each class for which there is a path, while the queue here is shorter than its limit and the one there longer.
 #[cold]
-pub fn pull(index: usize) {
+pub(crate) fn pull(index: usize) {
     let (share, mine) = (sched::share(index), sched::queue(index));
     let pulls = share.pulls();
     for class in (0..CLASSES).filter(|class| pulls & 1 << class != 0) {
@@ -185,7 +185,7 @@ fn keep(mine: &RunQueue, taken: Vec<ProcRef>) {
 
 /// A scheduler that should not work gives away all processes that are not bound to it.
 #[cold]
-pub fn hand_over(index: usize) {
+pub(crate) fn hand_over(index: usize) {
     let queue = sched::queue(index);
     if index >= sched::online() && !queue.is_empty() {
         // SAFETY: the caller is its scheduler.
@@ -212,13 +212,13 @@ pub fn hand_over(index: usize) {
 
 /// When a scheduler next tries to check the balance.
 #[derive(Default)]
-pub struct Check {
+pub(crate) struct Check {
     next: u64,
 }
 
 impl Check {
     #[inline(always)]
-    pub fn is_due(&mut self, reductions: u64) -> bool {
+    pub(crate) fn is_due(&mut self, reductions: u64) -> bool {
         if reductions < self.next {
             return false;
         }
@@ -245,7 +245,7 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
 /// Called when half a period of the calling scheduler is over. Checks the balance every second time.
 #[cold]
-pub fn check(index: usize) {
+pub(crate) fn check(index: usize) {
     let Ok(mut known) = KNOWN.try_lock() else { return };
     let known = known.get_or_insert_with(Known::default);
     if known.checker != index && !sched::share(known.checker).waited() && !home::is_closed(known.checker) {
@@ -307,7 +307,7 @@ pub fn check(index: usize) {
 
 /// True if all schedulers should work the same share of the time, even while there is not enough work for all.
 #[inline(always)]
-pub fn by_utilisation() -> bool {
+pub(crate) fn by_utilisation() -> bool {
     SETTINGS.by_utilisation.is_on()
 }
 
@@ -321,7 +321,7 @@ struct Utilisation {
 
 /// The calling scheduler begins or ends its work.
 #[inline]
-pub fn set_busy(index: usize, busy: bool) {
+pub(crate) fn set_busy(index: usize, busy: bool) {
     if by_utilisation() {
         sched::share(index).work.set_busy(busy, time::monotonic_ns() as u64);
     }
@@ -330,7 +330,7 @@ pub fn set_busy(index: usize, busy: bool) {
 /// Called by a scheduler with work, about once in `utilisation::PERIOD_MS`: sets paths away from the schedulers that worked more than the
 /// others.
 #[cold]
-pub fn check_utilisation() {
+pub(crate) fn check_utilisation() {
     let Ok(mut known) = KNOWN.try_lock() else { return };
     let known = &mut known.get_or_insert_with(Known::default).utilisation;
     let now = time::monotonic_ns() as u64;

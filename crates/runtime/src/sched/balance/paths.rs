@@ -3,7 +3,7 @@
 
 /// What a queue does in the next period, for one class of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
+pub(crate) enum Path {
     Stay,
     /// It was longer than its limit: gives to this one.
     Push(usize),
@@ -13,7 +13,7 @@ pub enum Path {
 
 impl Path {
     /// The same path with numbers of schedulers, from one with places in a list of them.
-    pub fn of(self, schedulers: &[usize]) -> Path {
+    pub(crate) fn of(self, schedulers: &[usize]) -> Path {
         match self {
             Path::Stay => Path::Stay,
             Path::Push(to) => Path::Push(schedulers[to]),
@@ -23,13 +23,13 @@ impl Path {
 }
 
 /// With fewer schedulers active than online: where an inactive one pushes what comes to it.
-pub fn under_load(scheduler: usize, active: usize) -> Path {
+pub(crate) fn under_load(scheduler: usize, active: usize) -> Path {
     if scheduler < active { Path::Stay } else { Path::Push(scheduler % active) }
 }
 
 /// With all schedulers active: the queues farthest above their limits give to those farthest below, in pairs. The rest on either side are
 /// paired with the other side again, from its beginning. Such a second pairing is in one direction only.
-pub fn full_load(longest: &[usize], limits: &[usize]) -> Vec<Path> {
+pub(crate) fn full_load(longest: &[usize], limits: &[usize]) -> Vec<Path> {
     let surplus = |queue: &usize| longest[*queue] as isize - limits[*queue] as isize;
     let mut order: Vec<usize> = (0..longest.len()).collect();
     // The sort is stable: of equal queues the first one comes first.

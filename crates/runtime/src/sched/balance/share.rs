@@ -58,13 +58,13 @@ pub(super) fn moved(partner: usize, count: usize) {
 impl Share {
     /// Called by the scheduler: a process of this priority used `reductions`.
     #[inline(always)]
-    pub fn used(&self, priority: Priority, reductions: u64) {
+    pub(crate) fn used(&self, priority: Priority, reductions: u64) {
         let sum = &self.reductions[priority as usize];
         sum.store(sum.load(Ordering::Relaxed) + reductions, Ordering::Relaxed);
     }
 
     /// Called by the scheduler: it has nothing to do.
-    pub fn waits(&self) {
+    pub(crate) fn waits(&self) {
         self.waited.store(true, Ordering::Relaxed);
         self.waited_in_half.store(true, Ordering::Relaxed);
     }
@@ -124,7 +124,7 @@ impl Share {
 
     /// Called by scheduler `index`, which is about to queue a process. Returns where the process goes instead, if anywhere.
     #[inline(always)]
-    pub fn target(&self, index: usize, priority: Priority) -> Option<usize> {
+    pub(crate) fn target(&self, index: usize, priority: Priority) -> Option<usize> {
         if self.pushes.load(Ordering::Relaxed) == 0 { None } else { self.next_target(priority as usize, index < active()) }
     }
 
@@ -187,19 +187,19 @@ impl Share {
 
     /// True if it should take work. (Relaxed: it may change at any time.)
     #[inline(always)]
-    pub fn takes_work(&self) -> bool {
+    pub(crate) fn takes_work(&self) -> bool {
         self.duties.load(Ordering::Relaxed) & RESTS == 0
     }
 
     /// True if it should take work and pushes none.
     #[inline(always)]
-    pub fn keeps_work(&self) -> bool {
+    pub(crate) fn keeps_work(&self) -> bool {
         self.takes_work() && self.pushes.load(Ordering::Relaxed) == 0
     }
 
     /// True if it has any duty now.
     #[inline(always)]
-    pub fn has_duties(&self) -> bool {
+    pub(crate) fn has_duties(&self) -> bool {
         self.duties.load(Ordering::Relaxed) != 0
     }
 
@@ -219,7 +219,7 @@ pub struct Pressure(AtomicU64);
 impl Pressure {
     /// Called after a slice of `reductions`, with `waiting` processes on the queue. True if it is time to wake a scheduler.
     #[inline]
-    pub fn is_high(&self, reductions: u64, waiting: usize) -> bool {
+    pub(crate) fn is_high(&self, reductions: u64, waiting: usize) -> bool {
         let before = self.0.load(Ordering::Relaxed);
         let now = if waiting < 2 {
             before.saturating_sub(reductions)

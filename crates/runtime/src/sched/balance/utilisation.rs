@@ -11,7 +11,7 @@ use super::paths::{self, Path};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Time between two measurements (guessed: a few switches of processes that wait for timers).
-pub const PERIOD_MS: u64 = 100;
+pub(crate) const PERIOD_MS: u64 = 100;
 /// Distance from the average, in thousandths of the period, that is even enough (guessed: below it, timers that happen to fire at one
 /// scheduler rather than another would keep processes moving).
 const TOLERANCE: usize = 30;
@@ -27,7 +27,7 @@ pub struct Work {
 }
 
 impl Work {
-    pub fn set_busy(&self, busy: bool, now_ns: u64) {
+    pub(crate) fn set_busy(&self, busy: bool, now_ns: u64) {
         // Relaxed: no other thread writes it.
         let since = self.since_ns.load(Ordering::Relaxed);
         if busy {
@@ -40,7 +40,7 @@ impl Work {
     }
 
     /// The time worked so far, for any thread. A stretch that just ended may be missing until the next call.
-    pub fn ns(&self, now_ns: u64) -> u64 {
+    pub(crate) fn ns(&self, now_ns: u64) -> u64 {
         // Acquire: pairs with the Release in `set_busy`.
         let worked = self.worked_ns.load(Ordering::Acquire);
         match self.since_ns.load(Ordering::Relaxed) {
@@ -51,13 +51,13 @@ impl Work {
 }
 
 /// The time worked as a share of a period, in thousandths.
-pub fn part(worked_ns: u64, period_ns: u64) -> usize {
+pub(crate) fn part(worked_ns: u64, period_ns: u64) -> usize {
     (worked_ns.saturating_mul(1000) / period_ns.max(1)).min(1000) as usize
 }
 
 /// Computes which scheduler gives to which, from the share of the period that each worked: those that worked most to those that worked
 /// least, in pairs.
-pub fn paths(parts: &[usize]) -> Vec<Path> {
+pub(crate) fn paths(parts: &[usize]) -> Vec<Path> {
     let average = parts.iter().sum::<usize>() / parts.len().max(1);
     // Like limits of queues: one close enough to the average is at its limit.
     let wanted: Vec<usize> = parts.iter().map(|&part| if part.abs_diff(average) <= TOLERANCE { part } else { average }).collect();
@@ -68,17 +68,17 @@ pub fn paths(parts: &[usize]) -> Vec<Path> {
 
 /// Number of processes that a scheduler may give away in a period.
 #[derive(Clone, Copy, Default)]
-pub struct Pace(u32);
+pub(crate) struct Pace(u32);
 
 impl Pace {
     /// Returns the number for the next period, in which the scheduler should give or not.
-    pub fn next(&mut self, gives: bool) -> u32 {
+    pub(crate) fn next(&mut self, gives: bool) -> u32 {
         self.0 = if gives { (self.0 * 2).clamp(1, MAX_MOVES) } else { 0 };
         self.0
     }
 
     /// True if it gives in this period.
-    pub fn gives(self) -> bool {
+    pub(crate) fn gives(self) -> bool {
         self.0 > 0
     }
 }
