@@ -1,4 +1,4 @@
-//! How a collector moves one object.
+//! How a collector moves one object, and how it finds the terms of those that it moved (Cheney's scan).
 
 use heddle_term::term::TAG_FORWARD;
 use heddle_term::{Header, Term};
@@ -32,4 +32,34 @@ pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
         *src = dst as u64 | TAG_FORWARD;
         Term::from_raw(dst as u64 | term.tag())
     }
+}
+
+/// Visits the terms of the objects from `at` to the top of their area that point to an object. `visit` gets the place of the term and the
+/// term; it may move what the term points to, after the top. `top` reads the top from `tops`, which `visit` changes. Returns where the scan
+/// ended: at the top.
+///
+/// # Safety
+/// The area holds whole objects from `at` to its top, after each call of `visit`.
+#[inline(always)]
+pub(crate) unsafe fn scan<T>(
+    mut at: *mut u64,
+    tops: &mut T,
+    top: impl Fn(&T) -> *mut u64,
+    mut visit: impl FnMut(&mut T, *mut u64, Term),
+) -> *mut u64 {
+    while at < top(tops) {
+        // SAFETY: below the top, at a header or a term of a whole object.
+        unsafe {
+            let word = Term::from_raw(*at);
+            if word.is_header() {
+                at = at.add(1 + Header::from_raw(word.raw()).raw_words());
+                continue;
+            }
+            if word.is_pointer() {
+                visit(tops, at, word);
+            }
+            at = at.add(1);
+        }
+    }
+    at
 }

@@ -25,7 +25,7 @@
 use super::literal_copies::LiteralCopies;
 use crate::base::sizes;
 use crate::heap::blocks;
-use crate::heap::evacuate::evacuate;
+use crate::heap::evacuate::{evacuate, scan};
 use crate::heap::hybrid::held_regions;
 use crate::heap::private::heap_growth;
 use crate::heap::private::off_heap::{Area, Promoted, Survivors, sweep};
@@ -36,7 +36,7 @@ use heddle_abi::settings::{DEFAULT_MIN_HEAP_WORDS, SETTINGS};
 use heddle_term::area::{self, Fixed, Region, Seen};
 use heddle_term::copy::relocate;
 use heddle_term::literal::Leaving;
-use heddle_term::{Header, OffHeap, Term};
+use heddle_term::{OffHeap, Term};
 use std::ptr::null_mut;
 
 pub(in crate::heap) fn words(from: *mut u64, to: *mut u64) -> usize {
@@ -60,6 +60,12 @@ fn check_clean(p: &Process, old: &Area) {
 /// Minimum words of an old block, unless the process may have a smaller heap. A large minimum heap size (`min_heap_size`, `+hms`)
 /// asks for rare collections, not for a second large block for the little that survives.
 const OLD_WORDS: usize = DEFAULT_MIN_HEAP_WORDS;
+
+/// Where the next object goes, in to-space and in the old block.
+struct Tops {
+    young: *mut u64,
+    old: *mut u64,
+}
 
 /// False if a major collection is needed instead.
 pub(in crate::heap) fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
@@ -94,9 +100,8 @@ pub(in crate::heap) fn minor(p: &mut Process, live: &mut [Term], need_words: usi
         }
         None => blocks::allocate(size),
     };
-    let mut to_top = to_start;
-    let old_scan_start = p.old_top;
-    let mut old_top = p.old_top;
+    let mut tops = Tops { young: to_start, old: p.old_top };
+    let (mut young_scan, mut old_scan) = (to_start, p.old_top);
 
     stack::before_minor(p);
     let mature = Area::new(p.young_start(), p.high_water);
@@ -113,71 +118,64 @@ pub(in crate::heap) fn minor(p: &mut Process, live: &mut [Term], need_words: usi
                 let ptr = term.ptr();
                 if mature.contains(ptr) {
                     // SAFETY: young, whole, and the old block has room for everything mature.
-                    *slot = unsafe { evacuate(term, &mut old_top) };
+                    *slot = unsafe { evacuate(term, &mut tops.old) };
                 } else if fixed.contains(term) {
                     stays(term, fixed, &mut seen);
                 } else if !old.contains(ptr) {
                     // SAFETY: young or in a fragment; to-space has room for everything young.
-                    *slot = unsafe { evacuate(term, &mut to_top) };
+                    *slot = unsafe { evacuate(term, &mut tops.young) };
                 }
             }
         };
         for_each_young_root(p, live, &mut move_term);
     }
     stack::after_minor(p);
-    let mut scan = to_start;
-    let mut old_scan = old_scan_start;
     loop {
-        // SAFETY: both areas hold whole objects up to their tops.
+        // SAFETY: both areas hold whole objects up to their tops, and have room for everything mature and for everything young.
         unsafe {
-            while old_scan < old_top {
-                let word = Term::from_raw(*old_scan);
-                if word.is_header() {
-                    old_scan = old_scan.add(1 + Header::from_raw(word.raw()).raw_words());
-                    continue;
-                }
-                if word.is_pointer() {
+            old_scan = scan(
+                old_scan,
+                &mut tops,
+                |tops| tops.old,
+                |tops, at, word| {
                     let ptr = word.ptr();
                     if mature.contains(ptr) {
-                        *old_scan = evacuate(word, &mut old_top).raw();
+                        *at = evacuate(word, &mut tops.old).raw();
                     } else if fixed.contains(word) {
                         stays(word, fixed, &mut seen);
                     } else if !old.contains(ptr) {
-                        // Cannot happen (see the essay): what an object that survived refers to is older, or is promoted with it.
+                        // Cannot happen (see the module's text): what an object that survived refers to is older, or is promoted with it.
                         panic!("collector: an object that survived points to a younger one");
                     }
-                }
-                old_scan = old_scan.add(1);
-            }
-            while scan < to_top {
-                let word = Term::from_raw(*scan);
-                if word.is_header() {
-                    scan = scan.add(1 + Header::from_raw(word.raw()).raw_words());
-                    continue;
-                }
-                if word.is_pointer() {
+                },
+            );
+            young_scan = scan(
+                young_scan,
+                &mut tops,
+                |tops| tops.young,
+                |tops, at, word| {
                     let ptr = word.ptr();
                     if mature.contains(ptr) {
-                        *scan = evacuate(word, &mut old_top).raw();
+                        *at = evacuate(word, &mut tops.old).raw();
                     } else if fixed.contains(word) {
                         stays(word, fixed, &mut seen);
                     } else if !old.contains(ptr) {
-                        *scan = evacuate(word, &mut to_top).raw();
+                        *at = evacuate(word, &mut tops.young).raw();
                     }
-                }
-                scan = scan.add(1);
-            }
-            if old_scan == old_top && scan == to_top {
-                break;
-            }
+                },
+            );
+        }
+        if old_scan == tops.old && young_scan == tops.young {
+            break;
         }
     }
     seen.close();
     tell_open(p, &mut seen);
-    let mut to = Survivors { top: to_top, list: OffHeap::new(), seen: &mut seen };
-    let mut promoted = Promoted { mature, top: old_top, area: Area::new(p.old_start, p.old_end), list: &mut p.old_off_heap };
+    let mut to = Survivors { top: tops.young, list: OffHeap::new(), seen: &mut seen };
+    let mut promoted = Promoted { mature, top: tops.old, area: Area::new(p.old_start, p.old_end), list: &mut p.old_off_heap };
     sweep(&mut p.heap.off_heap, &mut to, Some(&mut promoted));
-    (to_top, p.old_top, p.heap.off_heap) = (to.top, promoted.top, to.list);
+    let to_top = to.top;
+    (p.old_top, p.heap.off_heap) = (promoted.top, to.list);
 
     if in_block.is_some() {
         stay(p, to_start, to_top);
@@ -277,26 +275,22 @@ pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usi
             }
         }
     });
-    let mut scan = to_start;
-    while scan < to_top {
-        // SAFETY: to-space holds whole objects up to its top, and has room as above.
-        unsafe {
-            let word = Term::from_raw(*scan);
-            if word.is_header() {
-                scan = scan.add(1 + Header::from_raw(word.raw()).raw_words());
-                continue;
-            }
-            if word.is_pointer() {
+    // SAFETY: to-space holds whole objects up to its top, and has room as above.
+    unsafe {
+        scan(
+            to_start,
+            &mut to_top,
+            |top| *top,
+            |top, at, word| {
                 if !fixed.contains(word) {
-                    *scan = evacuate(word, &mut to_top).raw();
+                    *at = evacuate(word, top).raw();
                 } else if let Some(leaving) = leaving {
-                    *scan = copies.copy(word, leaving, &mut to_top).raw();
+                    *at = copies.copy(word, leaving, top).raw();
                 } else {
                     stays(word, fixed, &mut seen);
                 }
-            }
-            scan = scan.add(1);
-        }
+            },
+        );
     }
     let seen = if leaving.is_some() { &mut copies.shared } else { &mut seen };
     seen.close();

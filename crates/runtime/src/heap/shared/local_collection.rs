@@ -14,14 +14,14 @@
 use super::{chunk, nursery, safepoint};
 use crate::base::{cycles, zeal};
 use crate::heap::blocks;
-use crate::heap::evacuate::evacuate;
+use crate::heap::evacuate::{self, evacuate};
 use crate::heap::private::off_heap::{Area, for_each_moved, virtual_words};
 use crate::heap::roots;
 use crate::observe::figures;
 use crate::process::stack;
 use crate::process::{FLAG_PUBLISHED, FLAG_TASK, Process};
 use heddle_term::heap::release_object;
-use heddle_term::{Header, OffHeap, Term};
+use heddle_term::{OffHeap, Term};
 
 /// Maximum number of stack words to scan: with more a local collection costs more than it frees.
 const MAX_STACK_WORDS: usize = 512;
@@ -119,21 +119,15 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
 ///
 /// # Safety
 /// There are whole objects from `at` to `top`, and after `top` there is room for everything in `from`.
-unsafe fn scan(mut at: *mut u64, top: &mut *mut u64, from: &Area) {
-    while at < *top {
-        // SAFETY: `at` is at a whole object below `top`, after which there is room for everything in `from`.
-        unsafe {
-            let word = Term::from_raw(*at);
-            if word.is_header() {
-                at = at.add(1 + Header::from_raw(word.raw()).raw_words());
-                continue;
-            }
-            if word.is_pointer() && from.contains(word.ptr()) {
-                *at = evacuate(word, top).raw();
-            }
-            at = at.add(1);
+unsafe fn scan(at: *mut u64, top: &mut *mut u64, from: &Area) {
+    let visit = |top: &mut *mut u64, at: *mut u64, word: Term| {
+        if from.contains(word.ptr()) {
+            // SAFETY: a whole object of `from`; after `top` there is room for it. `at` is the place of the term.
+            unsafe { *at = evacuate(word, top).raw() };
         }
-    }
+    };
+    // SAFETY: the objects from `at` on are whole, as are those that are moved.
+    unsafe { evacuate::scan(at, top, |top| *top, visit) };
 }
 
 /// Returns what remains of a list of off-heap objects: those outside of `from`, and those that were moved. Releases the others.
