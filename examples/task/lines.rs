@@ -11,7 +11,7 @@
 //! trait `Task` gets a `Context`, by which it sends, sets its timer and watches descriptors, and says what must be done next.
 
 use heddle_runtime::level::Level;
-use heddle_runtime::task::{self, Builder, Context, Definition, Event, Interest, Next, Owned, Pid, Start, Task, Value};
+use heddle_runtime::task::{self, Builder, Context, Definition, Interest, Owned, Pid, Start, Task, TaskEvent, TaskNext, Value};
 use heddle_term::Atom;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -67,7 +67,7 @@ impl Lines {
     }
 
     /// Reads once: what is there, up to a buffer full. More makes the descriptor ready again at once.
-    fn read(&mut self, context: &mut Context<'_>) -> Next {
+    fn read(&mut self, context: &mut Context<'_>) -> TaskNext {
         let mut buffer = [0; 64 << 10];
         match self.file.read(&mut buffer) {
             Ok(0) => {
@@ -75,7 +75,7 @@ impl Lines {
                 if !last.is_empty() {
                     self.send_line(&last, context);
                 }
-                return Next::done();
+                return TaskNext::done();
             }
             Ok(n) => {
                 self.rest.extend_from_slice(&buffer[..n]);
@@ -87,25 +87,25 @@ impl Lines {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => {
                 let text = error.to_string();
-                return Next::Exit(Owned::build(|b| b.tuple(&[b.name("read"), b.binary(text.as_bytes())])));
+                return TaskNext::Exit(Owned::build(|b| b.tuple(&[b.name("read"), b.binary(text.as_bytes())])));
             }
         }
         self.watch(context)
     }
 
-    fn watch(&mut self, context: &mut Context<'_>) -> Next {
+    fn watch(&mut self, context: &mut Context<'_>) -> TaskNext {
         match context.watch(self.file.as_raw_fd(), Interest::Read) {
-            Ok(()) => Next::Wait,
+            Ok(()) => TaskNext::Wait,
             Err(error) => {
                 let text = error.to_string();
-                Next::Exit(Owned::build(|b| b.tuple(&[b.name("watch"), b.binary(text.as_bytes())])))
+                TaskNext::Exit(Owned::build(|b| b.tuple(&[b.name("watch"), b.binary(text.as_bytes())])))
             }
         }
     }
 }
 
 impl Task for Lines {
-    fn setup(&mut self, context: &mut Context<'_>) -> Next {
+    fn setup(&mut self, context: &mut Context<'_>) -> TaskNext {
         // Without a receiver no lines are read.
         context.link(self.to);
         if let Some(every) = self.every {
@@ -114,11 +114,11 @@ impl Task for Lines {
         self.watch(context)
     }
 
-    fn handle_event(&mut self, event: Event<'_>, context: &mut Context<'_>) -> Next {
+    fn handle_event(&mut self, event: TaskEvent<'_>, context: &mut Context<'_>) -> TaskNext {
         match event {
-            Event::Ready(_, _) => self.read(context),
+            TaskEvent::Ready(_, _) => self.read(context),
             // `{count, Pid}` is answered, all else is nothing to it.
-            Event::Message(message) => {
+            TaskEvent::Message(message) => {
                 if let Some([what, from]) = message.as_tuple()
                     && what.is("count")
                     && let Some(from) = from.as_pid()
@@ -126,18 +126,18 @@ impl Task for Lines {
                     let (me, count) = (context.me(), self.count as i64);
                     context.tell(from, |b| b.tuple(&[b.name("count"), b.pid(me), b.integer(count)]));
                 }
-                Next::Wait
+                TaskNext::Wait
             }
         }
     }
 
-    fn handle_timeout(&mut self, context: &mut Context<'_>) -> Next {
+    fn handle_timeout(&mut self, context: &mut Context<'_>) -> TaskNext {
         let (me, count) = (context.me(), self.count as i64);
         context.tell(self.to, |b| b.tuple(&[b.name("lines"), b.pid(me), b.integer(count)]));
         if let Some(every) = self.every {
             context.set_timer(every);
         }
-        Next::Wait
+        TaskNext::Wait
     }
 
     fn handle_info<'b>(&self, b: &'b Builder) -> Value<'b> {

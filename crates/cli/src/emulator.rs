@@ -212,7 +212,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
         sched::ThreadCounts { schedulers, online, dirty_cpu, dirty_cpu_online, dirty_io: config.threads.dirty_io },
         Box::new(Interpreter),
     );
-    loader::Options { analyse_messages: area::is_wanted() && !SETTINGS.direct.is(Direct::Never) }.set();
+    loader::LoadOptions { analyse_messages: area::is_wanted() && !SETTINGS.direct.is(Direct::Never) }.set();
     heddle_modules::load();
     let dir = otp.root.join(format!("lib/erts-{}/ebin", otp.erts_version));
     for module in PRELOADED {

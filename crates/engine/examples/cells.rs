@@ -7,7 +7,7 @@
 //! `x N` and `y N` (registers that are decoded when the operation runs), or a number. All natives of the inventory count as implemented, by one function.
 
 use heddle_engine::loader::emitter::Emitter;
-use heddle_engine::loader::{self, Options};
+use heddle_engine::loader::{self, LoadOptions};
 use heddle_runtime::code::Function;
 use heddle_runtime::process::Process;
 use heddle_runtime::{NativeResult, exports};
@@ -40,7 +40,7 @@ fn main() {
     for file in &files {
         let content = std::fs::read(file).unwrap_or_else(|error| fail(&format!("{file}: {error}")));
         let mut text = Vec::new();
-        let shown = loader::prepare_shown(&content, Options { analyse_messages }, |emitter| text = module(emitter));
+        let shown = loader::prepare_shown(&content, LoadOptions { analyse_messages }, |emitter| text = module(emitter));
         let instance = shown.unwrap_or_else(|error| fail(&format!("{file}: {error}")));
         let md5: String = instance.md5.iter().map(|byte| format!("{byte:02x}")).collect();
         let _ = writeln!(out, "module {} {md5}", instance.name.name());

@@ -3,7 +3,7 @@
 //!     cargo build --release -p heddle-engine --example load_cost
 //!     valgrind --tool=callgrind --toggle-collect='*prepare_with*' target/release/examples/load_cost [--messages] FILE...
 
-use heddle_engine::loader::{self, Options};
+use heddle_engine::loader::{self, LoadOptions};
 use std::time::Instant;
 
 fn main() {
@@ -18,7 +18,7 @@ fn main() {
     let (mut bytes, mut cells, mut sites, started) = (0, 0, 0, Instant::now());
     for file in &files {
         let content = std::fs::read(file).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let instance = loader::prepare_with(&content, Options { analyse_messages }).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let instance = loader::prepare_with(&content, LoadOptions { analyse_messages }).unwrap_or_else(|error| panic!("{file}: {error}"));
         bytes += content.len();
         cells += instance.code.len();
         sites += instance.message_sites.len();

@@ -5,7 +5,7 @@
 
 use crate::loader;
 use heddle_runtime::code::{self, Instance, Module};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::trace::breakpoints;
 use heddle_runtime::{exports, funs, qsbr};
@@ -161,7 +161,7 @@ fn finish_loading(p: &mut Process, a: &[Term]) -> NativeResult {
         let Some(r) = resource::<Prepared>(*term) else { return Err(p.badarg()) };
         prepared.push(r);
     }
-    let _change = Class::CodeChange.lock(&CHANGES);
+    let _change = LockClass::CodeChange.lock(&CHANGES);
     let mut names = Vec::new();
     let mut on_load = Vec::new();
     for r in &prepared {
@@ -211,7 +211,7 @@ fn has_prepared_code_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
-    let _change = Class::CodeChange.lock(&CHANGES);
+    let _change = LockClass::CodeChange.lock(&CHANGES);
     let keep = a[1] == Term::bool(true);
     let found = code::with_module(module, |m| match m.pending.take() {
         Some(instance) if keep => {
@@ -241,7 +241,7 @@ fn free_later(instance: Arc<Instance>) {
 
 fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
-    let _change = Class::CodeChange.lock(&CHANGES);
+    let _change = LockClass::CodeChange.lock(&CHANGES);
     let result = code::with_module(module, |m| {
         if m.current.is_some() && m.old.is_some() {
             return None;

@@ -9,7 +9,7 @@ use super::chains::{Chains, FIRST_BITS, Group, Kept, PLACE_BITS};
 pub use super::chains::{PLACE_END, place_of};
 use super::object::{Change, Object, Owned, Verdict};
 use super::outlines::Outlines;
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_sync::prefetch;
 use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use heddle_term::Term;
@@ -77,10 +77,10 @@ impl Removed {
 
 impl Shard {
     fn read(&self) -> ReadGuard<'_, Chains> {
-        Class::EtsHash.read_biased(&self.chains)
+        LockClass::EtsHash.read_biased(&self.chains)
     }
     fn write(&self) -> WriteGuard<'_, Chains> {
-        Class::EtsHash.write_biased(&self.chains)
+        LockClass::EtsHash.write_biased(&self.chains)
     }
     fn added(&self, object: &Object) {
         // Relaxed: statistics, written under the write lock.

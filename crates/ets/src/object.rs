@@ -89,10 +89,10 @@ impl Owned {
     pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
         let data_words = flat_size_keeping(tuple, Keep::NOTHING);
         let bytes = Object::bytes(data_words);
-        let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(heddle_memory::Kind::Ets, bytes) };
+        let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(heddle_memory::MemoryKind::Ets, bytes) };
         // SAFETY: fresh memory, and the words after the header number as many as were counted.
         unsafe {
-            let object = heddle_memory::allocate(heddle_memory::Kind::Ets, bytes).cast::<Object>();
+            let object = heddle_memory::allocate(heddle_memory::MemoryKind::Ets, bytes).cast::<Object>();
             let mut off_heap = OffHeap::new();
             // Terms are addresses. Exposed, so that a term made from a reference to the object may reach the data after the header.
             let address = object.expose_provenance() as u64;
@@ -134,7 +134,7 @@ impl Drop for Owned {
         unsafe {
             let object = self.0.as_ptr();
             OffHeap { head: (*object).first_off_heap(), virtual_words: 0 }.release_all();
-            heddle_memory::free(heddle_memory::Kind::Ets, object.cast(), Object::bytes((*object).data_words as usize));
+            heddle_memory::free(heddle_memory::MemoryKind::Ets, object.cast(), Object::bytes((*object).data_words as usize));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::access::{self, Right, cause};
 use super::registry::{self, Belongings};
 use super::table::{Heir, Table};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{FLAG_ETS, NativeResult, Process};
 use heddle_runtime::{Package, proctab, send};
 use heddle_term::{Atom, Term};
@@ -17,7 +17,7 @@ heddle_runtime::natives! { TABLE:
 }
 
 pub fn heir(table: &Table) -> MutexGuard<'_, Option<Heir>> {
-    Class::EtsTable.lock(&table.heir)
+    LockClass::EtsTable.lock(&table.heir)
 }
 
 /// Makes `pid` the owner and tells it. False if that process is gone; then no process owns the table.

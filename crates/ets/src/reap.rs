@@ -36,7 +36,7 @@ pub fn reap(count: usize, removed: Removed) {
             msacc::register("aux", 1);
             for removed in receiver {
                 msacc::sleep(false);
-                msacc::enter(msacc::State::Aux);
+                msacc::enter(msacc::ThreadState::Aux);
                 drop(removed);
                 msacc::sleep(true);
                 PENDING.fetch_sub(1, Ordering::Release);

@@ -3,7 +3,7 @@
 
 use super::table::{Removed, Table};
 use foldhash::{HashMap, HashMapExt};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::{RefId, qsbr};
 use heddle_term::{Atom, Resource};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -38,7 +38,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 pub static TRANSFERRED: AtomicBool = AtomicBool::new(false);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    Class::EtsNames.lock(mutex)
+    LockClass::EtsNames.lock(mutex)
 }
 
 fn tables(id: RefId) -> MutexGuard<'static, Tables> {

@@ -4,7 +4,7 @@ use super::hash_store::{self, Copies, HashStore, place_of};
 use super::object::{Change, Object, Owned};
 use super::reap;
 use super::tree_store::{self, TreeStore};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::{Package, RefId};
 use heddle_term::order::exact_eq;
 use heddle_term::{Atom, Heap, Resource, Term};
@@ -212,7 +212,7 @@ impl Table {
         self.owner.load(Ordering::Acquire)
     }
     pub fn fixations(&self) -> MutexGuard<'_, Fixations> {
-        Class::EtsFixations.lock(&self.fixations)
+        LockClass::EtsFixations.lock(&self.fixations)
     }
     pub fn is_fixed(&self) -> bool {
         !self.fixations().by.is_empty()

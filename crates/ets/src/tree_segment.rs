@@ -2,7 +2,7 @@
 
 use super::object::{Object, Owned};
 use super::tree_order::{Entry, Point, compare};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use heddle_term::order::cmp;
 use heddle_term::{Header, Kind, Term};
@@ -45,16 +45,16 @@ impl Segment {
     }
 
     pub fn read(&self) -> ReadGuard<'_, Contents> {
-        Class::EtsTree.read_biased(&self.contents)
+        LockClass::EtsTree.read_biased(&self.contents)
     }
 
     /// Takes the lock. Also returns what contention advises: more pieces, fewer, or no change.
     pub fn write(&self) -> (WriteGuard<'_, Contents>, Advice) {
-        Class::EtsTree.tries();
+        LockClass::EtsTree.tries();
         // Relaxed: a heuristic.
         let (guard, change) = match self.contents.try_write() {
             Some(guard) => (guard, -1),
-            None => (Class::EtsTree.wait(|| self.contents.write()), WAITED),
+            None => (LockClass::EtsTree.wait(|| self.contents.write()), WAITED),
         };
         let now = self.contention.load(Relaxed) + change;
         let advice = match now {

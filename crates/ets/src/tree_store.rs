@@ -8,7 +8,7 @@ use super::object::{Change, Object, Owned, Verdict};
 use super::tree_order::{Entry, Key, Place, as_place, is_empty};
 pub use super::tree_order::{Point, Range};
 use super::tree_segment::{Advice, Contents, Directory, Segment, key_only};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::qsbr;
 use heddle_sync::reader_lock::WriteGuard;
 use heddle_term::Term;
@@ -239,7 +239,7 @@ impl TreeStore {
     }
 
     pub fn clear(&self) -> (usize, Removed) {
-        let _resizing = Class::EtsTreeShape.lock(&self.resizing);
+        let _resizing = LockClass::EtsTreeShape.lock(&self.resizing);
         // None of these pieces is replaced while all are locked.
         let mut guards: Vec<Guard> = self.directory().segments.iter().map(|s| s.write().0).collect();
         // Counters change under the locks of pieces only.

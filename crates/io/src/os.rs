@@ -1,6 +1,6 @@
 //! Natives of the module `os`: the environment and the process id; and the encoding of file names.
 
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, list};
 use std::ffi::{OsStr, OsString};
@@ -23,7 +23,7 @@ heddle_runtime::natives! { TABLE:
 static ENV: RwLock<Option<std::collections::BTreeMap<OsString, OsString>>> = RwLock::new(None);
 
 fn with_env<R>(f: impl FnOnce(&mut std::collections::BTreeMap<OsString, OsString>) -> R) -> R {
-    let mut env = Class::Environment.write(&ENV);
+    let mut env = LockClass::Environment.write(&ENV);
     f(env.get_or_insert_with(|| std::env::vars_os().collect()))
 }
 

@@ -4,7 +4,7 @@
 //! that is never given back, so reading one that just ended gives old figures at worst. Blocks above 2 GiB have no area.
 
 use crate::mi::{mi_heap_area_t, mi_heap_t, mi_heap_visit_blocks};
-use crate::{Kind, mimalloc};
+use crate::{MemoryKind, mimalloc};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -38,7 +38,7 @@ pub fn thread_id() -> usize {
 }
 
 /// All areas of a kind.
-pub fn areas(kind: Kind) -> Vec<Area> {
+pub fn areas(kind: MemoryKind) -> Vec<Area> {
     // Room is made before: what is allocated on the way would change what is visited.
     let mut found = Vec::with_capacity(count(kind) * 5 / 4 + 64);
     // SAFETY: the visitor gets `found` back and only pushes into the room that is there.
@@ -74,7 +74,7 @@ fn freed_by_others(area: &mi_heap_area_t) -> usize {
     count
 }
 
-fn count(kind: Kind) -> usize {
+fn count(kind: MemoryKind) -> usize {
     let mut count = 0usize;
     // SAFETY: the visitor gets `count` back.
     unsafe { mi_heap_visit_blocks(mimalloc::heap(kind), false, Some(increment), (&raw mut count).cast()) };
@@ -117,43 +117,45 @@ mod tests {
     /// What `note` takes from mimalloc's own description: the owner of a page.
     #[test]
     fn areas_know_their_thread_and_how_many_blocks_are_used() {
-        let sized = |bytes| areas(Kind::Binary).into_iter().filter(|a| a.block_bytes == bytes).collect::<Vec<_>>();
+        let sized = |bytes| areas(MemoryKind::Binary).into_iter().filter(|a| a.block_bytes == bytes).collect::<Vec<_>>();
         let used = |areas: &[Area]| areas.iter().map(|a| a.used_blocks).sum::<usize>();
         let before = used(&sized(768));
-        let blocks: Vec<*mut u8> = (0..30).map(|_| allocate(Kind::Binary, 760)).collect();
+        let blocks: Vec<*mut u8> = (0..30).map(|_| allocate(MemoryKind::Binary, 760)).collect();
         let found = sized(768);
         assert_eq!(used(&found) - before, 30);
         assert!(found.iter().any(|a| a.thread == thread_id() && a.bytes() >= 30 * 768), "{found:?}");
         let other = std::thread::spawn(|| {
-            let block = allocate(Kind::Binary, 760);
-            let mine = areas(Kind::Binary).into_iter().filter(|a| a.thread == thread_id()).count();
+            let block = allocate(MemoryKind::Binary, 760);
+            let mine = areas(MemoryKind::Binary).into_iter().filter(|a| a.thread == thread_id()).count();
             // SAFETY: just allocated.
-            unsafe { free(Kind::Binary, block, 760) };
+            unsafe { free(MemoryKind::Binary, block, 760) };
             mine
         });
         assert!(other.join().unwrap() > 0);
         // SAFETY: blocks of that kind and size.
-        blocks.into_iter().for_each(|b| unsafe { free(Kind::Binary, b, 760) });
+        blocks.into_iter().for_each(|b| unsafe { free(MemoryKind::Binary, b, 760) });
         assert_eq!(used(&sized(768)), before);
     }
     #[test]
     fn what_others_freed_is_no_longer_used() {
-        let used = || areas(Kind::Binary).iter().filter(|a| a.block_bytes == 1280).map(|a| a.used_blocks).sum::<usize>();
+        let used = || areas(MemoryKind::Binary).iter().filter(|a| a.block_bytes == 1280).map(|a| a.used_blocks).sum::<usize>();
         let before = used();
         // Several areas: full ones and one with room.
-        let mut blocks: Vec<usize> = (0..300).map(|_| allocate(Kind::Binary, 1280) as usize).collect();
+        let mut blocks: Vec<usize> = (0..300).map(|_| allocate(MemoryKind::Binary, 1280) as usize).collect();
         assert_eq!(used() - before, 300);
         while !blocks.is_empty() {
             let some = blocks.split_off(blocks.len() - 20);
             // SAFETY: blocks of that kind and size.
-            std::thread::spawn(move || some.into_iter().for_each(|b| unsafe { free(Kind::Binary, b as *mut u8, 1280) })).join().unwrap();
+            std::thread::spawn(move || some.into_iter().for_each(|b| unsafe { free(MemoryKind::Binary, b as *mut u8, 1280) }))
+                .join()
+                .unwrap();
             assert_eq!(used() - before, blocks.len());
         }
         // All of them are there again.
-        let again: Vec<usize> = (0..300).map(|_| allocate(Kind::Binary, 1280) as usize).collect();
+        let again: Vec<usize> = (0..300).map(|_| allocate(MemoryKind::Binary, 1280) as usize).collect();
         assert_eq!(used() - before, 300);
         // SAFETY: blocks of that kind and size.
-        again.into_iter().for_each(|b| unsafe { free(Kind::Binary, b as *mut u8, 1280) });
+        again.into_iter().for_each(|b| unsafe { free(MemoryKind::Binary, b as *mut u8, 1280) });
         assert_eq!(used(), before);
     }
 }

@@ -1,6 +1,6 @@
 //! Blocks of a kind. They are aligned to 16 bytes, small ones to 8 (as `malloc` does).
 
-use crate::Kind;
+use crate::MemoryKind;
 use crate::failure::out_of_memory;
 use crate::mi::{mi_free, mi_theap_malloc, mi_theap_realloc};
 use crate::own_row::own_row;
@@ -9,7 +9,7 @@ use crate::rows;
 
 /// A block of that many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]
-pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
+pub fn allocate(kind: MemoryKind, bytes: usize) -> *mut u8 {
     let row = own_row();
     let Some(heap) = row.ready(kind) else { return allocate_first(kind, bytes) };
     row.allocated(kind, bytes);
@@ -20,7 +20,7 @@ pub fn allocate(kind: Kind, bytes: usize) -> *mut u8 {
 
 #[cold]
 #[inline(never)]
-fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
+fn allocate_first(kind: MemoryKind, bytes: usize) -> *mut u8 {
     // SAFETY: the calling thread's own pages, made now if need be.
     let block = unsafe { mi_theap_malloc(rows::allocated(kind, bytes).heap(kind), bytes) };
     if block.is_null() { out_of_memory(kind, bytes) } else { block.cast() }
@@ -28,7 +28,7 @@ fn allocate_first(kind: Kind, bytes: usize) -> *mut u8 {
 
 /// The same, where there is a way on without: None when the kind's range is used up.
 #[inline]
-pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
+pub fn try_allocate(kind: MemoryKind, bytes: usize) -> Option<*mut u8> {
     // SAFETY: the calling thread's own pages, made now if need be.
     let block = unsafe { mi_theap_malloc(rows::mine().heap(kind), bytes) };
     if block.is_null() {
@@ -41,7 +41,7 @@ pub fn try_allocate(kind: Kind, bytes: usize) -> Option<*mut u8> {
 /// # Safety
 /// The block came from `allocate` or `resize` with this kind and size, and is not used any more.
 #[inline(always)]
-pub unsafe fn free(kind: Kind, block: *mut u8, bytes: usize) {
+pub unsafe fn free(kind: MemoryKind, block: *mut u8, bytes: usize) {
     own_row().freed(kind, bytes);
     // SAFETY: by contract it is a block of ours.
     unsafe { mi_free(block.cast()) }
@@ -53,10 +53,10 @@ pub fn allocate_recent() -> *mut u8 {
     let row = own_row();
     match row.recent_data.take() {
         Some(block) => {
-            row.allocated(Kind::Heap, RECENT_BYTES);
+            row.allocated(MemoryKind::Heap, RECENT_BYTES);
             block
         }
-        None => allocate(Kind::Heap, RECENT_BYTES),
+        None => allocate(MemoryKind::Heap, RECENT_BYTES),
     }
 }
 
@@ -68,9 +68,9 @@ pub unsafe fn free_recent(block: *mut u8) {
     // SAFETY: by contract; blocks are aligned to a word at least.
     unsafe {
         if row.recent_data.keep(block) {
-            row.freed(Kind::Heap, RECENT_BYTES);
+            row.freed(MemoryKind::Heap, RECENT_BYTES);
         } else {
-            free(Kind::Heap, block, RECENT_BYTES);
+            free(MemoryKind::Heap, block, RECENT_BYTES);
         }
     }
 }
@@ -79,7 +79,7 @@ pub unsafe fn free_recent(block: *mut u8) {
 ///
 /// # Safety
 /// As for `free`, of the old address and size.
-pub unsafe fn resize(kind: Kind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
+pub unsafe fn resize(kind: MemoryKind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     own_row().freed(kind, before);
     // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.
     let block = unsafe { mi_theap_realloc(rows::allocated(kind, bytes).heap(kind), block.cast(), bytes) };

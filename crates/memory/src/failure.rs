@@ -1,6 +1,6 @@
 //! When the system has no memory for a block: there is no way on, so the machine says what was wanted, and ends.
 
-use crate::Kind;
+use crate::MemoryKind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The function that `on_failure` was told, as an address, or 0.
@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 static END: AtomicUsize = AtomicUsize::new(0);
 
 /// `end` ends the machine. It runs on the thread that wanted the block, which may hold any lock.
-pub fn on_failure(end: fn(Kind, usize) -> !) {
+pub fn on_failure(end: fn(MemoryKind, usize) -> !) {
     END.store(end as usize, Ordering::Release);
 }
 
 /// Ends the VM: there is no memory for a block of that kind, of `bytes` bytes.
 #[cold]
 #[inline(never)]
-pub fn out_of_memory(kind: Kind, bytes: usize) -> ! {
+pub fn out_of_memory(kind: MemoryKind, bytes: usize) -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     let end = END.load(Ordering::Acquire);
     // The SeqCst of the swap orders no other memory: only the first thread goes on.
     if end != 0 && !ENDING.swap(true, Ordering::SeqCst) {
         // SAFETY: only `on_failure` writes it, and it writes a function of that type.
-        let end = unsafe { std::mem::transmute::<usize, fn(Kind, usize) -> !>(end) };
+        let end = unsafe { std::mem::transmute::<usize, fn(MemoryKind, usize) -> !>(end) };
         end(kind, bytes);
     }
     if end != 0 && std::thread::current().name().is_some() {

@@ -11,7 +11,7 @@ use crate::mi::{
 };
 use crate::own_row::own_row;
 use crate::rows;
-use crate::{COUNTED, Kind};
+use crate::{COUNTED, MemoryKind};
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_long;
 
@@ -48,14 +48,14 @@ fn is_natural(size: usize, align: usize) -> bool {
 #[cold]
 #[inline(never)]
 fn allocate_first(size: usize, align: usize) -> *mut u8 {
-    rows::allocated(Kind::Rest, size).heap(Kind::Rest);
+    rows::allocated(MemoryKind::Rest, size).heap(MemoryKind::Rest);
     some(uncounted(size, align), size)
 }
 
 /// The block: one that there is no memory for ends the machine, which says more than Rust's own end does.
 #[inline(always)]
 fn some(block: *mut u8, size: usize) -> *mut u8 {
-    if block.is_null() { out_of_memory(Kind::Rest, size) } else { block }
+    if block.is_null() { out_of_memory(MemoryKind::Rest, size) } else { block }
 }
 
 #[inline(always)]
@@ -74,8 +74,8 @@ unsafe impl GlobalAlloc for Allocator {
         }
         let row = own_row();
         // `mi_malloc` would look for them as well.
-        let Some(heap) = row.ready(Kind::Rest) else { return allocate_first(size, align) };
-        row.allocated(Kind::Rest, size);
+        let Some(heap) = row.ready(MemoryKind::Rest) else { return allocate_first(size, align) };
+        row.allocated(MemoryKind::Rest, size);
         // SAFETY: any size may be asked for; the alignment is a power of two. The pages are the calling thread's own.
         some(unsafe { if is_natural(size, align) { mi_theap_malloc(heap, size) } else { mi_malloc_aligned(size, align) }.cast() }, size)
     }
@@ -83,22 +83,22 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
         if COUNTED {
-            rows::allocated(Kind::Rest, size);
+            rows::allocated(MemoryKind::Rest, size);
         }
         // SAFETY: any size may be asked for; the alignment is a power of two.
         some(unsafe { if is_natural(size, align) { mi_zalloc(size) } else { mi_zalloc_aligned(size, align) }.cast() }, size)
     }
     #[inline]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        own_row().freed(Kind::Rest, layout.size());
+        own_row().freed(MemoryKind::Rest, layout.size());
         // SAFETY: by the caller's contract it is a block of ours.
         unsafe { mi_free(ptr.cast()) }
     }
     #[inline]
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = layout.align();
-        own_row().freed(Kind::Rest, layout.size());
-        own_row().allocated(Kind::Rest, size);
+        own_row().freed(MemoryKind::Rest, layout.size());
+        own_row().allocated(MemoryKind::Rest, size);
         // SAFETY: by the caller's contract it is a block of ours.
         let block =
             unsafe { if is_natural(size, align) { mi_realloc(ptr.cast(), size) } else { mi_realloc_aligned(ptr.cast(), size, align) } };

@@ -1,6 +1,6 @@
 //! The memory of everything: mimalloc, divided by what memory is for and by the thread that took it.
 //!
-//! Each kind of memory (`Kind`) has a heap of its own in mimalloc, so blocks of different kinds share no page, and what is mapped,
+//! Each kind of memory (`MemoryKind`) has a heap of its own in mimalloc, so blocks of different kinds share no page, and what is mapped,
 //! in use and free can be told for each (`areas`). In each such heap every thread has pages of its own, from which it allocates
 //! without a lock; a block that another thread frees goes on a list of its page, which the owner empties when it needs room.
 //! What a thread allocated and freed it counts in a row of its own (`row`), where the crates above count as well.
@@ -43,7 +43,7 @@ pub const COUNTED: bool = !cfg!(feature = "uncounted");
 
 /// What memory is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum MemoryKind {
     /// All that goes through Rust's allocator: tables, code, process structs, ports.
     Rest,
     /// Heaps of processes, and the fragments in which messages travel.
@@ -56,20 +56,20 @@ pub enum Kind {
     Message,
 }
 
-impl Kind {
+impl MemoryKind {
     /// As messages name it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Rest => "system",
-            Kind::Heap => "heap",
-            Kind::Binary => "binary",
-            Kind::Ets => "ets",
-            Kind::Message => "message",
+            MemoryKind::Rest => "system",
+            MemoryKind::Heap => "heap",
+            MemoryKind::Binary => "binary",
+            MemoryKind::Ets => "ets",
+            MemoryKind::Message => "message",
         }
     }
 }
 
-pub const KINDS: [Kind; 5] = [Kind::Rest, Kind::Heap, Kind::Binary, Kind::Ets, Kind::Message];
+pub const KINDS: [MemoryKind; 5] = [MemoryKind::Rest, MemoryKind::Heap, MemoryKind::Binary, MemoryKind::Ets, MemoryKind::Message];
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,15 @@
 //! A heap of mimalloc for each kind of memory, and where messages lie.
 
 use crate::mi::{mi_heap_delete, mi_heap_main, mi_heap_new, mi_heap_new_in_arena, mi_heap_t, mi_manage_os_memory_ex};
-use crate::{KINDS, Kind};
+use crate::{KINDS, MemoryKind};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Where `Kind::Message` lies, or null: anywhere.
+/// Where `MemoryKind::Message` lies, or null: anywhere.
 static MESSAGE_ARENA: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-/// From now on blocks of `Kind::Message` lie in this range and nowhere else, and nothing else does. False if mimalloc does not want it.
+/// From now on blocks of `MemoryKind::Message` lie in this range and nowhere else, and nothing else does. False if mimalloc does not want it.
 ///
 /// # Safety
 /// The range is mapped, zero, readable and writable, not in use, and it stays. No block of the kind was asked for yet.
@@ -22,14 +22,14 @@ pub unsafe fn message_area(start: *mut u8, bytes: usize) -> bool {
     taken && !arena.is_null()
 }
 
-fn new_heap(kind: Kind) -> *mut mi_heap_t {
+fn new_heap(kind: MemoryKind) -> *mut mi_heap_t {
     // Acquire: pairs with the store by the thread that gave the range.
     let arena = MESSAGE_ARENA.load(Ordering::Acquire);
     // SAFETY: the arena is one of mimalloc's, which stays; the others ask for nothing.
     unsafe {
         match kind {
-            Kind::Rest => mi_heap_main(),
-            Kind::Message if !arena.is_null() => mi_heap_new_in_arena(arena),
+            MemoryKind::Rest => mi_heap_main(),
+            MemoryKind::Message if !arena.is_null() => mi_heap_new_in_arena(arena),
             _ => mi_heap_new(),
         }
     }
@@ -40,7 +40,7 @@ fn new_heap(kind: Kind) -> *mut mi_heap_t {
 static HEAPS: [AtomicPtr<mi_heap_t>; KINDS.len()] = [const { AtomicPtr::new(null_mut()) }; KINDS.len()];
 
 /// The heap of a kind; made at first use, and there for good.
-pub fn heap(kind: Kind) -> *mut mi_heap_t {
+pub fn heap(kind: MemoryKind) -> *mut mi_heap_t {
     let slot = &HEAPS[kind as usize];
     // Acquire: pairs with the exchange by the thread that made it.
     let heap = slot.load(Ordering::Acquire);
@@ -53,7 +53,7 @@ pub fn heap(kind: Kind) -> *mut mi_heap_t {
     match slot.compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => new,
         Err(other) => {
-            if kind != Kind::Rest {
+            if kind != MemoryKind::Rest {
                 // SAFETY: ours, and no other thread knows it.
                 unsafe { mi_heap_delete(new) };
             }

@@ -6,7 +6,7 @@ use crate::mi::{ThreadHeap, mi_free, mi_heap_theap};
 use crate::mimalloc;
 use crate::recent::{self, COMMON, RECENT_BYTES, Recent};
 use crate::rows::{self, SHARED};
-use crate::{COUNTED, KINDS, Kind};
+use crate::{COUNTED, KINDS, MemoryKind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -27,7 +27,7 @@ struct Figures {
 /// What was allocated, or what was freed, since the machine started.
 struct Blocks {
     kinds: [Figures; KINDS.len()],
-    /// Of `Kind::Rest`, and not in `kinds`: by words.
+    /// Of `MemoryKind::Rest`, and not in `kinds`: by words.
     small: [AtomicU64; SMALL],
 }
 
@@ -54,7 +54,7 @@ pub struct Row {
     /// Of binaries and messages, which know the thread that allocated them: what this thread freed for others.
     pub foreign_blocks: AtomicU64,
     pub foreign_bytes: AtomicU64,
-    /// Bytes of blocks (`Kind::Heap`) that the thread keeps for the next request.
+    /// Bytes of blocks (`MemoryKind::Heap`) that the thread keeps for the next request.
     kept_bytes: AtomicU64,
     /// Its number among all rows.
     number: usize,
@@ -84,11 +84,11 @@ impl Blocks {
     }
 
     #[inline(always)]
-    fn count(&self, kind: Kind, bytes: usize) {
+    fn count(&self, kind: MemoryKind, bytes: usize) {
         if !COUNTED {
             return;
         }
-        if kind == Kind::Rest && bytes <= SMALL_BYTES && bytes.is_multiple_of(8) {
+        if kind == MemoryKind::Rest && bytes <= SMALL_BYTES && bytes.is_multiple_of(8) {
             add(&self.small[bytes / 8], 1);
             return;
         }
@@ -98,10 +98,10 @@ impl Blocks {
     }
 
     /// Blocks and bytes.
-    fn sum(&self, kind: Kind) -> [u64; 2] {
+    fn sum(&self, kind: MemoryKind) -> [u64; 2] {
         let figures = &self.kinds[kind as usize];
         let mut sum = [&figures.blocks, &figures.bytes].map(|figure| figure.load(Ordering::Relaxed));
-        if kind == Kind::Rest {
+        if kind == MemoryKind::Rest {
             for (words, small) in self.small.iter().enumerate() {
                 let blocks = small.load(Ordering::Relaxed);
                 sum = [sum[0].wrapping_add(blocks), sum[1].wrapping_add(blocks * words as u64 * 8)];
@@ -143,13 +143,13 @@ impl Row {
 
     /// The pages of the row's thread, if it took them before; then the row is its own, and there is nothing else to do.
     #[inline(always)]
-    pub(crate) fn ready(&self, kind: Kind) -> Option<*mut ThreadHeap> {
+    pub(crate) fn ready(&self, kind: MemoryKind) -> Option<*mut ThreadHeap> {
         // Relaxed: only the thread writes it.
         Some(self.heaps[kind as usize].load(Ordering::Relaxed)).filter(|heap| !heap.is_null())
     }
 
     /// The pages of the row's thread.
-    pub(crate) fn heap(&self, kind: Kind) -> *mut ThreadHeap {
+    pub(crate) fn heap(&self, kind: MemoryKind) -> *mut ThreadHeap {
         if let Some(heap) = self.ready(kind) {
             return heap;
         }
@@ -190,7 +190,7 @@ impl Row {
 
     /// Of one that was kept.
     fn free_signal(&self, block: *mut u8) {
-        self.freed(Kind::Rest, RECENT_BYTES);
+        self.freed(MemoryKind::Rest, RECENT_BYTES);
         // SAFETY: a block of the allocator's that is not in use.
         unsafe { mi_free(block.cast()) };
     }
@@ -210,18 +210,18 @@ impl Row {
 
     /// By its thread.
     #[inline(always)]
-    pub(crate) fn allocated(&self, kind: Kind, bytes: usize) {
+    pub(crate) fn allocated(&self, kind: MemoryKind, bytes: usize) {
         self.allocated.count(kind, bytes);
     }
 
     /// By its thread.
     #[inline(always)]
-    pub(crate) fn freed(&self, kind: Kind, bytes: usize) {
+    pub(crate) fn freed(&self, kind: MemoryKind, bytes: usize) {
         self.freed.count(kind, bytes);
     }
 
     /// By threads that have no row.
-    pub(crate) fn allocated_by_many(&self, kind: Kind, bytes: usize) {
+    pub(crate) fn allocated_by_many(&self, kind: MemoryKind, bytes: usize) {
         let figures = &self.allocated.kinds[kind as usize];
         figures.blocks.fetch_add(1, Ordering::Relaxed);
         figures.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -252,7 +252,7 @@ impl Row {
         self.number
     }
 
-    pub fn counts(&self, kind: Kind) -> Counts {
+    pub fn counts(&self, kind: MemoryKind) -> Counts {
         let ([blocks_allocated, bytes_allocated], [blocks_freed, bytes_freed]) = (self.allocated.sum(kind), self.freed.sum(kind));
         Counts { blocks_allocated, bytes_allocated, blocks_freed, bytes_freed }
     }
@@ -268,7 +268,7 @@ impl Row {
     }
 
     /// Bytes of one kind that were allocated and not freed, over all rows: it may be negative in one.
-    pub(crate) fn live_bytes(&self, kind: Kind) -> u64 {
+    pub(crate) fn live_bytes(&self, kind: MemoryKind) -> u64 {
         self.allocated.sum(kind)[1].wrapping_sub(self.freed.sum(kind)[1])
     }
 
@@ -304,7 +304,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::{Row, SMALL_BYTES};
-    use crate::{KINDS, Kind};
+    use crate::{KINDS, MemoryKind};
 
     /// By whatever way: sizes around those that are counted by size, and far from them.
     #[test]
@@ -324,7 +324,7 @@ mod tests {
             assert_eq!((counts.blocks_freed * 3, counts.bytes_freed * 3), (blocks, bytes));
             assert_eq!(row.live_bytes(kind), counts.bytes_allocated - counts.bytes_freed);
         }
-        assert_eq!(row.freed_bytes(), KINDS.len() as u64 * row.counts(Kind::Rest).bytes_freed);
+        assert_eq!(row.freed_bytes(), KINDS.len() as u64 * row.counts(MemoryKind::Rest).bytes_freed);
     }
 
     #[test]

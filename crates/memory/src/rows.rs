@@ -6,7 +6,7 @@
 //!
 //! Rows are needed to allocate, so the system is asked for their memory.
 
-use crate::Kind;
+use crate::MemoryKind;
 use crate::own_row::{self, own_row};
 use crate::row::Row;
 use std::cell::Cell;
@@ -55,7 +55,7 @@ pub fn mine() -> &'static Row {
 
 /// Counts a block for a thread that may have no row, and gives what it has then.
 #[inline]
-pub(crate) fn allocated(kind: Kind, bytes: usize) -> &'static Row {
+pub(crate) fn allocated(kind: MemoryKind, bytes: usize) -> &'static Row {
     let row = mine();
     if row.is_shared() {
         row.allocated_by_many(kind, bytes);
@@ -133,7 +133,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Bytes in use for a kind. While others allocate it may be a few blocks wrong, and is never negative.
-pub fn sum(kind: Kind) -> usize {
+pub fn sum(kind: MemoryKind) -> usize {
     let live = rows().fold(0u64, |sum, row| sum.wrapping_add(row.live_bytes(kind)));
     (live as i64).max(0) as usize
 }
@@ -155,19 +155,20 @@ mod tests {
     use crate::{RECENT_BYTES, allocate, allocate_recent, free, free_recent};
     use std::collections::HashSet;
 
-    fn live(kind: Kind) -> usize {
+    fn live(kind: MemoryKind) -> usize {
         sum(kind)
     }
 
     #[test]
     fn what_one_thread_allocates_and_another_frees_adds_up_to_nothing() {
         let _alone = crate::tests::alone();
-        let before = live(Kind::Ets);
-        let blocks: Vec<usize> = std::thread::spawn(|| (0..100).map(|_| allocate(Kind::Ets, 1000) as usize).collect()).join().unwrap();
-        assert_eq!(live(Kind::Ets) - before, 100_000);
+        let before = live(MemoryKind::Ets);
+        let blocks: Vec<usize> =
+            std::thread::spawn(|| (0..100).map(|_| allocate(MemoryKind::Ets, 1000) as usize).collect()).join().unwrap();
+        assert_eq!(live(MemoryKind::Ets) - before, 100_000);
         // SAFETY: blocks of that kind and size.
-        std::thread::spawn(move || blocks.into_iter().for_each(|b| unsafe { free(Kind::Ets, b as *mut u8, 1000) })).join().unwrap();
-        assert_eq!(live(Kind::Ets), before);
+        std::thread::spawn(move || blocks.into_iter().for_each(|b| unsafe { free(MemoryKind::Ets, b as *mut u8, 1000) })).join().unwrap();
+        assert_eq!(live(MemoryKind::Ets), before);
     }
 
     #[test]
@@ -177,25 +178,25 @@ mod tests {
         let kept = || mine().recent_data.bytes();
         let other = std::thread::spawn(move || {
             mine().open_recent();
-            let before = live(Kind::Heap);
+            let before = live(MemoryKind::Heap);
             let blocks = [allocate_recent(), allocate_recent()];
-            assert_eq!(live(Kind::Heap) - before, 2 * RECENT_BYTES);
+            assert_eq!(live(MemoryKind::Heap) - before, 2 * RECENT_BYTES);
             // SAFETY: blocks of `allocate_recent`.
             blocks.iter().for_each(|b| unsafe { free_recent(*b) });
-            assert_eq!((live(Kind::Heap) - before, kept()), (0, 2 * RECENT_BYTES));
+            assert_eq!((live(MemoryKind::Heap) - before, kept()), (0, 2 * RECENT_BYTES));
             // The last one comes first.
             assert_eq!([allocate_recent(), allocate_recent()], [blocks[1], blocks[0]]);
-            assert_eq!((live(Kind::Heap) - before, kept()), (2 * RECENT_BYTES, 0));
+            assert_eq!((live(MemoryKind::Heap) - before, kept()), (2 * RECENT_BYTES, 0));
             // SAFETY: as above.
             blocks.iter().for_each(|b| unsafe { free_recent(*b) });
             crate::leave_and_purge();
-            assert_eq!((live(Kind::Heap) - before, kept()), (0, 0));
+            assert_eq!((live(MemoryKind::Heap) - before, kept()), (0, 0));
             // Left as it ends.
             // SAFETY: as above.
             unsafe { free_recent(allocate_recent()) };
             before
         });
-        assert_eq!(live(Kind::Heap), other.join().unwrap());
+        assert_eq!(live(MemoryKind::Heap), other.join().unwrap());
     }
 
     #[test]

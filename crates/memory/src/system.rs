@@ -71,14 +71,14 @@ pub fn leave_and_purge() {
 mod tests {
     use super::*;
     use crate::tests::alone;
-    use crate::{Kind, allocate, areas, free};
+    use crate::{MemoryKind, allocate, areas, free};
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Writes to `blocks` blocks of 50,000 bytes and frees them once `peak` was called.
     fn fill_and_free(blocks: usize, peak: impl FnOnce()) {
         let blocks: Vec<*mut u8> = (0..blocks)
             .map(|_| {
-                let block = allocate(Kind::Heap, 50_000);
+                let block = allocate(MemoryKind::Heap, 50_000);
                 // SAFETY: that many bytes are ours.
                 unsafe { block.write_bytes(1, 50_000) };
                 block
@@ -86,7 +86,7 @@ mod tests {
             .collect();
         peak();
         // SAFETY: blocks of that kind and size.
-        blocks.into_iter().for_each(|b| unsafe { free(Kind::Heap, b, 50_000) });
+        blocks.into_iter().for_each(|b| unsafe { free(MemoryKind::Heap, b, 50_000) });
     }
 
     /// While the thread sleeps that allocated it.
@@ -94,10 +94,10 @@ mod tests {
     fn an_area_that_a_sleeping_thread_left_goes_with_its_last_block() {
         const BYTES: usize = 3000;
         let _alone = alone();
-        let found = || areas(Kind::Ets).iter().filter(|area| (BYTES..BYTES + 200).contains(&area.block_bytes)).count();
-        let take = || (0..200).map(|_| allocate(Kind::Ets, BYTES) as usize).collect::<Vec<_>>();
+        let found = || areas(MemoryKind::Ets).iter().filter(|area| (BYTES..BYTES + 200).contains(&area.block_bytes)).count();
+        let take = || (0..200).map(|_| allocate(MemoryKind::Ets, BYTES) as usize).collect::<Vec<_>>();
         // SAFETY: blocks of that kind and size.
-        let give = |blocks: Vec<usize>| blocks.into_iter().for_each(|b| unsafe { free(Kind::Ets, b as *mut u8, BYTES) });
+        let give = |blocks: Vec<usize>| blocks.into_iter().for_each(|b| unsafe { free(MemoryKind::Ets, b as *mut u8, BYTES) });
         let (to_us, blocks) = std::sync::mpsc::channel();
         let (wake, sleep) = std::sync::mpsc::channel();
         let sleeper = std::thread::spawn(move || {

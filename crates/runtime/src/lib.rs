@@ -37,5 +37,5 @@ pub use heap::CollectionKind;
 pub use heddle_sync::{alone, sequential};
 pub use level::Priority;
 pub use package::Package;
-pub use process::{Class, NativeFn, NativeResult, Outcome, ProcRef, Process, Thrown};
+pub use process::{ExceptionClass, NativeFn, NativeResult, Outcome, ProcRef, Process, Thrown};
 pub use refs::RefId;

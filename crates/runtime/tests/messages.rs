@@ -4,7 +4,7 @@ mod running;
 
 use heddle_runtime::package::Package;
 use heddle_runtime::process::Process;
-use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::state::Taken;
 use heddle_runtime::{handle, proctab, qsbr};
 use heddle_term::Term;
@@ -17,7 +17,7 @@ fn message(n: i64) -> Box<Signal> {
 fn take_all(p: &mut Process) -> Vec<i64> {
     std::iter::from_fn(|| p.messages.take())
         .map(|signal| match &signal.body {
-            Body::Message { data, .. } => data.term().as_small().unwrap(),
+            SignalBody::Message { data, .. } => data.term().as_small().unwrap(),
             _ => panic!("no message"),
         })
         .collect()
@@ -46,7 +46,7 @@ fn messages_stay_in_order_however_many_come_at_a_time() {
     assert_eq!(looks, 4);
     assert_eq!(take_all(p), (0..next).collect::<Vec<_>>());
     // What is no message goes between messages to where it belongs.
-    for signal in [message(1), Signal::new(Body::Wake), message(2)] {
+    for signal in [message(1), Signal::new(SignalBody::Wake), message(2)] {
         assert!(shared.state.push(signal).is_ok());
     }
     assert!(handle::drain(p) == handle::After::Continue);

@@ -23,7 +23,7 @@ use crate::term::Term;
 use crate::{quiet, young};
 use foldhash::fast::FixedState;
 use heddle_abi::settings::{MemoryArchitecture, SETTINGS};
-use heddle_memory::{Kind as Memory, Stamp, space};
+use heddle_memory::{MemoryKind, Stamp, space};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
@@ -163,7 +163,7 @@ impl NewRegion {
     /// Room for `words` words; None if the area is full.
     pub fn new(words: usize) -> Option<NewRegion> {
         let bytes = Region::bytes(words);
-        let region = heddle_memory::try_allocate(Memory::Message, bytes)?.cast::<Region>();
+        let region = heddle_memory::try_allocate(MemoryKind::Message, bytes)?.cast::<Region>();
         mark_start(region as usize, bytes);
         let off_heap = OffHeap::new();
         let new = Region {
@@ -386,7 +386,7 @@ unsafe fn free(region: *mut Region) {
             std::slice::from_raw_parts_mut(region.add(1).cast::<u64>(), (*region).used_words).fill(POISON);
         }
         capacity.leaves(bytes);
-        heddle_memory::free(Memory::Message, region.cast(), bytes);
+        heddle_memory::free(MemoryKind::Message, region.cast(), bytes);
     }
 }
 

@@ -35,7 +35,7 @@ impl Fragment {
     #[inline]
     pub fn new(capacity_words: usize) -> *mut Fragment {
         if capacity_words > RECENT_WORDS {
-            return Fragment::of(heddle_memory::Kind::Heap, capacity_words);
+            return Fragment::of(heddle_memory::MemoryKind::Heap, capacity_words);
         }
         Fragment::at(heddle_memory::allocate_recent(), RECENT_WORDS)
     }
@@ -46,7 +46,7 @@ impl Fragment {
     }
 
     #[inline(always)]
-    pub(crate) fn of(kind: heddle_memory::Kind, capacity_words: usize) -> *mut Fragment {
+    pub(crate) fn of(kind: heddle_memory::MemoryKind, capacity_words: usize) -> *mut Fragment {
         Fragment::at(heddle_memory::allocate(kind, Fragment::bytes(capacity_words)), capacity_words)
     }
 
@@ -74,7 +74,7 @@ impl Fragment {
         // SAFETY: by contract; a fragment of as many words has such a block, wherever it was allocated.
         unsafe {
             if Fragment::capacity_words(fragment) != RECENT_WORDS {
-                return Fragment::free_of(heddle_memory::Kind::Heap, fragment);
+                return Fragment::free_of(heddle_memory::MemoryKind::Heap, fragment);
             }
             (*fragment).capacity.leaves(RECENT_BYTES);
             heddle_memory::free_recent(fragment.cast());
@@ -87,13 +87,13 @@ impl Fragment {
     /// As `free`; it is in the young generation.
     pub unsafe fn free_young(fragment: *mut Fragment) {
         // SAFETY: the fragment is live, in the young generation, and nothing points into it any more.
-        unsafe { Fragment::free_of(heddle_memory::Kind::Message, fragment) }
+        unsafe { Fragment::free_of(heddle_memory::MemoryKind::Message, fragment) }
     }
 
     /// # Safety
     /// As `free`; the fragment is of that kind.
     #[inline(always)]
-    unsafe fn free_of(kind: heddle_memory::Kind, fragment: *mut Fragment) {
+    unsafe fn free_of(kind: heddle_memory::MemoryKind, fragment: *mut Fragment) {
         // SAFETY: by contract it is live and ours; its capacity is what it was allocated with.
         unsafe {
             let capacity = (*fragment).capacity;

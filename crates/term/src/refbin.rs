@@ -1,6 +1,6 @@
 //! Reference-counted binary memory outside all heaps.
 
-use heddle_memory::{Kind, Stamp};
+use heddle_memory::{MemoryKind, Stamp};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Header of the block; the bytes follow it.
@@ -21,7 +21,7 @@ impl RefBin {
 
     /// A new block with one reference; its bytes are not initialised.
     pub fn allocate(capacity_bytes: usize) -> *mut RefBin {
-        let block = heddle_memory::allocate(Kind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
+        let block = heddle_memory::allocate(MemoryKind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
         let (refcount, used_bits) = (AtomicUsize::new(1), AtomicU64::new(capacity_bytes as u64 * 8));
         // SAFETY: fresh memory of that many bytes, aligned as all blocks are.
         unsafe { block.write(RefBin { refcount, capacity: Stamp::new(capacity_bytes), used_bits }) };
@@ -82,7 +82,7 @@ impl RefBin {
                 let capacity = (*block).capacity;
                 let bytes = RefBin::bytes(capacity.size());
                 capacity.leaves(bytes);
-                heddle_memory::free(Kind::Binary, block.cast(), bytes);
+                heddle_memory::free(MemoryKind::Binary, block.cast(), bytes);
             }
         }
     }
@@ -95,7 +95,7 @@ impl RefBin {
         unsafe {
             debug_assert!(RefBin::refcount(block) == 1);
             let old = RefBin::bytes((*block).capacity.size());
-            let grown = heddle_memory::resize(Kind::Binary, block.cast(), old, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
+            let grown = heddle_memory::resize(MemoryKind::Binary, block.cast(), old, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
             (*grown).capacity = Stamp::new(capacity_bytes);
             grown
         }

@@ -8,7 +8,7 @@ use crate::literal::NOWHERE;
 use crate::quiet;
 use crate::term::Term;
 use heddle_abi::settings::{MemoryArchitecture, SETTINGS};
-use heddle_memory::{Kind, space};
+use heddle_memory::{MemoryKind, space};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -88,8 +88,8 @@ pub(crate) fn reserve() {
 
 /// What memory the blocks of processes are.
 #[inline(always)]
-pub fn kind() -> Kind {
-    if is_on() { Kind::Message } else { Kind::Heap }
+pub fn kind() -> MemoryKind {
+    if is_on() { MemoryKind::Message } else { MemoryKind::Heap }
 }
 
 /// A fragment of a process' heap.

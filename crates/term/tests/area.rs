@@ -1,6 +1,6 @@
 //! The message area by itself. One test: there is one area a program, and it is wanted before the first literal.
 
-use heddle_memory::Kind as Memory;
+use heddle_memory::MemoryKind;
 use heddle_term::area::{self, Region, Seen};
 use heddle_term::copy::Keep;
 use heddle_term::holding::{HoldingCopy, in_place};
@@ -8,7 +8,7 @@ use heddle_term::{Heap, Term, literal};
 use std::ptr::null_mut;
 
 fn bytes() -> usize {
-    heddle_memory::sum(Memory::Message)
+    heddle_memory::sum(MemoryKind::Message)
 }
 
 fn list(heap: &mut Heap, n: i64) -> Term {

@@ -53,5 +53,5 @@ fn regions_are_as_large_as_messages_were() {
     assert_eq!(open.collected(&mut Seen::default()), 41);
     assert!(open.room(1).is_null() && open.built().is_empty());
     list.release_all();
-    assert_eq!(heddle_memory::sum(heddle_memory::Kind::Message), 0);
+    assert_eq!(heddle_memory::sum(heddle_memory::MemoryKind::Message), 0);
 }

@@ -4,7 +4,7 @@
 //! nearly empty, is replaced; readers of the old one are waited for by quiescent-state reclamation. A term that was erased or
 //! replaced is freed once no process refers to it (`heddle_runtime::literals`).
 
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{literal_areas, qsbr};
 use heddle_term::hash::internal_hash;
@@ -138,7 +138,7 @@ fn resize(writer: &mut Writer) -> &'static Table {
 }
 
 fn put(p: &mut Process, a: &[Term]) -> NativeResult {
-    let mut writer = Class::PersistentTerms.lock(&WRITER);
+    let mut writer = LockClass::PersistentTerms.lock(&WRITER);
     let found = table().and_then(|t| t.find(a[0]));
     if let Some((_, old)) = found
         && order::exact_eq(old, a[1])
@@ -186,7 +186,7 @@ fn get_0(p: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 fn erase(_: &mut Process, a: &[Term]) -> NativeResult {
-    let mut writer = Class::PersistentTerms.lock(&WRITER);
+    let mut writer = LockClass::PersistentTerms.lock(&WRITER);
     let Some((slot, _)) = table().and_then(|t| t.find(a[0])) else { return Ok(Term::bool(false)) };
     // AcqRel: pairs with the Acquire in `find`.
     let old = slot.swap(ERASED, Ordering::AcqRel);
@@ -200,7 +200,7 @@ fn erase(_: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn erase_all(_: &mut Process, _: &[Term]) -> NativeResult {
-    let mut writer = Class::PersistentTerms.lock(&WRITER);
+    let mut writer = LockClass::PersistentTerms.lock(&WRITER);
     for slot in table().into_iter().flat_map(|t| t.slots.iter()) {
         if slot.load(Ordering::Relaxed) != FREE {
             // Release: pairs with the Acquire in `find`.
@@ -214,7 +214,7 @@ fn erase_all(_: &mut Process, _: &[Term]) -> NativeResult {
 }
 
 fn info(p: &mut Process, _: &[Term]) -> NativeResult {
-    let writer = Class::PersistentTerms.lock(&WRITER);
+    let writer = LockClass::PersistentTerms.lock(&WRITER);
     let memory = (writer.words + slots()) * 8;
     let pairs = [(Atom::new("count").into(), Term::small(writer.count as i64)), (Atom::new("memory").into(), Term::small(memory as i64))];
     Ok(map::from_pairs(&mut p.heap, &pairs))

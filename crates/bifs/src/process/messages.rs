@@ -4,7 +4,7 @@ use heddle_io::ports::{self, hooks::wait_for};
 use heddle_natives::args;
 use heddle_runtime::CollectionKind;
 use heddle_runtime::long_gc;
-use heddle_runtime::process::{Class, Exception, FLAG_ASKED, FLAG_AT_PORT, NativeResult, Process, Thrown};
+use heddle_runtime::process::{Exception, ExceptionClass, FLAG_ASKED, FLAG_AT_PORT, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, Sent};
 use heddle_term::{Term, am};
 
@@ -98,7 +98,7 @@ fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn error_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    Err(p.raise(Class::Error, a[0]))
+    Err(p.raise(ExceptionClass::Error, a[0]))
 }
 
 fn error_2(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -122,16 +122,16 @@ fn error_3(p: &mut Process, a: &[Term]) -> NativeResult {
 fn error_with(p: &mut Process, reason: Term, arguments: Term, info: Term) -> NativeResult {
     // `none` is the default of error/2,3: no argument list.
     let args = if arguments.is_list() { arguments } else { Term::NONE };
-    p.exception = Exception { class: Class::Error, reason, args, info, ..Exception::NONE };
+    p.exception = Exception { class: ExceptionClass::Error, reason, args, info, ..Exception::NONE };
     Err(Thrown::Exception)
 }
 
 fn exit_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    Err(p.raise(Class::Exit, a[0]))
+    Err(p.raise(ExceptionClass::Exit, a[0]))
 }
 
 fn throw_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    Err(p.raise(Class::Throw, a[0]))
+    Err(p.raise(ExceptionClass::Throw, a[0]))
 }
 
 fn self_0(p: &mut Process, _: &[Term]) -> NativeResult {

@@ -6,7 +6,7 @@ use heddle_runtime::level::Priority;
 use heddle_runtime::literals::{self, Switched};
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::sched;
-use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::{Package, gc, long_gc, send, shared};
 use heddle_term::{Atom, Term, am};
 
@@ -101,7 +101,7 @@ impl Task {
                 if uses && activity::of(target) == Activity::Runnable && !target.shared().state.load().is_dirty() {
                     let until = *self.until.get_or_insert(target.reductions + TIME_TO_LEAVE);
                     if target.reductions < until {
-                        let again = Signal::new(Body::Call(Box::new(move |target| self.run(target))));
+                        let again = Signal::new(SignalBody::Call(Box::new(move |target| self.run(target))));
                         let _ = send::deliver(target.proc_ref(), again);
                         return;
                     }
@@ -129,7 +129,7 @@ fn must_wait(p: &Process) -> bool {
 
 /// The process handles the request when its native is back.
 fn later(p: &mut Process, request: impl FnOnce(Option<&mut Process>) + Send + 'static) {
-    p.shared().state.push_to_itself(Signal::new(Body::Call(Box::new(request))));
+    p.shared().state.push_to_itself(Signal::new(SignalBody::Call(Box::new(request))));
 }
 
 /// Processes on dirty threads are asked like others; they answer when they are back.

@@ -15,7 +15,7 @@
 //! figures (third and fourth element) are the highest that a caller was told: there is no watch in between. What C libraries allocate
 //! (`re`, `zlib`) and the stacks of threads are not counted.
 
-use heddle_memory::{Area, Kind};
+use heddle_memory::{Area, MemoryKind};
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, ProcShared, Process};
 use heddle_runtime::{blocks, proctab, sched, send, timer_refs};
@@ -51,29 +51,33 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// Kinds that have a name of stock's, each with what is counted with it.
-pub const NAMED: [(Kind, &[Kind]); 4] =
-    [(Kind::Rest, &[Kind::Rest]), (Kind::Heap, &[Kind::Heap, Kind::Message]), (Kind::Binary, &[Kind::Binary]), (Kind::Ets, &[Kind::Ets])];
+pub const NAMED: [(MemoryKind, &[MemoryKind]); 4] = [
+    (MemoryKind::Rest, &[MemoryKind::Rest]),
+    (MemoryKind::Heap, &[MemoryKind::Heap, MemoryKind::Message]),
+    (MemoryKind::Binary, &[MemoryKind::Binary]),
+    (MemoryKind::Ets, &[MemoryKind::Ets]),
+];
 
-fn parts(kind: Kind) -> &'static [Kind] {
+fn parts(kind: MemoryKind) -> &'static [MemoryKind] {
     NAMED.iter().find(|(named, _)| *named == kind).map_or(&[], |(_, parts)| parts)
 }
 
 /// Of a kind and what is counted with it.
-pub fn areas(kind: Kind) -> Vec<Area> {
+pub fn areas(kind: MemoryKind) -> Vec<Area> {
     parts(kind).iter().flat_map(|&part| heddle_memory::areas(part)).collect()
 }
 
 /// The name of a kind of memory.
-pub fn name(kind: Kind) -> &'static str {
+pub fn name(kind: MemoryKind) -> &'static str {
     match kind {
-        Kind::Rest => "std_alloc",
-        Kind::Heap | Kind::Message => "eheap_alloc",
-        Kind::Binary => "binary_alloc",
-        Kind::Ets => "ets_alloc",
+        MemoryKind::Rest => "std_alloc",
+        MemoryKind::Heap | MemoryKind::Message => "eheap_alloc",
+        MemoryKind::Binary => "binary_alloc",
+        MemoryKind::Ets => "ets_alloc",
     }
 }
 
-pub fn kind(name: Term) -> Option<Kind> {
+pub fn kind(name: Term) -> Option<MemoryKind> {
     NAMED.iter().map(|&(kind, _)| kind).find(|&kind| name.is_atom_of(Atom::new(self::name(kind))))
 }
 
@@ -94,9 +98,9 @@ pub fn settings(p: &mut Process) -> Term {
 }
 
 /// What was allocated for a kind and is in use, in bytes as asked for.
-fn bytes(kind: Kind) -> usize {
+fn bytes(kind: MemoryKind) -> usize {
     match kind {
-        Kind::Heap => blocks::used_bytes(),
+        MemoryKind::Heap => blocks::used_bytes(),
         kind => heddle_memory::sum(kind),
     }
 }
@@ -144,7 +148,7 @@ pub fn instances() -> impl Fn(&Area) -> usize {
 }
 
 /// For each instance.
-fn carriers(kind: Kind) -> Vec<[Carriers; PARTS.len()]> {
+fn carriers(kind: MemoryKind) -> Vec<[Carriers; PARTS.len()]> {
     let mut all = vec![[Carriers::default(); PARTS.len()]; sched::options().schedulers + 1];
     let instance = instances();
     for area in areas(kind) {
@@ -165,7 +169,7 @@ static TOLD: Mutex<Option<HashMap<Figure, [usize; 2]>>> = Mutex::new(None);
 
 struct Teller<'a> {
     heap: &'a mut Heap,
-    kind: Kind,
+    kind: MemoryKind,
     instance: usize,
     part: Part,
 }
@@ -251,7 +255,7 @@ pub fn sizes(p: &mut Process, question: Question, reference: Term, allocators: T
 }
 
 /// A row `{Name, Instance, Data}` for each instance.
-fn of_kind(p: &mut Process, question: Question, name: Term, kind: Kind, rows: &mut Vec<Term>) {
+fn of_kind(p: &mut Process, question: Question, name: Term, kind: MemoryKind, rows: &mut Vec<Term>) {
     if question == Question::Memory {
         let data = in_use(&mut p.heap, self::name(kind), bytes(kind));
         rows.push(p.heap.tuple(&[name, Term::small(0), data]));
@@ -281,7 +285,7 @@ fn of_kind(p: &mut Process, question: Question, name: Term, kind: Kind, rows: &m
 }
 
 /// `{calls, [{eheap_alloc, Billions, Rest}, ..]}`. What was resized counts as freed and allocated.
-fn calls(heap: &mut Heap, kind: Kind, instance: usize) -> Term {
+fn calls(heap: &mut Heap, kind: MemoryKind, instance: usize) -> Term {
     let schedulers = sched::options().schedulers;
     let mut sums = [0u64; 2];
     for row in heddle_memory::rows() {
@@ -327,7 +331,7 @@ fn fixed(p: &mut Process) -> Term {
     let types = p.heap.list(&types);
     let types = p.heap.tuple(&[atom("fix_types"), types]);
     let parts = [Part::Many, Part::Single]
-        .map(|part| Teller { heap: &mut p.heap, kind: Kind::Rest, instance: usize::MAX, part }.part(Carriers::default(), false));
+        .map(|part| Teller { heap: &mut p.heap, kind: MemoryKind::Rest, instance: usize::MAX, part }.part(Carriers::default(), false));
     p.heap.list(&[types, parts[0], parts[1]])
 }
 

@@ -2,7 +2,7 @@
 
 use super::allocators::{self, Part};
 use super::crash_dump::code_sizes;
-use heddle_memory::Kind;
+use heddle_memory::MemoryKind;
 use heddle_runtime::{blocks, exports, names, proctab};
 use heddle_term::{atom, literal};
 use std::io::{Result, Write};
@@ -10,13 +10,14 @@ use std::io::{Result, Write};
 /// In bytes, as far as what they are for is known. `code` are the cells of loaded modules and their literals.
 pub(super) fn memory(out: &mut impl Write) -> Result<()> {
     let code: usize = code_sizes().iter().map(|s| s.1 + s.2).sum::<usize>() + literal::used_bytes();
-    let sum = |kinds: &[Kind]| kinds.iter().map(|&kind| heddle_memory::sum(kind)).sum::<usize>();
-    let total = sum(&[Kind::Heap, Kind::Message, Kind::Binary, Kind::Ets, Kind::Rest]) + literal::used_bytes();
+    let sum = |kinds: &[MemoryKind]| kinds.iter().map(|&kind| heddle_memory::sum(kind)).sum::<usize>();
+    let total =
+        sum(&[MemoryKind::Heap, MemoryKind::Message, MemoryKind::Binary, MemoryKind::Ets, MemoryKind::Rest]) + literal::used_bytes();
     let processes = blocks::used_bytes();
     let atoms = atom::name_bytes();
     writeln!(out, "=memory\ntotal: {total}\nprocesses: {processes}\nprocesses_used: {processes}")?;
     writeln!(out, "system: {}\natom: {atoms}\natom_used: {atoms}", total.saturating_sub(processes))?;
-    writeln!(out, "binary: {}\ncode: {code}\nets: {}", sum(&[Kind::Binary]), sum(&[Kind::Ets]))
+    writeln!(out, "binary: {}\ncode: {code}\nets: {}", sum(&[MemoryKind::Binary]), sum(&[MemoryKind::Ets]))
 }
 
 fn text() -> Result<Vec<u8>> {

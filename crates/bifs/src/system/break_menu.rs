@@ -6,7 +6,7 @@ use super::{areas, crash_dump, halt, info};
 use heddle_io::tty::{modes, natives::KEYBOARD};
 use heddle_runtime::proctab;
 use heddle_runtime::send::deliver;
-use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::{Package, shutdown, stop_world};
 use heddle_term::{Atom, Term, am, text};
 use std::io::Write;
@@ -154,7 +154,7 @@ fn kill() {
                 let reason = Package::immediate(am::KILL.into());
                 let from = heddle_runtime::names::whereis(Atom::new("init")).unwrap_or(Term::NIL);
                 if let Some(to) = proctab::lookup(pid) {
-                    let _ = deliver(to, Signal::new(Body::Exit { from, reason, linked: false, kill: true, token: None }));
+                    let _ = deliver(to, Signal::new(SignalBody::Exit { from, reason, linked: false, kill: true, token: None }));
                 }
                 say(&format!("killed {}\n", text::display::to_string(heddle_runtime::process::identity::term_of(pid))));
             }

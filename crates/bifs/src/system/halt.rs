@@ -79,7 +79,7 @@ pub fn crash(slogan: &str) -> ! {
 const OUT_OF_MEMORY_SECONDS: u32 = 20;
 
 /// Ends the VM because the system has no memory for a block of that kind and of `bytes` bytes.
-pub fn out_of_memory(kind: heddle_memory::Kind, bytes: usize) -> ! {
+pub fn out_of_memory(kind: heddle_memory::MemoryKind, bytes: usize) -> ! {
     // SAFETY: the system's own handling of this signal ends the process.
     unsafe {
         libc::signal(libc::SIGALRM, libc::SIG_DFL);

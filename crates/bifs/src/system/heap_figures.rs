@@ -2,7 +2,7 @@
 //! in docs/statistics.md.
 
 use super::heddle_stats::{figures_map, row};
-use heddle_memory::Kind;
+use heddle_memory::MemoryKind;
 use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::pauses::{Histogram, Pauses, Summary};
 use heddle_runtime::process::{NativeResult, Process};
@@ -162,7 +162,7 @@ impl Asked {
             ("queued_words", &self.queued_words),
         ];
         // With a shared heap that kind of memory is the young generation, which the processes told of.
-        let messages = if shared::is_on() { 0 } else { heddle_memory::sum(Kind::Message) as u64 / 8 };
+        let messages = if shared::is_on() { 0 } else { heddle_memory::sum(MemoryKind::Message) as u64 / 8 };
         let told = figures.iter().map(|&(name, figure)| (name, figure.0.load(Ordering::Relaxed)));
         let blocks = blocks::used_bytes() as u64 / 8;
         figures_map(heap, &told.chain([("message_words", messages), ("block_words", blocks)]).collect::<Vec<_>>())

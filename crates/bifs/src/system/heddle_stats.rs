@@ -5,7 +5,7 @@ use heddle_memory::{Area, Counts, KINDS, Row};
 use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::messages::Sent;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::record::{self, Event};
+use heddle_runtime::record::{self, RecordedEvent};
 use heddle_runtime::{cycles, locks, sched};
 use heddle_term::{Atom, Heap, Term, am, map};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -234,13 +234,13 @@ fn events(p: &mut Process, _: &[Term]) -> NativeResult {
                 heap.tuple(&terms)
             };
             let event = match entry.event {
-                Event::Busy => Atom::new("busy").into(),
-                Event::Idle => Atom::new("idle").into(),
-                Event::Park => Atom::new("park").into(),
-                Event::Unpark => Atom::new("unpark").into(),
-                Event::WakeUp(index) => with(heap, "wake_up", &[index + 1]),
-                Event::Steal(index, count) => with(heap, "steal", &[index + 1, count]),
-                Event::Migrate(index, count) => with(heap, "migrate", &[index + 1, count]),
+                RecordedEvent::Busy => Atom::new("busy").into(),
+                RecordedEvent::Idle => Atom::new("idle").into(),
+                RecordedEvent::Park => Atom::new("park").into(),
+                RecordedEvent::Unpark => Atom::new("unpark").into(),
+                RecordedEvent::WakeUp(index) => with(heap, "wake_up", &[index + 1]),
+                RecordedEvent::Steal(index, count) => with(heap, "steal", &[index + 1, count]),
+                RecordedEvent::Migrate(index, count) => with(heap, "migrate", &[index + 1, count]),
             };
             let ns = heap.integer(entry.ns);
             let id = if entry.thread + 1 == threads { 0 } else { entry.thread as i64 + 1 };

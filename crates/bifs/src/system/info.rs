@@ -441,7 +441,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(on) => {
                 let before = sched::switch_accounts(on);
                 // Before the count began the calling thread did not say that it runs a process.
-                msacc::enter(msacc::State::Emulator);
+                msacc::enter(msacc::ThreadState::Emulator);
                 before
             }
             None if a[1].is_atom_of(Atom::new("reset")) => msacc::reset(),

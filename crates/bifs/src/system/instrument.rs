@@ -1,7 +1,7 @@
 //! What the module `instrument` asks: sizes of blocks, and carriers, of one allocator and instance (see `allocators`).
 
 use super::allocators::{self, Part, instances, is_known, kind, name};
-use heddle_memory::{Area, Kind};
+use heddle_memory::{Area, MemoryKind};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{sched, send};
 use heddle_term::{Atom, Heap, Term};
@@ -19,7 +19,7 @@ fn atom(name: &str) -> Term {
 
 /// A question: `{Allocator, Scheduler, Width, Start, Flags, Ref}`.
 struct Gathering {
-    kind: Option<Kind>,
+    kind: Option<MemoryKind>,
     instance: usize,
     width: usize,
     start: usize,
@@ -44,7 +44,7 @@ impl Gathering {
         (0..self.width - 1).find(|&i| bytes < self.start << i).unwrap_or(self.width - 1)
     }
 
-    fn areas(&self, kind: Kind) -> Vec<Area> {
+    fn areas(&self, kind: MemoryKind) -> Vec<Area> {
         let instance = instances();
         let mut areas = allocators::areas(kind);
         areas.retain(|area| instance(area) == self.instance);
@@ -77,10 +77,10 @@ fn gather_alloc_histograms(p: &mut Process, a: &[Term]) -> NativeResult {
     p.bump(areas.len() / 10);
     // Stock's words for what blocks hold.
     let holds = match kind {
-        Kind::Heap | Kind::Message => "heap",
-        Kind::Binary => "binary",
-        Kind::Ets => "db_term",
-        Kind::Rest => "std_alloc",
+        MemoryKind::Heap | MemoryKind::Message => "heap",
+        MemoryKind::Binary => "binary",
+        MemoryKind::Ets => "db_term",
+        MemoryKind::Rest => "std_alloc",
     };
     let histogram = gathering.histogram(&mut p.heap, areas.iter().map(|area| (area.block_bytes, area.used_blocks)));
     let row = p.heap.tuple(&[atom("system"), atom(holds), histogram]);

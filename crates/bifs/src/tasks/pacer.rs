@@ -7,7 +7,7 @@
 //! signal, what waits is passed on at once, unless `flush` is false. If `to` is a pid and that process ends, the pacer does,
 //! with the reason `normal`.
 
-use heddle_runtime::task::{Builder, Context, Definition, Event, Monitor, Next, Owned, Pid, Start, Task, To, Value};
+use heddle_runtime::task::{Builder, Context, Definition, Monitor, Owned, Pid, Start, Task, TaskEvent, TaskNext, To, Value};
 use heddle_term::Atom;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ impl Pacer {
     }
 
     /// Passes on what may pass, and sees to it that the rest does in time.
-    fn drain(&mut self, context: &mut Context<'_>) -> Next {
+    fn drain(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.refill();
         for _ in 0..AT_ONCE {
             if self.tokens < 1.0 {
@@ -102,30 +102,30 @@ impl Pacer {
             self.pass(message.value(), context);
         }
         if self.waiting.is_empty() {
-            return Next::Wait;
+            return TaskNext::Wait;
         }
         if self.tokens >= 1.0 {
-            return Next::Idle;
+            return TaskNext::Idle;
         }
         context.set_timer(Duration::try_from_secs_f64((1.0 - self.tokens) / self.rate).unwrap_or(Duration::MAX));
-        Next::Wait
+        TaskNext::Wait
     }
 }
 
 impl Task for Pacer {
-    fn setup(&mut self, context: &mut Context<'_>) -> Next {
+    fn setup(&mut self, context: &mut Context<'_>) -> TaskNext {
         if let Target::Pid(to) = self.to {
             self.watch = Some(context.monitor(to));
         }
-        Next::Wait
+        TaskNext::Wait
     }
 
-    fn handle_event(&mut self, event: Event<'_>, context: &mut Context<'_>) -> Next {
+    fn handle_event(&mut self, event: TaskEvent<'_>, context: &mut Context<'_>) -> TaskNext {
         // It watches no descriptors.
-        let Event::Message(message) = event else { return Next::Wait };
+        let TaskEvent::Message(message) = event else { return TaskNext::Wait };
         if self.watch.is_some_and(|watch| message.is_down(watch)) {
             self.waiting.clear();
-            return Next::done();
+            return TaskNext::done();
         }
         if !self.waiting.is_empty() {
             if self.waiting.len() < self.limit {
@@ -134,27 +134,27 @@ impl Task for Pacer {
                 self.dropped += 1;
             }
             // The timer runs, or `idle` was interrupted.
-            return if self.tokens >= 1.0 { Next::Idle } else { Next::Wait };
+            return if self.tokens >= 1.0 { TaskNext::Idle } else { TaskNext::Wait };
         }
         self.refill();
         if self.tokens >= 1.0 {
             self.tokens -= 1.0;
             self.pass(message, context);
-            return Next::Wait;
+            return TaskNext::Wait;
         }
         if self.limit == 0 {
             self.dropped += 1;
-            return Next::Wait;
+            return TaskNext::Wait;
         }
         self.waiting.push_back(message.keep());
         self.drain(context)
     }
 
-    fn idle(&mut self, context: &mut Context<'_>) -> Next {
+    fn idle(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.drain(context)
     }
 
-    fn handle_timeout(&mut self, context: &mut Context<'_>) -> Next {
+    fn handle_timeout(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.drain(context)
     }
 

@@ -5,7 +5,7 @@
 //! and a pid hears of its end: `{terminate, Pid, Reason}`.
 
 use heddle_runtime::level::Level;
-use heddle_runtime::task::{self, Builder, Context, Definition, Event, Monitor, Next, Owned, Pid, Start, Task, Value};
+use heddle_runtime::task::{self, Builder, Context, Definition, Monitor, Owned, Pid, Start, Task, TaskEvent, TaskNext, Value};
 use heddle_term::Atom;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,7 +73,7 @@ impl Probe {
     }
 
     /// {Command, Pid, Argument}: what it does, and what it answers `Pid ! {Command, Answer}`.
-    fn obey(&mut self, command: &str, from: Pid, argument: Value<'_>, context: &mut Context<'_>) -> Option<Next> {
+    fn obey(&mut self, command: &str, from: Pid, argument: Value<'_>, context: &mut Context<'_>) -> Option<TaskNext> {
         let number = argument.as_integer();
         let answer = match command {
             "echo" => argument.keep(),
@@ -89,7 +89,7 @@ impl Probe {
             }
             "work" => {
                 (self.work, self.worker) = (number? as usize, Some(from));
-                return Some(Next::Idle);
+                return Some(TaskNext::Idle);
             }
             "link" => {
                 context.link(argument.as_pid()?);
@@ -114,7 +114,7 @@ impl Probe {
                 context.trap_exits(argument.is("true"));
                 Owned::atom(Atom::new("ok"))
             }
-            "stop" => return Some(Next::Exit(argument.keep())),
+            "stop" => return Some(TaskNext::Exit(argument.keep())),
             "register" => Owned::build(|b| b.boolean(context.register(argument.as_atom().unwrap_or(Atom::new("undefined"))))),
             "level" => Owned::build(|b| b.boolean(Level::new(number.unwrap_or(99) as usize).is_some_and(|level| context.set_level(level)))),
             // {Milliseconds, Answer}
@@ -158,29 +158,29 @@ impl Probe {
 }
 
 impl Task for Probe {
-    fn setup(&mut self, _: &mut Context<'_>) -> Next {
+    fn setup(&mut self, _: &mut Context<'_>) -> TaskNext {
         self.panics_in("setup");
-        Next::Wait
+        TaskNext::Wait
     }
 
-    fn idle(&mut self, context: &mut Context<'_>) -> Next {
+    fn idle(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.panics_in("idle");
         context.work(100);
         self.work -= 1;
         if self.work > 0 {
-            return Next::Idle;
+            return TaskNext::Idle;
         }
         if let Some(worker) = self.worker.take() {
             context.tell(worker, |b| b.tuple(&[b.name("work"), b.name("done")]));
         }
-        Next::Wait
+        TaskNext::Wait
     }
 
-    fn handle_event(&mut self, event: Event<'_>, context: &mut Context<'_>) -> Next {
-        let goes_on = if self.work > 0 { Next::Idle } else { Next::Wait };
+    fn handle_event(&mut self, event: TaskEvent<'_>, context: &mut Context<'_>) -> TaskNext {
+        let goes_on = if self.work > 0 { TaskNext::Idle } else { TaskNext::Wait };
         let message = match event {
-            Event::Message(message) => message,
-            Event::Ready(fd, _) => {
+            TaskEvent::Message(message) => message,
+            TaskEvent::Ready(fd, _) => {
                 if let Some((reader, _)) = self.reader.take_if(|reader| reader.1 == fd) {
                     context.tell(reader, |b| b.tuple(&[b.name("ready"), b.integer(fd as i64)]));
                 }
@@ -204,12 +204,12 @@ impl Task for Probe {
         told.unwrap_or(goes_on)
     }
 
-    fn handle_timeout(&mut self, context: &mut Context<'_>) -> Next {
+    fn handle_timeout(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.panics_in("handle_timeout");
         if let Some(sleeper) = self.sleeper.take() {
             context.tell(sleeper, |b| b.tuple(&[b.name("timer"), b.name("timeout")]));
         }
-        Next::Wait
+        TaskNext::Wait
     }
 
     fn handle_info<'b>(&self, b: &'b Builder) -> Value<'b> {

@@ -4,7 +4,7 @@ use super::arguments;
 use heddle_io::ports::tracing;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::proctab;
-use heddle_runtime::trace::breakpoints::{self, Setting, Target};
+use heddle_runtime::trace::breakpoints::{self, BreakpointSetting, Target};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
 use heddle_runtime::trace::{Spec, emit, flags, meters, tracees};
 use heddle_term::code_cell::Mfa;
@@ -127,7 +127,7 @@ fn event(p: &mut Process, session: &Session, name: Atom, key: Atom) -> NativeRes
 fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
     use heddle_runtime::trace::request::CallChange;
     let request = session.settings.lock().unwrap().on_load.clone();
-    let setting = request.map(|r| Setting {
+    let setting = request.map(|r| BreakpointSetting {
         session: session.clone(),
         call: match r.call {
             Some(CallChange::Local(spec)) => Some((true, spec)),
@@ -160,7 +160,7 @@ fn function(p: &mut Process, session: &Arc<Session>, mfa: Mfa, key: Atom) -> Nat
 const ITEMS: &[&str] = &["traced", "match_spec", "meta", "meta_match_spec", "call_memory", "call_time", "call_count"];
 
 /// `all`: what the item `all` lists.
-fn items(p: &mut Process, setting: Option<Setting>, key: Atom, all: &[&str]) -> NativeResult {
+fn items(p: &mut Process, setting: Option<BreakpointSetting>, key: Atom, all: &[&str]) -> NativeResult {
     // Of what is not traced at all, stock does not look at the item.
     let Some(setting) = setting else { return answer(p, key, Term::bool(false)) };
     if key.name() == "all" {
@@ -182,7 +182,7 @@ fn source(p: &mut Process, spec: Option<&Arc<Spec>>) -> Term {
     spec.map_or(Term::NIL, |s| p.heap.copy(s.source.term()))
 }
 
-fn value(p: &mut Process, s: &Setting, item: &str) -> Option<Term> {
+fn value(p: &mut Process, s: &BreakpointSetting, item: &str) -> Option<Term> {
     let no = Term::bool(false);
     Some(match item {
         "traced" => match &s.call {

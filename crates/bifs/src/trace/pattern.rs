@@ -9,7 +9,7 @@ use heddle_runtime::Package;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::trace::Spec;
 use heddle_runtime::trace::breakpoints;
-use heddle_runtime::trace::request::{CallChange, Counting, Request};
+use heddle_runtime::trace::request::{CallChange, Counting, PatternRequest};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
 use heddle_term::{Atom, Term};
 use std::sync::Arc;
@@ -109,17 +109,17 @@ fn flags(p: &mut Process, session: &Session, list: Term) -> Result<PatternFlags,
     Ok(flags)
 }
 
-fn counting_off() -> Request {
+fn counting_off() -> PatternRequest {
     let off = Some(Counting::Off);
-    Request { count: off, time: off, memory: off, ..Request::default() }
+    PatternRequest { count: off, time: off, memory: off, ..PatternRequest::default() }
 }
 
-fn counting(flags: &PatternFlags, change: Counting) -> Request {
-    Request {
+fn counting(flags: &PatternFlags, change: Counting) -> PatternRequest {
+    PatternRequest {
         count: flags.count.then_some(change),
         time: flags.time.then_some(change),
         memory: flags.memory.then_some(change),
-        ..Request::default()
+        ..PatternRequest::default()
     }
 }
 
@@ -136,7 +136,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
         return Err(p.badarg_cause(Atom::new("call_count")));
     }
     let request = match what {
-        What::On(spec) => Request {
+        What::On(spec) => PatternRequest {
             call: match (flags.global, flags.local) {
                 (true, _) => Some(CallChange::Global(spec.clone())),
                 (_, true) => Some(CallChange::Local(spec.clone())),
@@ -147,7 +147,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
             time: flags.time.then_some(Counting::Start),
             memory: flags.memory.then_some(Counting::Start),
         },
-        What::Off => Request {
+        What::Off => PatternRequest {
             call: match (flags.global, flags.local) {
                 (true, _) => Some(CallChange::NotGlobal),
                 (_, true) => Some(CallChange::NotLocal),
@@ -173,7 +173,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     if matches!(request.call, Some(CallChange::Global(_))) {
         // Functions that are not exported lose what they had.
         let all = breakpoints::targets(module, function, arity, false);
-        let nothing = Request { call: Some(CallChange::NotLocal), meta: Some(None), ..counting_off() };
+        let nothing = PatternRequest { call: Some(CallChange::NotLocal), meta: Some(None), ..counting_off() };
         breakpoints::change(session, &breakpoints::traced_in(&all, session.id), &nothing);
     }
     breakpoints::change(session, &targets, &request);

@@ -2,7 +2,7 @@
 
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::system_monitor::{self, Limits};
+use heddle_runtime::system_monitor::{self, MonitorLimits};
 use heddle_runtime::system_profile::{self, EXCLUSIVE, PORTS, PROCESSES, Profile, SCHEDULERS};
 use heddle_runtime::trace::{emit, flags};
 use heddle_runtime::{proctab, sched};
@@ -27,8 +27,8 @@ fn atom(name: &str) -> Term {
 /// The smallest heap that may be called large.
 const SMALLEST_LARGE_HEAP: u64 = 16 << 10;
 
-fn limits(options: Term) -> Option<Limits> {
-    let mut limits = Limits::default();
+fn limits(options: Term) -> Option<MonitorLimits> {
+    let mut limits = MonitorLimits::default();
     for item in args::list(options)? {
         match item.as_atom().map(|a| a.name()) {
             Some("busy_port") => limits.busy_port = true,

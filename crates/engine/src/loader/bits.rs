@@ -1,6 +1,6 @@
 //! Bit syntax of OTP 25 and later: bs_create_bin, bs_match and their company.
 
-use crate::loader::emitter::{Emitter, Place};
+use crate::loader::emitter::{Emitter, OperandPlace};
 use crate::ops::bits::{LITTLE, NATIVE, SIGNED, create, match_ctx, matching, segment, sized};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
@@ -304,7 +304,7 @@ impl Emitter<'_> {
     }
 
     /// live, flags, size, unit, destination
-    fn integer(&mut self, m: Place, context: Operand, args: &[Operand], label: u32, zeal: bool) {
+    fn integer(&mut self, m: OperandPlace, context: Operand, args: &[Operand], label: u32, zeal: bool) {
         let flags = self.segment_flags(args[1]);
         let bits = Emitter::number(args[2]) * Emitter::number(args[3]);
         let d = self.place(args[4]);

@@ -1,6 +1,6 @@
 //! Decides which `bs_create_bin` become chains (see `ops::bits::chain`), and emits their cells.
 
-use crate::loader::emitter::{Emitter, Place};
+use crate::loader::emitter::{Emitter, OperandPlace};
 use crate::ops::bits::chain::{self, No, Yes};
 use crate::ops::bits::chain_segments::{self as put, Bytes};
 use crate::ops::bits::{LITTLE, chain_sizes as sizes};
@@ -35,7 +35,7 @@ impl Waiting {
 
 /// The kinds of segments that chains know.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ChainKind {
     Append { private: bool },
     Integer { bits: u64 },
     SizedInteger,
@@ -48,7 +48,7 @@ enum Kind {
 }
 
 struct Part {
-    kind: Kind,
+    kind: ChainKind,
     unit: u64,
     flags: u64,
     source: Operand,
@@ -69,11 +69,11 @@ impl Emitter<'_> {
         for (i, chunk) in segments.chunks_exact(6).enumerate() {
             parts.push(self.part(i, chunk, live)?);
         }
-        if let Some(Part { kind: Kind::Append { private }, source, .. }) = parts.first() {
+        if let Some(Part { kind: ChainKind::Append { private }, source, .. }) = parts.first() {
             let appended = source.reg();
             // It would grow while its old size is still needed.
             if *private && parts[1..].iter().any(|p| p.source.reg() == appended || p.size.reg() == appended) {
-                parts[0].kind = Kind::Append { private: false };
+                parts[0].kind = ChainKind::Append { private: false };
             }
         }
         match groups(&parts) {
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         let (source, size) = (chunk[4], chunk[5]);
         let name = self.atom_name(chunk[0]);
         if name == "string" {
-            return Some(Part { kind: Kind::String, unit: 8, flags: 0, source, size });
+            return Some(Part { kind: ChainKind::String, unit: 8, flags: 0, source, size });
         }
         // The beginning may collect, and the sources are read again afterwards.
         let kept = |operand: Operand| !matches!(operand.reg(), Some(Reg::X(n)) if n as u64 >= live);
@@ -112,15 +112,15 @@ impl Emitter<'_> {
         };
         let kind = match (name, bits) {
             ("append" | "private_append", _) if index == 0 && all && matches!(unit, 1 | 8) && source.reg().is_some() => {
-                Kind::Append { private: name == "private_append" }
+                ChainKind::Append { private: name == "private_append" }
             }
-            ("integer", Some(bits @ 1..)) => Kind::Integer { bits },
-            ("integer", None) if !all => Kind::SizedInteger,
-            ("float", Some(64)) => Kind::Float,
-            ("binary", Some(bits)) if bits > 0 && bits % 8 == 0 => Kind::Part { bytes: bits / 8 },
-            ("binary", None) if all => Kind::All,
-            ("binary", None) => Kind::SizedPart,
-            ("utf8", _) => Kind::Utf8,
+            ("integer", Some(bits @ 1..)) => ChainKind::Integer { bits },
+            ("integer", None) if !all => ChainKind::SizedInteger,
+            ("float", Some(64)) => ChainKind::Float,
+            ("binary", Some(bits)) if bits > 0 && bits % 8 == 0 => ChainKind::Part { bytes: bits / 8 },
+            ("binary", None) if all => ChainKind::All,
+            ("binary", None) => ChainKind::SizedPart,
+            ("utf8", _) => ChainKind::Utf8,
             _ => return None,
         };
         Some(Part { kind, unit, flags, source, size })
@@ -132,7 +132,7 @@ impl Emitter<'_> {
         let constant = parts.iter().map(Part::constant_bits).sum::<u64>();
         let any = self.emit_sizes(parts, &mut waiting);
         let append = match parts.first()? {
-            Part { kind: Kind::Append { private }, unit, source, .. } => Some((*private, *unit, *source)),
+            Part { kind: ChainKind::Append { private }, unit, source, .. } => Some((*private, *unit, *source)),
             _ => None,
         };
         let op = self.cells.len();
@@ -186,8 +186,8 @@ impl Emitter<'_> {
 
     /// Appends a few fields that do not fill bytes. They are gathered first, so nothing must be undone.
     fn emit_bits(&mut self, o: &[Operand], parts: &[Part]) -> Option<Waiting> {
-        let (Part { kind: Kind::Append { private }, unit, source, .. }, fields) = parts.split_first()? else { return None };
-        let is_field = |p: &Part| matches!(p.kind, Kind::Integer { .. }) && p.flags & LITTLE == 0;
+        let (Part { kind: ChainKind::Append { private }, unit, source, .. }, fields) = parts.split_first()? else { return None };
+        let is_field = |p: &Part| matches!(p.kind, ChainKind::Integer { .. }) && p.flags & LITTLE == 0;
         let bits = fields.iter().map(Part::constant_bits).sum::<u64>();
         // Together with the seven bits that may stand before them they fit in a word.
         if fields.is_empty() || bits > 56 || !fields.iter().all(is_field) {
@@ -215,16 +215,18 @@ impl Emitter<'_> {
     fn emit_sizes(&mut self, parts: &[Part], waiting: &mut Waiting) -> bool {
         let mut any = false;
         for part in parts {
-            let (op, operand) =
-                (self.cells.len(), if matches!(part.kind, Kind::SizedInteger | Kind::SizedPart) { part.size } else { part.source });
+            let (op, operand) = (
+                self.cells.len(),
+                if matches!(part.kind, ChainKind::SizedInteger | ChainKind::SizedPart) { part.size } else { part.source },
+            );
             let place = self.place(operand);
             self.op(match (part.kind, any) {
-                (Kind::All, false) => source!(place, S => sizes::size_of_all::<S, Yes>),
-                (Kind::All, true) => source!(place, S => sizes::size_of_all::<S, No>),
-                (Kind::SizedInteger | Kind::SizedPart, false) => source!(place, S => sizes::size_of_sized::<S, Yes>),
-                (Kind::SizedInteger | Kind::SizedPart, true) => source!(place, S => sizes::size_of_sized::<S, No>),
-                (Kind::Utf8, false) => source!(place, S => sizes::size_of_utf8::<S, Yes>),
-                (Kind::Utf8, true) => source!(place, S => sizes::size_of_utf8::<S, No>),
+                (ChainKind::All, false) => source!(place, S => sizes::size_of_all::<S, Yes>),
+                (ChainKind::All, true) => source!(place, S => sizes::size_of_all::<S, No>),
+                (ChainKind::SizedInteger | ChainKind::SizedPart, false) => source!(place, S => sizes::size_of_sized::<S, Yes>),
+                (ChainKind::SizedInteger | ChainKind::SizedPart, true) => source!(place, S => sizes::size_of_sized::<S, No>),
+                (ChainKind::Utf8, false) => source!(place, S => sizes::size_of_utf8::<S, Yes>),
+                (ChainKind::Utf8, true) => source!(place, S => sizes::size_of_utf8::<S, No>),
                 _ => continue,
             });
             self.cell(place.cell());
@@ -247,7 +249,7 @@ impl Emitter<'_> {
                 continue;
             }
             i += 1;
-            if part.kind == Kind::String {
+            if part.kind == ChainKind::String {
                 self.emit_string(part, at);
                 at += part.constant_bits() / 8;
                 continue;
@@ -255,36 +257,36 @@ impl Emitter<'_> {
             let place = self.place(part.source);
             let op = self.cells.len();
             match part.kind {
-                Kind::Append { .. } | Kind::String => continue,
-                Kind::Integer { bits } => self.op(integer_op(place, bits, part.flags)),
-                Kind::Float => self.op(source!(place, S => put::put_float::<S>)),
-                Kind::Part { .. } => self.op(source!(place, S => put::put_part::<S>)),
-                Kind::All => self.op(source!(place, S => put::put_all::<S>)),
-                Kind::Utf8 => self.op(source!(place, S => put::put_utf8::<S>)),
-                Kind::SizedInteger => self.op(put::put_sized_integer),
-                Kind::SizedPart => self.op(put::put_sized),
+                ChainKind::Append { .. } | ChainKind::String => continue,
+                ChainKind::Integer { bits } => self.op(integer_op(place, bits, part.flags)),
+                ChainKind::Float => self.op(source!(place, S => put::put_float::<S>)),
+                ChainKind::Part { .. } => self.op(source!(place, S => put::put_part::<S>)),
+                ChainKind::All => self.op(source!(place, S => put::put_all::<S>)),
+                ChainKind::Utf8 => self.op(source!(place, S => put::put_utf8::<S>)),
+                ChainKind::SizedInteger => self.op(put::put_sized_integer),
+                ChainKind::SizedPart => self.op(put::put_sized),
             }
-            if matches!(part.kind, Kind::SizedInteger | Kind::SizedPart) {
+            if matches!(part.kind, ChainKind::SizedInteger | ChainKind::SizedPart) {
                 self.any(part.source);
             } else {
                 self.cell(place.cell());
             }
             self.cell(at);
-            if part.kind != Kind::Utf8 {
+            if part.kind != ChainKind::Utf8 {
                 waiting.late.push((self.cells.len(), op));
                 self.cell(0);
             }
             match part.kind {
-                Kind::Integer { bits } => {
+                ChainKind::Integer { bits } => {
                     self.cell(bits);
                     self.cell(part.flags);
                 }
-                Kind::Float => self.cell(part.flags),
-                Kind::Part { bytes } => self.cell(bytes),
-                Kind::SizedInteger | Kind::SizedPart => {
+                ChainKind::Float => self.cell(part.flags),
+                ChainKind::Part { bytes } => self.cell(bytes),
+                ChainKind::SizedInteger | ChainKind::SizedPart => {
                     self.cell(part.unit);
                     self.any(part.size);
-                    if part.kind == Kind::SizedInteger {
+                    if part.kind == ChainKind::SizedInteger {
                         self.cell(part.flags);
                     }
                 }
@@ -357,15 +359,15 @@ impl Part {
     /// The number of bits, if it is known when the code is loaded, else 0.
     fn constant_bits(&self) -> u64 {
         match self.kind {
-            Kind::Integer { bits } => bits,
-            Kind::Float => 64,
-            Kind::String => 8 * Emitter::number(self.size),
-            Kind::Part { bytes } => 8 * bytes,
+            ChainKind::Integer { bits } => bits,
+            ChainKind::Float => 64,
+            ChainKind::String => 8 * Emitter::number(self.size),
+            ChainKind::Part { bytes } => 8 * bytes,
             _ => 0,
         }
     }
     fn is_constant(&self) -> bool {
-        !matches!(self.kind, Kind::All | Kind::SizedInteger | Kind::SizedPart | Kind::Utf8)
+        !matches!(self.kind, ChainKind::All | ChainKind::SizedInteger | ChainKind::SizedPart | ChainKind::Utf8)
     }
 }
 
@@ -374,7 +376,7 @@ fn groups(parts: &[Part]) -> Option<Vec<usize>> {
     let mut groups = vec![1; parts.len()];
     let mut i = 0;
     while i < parts.len() {
-        let Kind::Integer { bits } = parts[i].kind else {
+        let ChainKind::Integer { bits } = parts[i].kind else {
             i += 1;
             continue;
         };
@@ -384,7 +386,7 @@ fn groups(parts: &[Part]) -> Option<Vec<usize>> {
         }
         let (first, mut sum) = (i, 0);
         while sum == 0 || sum % 8 != 0 {
-            let Part { kind: Kind::Integer { bits }, flags, .. } = parts.get(i)? else { return None };
+            let Part { kind: ChainKind::Integer { bits }, flags, .. } = parts.get(i)? else { return None };
             sum += bits;
             if sum > 64 || flags & LITTLE != 0 {
                 return None;
@@ -397,7 +399,7 @@ fn groups(parts: &[Part]) -> Option<Vec<usize>> {
     parts.iter().any(|p| p.constant_bits() > 0 || !p.is_constant()).then_some(groups)
 }
 
-fn integer_op(place: Place, bits: u64, flags: u64) -> crate::ctx::OpFn {
+fn integer_op(place: OperandPlace, bits: u64, flags: u64) -> crate::ctx::OpFn {
     match (bits, flags & LITTLE != 0) {
         (8, _) => source!(place, S => put::put_integer::<S, put::Int8>),
         (16, false) => source!(place, S => put::put_integer::<S, put::Big16>),

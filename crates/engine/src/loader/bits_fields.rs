@@ -1,6 +1,6 @@
 //! Emits operations for several commands of `bs_match` that are read together.
 
-use crate::loader::emitter::{Emitter, Place};
+use crate::loader::emitter::{Emitter, OperandPlace};
 use crate::ops::bits::{LITTLE, SIGNED, match_ctx, matching};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
@@ -52,7 +52,7 @@ impl Emitter<'_> {
     }
 
     /// Emits `ensure_at_least` with the integer after it. Returns the number of `args` used.
-    pub fn ensure_and_take(&mut self, m: Place, args: &[Operand], label: u32) -> Option<usize> {
+    pub fn ensure_and_take(&mut self, m: OperandPlace, args: &[Operand], label: u32) -> Option<usize> {
         let [bits, unit, name, _live, flags, size, size_unit, dst, ..] = args else { return None };
         let (unit, size) = (Emitter::number(*unit).max(1), Emitter::number(*size) * Emitter::number(*size_unit));
         // Several fields are read together instead.
@@ -123,7 +123,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the reading of several fields at once, perhaps with the `ensure_at_least` before them. Returns the number of operands used.
-    pub fn fields(&mut self, m: Place, commands: &[Operand], label: u32) -> Option<usize> {
+    pub fn fields(&mut self, m: OperandPlace, commands: &[Operand], label: u32) -> Option<usize> {
         let ensured = match commands {
             [name, bits, unit, ..] if self.atom_name(*name) == "ensure_at_least" => {
                 Some((Emitter::number(*bits), Emitter::number(*unit).max(1))).filter(|(_, unit)| unit.is_power_of_two())

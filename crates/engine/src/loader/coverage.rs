@@ -5,7 +5,7 @@ use crate::ops::coverage;
 use heddle_abi::opcodes::Op;
 use heddle_abi::settings::CoverageMode;
 use heddle_beamfile::{Location, Operand, Verified};
-use heddle_runtime::coverage::{Coverage, Place, mode_of_module};
+use heddle_runtime::coverage::{Coverage, CoveredPlace, mode_of_module};
 
 /// The counters, and the position of the walk over the code.
 pub struct Recorder {
@@ -52,7 +52,7 @@ impl Emitter<'_> {
             self.recorder.coverage.last_is(id)
         } else {
             let line = Emitter::stock_line(location.line);
-            self.recorder.coverage.add(Place { line, id, function: self.functions.len() as u32 - 1 })
+            self.recorder.coverage.add(CoveredPlace { line, id, function: self.functions.len() as u32 - 1 })
         };
         self.count(counter);
     }

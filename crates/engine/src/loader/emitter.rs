@@ -8,7 +8,7 @@ use heddle_term::{Atom, Export, FunEntry, Term};
 
 /// Where a specialised operation finds an operand, with the cell for it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum OperandPlace {
     X(u64),
     Y(u64),
     K(u64),
@@ -114,11 +114,11 @@ impl Emitter<'_> {
         self.cells.push(cell);
     }
 
-    pub fn place(&mut self, operand: Operand) -> Place {
+    pub fn place(&mut self, operand: Operand) -> OperandPlace {
         match operand.reg() {
-            Some(Reg::X(n)) => Place::X(reg_offset(n)),
-            Some(Reg::Y(n)) => Place::Y(reg_offset(n)),
-            None => Place::K(self.constant(operand).unwrap_or(Term::NIL).raw()),
+            Some(Reg::X(n)) => OperandPlace::X(reg_offset(n)),
+            Some(Reg::Y(n)) => OperandPlace::Y(reg_offset(n)),
+            None => OperandPlace::K(self.constant(operand).unwrap_or(Term::NIL).raw()),
         }
     }
     pub fn number(operand: Operand) -> u64 {
@@ -160,10 +160,10 @@ impl Emitter<'_> {
     }
 }
 
-impl Place {
+impl OperandPlace {
     pub fn cell(self) -> u64 {
         match self {
-            Place::X(cell) | Place::Y(cell) | Place::K(cell) => cell,
+            OperandPlace::X(cell) | OperandPlace::Y(cell) | OperandPlace::K(cell) => cell,
         }
     }
 }
@@ -173,15 +173,15 @@ impl Place {
 macro_rules! source {
     ($place:expr, $S:ident => $body:expr) => {
         match $place {
-            $crate::loader::emitter::Place::X(_) => {
+            $crate::loader::emitter::OperandPlace::X(_) => {
                 type $S = $crate::ctx::X;
                 $body
             }
-            $crate::loader::emitter::Place::Y(_) => {
+            $crate::loader::emitter::OperandPlace::Y(_) => {
                 type $S = $crate::ctx::Y;
                 $body
             }
-            $crate::loader::emitter::Place::K(_) => {
+            $crate::loader::emitter::OperandPlace::K(_) => {
                 type $S = $crate::ctx::K;
                 $body
             }
@@ -194,7 +194,7 @@ macro_rules! source {
 macro_rules! register {
     ($place:expr, $S:ident => $body:expr) => {
         match $place {
-            $crate::loader::emitter::Place::Y(_) => {
+            $crate::loader::emitter::OperandPlace::Y(_) => {
                 type $S = $crate::ctx::Y;
                 $body
             }

@@ -4,7 +4,7 @@
 //!
 //! The sequences in the table were counted (see `profile`) over the compiler, the shell's start and bench/programs.
 
-use super::fused::{Check, Sequence};
+use super::fused::{FusedCheck, Sequence};
 use crate::ctx::OpFn;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ struct Node {
 }
 
 struct Fused {
-    checks: Vec<Check>,
+    checks: Vec<FusedCheck>,
     /// Number of operations that are done; those after them may begin a sequence of their own.
     done: usize,
     op: OpFn,
@@ -74,10 +74,10 @@ impl Code<'_> {
         }
     }
 
-    fn holds(&self, checks: &[Check], first: usize) -> bool {
+    fn holds(&self, checks: &[FusedCheck], first: usize) -> bool {
         checks.iter().all(|check| match *check {
-            Check::Cell { op, cell, value } => self.cells[self.ops[first + op] as usize + cell] == value,
-            Check::Label { op, cell, to } => {
+            FusedCheck::Cell { op, cell, value } => self.cells[self.ops[first + op] as usize + cell] == value,
+            FusedCheck::Label { op, cell, to } => {
                 let at = self.ops[first + op] + cell as u32;
                 match self.fixups.binary_search_by_key(&at, |fixup| fixup.0) {
                     Ok(found) => self.labels[self.fixups[found].1 as usize] == self.ops[first + to],

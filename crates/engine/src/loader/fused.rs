@@ -8,14 +8,14 @@ use crate::ops::{
 /// Operations that become one when they follow each other.
 pub struct Sequence {
     pub ops: Vec<usize>,
-    pub checks: Vec<Check>,
+    pub checks: Vec<FusedCheck>,
     pub done: usize,
     pub fused: OpFn,
 }
 
 /// An additional condition. Operations are counted from the first of the sequence.
 #[derive(Clone, Copy)]
-pub enum Check {
+pub enum FusedCheck {
     /// An operand has this value.
     Cell { op: usize, cell: usize, value: u64 },
     /// A label is the place of that operation.
@@ -50,12 +50,12 @@ fn cells(op: &str) -> &'static [usize] {
     }
 }
 
-fn checks(ops: &[(&str, &[Option<u64>])]) -> Vec<Check> {
+fn checks(ops: &[(&str, &[Option<u64>])]) -> Vec<FusedCheck> {
     let mut checks = Vec::new();
     for (op, (name, fixed)) in ops.iter().enumerate() {
         for (i, value) in fixed.iter().enumerate() {
             if let Some(value) = *value {
-                checks.push(Check::Cell { op, cell: cells(name)[i], value });
+                checks.push(FusedCheck::Cell { op, cell: cells(name)[i], value });
             }
         }
     }
@@ -98,7 +98,7 @@ macro_rules! either {
             Some(1 + held);
             $test<$a, $b>, $($yes $(<$($gy),*>)?,)+ $($no $(<$($gn),*>)?),+
         );
-        sequence.checks.push(Check::Label { op: 0, cell: COMPARE_CELLS - 1, to: 1 + held });
+        sequence.checks.push(FusedCheck::Label { op: 0, cell: COMPARE_CELLS - 1, to: 1 + held });
         $table.push(sequence);
     }};
 }

@@ -1,7 +1,7 @@
 //! Guard natives: arithmetic, tests, comparisons and the commonest accessors have operations, the rest are called.
 
 use crate::ctx::{OpFn, X_REGISTERS};
-use crate::loader::emitter::{Emitter, Place};
+use crate::loader::emitter::{Emitter, OperandPlace};
 use crate::ops::tests;
 use crate::ops::{arith, bifs, booleans};
 use crate::{register, source};
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         if mfa.module != am::ERLANG {
             return false;
         }
-        let places: Vec<Place> = args.iter().map(|&a| self.place(a)).collect();
+        let places: Vec<OperandPlace> = args.iter().map(|&a| self.place(a)).collect();
         let d = self.place(dst);
         macro_rules! tested {
             ($a:expr, $T:ident) => {
@@ -122,7 +122,7 @@ impl Emitter<'_> {
                 (source!($a, A => source!($b, B => register!(d, D => booleans::compared::<A, B, D, booleans::$T>))), vec![$a, $b])
             };
         }
-        let (op, places): (OpFn, Vec<Place>) = match (mfa.function.name(), places.as_slice()) {
+        let (op, places): (OpFn, Vec<OperandPlace>) = match (mfa.function.name(), places.as_slice()) {
             ("is_integer", &[a]) => tested!(a, IsInteger),
             ("is_float", &[a]) => tested!(a, IsFloat),
             ("is_number", &[a]) => tested!(a, IsNumber),
@@ -186,7 +186,7 @@ impl Emitter<'_> {
         }
         let d = self.place(dst);
         let start = self.cells.len() as u64;
-        let places: Vec<Place> = args.iter().map(|&a| self.place(a)).collect();
+        let places: Vec<OperandPlace> = args.iter().map(|&a| self.place(a)).collect();
         macro_rules! combined {
             ($a:expr, $b:expr, $O:ident) => {
                 source!($a, A => source!($b, B => register!(d, D => booleans::combined::<A, B, D, booleans::$O>)))

@@ -1,7 +1,7 @@
 //! The walk over a module's instructions: each generic instruction becomes cells. Neighbours that are often together become one operation.
 
 use crate::ctx::reg_offset;
-use crate::loader::emitter::{Emitter, Place};
+use crate::loader::emitter::{Emitter, OperandPlace};
 use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, receive, tests};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
@@ -158,15 +158,15 @@ impl Emitter<'_> {
     /// Emits a value for a register that the verifier found to be read without one: see `Verified::clears`.
     fn clear(&mut self, dst: Operand) {
         match self.place(dst) {
-            Place::X(cell) => {
+            OperandPlace::X(cell) => {
                 self.op(data::clear_xreg);
                 self.cell(cell);
             }
-            Place::Y(cell) => {
+            OperandPlace::Y(cell) => {
                 self.op(frames::init_yreg);
                 self.cell(cell);
             }
-            Place::K(_) => {}
+            OperandPlace::K(_) => {}
         }
     }
 
@@ -282,7 +282,7 @@ impl Emitter<'_> {
                     && next.op == Op::Move
                     && !self.clear_frames
                     && let [src, dst] = code.operands(next)
-                    && let (Place::X(src), Place::Y(dst)) = (self.place(*src), self.place(*dst))
+                    && let (OperandPlace::X(src), OperandPlace::Y(dst)) = (self.place(*src), self.place(*dst))
                 {
                     self.op(frames::allocate_move);
                     self.cell(Emitter::number(o[0]));
@@ -604,7 +604,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn places(&mut self, places: &[Place]) {
+    fn places(&mut self, places: &[OperandPlace]) {
         for place in places {
             self.cell(place.cell());
         }
@@ -617,7 +617,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn unary(&mut self, src: Operand, dst: Operand, pick: impl Fn(Place, Place) -> crate::ctx::OpFn) {
+    fn unary(&mut self, src: Operand, dst: Operand, pick: impl Fn(OperandPlace, OperandPlace) -> crate::ctx::OpFn) {
         let (s, d) = (self.place(src), self.place(dst));
         self.op(pick(s, d));
         self.places(&[s, d]);
@@ -710,7 +710,7 @@ impl Emitter<'_> {
     fn comparison(&mut self, op: Op, o: &[Operand]) {
         let (a, b) = (self.place(o[1]), self.place(o[2]));
         // With an immediate the exact comparisons are one comparison of words.
-        if let (Op::IsEqExact | Op::IsNeExact, Place::K(constant)) = (op, b)
+        if let (Op::IsEqExact | Op::IsNeExact, OperandPlace::K(constant)) = (op, b)
             && Term::from_raw(constant).is_immediate()
         {
             self.op(match op {

@@ -69,36 +69,36 @@ static ANALYSE_MESSAGES: AtomicBool = AtomicBool::new(false);
 
 /// Options for making code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct LoadOptions {
     /// Analyse which constructions will be sent. Operations can then be chosen by [`Emitter::builds_message`], and the code has
     /// [`Instance::message_sites`].
     pub analyse_messages: bool,
 }
 
-impl Options {
+impl LoadOptions {
     /// Sets the options for all code that is loaded from now on.
     pub fn set(self) {
         // Relaxed: set before any code is loaded.
         ANALYSE_MESSAGES.store(self.analyse_messages, Ordering::Relaxed);
     }
 
-    pub fn current() -> Options {
+    pub fn current() -> LoadOptions {
         // Relaxed: as above.
-        Options { analyse_messages: ANALYSE_MESSAGES.load(Ordering::Relaxed) }
+        LoadOptions { analyse_messages: ANALYSE_MESSAGES.load(Ordering::Relaxed) }
     }
 }
 
 /// Makes code from the file's bytes. Code addresses are final, but no export points to them yet.
 pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
-    prepare_with(bytes, Options::current())
+    prepare_with(bytes, LoadOptions::current())
 }
 
-pub fn prepare_with(bytes: &[u8], options: Options) -> Result<Instance, LoadError> {
+pub fn prepare_with(bytes: &[u8], options: LoadOptions) -> Result<Instance, LoadError> {
     prepare_shown(bytes, options, |_| ())
 }
 
 /// As `prepare_with`. `show` sees the finished cells, in which labels have no addresses yet: for `examples/cells.rs`.
-pub fn prepare_shown(bytes: &[u8], options: Options, show: impl FnOnce(&Emitter)) -> Result<Instance, LoadError> {
+pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emitter)) -> Result<Instance, LoadError> {
     let beam = Verified::load(bytes)?;
     let mut atoms = Vec::with_capacity(beam.atoms.count() as usize + 1);
     atoms.push(Atom::from_index(0));

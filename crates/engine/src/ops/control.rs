@@ -4,7 +4,7 @@ use crate::ctx::{OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::CollectionKind;
-use heddle_runtime::process::{Class, Exception, FLAG_HIBERNATES, Outcome, Process};
+use heddle_runtime::process::{Exception, ExceptionClass, FLAG_HIBERNATES, Outcome, Process};
 use heddle_runtime::{code, gc, handle, long_gc, spawn};
 use heddle_term::{Term, am};
 
@@ -40,9 +40,9 @@ ops! {
     // erlang:raise(X0, X1, X2); wrong arguments give badarg as value.
     fn raise_3(ip, c, h, s, r) {
         let class = match (*c).x[0].as_atom() {
-            Some(am::ERROR) => Class::Error,
-            Some(am::EXIT) => Class::Exit,
-            Some(am::THROW) => Class::Throw,
+            Some(am::ERROR) => ExceptionClass::Error,
+            Some(am::EXIT) => ExceptionClass::Exit,
+            Some(am::THROW) => ExceptionClass::Throw,
             _ => {
                 (*c).x[0] = am::BADARG.into();
                 next!(ip, c, h, s, r; 1)
@@ -138,9 +138,9 @@ fn cut_trace(p: &mut heddle_runtime::Process, trace: Term) -> Term {
 /// erlang:raise/3 reached through apply.
 pub fn raise_native(p: &mut heddle_runtime::Process, a: &[Term]) -> heddle_runtime::NativeResult {
     let class = match a[0].as_atom() {
-        Some(am::ERROR) => Class::Error,
-        Some(am::EXIT) => Class::Exit,
-        Some(am::THROW) => Class::Throw,
+        Some(am::ERROR) => ExceptionClass::Error,
+        Some(am::EXIT) => ExceptionClass::Exit,
+        Some(am::THROW) => ExceptionClass::Throw,
         _ => return Ok(am::BADARG.into()),
     };
     if !valid_trace(a[2]) {

@@ -8,8 +8,8 @@ use crate::ctx::{Ctx, OUT_EXIT, any, put};
 use crate::ops::tracing;
 use crate::run::ended_by_limit;
 use crate::{goto, load, next, ops, save};
-use heddle_runtime::places::{self, Place};
-use heddle_runtime::process::{Class, Exception, Process};
+use heddle_runtime::places::{self, CodePlace};
+use heddle_runtime::process::{Exception, ExceptionClass, Process};
 use heddle_runtime::stack;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Export, Heap, Term, am, map};
@@ -38,7 +38,7 @@ ops! {
         }
         let class = p.exception.class;
         let reason = p.exception.reason;
-        let trace = if class == Class::Exit { Term::NIL } else { build_trace(&mut p.heap, p.exception.trace) };
+        let trace = if class == ExceptionClass::Exit { Term::NIL } else { build_trace(&mut p.heap, p.exception.trace) };
         p.exit_reason = heddle_runtime::exit::uncaught_reason(p, class, reason, trace);
         heddle_runtime::exit::log_uncaught(p, class);
         (*c).left = r;
@@ -141,9 +141,9 @@ ops! {
     #[cold]
     fn raw_raise(ip, c, h, s, r) {
         let class = match (*c).x[0].as_atom() {
-            Some(am::ERROR) => Class::Error,
-            Some(am::EXIT) => Class::Exit,
-            Some(am::THROW) => Class::Throw,
+            Some(am::ERROR) => ExceptionClass::Error,
+            Some(am::EXIT) => ExceptionClass::Exit,
+            Some(am::THROW) => ExceptionClass::Throw,
             _ => {
                 (*c).x[0] = am::BADARG.into();
                 next!(ip, c, h, s, r; 1)
@@ -269,10 +269,10 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             }
             if word.is_continuation() {
                 if heddle_runtime::trace::cells::kind(word).is_some() {
-                    if p.exception.class == Class::Throw && !has_handler(p, slot) {
+                    if p.exception.class == ExceptionClass::Throw && !has_handler(p, slot) {
                         // No frame catches it: tracers get the error that it becomes.
                         let reason = p.heap.tuple(&[am::NOCATCH.into(), p.exception.reason]);
-                        p.exception.class = Class::Error;
+                        p.exception.class = ExceptionClass::Error;
                         p.exception.reason = reason;
                     }
                     tracing::passed_by_exception(p, slot, &mut return_to);
@@ -310,17 +310,17 @@ fn shortened(heap: &mut Heap, trace: Term) -> Term {
     if frames.len() <= depth() { trace } else { heap.list(&frames[..depth()]) }
 }
 
-/// Class that a raw trace was made for.
-fn trace_class(trace: Term) -> Class {
+/// The class of exception that a raw trace was made for.
+fn trace_class(trace: Term) -> ExceptionClass {
     let class = match trace.as_tuple() {
         Some([_, class]) => *class,
         Some([_, _, _, _, class]) => *class,
-        _ => return Class::Error,
+        _ => return ExceptionClass::Error,
     };
     match class.as_atom() {
-        Some(am::EXIT) => Class::Exit,
-        Some(am::THROW) => Class::Throw,
-        _ => Class::Error,
+        Some(am::EXIT) => ExceptionClass::Exit,
+        Some(am::THROW) => ExceptionClass::Throw,
+        _ => ExceptionClass::Error,
     }
 }
 
@@ -355,7 +355,7 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
 unsafe fn error_info(c: *mut Ctx, p: &mut Process) -> Term {
     // SAFETY: `fault` is null or an immortal export.
     unsafe {
-        if (*c).fault.is_null() || p.exception.class != Class::Error {
+        if (*c).fault.is_null() || p.exception.class != ExceptionClass::Error {
             return Term::NIL;
         }
         let module = match error_module((*(*c).fault).mfa.module) {
@@ -428,7 +428,7 @@ fn is_native_entry(cell: u64) -> bool {
     cell == crate::ops::natives::native_body as *const () as u64
 }
 
-fn location(heap: &mut Heap, place: &Place, rest: Term) -> Term {
+fn location(heap: &mut Heap, place: &CodePlace, rest: Term) -> Term {
     let Some((file, line)) = &place.line else { return rest };
     let file = heap.string(file);
     let file = heap.tuple(&[am::FILE.into(), file]);

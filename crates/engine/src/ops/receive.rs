@@ -9,7 +9,7 @@ use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::CollectionKind;
 use heddle_runtime::process::{Exception, Stand};
-use heddle_runtime::timer::Phase;
+use heddle_runtime::timer::ReceivePhase;
 use heddle_runtime::trace::{events, flags, meters, seq};
 use heddle_runtime::{handle, heap_growth, held_regions, long_gc, sched, send, small, system_monitor};
 use heddle_term::copy::flat_size;
@@ -75,7 +75,7 @@ ops! {
     fn remove_message(ip, c, h, s, r) {
         let p = &mut *(*c).p;
         if events::on(p.shared(), flags::TOKEN | flags::LONG_QUEUE | flags::METERED)
-            || (p.timer.phase != Phase::None && !p.timer.set_aside())
+            || (p.timer.phase != ReceivePhase::None && !p.timer.set_aside())
             || !p.messages.remove_plain()
         {
             return remove_other(ip, c, h, s, r);
@@ -90,7 +90,7 @@ ops! {
             follow_token(c);
         }
         p.messages.remove();
-        if p.timer.phase != Phase::None && !p.timer.set_aside() {
+        if p.timer.phase != ReceivePhase::None && !p.timer.set_aside() {
             cancel_timer(c);
         }
         next!(ip, c, h, s, r; 1)
@@ -125,7 +125,7 @@ ops! {
     // label of the loop_rec, timeout
     fn wait_timeout(ip, c, h, s, r) {
         let timer = &mut (*(*c).p).timer;
-        if timer.phase != Phase::None {
+        if timer.phase != ReceivePhase::None {
             return wait_again(ip, c, h, s, r);
         }
         if let Some(ms @ 1..=MAX_MS) = any(*ip.add(2), c, s).as_small()
@@ -136,7 +136,7 @@ ops! {
         return first_timeout(ip, c, h, s, r);
     }
     fn wait_again(ip, c, h, s, r) {
-        if (*(*c).p).timer.phase == Phase::Fired {
+        if (*(*c).p).timer.phase == ReceivePhase::Fired {
             next!(ip, c, h, s, r; 3)
         }
         return wait(ip, c, h, s, r);
@@ -278,7 +278,7 @@ unsafe fn arm(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         let p = save!(c, h, s);
         let timeout = any(*ip.add(2), c, s);
         if timeout.is_atom_of(am::INFINITY) {
-            p.timer.phase = Phase::Never;
+            p.timer.phase = ReceivePhase::Never;
             return ARMED;
         }
         match timeout.as_small() {

@@ -8,9 +8,9 @@ use crate::{goto, load, ops, save};
 use heddle_runtime::process::Process;
 use heddle_runtime::stack;
 use heddle_runtime::trace::breakpoints::{self, Breakpoint, Push};
-use heddle_runtime::trace::cells::{CELLS, Cells, Kind as Frame, WORDS};
+use heddle_runtime::trace::cells::{CELLS, Cells, FrameKind, WORDS};
 use heddle_runtime::trace::frames;
-use heddle_runtime::trace::meter::What;
+use heddle_runtime::trace::meter::MeterKind;
 use heddle_term::{Heap, Kind, Term, am};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,12 +61,12 @@ ops! {
     }
     #[cold]
     fn trace_time(ip, c, h, s, r) {
-        tell_left(c, h, s, What::Time);
+        tell_left(c, h, s, MeterKind::Time);
         pass_on!(c, h, s, r)
     }
     #[cold]
     fn trace_memory(ip, c, h, s, r) {
-        tell_left(c, h, s, What::Memory);
+        tell_left(c, h, s, MeterKind::Memory);
         pass_on!(c, h, s, r)
     }
     // A return address that the collector marked: continues at its target.
@@ -194,11 +194,11 @@ unsafe fn push_frame(c: *mut Ctx, live: usize, breakpoint: &Breakpoint, (kind, s
         }
         let p = &mut *(*c).p;
         let cell = match kind {
-            Frame::Returned => cells.returned,
-            Frame::ReturnedOrRaised => cells.returned_or_raised,
-            Frame::ReturnTo => cells.return_to,
-            Frame::Time => cells.time,
-            Frame::Memory => cells.memory,
+            FrameKind::Returned => cells.returned,
+            FrameKind::ReturnedOrRaised => cells.returned_or_raised,
+            FrameKind::ReturnTo => cells.return_to,
+            FrameKind::Time => cells.time,
+            FrameKind::Memory => cells.memory,
         };
         let mfa = breakpoint.mfa;
         let words = [mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64), session, tracer];
@@ -231,7 +231,7 @@ unsafe fn tell_returned(c: *mut Ctx, h: *mut u64, s: *mut u64) {
 }
 
 #[inline(never)]
-unsafe fn tell_left(c: *mut Ctx, h: *mut u64, s: *mut u64, what: What) {
+unsafe fn tell_left(c: *mut Ctx, h: *mut u64, s: *mut u64, what: MeterKind) {
     // SAFETY: as `take_frame`.
     unsafe {
         let (p, frame) = take_frame(c, h, s);
@@ -260,13 +260,13 @@ pub unsafe fn passed_by_exception(p: &mut Process, slot: *mut u64, return_to: &m
         let kind = heddle_runtime::trace::cells::kind(Term::from_raw(*slot));
         let frame: [Term; WORDS] = std::array::from_fn(|i| Term::from_raw(*slot.add(1 + i)));
         match kind {
-            Some(Frame::ReturnedOrRaised) => {
+            Some(FrameKind::ReturnedOrRaised) => {
                 let (class, reason) = (p.exception.class.atom().into(), p.exception.reason);
                 frames::raised(p, &frame, class, reason);
             }
-            Some(Frame::Time) => frames::meter_left(p, &frame, What::Time),
-            Some(Frame::Memory) => frames::meter_left(p, &frame, What::Memory),
-            Some(Frame::ReturnTo) if !return_to.contains(&frame[3]) => return_to.push(frame[3]),
+            Some(FrameKind::Time) => frames::meter_left(p, &frame, MeterKind::Time),
+            Some(FrameKind::Memory) => frames::meter_left(p, &frame, MeterKind::Memory),
+            Some(FrameKind::ReturnTo) if !return_to.contains(&frame[3]) => return_to.push(frame[3]),
             _ => {}
         }
     }

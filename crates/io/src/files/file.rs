@@ -3,7 +3,7 @@
 //! process handles signals meanwhile and can be ended.
 
 use heddle_natives::args;
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::{dirty, refs, sched};
 use heddle_term::bits::BitsView;
@@ -52,7 +52,7 @@ struct Owned(std::sync::Weak<OpenFile>);
 impl Drop for Owned {
     fn drop(&mut self) {
         if let Some(file) = self.0.upgrade() {
-            drop(Class::File.lock(&file.file).take());
+            drop(LockClass::File.lock(&file.file).take());
         }
     }
 }
@@ -184,7 +184,7 @@ fn with_file(p: &mut Process, term: Term, f: impl FnOnce(&mut Process, &File) ->
         return Ok(posix_code(p, libc::EINVAL));
     }
     blocking()?;
-    let guard = Class::File.lock(&open.file);
+    let guard = LockClass::File.lock(&open.file);
     let Some(file) = guard.as_ref() else { return Ok(posix_code(p, libc::EINVAL)) };
     match f(p, file) {
         Ok(term) => Ok(term),
@@ -195,7 +195,7 @@ fn with_file(p: &mut Process, term: Term, f: impl FnOnce(&mut Process, &File) ->
 fn close(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
     blocking()?;
-    let file = Class::File.lock(&open.file).take();
+    let file = LockClass::File.lock(&open.file).take();
     match file {
         Some(file) => {
             wait(p, || drop(file));
@@ -348,7 +348,7 @@ fn advise(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn get_handle(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
-    let guard = Class::File.lock(&open.file);
+    let guard = LockClass::File.lock(&open.file);
     match guard.as_ref() {
         Some(file) => Ok(p.heap.binary(&file.as_raw_fd().to_ne_bytes())),
         None => Ok(posix_code(p, libc::EINVAL)),

@@ -2,7 +2,7 @@
 
 use super::file::{OpenFile, blocking, path, posix, posix_code, wait};
 use heddle_natives::args;
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term};
 use std::fs::Metadata;
@@ -33,7 +33,7 @@ fn read_info(p: &mut Process, a: &[Term]) -> NativeResult {
 fn read_handle_info(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(open) = args::resource::<OpenFile>(a[0]) else { return Err(p.badarg()) };
     blocking()?;
-    let guard = Class::File.lock(&open.file);
+    let guard = LockClass::File.lock(&open.file);
     let Some(file) = guard.as_ref() else { return Ok(posix_code(p, libc::EINVAL)) };
     match wait(p, || file.metadata()) {
         Ok(meta) => {

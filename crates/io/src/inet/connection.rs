@@ -8,8 +8,8 @@ use crate::ports::poll::Interest;
 use crate::ports::port::Port;
 use heddle_runtime::proctab;
 use heddle_runtime::send::deliver;
-use heddle_runtime::signal::{Body, Signal};
-use heddle_runtime::task::Next;
+use heddle_runtime::signal::{Signal, SignalBody};
+use heddle_runtime::task::TaskNext;
 use heddle_term::{Term, am};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -152,14 +152,14 @@ impl Tcp {
             caller.fail(port, "system_limit");
             return;
         };
-        let linked = proctab::lookup(caller.pid).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: new.term() })).is_ok());
+        let linked = proctab::lookup(caller.pid).is_some_and(|to| deliver(to, Signal::new(SignalBody::Link { from: new.term() })).is_ok());
         let told = linked
             && caller.tell(port, |heap| {
                 let new: Term = new.term();
                 heap.tuple(&[am::OK.into(), new])
             });
         if !told {
-            new.request(|_, _| Next::done());
+            new.request(|_, _| TaskNext::done());
         }
     }
 

@@ -6,7 +6,7 @@ use super::port::Port;
 use super::port_task::PortTask;
 use heddle_abi::settings::{FOREVER_MS, SETTINGS};
 use heddle_runtime::process::{Process, Thrown};
-use heddle_runtime::task::{Context, Next, Owned};
+use heddle_runtime::task::{Context, Owned, TaskNext};
 use heddle_runtime::watch::Snapshot;
 use heddle_runtime::{proctab, shutdown, task};
 use heddle_term::{Atom, Term, am};
@@ -132,9 +132,9 @@ fn close_all() {
 }
 
 impl PortTask {
-    fn halt(&mut self, unsent: Unsent, context: &mut Context<'_>) -> Next {
+    fn halt(&mut self, unsent: Unsent, context: &mut Context<'_>) -> TaskNext {
         if context.registered_name() == Some(Atom::new("heart_port")) {
-            return Next::Wait;
+            return TaskNext::Wait;
         }
         self.unsent = Some(unsent);
         self.close(Owned::atom(am::KILLED), false, context)

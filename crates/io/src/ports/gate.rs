@@ -1,10 +1,10 @@
 //! The gate of a port, which tells senders whether it takes more data. A port is busy while many bytes wait in its queue for the
 //! descriptor, or while many bytes are on their way to it as signals. Processes that send wait until it is not busy.
 
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::proctab;
 use heddle_runtime::send::deliver;
-use heddle_runtime::signal::{Body, Signal};
+use heddle_runtime::signal::{Signal, SignalBody};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -59,7 +59,7 @@ impl Gate {
 
     /// The process will be woken when the gate opens. It is woken at once if the gate has opened meanwhile.
     pub fn wait(&self, pid: u64) {
-        let mut waiting = Class::Port.lock(&self.waiting);
+        let mut waiting = LockClass::Port.lock(&self.waiting);
         if !waiting.contains(&pid) {
             waiting.push(pid);
         }
@@ -112,9 +112,9 @@ impl Gate {
     }
 
     fn wake_all(&self) {
-        for pid in std::mem::take(&mut *Class::Port.lock(&self.waiting)) {
+        for pid in std::mem::take(&mut *LockClass::Port.lock(&self.waiting)) {
             if let Some(to) = proctab::lookup(pid) {
-                let _ = deliver(to, Signal::new(Body::Wake));
+                let _ = deliver(to, Signal::new(SignalBody::Wake));
             }
         }
     }

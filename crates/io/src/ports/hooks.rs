@@ -6,7 +6,7 @@ use super::port_task::PortTask;
 use crate::ports::tracing;
 use heddle_runtime::process::{FLAG_AT_PORT, Process, Thrown};
 use heddle_runtime::send::{call_in, send_exit};
-use heddle_runtime::task::{self, Context, Next};
+use heddle_runtime::task::{self, Context, TaskNext};
 use heddle_runtime::trace::flags;
 use heddle_runtime::{proctab, system_monitor};
 use heddle_term::{Atom, Term, am, list};
@@ -50,7 +50,7 @@ pub fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     p.bump(bytes / 200);
     let from = p.pid_term();
     let request = move |task: &mut PortTask, context: &mut Context<'_>| {
-        let (taken, next) = request.map_or((false, Next::Wait), |(owner, request)| task.message(from, owner, request, context));
+        let (taken, next) = request.map_or((false, TaskNext::Wait), |(owner, request)| task.message(from, owner, request, context));
         if !taken {
             send_exit(task.port.term(), Term::local_pid(task.port.owner()), am::BADSIG.into(), false);
         }
@@ -80,9 +80,9 @@ fn is_command(message: Term) -> bool {
 
 impl PortTask {
     /// False if the message does not name the owner as its sender, or if the port takes no data any more.
-    fn message(&mut self, from: Term, owner: Term, request: PortMessage, context: &mut Context<'_>) -> (bool, Next) {
+    fn message(&mut self, from: Term, owner: Term, request: PortMessage, context: &mut Context<'_>) -> (bool, TaskNext) {
         if owner != Term::local_pid(self.port.owner()) {
-            return (false, Next::Wait);
+            return (false, TaskNext::Wait);
         }
         match request {
             PortMessage::Command(data) => self.command_from(from, data, context),
@@ -92,7 +92,7 @@ impl PortTask {
                 tracing::received(self.port.term(), from, |heap| heap.tuple(&[Atom::new("connect").into(), to]));
                 self.set_owner(to);
                 self.port.tell(owner.payload(), |_| Atom::new("connected").into());
-                (true, Next::Wait)
+                (true, TaskNext::Wait)
             }
         }
     }

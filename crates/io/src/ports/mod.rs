@@ -20,7 +20,7 @@ pub mod trace_file;
 pub mod tracing;
 
 use driver::Driver;
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::{proctab, task};
 use heddle_term::Term;
 use port::{Port, PortKind};
@@ -46,12 +46,12 @@ pub fn find(port: Term) -> Option<Arc<Port>> {
         }
         name.payload()
     };
-    Class::Ports.read(&TABLE).get(&id).cloned()
+    LockClass::Ports.read(&TABLE).get(&id).cloned()
 }
 
 /// Numbers of all ports.
 pub fn all() -> Vec<u64> {
-    Class::Ports.read(&TABLE).keys().copied().collect()
+    LockClass::Ports.read(&TABLE).keys().copied().collect()
 }
 
 /// What a new port works with.
@@ -65,7 +65,7 @@ struct Ends {
 fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, ends: Ends) -> Option<Arc<Port>> {
     let id = proctab::reserve_port()?;
     let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, &ends, owner));
-    Class::Ports.write(&TABLE).insert(port.id, port.clone());
+    LockClass::Ports.write(&TABLE).insert(port.id, port.clone());
     crate::ports::tracing::opened(port.term(), Term::local_pid(owner), &port.label);
     task::start_port(&port_task::TYPE, id, owner, Box::new(PortTask::new(port.clone(), ends.driver)));
     Some(port)
@@ -73,7 +73,7 @@ fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, en
 
 /// Takes a port that ends out of the table.
 fn forget(number: u64) {
-    Class::Ports.write(&TABLE).remove(&number);
+    LockClass::Ports.write(&TABLE).remove(&number);
 }
 
 pub fn exists(port: Term) -> bool {

@@ -8,9 +8,9 @@ use super::port::Port;
 use super::port_task::PortTask;
 use heddle_natives::args;
 use heddle_runtime::links::Link;
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{FLAG_AT_PORT, NativeResult, Process};
-use heddle_runtime::task::{self, Context, Next};
+use heddle_runtime::task::{self, Context, TaskNext};
 use heddle_runtime::trace::{events, flags};
 use heddle_runtime::{Package, proctab};
 use heddle_term::{Atom, Heap, Term, am, list};
@@ -71,13 +71,13 @@ fn ask(
     p: &mut Process,
     a: &[Term],
     port: &Port,
-    f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> (Package, Next) + Send + 'static,
+    f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> (Package, TaskNext) + Send + 'static,
 ) -> NativeResult {
     task::ask(p, a, port.identity(), am::BADARG.into(), f)
 }
 
 /// The answer for a request: `true` if the port took it, else `badarg`.
-fn taken((taken, next): (bool, Next)) -> (Package, Next) {
+fn taken((taken, next): (bool, TaskNext)) -> (Package, TaskNext) {
     (Package::immediate(if taken { Term::bool(true) } else { am::BADARG.into() }), next)
 }
 
@@ -154,13 +154,13 @@ fn port_connect(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn port_set_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Err(p.badarg()) };
-    *Class::Port.lock(&port.data) = Package::new(a[1]);
+    *LockClass::Port.lock(&port.data) = Package::new(a[1]);
     Ok(Term::bool(true))
 }
 
 fn port_get_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(port) = find(a[0]) else { return Err(p.badarg()) };
-    let data = Class::Port.lock(&port.data).clone();
+    let data = LockClass::Port.lock(&port.data).clone();
     Ok(data.unpack(&mut p.heap))
 }
 
@@ -174,7 +174,7 @@ fn port_info_1(p: &mut Process, a: &[Term]) -> NativeResult {
             let rows: Vec<Term> = ITEMS.iter().filter_map(|item| task.info(heap, item, context)).collect();
             heap.list(&rows)
         });
-        (items, Next::Wait)
+        (items, TaskNext::Wait)
     })
 }
 
@@ -195,7 +195,7 @@ fn port_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
             None if item.name() == "registered_name" => Term::NIL,
             None => atom("badtype"),
         });
-        (info, Next::Wait)
+        (info, TaskNext::Wait)
     })
 }
 

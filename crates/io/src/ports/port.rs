@@ -7,7 +7,7 @@ use super::options::Packet;
 use super::poll::{self, Interest};
 use super::port_task::PortTask;
 use crate::ports::tracing;
-use heddle_runtime::task::{self, Context, Next};
+use heddle_runtime::task::{self, Context, TaskNext};
 use heddle_runtime::{Package, send};
 use heddle_term::{Atom, Heap, Term, am};
 use std::os::fd::RawFd;
@@ -116,7 +116,7 @@ impl Port {
 
     /// Has the task call `f`, by a signal: so requests are done in the order in which one thread makes them. Does nothing if the task is gone.
     /// May be called by any thread.
-    pub fn request(&self, f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> Next + Send + 'static) {
+    pub fn request(&self, f: impl FnOnce(&mut PortTask, &mut Context<'_>) -> TaskNext + Send + 'static) {
         send::call_in(self.identity(), move |task| {
             if let Some(task) = task {
                 task::call(task, f);

@@ -7,8 +7,8 @@ use super::port::Port;
 use crate::ports::tracing;
 use heddle_runtime::links::Link;
 use heddle_runtime::send::deliver;
-use heddle_runtime::signal::{Body as Signals, Signal};
-use heddle_runtime::task::{Builder, Context, Definition, Event, Next, Owned, Task, Value};
+use heddle_runtime::signal::{Signal, SignalBody};
+use heddle_runtime::task::{Builder, Context, Definition, Owned, Task, TaskEvent, TaskNext, Value};
 use heddle_runtime::trace::flags;
 use heddle_runtime::{Package, proctab};
 use heddle_term::{Atom, Term, am};
@@ -38,25 +38,29 @@ impl PortTask {
     }
 
     /// Calls the driver, and does what it says about the port.
-    fn drive(&mut self, context: &mut Context<'_>, f: impl FnOnce(&mut dyn Driver, &Arc<Port>, &mut Context<'_>) -> After) -> Next {
+    fn drive(&mut self, context: &mut Context<'_>, f: impl FnOnce(&mut dyn Driver, &Arc<Port>, &mut Context<'_>) -> After) -> TaskNext {
         let after = f(&mut *self.driver, &self.port, context);
         self.then(after, context)
     }
 
-    fn then(&mut self, after: After, context: &mut Context<'_>) -> Next {
+    fn then(&mut self, after: After, context: &mut Context<'_>) -> TaskNext {
         let is_over = matches!(after, After::End(_)) || self.driver.outstanding() == 0;
         if let Some(reason) = self.closing.take_if(|_| is_over) {
-            return Next::Exit(reason);
+            return TaskNext::Exit(reason);
         }
         match after {
-            After::Continue => Next::Wait,
+            After::Continue => TaskNext::Wait,
             After::Close(reason) => self.close(reason, false, context),
-            After::End(reason) => Next::Exit(reason),
+            After::End(reason) => TaskNext::Exit(reason),
         }
     }
 
     /// Calls `f` with the port's driver, if it is one of type `D`.
-    pub fn with<D: Driver>(&mut self, context: &mut Context<'_>, f: impl FnOnce(&mut D, &Arc<Port>, &mut Context<'_>) -> After) -> Next {
+    pub fn with<D: Driver>(
+        &mut self,
+        context: &mut Context<'_>,
+        f: impl FnOnce(&mut D, &Arc<Port>, &mut Context<'_>) -> After,
+    ) -> TaskNext {
         self.drive(context, |driver, port, context| {
             let any: &mut dyn Any = driver;
             any.downcast_mut::<D>().map_or(After::Continue, |driver| f(driver, port, context))
@@ -73,12 +77,12 @@ impl PortTask {
     }
 
     /// The poller reports that a descriptor of the driver is ready.
-    pub(super) fn ready(&mut self, interest: Interest, context: &mut Context<'_>) -> Next {
+    pub(super) fn ready(&mut self, interest: Interest, context: &mut Context<'_>) -> TaskNext {
         self.drive(context, |driver, port, context| driver.ready(port, interest, context))
     }
 
     /// Data from a process. False if the port takes no data any more.
-    pub fn command_from(&mut self, from: Term, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
+    pub fn command_from(&mut self, from: Term, data: Vec<u8>, context: &mut Context<'_>) -> (bool, TaskNext) {
         let port = self.port.clone();
         tracing::scheduled(port.term(), "command", || {
             tracing::received(port.term(), from, |heap| {
@@ -90,18 +94,18 @@ impl PortTask {
     }
 
     /// Data for the driver, from a process or (None: the port is a tracer) from the runtime. False if the port takes no data any more.
-    pub fn command(&mut self, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> (bool, Next) {
+    pub fn command(&mut self, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> (bool, TaskNext) {
         if self.closing.is_some() {
-            return (false, Next::Wait);
+            return (false, TaskNext::Wait);
         }
         match self.driver.command(&self.port, from, data, context) {
             Some(after) => (true, self.then(after, context)),
-            None => (false, Next::Wait),
+            None => (false, TaskNext::Wait),
         }
     }
 
     /// `port_control`; None: the driver knows no such operation.
-    pub fn control(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, Next) {
+    pub fn control(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, TaskNext) {
         let mut reply = None;
         let next = self.drive(context, |driver, port, context| {
             let (answer, after) = driver.control(port, caller, operation, data, context);
@@ -118,24 +122,24 @@ impl PortTask {
     }
 
     /// `port_connect` by this process.
-    pub(super) fn connect_by(&mut self, from: Term, owner: Term, context: &mut Context<'_>) -> (bool, Next) {
+    pub(super) fn connect_by(&mut self, from: Term, owner: Term, context: &mut Context<'_>) -> (bool, TaskNext) {
         if self.closing.is_some() {
-            return (false, Next::Wait);
+            return (false, TaskNext::Wait);
         }
         let port = self.port.term();
         tracing::received(port, from, |heap| heap.tuple(&[Atom::new("connect").into(), owner]));
         self.set_owner(owner);
         context.relations().make().links.insert(owner, Link { active: true, unlinking: 0 });
         if let Some(to) = proctab::find(owner) {
-            let _ = deliver(to, Signal::new(Signals::Link { from: port }));
+            let _ = deliver(to, Signal::new(SignalBody::Link { from: port }));
         }
-        (true, Next::Wait)
+        (true, TaskNext::Wait)
     }
 
     /// A process closes the port: by `port_close`, or its owner by a message.
-    pub fn close_by(&mut self, from: Term, tells_owner: bool, context: &mut Context<'_>) -> (bool, Next) {
+    pub fn close_by(&mut self, from: Term, tells_owner: bool, context: &mut Context<'_>) -> (bool, TaskNext) {
         if self.closing.is_some() {
-            return (false, Next::Wait);
+            return (false, TaskNext::Wait);
         }
         tracing::received(self.port.term(), from, |_| Atom::new("close").into());
         (true, self.close(Owned::atom(am::NORMAL), tells_owner, context))
@@ -143,43 +147,43 @@ impl PortTask {
 
     /// The port closes, for `reason`. Queued data still goes out, unless it is discarded. Until then the port exists, but no process is
     /// linked to it any more.
-    pub fn close(&mut self, reason: Owned, tells_owner: bool, context: &mut Context<'_>) -> Next {
+    pub fn close(&mut self, reason: Owned, tells_owner: bool, context: &mut Context<'_>) -> TaskNext {
         if self.closing.is_some() {
-            return Next::Wait;
+            return TaskNext::Wait;
         }
         self.tells_owner = tells_owner;
         if self.driver.outstanding() == 0 || self.discards {
-            return Next::Exit(reason);
+            return TaskNext::Exit(reason);
         }
         self.driver.drain();
         context.sever(&reason);
         self.port.gate.close();
         self.closing = Some(reason);
-        Next::Wait
+        TaskNext::Wait
     }
 }
 
 impl Task for PortTask {
-    fn setup(&mut self, context: &mut Context<'_>) -> Next {
+    fn setup(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.drive(context, |driver, port, context| driver.start(port, context))
     }
 
     /// Never called with a message: ports receive requests only.
-    fn handle_event(&mut self, _: Event<'_>, _: &mut Context<'_>) -> Next {
-        Next::Wait
+    fn handle_event(&mut self, _: TaskEvent<'_>, _: &mut Context<'_>) -> TaskNext {
+        TaskNext::Wait
     }
 
-    fn handle_timeout(&mut self, context: &mut Context<'_>) -> Next {
+    fn handle_timeout(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.drive(context, |driver, port, context| driver.timeout(port, context))
     }
 
     /// An exit signal: of `exit/2`, or (`linked`) because a linked process ended. Only the normal end of a process that is not the owner leaves the
     /// port alone. A linked process that called `exit/2` is still linked, and gets an exit signal when the port ends.
-    fn handle_exit(&mut self, from: Value<'_>, reason: Value<'_>, linked: bool, context: &mut Context<'_>) -> Next {
+    fn handle_exit(&mut self, from: Value<'_>, reason: Value<'_>, linked: bool, context: &mut Context<'_>) -> TaskNext {
         // SAFETY: compared at once.
         let from_owner = unsafe { from.term() } == Term::local_pid(self.port.owner());
         if linked && !from_owner && reason.is("normal") {
-            return Next::Wait;
+            return TaskNext::Wait;
         }
         if !reason.is("kill") {
             return self.close(reason.keep(), false, context);

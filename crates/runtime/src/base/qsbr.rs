@@ -22,7 +22,7 @@ use std::time::Duration;
 const OFFLINE: u64 = u64::MAX;
 
 #[repr(align(128))]
-struct Seen {
+struct ThreadEpoch {
     /// The global epoch that the thread last saw, or OFFLINE. Release where the thread is quiescent or goes offline, Acquire in `advance`: its
     /// reads of shared structures come before what is freed then.
     epoch: AtomicU64,
@@ -35,7 +35,8 @@ const NONE: u64 = u64::MAX;
 
 /// AcqRel in `advance`, Acquire where a thread takes the epoch as seen: what was unlinked before that epoch is seen as unlinked.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
-static SLOT: [Seen; thread_slot::MAX] = [const { Seen { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MAX];
+static SLOT: [ThreadEpoch; thread_slot::MAX] =
+    [const { ThreadEpoch { epoch: AtomicU64::new(OFFLINE), oldest: AtomicU64::new(NONE) } }; thread_slot::MAX];
 
 /// Not needed in sequential mode: turns are ordered anyway.
 #[inline(always)]
@@ -289,7 +290,7 @@ pub(crate) fn claim() -> bool {
         let mine = l.slot.index();
         // Acquire: sees what the others did before they went offline. (A thread with a slot at or above `used` has a fence between
         // taking the slot and its first shared word.)
-        let is_away = |(index, slot): (usize, &Seen)| index == mine || slot.epoch.load(Ordering::Acquire) == OFFLINE;
+        let is_away = |(index, slot): (usize, &ThreadEpoch)| index == mine || slot.epoch.load(Ordering::Acquire) == OFFLINE;
         let are_away = || SLOT[..thread_slot::used()].iter().enumerate().all(is_away);
         are_away() && alone::claim(are_away)
     })
@@ -346,7 +347,7 @@ pub fn is_freed(epoch: u64) -> bool {
         return false;
     }
     // The threads' own garbage first: it may go from there to the orphans, and not back.
-    let is_kept = |slot: &Seen| slot.oldest.load(Ordering::Acquire) <= epoch;
+    let is_kept = |slot: &ThreadEpoch| slot.oldest.load(Ordering::Acquire) <= epoch;
     if SLOT[..thread_slot::used()].iter().any(is_kept) {
         return false;
     }

@@ -31,7 +31,7 @@ pub fn set(mode: CoverageMode) -> CoverageMode {
 
 /// A counted place of a line.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct CoveredPlace {
     /// The line number; 0 if unknown.
     pub line: u32,
     /// The number by which `cover` knows it.
@@ -44,7 +44,7 @@ pub struct Place {
 pub struct Coverage {
     pub mode: CoverageMode,
     counters: Box<[AtomicU64]>,
-    places: Vec<Place>,
+    places: Vec<CoveredPlace>,
 }
 
 impl Default for Coverage {
@@ -65,7 +65,7 @@ impl Coverage {
     }
 
     /// Adds a place, and returns the address of its counter.
-    pub fn add(&mut self, place: Place) -> u64 {
+    pub fn add(&mut self, place: CoveredPlace) -> u64 {
         self.places.push(place);
         self.counter(self.places.len() - 1)
     }
@@ -79,8 +79,8 @@ impl Coverage {
     }
 
     /// The lines in the order of the code, each with its number for `cover` and how often it was executed.
-    pub fn lines(&self) -> Option<Vec<(Place, u64)>> {
-        let known = |(place, count): (&Place, &AtomicU64)| (place.line != 0).then(|| (*place, count.load(Ordering::Relaxed)));
+    pub fn lines(&self) -> Option<Vec<(CoveredPlace, u64)>> {
+        let known = |(place, count): (&CoveredPlace, &AtomicU64)| (place.line != 0).then(|| (*place, count.load(Ordering::Relaxed)));
         self.mode.is_of_lines().then(|| self.places.iter().zip(&self.counters).filter_map(known).collect())
     }
 

@@ -1,6 +1,6 @@
 //! The export table: M:F/A to the cell that calls go through. Lookups take no lock; cells are never freed.
 
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use foldhash::fast::FixedState;
 use heddle_term::code_cell::{Export, Mfa};
 use std::hash::BuildHasher;
@@ -75,7 +75,7 @@ pub fn get(mfa: Mfa) -> &'static Export {
     if let Some(export) = find(mfa) {
         return export;
     }
-    let _guard = Class::Exports.lock(&WRITER);
+    let _guard = LockClass::Exports.lock(&WRITER);
     if let Some(export) = find(mfa) {
         return export;
     }

@@ -2,7 +2,7 @@
 //! follows the module.
 
 use crate::code::Instance;
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use crate::process::Process;
 use foldhash::fast::FixedState;
 use heddle_term::Atom;
@@ -27,7 +27,7 @@ pub struct FunInfo {
 
 /// The entry, made if need be (its code is then a stub that calls `error_handler:undefined_lambda/3`).
 pub fn get(info: &FunInfo) -> &'static FunEntry {
-    let mut table = Class::Funs.lock(&TABLE);
+    let mut table = LockClass::Funs.lock(&TABLE);
     let table = table.get_or_insert_with(HashMap::default);
     table.entry((info.module, info.uniq, info.index)).or_insert_with(|| {
         let entry: &'static FunEntry = Box::leak(Box::new(FunEntry {
@@ -87,7 +87,7 @@ pub fn start_purge(old: &Instance) {
 /// The purge ends: the funs have no code any longer (`gone`), or have it back. The processes that waited go on.
 pub fn end_purge(old: &Instance, gone: bool) {
     let waiting = {
-        let mut waiting = Class::Funs.lock(&WAITING);
+        let mut waiting = LockClass::Funs.lock(&WAITING);
         for &(entry, offset) in &old.funs {
             let here = old.code.as_ptr().wrapping_add(offset as usize).cast_mut();
             let next = if gone { entry.stub.as_ptr() as *mut u64 } else { here };
@@ -105,7 +105,7 @@ pub fn end_purge(old: &Instance, gone: bool) {
 
 /// Suspends the caller of a fun that is being purged. False if the purge is over already.
 pub fn wait_for_purge(p: &mut Process, entry: &FunEntry) -> bool {
-    let mut waiting = Class::Funs.lock(&WAITING);
+    let mut waiting = LockClass::Funs.lock(&WAITING);
     // Under the lock: `end_purge` either sees the process in the list, or has changed the entry.
     if !is_purging(entry) {
         return false;

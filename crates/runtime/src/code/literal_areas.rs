@@ -1,6 +1,6 @@
 //! Memory of literals that are not needed any more. It waits here until the collector of literals (`literals`) takes it.
 
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use heddle_term::literal::Area;
 use std::sync::{Mutex, OnceLock};
 
@@ -25,7 +25,7 @@ pub fn give_up(areas: Vec<Area>) {
         return;
     }
     let first = {
-        let mut waiting = Class::Literals.lock(&WAITING);
+        let mut waiting = LockClass::Literals.lock(&WAITING);
         let first = waiting.is_empty();
         waiting.extend(areas);
         first
@@ -37,5 +37,5 @@ pub fn give_up(areas: Vec<Area>) {
 
 /// Takes all areas that wait.
 pub(crate) fn take_waiting() -> Vec<Area> {
-    std::mem::take(&mut *Class::Literals.lock(&WAITING))
+    std::mem::take(&mut *LockClass::Literals.lock(&WAITING))
 }

@@ -9,7 +9,7 @@ pub mod natives;
 pub mod places;
 
 use crate::code::literal_areas::Literals;
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use foldhash::fast::FixedState;
 use heddle_term::code_cell::{FunEntry, Mfa};
 use heddle_term::{Atom, Export, Term};
@@ -98,12 +98,12 @@ static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `f` on the module's entry (made if need be), under the table's lock.
 pub fn with_module<R>(name: Atom, f: impl FnOnce(&mut Module) -> R) -> R {
-    let mut modules = Class::Modules.lock(&MODULES);
+    let mut modules = LockClass::Modules.lock(&MODULES);
     f(modules.get_or_insert_with(HashMap::default).entry(name).or_default())
 }
 
 pub fn with_all<R>(f: impl FnOnce(&mut HashMap<Atom, Module, FixedState>) -> R) -> R {
-    f(Class::Modules.lock(&MODULES).get_or_insert_with(HashMap::default))
+    f(LockClass::Modules.lock(&MODULES).get_or_insert_with(HashMap::default))
 }
 
 pub fn current(name: Atom) -> Option<Arc<Instance>> {
@@ -111,13 +111,13 @@ pub fn current(name: Atom) -> Option<Arc<Instance>> {
 }
 
 pub fn add_range(instance: &Arc<Instance>) {
-    let mut ranges = Class::CodeRanges.write(&RANGES);
+    let mut ranges = LockClass::CodeRanges.write(&RANGES);
     CHANGES.fetch_add(1, Ordering::Release);
     ranges.insert(instance.code.as_ptr() as usize, instance.clone());
 }
 
 pub fn remove_range(instance: &Arc<Instance>) {
-    let mut ranges = Class::CodeRanges.write(&RANGES);
+    let mut ranges = LockClass::CodeRanges.write(&RANGES);
     CHANGES.fetch_add(1, Ordering::Release);
     ranges.remove(&(instance.code.as_ptr() as usize));
 }
@@ -156,7 +156,7 @@ pub(crate) fn version() -> u64 {
 
 /// The function at a code address. For a return address pass the address minus one cell, which belongs to the call.
 pub fn locate(cell: *const u64) -> Option<Location> {
-    let ranges = Class::CodeRanges.read(&RANGES);
+    let ranges = LockClass::CodeRanges.read(&RANGES);
     let (_, instance) = ranges.range(..=cell as usize).next_back()?;
     if !instance.contains(cell) {
         return None;

@@ -6,7 +6,7 @@ use heddle_term::code_cell::Mfa;
 use std::cell::RefCell;
 
 /// Function, file and line of a code address.
-pub struct Place {
+pub struct CodePlace {
     pub mfa: Mfa,
     /// The contents of the code cell when the place was looked up.
     pub code: u64,
@@ -17,7 +17,7 @@ struct Known {
     cell: *const u64,
     version: u64,
     /// None: there is no code at this address.
-    place: Option<Place>,
+    place: Option<CodePlace>,
 }
 
 /// A power of two.
@@ -33,7 +33,7 @@ fn slot(cell: *const u64) -> usize {
 }
 
 /// The result of `f` for the place of a code address. `f` must not call this again. For return addresses see `code::locate`.
-pub fn with<R>(cell: *const u64, f: impl FnOnce(Option<&Place>) -> R) -> R {
+pub fn with<R>(cell: *const u64, f: impl FnOnce(Option<&CodePlace>) -> R) -> R {
     // Read before the lookup: if code changes meanwhile, the answer belongs to an old version and is not used again.
     let version = code::version();
     PLACES.with_borrow_mut(|places| {
@@ -50,10 +50,10 @@ pub fn with<R>(cell: *const u64, f: impl FnOnce(Option<&Place>) -> R) -> R {
 
 #[cold]
 #[inline(never)]
-fn look_up(cell: *const u64) -> Option<Place> {
+fn look_up(cell: *const u64) -> Option<CodePlace> {
     let found = code::locate(cell)?;
     let line = found.instance.line_at(found.offset).map(|(file, line)| (file.into(), line));
-    Some(Place { mfa: found.mfa, code: found.instance.code[found.offset as usize], line })
+    Some(CodePlace { mfa: found.mfa, code: found.instance.code[found.offset as usize], line })
 }
 
 #[cfg(test)]
@@ -75,8 +75,8 @@ mod tests {
     fn shown(cell: *const u64) -> String {
         with(cell, |place| match place {
             None => "nothing".into(),
-            Some(Place { mfa, line: None, .. }) => format!("{}/{}", mfa.function.name(), mfa.arity),
-            Some(Place { mfa, line: Some((file, line)), .. }) => format!("{}/{} {file}:{line}", mfa.function.name(), mfa.arity),
+            Some(CodePlace { mfa, line: None, .. }) => format!("{}/{}", mfa.function.name(), mfa.arity),
+            Some(CodePlace { mfa, line: Some((file, line)), .. }) => format!("{}/{} {file}:{line}", mfa.function.name(), mfa.arity),
         })
     }
 

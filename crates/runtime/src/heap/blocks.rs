@@ -11,7 +11,7 @@
 //! what is written then evict each other all the time, and a collection of a large list takes more than twice as long (AMD EPYC;
 //! seen as loads that miss, and gone with any other distance).
 
-use heddle_memory::Kind;
+use heddle_memory::MemoryKind;
 use heddle_term::heap::POISON;
 use heddle_term::young;
 use std::cell::Cell;
@@ -59,7 +59,7 @@ thread_local! {
 
 /// Bytes of all heap blocks and fragments in use, without the blocks that threads keep.
 pub fn used_bytes() -> usize {
-    (heddle_memory::sum(Kind::Heap) + heddle_memory::sum(Kind::Message)).saturating_sub(heddle_memory::kept_bytes())
+    (heddle_memory::sum(MemoryKind::Heap) + heddle_memory::sum(MemoryKind::Message)).saturating_sub(heddle_memory::kept_bytes())
 }
 
 /// A block of `words`, which are not zero.

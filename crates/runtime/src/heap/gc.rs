@@ -9,7 +9,7 @@ use crate::heap::heap_figures::check_max_heap;
 use crate::heap::private::collector::{CHECK_EVERY, major, minor, words};
 use crate::heap::{CollectionKind, blocks, shared};
 use crate::observe::figures;
-use crate::observe::msacc::{self, State};
+use crate::observe::msacc::{self, ThreadState};
 use crate::process::{Process, STACK_SLACK_WORDS};
 use crate::trace::{events, meters, system_monitor};
 use heddle_term::Term;
@@ -77,12 +77,12 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Coll
     if is_shared && shared::has_room(p, live, need_words, kind) {
         return 1;
     }
-    let state = msacc::enter(State::Gc);
+    let state = msacc::enter(ThreadState::Gc);
     let start = cycles::now();
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     let metered = meters::on(p);
     if metered {
-        meters::pause(p, crate::trace::meter::What::Memory, false);
+        meters::pause(p, crate::trace::meter::MeterKind::Memory, false);
     }
     let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
     if traced {
@@ -114,7 +114,7 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Coll
         figures::collection(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
     }
     if metered {
-        meters::pause(p, crate::trace::meter::What::Memory, true);
+        meters::pause(p, crate::trace::meter::MeterKind::Memory, true);
     }
     if let Some((began, _)) = began {
         system_monitor::collected(p, (time::monotonic_ns() - began) as u64);

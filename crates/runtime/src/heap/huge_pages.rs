@@ -8,7 +8,7 @@
 //! all heap blocks, whenever a thread has allocated another megabyte of them, and that of all memory, which schedulers look at now
 //! and then. Resident memory does not decide: it is large where little is used, in the pieces of many threads.
 
-use heddle_memory::{KINDS, Kind};
+use heddle_memory::{KINDS, MemoryKind};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,7 +101,7 @@ fn shut(used: usize) {
         return;
     }
     advise(libc::MADV_NOHUGEPAGE);
-    NEXT_BLOCKS.store(FIRST_BLOCK_BYTES.max(2 * heddle_memory::sum(Kind::Heap)), Ordering::Relaxed);
+    NEXT_BLOCKS.store(FIRST_BLOCK_BYTES.max(2 * heddle_memory::sum(MemoryKind::Heap)), Ordering::Relaxed);
     NEXT_BYTES.store(FIRST_BYTES.max(2 * used), Ordering::Relaxed);
 }
 

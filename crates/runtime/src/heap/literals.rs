@@ -12,7 +12,7 @@ use crate::base::qsbr;
 use crate::code::literal_areas;
 use crate::heap::shared;
 use crate::heap::{gc, roots};
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use crate::process::Process;
 use crate::signal::send;
 use heddle_term::area::{self, Region};
@@ -21,7 +21,7 @@ use heddle_term::{Atom, Term};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-enum Phase {
+enum SwitchPhase {
     Idle,
     /// Announced; every thread has seen it once this epoch has passed.
     Announced(u64),
@@ -31,14 +31,14 @@ enum Phase {
     Ending(u64),
 }
 
-struct State {
-    phase: Phase,
+struct SwitchState {
+    phase: SwitchPhase,
     batch: Vec<Area>,
     /// The previous announcement: threads outside the schedulers may be late to see that it is over.
     over: Option<Box<Leaving>>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Idle, batch: Vec::new(), over: None });
+static STATE: Mutex<SwitchState> = Mutex::new(SwitchState { phase: SwitchPhase::Idle, batch: Vec::new(), over: None });
 
 /// The shared heap, all of it, has left the batch. Processes that are asked later can refer to the batch only in messages that are
 /// not in the heap yet.
@@ -89,19 +89,19 @@ pub fn switch() -> Switched {
         // SAFETY: no process refers to it any more, and tables did not when it was given up.
         unsafe { area.free() };
     }
-    let mut state = Class::Literals.lock(&STATE);
+    let mut state = LockClass::Literals.lock(&STATE);
     match state.phase {
-        Phase::Announced(epoch) if qsbr::passed(epoch) => {
-            state.phase = Phase::Asking;
+        SwitchPhase::Announced(epoch) if qsbr::passed(epoch) => {
+            state.phase = SwitchPhase::Asking;
             return Switched::Yes;
         }
-        Phase::Announced(_) => return Switched::NotYet,
-        Phase::Asking => {
-            state.phase = Phase::Ending(qsbr::next());
+        SwitchPhase::Announced(_) => return Switched::NotYet,
+        SwitchPhase::Asking => {
+            state.phase = SwitchPhase::Ending(qsbr::next());
             return Switched::NotYet;
         }
-        Phase::Ending(_) => return Switched::NotYet,
-        Phase::Idle => {}
+        SwitchPhase::Ending(_) => return Switched::NotYet,
+        SwitchPhase::Idle => {}
     }
     let waiting = literal_areas::take_waiting();
     if waiting.is_empty() {
@@ -110,17 +110,17 @@ pub fn switch() -> Switched {
     state.batch = waiting;
     LEFT.store(false, Ordering::Relaxed);
     announce(Some(Box::new(Leaving::of(&state.batch))));
-    state.phase = Phase::Announced(qsbr::next());
+    state.phase = SwitchPhase::Announced(qsbr::next());
     Switched::NotYet
 }
 
 /// The areas of the batch for which every process was asked.
 fn finish_batch() -> Vec<Area> {
-    let mut state = Class::Literals.lock(&STATE);
-    if !matches!(state.phase, Phase::Ending(epoch) if qsbr::passed(epoch)) {
+    let mut state = LockClass::Literals.lock(&STATE);
+    if !matches!(state.phase, SwitchPhase::Ending(epoch) if qsbr::passed(epoch)) {
         return Vec::new();
     }
-    state.phase = Phase::Idle;
+    state.phase = SwitchPhase::Idle;
     if let Some(older) = std::mem::replace(&mut state.over, announce(None)) {
         qsbr::retire(move || drop(older));
     }

@@ -5,7 +5,7 @@
 use crate::process::{FLAG_HIBERNATES, Process, Stand};
 use crate::sched::dirty;
 use crate::task;
-use crate::timer::Phase;
+use crate::timer::ReceivePhase;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activity {
@@ -39,5 +39,5 @@ fn waits(p: &Process) -> bool {
     }
     // A native that waits has its arguments saved, and knows what it waits for. `receive` has nothing saved, and goes on if there
     // is a message that it has not looked at.
-    p.stand == Stand::Waits && (!p.saved.is_empty() || p.messages.is_at_end() && p.timer.phase != Phase::Fired)
+    p.stand == Stand::Waits && (!p.saved.is_empty() || p.messages.is_at_end() && p.timer.phase != ReceivePhase::Fired)
 }

@@ -10,7 +10,7 @@ use crate::process::{FLAG_TASK, Process};
 use crate::process::{names, proctab};
 use crate::signal::package::Package;
 use crate::signal::send::{deliver, send_exit, send_exit_with};
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use crate::timer::timer_refs;
 use crate::trace::{events, flags, seq, tracees};
 use heddle_term::{Atom, Term, am};
@@ -147,7 +147,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
     }
     let mut tell = |reference, watcher: Watcher| {
         if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
-            let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::of_reason(p, reason) }));
+            let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: Package::of_reason(p, reason) }));
         }
     };
     match inner.watchers.len() {
@@ -159,7 +159,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
         if (m.target.is_local_pid() || m.target.is_local_port())
             && let Some(to) = proctab::find(m.target)
         {
-            let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
+            let _ = deliver(to, Signal::new(SignalBody::Demonitor { reference }));
         }
     }
 }
@@ -180,37 +180,37 @@ pub(crate) fn answer_for_dead(p: &mut Process, signal: Signal) {
     let me = p.pid_term();
     // While it is still ending, later monitors see its reason; once it is out of the table they see noproc.
     match signal.body {
-        Body::Link { from } => send_exit(me, from, am::NOPROC.into(), true),
-        Body::Monitor { watcher, reference, .. } => {
+        SignalBody::Link { from } => send_exit(me, from, am::NOPROC.into(), true),
+        SignalBody::Monitor { watcher, reference, .. } => {
             if let Some(to) = proctab::lookup(watcher.payload()) {
-                let _ = deliver(to, Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
+                let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
             }
         }
-        Body::Unlink { from, id } => {
+        SignalBody::Unlink { from, id } => {
             if let Some(inner) = p.relations.get_mut() {
                 inner.links.remove(&from);
             }
             if let Some(to) = proctab::lookup(from.payload()) {
-                let _ = deliver(to, Signal::new(Body::UnlinkAck { from: me, id }));
+                let _ = deliver(to, Signal::new(SignalBody::UnlinkAck { from: me, id }));
             }
         }
-        Body::Demonitor { reference } => {
+        SignalBody::Demonitor { reference } => {
             if let Some(inner) = p.relations.get_mut() {
                 inner.watchers.remove(&reference);
             }
         }
-        Body::Call(f) => f(None),
+        SignalBody::Call(f) => f(None),
         _ => {}
     }
 }
 
 /// `{Reason, StackTrace}` for errors, `{{nocatch, Value}, StackTrace}` for throws, the reason itself for exits.
-pub fn uncaught_reason(p: &mut Process, class: crate::process::Class, reason: Term, trace: Term) -> Term {
-    use crate::process::Class;
+pub fn uncaught_reason(p: &mut Process, class: crate::process::ExceptionClass, reason: Term, trace: Term) -> Term {
+    use crate::process::ExceptionClass;
     match class {
-        Class::Exit => reason,
-        Class::Error => p.heap.tuple(&[reason, trace]),
-        Class::Throw => {
+        ExceptionClass::Exit => reason,
+        ExceptionClass::Error => p.heap.tuple(&[reason, trace]),
+        ExceptionClass::Throw => {
             let inner = p.heap.tuple(&[am::NOCATCH.into(), reason]);
             p.heap.tuple(&[inner, trace])
         }
@@ -218,8 +218,8 @@ pub fn uncaught_reason(p: &mut Process, class: crate::process::Class, reason: Te
 }
 
 /// The report of a process that ended by an uncaught error, as the emulator sends it to the logger.
-pub fn log_uncaught(p: &mut Process, class: crate::process::Class) {
-    if class == crate::process::Class::Exit {
+pub fn log_uncaught(p: &mut Process, class: crate::process::ExceptionClass) {
+    if class == crate::process::ExceptionClass::Exit {
         return;
     }
     let pid = p.pid_term();

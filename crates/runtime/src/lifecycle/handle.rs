@@ -9,7 +9,7 @@ use crate::process::{FLAG_ENDS, FLAG_TASK, Process};
 use crate::signal::inbox::Arrived;
 use crate::signal::package::Package;
 use crate::signal::send::{deliver, node_name};
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use crate::task;
 use crate::trace::system_monitor;
 use crate::trace::{events, flags, meters};
@@ -59,7 +59,7 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
             list = signal.next;
             signal
         };
-        if matches!(signal.body, Body::Message { .. } | Body::Small { .. }) {
+        if matches!(signal.body, SignalBody::Message { .. } | SignalBody::Small { .. }) {
             messages += 1;
             append(p, signal);
             continue;
@@ -88,8 +88,8 @@ pub fn receive(p: &mut Process, arrived: Arrived) -> After {
 #[inline(never)]
 fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
     match &mut signal.body {
-        Body::Message { .. } | Body::Small { .. } => append(p, signal),
-        Body::AliasMessage { alias, from, data, token } => {
+        SignalBody::Message { .. } | SignalBody::Small { .. } => append(p, signal),
+        SignalBody::AliasMessage { alias, from, data, token } => {
             let Some(inner) = p.relations.get_mut() else { return After::Continue };
             let alias = RefId::from_words(*alias);
             let Some(mode) = inner.aliases.get(&alias).copied() else { return After::Continue };
@@ -101,10 +101,10 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             }
             let data = std::mem::replace(data, Package::immediate(Term::NIL));
             // From now on it is a message like the others.
-            signal.body = Body::message(*from, data, token.take());
+            signal.body = SignalBody::message(*from, data, token.take());
             append(p, signal);
         }
-        Body::Exit { from, reason, linked, kill, token } => {
+        SignalBody::Exit { from, reason, linked, kill, token } => {
             let from_term = *from;
             if p.shared().is_port() {
                 return exit_of_port(p, from_term, reason.term(), *linked);
@@ -152,7 +152,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             });
             return After::Exit;
         }
-        Body::Link { from } => {
+        SignalBody::Link { from } => {
             let from = *from;
             if events::on(p.shared(), flags::PROCS) {
                 events::of_process(p, flags::PROCS, "getting_linked", &[from]);
@@ -167,7 +167,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 port_linked(p, from, true);
             }
         }
-        Body::Unlink { from, id } => {
+        SignalBody::Unlink { from, id } => {
             let (from, id) = (*from, *id);
             if let Some(inner) = p.relations.get_mut()
                 && inner.links.get(&from).is_some_and(|l| l.active)
@@ -181,25 +181,25 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 }
             }
             if let Some(to) = proctab::lookup(from.payload()) {
-                let _ = deliver(to, Signal::new(Body::UnlinkAck { from: p.pid_term(), id }));
+                let _ = deliver(to, Signal::new(SignalBody::UnlinkAck { from: p.pid_term(), id }));
             }
         }
-        Body::UnlinkAck { from, id } => {
+        SignalBody::UnlinkAck { from, id } => {
             if let Some(inner) = p.relations.get_mut()
                 && inner.links.get(from).is_some_and(|l| !l.active && l.unlinking == *id)
             {
                 inner.links.remove(from);
             }
         }
-        Body::Monitor { watcher, reference, name } => {
+        SignalBody::Monitor { watcher, reference, name } => {
             p.relations.make().watch(*reference, *watcher, *name);
         }
-        Body::Demonitor { reference } => {
+        SignalBody::Demonitor { reference } => {
             if let Some(inner) = p.relations.get_mut() {
                 inner.watchers.remove(reference);
             }
         }
-        Body::Down { reference, reason } => {
+        SignalBody::Down { reference, reason } => {
             let reference = *reference;
             let Some(inner) = p.relations.get_mut() else { return After::Continue };
             let Some(m) = inner.monitoring.remove(&reference) else { return After::Continue };
@@ -226,9 +226,9 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             });
             append(p, Signal::message(message));
         }
-        Body::Timeout(timer) => p.timer.fired(*timer),
-        Body::Wake => {}
-        Body::Call(f) => {
+        SignalBody::Timeout(timer) => p.timer.fired(*timer),
+        SignalBody::Wake => {}
+        SignalBody::Call(f) => {
             let f = std::mem::replace(f, Box::new(|_| {}));
             f(Some(p));
             if p.flags & FLAG_ENDS != 0 {
@@ -281,7 +281,7 @@ fn port_linked(p: &Process, from: Term, on: bool) {
 #[inline(always)]
 fn append(p: &mut Process, signal: Box<Signal>) {
     if events::on(p.shared(), flags::RECEIVE)
-        && let Body::Message { from, .. } | Body::Small { from, .. } = signal.body
+        && let SignalBody::Message { from, .. } | SignalBody::Small { from, .. } = signal.body
     {
         events::receive(p, from, signal.body.message_term());
     }

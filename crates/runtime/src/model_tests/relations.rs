@@ -11,7 +11,7 @@ use crate::process::proctab;
 use crate::process::{ProcRef, Process};
 use crate::signal::package::Package;
 use crate::signal::send;
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use heddle_model::{Random, Subject, run};
 use heddle_term::{Atom, Term, am};
 use std::cell::RefCell;
@@ -379,7 +379,7 @@ impl Subject for Relations {
                 let (active, mode, number) = (alias.active, alias.mode, self.next);
                 self.next += 1;
                 let data = Package::immediate(Term::small(number));
-                let body = Body::AliasMessage { alias: id.words(), from: Term::NONE, data, token: None };
+                let body = SignalBody::AliasMessage { alias: id.words(), from: Term::NONE, data, token: None };
                 assert!(send::deliver(self.slots[owner], Signal::new(body)).is_ok());
                 self.handle(owner);
                 assert_eq!(self.arrived.contains(&number), active, "{mode:?}");

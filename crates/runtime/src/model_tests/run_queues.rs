@@ -7,7 +7,7 @@ use crate::base::place::{MAX_SCHEDULERS, Place};
 use crate::base::qsbr;
 use crate::process::ProcRef;
 use crate::sched::home as places;
-use crate::sched::run_queue::{Next, RunQueue};
+use crate::sched::run_queue::{NextEntry, RunQueue};
 use heddle_model::{Random, Subject, run};
 use std::collections::VecDeque;
 
@@ -161,7 +161,7 @@ impl Queues {
         // SAFETY: one thread is the owner of both.
         let next = unsafe { self.tested[queue].pop() };
         if let Some(partner) = self.model[queue].partner.take() {
-            if let Some(Next::Process(p)) = next
+            if let Some(NextEntry::Process(p)) = next
                 && self.number_of(p) == partner
                 && self.model[queue].own_len() == 0
                 && self.model[queue].first().is_none_or(|first| first >= NORMAL)
@@ -179,11 +179,11 @@ impl Queues {
         let model = &mut self.model[queue];
         let Some(first) = first else { return assert!(next.is_none(), "an entry from nowhere") };
         let level = match next.expect("something waits") {
-            Next::Wanted(pid) => {
+            NextEntry::Wanted(pid) => {
                 assert_eq!(model.wanted[first].pop_front(), Some(pid as usize));
                 first
             }
-            Next::Process(p) => {
+            NextEntry::Process(p) => {
                 let (number, level) = (p.pid as usize, self.level[p.pid as usize]);
                 // A ring that thieves emptied may count as occupied once more, and then another level has a turn first.
                 assert!(first >= FAIR || model.wanted[first].is_empty(), "one that is wanted comes first");

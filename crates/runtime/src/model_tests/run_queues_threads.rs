@@ -5,7 +5,7 @@ use crate::base::level::{Level, Priority};
 use crate::base::place::MAX_SCHEDULERS;
 use crate::base::qsbr;
 use crate::process::ProcRef;
-use crate::sched::run_queue::{Next, RunQueue};
+use crate::sched::run_queue::{NextEntry, RunQueue};
 use heddle_model::Random;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -50,7 +50,7 @@ fn nothing_is_lost_or_doubled_between_several_threads() {
                 }
             }
             // SAFETY: this thread is its owner.
-            if let Some(Next::Process(p)) = unsafe { queues[me].pop() } {
+            if let Some(NextEntry::Process(p)) = unsafe { queues[me].pop() } {
                 taken(p);
             }
             queues[me].hold(0);
@@ -75,7 +75,7 @@ fn nothing_is_lost_or_doubled_between_several_threads() {
     left.lock().expect("no panic").drain(..).for_each(|p| *found.entry(p.pid).or_default() += 1);
     for queue in queues {
         // SAFETY: no other thread is left.
-        while let Some(Next::Process(p)) = unsafe { queue.pop() } {
+        while let Some(NextEntry::Process(p)) = unsafe { queue.pop() } {
             *found.entry(p.pid).or_default() += 1;
         }
         assert!(queue.is_empty());

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockW
 /// Classes of the locks that Erlang code may wait for, in the order of CLASSES.
 #[derive(Clone, Copy)]
 #[repr(u8)]
-pub enum Class {
+pub enum LockClass {
     EtsHash,
     EtsTree,
     EtsTreeShape,
@@ -97,7 +97,7 @@ pub struct Waits {
     pub durations: [Figure; DURATIONS],
 }
 
-impl Class {
+impl LockClass {
     #[inline]
     pub fn lock<T: ?Sized>(self, mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         self.tries();
@@ -286,20 +286,20 @@ mod tests {
     fn only_waits_are_counted() {
         figures::init(2);
         let lock = Mutex::new(0);
-        let waits = |class: Class| figures::sum(|f| f.locks[class as usize].count.get());
-        let (before, other) = (waits(Class::File), waits(Class::Environment));
-        *Class::File.lock(&lock) += 1;
-        assert_eq!(waits(Class::File), before);
-        let ns = figures::sum(|f| f.locks[Class::File as usize].ns.get());
+        let waits = |class: LockClass| figures::sum(|f| f.locks[class as usize].count.get());
+        let (before, other) = (waits(LockClass::File), waits(LockClass::Environment));
+        *LockClass::File.lock(&lock) += 1;
+        assert_eq!(waits(LockClass::File), before);
+        let ns = figures::sum(|f| f.locks[LockClass::File as usize].ns.get());
         std::thread::scope(|scope| {
             let guard = lock.lock().unwrap();
-            scope.spawn(|| *Class::File.lock(&lock) += 1);
+            scope.spawn(|| *LockClass::File.lock(&lock) += 1);
             std::thread::sleep(Duration::from_millis(30));
             drop(guard);
         });
         assert_eq!(*lock.lock().unwrap(), 2);
-        assert_eq!((waits(Class::File), waits(Class::Environment)), (before + 1, other));
-        assert!(figures::sum(|f| f.locks[Class::File as usize].ns.get()) - ns > 1_000_000);
+        assert_eq!((waits(LockClass::File), waits(LockClass::Environment)), (before + 1, other));
+        assert!(figures::sum(|f| f.locks[LockClass::File as usize].ns.get()) - ns > 1_000_000);
     }
 
     #[test]
@@ -313,8 +313,8 @@ mod tests {
     #[test]
     fn classes_are_in_categories() {
         assert!(CLASSES.iter().all(|class| bit(class.category).is_some()));
-        assert_eq!(CLASSES.len(), Class::OutsideTimers as usize + 1);
-        assert_eq!(CLASSES[Class::Port as usize].name, "port_lock");
+        assert_eq!(CLASSES.len(), LockClass::OutsideTimers as usize + 1);
+        assert_eq!(CLASSES[LockClass::Port as usize].name, "port_lock");
         assert_eq!(set_counted(["db", "nonsense", "io"]), Err("nonsense"));
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum State {
+pub enum ThreadState {
     /// Work other than running processes: timers, freeing the memory of deleted tables.
     Aux,
     /// Handling events of file descriptors.
@@ -27,14 +27,14 @@ pub enum State {
     Sleep,
 }
 
-pub const STATES: [(&str, State); 7] = [
-    ("aux", State::Aux),
-    ("check_io", State::CheckIo),
-    ("emulator", State::Emulator),
-    ("gc", State::Gc),
-    ("other", State::Other),
-    ("port", State::Port),
-    ("sleep", State::Sleep),
+pub const STATES: [(&str, ThreadState); 7] = [
+    ("aux", ThreadState::Aux),
+    ("check_io", ThreadState::CheckIo),
+    ("emulator", ThreadState::Emulator),
+    ("gc", ThreadState::Gc),
+    ("other", ThreadState::Other),
+    ("port", ThreadState::Port),
+    ("sleep", ThreadState::Sleep),
 ];
 
 struct Account {
@@ -77,7 +77,7 @@ pub fn register(kind: &'static str, id: usize) {
         kind,
         id,
         version: AtomicU64::new(0),
-        state: AtomicU8::new(State::Sleep as u8),
+        state: AtomicU8::new(ThreadState::Sleep as u8),
         since: AtomicU64::new(0),
         epoch: AtomicU64::new(0),
         spent: Default::default(),
@@ -88,14 +88,14 @@ pub fn register(kind: &'static str, id: usize) {
 
 /// The calling thread goes into this state. Returns the state it was in, to go back to.
 #[inline(always)]
-pub fn enter(state: State) -> State {
+pub fn enter(state: ThreadState) -> ThreadState {
     // Relaxed: a change that is missed or counted wrongly while the accounting is switched is worth one slice.
-    if COUNTED && ON.load(Ordering::Relaxed) { change(state) } else { State::Other }
+    if COUNTED && ON.load(Ordering::Relaxed) { change(state) } else { ThreadState::Other }
 }
 
 /// As `enter`, and remembered while the accounting is off.
 pub fn sleep(asleep: bool) {
-    let state = if asleep { State::Sleep } else { State::Other };
+    let state = if asleep { ThreadState::Sleep } else { ThreadState::Other };
     if !COUNTED {
         return;
     }
@@ -107,8 +107,8 @@ pub fn sleep(asleep: bool) {
 }
 
 #[cold]
-fn change(state: State) -> State {
-    let Some(account) = MINE.get() else { return State::Other };
+fn change(state: ThreadState) -> ThreadState {
+    let Some(account) = MINE.get() else { return ThreadState::Other };
     let before = account.state.load(Ordering::Relaxed);
     let now = now();
     let version = account.version.load(Ordering::Relaxed);
@@ -125,7 +125,7 @@ fn change(state: State) -> State {
     spent.store(spent.load(Ordering::Relaxed) + now.saturating_sub(since), Ordering::Relaxed);
     account.state.store(state as u8, Ordering::Relaxed);
     account.version.store(version + 2, Ordering::Release);
-    STATES.iter().map(|(_, s)| *s).find(|s| *s as u8 == before).unwrap_or(State::Other)
+    STATES.iter().map(|(_, s)| *s).find(|s| *s as u8 == before).unwrap_or(ThreadState::Other)
 }
 
 impl Account {
@@ -219,19 +219,19 @@ mod tests {
         assert!(!switch(true, || ()));
         nap();
         sleep(false);
-        let before = enter(State::Gc);
+        let before = enter(ThreadState::Gc);
         nap();
         enter(before);
         assert!(switch(false, || ()));
         let spent = mine();
         let ms = 1_000_000;
-        assert!(spent[State::Sleep as usize] >= 20 * ms && spent[State::Gc as usize] >= 20 * ms, "{spent:?}");
-        assert_eq!(spent[State::Port as usize], 0);
+        assert!(spent[ThreadState::Sleep as usize] >= 20 * ms && spent[ThreadState::Gc as usize] >= 20 * ms, "{spent:?}");
+        assert_eq!(spent[ThreadState::Port as usize], 0);
         nap();
         assert_eq!(mine(), spent, "counted while it was off");
         assert!(!switch(true, || ()));
         nap();
-        assert!(mine()[State::Other as usize] >= spent[State::Other as usize] + 20 * ms);
+        assert!(mine()[ThreadState::Other as usize] >= spent[ThreadState::Other as usize] + 20 * ms);
         assert!(reset());
         assert!(mine().iter().sum::<u64>() < 10 * ms);
         assert!(switch(false, || ()));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, OnceLock};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum RecordedEvent {
     /// The scheduler found work after it had none; it has none.
     Busy,
     Idle,
@@ -30,7 +30,7 @@ pub struct Entry {
     pub ns: i64,
     /// An index as in `figures::all`.
     pub thread: usize,
-    pub event: Event,
+    pub event: RecordedEvent,
 }
 
 /// The number of entries that a thread keeps.
@@ -60,7 +60,7 @@ impl Ring {
         Ring { slots: (0..LENGTH).map(slot).collect(), written: AtomicU64::new(0) }
     }
 
-    fn write(&self, ns: i64, event: Event) {
+    fn write(&self, ns: i64, event: RecordedEvent) {
         let at = self.written.load(Ordering::Relaxed);
         let slot = &self.slots[(at % LENGTH) as usize];
         // Pairs with the fence in `read`: a reader that sees a store below also sees the last store of `written`.
@@ -71,7 +71,7 @@ impl Ring {
         self.written.store(at + 1, Ordering::Release);
     }
 
-    fn read(&self) -> Vec<(i64, Event)> {
+    fn read(&self) -> Vec<(i64, RecordedEvent)> {
         let written = self.written.load(Ordering::Acquire);
         let first = written.saturating_sub(LENGTH);
         let entries: Vec<_> = (first..written)
@@ -88,35 +88,35 @@ impl Ring {
     }
 }
 
-fn pack(event: Event) -> u64 {
+fn pack(event: RecordedEvent) -> u64 {
     let (kind, scheduler, count) = match event {
-        Event::Busy => (0, 0, 0),
-        Event::Idle => (1, 0, 0),
-        Event::Park => (2, 0, 0),
-        Event::Unpark => (3, 0, 0),
-        Event::WakeUp(scheduler) => (4, scheduler, 0),
-        Event::Steal(scheduler, count) => (5, scheduler, count),
-        Event::Migrate(scheduler, count) => (6, scheduler, count),
+        RecordedEvent::Busy => (0, 0, 0),
+        RecordedEvent::Idle => (1, 0, 0),
+        RecordedEvent::Park => (2, 0, 0),
+        RecordedEvent::Unpark => (3, 0, 0),
+        RecordedEvent::WakeUp(scheduler) => (4, scheduler, 0),
+        RecordedEvent::Steal(scheduler, count) => (5, scheduler, count),
+        RecordedEvent::Migrate(scheduler, count) => (6, scheduler, count),
     };
     kind | (scheduler as u64) << 8 | (count as u64) << 32
 }
 
-fn unpack(word: u64) -> Event {
+fn unpack(word: u64) -> RecordedEvent {
     let (scheduler, count) = ((word >> 8) as usize & 0xff_ffff, (word >> 32) as usize);
     match word & 0xff {
-        0 => Event::Busy,
-        1 => Event::Idle,
-        2 => Event::Park,
-        3 => Event::Unpark,
-        4 => Event::WakeUp(scheduler),
-        5 => Event::Steal(scheduler, count),
-        _ => Event::Migrate(scheduler, count),
+        0 => RecordedEvent::Busy,
+        1 => RecordedEvent::Idle,
+        2 => RecordedEvent::Park,
+        3 => RecordedEvent::Unpark,
+        4 => RecordedEvent::WakeUp(scheduler),
+        5 => RecordedEvent::Steal(scheduler, count),
+        _ => RecordedEvent::Migrate(scheduler, count),
     }
 }
 
 /// Something happened to the calling thread.
 #[inline(always)]
-pub(crate) fn event(event: Event) {
+pub(crate) fn event(event: RecordedEvent) {
     // Relaxed: an event more or less, when the record is switched, does not matter.
     if heddle_memory::COUNTED && ON.load(Ordering::Relaxed) {
         write(event);
@@ -125,7 +125,7 @@ pub(crate) fn event(event: Event) {
 
 #[cold]
 #[inline(never)]
-fn write(event: Event) {
+fn write(event: RecordedEvent) {
     let Some(rings) = RINGS.get() else { return };
     let number = figures::number();
     let _one_at_a_time = (number + 1 == rings.len()).then(|| OTHERS.lock().unwrap());
@@ -163,7 +163,15 @@ mod tests {
 
     #[test]
     fn events_come_back_as_they_were_written() {
-        let all = [Event::Busy, Event::Idle, Event::Park, Event::Unpark, Event::WakeUp(1023), Event::Steal(63, 64), Event::Migrate(2, 1)];
+        let all = [
+            RecordedEvent::Busy,
+            RecordedEvent::Idle,
+            RecordedEvent::Park,
+            RecordedEvent::Unpark,
+            RecordedEvent::WakeUp(1023),
+            RecordedEvent::Steal(63, 64),
+            RecordedEvent::Migrate(2, 1),
+        ];
         assert_eq!(all.map(|event| unpack(pack(event))), all);
     }
 
@@ -171,11 +179,11 @@ mod tests {
     fn the_newest_are_kept() {
         let ring = Ring::new();
         assert!(ring.read().is_empty());
-        (0..LENGTH as i64 + 10).for_each(|ns| ring.write(ns, Event::Steal(1, ns as usize)));
+        (0..LENGTH as i64 + 10).for_each(|ns| ring.write(ns, RecordedEvent::Steal(1, ns as usize)));
         let read = ring.read();
         // The oldest one might be being overwritten.
         assert_eq!(read.len() as u64, LENGTH - 1);
-        assert!(read.iter().all(|&(ns, event)| event == Event::Steal(1, ns as usize)));
+        assert!(read.iter().all(|&(ns, event)| event == RecordedEvent::Steal(1, ns as usize)));
         assert_eq!(read.last().unwrap().0, LENGTH as i64 + 9);
     }
 
@@ -184,10 +192,10 @@ mod tests {
     fn what_is_read_is_whole() {
         let ring = Ring::new();
         std::thread::scope(|scope| {
-            scope.spawn(|| (0..200_000i64).for_each(|ns| ring.write(ns, Event::Steal(7, ns as usize))));
+            scope.spawn(|| (0..200_000i64).for_each(|ns| ring.write(ns, RecordedEvent::Steal(7, ns as usize))));
             for _ in 0..200 {
                 let read = ring.read();
-                assert!(read.iter().all(|&(ns, event)| event == Event::Steal(7, ns as usize)));
+                assert!(read.iter().all(|&(ns, event)| event == RecordedEvent::Steal(7, ns as usize)));
                 assert!(read.is_sorted_by(|a, b| a.0 + 1 == b.0));
             }
         });

@@ -45,7 +45,7 @@ pub(crate) fn set_busy(thread: usize, busy: bool) {
 /// Not inlined: the loop of schedulers is large, and needs its registers for what it does for each process.
 #[inline(never)]
 fn changes(thread: usize, busy: bool) {
-    record::event(if busy { record::Event::Busy } else { record::Event::Idle });
+    record::event(if busy { record::RecordedEvent::Busy } else { record::RecordedEvent::Idle });
     let Some(account) = ACCOUNTS.get().and_then(|all| all.get(thread)) else { return };
     // SeqCst: the thread that switches the counting on writes `ON` first and reads `busy` then, so one of the two sees the other's
     // write.

@@ -3,11 +3,11 @@
 use crate::process::Process;
 
 /// A task that needs the process whole and may take long. It gets None if the process ended before.
-type Task = Box<dyn FnOnce(Option<&mut Process>) + Send>;
+type DueTask = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 
 /// What a dirty thread must do.
 #[derive(Default)]
 pub struct Due {
     pub(crate) collect: Option<(usize, bool)>,
-    pub(crate) tasks: Vec<Task>,
+    pub(crate) tasks: Vec<DueTask>,
 }

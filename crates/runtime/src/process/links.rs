@@ -59,11 +59,11 @@ pub struct Watcher {
 
 #[derive(Default)]
 pub struct Relations {
-    inner: Option<Box<Inner>>,
+    inner: Option<Box<RelationMaps>>,
 }
 
 #[derive(Default)]
-pub struct Inner {
+pub struct RelationMaps {
     /// By raw pid or port term.
     pub links: Map<Term, Link>,
     pub monitoring: Map<RefId, Monitoring>,
@@ -75,7 +75,7 @@ pub struct Inner {
     watched: u64,
 }
 
-impl Inner {
+impl RelationMaps {
     /// A monitor on this process was made.
     pub fn watch(&mut self, reference: RefId, watcher: Term, name: Option<Atom>) {
         self.watched += 1;
@@ -97,16 +97,16 @@ impl Inner {
 }
 
 impl Relations {
-    pub fn get(&self) -> Option<&Inner> {
+    pub fn get(&self) -> Option<&RelationMaps> {
         self.inner.as_deref()
     }
-    pub fn get_mut(&mut self) -> Option<&mut Inner> {
+    pub fn get_mut(&mut self) -> Option<&mut RelationMaps> {
         self.inner.as_deref_mut()
     }
-    pub fn make(&mut self) -> &mut Inner {
+    pub fn make(&mut self) -> &mut RelationMaps {
         self.inner.get_or_insert_default()
     }
-    pub(crate) fn take(&mut self) -> Option<Box<Inner>> {
+    pub(crate) fn take(&mut self) -> Option<Box<RelationMaps>> {
         self.inner.take()
     }
     #[cfg(test)]

@@ -295,18 +295,18 @@ pub enum Outcome {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Class {
+pub enum ExceptionClass {
     Error = 0,
     Exit = 1,
     Throw = 2,
 }
 
-impl Class {
+impl ExceptionClass {
     pub fn atom(self) -> Atom {
         match self {
-            Class::Error => am::ERROR,
-            Class::Exit => am::EXIT,
-            Class::Throw => am::THROW,
+            ExceptionClass::Error => am::ERROR,
+            ExceptionClass::Exit => am::EXIT,
+            ExceptionClass::Throw => am::THROW,
         }
     }
 }
@@ -354,7 +354,7 @@ pub type NativeFn = fn(&mut Process, &[Term]) -> NativeResult;
 
 #[derive(Clone, Copy)]
 pub struct Exception {
-    pub class: Class,
+    pub class: ExceptionClass,
     pub reason: Term,
     /// The stack trace that was passed to `erlang:raise/3` or kept by a re-raise, or NONE: the engine makes one.
     pub trace: Term,
@@ -367,8 +367,14 @@ pub struct Exception {
 }
 
 impl Exception {
-    pub const NONE: Exception =
-        Exception { class: Class::Error, reason: Term::NONE, trace: Term::NONE, cause: Term::NONE, args: Term::NONE, info: Term::NONE };
+    pub const NONE: Exception = Exception {
+        class: ExceptionClass::Error,
+        reason: Term::NONE,
+        trace: Term::NONE,
+        cause: Term::NONE,
+        args: Term::NONE,
+        info: Term::NONE,
+    };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -630,14 +636,14 @@ impl Process {
     // ---- what natives return ----
 
     #[cold]
-    pub fn raise(&mut self, class: Class, reason: Term) -> Thrown {
+    pub fn raise(&mut self, class: ExceptionClass, reason: Term) -> Thrown {
         self.exception = Exception { class, reason, ..Exception::NONE };
         Thrown::Exception
     }
     #[cold]
     pub fn error(&mut self, reason: impl Into<Term>) -> Thrown {
         let reason = reason.into();
-        self.raise(Class::Error, reason)
+        self.raise(ExceptionClass::Error, reason)
     }
     #[cold]
     pub fn badarg(&mut self) -> Thrown {

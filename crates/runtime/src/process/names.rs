@@ -1,6 +1,6 @@
 //! Registered names: an array indexed by atom number, so that a send by name is one load. Writers take a mutex.
 
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use heddle_term::{Atom, Term};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -36,7 +36,7 @@ pub fn whereis(name: Atom) -> Option<Term> {
 
 /// False if the name is taken.
 pub fn register(name: Atom, id: Term) -> bool {
-    let mut registered = Class::Names.lock(&REGISTERED);
+    let mut registered = LockClass::Names.lock(&REGISTERED);
     let slot = &CELLS[name.index() as usize / CHUNK];
     if slot.load(Ordering::Relaxed).is_null() {
         let chunk: Vec<AtomicU64> = (0..CHUNK).map(|_| AtomicU64::new(0)).collect();
@@ -55,7 +55,7 @@ pub fn register(name: Atom, id: Term) -> bool {
 
 /// Removes the name if it belongs to `id` (or to any process or port, if that is None). Returns the pid or port that had it.
 pub fn unregister(name: Atom, id: Option<Term>) -> Option<Term> {
-    let mut registered = Class::Names.lock(&REGISTERED);
+    let mut registered = LockClass::Names.lock(&REGISTERED);
     let cell = cell(name)?;
     let current = cell.load(Ordering::Relaxed);
     if current == 0 || id.is_some_and(|id| id.raw() != current) {
@@ -68,5 +68,5 @@ pub fn unregister(name: Atom, id: Option<Term>) -> Option<Term> {
 }
 
 pub fn all() -> Vec<Atom> {
-    Class::Names.lock(&REGISTERED).iter().copied().collect()
+    LockClass::Names.lock(&REGISTERED).iter().copied().collect()
 }

@@ -3,8 +3,8 @@
 use crate::base::qsbr;
 use crate::heap::private::long_gc;
 use crate::heap::shared;
-use crate::observe::locks::Class;
-use crate::observe::msacc::{self, State};
+use crate::observe::locks::LockClass;
+use crate::observe::msacc::{self, ThreadState};
 use crate::observe::{figures, wall_time};
 use crate::process::state::QueueAction;
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
@@ -41,7 +41,7 @@ fn is_online(kind: usize, id: usize) -> bool {
 pub fn set_online(threads: usize) -> usize {
     let before = ONLINE.swap(threads, Ordering::Relaxed);
     let queue = sched::dirty_queue(CPU);
-    let _no_thread_is_between_look_and_sleep = Class::DirtyQueue.lock(&queue.waiting);
+    let _no_thread_is_between_look_and_sleep = LockClass::DirtyQueue.lock(&queue.waiting);
     queue.ready.notify_all();
     queue.more_online.notify_all();
     before
@@ -84,7 +84,7 @@ pub(crate) fn is_running(pid: u64) -> bool {
 impl DirtyQueue {
     /// Waits until thread `id` is online and there is a process, and takes that.
     fn take(&self, kind: usize, id: usize) -> ProcRef {
-        let mut waiting = Class::DirtyQueue.lock(&self.waiting);
+        let mut waiting = LockClass::DirtyQueue.lock(&self.waiting);
         loop {
             if !is_online(kind, id) {
                 if waiting.queues.iter().any(|queue| !queue.is_empty()) {
@@ -102,7 +102,7 @@ impl DirtyQueue {
                 None => {
                     drop(waiting);
                     let limit = purge::while_idle(false);
-                    waiting = Class::DirtyQueue.lock(&self.waiting);
+                    waiting = LockClass::DirtyQueue.lock(&self.waiting);
                     if waiting.queues.iter().all(VecDeque::is_empty) {
                         waiting = match limit {
                             None => self.ready.wait(waiting).unwrap(),
@@ -127,7 +127,7 @@ pub(crate) fn run(kind: usize, id: usize, number: usize) {
         let _turn = blocking::for_dirty();
         wall_time::set_busy(number, true);
         msacc::sleep(false);
-        msacc::enter(State::Emulator);
+        msacc::enter(ThreadState::Emulator);
         let guard = qsbr::guard();
         if shared::is_on() {
             shared::safepoint::enter();

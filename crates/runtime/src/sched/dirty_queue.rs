@@ -2,7 +2,7 @@
 
 use super::run_queue::Turns;
 use crate::base::level::Priority;
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use crate::process::ProcRef;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
@@ -25,11 +25,11 @@ pub(super) struct Waiting {
 
 impl DirtyQueue {
     pub(crate) fn push(&self, p: ProcRef, priority: Priority) {
-        Class::DirtyQueue.lock(&self.waiting).queues[priority as usize].push_back(p);
+        LockClass::DirtyQueue.lock(&self.waiting).queues[priority as usize].push_back(p);
         self.ready.notify_one();
     }
 
     pub fn count(&self) -> usize {
-        Class::DirtyQueue.lock(&self.waiting).queues.iter().map(VecDeque::len).sum()
+        LockClass::DirtyQueue.lock(&self.waiting).queues.iter().map(VecDeque::len).sum()
     }
 }

@@ -8,7 +8,7 @@ use super::waking::{BURST, coming, wake_another, wake_inactive, wake_one};
 use crate::base::stop_requests;
 use crate::base::{qsbr, time};
 use crate::observe::{figures, msacc, record};
-use crate::sched::run_queue::Next;
+use crate::sched::run_queue::NextEntry;
 use crate::sched::{balance, dirty, purge};
 use crate::trace::system_profile;
 use heddle_abi::settings::SETTINGS;
@@ -17,7 +17,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Looks at the others' queues, for a while if `spin`.
-pub(super) fn find_work(index: usize, spin: bool) -> Option<Next> {
+pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
     let vm = vm();
     let me = &vm.schedulers[index];
     let n = vm.schedulers.len();
@@ -143,7 +143,7 @@ pub(super) fn cores() -> usize {
     *CORES.get_or_init(crate::base::affinity::processors)
 }
 
-fn take_from(index: usize, victim: usize) -> Option<Next> {
+fn take_from(index: usize, victim: usize) -> Option<NextEntry> {
     let vm = vm();
     let me = &vm.schedulers[index];
     let mut stolen = vm.schedulers[victim].queue.steal(64, &me.queue).into_iter();
@@ -156,8 +156,8 @@ fn take_from(index: usize, victim: usize) -> Option<Next> {
     }
     me.queue.hold(1);
     counted(&me.stolen, count);
-    record::event(record::Event::Steal(victim, count as usize));
-    Some(Next::Process(first))
+    record::event(record::RecordedEvent::Steal(victim, count as usize));
+    Some(NextEntry::Process(first))
 }
 
 /// True if the scheduler may run processes that are not placed on it.
@@ -202,7 +202,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         }
         msacc::sleep(true);
         figures::of(index).parks.add(1);
-        record::event(record::Event::Park);
+        record::event(record::RecordedEvent::Park);
         let ms = ms.max(1);
         let until = time::ticks_ms() + ms;
         if is_active && polling::enter(index) {
@@ -211,7 +211,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         } else {
             me.parker.park(Duration::from_millis(ms));
         }
-        record::event(record::Event::Unpark);
+        record::event(record::RecordedEvent::Unpark);
         msacc::sleep(false);
         // (A scheduler that was woken before the time was over looks again.)
         is_needed = time::ticks_ms() >= until

@@ -7,7 +7,7 @@
 //! It sleeps for as long as one does: a scheduler that leaves the set starts it again (`leave`).
 
 use super::table::{CURRENT, Scheduler, vm};
-use crate::observe::msacc::{self, State};
+use crate::observe::msacc::{self, ThreadState};
 use crate::process::host::Handler;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -125,7 +125,7 @@ pub(super) fn look() {
 #[inline(never)]
 fn look_into(set: &dyn Descriptors) {
     let mut ready = Vec::new();
-    msacc::enter(State::CheckIo);
+    msacc::enter(ThreadState::CheckIo);
     set.wait(0, &mut ready);
     LOOKS.fetch_add(1, Ordering::Relaxed);
     call(ready);
@@ -135,8 +135,8 @@ fn look_into(set: &dyn Descriptors) {
 #[inline]
 pub(super) fn call(ready: Vec<Handler>) {
     for handler in ready {
-        msacc::enter(State::Port);
+        msacc::enter(ThreadState::Port);
         handler();
     }
-    msacc::enter(State::Other);
+    msacc::enter(ThreadState::Other);
 }

@@ -155,7 +155,7 @@ pub(crate) fn switched_in(local: &mut Process) {
         events::scheduled(local, "in");
     }
     if meters::on(local) {
-        meters::pause(local, crate::trace::meter::What::Time, true);
+        meters::pause(local, crate::trace::meter::MeterKind::Time, true);
     }
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn switched_in(local: &mut Process) {
 #[inline(never)]
 pub(crate) fn switched_out(local: &mut Process, outcome: Outcome) {
     if meters::on(local) {
-        meters::pause(local, crate::trace::meter::What::Time, false);
+        meters::pause(local, crate::trace::meter::MeterKind::Time, false);
     }
     if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
         events::scheduled(local, "out");

@@ -103,7 +103,7 @@ fn has_others(level: usize, occupied: u32) -> bool {
 }
 
 /// What comes next: an entry, or the identity of a process whose entry is elsewhere.
-pub(crate) enum Next {
+pub(crate) enum NextEntry {
     Process(ProcRef),
     Wanted(u64),
 }
@@ -243,7 +243,7 @@ impl RunQueue {
     ///
     /// # Safety
     /// The calling thread is the owner.
-    pub(crate) unsafe fn pop(&self) -> Option<Next> {
+    pub(crate) unsafe fn pop(&self) -> Option<NextEntry> {
         // SAFETY: the calling thread is the owner.
         unsafe {
             if !self.brought.is_empty() {
@@ -252,7 +252,7 @@ impl RunQueue {
             if self.partner.is_there()
                 && let Some(p) = self.pop_partner()
             {
-                return Some(Next::Process(p));
+                return Some(NextEntry::Process(p));
             }
             self.partner.begin();
             let next = if self.own_len.load(Ordering::Relaxed) == 0 { self.pop_ring()? } else { self.pop_any()? };
@@ -287,7 +287,7 @@ impl RunQueue {
     /// # Safety
     /// As `pop`.
     #[inline]
-    unsafe fn pop_ring(&self) -> Option<Next> {
+    unsafe fn pop_ring(&self) -> Option<NextEntry> {
         loop {
             let occupied = self.occupied.load(Ordering::Relaxed);
             if occupied == 0 {
@@ -299,7 +299,7 @@ impl RunQueue {
                 return unsafe { self.pop_fair() };
             }
             if let Some(p) = self.pop_level(level) {
-                return Some(Next::Process(p));
+                return Some(NextEntry::Process(p));
             }
             self.occupied.store(occupied & !(1 << level), Ordering::Relaxed);
         }
@@ -310,7 +310,7 @@ impl RunQueue {
     /// # Safety
     /// As `pop`.
     #[cold]
-    unsafe fn pop_fair(&self) -> Option<Next> {
+    unsafe fn pop_fair(&self) -> Option<NextEntry> {
         loop {
             let occupied = self.occupied.load(Ordering::Relaxed);
             if occupied == 0 {
@@ -322,7 +322,7 @@ impl RunQueue {
             let has_others = has_others(first, occupied);
             let level = if has_others { turns.level(first, occupied, |level| self.rings[level].len()) } else { first };
             if let Some(p) = self.pop_level(level) {
-                return Some(Next::Process(p));
+                return Some(NextEntry::Process(p));
             }
             self.occupied.store(occupied & !(1 << level), Ordering::Relaxed);
         }
@@ -348,7 +348,7 @@ impl RunQueue {
     /// # Safety
     /// As `pop`.
     #[cold]
-    unsafe fn pop_any(&self) -> Option<Next> {
+    unsafe fn pop_any(&self) -> Option<NextEntry> {
         loop {
             // SAFETY: by contract; the borrow ends before anything else is called.
             let own = unsafe { &mut *self.own.get() };
@@ -359,7 +359,7 @@ impl RunQueue {
             let (wanted, bound) = (first(&own.wanted), first(&own.bound));
             let level = wanted.into_iter().chain(bound).chain(rings).min()?;
             let next = if wanted == Some(level) {
-                of_level(&mut own.wanted, level).pop_front().map(Next::Wanted)
+                of_level(&mut own.wanted, level).pop_front().map(NextEntry::Wanted)
             } else {
                 let Own { bound, turns, .. } = own;
                 let waiting = bound.iter().filter(|(_, queue)| !queue.is_empty()).fold(0, |bits, (level, _)| bits | 1 << level);
@@ -369,10 +369,10 @@ impl RunQueue {
                 self.pop_of(own, level)
             };
             match next {
-                Some(Next::Wanted(pid)) => {
+                Some(NextEntry::Wanted(pid)) => {
                     self.in_flight.store(1, Ordering::Relaxed);
                     self.own_len.store(self.own_len.load(Ordering::Relaxed) - 1, Ordering::Release);
-                    return Some(Next::Wanted(pid));
+                    return Some(NextEntry::Wanted(pid));
                 }
                 Some(next) => return Some(next),
                 None => {
@@ -386,19 +386,19 @@ impl RunQueue {
     }
 
     /// At one level, takes bound processes and others in turn.
-    fn pop_of(&self, own: &mut Own, level: usize) -> Option<Next> {
+    fn pop_of(&self, own: &mut Own, level: usize) -> Option<NextEntry> {
         let bound_there = own.bound.iter().any(|(other, queue)| *other == level && !queue.is_empty());
         if !bound_there || own.bound_was_last {
             own.bound_was_last = false;
             if let Some(p) = self.pop_level(level) {
-                return Some(Next::Process(p));
+                return Some(NextEntry::Process(p));
             }
         }
         let p = bound_there.then(|| of_level(&mut own.bound, level).pop_front()).flatten()?;
         own.bound_was_last = true;
         self.in_flight.store(1, Ordering::Relaxed);
         self.own_len.store(self.own_len.load(Ordering::Relaxed) - 1, Ordering::Release);
-        Some(Next::Process(p))
+        Some(NextEntry::Process(p))
     }
 
     /// Puts what others brought where it belongs.

@@ -1,10 +1,10 @@
 //! The scheduler threads: how they start, and the loop that each runs.
 
-use super::balance::Check;
+use super::balance::BalanceCheck;
 use super::balance::share::Share;
 use super::idling::{GIVES_WAY, came, cores, find_work, give_way, let_others_come, park};
 use super::run::take;
-use super::run_queue::{Next, RunQueue};
+use super::run_queue::{NextEntry, RunQueue};
 use super::table::{CURRENT, Engine, Scheduler, ThreadCounts, VM, Vm, busy_schedulers, count, share, vm};
 use super::waking::{coming, wake_scheduler};
 use super::{balance, blocking, dirty, home, polling, stop_world};
@@ -12,7 +12,7 @@ use crate::base::parker::Parker;
 use crate::base::stop_requests;
 use crate::base::{qsbr, time, zeal};
 use crate::heap::{huge_pages, shared};
-use crate::observe::msacc::{self, State};
+use crate::observe::msacc::{self, ThreadState};
 use crate::observe::{figures, wall_time};
 use crate::process::proctab;
 use crate::timer::{self, Wheels};
@@ -105,7 +105,7 @@ fn scheduler_loop(index: usize) {
     let mut next_claim = 0u64;
     let mut looked_at = 0u64;
     let mut rounds = 0u32;
-    let mut check = Check::default();
+    let mut check = BalanceCheck::default();
     let (mut busy, mut gives_way) = (false, 0);
     // It was woken, and neither works nor sleeps yet.
     let mut comes = false;
@@ -182,8 +182,8 @@ fn scheduler_loop(index: usize) {
                 spin = true;
                 let watched = if has_duties { Some(Watched::begin(index)) } else { None };
                 let found = match next {
-                    Next::Process(p) => Some((p, p.state.start_running())),
-                    Next::Wanted(pid) => proctab::lookup(pid).map(|p| (p, p.state.start_out_of_turn())),
+                    NextEntry::Process(p) => Some((p, p.state.start_running())),
+                    NextEntry::Wanted(pid) => proctab::lookup(pid).map(|p| (p, p.state.start_out_of_turn())),
                 };
                 if let Some((p, taken)) = found {
                     take(engine.as_mut(), p, taken, index);
@@ -219,7 +219,7 @@ impl Watched {
     #[inline(never)]
     fn begin(index: usize) -> Watched {
         let turn = if share(index).takes_turns() { blocking::for_scheduler(index) } else { None };
-        msacc::enter(State::Emulator);
+        msacc::enter(ThreadState::Emulator);
         Watched(turn)
     }
 
@@ -227,7 +227,7 @@ impl Watched {
     #[cold]
     #[inline(never)]
     fn end(self) {
-        msacc::enter(State::Other);
+        msacc::enter(ThreadState::Other);
         drop(self.0);
     }
 }

@@ -228,7 +228,7 @@ pub(super) fn wake_inactive() {
 
 /// Wakes a scheduler that was taken out of the set of the idle.
 pub(super) fn unpark(index: usize) {
-    record::event(record::Event::WakeUp(index));
+    record::event(record::RecordedEvent::WakeUp(index));
     alone::give_up();
     // Relaxed, here and where it is read: a number to go by.
     vm().coming.fetch_add(1, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 use crate::base::level::Priority;
 use crate::process::state::{self, ProcState, QueueAction};
 use crate::signal::outgoing::Outgoing;
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use heddle_sync::flagged_stack::{Change, Node};
 use heddle_sync::prefetch;
 use heddle_term::Term;
@@ -81,12 +81,12 @@ impl ProcState {
     /// `refers`: true if what goes with the signal may be in the young generation of the shared heap.
     #[inline(always)]
     fn put_in(&self, mut signal: Box<Signal>, refers: bool, mut change: impl FnMut(u32) -> u32) -> Result<Change, Box<Signal>> {
-        debug_assert!(!matches!(signal.body, Body::Message { is_old: true, .. } | Body::Small { is_old: true, .. }));
+        debug_assert!(!matches!(signal.body, SignalBody::Message { is_old: true, .. } | SignalBody::Small { is_old: true, .. }));
         debug_assert_eq!(signal.body.carried().is_some_and(|data| data.refers()), refers);
         let change = |flags| state::referred(change(flags), refers);
         let ptr = Box::into_raw(signal);
         // SAFETY: no other thread knows the signal yet.
-        if let Body::Message { before, .. } | Body::Small { before, .. } = unsafe { &mut (*ptr).body } {
+        if let SignalBody::Message { before, .. } | SignalBody::Small { before, .. } = unsafe { &mut (*ptr).body } {
             *before = self.1.step(ptr);
         }
         // SAFETY: from `into_raw`; the thread that takes it makes a box of it again.
@@ -131,16 +131,16 @@ impl ProcState {
 
 /// A message that has left the inbox must not point to an earlier one. Returns the pointer that it had.
 #[inline(always)]
-fn clear_chain(body: &mut Body) -> *mut Signal {
+fn clear_chain(body: &mut SignalBody) -> *mut Signal {
     turn_chain(body, null_mut())
 }
 
 /// As `clear_chain`, but a message whose data is not in the heap yet is told where a later one is.
 #[inline(always)]
-fn turn_chain(body: &mut Body, later: *mut Signal) -> *mut Signal {
+fn turn_chain(body: &mut SignalBody, later: *mut Signal) -> *mut Signal {
     match body {
-        Body::Message { before, data, .. } => std::mem::replace(before, if data.is_bare() { null_mut() } else { later }),
-        Body::Small { before, .. } => std::mem::replace(before, later),
+        SignalBody::Message { before, data, .. } => std::mem::replace(before, if data.is_bare() { null_mut() } else { later }),
+        SignalBody::Small { before, .. } => std::mem::replace(before, later),
         _ => null_mut(),
     }
 }
@@ -161,8 +161,8 @@ fn reverse(mut list: *mut Signal) -> InOrder {
             prefetch::to_write(turn_chain(&mut (*list).body, later[LATER - 1]).cast());
             later = [list, later[0], later[1], later[2]];
             match &(*list).body {
-                Body::Message { data, .. } => data.prefetch(),
-                Body::Small { .. } => {}
+                SignalBody::Message { data, .. } => data.prefetch(),
+                SignalBody::Small { .. } => {}
                 _ => out.are_messages = false,
             }
             (*list).next = out.first;

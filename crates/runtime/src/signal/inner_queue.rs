@@ -11,7 +11,7 @@ use crate::heap::shared;
 use crate::sched::worker_cache;
 use crate::signal::inbox::InOrder;
 use crate::signal::small;
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
 use heddle_memory::own_row;
 use heddle_sync::prefetch;
@@ -139,7 +139,7 @@ impl InnerQueue {
     unsafe fn note_shared(&mut self, node: *mut Signal) {
         // SAFETY: the message is in the queue, so its node is live.
         unsafe {
-            if let Body::Message { data, is_old, .. } = &(*node).body
+            if let SignalBody::Message { data, is_old, .. } = &(*node).body
                 && data.refers()
                 && !is_old
             {
@@ -156,7 +156,7 @@ impl InnerQueue {
         }
         // SAFETY: list nodes are live.
         match unsafe { &(*self.save).body } {
-            Body::Message { data, .. } if data.is_bare() => Some(data.term()),
+            SignalBody::Message { data, .. } if data.is_bare() => Some(data.term()),
             _ => None,
         }
     }
@@ -172,15 +172,15 @@ impl InnerQueue {
         // SAFETY: list nodes are live.
         unsafe {
             match &(*node).body {
-                Body::Small { before: later, .. } => {
+                SignalBody::Small { before: later, .. } => {
                     prefetch::to_read(later.cast());
                     self.adopt_small(node, heap);
                 }
-                Body::Message { data, before: later, .. } if !data.is_bare() => {
+                SignalBody::Message { data, before: later, .. } if !data.is_bare() => {
                     prefetch::to_read(later.cast());
                     self.adopt(node, heap, held_words);
                 }
-                Body::Message { .. } => {}
+                SignalBody::Message { .. } => {}
                 _ => unreachable!("only messages are queued"),
             }
         }
@@ -191,7 +191,7 @@ impl InnerQueue {
     #[inline(always)]
     pub fn next_is_small(&self) -> bool {
         // SAFETY: list nodes are live.
-        !self.save.is_null() && matches!(unsafe { &(*self.save).body }, Body::Small { .. })
+        !self.save.is_null() && matches!(unsafe { &(*self.save).body }, SignalBody::Small { .. })
     }
 
     /// The message's data goes to the heap, and its term becomes a root.
@@ -202,7 +202,7 @@ impl InnerQueue {
     unsafe fn adopt(&mut self, node: *mut Signal, heap: &mut Heap, held_words: &mut i32) {
         // SAFETY: the message is in the queue, and not among the adopted ones.
         unsafe {
-            let Body::Message { data, .. } = &mut (*node).body else { return };
+            let SignalBody::Message { data, .. } = &mut (*node).body else { return };
             held_regions::add(held_words, data.unpack_in_place(heap));
             self.link(node);
         }
@@ -229,7 +229,7 @@ impl InnerQueue {
     unsafe fn link(&mut self, node: *mut Signal) {
         // SAFETY: the message is in the queue, bare, and not among the adopted ones.
         unsafe {
-            let Body::Message { data, before, .. } = &mut (*node).body else { return };
+            let SignalBody::Message { data, before, .. } = &mut (*node).body else { return };
             *before = null_mut();
             if let Some(after) = data.queued() {
                 *after = self.adopted.cast();
@@ -323,8 +323,8 @@ impl InnerQueue {
     pub(crate) fn token(&mut self) -> (Option<Box<Token>>, bool) {
         // SAFETY: list nodes are live.
         match unsafe { &mut (*self.save).body } {
-            Body::Message { token, clears_token, .. } => (token.take(), *clears_token),
-            Body::Small { .. } => (None, true),
+            SignalBody::Message { token, clears_token, .. } => (token.take(), *clears_token),
+            SignalBody::Small { .. } => (None, true),
             _ => (None, false),
         }
     }
@@ -332,7 +332,7 @@ impl InnerQueue {
     #[inline(always)]
     pub fn has_token(&self) -> bool {
         // SAFETY: list nodes are live.
-        matches!(unsafe { &(*self.save).body }, Body::Message { token: Some(_), .. })
+        matches!(unsafe { &(*self.save).body }, SignalBody::Message { token: Some(_), .. })
     }
 
     /// Takes the tokens from the messages in the queue.
@@ -341,7 +341,7 @@ impl InnerQueue {
         while !node.is_null() {
             // SAFETY: list nodes are live.
             unsafe {
-                if let Body::Message { token, .. } = &mut (*node).body {
+                if let SignalBody::Message { token, .. } = &mut (*node).body {
                     *token = None;
                 }
                 node = (*node).next;
@@ -370,14 +370,14 @@ impl InnerQueue {
     unsafe fn disown(&mut self, node: *mut Signal) {
         // SAFETY: by contract; its neighbours are in the queue as well.
         unsafe {
-            let Body::Message { data, before, .. } = &mut (*node).body else { return };
+            let SignalBody::Message { data, before, .. } = &mut (*node).body else { return };
             // A message whose data is not in the heap is not on the list.
             let Some(after) = data.queued() else { return };
             let (before, after) = (*before, after.cast());
             if self.adopted == node {
                 self.adopted = after;
             } else if !before.is_null() {
-                let Body::Message { data, .. } = &mut (*before).body else { return };
+                let SignalBody::Message { data, .. } = &mut (*before).body else { return };
                 if let Some(theirs) = data.queued() {
                     *theirs = after.cast();
                 }
@@ -480,7 +480,7 @@ impl InnerQueue {
                 return true;
             }
             // SAFETY: adopted messages are in the queue, and live while the queue is borrowed.
-            let Body::Message { data, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are adopted") };
+            let SignalBody::Message { data, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are adopted") };
             node = data.queued().map_or(null_mut(), |after| after.cast());
         }
         node.is_null()
@@ -497,7 +497,7 @@ impl InnerQueue {
         while !node.is_null() {
             // SAFETY: adopted messages are in the queue, and live while the queue is borrowed.
             let body = unsafe { &mut (*node).body };
-            let Body::Message { data, .. } = body else { unreachable!("only messages are queued") };
+            let SignalBody::Message { data, .. } = body else { unreachable!("only messages are queued") };
             f(data.bare_term());
             node = data.queued().map_or(null_mut(), |after| after.cast());
         }
@@ -508,7 +508,7 @@ impl InnerQueue {
         let mut node = std::mem::replace(&mut self.adopted, null_mut());
         while !node.is_null() {
             // SAFETY: adopted messages are in the queue, and live.
-            let Body::Message { data, before, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
+            let SignalBody::Message { data, before, .. } = (unsafe { &mut (*node).body }) else { unreachable!("only messages are queued") };
             f(data.bare_term());
             *before = null_mut();
             node = data.queued().map_or(null_mut(), |after| std::mem::replace(after, null_mut()).cast());
@@ -521,7 +521,7 @@ impl InnerQueue {
         while !node.is_null() {
             // SAFETY: list nodes are live.
             unsafe {
-                if let Body::Message { data, .. } = &mut (*node).body {
+                if let SignalBody::Message { data, .. } = &mut (*node).body {
                     data.for_root(&mut f);
                 }
                 node = (*node).next;
@@ -537,13 +537,13 @@ impl InnerQueue {
             // SAFETY: list nodes are live.
             unsafe {
                 match &(*node).body {
-                    Body::Message { data, .. } if data.refers_to(leaving) => {
+                    SignalBody::Message { data, .. } if data.refers_to(leaving) => {
                         any = true;
                         self.disown(node);
                         // A collection because of the leaving literals follows in any case, so the held words do not count.
                         self.adopt(node, heap, &mut 0);
                     }
-                    Body::Small { words, count, .. } if leaving.is_in(words.as_ptr(), words.as_ptr().add(*count as usize)) => {
+                    SignalBody::Small { words, count, .. } if leaving.is_in(words.as_ptr(), words.as_ptr().add(*count as usize)) => {
                         any = true;
                         self.adopt_small(node, heap);
                     }
@@ -562,8 +562,8 @@ impl InnerQueue {
             // SAFETY: list nodes are live while the queue is borrowed.
             unsafe {
                 words += match &(*node).body {
-                    Body::Message { data, .. } => data.words(),
-                    Body::Small { count, .. } => *count as usize,
+                    SignalBody::Message { data, .. } => data.words(),
+                    SignalBody::Small { count, .. } => *count as usize,
                     _ => 0,
                 };
                 node = (*node).next;
@@ -616,7 +616,7 @@ impl InnerQueue {
         unsafe {
             while !node.is_null() {
                 assert!(adopted.insert(node), "the adopted ones go round");
-                let Body::Message { data, before: theirs, .. } = &mut (*node).body else { panic!("only messages are adopted") };
+                let SignalBody::Message { data, before: theirs, .. } = &mut (*node).body else { panic!("only messages are adopted") };
                 assert_eq!(*theirs, before);
                 before = node;
                 node = data.queued().expect("its data is in the heap").cast();
@@ -629,8 +629,8 @@ impl InnerQueue {
                     assert_eq!(self.before, last);
                 }
                 match &(*node).body {
-                    Body::Message { data, .. } if data.is_bare() && data.term().is_pointer() => assert!(adopted.remove(&node)),
-                    Body::Message { data, .. } if data.is_bare() => _ = adopted.remove(&node),
+                    SignalBody::Message { data, .. } if data.is_bare() && data.term().is_pointer() => assert!(adopted.remove(&node)),
+                    SignalBody::Message { data, .. } if data.is_bare() => _ = adopted.remove(&node),
                     _ => assert!(!adopted.contains(&node)),
                 }
                 nodes.push(node);
@@ -675,7 +675,7 @@ impl Default for InnerQueue {
 unsafe fn set_before(node: *mut Signal, before: *mut Signal) {
     if !node.is_null()
         // SAFETY: the node is in a queue, and nothing else refers to it.
-        && let Body::Message { before: theirs, .. } = unsafe { &mut (*node).body }
+        && let SignalBody::Message { before: theirs, .. } = unsafe { &mut (*node).body }
     {
         *theirs = before;
     }

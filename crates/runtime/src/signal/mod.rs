@@ -25,7 +25,7 @@ pub(crate) type CallFn = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 #[repr(align(16))]
 pub struct Signal {
     pub next: *mut Signal,
-    pub body: Body,
+    pub body: SignalBody,
 }
 
 /// A signal is one line of the processor's cache.
@@ -34,7 +34,7 @@ const _: () = assert!(size_of::<Signal>() == 64);
 // SAFETY: a signal owns what it carries; `next` belongs to the queue it is on.
 unsafe impl Send for Signal {}
 
-pub enum Body {
+pub enum SignalBody {
     /// `from`: the sending process, or NONE.
     Message {
         from: Term,
@@ -113,19 +113,19 @@ pub enum Body {
     Call(CallFn),
 }
 
-impl Body {
+impl SignalBody {
     /// A message from a process.
     #[inline(always)]
-    pub(crate) fn message(from: Term, data: Package, token: Option<Box<Token>>) -> Body {
-        Body::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
+    pub(crate) fn message(from: Term, data: Package, token: Option<Box<Token>>) -> SignalBody {
+        SignalBody::Message { from, data, token, clears_token: true, is_old: false, before: std::ptr::null_mut() }
     }
 
     /// The term of a message, in place; NONE if the signal is not a message.
     #[inline(always)]
     pub(crate) fn message_term(&self) -> Term {
         match self {
-            Body::Message { data, .. } => data.term(),
-            Body::Small { words, is_list, .. } => small::root(words.as_ptr(), *is_list),
+            SignalBody::Message { data, .. } => data.term(),
+            SignalBody::Small { words, is_list, .. } => small::root(words.as_ptr(), *is_list),
             _ => Term::NONE,
         }
     }
@@ -134,10 +134,10 @@ impl Body {
     #[inline(always)]
     pub(crate) fn carried(&mut self) -> Option<&mut Package> {
         match self {
-            Body::Message { data, .. }
-            | Body::AliasMessage { data, .. }
-            | Body::Exit { reason: data, .. }
-            | Body::Down { reason: data, .. } => Some(data),
+            SignalBody::Message { data, .. }
+            | SignalBody::AliasMessage { data, .. }
+            | SignalBody::Exit { reason: data, .. }
+            | SignalBody::Down { reason: data, .. } => Some(data),
             _ => None,
         }
     }
@@ -147,7 +147,7 @@ impl Body {
 const _: () = assert!(size_of::<Signal>() == RECENT_BYTES && align_of::<Signal>() == NODE_ALIGN);
 
 impl Signal {
-    pub fn new(body: Body) -> Box<Signal> {
+    pub fn new(body: SignalBody) -> Box<Signal> {
         Box::new(Signal { next: std::ptr::null_mut(), body })
     }
     pub fn message_from(from: Term, data: Package) -> Box<Signal> {
@@ -155,14 +155,14 @@ impl Signal {
     }
     #[inline]
     pub fn message_with(from: Term, data: Package, token: Option<Box<Token>>) -> Box<Signal> {
-        Signal::recent(|| Body::message(from, data, token))
+        Signal::recent(|| SignalBody::message(from, data, token))
     }
     /// A signal in memory that the thread freed lately, if there is any. The memory is taken first, so that `body` writes its
     /// values from registers directly into place. A body made earlier would be written to the stack in parts and read back as a
     /// whole, and the processor would have to wait until all parts are in its cache. The same goes for a package, so `body` makes
     /// that too.
     #[inline(always)]
-    pub(crate) fn recent(body: impl FnOnce() -> Body) -> Box<Signal> {
+    pub(crate) fn recent(body: impl FnOnce() -> SignalBody) -> Box<Signal> {
         let place = match own_row().recent.take() {
             // SAFETY: `discard` kept it: a box's memory for a signal.
             Some(place) => unsafe { Box::from_raw(place.cast::<MaybeUninit<Signal>>()) },
@@ -174,8 +174,8 @@ impl Signal {
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         match &self.body {
-            Body::Message { data, token: None, .. } => data.is_bare(),
-            Body::Small { .. } => true,
+            SignalBody::Message { data, token: None, .. } => data.is_bare(),
+            SignalBody::Small { .. } => true,
             _ => false,
         }
     }
@@ -201,6 +201,6 @@ impl Signal {
         Signal::message_of(Term::NONE, data)
     }
     pub(crate) fn message_of(from: Term, data: Package) -> Box<Signal> {
-        Signal::new(Body::Message { from, data, token: None, clears_token: false, is_old: false, before: std::ptr::null_mut() })
+        Signal::new(SignalBody::Message { from, data, token: None, clears_token: false, is_old: false, before: std::ptr::null_mut() })
     }
 }

@@ -4,7 +4,7 @@ use crate::observe::messages::{Cost, Timed};
 use crate::process::{ProcShared, Process};
 use crate::signal::package::{Package, is_in_heap};
 use crate::signal::small::{WORDS, copied, fits, is_plain, pack};
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
 use heddle_memory::own_row;
 use heddle_term::area;
@@ -24,7 +24,7 @@ pub(crate) fn bare(p: &Process, term: Term, count: impl FnOnce(Cost) -> Timed) -
     if !Keep::live().keeps_all_of(term) {
         return None;
     }
-    let signal = Signal::recent(|| Body::message(Term::local_pid(p.pid()), Package::immediate(term), None));
+    let signal = Signal::recent(|| SignalBody::message(Term::local_pid(p.pid()), Package::immediate(term), None));
     let _ = count(Cost::NOTHING);
     Some(Outgoing { signal, refers: false })
 }
@@ -63,7 +63,7 @@ fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost)
             let timed = count(Package::cost_of_small(p, words));
             pack(from, term, keep, words, timed)
         }
-        _ => Signal::recent(|| Body::message(from, Package::message(p, term, count), None)),
+        _ => Signal::recent(|| SignalBody::message(from, Package::message(p, term, count), None)),
     }
 }
 
@@ -79,7 +79,7 @@ fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, coun
     if words != 0 {
         return Outgoing { signal: pack(from, term, Keep::NOTHING, words, timed), refers: false };
     }
-    Outgoing { signal: Signal::recent(|| Body::message(from, Package::by_pointer(p, term), None)), refers }
+    Outgoing { signal: Signal::recent(|| SignalBody::message(from, Package::by_pointer(p, term), None)), refers }
 }
 
 /// The words of a term of the shared heap; 0 if there are too many.

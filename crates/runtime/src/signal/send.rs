@@ -12,7 +12,7 @@ use crate::process::{names, proctab};
 use crate::sched;
 use crate::signal::outgoing::{self, Outgoing};
 use crate::signal::package::Package;
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
 use crate::trace::{events, flags, seq, tracees};
 use heddle_term::{Atom, Kind, Term, am};
@@ -49,7 +49,7 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
 pub fn wake(pid: u64) {
     let _guard = crate::base::qsbr::guard();
     if let Some(to) = proctab::lookup(pid) {
-        let _ = deliver(to, Signal::new(Body::Wake));
+        let _ = deliver(to, Signal::new(SignalBody::Wake));
     }
 }
 
@@ -59,7 +59,7 @@ pub fn resume(p: &mut Process, count: u32) {
     if p.suspend_count == 0 {
         p.shared().state.set_suspended(false);
         // It may have had a reason to run all along.
-        let _ = deliver(p.proc_ref(), Signal::new(Body::Wake));
+        let _ = deliver(p.proc_ref(), Signal::new(SignalBody::Wake));
     }
 }
 
@@ -181,7 +181,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
                 let (from, data) = (p.pid_term(), Package::of_process(p, message, |cost| messages::to(to.ran_on(), cost)));
-                let _ = deliver(to, Signal::new(Body::AliasMessage { alias: alias.words(), from, data, token }));
+                let _ = deliver(to, Signal::new(SignalBody::AliasMessage { alias: alias.words(), from, data, token }));
             }
             Sent::Ok
         }
@@ -230,14 +230,14 @@ pub fn link(p: &mut Process, other: Term) -> bool {
     if events::on(p.shared(), flags::PROCS | flags::ON_LINK | flags::ON_FIRST_LINK) {
         traced_link(p, other);
     }
-    let exists = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Link { from: me })).is_ok());
+    let exists = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(SignalBody::Link { from: me })).is_ok());
     if !exists {
         p.relations.make().links.remove(&other);
         if !p.trap_exit && p.flags & FLAG_TASK == 0 {
             return false;
         }
         // There is no link, so a later unlink does not drop the signal.
-        p.shared().state.push_to_itself(Signal::new(Body::Exit {
+        p.shared().state.push_to_itself(Signal::new(SignalBody::Exit {
             from: other,
             reason: Package::immediate(am::NOPROC.into()),
             linked: false,
@@ -272,7 +272,7 @@ pub fn unlink(p: &mut Process, other: Term) {
     inner.last_unlink += 1;
     let id = inner.last_unlink;
     *l = Link { active: false, unlinking: id };
-    let sent = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(Body::Unlink { from: me, id })).is_ok());
+    let sent = proctab::find(other).is_some_and(|to| deliver(to, Signal::new(SignalBody::Unlink { from: me, id })).is_ok());
     if !sent {
         inner.links.remove(&other);
     }
@@ -304,9 +304,9 @@ pub fn monitor(
         inner.aliases.insert(reference, alias);
     }
     let to = if target.is_none() { None } else { proctab::find(target) };
-    let exists = to.is_some_and(|to| deliver(to, Signal::new(Body::Monitor { watcher: me, reference, name })).is_ok());
+    let exists = to.is_some_and(|to| deliver(to, Signal::new(SignalBody::Monitor { watcher: me, reference, name })).is_ok());
     if !exists {
-        p.shared().state.push_to_itself(Signal::new(Body::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
+        p.shared().state.push_to_itself(Signal::new(SignalBody::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
     }
 }
 
@@ -321,7 +321,7 @@ pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
     if (m.target.is_local_pid() || m.target.is_local_port())
         && let Some(to) = proctab::find(m.target)
     {
-        let _ = deliver(to, Signal::new(Body::Demonitor { reference }));
+        let _ = deliver(to, Signal::new(SignalBody::Demonitor { reference }));
     }
     true
 }
@@ -348,7 +348,7 @@ pub(crate) fn send_exit_with(
 ) {
     let kill = !linked && reason.is_atom_of(am::KILL);
     if let Some(to) = proctab::find(to) {
-        let _ = deliver(to, Signal::new(Body::Exit { from, reason: pack(reason), linked, kill, token }));
+        let _ = deliver(to, Signal::new(SignalBody::Exit { from, reason: pack(reason), linked, kill, token }));
     }
 }
 
@@ -360,10 +360,10 @@ pub fn ask(asker: &Process, pid: u64, f: impl FnOnce(Option<&mut Process>) + Sen
 
 pub fn ask_as(priority: Priority, pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     let Some(to) = proctab::lookup(pid) else { return f(None) };
-    match to.state.push_for(Signal::new(Body::Call(Box::new(f))), priority) {
+    match to.state.push_for(Signal::new(SignalBody::Call(Box::new(f))), priority) {
         Ok(put) => sched::is_woken_for(to, put, priority),
         Err(signal) => {
-            if let Body::Call(f) = signal.body {
+            if let SignalBody::Call(f) = signal.body {
                 f(None);
             }
         }
@@ -375,8 +375,8 @@ pub fn call_in(pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) 
     match proctab::lookup(pid) {
         None => f(None),
         Some(to) => {
-            if let Err(signal) = deliver(to, Signal::new(Body::Call(Box::new(f))))
-                && let Body::Call(f) = signal.body
+            if let Err(signal) = deliver(to, Signal::new(SignalBody::Call(Box::new(f))))
+                && let SignalBody::Call(f) = signal.body
             {
                 f(None);
             }

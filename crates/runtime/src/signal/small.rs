@@ -9,7 +9,7 @@
 
 use crate::observe::messages::{Cost, Timed};
 use crate::signal::package::Package;
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, relocate};
 use heddle_term::heap::{Heap, OffHeap};
 use heddle_term::{Header, Kind, Term};
@@ -34,7 +34,7 @@ pub(super) fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) 
     if fits(term, words) {
         return pack(from, term, keep, words, timed);
     }
-    Signal::recent(|| Body::message(from, Package::of_words(term, keep, words, timed), None))
+    Signal::recent(|| SignalBody::message(from, Package::of_words(term, keep, words, timed), None))
 }
 
 #[inline(always)]
@@ -48,8 +48,8 @@ pub(super) fn pack(from: Term, term: Term, keep: Keep, count: usize, timed: Time
     debug_assert!(count <= WORDS);
     let is_list = term.is_cons();
     let mut signal =
-        Signal::recent(|| Body::Small { from, words: [0; WORDS], count: count as u8, is_list, is_old: false, before: null_mut() });
-    if let Body::Small { words, .. } = &mut signal.body {
+        Signal::recent(|| SignalBody::Small { from, words: [0; WORDS], count: count as u8, is_list, is_old: false, before: null_mut() });
+    if let SignalBody::Small { words, .. } = &mut signal.body {
         let mut off_heap = OffHeap::new();
         // SAFETY: the caller counted the words. The thread that takes the signal relocates the pointers among the words (`unpack_in_place`).
         unsafe { copy_to_keeping(term, words.as_mut_ptr(), &mut off_heap, keep) };
@@ -68,7 +68,7 @@ pub(crate) fn root(words: *const u64, is_list: bool) -> Term {
 /// Moves the words that the signal holds into `heap`. The signal becomes a message without memory of its own.
 #[inline(always)]
 pub(crate) fn unpack_in_place(signal: &mut Signal, heap: &mut Heap) {
-    let Body::Small { from, words, count, is_list, .. } = &mut signal.body else { return };
+    let SignalBody::Small { from, words, count, is_list, .. } = &mut signal.body else { return };
     let count = *count as usize;
     let to = heap.alloc(count);
     let only_root = if *is_list { 2 } else { 1 + Header::from_raw(words[0]).arity() };
@@ -83,5 +83,5 @@ pub(crate) fn unpack_in_place(signal: &mut Signal, heap: &mut Heap) {
             relocate(words.as_mut_ptr(), count, to);
         }
     }
-    signal.body = Body::message(*from, Package::immediate(root(to, *is_list)), None);
+    signal.body = SignalBody::message(*from, Package::immediate(root(to, *is_list)), None);
 }

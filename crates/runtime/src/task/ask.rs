@@ -1,7 +1,7 @@
 //! Natives that ask a task and wait for the answer. The answer comes as a signal and not as a message, so no queue is searched.
 
 use super::context::Context;
-use super::{Next, Task, call, try_now};
+use super::{Task, TaskNext, call, try_now};
 use crate::Package;
 use crate::process::proctab;
 use crate::process::{NativeResult, Process, Thrown};
@@ -16,7 +16,7 @@ pub fn ask<T: Task>(
     args: &[Term],
     to: u64,
     gone: Term,
-    f: impl FnOnce(&mut T, &mut Context<'_>) -> (Package, Next) + Send + 'static,
+    f: impl FnOnce(&mut T, &mut Context<'_>) -> (Package, TaskNext) + Send + 'static,
 ) -> NativeResult {
     let Some(task) = proctab::lookup(to) else { return Ok(gone) };
     let request = move |task: Option<&mut Process>| {

@@ -76,13 +76,13 @@ impl Sender {
 /// The task, as its running call-back sees it.
 pub struct Context<'a> {
     process: &'a mut Process,
-    task: &'a mut run::Inner,
+    task: &'a mut run::TaskCell,
     left: i64,
     work: i64,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(process: &'a mut Process, task: &'a mut run::Inner, left: i64) -> Context<'a> {
+    pub(super) fn new(process: &'a mut Process, task: &'a mut run::TaskCell, left: i64) -> Context<'a> {
         Context { process, task, left, work: 0 }
     }
     pub(super) fn done(&self) -> i64 {

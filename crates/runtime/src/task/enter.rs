@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::run::{Running, fails};
 use super::value::Value;
-use super::{Next, Task};
+use super::{Task, TaskNext};
 use crate::heap::private::long_gc;
 use crate::heap::shared::{self, safepoint};
 use crate::lifecycle::handle::{self, After};
@@ -15,10 +15,10 @@ use std::any::Any;
 
 /// Runs one more call-back in the task `p`, between two of its own (in a `Body::Call`, say). What it returns decides what the task does
 /// next. Does nothing in a task of another type.
-pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -> Next) {
+pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -> TaskNext) {
     within(p, |body, context| {
         let any: &mut dyn Any = body;
-        any.downcast_mut::<T>().map_or(Next::Wait, |body| f(body, context))
+        any.downcast_mut::<T>().map_or(TaskNext::Wait, |body| f(body, context))
     });
 }
 
@@ -30,9 +30,9 @@ pub fn exit_signal(p: &mut Process, from: Term, reason: Term, linked: bool) {
 }
 
 /// Sets FLAG_ENDS if the task must end.
-fn within(p: &mut Process, f: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) {
+fn within(p: &mut Process, f: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> TaskNext) {
     let Some(mut task) = Running::take(p) else { return };
-    let before = p.shared().is_port().then(|| msacc::enter(msacc::State::Port));
+    let before = p.shared().is_port().then(|| msacc::enter(msacc::ThreadState::Port));
     let result = task.request(p, f);
     if let Some(state) = before {
         msacc::enter(state);

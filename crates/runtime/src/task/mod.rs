@@ -12,7 +12,7 @@
 //! | `Allocate`, `Init` | `Definition::init`: makes the state, a Rust value in a box; runs in the starter, before the task is visible |
 //! | `Free` | `Drop` of that value |
 //! | `Setup`, `Idle`, `HandleEvent`, `HandleTimeOut`, `HandleInfo`, `Terminate` | the methods of `Task` |
-//! | the states WAIT, IDLE, EXIT that call-backs return | `Next` |
+//! | the states WAIT, IDLE, EXIT that call-backs return | `TaskNext` |
 //! | `SetTimer`, `deliver_signal` | `Context` |
 //! | `SpawnTask`, `spawn_task(Type, Arg)` | `start::create`; from Erlang `heddle_task:start(Type, Arg)` |
 //!
@@ -86,7 +86,7 @@ pub struct Start<'a> {
 }
 
 /// An event for `Task::handle_event`.
-pub enum Event<'m> {
+pub enum TaskEvent<'m> {
     Message(Value<'m>),
     /// A watched descriptor (`Context::watch`) can be read or written, or has an error or its end to report. It is watched once: to get
     /// another event, watch it again. The event may be too late (another reader was faster), so reading should not block. Such events come
@@ -95,7 +95,7 @@ pub enum Event<'m> {
 }
 
 /// What a task does next.
-pub enum Next {
+pub enum TaskNext {
     /// Waits for an event or its timeout.
     Wait,
     /// Continues with `Task::idle` when there is no event.
@@ -104,39 +104,39 @@ pub enum Next {
     Exit(Owned),
 }
 
-impl Next {
+impl TaskNext {
     /// The end with reason `normal`.
-    pub fn done() -> Next {
-        Next::Exit(Owned::atom(heddle_term::am::NORMAL))
+    pub fn done() -> TaskNext {
+        TaskNext::Exit(Owned::atom(heddle_term::am::NORMAL))
     }
 }
 
 /// The call-backs of a task. One is called at a time, and between two the task handles its signals. A call-back is not interrupted: one
-/// that takes longer than about a millisecond must do its work in parts (`Next::Idle`), or its task must have a private thread. It reports
+/// that takes longer than about a millisecond must do its work in parts (`TaskNext::Idle`), or its task must have a private thread. It reports
 /// its work by `Context::work`.
 pub trait Task: std::any::Any + Send {
     /// The first call-back. Other processes can see the task now.
-    fn setup(&mut self, _: &mut Context<'_>) -> Next {
-        Next::Wait
+    fn setup(&mut self, _: &mut Context<'_>) -> TaskNext {
+        TaskNext::Wait
     }
 
-    /// Does a part of the task's own work, while there is no event. Called as long as it returns `Next::Idle`.
-    fn idle(&mut self, _: &mut Context<'_>) -> Next {
-        Next::Wait
+    /// Does a part of the task's own work, while there is no event. Called as long as it returns `TaskNext::Idle`.
+    fn idle(&mut self, _: &mut Context<'_>) -> TaskNext {
+        TaskNext::Wait
     }
 
     /// Handles an event. Its result decides what the task does next, even if the task was to continue with `idle`.
-    fn handle_event(&mut self, event: Event<'_>, _: &mut Context<'_>) -> Next;
+    fn handle_event(&mut self, event: TaskEvent<'_>, _: &mut Context<'_>) -> TaskNext;
 
     /// The time set by `Context::set_timer` has passed, and there is no event.
-    fn handle_timeout(&mut self, _: &mut Context<'_>) -> Next {
-        Next::Wait
+    fn handle_timeout(&mut self, _: &mut Context<'_>) -> TaskNext {
+        TaskNext::Wait
     }
 
     /// An exit signal to a task that is a port: from `exit/2` or, `linked`, over a link, which is gone. A task with a pid treats exit
     /// signals, and gets messages for them, as a process does.
-    fn handle_exit(&mut self, _from: Value<'_>, reason: Value<'_>, _linked: bool, _: &mut Context<'_>) -> Next {
-        Next::Exit(reason.keep())
+    fn handle_exit(&mut self, _from: Value<'_>, reason: Value<'_>, _linked: bool, _: &mut Context<'_>) -> TaskNext {
+        TaskNext::Exit(reason.keep())
     }
 
     /// The value that `heddle_task:info/1` and `process_info(Pid, task)` show as `info`.
@@ -144,7 +144,7 @@ pub trait Task: std::any::Any + Send {
         build.map(&[])
     }
 
-    /// The task ends: it returned `Next::Exit`, or got an exit signal. It still has its name, and can send. Not called after a panic, nor
+    /// The task ends: it returned `TaskNext::Exit`, or got an exit signal. It still has its name, and can send. Not called after a panic, nor
     /// when the node halts.
     fn terminate(&mut self, _reason: Value<'_>, _: &mut Context<'_>) {}
 }

@@ -6,15 +6,15 @@
 use super::context::Context;
 use super::guard::call_back;
 use super::value::{Builder, Owned, Value};
-use super::{Definition, Event, Next, Task};
+use super::{Definition, Task, TaskEvent, TaskNext};
 use crate::heap::shared;
 use crate::lifecycle::exit;
 use crate::lifecycle::handle::{self, After};
 use crate::process::host::{Interest, host};
-use crate::process::{Class, FLAG_ENDS, FLAG_TASK, Outcome, Process};
+use crate::process::{ExceptionClass, FLAG_ENDS, FLAG_TASK, Outcome, Process};
 use crate::sched::private_threads;
-use crate::signal::{Body, Signal};
-use crate::timer::Phase;
+use crate::signal::{Signal, SignalBody};
+use crate::timer::ReceivePhase;
 use crate::trace::system_monitor;
 use crate::trace::{events, flags, seq};
 use crate::{Package, sched};
@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TaskState {
     /// Not set up yet.
     Setup,
     Waits,
@@ -34,14 +34,14 @@ enum State {
 pub struct Running {
     /// The user's state; None after a panic.
     body: Option<Box<dyn Task>>,
-    state: State,
+    state: TaskState,
     /// The reason to end, after a panic of a call-back that could not return one.
     failed: Option<Owned>,
-    inner: Inner,
+    inner: TaskCell,
 }
 
 /// The part that the context of a call-back needs.
-pub(crate) struct Inner {
+pub(crate) struct TaskCell {
     pub(super) definition: &'static Definition,
     /// Descriptors that the task watches.
     pub(super) watched: Vec<(RawFd, Interest)>,
@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     ready: VecDeque<(RawFd, Interest)>,
 }
 
-impl Inner {
+impl TaskCell {
     pub(super) fn unwatch(&mut self, fd: RawFd) {
         let before = self.watched.len();
         self.watched.retain(|watched| watched.0 != fd);
@@ -62,8 +62,8 @@ impl Inner {
 
 impl Running {
     pub(super) fn new(definition: &'static Definition, body: Box<dyn Task>) -> Box<Running> {
-        let inner = Inner { definition, watched: Vec::new(), ready: VecDeque::new() };
-        Box::new(Running { body: Some(body), state: State::Setup, failed: None, inner })
+        let inner = TaskCell { definition, watched: Vec::new(), ready: VecDeque::new() };
+        Box::new(Running { body: Some(body), state: TaskState::Setup, failed: None, inner })
     }
 
     /// The task of a process, while none of its call-backs runs.
@@ -91,21 +91,25 @@ impl Running {
     }
 
     /// Runs a call-back that a signal brings, between others. `setup` comes before it.
-    pub(super) fn request(&mut self, p: &mut Process, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) -> Result<i64, Owned> {
-        let setup = if self.state == State::Setup { self.call(p, 0, |task, context| task.setup(context))? } else { 0 };
+    pub(super) fn request(
+        &mut self,
+        p: &mut Process,
+        call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> TaskNext,
+    ) -> Result<i64, Owned> {
+        let setup = if self.state == TaskState::Setup { self.call(p, 0, |task, context| task.setup(context))? } else { 0 };
         Ok(setup + self.call(p, 0, call)?)
     }
 
     /// Calls one call-back and notes what the task does next. Returns the reductions used, or the reason of the task's end.
-    fn call(&mut self, p: &mut Process, left: i64, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> Next) -> Result<i64, Owned> {
+    fn call(&mut self, p: &mut Process, left: i64, call: impl FnOnce(&mut dyn Task, &mut Context<'_>) -> TaskNext) -> Result<i64, Owned> {
         let Some(body) = self.body.as_deref_mut() else { return Err(Owned::atom(heddle_term::am::UNDEFINED)) };
         let mut context = Context::new(p, &mut self.inner, left);
         let result = call_back(|| call(body, &mut context));
         let used = 1 + context.done();
         match result {
-            Ok(Next::Exit(reason)) => return Err(reason),
-            Ok(Next::Wait) => self.state = State::Waits,
-            Ok(Next::Idle) => self.state = State::Idle,
+            Ok(TaskNext::Exit(reason)) => return Err(reason),
+            Ok(TaskNext::Wait) => self.state = TaskState::Waits,
+            Ok(TaskNext::Idle) => self.state = TaskState::Idle,
             Err(text) => {
                 self.abandon();
                 return Err(panic_reason(self.inner.definition, &text));
@@ -127,29 +131,29 @@ impl Running {
         if let Some(reason) = self.failed.take() {
             return Some(Err(reason));
         }
-        if self.state == State::Setup {
+        if self.state == TaskState::Setup {
             return Some(self.call(p, left, |task, context| task.setup(context)));
         }
         if let Some((fd, interest)) = self.inner.ready.pop_front() {
-            return Some(self.call(p, left, |task, context| task.handle_event(Event::Ready(fd, interest), context)));
+            return Some(self.call(p, left, |task, context| task.handle_event(TaskEvent::Ready(fd, interest), context)));
         }
         if let Some(signal) = next_message(p) {
             let term = signal.body.message_term();
             // While a call-back on a private thread blocks, the shared heap may be collected, and the message that it has is not a root any
             // more.
-            let is_bare = matches!(&signal.body, Body::Message { data, .. } if data.is_bare());
+            let is_bare = matches!(&signal.body, SignalBody::Message { data, .. } if data.is_bare());
             let may_move = shared::is_on() && is_bare && private_threads::current().is_some();
             let kept = may_move.then(|| Package::new(term));
             // The message is in the signal's memory, in that of `kept`, or in the process' heap:
             // SAFETY: nothing there moves or is freed before the call-back has returned.
             let message = unsafe { Value::new(kept.as_ref().map_or(term, Package::term)) };
-            return Some(self.call(p, left, |task, context| task.handle_event(Event::Message(message), context)));
+            return Some(self.call(p, left, |task, context| task.handle_event(TaskEvent::Message(message), context)));
         }
-        if p.timer.phase == Phase::Fired {
+        if p.timer.phase == ReceivePhase::Fired {
             sched::cancel_receive_timer(p);
             return Some(self.call(p, left, |task, context| task.handle_timeout(context)));
         }
-        (self.state == State::Idle).then(|| self.call(p, left, |task, context| task.idle(context)))
+        (self.state == TaskState::Idle).then(|| self.call(p, left, |task, context| task.idle(context)))
     }
 }
 
@@ -212,7 +216,7 @@ pub fn slice(p: &mut Process, reductions: i64) -> (Outcome, i64) {
 pub(super) fn fails(p: &mut Process, reason: Owned, has_panicked: bool) {
     p.exit_reason = reason.package().unpack(&mut p.heap);
     if has_panicked {
-        exit::log_uncaught(p, Class::Error);
+        exit::log_uncaught(p, ExceptionClass::Error);
     }
 }
 
@@ -242,8 +246,8 @@ pub fn terminate(p: &mut Process) {
 /// True if a task has nothing to do. None if the process is not a task.
 pub fn is_waiting(p: &Process) -> Option<bool> {
     let task = p.rare_if_any()?.task.as_ref()?.downcast_ref::<Running>()?;
-    let waits = task.state == State::Waits && task.failed.is_none() && task.inner.ready.is_empty();
-    Some(waits && p.messages.is_empty() && p.timer.phase != Phase::Fired)
+    let waits = task.state == TaskState::Waits && task.failed.is_none() && task.inner.ready.is_empty();
+    Some(waits && p.messages.is_empty() && p.timer.phase != ReceivePhase::Fired)
 }
 
 /// Type and information of a process that is a task: `#{type, level, info}`. Called between call-backs.

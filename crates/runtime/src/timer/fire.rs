@@ -1,10 +1,10 @@
 //! Fires timers whose time has come.
 
 use super::{Action, Handle, Wheels};
-use crate::observe::msacc::{self, State};
+use crate::observe::msacc::{self, ThreadState};
 use crate::process::{names, proctab};
 use crate::signal::send;
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 
 /// Maximum number of timers fired at a time, so that the processes of this scheduler do not wait for long (guessed: a millisecond or so).
 const AT_ONCE: usize = 5000;
@@ -15,7 +15,7 @@ pub(crate) fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
     if wait > 0 {
         return wait;
     }
-    let before = msacc::enter(State::Aux);
+    let before = msacc::enter(ThreadState::Aux);
     let mut left = AT_ONCE;
     while left > 0
         && let Some((handle, action)) = wheels.next_due()
@@ -31,7 +31,7 @@ fn fire(handle: Handle, action: Action) {
     match action {
         Action::Receive { pid } => {
             if let Some(p) = proctab::lookup(pid) {
-                let _ = send::deliver(p, Signal::new(Body::Timeout(handle)));
+                let _ = send::deliver(p, Signal::new(SignalBody::Timeout(handle)));
             }
         }
         Action::Send { dest, message } => {

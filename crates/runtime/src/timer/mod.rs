@@ -36,7 +36,7 @@ use heddle_sync::stack::Stack;
 use heddle_term::Term;
 use node::{Node, NodeRef};
 use receive::Fresh;
-pub use receive::{Phase, ReceiveTimer};
+pub use receive::{ReceivePhase, ReceiveTimer};
 use slab::Directory;
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroU64;

@@ -13,7 +13,7 @@ use std::ptr::null;
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Phase {
+pub enum ReceivePhase {
     #[default]
     None,
     Runs,
@@ -30,7 +30,7 @@ pub struct ReceiveTimer {
     generation: u64,
     index: u32,
     wheel: u16,
-    pub phase: Phase,
+    pub phase: ReceivePhase,
 }
 
 const _: () = assert!(size_of::<ReceiveTimer>() == 32);
@@ -96,7 +96,7 @@ impl ReceiveTimer {
         let Some(node) = self.fresh.node() else { return false };
         // It never fired, so no signal of it is under way.
         node.deadline.store(ms, Ordering::Relaxed);
-        self.phase = Phase::Runs;
+        self.phase = ReceivePhase::Runs;
         true
     }
 
@@ -110,27 +110,27 @@ impl ReceiveTimer {
     #[inline(never)]
     fn set_new(&mut self, wheels: &Wheels, pid: u64, ms: u64) {
         let (Handle { generation, index, wheel }, fresh) = wheels.set_receive(pid, ms);
-        *self = ReceiveTimer { fresh, generation: generation.get(), index, wheel, phase: Phase::Runs };
+        *self = ReceiveTimer { fresh, generation: generation.get(), index, wheel, phase: ReceivePhase::Runs };
     }
 
     /// For the thread that runs the process: sets the running timer aside, if no look has seen it. Returns true if so.
     #[inline]
     pub fn set_aside(&mut self) -> bool {
-        if self.phase != Phase::Runs {
+        if self.phase != ReceivePhase::Runs {
             return false;
         }
         let Some(node) = self.fresh.node() else { return false };
         node.deadline.store(ASIDE, Ordering::Relaxed);
-        self.phase = Phase::None;
+        self.phase = ReceivePhase::None;
         true
     }
 
     /// For the thread that runs the process: afterwards no timer runs or has fired.
     pub(crate) fn cancel(&mut self, wheels: impl FnOnce() -> &'static Wheels) {
-        if self.phase == Phase::Runs && !self.set_aside() {
+        if self.phase == ReceivePhase::Runs && !self.set_aside() {
             self.cancel_old(wheels());
         }
-        self.phase = Phase::None;
+        self.phase = ReceivePhase::None;
     }
 
     #[inline(never)]
@@ -148,8 +148,8 @@ impl ReceiveTimer {
 
     /// The signal of a timer came. It may be that of an earlier one, which was cancelled too late.
     pub(crate) fn fired(&mut self, timer: Handle) {
-        if self.phase == Phase::Runs && self.handle() == Some(timer) {
-            *self = ReceiveTimer { phase: Phase::Fired, ..ReceiveTimer::default() };
+        if self.phase == ReceivePhase::Runs && self.handle() == Some(timer) {
+            *self = ReceiveTimer { phase: ReceivePhase::Fired, ..ReceiveTimer::default() };
         }
     }
 }
@@ -180,14 +180,14 @@ mod tests {
         timer.set(|| wheels, 1, 5);
         let first = timer.handle().unwrap();
         timer.cancel(|| unreachable!("it is set aside"));
-        assert_eq!(timer.phase, Phase::None);
+        assert_eq!(timer.phase, ReceivePhase::None);
         timer.set(|| unreachable!("its place is still there"), 1, 2);
         assert_eq!(timer.handle(), Some(first));
         assert_eq!(due(wheels, 1000), Some((first, 1)));
         timer.fired(Handle { generation: NonZeroU64::MAX, ..first });
-        assert_eq!(timer.phase, Phase::Runs);
+        assert_eq!(timer.phase, ReceivePhase::Runs);
         timer.fired(first);
-        assert_eq!(timer.phase, Phase::Fired);
+        assert_eq!(timer.phase, ReceivePhase::Fired);
         timer.cancel(|| unreachable!("it fired"));
         // Aside when the look comes: it never fires, and its place is free for another one.
         timer.set(|| wheels, 1, 2);

@@ -7,7 +7,7 @@
 
 use super::node::{Node, NodeRef};
 use crate::base::{qsbr, refs};
-use crate::observe::locks::Class;
+use crate::observe::locks::LockClass;
 use heddle_sync::stack::Stack;
 use std::cell::Cell;
 use std::ptr::{null, null_mut};
@@ -220,7 +220,7 @@ impl Outside {
 
     /// Takes a node for the caller. None if there are too many.
     pub(crate) fn take(&self) -> Option<*const Node> {
-        let mut shared = Class::OutsideTimers.lock(&self.slab);
+        let mut shared = LockClass::OutsideTimers.lock(&self.slab);
         self.sort_in(&mut shared.0);
         shared.0.take(&self.directory)
     }
@@ -244,7 +244,7 @@ impl Outside {
 
     #[cfg(test)]
     pub(crate) fn chunks(&self) -> usize {
-        let mut shared = Class::OutsideTimers.lock(&self.slab);
+        let mut shared = LockClass::OutsideTimers.lock(&self.slab);
         self.sort_in(&mut shared.0);
         shared.0.chunks()
     }

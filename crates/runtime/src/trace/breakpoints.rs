@@ -9,10 +9,10 @@ use crate::base::qsbr;
 use crate::code::exports;
 use crate::code::{self, Instance};
 use crate::process::Process;
-use crate::trace::cells::{CELLS, Kind};
+use crate::trace::cells::{CELLS, FrameKind};
 use crate::trace::frames::{self, session_term};
-use crate::trace::meter::{Meter, What};
-use crate::trace::request::{CallChange, Counting, Request};
+use crate::trace::meter::{Meter, MeterKind};
+use crate::trace::request::{CallChange, Counting, PatternRequest};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
 use crate::trace::{emit, entries, flags, meters, tracees};
@@ -24,7 +24,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 /// The settings of one session on a function.
 #[derive(Clone)]
-pub struct Setting {
+pub struct BreakpointSetting {
     pub session: Arc<Session>,
     pub call: Option<(bool, Option<Arc<Spec>>)>,
     pub meta: Option<(Term, Option<Arc<Spec>>)>,
@@ -53,13 +53,13 @@ impl Counter {
 }
 
 // SAFETY: tracers are immediates.
-unsafe impl Send for Setting {}
+unsafe impl Send for BreakpointSetting {}
 // SAFETY: as above.
-unsafe impl Sync for Setting {}
+unsafe impl Sync for BreakpointSetting {}
 
-impl Setting {
-    pub(crate) fn of(session: &Arc<Session>) -> Setting {
-        Setting { session: session.clone(), call: None, meta: None, count: None, time: None, memory: None }
+impl BreakpointSetting {
+    pub(crate) fn of(session: &Arc<Session>) -> BreakpointSetting {
+        BreakpointSetting { session: session.clone(), call: None, meta: None, count: None, time: None, memory: None }
     }
     fn is_empty(&self) -> bool {
         self.call.is_none() && self.meta.is_none() && self.count.is_none() && self.time.is_none() && self.memory.is_none()
@@ -87,7 +87,7 @@ pub struct Breakpoint {
     pub debugged: AtomicBool,
     /// A list that is replaced as a whole and never changed: calls read it without a lock. AcqRel in `update`, Acquire in `settings`: the
     /// list that is seen is complete.
-    settings: AtomicPtr<Vec<Setting>>,
+    settings: AtomicPtr<Vec<BreakpointSetting>>,
 }
 
 impl Breakpoint {
@@ -112,13 +112,13 @@ impl Breakpoint {
     }
 
     /// The settings of all sessions. Valid until the caller's slice ends.
-    pub(crate) fn settings(&self) -> &[Setting] {
+    pub(crate) fn settings(&self) -> &[BreakpointSetting] {
         // SAFETY: a list that was replaced is only freed after the slices of its readers.
         unsafe { &*self.settings.load(Ordering::Acquire) }
     }
 
     /// Replaces the settings by changed ones. Only one writer at a time may call it.
-    fn update(&self, change: impl FnOnce(&mut Vec<Setting>)) {
+    fn update(&self, change: impl FnOnce(&mut Vec<BreakpointSetting>)) {
         let mut new = self.settings().to_vec();
         change(&mut new);
         let old = self.settings.swap(Box::into_raw(Box::new(new)), Ordering::AcqRel);
@@ -212,7 +212,7 @@ pub fn find(mfa: Mfa) -> Option<Target> {
     targets(Some(mfa.module), Some(mfa.function), Some(mfa.arity), false).pop()
 }
 
-pub fn setting(target: &Target, session: u64) -> Option<Setting> {
+pub fn setting(target: &Target, session: u64) -> Option<BreakpointSetting> {
     let _guard = qsbr::guard();
     entries::find(target.entry)?.settings().iter().find(|s| s.session.id == session).cloned()
 }
@@ -235,7 +235,7 @@ fn cell<'a>(entry: usize) -> &'a AtomicU64 {
 }
 
 /// Applies `request` to all of `targets`.
-pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
+pub fn change(session: &Arc<Session>, targets: &[Target], request: &PatternRequest) {
     let _one = CHANGES.lock().unwrap();
     let _ = sessions::FORGET_BREAKPOINTS.set(forget_session);
     let _guard = qsbr::guard();
@@ -245,7 +245,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
             let at = match settings.iter().position(|s| s.session.id == session.id) {
                 Some(at) => at,
                 None => {
-                    settings.push(Setting::of(session));
+                    settings.push(BreakpointSetting::of(session));
                     settings.len() - 1
                 }
             };
@@ -254,7 +254,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &Request) {
                 None => {}
                 Some(CallChange::Local(spec)) => setting.call = Some((true, spec.clone())),
                 Some(CallChange::Global(spec)) => {
-                    *setting = Setting { call: Some((false, spec.clone())), ..Setting::of(session) };
+                    *setting = BreakpointSetting { call: Some((false, spec.clone())), ..BreakpointSetting::of(session) };
                 }
                 Some(CallChange::NotLocal) => setting.call = setting.call.take().filter(|(local, _)| !local),
                 Some(CallChange::NotGlobal) => setting.call = setting.call.take().filter(|(local, _)| *local),
@@ -344,7 +344,7 @@ fn install(breakpoint: &Breakpoint) {
     let cells = CELLS.get().expect("engine started");
     let settings = breakpoint.settings();
     let debugged = breakpoint.debugged.load(Ordering::Acquire);
-    let (local, global) = (debugged || settings.iter().any(Setting::is_local), settings.iter().any(Setting::is_global));
+    let (local, global) = (debugged || settings.iter().any(BreakpointSetting::is_local), settings.iter().any(BreakpointSetting::is_global));
     // A native has only one entry, so its own code reports both kinds of calls.
     let patched = local || (global && breakpoint.is_native);
     // Release: a thread that sees the operation finds the breakpoint.
@@ -445,7 +445,7 @@ pub fn only_counted(p: &Process, breakpoint: &Breakpoint, through_export: bool) 
 }
 
 /// A frame to push: kind, session, tracer (see `frames`).
-pub type Push = (Kind, Term, Term);
+pub type Push = (FrameKind, Term, Term);
 
 /// `p` calls the function with these arguments. Reports the call to all its tracers. Returns the frames to push on the stack, the first one
 /// first.
@@ -473,7 +473,7 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
     pushes
 }
 
-fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &Setting, pushes: &mut Vec<Push>) {
+fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &BreakpointSetting, pushes: &mut Vec<Push>) {
     // Relaxed: see `events::on`.
     if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0 {
         return;
@@ -484,7 +484,7 @@ fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &Setting, pushes: &mut V
         return;
     }
     let session = session_term(s.session.id);
-    for (meter, what, kind) in [(&s.time, What::Time, Kind::Time), (&s.memory, What::Memory, Kind::Memory)] {
+    for (meter, what, kind) in [(&s.time, MeterKind::Time, FrameKind::Time), (&s.memory, MeterKind::Memory, FrameKind::Memory)] {
         if let Some(meter) = meter {
             let again = frames::on_top(p, kind, session);
             meters::called(p, s.session.id, what, meter, breakpoint.mfa, again);
@@ -498,7 +498,7 @@ fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &Setting, pushes: &mut V
 fn call(
     p: &mut Process,
     breakpoint: &Breakpoint,
-    s: &Setting,
+    s: &BreakpointSetting,
     local: bool,
     program: Option<&Arc<Spec>>,
     arguments: &[Term],
@@ -530,11 +530,11 @@ fn call(
             verdict.message.as_ref().map(|m| m.term()),
         );
     }
-    if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, Kind::ReturnTo, session) {
-        pushes.push((Kind::ReturnTo, session, Term::bool(true)));
+    if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, FrameKind::ReturnTo, session) {
+        pushes.push((FrameKind::ReturnTo, session, Term::bool(true)));
     }
     if verdict.exception_trace || verdict.return_trace {
-        let kind = if verdict.exception_trace { Kind::ReturnedOrRaised } else { Kind::Returned };
+        let kind = if verdict.exception_trace { FrameKind::ReturnedOrRaised } else { FrameKind::Returned };
         pushes.push((kind, session, Term::bool(true)));
     }
 }
@@ -542,7 +542,7 @@ fn call(
 fn meta(
     p: &mut Process,
     breakpoint: &Breakpoint,
-    s: &Setting,
+    s: &BreakpointSetting,
     tracer: Term,
     program: Option<&Arc<Spec>>,
     arguments: &[Term],
@@ -563,7 +563,7 @@ fn meta(
         tell(p, &tracer, flags::TIMESTAMP, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
     }
     if verdict.exception_trace || verdict.return_trace {
-        let kind = if verdict.exception_trace { Kind::ReturnedOrRaised } else { Kind::Returned };
+        let kind = if verdict.exception_trace { FrameKind::ReturnedOrRaised } else { FrameKind::Returned };
         pushes.push((kind, session_term(s.session.id), tracer));
     }
 }

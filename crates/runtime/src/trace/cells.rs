@@ -35,7 +35,7 @@ unsafe impl Sync for Cells {}
 pub static CELLS: OnceLock<Cells> = OnceLock::new();
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrameKind {
     Returned,
     ReturnedOrRaised,
     ReturnTo,
@@ -45,7 +45,7 @@ pub enum Kind {
 
 /// The kind of trace frame that a word of the stack begins.
 #[inline(always)]
-pub fn kind(word: Term) -> Option<Kind> {
+pub fn kind(word: Term) -> Option<FrameKind> {
     let cells = CELLS.get()?;
     let target = word.raw().wrapping_sub(TAG_CONTINUATION) as *const u64;
     if cells.row.contains(&target) { kind_of(cells, target) } else { None }
@@ -53,17 +53,17 @@ pub fn kind(word: Term) -> Option<Kind> {
 
 #[cold]
 #[inline(never)]
-fn kind_of(cells: &Cells, target: *const u64) -> Option<Kind> {
+fn kind_of(cells: &Cells, target: *const u64) -> Option<FrameKind> {
     if target == cells.returned {
-        Some(Kind::Returned)
+        Some(FrameKind::Returned)
     } else if target == cells.returned_or_raised {
-        Some(Kind::ReturnedOrRaised)
+        Some(FrameKind::ReturnedOrRaised)
     } else if target == cells.return_to {
-        Some(Kind::ReturnTo)
+        Some(FrameKind::ReturnTo)
     } else if target == cells.time {
-        Some(Kind::Time)
+        Some(FrameKind::Time)
     } else if target == cells.memory {
-        Some(Kind::Memory)
+        Some(FrameKind::Memory)
     } else {
         None
     }

@@ -5,7 +5,7 @@
 
 use crate::process::Process;
 use crate::process::stack;
-use crate::trace::cells::{Kind, WORDS, kind};
+use crate::trace::cells::{FrameKind, WORDS, kind};
 use crate::trace::{Traced, emit, flags, meters, sessions, tracees};
 use crate::{Package, code};
 use heddle_term::code_cell::Mfa;
@@ -13,7 +13,7 @@ use heddle_term::{Atom, Term};
 use std::sync::atomic::Ordering;
 
 /// True if there is such a frame among the trace frames on top of the stack. Then a tail call needs no other one.
-pub(crate) fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
+pub(crate) fn on_top(p: &Process, wanted: FrameKind, session: Term) -> bool {
     let mut slot = p.stop;
     while slot < p.end {
         // SAFETY: the stack is initialised from `stop` to `end`, and a trace frame is whole.
@@ -30,7 +30,7 @@ pub(crate) fn on_top(p: &Process, wanted: Kind, session: Term) -> bool {
 }
 
 /// A metered function was left.
-pub fn meter_left(p: &mut Process, frame: &[Term], what: crate::trace::meter::What) {
+pub fn meter_left(p: &mut Process, frame: &[Term], what: crate::trace::meter::MeterKind) {
     let id = frame[3].small_value();
     meters::left(p, if id < 0 { u64::MAX } else { id as u64 }, what);
 }

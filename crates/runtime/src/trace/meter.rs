@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum MeterKind {
     Time,
     Memory,
 }
@@ -36,7 +36,7 @@ impl Meter {
 /// The metered function that a process is in, for one session and meter.
 pub struct Current {
     pub(super) session: u64,
-    pub(super) what: What,
+    pub(super) what: MeterKind,
     pub(super) meter: Option<Arc<Meter>>,
     pub(super) since: u64,
     /// The meters of the callers that wait for it to return, the innermost last.

@@ -6,7 +6,7 @@
 use crate::base::time;
 use crate::heap::shared;
 use crate::process::Process;
-use crate::trace::meter::{Current, Meter, What};
+use crate::trace::meter::{Current, Meter, MeterKind};
 use crate::trace::{events, flags};
 use heddle_term::code_cell::Mfa;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ pub(crate) fn words(p: &Process) -> u64 {
     (p.used_words() + p.heap.fragment_words + shared::made_words_of(p)) as u64
 }
 
-fn reading(p: &Process, what: What) -> u64 {
+fn reading(p: &Process, what: MeterKind) -> u64 {
     match what {
-        What::Time => time::monotonic_ns() as u64,
-        What::Memory => words(p),
+        MeterKind::Time => time::monotonic_ns() as u64,
+        MeterKind::Memory => words(p),
     }
 }
 
@@ -40,11 +40,11 @@ fn mark(p: &Process, on: bool) {
 }
 
 /// `p` calls a metered function. `again`: its frame is on top already (a tail call).
-pub(crate) fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Meter>, mfa: Mfa, again: bool) {
+pub(crate) fn called(p: &mut Process, session: u64, what: MeterKind, meter: &Arc<Meter>, mfa: Mfa, again: bool) {
     let pid = p.pid();
     let now = reading(p, what);
     // Words that a process starts with count for its first function.
-    let is_first = what == What::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.initial_call == mfa;
+    let is_first = what == MeterKind::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.initial_call == mfa;
     meter.add(pid, 1, 0);
     let all = &mut p.rare().meters;
     let at = all.iter().position(|c| c.session == session && c.what == what).unwrap_or_else(|| {
@@ -65,7 +65,7 @@ pub(crate) fn called(p: &mut Process, session: u64, what: What, meter: &Arc<Mete
 }
 
 /// A metered function was left.
-pub(crate) fn left(p: &mut Process, session: u64, what: What) {
+pub(crate) fn left(p: &mut Process, session: u64, what: MeterKind) {
     let pid = p.pid();
     let now = reading(p, what);
     let all = &mut p.rare().meters;
@@ -86,7 +86,7 @@ pub(crate) fn left(p: &mut Process, session: u64, what: What) {
 
 /// Stops the clocks of a process that is switched out (`on` false) or about to collect, or starts them again (`on` true).
 #[cold]
-pub(crate) fn pause(p: &mut Process, what: What, on: bool) {
+pub(crate) fn pause(p: &mut Process, what: MeterKind, on: bool) {
     let pid = p.pid();
     let now = reading(p, what);
     for current in p.rare().meters.iter_mut().filter(|c| c.what == what) {
@@ -100,15 +100,15 @@ pub(crate) fn pause(p: &mut Process, what: What, on: bool) {
 /// Adds what the running clocks have measured so far to the sums.
 pub fn flush(p: &mut Process) {
     if on(p) {
-        pause(p, What::Time, false);
-        pause(p, What::Memory, false);
+        pause(p, MeterKind::Time, false);
+        pause(p, MeterKind::Memory, false);
     }
 }
 
 /// A message of `words` words came into the heap (`taken` false) or was taken out of the queue. Its words count when it is taken out.
 #[cold]
 pub fn message(p: &mut Process, words: usize, taken: bool) {
-    for current in p.rare().meters.iter_mut().filter(|c| c.what == What::Memory) {
+    for current in p.rare().meters.iter_mut().filter(|c| c.what == MeterKind::Memory) {
         current.since = if taken { current.since.wrapping_sub(words as u64) } else { current.since.wrapping_add(words as u64) };
     }
 }

@@ -16,7 +16,7 @@ pub enum CallChange {
 
 /// The change that `trace_pattern` requests. None: leave as it is; Some(None): remove.
 #[derive(Clone, Default)]
-pub struct Request {
+pub struct PatternRequest {
     pub call: Option<CallChange>,
     pub meta: Option<Option<(Term, Option<Arc<Spec>>)>>,
     pub count: Option<Counting>,
@@ -25,7 +25,7 @@ pub struct Request {
 }
 
 // SAFETY: tracers are immediates.
-unsafe impl Send for Request {}
+unsafe impl Send for PatternRequest {}
 
 /// A change of the call counter.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Trace sessions. Each has its own flags on processes and breakpoints in functions. The first is the one that `erlang:trace/3` and its
 //! relatives work in.
 
-use crate::trace::request::Request;
+use crate::trace::request::PatternRequest;
 use crate::trace::spec::Spec;
 use crate::trace::tracees;
 use heddle_term::{Atom, Resource, Term};
@@ -18,18 +18,18 @@ pub enum EventSpec {
 }
 
 #[derive(Default)]
-pub struct Settings {
+pub struct SessionSettings {
     pub send: EventSpec,
     pub receive: EventSpec,
     /// Flags and tracer of new processes.
     pub new_processes: Option<(u32, Term)>,
     pub new_ports: Option<(u32, Term)>,
     /// The request for functions of code to be loaded.
-    pub on_load: Option<Request>,
+    pub on_load: Option<PatternRequest>,
 }
 
 // SAFETY: terms in it are immediates.
-unsafe impl Send for Settings {}
+unsafe impl Send for SessionSettings {}
 
 pub struct Session {
     pub id: u64,
@@ -38,7 +38,7 @@ pub struct Session {
     pub tracer: Option<Term>,
     /// AcqRel in `destroy`, of which one call wins; Acquire in `is_alive`.
     alive: AtomicBool,
-    pub settings: Mutex<Settings>,
+    pub settings: Mutex<SessionSettings>,
 }
 
 // SAFETY: the tracer is an immediate.
@@ -96,7 +96,7 @@ impl Session {
         if let Some(forget) = FORGET_BREAKPOINTS.get() {
             forget(self.id);
         }
-        *self.settings.lock().unwrap() = Settings::default();
+        *self.settings.lock().unwrap() = SessionSettings::default();
         true
     }
 }

@@ -15,7 +15,7 @@ pub struct Spec {
 /// A compiled specification.
 pub trait Program: Send + Sync {
     /// Runs the specification on the list of these terms.
-    fn run(&self, p: &mut Process, session: &Arc<Session>, terms: &[Term]) -> Verdict;
+    fn run(&self, p: &mut Process, session: &Arc<Session>, terms: &[Term]) -> SpecVerdict;
     /// True if the specification asks for what only a call has.
     fn is_for_calls(&self) -> bool;
 }
@@ -25,7 +25,7 @@ unsafe impl Sync for Spec {}
 
 /// The result of a specification for a call or message.
 #[derive(Default)]
-pub struct Verdict {
+pub struct SpecVerdict {
     /// A clause matched, and its guards held.
     pub matched: bool,
     /// False: `{message, false}`.
@@ -36,16 +36,16 @@ pub struct Verdict {
     pub exception_trace: bool,
 }
 
-impl Verdict {
-    pub(crate) fn plain() -> Verdict {
-        Verdict { matched: true, tell: true, ..Verdict::default() }
+impl SpecVerdict {
+    pub(crate) fn plain() -> SpecVerdict {
+        SpecVerdict { matched: true, tell: true, ..SpecVerdict::default() }
     }
 }
 
 /// Without a specification everything matches.
-pub(crate) fn run(p: &mut Process, spec: Option<&Arc<Spec>>, session: &Arc<Session>, terms: &[Term]) -> Verdict {
+pub(crate) fn run(p: &mut Process, spec: Option<&Arc<Spec>>, session: &Arc<Session>, terms: &[Term]) -> SpecVerdict {
     match spec {
         Some(spec) => spec.program.run(p, session, terms),
-        None => Verdict::plain(),
+        None => SpecVerdict::plain(),
     }
 }

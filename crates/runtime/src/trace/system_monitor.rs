@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The limits that were asked for; None: not watched.
 #[derive(Clone, Copy, Default)]
-pub struct Limits {
+pub struct MonitorLimits {
     pub long_gc_ms: Option<u64>,
     pub long_schedule_ms: Option<u64>,
     pub large_heap_words: Option<u64>,
@@ -27,7 +27,7 @@ pub struct Limits {
     pub busy_dist_port: bool,
 }
 
-static CURRENT: Mutex<Option<(u64, Limits)>> = Mutex::new(None);
+static CURRENT: Mutex<Option<(u64, MonitorLimits)>> = Mutex::new(None);
 static LONG_GC_MS: AtomicU64 = AtomicU64::new(u64::MAX);
 static LONG_SCHEDULE_MS: AtomicU64 = AtomicU64::new(u64::MAX);
 static LARGE_HEAP_WORDS: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -37,7 +37,7 @@ static BUSY_PORT: AtomicBool = AtomicBool::new(false);
 static STUCK: AtomicBool = AtomicBool::new(false);
 
 /// The watching process and its limits, while it is alive.
-pub fn current() -> Option<(u64, Limits)> {
+pub fn current() -> Option<(u64, MonitorLimits)> {
     let found = *CURRENT.lock().unwrap();
     let gone = found.is_some_and(|(pid, _)| proctab::lookup(pid).is_none());
     if gone {
@@ -47,10 +47,10 @@ pub fn current() -> Option<(u64, Limits)> {
     found
 }
 
-pub fn set(new: Option<(u64, Limits)>) {
+pub fn set(new: Option<(u64, MonitorLimits)>) {
     let mut current = CURRENT.lock().unwrap();
     *current = new;
-    let limits = new.map_or(Limits::default(), |(_, limits)| limits);
+    let limits = new.map_or(MonitorLimits::default(), |(_, limits)| limits);
     // Relaxed: the limits need not hold from an exact event on.
     LONG_GC_MS.store(limits.long_gc_ms.unwrap_or(u64::MAX), Ordering::Relaxed);
     LONG_SCHEDULE_MS.store(limits.long_schedule_ms.unwrap_or(u64::MAX), Ordering::Relaxed);

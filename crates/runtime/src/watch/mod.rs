@@ -24,7 +24,7 @@ use crate::sched::{blocking, dirty};
 use crate::trace::{frames, system_monitor};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term, am};
-use place::Place;
+use place::StuckPlace;
 use progress::Progress;
 pub use snapshot::Snapshot;
 use std::time::{Duration, Instant};
@@ -34,32 +34,32 @@ const LOOKS: u32 = 4;
 const STACK_BYTES: usize = 256 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ThreadKind {
     Normal,
     DirtyCpu,
     DirtyIo,
 }
 
-impl Kind {
+impl ThreadKind {
     /// As `erlang:system_info` and microstate accounting name them.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Normal => "scheduler",
-            Kind::DirtyCpu => "dirty_cpu_scheduler",
-            Kind::DirtyIo => "dirty_io_scheduler",
+            ThreadKind::Normal => "scheduler",
+            ThreadKind::DirtyCpu => "dirty_cpu_scheduler",
+            ThreadKind::DirtyIo => "dirty_io_scheduler",
         }
     }
 }
 
 /// A thread that has not come back from its work.
 pub(crate) struct Stuck {
-    pub kind: Kind,
+    pub kind: ThreadKind,
     /// Its number among those of its kind, from 1.
     pub id: usize,
     pub ms: u64,
     /// None: the thread does something between two slices.
     pub pid: Option<u64>,
-    pub place: Option<Place>,
+    pub place: Option<StuckPlace>,
 }
 
 impl Stuck {
@@ -86,9 +86,9 @@ impl Stuck {
     /// Returns the report as a part of a sentence.
     fn text(&self) -> String {
         let thread = match self.kind {
-            Kind::Normal => format!("scheduler {}", self.id),
-            Kind::DirtyCpu => format!("dirty CPU scheduler {}", self.id),
-            Kind::DirtyIo => format!("dirty I/O scheduler {} (no other is left, and processes wait for one)", self.id),
+            ThreadKind::Normal => format!("scheduler {}", self.id),
+            ThreadKind::DirtyCpu => format!("dirty CPU scheduler {}", self.id),
+            ThreadKind::DirtyIo => format!("dirty I/O scheduler {} (no other is left, and processes wait for one)", self.id),
         };
         let seconds = self.ms as f64 / 1000.0;
         let Some(pid) = self.pid else {
@@ -129,7 +129,7 @@ impl Watch {
             // A scheduler may wait for its turn, which another thread does not give back: that other thread is reported.
             let at_work = at_work.filter(|work| work.pid.is_some() || !blocking::is_on());
             if let Some(ms) = progress.look(now, limit, at_work) {
-                all.push(stuck(Kind::Normal, index + 1, ms, at_work));
+                all.push(stuck(ThreadKind::Normal, index + 1, ms, at_work));
             }
         }
         let [cpu, io] = &mut self.dirty;
@@ -137,7 +137,7 @@ impl Watch {
         for (index, progress) in cpu.iter_mut().enumerate() {
             let at_work = dirty::at_work(first + index);
             if let Some(ms) = progress.look(now, limit, at_work) {
-                all.push(stuck(Kind::DirtyCpu, index + 1, ms, at_work));
+                all.push(stuck(ThreadKind::DirtyCpu, index + 1, ms, at_work));
             }
         }
         let first = first + cpu.len();
@@ -147,13 +147,13 @@ impl Watch {
         if let Some(index) = longest.filter(|_| times.iter().all(|&time| time >= limit) && sched::dirty_queue_lengths()[1] > 0)
             && let Some(ms) = io[index].look(now, limit, works[index])
         {
-            all.push(stuck(Kind::DirtyIo, index + 1, ms, works[index]));
+            all.push(stuck(ThreadKind::DirtyIo, index + 1, ms, works[index]));
         }
         all
     }
 }
 
-fn stuck(kind: Kind, id: usize, ms: u64, at_work: Option<AtWork>) -> Stuck {
+fn stuck(kind: ThreadKind, id: usize, ms: u64, at_work: Option<AtWork>) -> Stuck {
     let pid = at_work.and_then(|work| work.pid);
     Stuck { kind, id, ms, pid, place: pid.and_then(place::of) }
 }

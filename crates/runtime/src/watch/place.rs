@@ -16,7 +16,7 @@ use heddle_term::{Atom, Term};
 use std::sync::atomic::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StuckPlace {
     /// The native that `function` called last.
     pub native: Option<Mfa>,
     pub function: Option<Mfa>,
@@ -28,9 +28,9 @@ pub(crate) struct Place {
 const NATIVE_CELL: usize = 1;
 const EXPORT_CELL: usize = 3;
 
-impl Place {
+impl StuckPlace {
     pub(crate) fn text(&self) -> String {
-        let Place { native, function, initial_call } = self;
+        let StuckPlace { native, function, initial_call } = self;
         match (native, function) {
             (Some(native), Some(function)) => format!("at or after its call of {native:?} in {function:?}"),
             (Some(native), None) => format!("at or after its call of {native:?}; it was started with {initial_call:?}"),
@@ -50,11 +50,11 @@ pub(super) fn name_of(pid: u64) -> String {
 }
 
 /// The place of a process; None if the process is gone.
-pub(super) fn of(pid: u64) -> Option<Place> {
+pub(super) fn of(pid: u64) -> Option<StuckPlace> {
     qsbr::look(|| proctab::lookup(pid).map(place)).flatten()
 }
 
-fn place(p: ProcRef) -> Place {
+fn place(p: ProcRef) -> StuckPlace {
     let local = p.local_ptr();
     // SAFETY: the process is not freed while we look; its owner writes these words at any time, so they are read as they are, each once,
     // and nothing is taken for granted of what they say.
@@ -67,9 +67,9 @@ fn place(p: ProcRef) -> Place {
     };
     if let Some(found) = code::locate(ip) {
         let cell = |n: usize| found.instance.code.get(found.offset as usize + n).copied().unwrap_or(0);
-        return Place { native: native(cell(NATIVE_CELL), cell(EXPORT_CELL)), function: Some(found.mfa), initial_call };
+        return StuckPlace { native: native(cell(NATIVE_CELL), cell(EXPORT_CELL)), function: Some(found.mfa), initial_call };
     }
-    Place { native: own_code(ip), function: caller(stop), initial_call }
+    StuckPlace { native: own_code(ip), function: caller(stop), initial_call }
 }
 
 /// The native with that function and that export. Only if both cells match is it a call.

@@ -1,6 +1,6 @@
 //! A snapshot of what the schedulers have in hand, to find later if one has not come back since.
 
-use super::{Kind, Stuck, place};
+use super::{Stuck, ThreadKind, place};
 use crate::base::qsbr;
 use crate::process::proctab;
 use crate::sched;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 pub struct Snapshot {
     taken: Instant,
-    works: Vec<(Kind, usize, AtWork)>,
+    works: Vec<(ThreadKind, usize, AtWork)>,
 }
 
 impl Snapshot {
@@ -24,7 +24,7 @@ impl Snapshot {
 
     /// A thread that has the same work as in the snapshot, as a part of a sentence: None if all came back.
     pub fn stuck(&self) -> Option<String> {
-        let has_stayed = |(kind, id, work): &(Kind, usize, Option<AtWork>)| {
+        let has_stayed = |(kind, id, work): &(ThreadKind, usize, Option<AtWork>)| {
             self.works.iter().any(|before| (before.0, before.1, Some(before.2.beat)) == (*kind, *id, work.map(|work| work.beat)))
         };
         let (kind, id, work) = works().find(has_stayed)?;
@@ -35,14 +35,18 @@ impl Snapshot {
 }
 
 /// The work of all threads. A dirty thread whose process can end meanwhile is left out, as it delays no other.
-fn works() -> impl Iterator<Item = (Kind, usize, Option<AtWork>)> {
+fn works() -> impl Iterator<Item = (ThreadKind, usize, Option<AtWork>)> {
     let options = sched::options();
-    let normal = (0..options.schedulers).map(|index| (Kind::Normal, index + 1, sched::at_work(index)));
+    let normal = (0..options.schedulers).map(|index| (ThreadKind::Normal, index + 1, sched::at_work(index)));
     let dirty = |kind, first: usize, count: usize| {
         (0..count).map(move |index| (kind, index + 1, dirty::at_work(first + index).filter(|work| !is_let_go(work))))
     };
     let first = options.schedulers;
-    normal.chain(dirty(Kind::DirtyCpu, first, options.dirty_cpu)).chain(dirty(Kind::DirtyIo, first + options.dirty_cpu, options.dirty_io))
+    normal.chain(dirty(ThreadKind::DirtyCpu, first, options.dirty_cpu)).chain(dirty(
+        ThreadKind::DirtyIo,
+        first + options.dirty_cpu,
+        options.dirty_io,
+    ))
 }
 
 fn is_let_go(work: &AtWork) -> bool {

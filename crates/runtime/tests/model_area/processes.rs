@@ -4,7 +4,7 @@
 //! where it waits. A copy refers to at most 16 regions.
 
 use super::running::{self, process};
-use heddle_memory::Kind as Memory;
+use heddle_memory::MemoryKind;
 use heddle_model::{Random, Subject};
 use heddle_runtime::CollectionKind;
 use heddle_runtime::gc;
@@ -221,7 +221,7 @@ impl Subject for Processes {
         while switch() {}
         // SAFETY: this thread made it, and runs it alone.
         let one = |_| One { p: unsafe { process(100).local() }, kept: BTreeMap::new(), sent: VecDeque::new() };
-        let before_bytes = heddle_memory::sum(Memory::Message);
+        let before_bytes = heddle_memory::sum(MemoryKind::Message);
         Processes {
             all: (0..PROCESSES as u64).map(one).collect(),
             stored: Vec::new(),
@@ -406,6 +406,6 @@ impl Subject for Processes {
         }
         // With other heaps this is memory of messages on their way, of which other threads may keep some for their next message.
         let is_counted = area::is_there();
-        assert!(!is_counted || heddle_memory::sum(Memory::Message) == self.before_bytes, "bytes of regions that are not referred to");
+        assert!(!is_counted || heddle_memory::sum(MemoryKind::Message) == self.before_bytes, "bytes of regions that are not referred to");
     }
 }

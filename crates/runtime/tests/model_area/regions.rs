@@ -1,7 +1,7 @@
 //! Compares regions of the area with blocks that have counts. Thresholds: a word of the map of beginnings stands for 1,024 bytes, so
 //! there are regions of about 1, 2 and 3 times as much; 8 regions are noted without an allocation; a copy lists at most 16.
 
-use heddle_memory::Kind as Memory;
+use heddle_memory::MemoryKind;
 use heddle_model::{Picker, Random, Subject};
 use heddle_term::area::{self, NewRegion, REFERENCE_WORDS, Region, Seen};
 use heddle_term::{Term, boxed::Header, boxed::Kind};
@@ -85,7 +85,7 @@ impl Subject for Regions {
         &[1, 8, 16, MAP_WORD - HEADER_WORDS, MAP_WORD, 2 * MAP_WORD - HEADER_WORDS, 3 * MAP_WORD, 10 * MAP_WORD];
 
     fn new() -> Self {
-        Regions { live: BTreeMap::new(), held: Picker::new(), next: 0, before_bytes: heddle_memory::sum(Memory::Message) }
+        Regions { live: BTreeMap::new(), held: Picker::new(), next: 0, before_bytes: heddle_memory::sum(MemoryKind::Message) }
     }
 
     fn operation(random: &mut Random) -> Operation {
@@ -207,6 +207,6 @@ impl Subject for Regions {
         }
         self.live.clear();
         self.held = Picker::new();
-        assert_eq!(heddle_memory::sum(Memory::Message), self.before_bytes);
+        assert_eq!(heddle_memory::sum(MemoryKind::Message), self.before_bytes);
     }
 }

@@ -15,7 +15,7 @@ use crate::term::Term;
 use std::io::Read;
 
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct DecodeOptions<'a> {
     /// No new atoms, no unknown functions.
     pub safe: bool,
     /// Ignore bytes after the term, as `binary_to_term/1,2` does.
@@ -26,9 +26,9 @@ pub struct Options<'a> {
     pub limit_bytes: usize,
 }
 
-impl Default for Options<'_> {
+impl Default for DecodeOptions<'_> {
     fn default() -> Self {
-        Options { safe: false, allow_trailing: false, atom_cache: &[], limit_bytes: usize::MAX }
+        DecodeOptions { safe: false, allow_trailing: false, atom_cache: &[], limit_bytes: usize::MAX }
     }
 }
 
@@ -43,7 +43,7 @@ pub struct Decoded {
 }
 
 /// `binary_to_term`: version byte, then a term, maybe compressed.
-pub fn decode(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
+pub fn decode(heap: &mut Heap, bytes: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
     let mut reader = Reader::new(bytes);
     match reader.u8()? {
         VERSION => {}
@@ -59,13 +59,13 @@ pub fn decode(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<Decode
 
 /// A literal of a `.beam` file: as `decode`, trusted to name new atoms.
 pub fn decode_literal(heap: &mut Heap, bytes: &[u8]) -> Result<Term, DecodeError> {
-    decode(heap, bytes, &Options::default()).map(|decoded| decoded.term)
+    decode(heap, bytes, &DecodeOptions::default()).map(|decoded| decoded.term)
 }
 
 /// Deflate cannot do better than this.
 const MAX_RATIO: usize = 1032;
 
-fn compressed(heap: &mut Heap, mut reader: Reader, options: &Options) -> Result<Decoded, DecodeError> {
+fn compressed(heap: &mut Heap, mut reader: Reader, options: &DecodeOptions) -> Result<Decoded, DecodeError> {
     let size = reader.u32()? as usize;
     if size > options.limit_bytes {
         return Err(DecodeError::Long);
@@ -100,7 +100,7 @@ enum Frame {
 const MAX_TUPLE: usize = 16_777_215;
 
 /// A term without version byte.
-pub fn decode_body(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<Decoded, DecodeError> {
+pub fn decode_body(heap: &mut Heap, bytes: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
     let mut root = Term::NIL;
     let mut decoder = Decoder { reader: Reader::new(bytes), heap, options, stack: Vec::new(), owed: 1, end: options.limit_bytes };
     decoder.stack.push(Frame::Slots { at: &raw mut root, count: 1, stride: 1 });
@@ -115,7 +115,7 @@ pub fn decode_body(heap: &mut Heap, bytes: &[u8], options: &Options) -> Result<D
 struct Decoder<'a, 'h> {
     reader: Reader<'a>,
     heap: &'h mut Heap,
-    options: &'a Options<'a>,
+    options: &'a DecodeOptions<'a>,
     stack: Vec<Frame>,
     /// Terms that the frames still expect.
     owed: usize,

@@ -16,7 +16,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 #[derive(Clone, Copy)]
-pub struct Options {
+pub struct EncodeOptions {
     /// 0: floats as text; below 2: Latin-1 atoms in the old form.
     pub minor_version: u8,
     /// Deflate level 0 to 9; the result is compressed only if that makes it shorter.
@@ -27,19 +27,19 @@ pub struct Options {
     pub local: bool,
 }
 
-impl Default for Options {
+impl Default for EncodeOptions {
     fn default() -> Self {
-        Options { minor_version: 2, compressed: None, deterministic: false, local: false }
+        EncodeOptions { minor_version: 2, compressed: None, deterministic: false, local: false }
     }
 }
 
 /// `term_to_binary`.
-pub fn encode(term: Term, options: &Options) -> Vec<u8> {
-    try_encode(term, options).unwrap_or_else(|| heddle_memory::out_of_memory(heddle_memory::Kind::Rest, external_size(term, options)))
+pub fn encode(term: Term, options: &EncodeOptions) -> Vec<u8> {
+    try_encode(term, options).unwrap_or_else(|| heddle_memory::out_of_memory(heddle_memory::MemoryKind::Rest, external_size(term, options)))
 }
 
 /// The same; None if the machine has not the memory.
-pub fn try_encode(term: Term, options: &Options) -> Option<Vec<u8>> {
+pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
     let mut out = vec![VERSION];
     if options.local {
         out.push(tag::LOCAL);
@@ -78,7 +78,7 @@ fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
 }
 
 /// Bytes that `encode` writes with default options.
-pub fn external_size(term: Term, options: &Options) -> usize {
+pub fn external_size(term: Term, options: &EncodeOptions) -> usize {
     // The seal of the local form takes a tag and eight bytes.
     let seal = if options.local { 9 } else { 0 };
     let (bytes, cuts) = encode_parts(term, options);
@@ -104,7 +104,7 @@ enum Work {
 
 struct Encoder<'a> {
     out: &'a mut Vec<u8>,
-    options: &'a Options,
+    options: &'a EncodeOptions,
     stack: Vec<Work>,
     /// Where whole bytes of large bitstrings belong that are left out (places in `out`, bitstrings), if they are.
     cuts: Option<Vec<(usize, Term)>>,
@@ -114,12 +114,12 @@ struct Encoder<'a> {
 }
 
 /// Appends a term without version byte.
-pub fn encode_body(out: &mut Vec<u8>, term: Term, options: &Options) {
+pub fn encode_body(out: &mut Vec<u8>, term: Term, options: &EncodeOptions) {
     encode_up_to(out, term, options, usize::MAX);
 }
 
 /// The same; false if a binary ends after that length, where encoding stops.
-fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &Options, limit_bytes: usize) -> bool {
+fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &EncodeOptions, limit_bytes: usize) -> bool {
     let mut encoder = Encoder { out, options, stack: Vec::new(), cuts: None, limit_bytes, is_full: false };
     encoder.run(term);
     !encoder.is_full
@@ -127,7 +127,7 @@ fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &Options, limit_bytes: u
 
 /// As `encode` (neither compressed nor local), but the bytes of large bitstrings are left out: the second answer says where
 /// the whole bytes of which bitstring belong.
-pub fn encode_parts(term: Term, options: &Options) -> (Vec<u8>, Vec<(usize, Term)>) {
+pub fn encode_parts(term: Term, options: &EncodeOptions) -> (Vec<u8>, Vec<(usize, Term)>) {
     let mut out = vec![VERSION];
     let mut encoder =
         Encoder { out: &mut out, options, stack: Vec::new(), cuts: Some(Vec::new()), limit_bytes: usize::MAX, is_full: false };

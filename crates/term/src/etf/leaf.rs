@@ -1,6 +1,6 @@
 //! Decoding of terms without terms inside: atoms, numbers, binaries, identifiers.
 
-use super::decode::Options;
+use super::decode::DecodeOptions;
 use super::reader::Reader;
 use super::{DecodeError, tag};
 use crate::atom::{Atom, AtomError};
@@ -11,7 +11,7 @@ use crate::heap::Heap;
 use crate::ident::{PID_NUMBER_BITS, PidView, PortView, REF_WORD0_BITS, RefView};
 use crate::term::Term;
 
-fn intern(name: &str, options: &Options) -> Result<Atom, DecodeError> {
+fn intern(name: &str, options: &DecodeOptions) -> Result<Atom, DecodeError> {
     if options.safe {
         return Atom::existing(name).ok_or(DecodeError::Unsafe);
     }
@@ -21,12 +21,12 @@ fn intern(name: &str, options: &Options) -> Result<Atom, DecodeError> {
     })
 }
 
-fn utf8_atom(bytes: &[u8], options: &Options) -> Result<Atom, DecodeError> {
+fn utf8_atom(bytes: &[u8], options: &DecodeOptions) -> Result<Atom, DecodeError> {
     let name = std::str::from_utf8(bytes).map_err(|_| DecodeError::Malformed("atom is not UTF-8"))?;
     intern(name, options)
 }
 
-fn latin1_atom(bytes: &[u8], options: &Options) -> Result<Atom, DecodeError> {
+fn latin1_atom(bytes: &[u8], options: &DecodeOptions) -> Result<Atom, DecodeError> {
     if bytes.is_ascii() {
         return utf8_atom(bytes, options);
     }
@@ -35,7 +35,7 @@ fn latin1_atom(bytes: &[u8], options: &Options) -> Result<Atom, DecodeError> {
 }
 
 /// An atom whose tag was read already; None if the tag is none of an atom.
-pub fn atom_after(reader: &mut Reader, tag: u8, options: &Options) -> Result<Option<Atom>, DecodeError> {
+pub fn atom_after(reader: &mut Reader, tag: u8, options: &DecodeOptions) -> Result<Option<Atom>, DecodeError> {
     let atom = match tag {
         tag::SMALL_ATOM_UTF8 => {
             let len = reader.u8()? as usize;
@@ -62,7 +62,7 @@ pub fn atom_after(reader: &mut Reader, tag: u8, options: &Options) -> Result<Opt
     Ok(Some(atom))
 }
 
-pub fn atom(reader: &mut Reader, options: &Options) -> Result<Atom, DecodeError> {
+pub fn atom(reader: &mut Reader, options: &DecodeOptions) -> Result<Atom, DecodeError> {
     let tag = reader.u8()?;
     atom_after(reader, tag, options)?.ok_or(DecodeError::Malformed("an atom was expected"))
 }
@@ -125,7 +125,7 @@ pub fn bit_binary(reader: &mut Reader, heap: &mut Heap) -> Result<Term, DecodeEr
     Ok(heap.bits(&owned, (len as u64 - 1) * 8 + last))
 }
 
-pub fn pid(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) -> Result<Term, DecodeError> {
+pub fn pid(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &DecodeOptions) -> Result<Term, DecodeError> {
     let node = atom(reader, options)?;
     let (number, serial) = (reader.u32()?, reader.u32()?);
     let creation = creation(reader, tag == tag::NEW_PID)?;
@@ -148,7 +148,7 @@ fn creation(reader: &mut Reader, wide: bool) -> Result<u32, DecodeError> {
 /// Numbers of this node's ports, as in stock.
 const OWN_PORT_BITS: u32 = 60;
 
-pub fn port(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) -> Result<Term, DecodeError> {
+pub fn port(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &DecodeOptions) -> Result<Term, DecodeError> {
     let node = atom(reader, options)?;
     let number = match tag {
         tag::V4_PORT => reader.u64()?,
@@ -161,7 +161,7 @@ pub fn port(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) ->
     Ok(PortView { node, creation, number }.to_term(heap))
 }
 
-pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Options) -> Result<Term, DecodeError> {
+pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &DecodeOptions) -> Result<Term, DecodeError> {
     let count = if tag == tag::REFERENCE { 1 } else { reader.u16()? as usize };
     if count == 0 || count > 5 {
         return Err(DecodeError::Malformed("words of a reference"));
@@ -195,7 +195,7 @@ pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Option
     Ok(view.to_term(heap))
 }
 
-pub fn export(reader: &mut Reader, options: &Options) -> Result<&'static Export, DecodeError> {
+pub fn export(reader: &mut Reader, options: &DecodeOptions) -> Result<&'static Export, DecodeError> {
     let (module, function) = (atom(reader, options)?, atom(reader, options)?);
     let arity = match reader.u8()? {
         tag::SMALL_INTEGER => reader.u8()?,

@@ -6,8 +6,8 @@ mod encode;
 mod leaf;
 mod reader;
 
-pub use decode::{Decoded, Options as DecodeOptions, decode, decode_body, decode_literal};
-pub use encode::{Options as EncodeOptions, encode, encode_body, encode_parts, external_size, try_encode};
+pub use decode::{DecodeOptions, Decoded, decode, decode_body, decode_literal};
+pub use encode::{EncodeOptions, encode, encode_body, encode_parts, external_size, try_encode};
 
 pub(crate) const VERSION: u8 = 131;
 

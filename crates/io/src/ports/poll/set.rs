@@ -1,7 +1,7 @@
 //! One set of descriptors: an epoll instance, the handlers, and a descriptor by which a wait is ended.
 
 use super::{Handler, Interest};
-use heddle_runtime::locks::Class;
+use heddle_runtime::locks::LockClass;
 use heddle_runtime::sched::polling::Descriptors;
 use std::collections::HashMap;
 use std::os::fd::RawFd;
@@ -89,7 +89,7 @@ impl Set {
 
     /// Calls `handler` once the descriptor is ready.
     pub fn add(&self, fd: RawFd, interest: Interest, handler: Handler) -> std::io::Result<()> {
-        let mut entries = Class::PollSet.lock(&self.entries);
+        let mut entries = LockClass::PollSet.lock(&self.entries);
         let entry = entries.entry(fd).or_default();
         match interest {
             Interest::Read => entry.read = Some(handler),
@@ -104,7 +104,7 @@ impl Set {
         if self.known.load(Ordering::SeqCst) == 0 {
             return;
         }
-        let mut entries = Class::PollSet.lock(&self.entries);
+        let mut entries = LockClass::PollSet.lock(&self.entries);
         if entries.remove(&fd).is_some_and(|entry| entry.is_registered) {
             let _ = self.control(libc::EPOLL_CTL_DEL, fd, 0);
         }
@@ -113,13 +113,13 @@ impl Set {
 
     /// Descriptors that a handler waits for, and all.
     pub fn counts(&self) -> (usize, usize) {
-        let entries = Class::PollSet.lock(&self.entries);
+        let entries = LockClass::PollSet.lock(&self.entries);
         (entries.values().filter(|entry| entry.wanted() != 0).count(), entries.len())
     }
 
     /// The system reported `bits` of a descriptor: takes the handlers that wait for them.
     fn take(&self, fd: RawFd, bits: i32, ready: &mut Vec<Handler>) {
-        let mut entries = Class::PollSet.lock(&self.entries);
+        let mut entries = LockClass::PollSet.lock(&self.entries);
         let Some(entry) = entries.get_mut(&fd) else { return };
         let is_end = bits & (libc::EPOLLHUP | libc::EPOLLERR) != 0;
         let before = ready.len();

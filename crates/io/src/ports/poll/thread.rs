@@ -1,7 +1,7 @@
 //! The poll thread: waits in its own set, and looks at that of the schedulers while `backup::look` wants it.
 
 use super::Sets;
-use heddle_runtime::msacc::{self, State};
+use heddle_runtime::msacc::{self, ThreadState};
 use heddle_runtime::qsbr;
 use heddle_runtime::sched::backup;
 
@@ -16,11 +16,11 @@ pub(super) fn run(sets: &Sets) {
         sets.of_thread.wait_for(wait, &mut ready);
         msacc::sleep(false);
         for handler in ready.drain(..) {
-            msacc::enter(State::Port);
+            msacc::enter(ThreadState::Port);
             // Before the port's lock, which a thread that has the turn may want.
             let _guard = qsbr::guard();
             handler();
         }
-        msacc::enter(State::CheckIo);
+        msacc::enter(ThreadState::CheckIo);
     }
 }

@@ -36,8 +36,8 @@ pub(super) static LEAVES_LITERALS: AtomicBool = AtomicBool::new(false);
 /// Wakes this many schedulers, so that they help. Set when the schedulers are there.
 pub(crate) static WAKE: OnceLock<fn(usize)> = OnceLock::new();
 
-/// The work that others may help with, or none. A thread that helps increments `Work::helpers` under this lock.
-static WORK: Mutex<Option<&'static Work>> = Mutex::new(None);
+/// The work that others may help with, or none. A thread that helps increments `CollectionWork::helpers` under this lock.
+static WORK: Mutex<Option<&'static CollectionWork>> = Mutex::new(None);
 /// True if `WORK` is set. Relaxed: a hint for waiting threads.
 pub(super) static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
@@ -104,10 +104,10 @@ fn collect(old: &mut Old, from: &mut Vec<Piece>, is_major: bool, leaving: Option
         off_heap = std::mem::replace(&mut old.off_heap, OffHeap::new()).head;
         (old.words, old.queued) = (0, 0);
     }
-    let work = Work::gather(moving, std::mem::take(&mut old.open), most);
+    let work = CollectionWork::gather(moving, std::mem::take(&mut old.open), most);
     let mut copier = work.begin().expect("the first thread");
     // SAFETY: no thread uses it once `helpers` is 0 again, which is waited for below, and from then on no thread can find it.
-    let shared: &'static Work = unsafe { &*std::ptr::from_ref(&work) };
+    let shared: &'static CollectionWork = unsafe { &*std::ptr::from_ref(&work) };
     if most > 1 {
         *WORK.lock().unwrap() = Some(shared);
         IS_OPEN.store(true, Ordering::Relaxed);
@@ -198,7 +198,7 @@ fn divide(processes: Vec<ProcRef>, partitions: usize) -> Vec<Partition> {
 }
 
 /// The roots that must be visited, and how far the threads are with them.
-struct Work {
+struct CollectionWork {
     moving: Moving,
     partitions: Vec<Partition>,
     orphans: Mutex<*mut chunk::Trailer>,
@@ -212,12 +212,12 @@ struct Work {
 }
 
 // SAFETY: the blocks that it lists are taken under its lock, one by one.
-unsafe impl Sync for Work {}
+unsafe impl Sync for CollectionWork {}
 
-impl Work {
+impl CollectionWork {
     /// Gathers all processes for a major collection, those remembered since the last collection for a minor one, and the orphans of all
     /// threads. The world is stopped.
-    fn gather(moving: Moving, open: Vec<Piece>, max_threads: usize) -> Work {
+    fn gather(moving: Moving, open: Vec<Piece>, max_threads: usize) -> CollectionWork {
         let mut processes = Vec::new();
         if moving.is_major {
             let mut worked = 0;
@@ -244,7 +244,7 @@ impl Work {
             }
             line.unreported_words.store(0, Ordering::Relaxed);
         }
-        Work {
+        CollectionWork {
             moving,
             partitions: divide(processes, max_threads),
             orphans: Mutex::new(orphans),

@@ -1,6 +1,6 @@
 //! The old generation consists of pieces of a fixed size that a collector thread fills, and of one piece for each large object.
 
-use heddle_memory::Kind;
+use heddle_memory::MemoryKind;
 use heddle_term::OffHeap;
 use std::sync::Mutex;
 
@@ -30,7 +30,7 @@ impl Piece {
         {
             return piece;
         }
-        let start = heddle_memory::allocate(Kind::Heap, words * 8).cast::<u64>();
+        let start = heddle_memory::allocate(MemoryKind::Heap, words * 8).cast::<u64>();
         Piece { start, top: start, end: start.wrapping_add(words) }
     }
 
@@ -48,7 +48,7 @@ impl Piece {
     pub(crate) fn free(mut self) {
         self.empty();
         // SAFETY: allocated by `new` with this size, and nothing uses it, by contract.
-        unsafe { heddle_memory::free(Kind::Heap, self.start.cast(), self.words() * 8) };
+        unsafe { heddle_memory::free(MemoryKind::Heap, self.start.cast(), self.words() * 8) };
     }
 }
 

@@ -60,7 +60,7 @@ static WANTED: AtomicU8 = AtomicU8::new(0);
 pub(super) const MINOR: u8 = 1;
 pub(super) const MAJOR: u8 = 3;
 
-struct State {
+struct WaitState {
     is_running: bool,
     /// A thread waits for the last one to leave. The other waiting threads sleep until the collection is over: with many more threads than
     /// cores they would take cores from the threads inside, which need one to reach a safepoint.
@@ -71,14 +71,14 @@ struct State {
 
 /// Number of threads that wait spinning. Relaxed: a reader only decides by it if work is worth sharing.
 static SPINNING: AtomicUsize = AtomicUsize::new(0);
-/// Copy of `State::is_running` for the spinning threads. Relaxed: they check again under the lock.
+/// Copy of `WaitState::is_running` for the spinning threads. Relaxed: they check again under the lock.
 static RUNS: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn has_spinning_waiters() -> bool {
     SPINNING.load(Ordering::Relaxed) > 0
 }
 
-static STATE: Mutex<State> = Mutex::new(State { is_running: false, is_watched: false, sleepers: 0 });
+static STATE: Mutex<WaitState> = Mutex::new(WaitState { is_running: false, is_watched: false, sleepers: 0 });
 /// Signals that the last thread left.
 static LEFT: Condvar = Condvar::new();
 /// Signals that a collection is over, or that some threads should help with it.

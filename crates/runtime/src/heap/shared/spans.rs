@@ -24,13 +24,13 @@ unsafe impl Send for Span {}
 /// The spans that were given away. A lock is fast enough: spans are given only while some thread has nothing to do.
 #[derive(Default)]
 pub(super) struct Spans {
-    state: Mutex<State>,
-    /// Copy of `State::hungry`, for threads that only want a hint.
+    state: Mutex<SpanState>,
+    /// Copy of `SpanState::hungry`, for threads that only want a hint.
     hungry: AtomicUsize,
 }
 
 #[derive(Default)]
-struct State {
+struct SpanState {
     list: Vec<Span>,
     threads: usize,
     /// Number of threads that have nothing to do. When all have nothing to do no thread can give more.

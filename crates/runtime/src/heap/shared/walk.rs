@@ -2,7 +2,7 @@
 //! along one queue waits for the memory at each node. With several queues those waits overlap: some nodes of each are read ahead, together
 //! with the first lines of what they refer to, and then visited queue by queue.
 
-use crate::signal::{Body, Signal};
+use crate::signal::{Signal, SignalBody};
 use heddle_term::Term;
 use std::ptr::null_mut;
 
@@ -43,7 +43,7 @@ impl Walk {
         }
         // SAFETY: the queue does not change during the walk, so `ahead` is a live node.
         unsafe {
-            if let Body::Message { data, .. } = &(*self.ahead).body
+            if let SignalBody::Message { data, .. } = &(*self.ahead).body
                 && data.is_bare()
             {
                 data.prefetch();
@@ -65,7 +65,7 @@ impl Walk {
                 let node = self.at;
                 self.at = (*node).next;
                 count += 1;
-                if let Body::Message { is_old, .. } | Body::Small { is_old, .. } = &mut (*node).body
+                if let SignalBody::Message { is_old, .. } | SignalBody::Small { is_old, .. } = &mut (*node).body
                     && let Some(only_new) = self.marks
                     && std::mem::replace(is_old, true)
                     && only_new
@@ -141,7 +141,7 @@ mod tests {
         let inbox = ProcState::new(Level::NORMAL);
         let new = || visited(&[(&inbox, Some(true))]).into_iter().map(|(_, n)| n).collect::<Vec<_>>();
         (1..=3).for_each(|n| push(&inbox, n));
-        assert!(inbox.push(Signal::new(Body::Wake)).is_ok());
+        assert!(inbox.push(Signal::new(SignalBody::Wake)).is_ok());
         assert_eq!(new(), [3, 2, 1]);
         assert_eq!(new(), []);
         (4..=5).for_each(|n| push(&inbox, n));

@@ -1,7 +1,7 @@
 //! Decides which schedulers work, and moves processes between them, in addition to work stealing. After J. Zhang, "Characterizing the
 //! Scalability of Erlang VM on Many-core Processors", 2011, sections 3.3.2 to 3.3.6.
 //!
-//! Once a period one scheduler checks all of them (`Check`): their reductions, the lengths of their queues, and which waited for work. From
+//! Once a period one scheduler checks all of them (`BalanceCheck`): their reductions, the lengths of their queues, and which waited for work. From
 //! that `active` computes how many should be active, `limits` how long each queue should be, and `paths` which queue gives processes to
 //! which. The results are stored in each scheduler's `Share`, which the scheduler reads between two processes.
 //!
@@ -60,14 +60,14 @@ pub(crate) fn max_active() -> usize {
 /// Begins or ends oversubscription. Called by a working scheduler if there are more schedulers than cores.
 pub(crate) fn check_oversubscription(now_ms: u64) {
     match oversubscription::measure(now_ms, active()) {
-        oversubscription::Change::Begins => {
+        oversubscription::OversubscriptionChange::Begins => {
             // While a check is under way: at the next measurement.
             let Ok(_one_at_a_time) = KNOWN.try_lock() else { return end_oversubscription() };
             let open = open();
             set_active(&open, open.len());
         }
-        oversubscription::Change::Ends => end_oversubscription(),
-        oversubscription::Change::None => {}
+        oversubscription::OversubscriptionChange::Ends => end_oversubscription(),
+        oversubscription::OversubscriptionChange::None => {}
     }
 }
 
@@ -212,11 +212,11 @@ pub(crate) fn hand_over(index: usize) {
 
 /// When a scheduler next tries to check the balance.
 #[derive(Default)]
-pub(crate) struct Check {
+pub(crate) struct BalanceCheck {
     next: u64,
 }
 
-impl Check {
+impl BalanceCheck {
     #[inline(always)]
     pub(crate) fn is_due(&mut self, reductions: u64) -> bool {
         if reductions < self.next {

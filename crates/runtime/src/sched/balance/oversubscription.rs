@@ -32,23 +32,23 @@ static WERE: AtomicUsize = AtomicUsize::new(0);
 static LAST: Mutex<(u64, u64)> = Mutex::new((0, 0));
 
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Change {
+pub(super) enum OversubscriptionChange {
     None,
     Begins,
     Ends,
 }
 
 /// The change that follows from the use of `used_ns` of CPU time in `ns`.
-fn change(ns: u64, used_ns: u64, cores: usize, is_oversubscribed: bool) -> Change {
+fn change(ns: u64, used_ns: u64, cores: usize, is_oversubscribed: bool) -> OversubscriptionChange {
     if ns > 5 * EVERY_MS * 1_000_000 {
         // The last measurement is long ago, or there was none, so the average says nothing about now.
-        return Change::None;
+        return OversubscriptionChange::None;
     }
     let part = used_ns * 100 / (ns * cores as u64).max(1);
     match is_oversubscribed {
-        false if part >= FULL => Change::Begins,
-        true if part < FREE => Change::Ends,
-        _ => Change::None,
+        false if part >= FULL => OversubscriptionChange::Begins,
+        true if part < FREE => OversubscriptionChange::Ends,
+        _ => OversubscriptionChange::None,
     }
 }
 
@@ -74,55 +74,55 @@ pub(super) fn has_handed_over() -> bool {
 
 /// Measures, if it is time to. Called by a scheduler at work if there are more of them than cores. `now_ms` is on the timers' clock.
 #[inline]
-pub(super) fn measure(now_ms: u64, active: usize) -> Change {
+pub(super) fn measure(now_ms: u64, active: usize) -> OversubscriptionChange {
     let next = NEXT_MS.load(Ordering::Relaxed);
     if now_ms < next || NEXT_MS.compare_exchange(next, now_ms + EVERY_MS, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-        return Change::None;
+        return OversubscriptionChange::None;
     }
-    let Ok(mut last) = LAST.try_lock() else { return Change::None };
+    let Ok(mut last) = LAST.try_lock() else { return OversubscriptionChange::None };
     let now = (time::monotonic_ns() as u64, time::cpu_ns() as u64);
     let (then, used_then) = std::mem::replace(&mut *last, now);
     if !SETTINGS.compaction.is_on() || SETTINGS.by_utilisation.is_on() {
-        return Change::None;
+        return OversubscriptionChange::None;
     }
     let change =
         change(now.0.saturating_sub(then).max(1), now.1.saturating_sub(used_then), affinity::processors(), max_active() != usize::MAX);
     match change {
-        Change::Begins if active <= affinity::processors() => return Change::None,
-        Change::Begins => {
+        OversubscriptionChange::Begins if active <= affinity::processors() => return OversubscriptionChange::None,
+        OversubscriptionChange::Begins => {
             BEGAN_MS.store(now_ms, Ordering::Relaxed);
             WERE.store(active, Ordering::Relaxed);
             MAX_ACTIVE.store(affinity::processors(), Ordering::Relaxed);
         }
-        Change::Ends | Change::None => {}
+        OversubscriptionChange::Ends | OversubscriptionChange::None => {}
     }
     change
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, change};
+    use super::{OversubscriptionChange, change};
 
     const MS: u64 = 1_000_000;
 
     #[test]
     fn oversubscription_begins_when_all_cores_are_used() {
-        assert_eq!(change(10 * MS, 19 * MS, 2, false), Change::Begins);
-        assert_eq!(change(10 * MS, 17 * MS, 2, false), Change::None);
-        assert_eq!(change(10 * MS, 17 * MS, 4, false), Change::None);
+        assert_eq!(change(10 * MS, 19 * MS, 2, false), OversubscriptionChange::Begins);
+        assert_eq!(change(10 * MS, 17 * MS, 2, false), OversubscriptionChange::None);
+        assert_eq!(change(10 * MS, 17 * MS, 4, false), OversubscriptionChange::None);
     }
 
     #[test]
     fn it_ends_when_a_third_of_them_is_free() {
-        assert_eq!(change(10 * MS, 19 * MS, 2, true), Change::None);
-        assert_eq!(change(10 * MS, 15 * MS, 2, true), Change::None);
-        assert_eq!(change(10 * MS, 13 * MS, 2, true), Change::Ends);
+        assert_eq!(change(10 * MS, 19 * MS, 2, true), OversubscriptionChange::None);
+        assert_eq!(change(10 * MS, 15 * MS, 2, true), OversubscriptionChange::None);
+        assert_eq!(change(10 * MS, 13 * MS, 2, true), OversubscriptionChange::Ends);
     }
 
     #[test]
     fn an_old_measurement_changes_nothing() {
-        assert_eq!(change(90 * MS, 180 * MS, 2, false), Change::None);
-        assert_eq!(change(90 * MS, 0, 2, true), Change::None);
-        assert_eq!(change(u64::MAX, 0, 2, false), Change::None);
+        assert_eq!(change(90 * MS, 180 * MS, 2, false), OversubscriptionChange::None);
+        assert_eq!(change(90 * MS, 0, 2, true), OversubscriptionChange::None);
+        assert_eq!(change(u64::MAX, 0, 2, false), OversubscriptionChange::None);
     }
 }

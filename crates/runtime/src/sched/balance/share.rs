@@ -6,7 +6,7 @@
 
 use super::limits::CLASSES;
 use super::paths::Path;
-use super::utilisation::Work;
+use super::utilisation::WorkedTime;
 use crate::base::level::Priority;
 use crate::observe::{figures, record};
 use crate::sched::home::active;
@@ -42,7 +42,7 @@ pub struct Share {
     /// Number of processes of a class that it pushes before it stops, unless it continues.
     moves: [AtomicU32; CLASSES],
     /// For the balance by utilisation.
-    pub work: Work,
+    pub work: WorkedTime,
     /// Used by the scheduler alone.
     pub pressure: Pressure,
 }
@@ -51,7 +51,7 @@ pub struct Share {
 pub(super) fn moved(partner: usize, count: usize) {
     if count > 0 {
         figures::count(|mine| mine.migrations.add(count as u64));
-        record::event(record::Event::Migrate(partner, count));
+        record::event(record::RecordedEvent::Migrate(partner, count));
     }
 }
 

@@ -20,13 +20,13 @@ const MAX_MOVES: u32 = 1 << 20;
 
 /// How long a scheduler has worked since the start. Written by the scheduler.
 #[derive(Default)]
-pub struct Work {
+pub struct WorkedTime {
     worked_ns: AtomicU64,
     /// When the current stretch of work began; 0 if the scheduler has none.
     since_ns: AtomicU64,
 }
 
-impl Work {
+impl WorkedTime {
     pub(crate) fn set_busy(&self, busy: bool, now_ns: u64) {
         // Relaxed: no other thread writes it.
         let since = self.since_ns.load(Ordering::Relaxed);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn work_is_summed_up_and_counts_while_it_lasts() {
-        let work = Work::default();
+        let work = WorkedTime::default();
         assert_eq!(work.ns(50), 0);
         work.set_busy(true, 100);
         work.set_busy(true, 120);

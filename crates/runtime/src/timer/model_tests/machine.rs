@@ -4,7 +4,7 @@
 use super::distance;
 use crate::base::qsbr;
 use crate::signal::package::Package;
-use crate::timer::{Action, Handle, MINE, Phase, ReceiveTimer, Wheels, clock, receive};
+use crate::timer::{Action, Handle, MINE, ReceivePhase, ReceiveTimer, Wheels, clock, receive};
 use heddle_model::{Picker, Random, Subject, run};
 use heddle_term::Term;
 use std::cell::Cell;
@@ -26,7 +26,7 @@ enum Waits {
 struct Process {
     timer: ReceiveTimer,
     waits: Option<Waits>,
-    phase: Phase,
+    phase: ReceivePhase,
     /// Which of its timers is set.
     round: u64,
 }
@@ -202,11 +202,11 @@ impl Subject for Machine {
         match *operation {
             Operation::SetReceive(thread, pid, ms) => self.on(thread, |machine| {
                 let process = machine.processes.entry(pid).or_default();
-                if process.phase != Phase::None {
+                if process.phase != ReceivePhase::None {
                     process.timer.cancel(|| wheels);
                 }
                 process.timer.set(|| wheels, pid, ms);
-                process.phase = Phase::Runs;
+                process.phase = ReceivePhase::Runs;
                 process.round += 1;
                 process.waits = Some(match thread < WHEELS {
                     true => Waits::Look(thread, ms),
@@ -216,15 +216,15 @@ impl Subject for Machine {
             Operation::CancelReceive(thread, pid) => self.on(thread, |machine| {
                 if let Some(process) = machine.processes.get_mut(&pid) {
                     process.timer.cancel(|| wheels);
-                    (process.waits, process.phase) = (None, Phase::None);
+                    (process.waits, process.phase) = (None, ReceivePhase::None);
                 }
             }),
             Operation::Deliver(which) if !self.signals.is_empty() => {
                 let (pid, handle, round) = self.signals.swap_remove(which as usize % self.signals.len());
                 let process = self.processes.get_mut(&pid).expect("it set a timer");
                 process.timer.fired(handle);
-                if process.phase == Phase::Runs && process.round == round {
-                    process.phase = Phase::Fired;
+                if process.phase == ReceivePhase::Runs && process.round == round {
+                    process.phase = ReceivePhase::Fired;
                 }
                 assert_eq!(process.timer.phase, process.phase);
             }
