@@ -41,7 +41,7 @@ fn nodes_0(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::NIL)
 }
 
-/// Which kinds were asked for; None if one is unknown.
+/// The kinds of nodes that an argument names. None if one is unknown.
 fn kinds(term: Term) -> Option<Vec<Atom>> {
     let list = if term.is_list() { args::list(term)? } else { vec![term] };
     let known = ["visible", "hidden", "connected", "this", "known"];
@@ -73,7 +73,7 @@ fn monitor_node_2(p: &mut Process, a: &[Term]) -> NativeResult {
     monitor_node_3(p, &[a[0], a[1], Term::NIL])
 }
 
-/// Every other node is down: {nodedown, Node} comes at once.
+/// Every other node is down, so {nodedown, Node} is sent at once.
 fn monitor_node_3(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(node), Some(on)) = (a[0].as_atom(), args::boolean(a[1])) else { return Err(p.badarg()) };
     if on && node != node_name() {
@@ -94,12 +94,12 @@ pub fn monitor_nodes(p: &mut Process, options: Term, value: Term) -> NativeResul
         return Err(p.badarg());
     }
     let asked = &mut p.rare().asked_for_nodes;
-    // The answer is the count before.
+    // The result is the count before.
     let old = std::mem::replace(asked, if on { *asked + 1 } else { 0 });
     Ok(Term::small(old as i64))
 }
 
-/// Does the node of this pid take Unicode in I/O requests? Every node since R13 does.
+/// True if the node of this pid takes Unicode in I/O requests. Every node since R13 does.
 fn dflag_unicode_io(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_pid() { Ok(Term::bool(true)) } else { Err(p.badarg()) }
 }

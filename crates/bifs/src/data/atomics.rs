@@ -39,7 +39,7 @@ impl Resource for Atomics {
     }
 }
 
-/// Counters with `write_concurrency`: each thread adds in a lane of its own, a read sums up the lanes.
+/// Counters with `write_concurrency`: each thread adds in a lane of its own, and a read sums up the lanes.
 struct Counters {
     size: usize,
     lanes: Box<[Lane]>,
@@ -72,7 +72,7 @@ pub fn magic(p: &mut Process, resource: Arc<dyn Resource>) -> Term {
     p.heap.magic_reference(words, resource)
 }
 
-/// How many words: `system_limit` for positive integers that are too many.
+/// The number of words that an argument asks for. `system_limit` if it is a positive integer that is too large.
 fn size(p: &mut Process, term: Term) -> Result<usize, Thrown> {
     match args::count(term) {
         Some(n) if (1..=MAX_WORDS).contains(&n) => Ok(n),
@@ -102,7 +102,7 @@ impl Atomics {
     }
 }
 
-/// What may be added: everything that fits 64 bits, with or without sign.
+/// A value that may be added: any that fits 64 bits, with or without sign.
 fn increment(term: Term) -> Option<u64> {
     big::to_i64(term).map(|v| v as u64).or_else(|| big::to_u64(term))
 }

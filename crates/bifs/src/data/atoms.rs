@@ -36,7 +36,7 @@ enum Text {
     Bad,
 }
 
-/// The characters of a list for an atom; a list that starts with more than 255 good ones is told apart.
+/// The characters of a list for an atom. A list that starts with more than 255 characters is a case of its own, whatever follows.
 fn name_of_list(term: Term) -> Text {
     let mut text = String::new();
     let mut rest = term;
@@ -104,12 +104,12 @@ fn name_of_binary(p: &mut Process, a: &[Term]) -> Result<String, Thrown> {
     let Some(encoding) = encoding(a[1]) else { return Err(p.badarg()) };
     let limit = if encoding == Encoding::Utf8 { MAX_UTF8_BYTES } else { MAX_CHARACTERS };
     if (view.size_bits / 8) as usize > limit {
-        // Whatever the characters are.
+        // Too long, whatever the characters are.
         return Err(p.system_limit());
     }
     let bytes = view.to_vec();
     match encoding {
-        // Too many good characters in front are too many, whatever follows.
+        // Too many characters before the first bad byte are an error of their own, whatever follows.
         Encoding::Utf8 => String::from_utf8(bytes).map_err(|e| {
             let good = e.utf8_error().valid_up_to();
             let good = std::str::from_utf8(&e.as_bytes()[..good]).map_or(0, |text| text.chars().count());

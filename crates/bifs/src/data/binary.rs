@@ -1,4 +1,4 @@
-//! Module `binary`, but for searching.
+//! Module `binary`, without searching.
 
 use super::bytes::{self, slice};
 use super::types;
@@ -149,7 +149,7 @@ fn encode_unsigned(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.binary(&bytes))
 }
 
-/// Bytes that are compared at one go where two binaries are not aligned alike.
+/// Bytes that are compared at one go if two binaries are not aligned alike.
 const COMPARED_BYTES: usize = 4096;
 
 /// How many bytes at the start (or the end) all binaries of a list have in common. Each is compared with the first, as far as those
@@ -200,7 +200,7 @@ fn longest_common_suffix(p: &mut Process, a: &[Term]) -> NativeResult {
     common(p, a[0], true)
 }
 
-/// The size in bytes of the off-heap block that a binary refers to. For a binary on the heap stock answers its number of bits.
+/// The size in bytes of the off-heap block that a binary refers to. For a binary on the heap the result is its number of bits, as in stock.
 fn referenced_byte_size(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(view) = BitsView::of(a[0]) else { return Err(p.badarg()) };
     let original = if a[0].is_kind(Kind::SubBits) { a[0].slot(2) } else { a[0] };

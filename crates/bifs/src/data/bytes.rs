@@ -25,7 +25,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// A cell of a list.
+/// Bytes of a cell of a list.
 const CELL_BYTES: usize = 16;
 
 /// The view of a binary (whole bytes).
@@ -57,7 +57,7 @@ pub fn range(view: BitsView, from: usize, to: usize, copy: &mut Vec<u8>) -> &[u8
     }
 }
 
-/// A part of a bitstring; small ones get bytes of their own, so that they do not keep a large binary alive.
+/// A part of a bitstring. A small part gets bytes of its own, so that it does not keep a large binary alive.
 pub fn slice(heap: &mut Heap, whole: Term, start_bits: u64, size_bits: u64) -> Term {
     if size_bits > HEAP_BITS_MAX_BYTES as u64 * 8 {
         return heap.sub_bits(whole, start_bits, size_bits);
@@ -214,7 +214,7 @@ fn flush(p: &mut Process, joined: &mut Vec<u8>, vector: &mut Vec<Term>) {
     }
 }
 
-/// Calls `f` with the place and number of the bits of each part of a list of bytes and bitstrings; None if it is something else.
+/// Calls `f` with the place and number of the bits of each part of a list of bytes and bitstrings; None for any other term.
 fn walk_bits(data: Term, mut append: impl FnMut(*const u8, u64, u64)) -> Option<()> {
     let mut stack: Vec<Term> = Vec::new();
     let mut current = data;

@@ -1,4 +1,4 @@
-//! What module `io` and `erlang:display_string/1` ask of the VM.
+//! `erlang:display_string/1`, and what the module `io` asks of the VM.
 
 use super::bytes;
 use heddle_abi::settings::SETTINGS;
@@ -11,7 +11,7 @@ heddle_runtime::natives! { TABLE:
     "io" => { "printable_range"/0 => printable_range }
 }
 
-/// A list of characters or a binary, to standard error.
+/// Writes a list of characters or a binary to standard error.
 fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
     let text = match bytes::view(a[0]) {
         Some(view) => Some(view.to_vec()),
@@ -22,7 +22,7 @@ fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(true))
 }
 
-/// As flag `+pc` says.
+/// `unicode` or `latin1`, as the flag `+pc` says.
 fn printable_range(_: &mut Process, _: &[Term]) -> NativeResult {
     let unicode = SETTINGS.printable_unicode.is_on();
     Ok(Atom::new(if unicode { "unicode" } else { "latin1" }).into())

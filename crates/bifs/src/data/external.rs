@@ -28,7 +28,7 @@ const DECODED_HERE_BYTES: usize = 64 * 1024;
 fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
     let mut copy = Vec::new();
     let Some(bytes) = bytes::bytes(binary, &mut copy) else { return Err(p.badarg()) };
-    // What follows the term is no work, so how long it is shows while it is decoded.
+    // Bytes after the term cost no work, so only decoding shows how long the term is.
     let limit_bytes = if sched::on_dirty_thread() { usize::MAX } else { DECODED_HERE_BYTES };
     let options = DecodeOptions { safe, allow_trailing: true, limit_bytes, ..Default::default() };
     let decoded = etf::decode(&mut p.heap, bytes, &options);
@@ -58,7 +58,7 @@ fn binary_to_term_2(p: &mut Process, a: &[Term]) -> NativeResult {
     decode(p, a[0], safe, used)
 }
 
-/// A term that refers to atoms by their place in a tuple, as it does to the atoms of a distribution header.
+/// Decodes a term that refers to atoms by their place in a tuple, as terms do to the atoms of a distribution header.
 fn dist_ext_to_term(p: &mut Process, a: &[Term]) -> NativeResult {
     let atoms: Option<Vec<Atom>> = a[0].as_tuple().and_then(|atoms| atoms.iter().map(|t| t.as_atom()).collect());
     let (Some(atoms), Some(view)) = (atoms, BitsView::of(a[1]).filter(BitsView::is_binary)) else { return Err(p.badarg()) };
@@ -70,7 +70,7 @@ fn dist_ext_to_term(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// Options of term_to_binary and of its like; `local` is for the iovec form too.
+/// Options of `term_to_binary` and `term_to_iovec`.
 fn encode_options(term: Option<&Term>) -> Option<EncodeOptions> {
     let mut options = EncodeOptions::default();
     for option in list::to_vec(term.copied().unwrap_or(Term::NIL))? {
@@ -102,7 +102,7 @@ fn term_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.binary(&bytes))
 }
 
-/// Large binaries are elements of their own.
+/// In the result large binaries are elements of their own.
 fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
     if options.local || options.compressed.is_some() {

@@ -25,7 +25,7 @@ enum Form {
     Short,
 }
 
-/// Decimals that C writes if nothing is said.
+/// Decimals that C writes if their number is not given.
 const C_DECIMALS: usize = 6;
 
 fn text(a: &[Term]) -> Option<String> {
@@ -52,7 +52,7 @@ fn text(a: &[Term]) -> Option<String> {
         }
     }
     match form {
-        // For C a negative number of decimals is as none given.
+        // For C, a negative number of decimals means that none is given.
         Form::Scientific => float::scientific_limited(value, decimals.unwrap_or(C_DECIMALS)),
         Form::Decimals => float::decimals(value, decimals?, compact),
         Form::Short => Some(float::short(value)),
@@ -74,7 +74,7 @@ fn float_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn parsed(p: &mut Process, text: Option<&[u8]>) -> NativeResult {
-    // What follows a zero byte does not count (the old external format pads with zeros).
+    // What follows a zero byte is ignored (the old external format pads with zeros).
     let value = text.and_then(|text| {
         let end = text.iter().position(|&byte| byte == 0 || !may_be_float(byte)).unwrap_or(text.len());
         if text.get(end).is_some_and(|&byte| byte != 0) { None } else { float_parse::parse(&text[..end]) }
@@ -85,7 +85,7 @@ fn parsed(p: &mut Process, text: Option<&[u8]>) -> NativeResult {
     }
 }
 
-/// True for what may stand in the text of a float.
+/// True for bytes that may be in the text of a float.
 fn may_be_float(byte: u8) -> bool {
     byte.is_ascii_digit() || b"+-.,eE".contains(&byte)
 }

@@ -111,7 +111,7 @@ fn crc32_2(p: &mut Process, a: &[Term]) -> NativeResult {
 fn crc32_combine(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(first), Some(second), Some(len)) = (checksum(a[0]), checksum(a[1]), checksum(a[2])) else { return Err(p.badarg()) };
     if len == 0 {
-        // The sum of nothing should be 0; zlib does not look.
+        // The sum of no bytes should be 0, which zlib does not check.
         return unsigned(first ^ second);
     }
     let mut hasher = crc32fast::Hasher::new_with_initial(first);
@@ -120,10 +120,10 @@ fn crc32_combine(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 const ADLER_BASE: u64 = 65521;
-/// Bytes whose sums fit 64 bits without reduction.
+/// As many bytes as can be summed up in 64 bits without a reduction.
 const ADLER_CHUNK: usize = 1 << 20;
 
-/// True if a binary stands anywhere in a deep list.
+/// True if a deep list has a binary anywhere.
 fn has_binary(data: Term) -> bool {
     let mut stack = vec![data];
     while let Some(term) = stack.pop() {
@@ -173,7 +173,7 @@ fn adler32_combine(p: &mut Process, a: &[Term]) -> NativeResult {
     let rest = len as u64 % ADLER_BASE;
     let low = low1 + low2 + ADLER_BASE - 1;
     let high = rest * low1 % ADLER_BASE + high1 + high2 + ADLER_BASE - rest;
-    // What is no Adler-32 sum may have halves above the base; zlib takes off only as much as sums can have too much.
+    // A number that is no Adler-32 sum may have halves above the base. zlib subtracts only what a sum can have too much.
     let less = |n: u64, by: u64| if n >= by { n - by } else { n };
     let low = less(less(low, ADLER_BASE), ADLER_BASE);
     let high = less(less(high, 2 * ADLER_BASE), ADLER_BASE);

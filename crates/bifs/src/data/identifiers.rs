@@ -132,7 +132,7 @@ fn local_info(p: &mut Process, term: Term, item: &str) -> Option<Term> {
     })
 }
 
-/// Known only while its code is loaded.
+/// The name of a fun's function, which is known only while its code is loaded.
 fn fun_name(entry: &FunEntry) -> Term {
     if heddle_runtime::funs::is_loaded(entry) { entry.function.into() } else { Term::NIL }
 }

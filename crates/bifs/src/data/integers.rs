@@ -49,10 +49,10 @@ fn integer_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.binary(text.as_bytes()))
 }
 
-/// From this many digits on `erlang:list_to_integer` and its like do it themselves, in pieces (guessed: some 10 µs here).
+/// From this many digits on the Erlang code of `list_to_integer` and similar functions does the work, in pieces (guessed: some 10 µs here).
 const BIG_DIGITS: usize = 2000;
 
-/// The atom that `erlang:list_to_integer` and its like turn into an exception, or the number.
+/// The number, or the atom that `erlang:list_to_integer` and similar functions turn into an exception.
 fn parsed(p: &mut Process, text: &[u8], base: u32, malformed: &str) -> Term {
     if text.len() > BIG_DIGITS {
         return Atom::new("big").into();
@@ -65,7 +65,7 @@ fn parsed(p: &mut Process, text: &[u8], base: u32, malformed: &str) -> Term {
     }
 }
 
-/// Answers {Integer, Rest}, or one of the atoms `no_integer`, `not_a_list`, `big`.
+/// Returns {Integer, Rest}, or one of the atoms `no_integer`, `not_a_list`, `big`.
 fn list_to_integer(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(base) = base(a) else { return Ok(heddle_term::am::BADARG.into()) };
     if a[0].is_nil() {
@@ -95,7 +95,7 @@ fn binary_to_integer(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     let size = (view.size_bits / 8) as usize;
     if size > BIG_DIGITS {
-        // The Erlang code that reads long ones is called if this is one.
+        // If this is a long number, the Erlang code that reads such is called.
         let is_good = |(i, b): (usize, u8)| (b as char).is_digit(base) || i == 0 && matches!(b, b'-' | b'+');
         if !(0..=BIG_DIGITS).map(|i| (i, view.byte_at(i as u64 * 8))).all(is_good) {
             return Ok(heddle_term::am::BADARG.into());

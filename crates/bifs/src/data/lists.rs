@@ -28,7 +28,7 @@ heddle_runtime::natives! { TABLE:
 
 /// Cells a native handles in one reduction (guessed: some nanoseconds a cell).
 const CELLS_PER_REDUCTION: usize = 16;
-/// Work on a cell, measured in bytes.
+/// Work on a cell, as a number of bytes.
 const CELL_WORK: usize = 16;
 /// Cells after which a native yields.
 const SLICE_CELLS: usize = 32_000;
@@ -67,7 +67,7 @@ fn subtract(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.list(&kept))
 }
 
-/// Looks at the second list until nothing is left of the first.
+/// `--` with a short first list: goes through the second list until nothing is left of the first.
 fn subtract_from_short(p: &mut Process, from: Term, what: Term) -> NativeResult {
     let mut left: SmallVec<[Term; SHORT]> = cells(from).collect();
     let mut looked_at = 0;
@@ -85,7 +85,7 @@ fn subtract_from_short(p: &mut Process, from: Term, what: Term) -> NativeResult 
     Ok(p.heap.list(&left))
 }
 
-/// Looks at the first list until all of the second was found: the rest stays as it is.
+/// `--` with a short second list: goes through the first list until all of the second was found. The rest stays as it is.
 fn subtract_short(p: &mut Process, from: Term, what: Term) -> NativeResult {
     let mut what: SmallVec<[Term; SHORT]> = cells(what).collect();
     let mut kept = Vec::new();
@@ -151,7 +151,7 @@ fn length(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::small(count as i64))
 }
 
-/// Marks the argument of `reverse` after a yield.
+/// Marks the argument with which `reverse` is called again after a yield.
 const PROPER: Term = Term::catch_marker(0);
 
 fn reverse(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -33,7 +33,7 @@ heddle_runtime::natives! { TABLE:
 }
 
 const PAIRS_PER_REDUCTION: usize = 8;
-/// Work on putting a pair into a map, measured in bytes (hashing, and some allocations).
+/// Work on putting a pair into a map, as a number of bytes (hashing, and some allocations).
 const PAIR_WORK: usize = 64;
 
 fn check(p: &mut Process, term: Term) -> Result<(), Thrown> {
@@ -103,7 +103,7 @@ fn values(p: &mut Process, a: &[Term]) -> NativeResult {
 fn merge(p: &mut Process, a: &[Term]) -> NativeResult {
     check(p, a[0])?;
     check(p, a[1])?;
-    // What only one of them has is taken over with the part of the map around it.
+    // Pairs that only one map has are shared with it, with the part of the map around them.
     long::work(p, 2 * map::size(a[0]).min(map::size(a[1])) * PAIR_WORK)?;
     Ok(map::merge(&mut p.heap, a[0], a[1]))
 }
@@ -134,7 +134,7 @@ fn update(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// Pairs of one step of an iterator (as stock's), and of a step that makes a list.
+/// Pairs of one step of an iterator (as in stock), and of a step that makes a list.
 const ITERATOR_BATCH: usize = 32;
 const LIST_BATCH: usize = 1024;
 

@@ -3,7 +3,7 @@
 pub const CONTEXT_BYTES: usize = 92;
 const BLOCK_BYTES: usize = 64;
 
-/// Registers, count of bits so far, bytes that wait for a whole block.
+/// Registers, the count of bits so far, and bytes that wait until there is a whole block.
 #[derive(Clone)]
 pub struct Md5 {
     registers: [u32; 4],

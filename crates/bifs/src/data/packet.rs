@@ -87,7 +87,7 @@ fn decode_packet(p: &mut Process, a: &[Term]) -> NativeResult {
 fn tls_term(p: &mut Process, packet: &[u8]) -> Term {
     let small = |b: u8| Term::small(b as i64);
     let (kind, version, data) = if is_old_hello(packet) {
-        // As a handshake record with a client hello.
+        // Returned as a handshake record with a client hello.
         let body = &packet[3..];
         let mut data = vec![1];
         data.extend_from_slice(&(body.len() as u32).to_be_bytes()[1..]);

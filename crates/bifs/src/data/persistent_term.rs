@@ -38,18 +38,18 @@ struct Table {
     slots: Box<[AtomicU64]>,
 }
 
-/// What writers keep count of.
+/// What writers keep, under the lock.
 struct Writer {
     count: usize,
     /// Slots that are not FREE.
     used: usize,
     words: usize,
-    /// Memory of the tuples, by their words in the table.
+    /// The memory of each tuple, by its word in the table.
     areas: BTreeMap<u64, Area>,
 }
 
 impl Writer {
-    /// The tuple left the table.
+    /// Hands the memory of a tuple that left the table to the collector of literals.
     fn give_up(&mut self, word: u64) {
         if let Some(area) = self.areas.remove(&word) {
             self.words -= area.words();

@@ -28,7 +28,7 @@ enum Pattern {
     Byte(u8),
     One(Box<memmem::Finder<'static>>),
     Many(AhoCorasick),
-    /// A few strings that are looked up once: no automaton.
+    /// A few strings that are searched for once, without an automaton.
     Few(Vec<Vec<u8>>),
 }
 
@@ -184,7 +184,7 @@ fn options(term: Option<&Term>, size: usize, is_split: bool) -> Option<SearchOpt
     Some(options)
 }
 
-/// Where is searched, and how.
+/// The text to search, the part of it, and the options.
 struct Search {
     text: BitsView,
     start: usize,

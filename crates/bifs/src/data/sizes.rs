@@ -1,4 +1,4 @@
-//! Looking at how terms are stored: sizes, sharing, kinds.
+//! How terms are stored: sizes, sharing, kinds.
 
 use heddle_abi::opcodes::{MAX_OPCODE, opcode};
 use heddle_natives::args;
@@ -31,7 +31,7 @@ fn stock_words(term: Term) -> usize {
     let header = term.header();
     match header.kind() {
         Kind::BinRef | Kind::SubBits => 8,
-        // One literal for all.
+        // The empty tuple is one literal for all.
         Kind::Tuple if header.arity() == 0 => 0,
         Kind::FlatMap => header.words() + 1,
         Kind::Fun => header.words() + 3,
@@ -112,7 +112,7 @@ fn copy_shared_1(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.copy_shared(a[0], Keep::NOTHING))
 }
 
-/// (Term, whether literals are copied as well)
+/// (Term, true if literals are copied too)
 fn copy_shared_2(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(literals) = args::boolean(a[1]) else { return Err(p.badarg()) };
     once(p, a[0], |term| literals || !is_literal(term))?;

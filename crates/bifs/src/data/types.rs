@@ -57,7 +57,7 @@ tests! {
     is_tuple = |t| t.is_tuple();
 }
 
-/// Arity of a fun as called.
+/// The number of arguments with which a fun is called.
 pub fn fun_arity(term: Term) -> Option<u8> {
     match term.kind()? {
         Kind::Fun => Some(fun::entry(term).arity),

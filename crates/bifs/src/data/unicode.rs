@@ -28,11 +28,11 @@ fn encoding(term: Term) -> Option<Encoding> {
     }
 }
 
-/// Where characters go.
+/// The target of a conversion.
 trait Sink {
-    /// Memory that a character or byte takes, with the result.
+    /// Bytes of memory that a character (or byte) takes in the result.
     const BYTES: usize;
-    /// About `size` characters or bytes will come.
+    /// Makes room for about `size` characters or bytes.
     fn reserve(&mut self, size: usize);
     fn char(&mut self, c: char);
     /// Bytes that are known to be UTF-8.
@@ -76,7 +76,7 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// What is left when a conversion stops.
+/// Why a conversion stops, with what is left.
 enum Stop {
     Done,
     /// The bytes of a character that is cut off by the end.
@@ -96,7 +96,7 @@ fn measure(data: Term) -> Option<usize> {
             if head.is_small() {
                 current = current.tail();
             } else if head.is_big() {
-                // No character: the conversion ends here at the latest, and what follows is not looked at.
+                // This is no character: the conversion ends here at the latest, so what follows is not looked at.
                 return Some(size);
             } else {
                 stack.push(current.tail());

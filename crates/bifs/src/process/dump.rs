@@ -1,4 +1,4 @@
-//! A process as text: its stack as in crash dumps, and what it is and has.
+//! A process as text: its stack and its properties, as in crash dumps.
 
 use heddle_runtime::process::Process;
 use heddle_runtime::{code, stack};
@@ -6,7 +6,7 @@ use heddle_term::term::TAG_CONTINUATION;
 use heddle_term::{Atom, Term, text};
 use std::fmt::Write;
 
-/// Terms longer than this are cut.
+/// Longest text of a term in bytes. Longer ones are cut.
 const LONGEST: usize = 10_000;
 
 fn term(term: Term) -> String {
@@ -32,7 +32,7 @@ fn place(address: *const u64, cell: *const u64) -> String {
     }
 }
 
-/// Where it stands, and its frames with what their slots hold. Nothing of a sensitive process.
+/// The program counter and the frames with what their slots hold. Empty for a sensitive process.
 pub fn stack(q: &Process) -> String {
     let mut out = String::new();
     if q.sensitive {
@@ -60,12 +60,12 @@ pub fn stack(q: &Process) -> String {
     out
 }
 
-/// What `{process_dump}` gives.
+/// The result of the action `{process_dump}`.
 pub fn whole(q: &Process) -> String {
     facts(q, "Running", true) + &stack(q)
 }
 
-/// Its section of a crash dump. Terms are no part of it: the viewer wants them in sections of their own.
+/// The section of a process in a crash dump. It has no terms: the viewer expects them in sections of their own.
 pub fn section(q: &Process, state: &str) -> String {
     let mut out = facts(q, state, false);
     if let Some(found) = code::locate(q.ip) {

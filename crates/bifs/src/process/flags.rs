@@ -1,4 +1,4 @@
-//! process_flag/2,3 and the parsing shared with spawn_opt.
+//! `process_flag/2,3`, and the parsing that `spawn_opt` uses too.
 
 use heddle_abi::settings::SETTINGS;
 use heddle_natives::args;
@@ -41,7 +41,7 @@ pub fn message_queue_data(term: Term) -> Option<bool> {
     }
 }
 
-/// An integer, or a map that changes some of the current settings.
+/// A value of `max_heap_size`: an integer, or a map that changes some of the current settings.
 pub fn max_heap(term: Term, current: MaxHeap) -> Option<MaxHeap> {
     if let Some(words) = args::count(term) {
         return Some(MaxHeap { size_words: words, ..current });
@@ -139,7 +139,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             let Some(n) = args::count(value).filter(|n| *n <= 10000) else { return Err(p.badarg()) };
             Term::small(std::mem::replace(&mut p.rare().save_calls, n as u32) as i64)
         }
-        // It was moved: see below.
+        // The second call, after the move: see below.
         "scheduler" if value.is_catch_marker() => Term::small(value.payload() as i64),
         "scheduler" => {
             let Some(new) = super::spawn::scheduler(value) else { return Err(p.badarg()) };
@@ -149,7 +149,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             };
             placement::change(p.shared(), new.map_or(Place::Anywhere, Place::Pinned));
             if new.is_some() && new != heddle_runtime::sched::current_index() {
-                // It goes on there: this slice is over, and the answer comes in the next one.
+                // The process goes on at its new place: this slice is over, and the answer comes in the next one.
                 p.bump(heddle_runtime::zeal::slice() as usize);
                 return Err(p.again(&[a[0], Term::catch_marker(old as u64)]));
             }
@@ -161,7 +161,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(old)
 }
 
-/// (Pid, Flag, Value): only save_calls may be set for another process. `badarg` or a reference is what the caller expects.
+/// (Pid, Flag, Value): only `save_calls` may be set for another process. The Erlang caller expects `badarg` or a reference.
 fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0] == p.pid_term() && a[1].is_atom_of(Atom::new("save_calls")) {
         return process_flag_2(p, &a[1..]);

@@ -90,7 +90,7 @@ const KEYS: &[&str] = &[
     "task",
 ];
 
-/// Those that stock has as well.
+/// The keys that stock has too.
 pub fn stock_keys() -> impl Iterator<Item = &'static str> {
     KEYS.iter().copied().filter(|key| !["placement", "task", "priority_messages"].contains(key))
 }
@@ -139,7 +139,7 @@ enum Shape {
     List,
     /// One key.
     One,
-    /// What one key has, alone.
+    /// The value of one key, without the key.
     Bare,
 }
 
@@ -156,8 +156,7 @@ fn process_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// What a task tells of itself: `undefined` if there is none of that pid.
-/// A port is one too.
+/// What a task or port tells of itself; `undefined` if the pid is not one's.
 pub fn of_task(p: &mut Process, id: Term) -> NativeResult {
     ask_any(p, id, vec![Key::Name("task")], Shape::Bare)
 }
@@ -175,7 +174,7 @@ fn ask_any(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeRe
         if counts && p.rare().slice_used.is_none() {
             return Err(Thrown::TellSlice);
         }
-        // What it sent to itself has arrived, and what others did before counts as well. That may move terms: the arguments are
+        // What the process sent to itself has arrived, and what others did before counts too. That may move terms: the arguments are
         // not looked at again.
         if handle::drain(p) == handle::After::Exit {
             return Err(Thrown::ExitNow);
@@ -210,7 +209,7 @@ fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
     {
         items.push(heap.tuple(&[Atom::new("registered_name").into(), name]));
     }
-    // Stock counts what it shows where messages are asked for as well.
+    // Stock counts the messages that it shows if messages are asked for too.
     let hides_messages = q.sensitive && keys.iter().any(|key| matches!(key, Key::Name("messages")));
     for key in keys {
         let item = match key {
@@ -256,7 +255,7 @@ fn mfa_term(heap: &mut Heap, mfa: heddle_term::Mfa) -> Term {
     heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)])
 }
 
-/// The native that it runs on a dirty thread, or is about to.
+/// The native that the process runs on a dirty thread, or is about to run.
 fn native_at(q: &Process) -> Option<heddle_term::Mfa> {
     if q.shared().state.load().is_dirty() { sched::engine().native_of(q) } else { None }
 }
@@ -269,7 +268,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
-            // It never ran: it is about to. Or it is a task, which has no functions.
+            // The process has not run yet, or it is a task, which has no functions.
             None if q.stand == Stand::Starting || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.initial_call),
             None => am::UNDEFINED.into(),
         },
@@ -284,7 +283,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "initial_call" => mfa_term(heap, q.initial_call),
         "status" => Atom::new(match activity::of(q) {
             _ if own => "running",
-            // As stock says of a process that waits for a busy port.
+            // Stock's word for a process that waits for a busy port.
             Activity::Waiting if q.flags & FLAG_AT_PORT != 0 => "suspended",
             Activity::Running => "running",
             Activity::Runnable => "runnable",
@@ -398,7 +397,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "fullsweep_after" => small(q.fullsweep_after as usize),
         "trace" => Term::small(0),
         "label" => {
-            // Where proc_lib:set_label/1 keeps it.
+            // `proc_lib:set_label/1` keeps it there.
             q.dictionary.get(Atom::new("$process_label").into()).map_or(am::UNDEFINED.into(), |label| heap.copy(label))
         }
         "async_dist" => Term::bool(q.flags & FLAG_ASYNC_DIST != 0),
@@ -467,7 +466,7 @@ fn catch_level(q: &Process) -> usize {
     stack::words(q).filter(|(_, word)| word.is_catch_marker()).count()
 }
 
-/// Where the process is: its own position is that of the caller of process_info.
+/// Where the process is. For the calling process that is the caller of `process_info`.
 fn current(q: &Process) -> Option<code::Location> {
     code::locate(q.ip).or_else(|| stack::callers(q).find_map(|address| code::locate(address.wrapping_sub(1))))
 }
@@ -480,7 +479,7 @@ fn location(heap: &mut Heap, l: &code::Location) -> Term {
     heap.list(&[file, line])
 }
 
-/// As deep as traces are; a recursion shows as one frame.
+/// The stack, as deep as stack traces are. A recursion shows as one frame.
 fn stacktrace(q: &Process, heap: &mut Heap) -> Term {
     let mut addresses = vec![q.ip];
     addresses.extend(stack::callers(q).map(|address| address.wrapping_sub(1)));

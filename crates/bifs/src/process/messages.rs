@@ -1,4 +1,4 @@
-//! Sending, and the few natives that control the running process.
+//! Sending, and natives that control the running process.
 
 use heddle_io::ports::{self, hooks::wait_for};
 use heddle_natives::args;
@@ -54,7 +54,7 @@ fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// The port takes nothing now: all starts over when it does.
+/// The port is busy: the native is called again when it takes data.
 fn busy(p: &mut Process, a: &[Term]) -> NativeResult {
     let dest = match a[0].as_tuple() {
         Some(&[name, _]) => name,
@@ -62,7 +62,7 @@ fn busy(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     Err(match ports::find(dest) {
         Some(port) => wait_for(p, a, &port),
-        // It has just ended.
+        // The process has just ended.
         None => {
             p.flags &= !FLAG_AT_PORT;
             p.again(a)
@@ -148,7 +148,7 @@ fn group_leader(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(p.group_leader)
 }
 
-/// (New leader, process): `true` or `badarg`; `false` when it takes a signal (the caller then uses the form with a reference).
+/// (New leader, process): `true` or `badarg`; `false` when it takes a signal (the caller then calls the form with a reference).
 fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
     let (leader, target) = (a[0], a[1]);
     if !leader.is_pid() || !target.is_pid() {
@@ -237,7 +237,7 @@ fn is_process_executing_dirty(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(Term::bool(dirty))
 }
 
-/// A process that runs a dirty native handles its signals when it is back, so there is nothing to do for others.
+/// Does nothing: a process that runs a dirty native handles its signals itself when it is back.
 fn dirty_process_handle_signals(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_local_pid() {
         return Err(p.badarg());
@@ -245,7 +245,7 @@ fn dirty_process_handle_signals(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(heddle_term::Atom::new("normal").into())
 }
 
-/// Collects the calling process: asks for it; the engine does it when the native returns.
+/// Asks for a collection of the calling process. The engine does it when the native returns.
 fn garbage_collect(p: &mut Process, a: &[Term]) -> NativeResult {
     let kind = match a[0].as_atom().map(|m| m.name()) {
         Some("major") => CollectionKind::Major,

@@ -24,7 +24,7 @@ fn register(p: &mut Process, a: &[Term]) -> NativeResult {
         return Err(p.badarg());
     }
     let Some(target) = proctab::find(a[1]) else { return Err(p.badarg_cause(Atom::new("notalive"))) };
-    // One name a process: claim its name field first.
+    // A process has one name: claim its name field first.
     if target.name.compare_exchange(0, name.index() + 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return Err(p.badarg_cause(Atom::new("registered_name")));
     }
@@ -33,7 +33,7 @@ fn register(p: &mut Process, a: &[Term]) -> NativeResult {
         return Err(p.badarg());
     }
     if proctab::find(a[1]).is_none() {
-        // It ended in between and may have missed the name.
+        // The process ended in between, and may have missed the name.
         names::unregister(name, Some(a[1]));
         return Err(p.badarg());
     }
@@ -55,7 +55,7 @@ fn unregister(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// For the tracers of a process or port.
+/// Reports the event to the tracers of a process or port.
 fn tell(target: ProcRef, event: &str, name: Atom) {
     if target.is_port() {
         heddle_io::ports::tracing::event(target.pid_term(), trace::flags::PORTS, event, &[name.into()]);

@@ -1,13 +1,13 @@
-//! `heddle_sched`: where processes run. There is no file of that module; all of it is natives.
+//! `heddle_sched`: where processes run. All functions of that module are natives.
 //!
-//! - `pin(Pid, N)`, `unpin(Pid)`: runs on scheduler N alone; wherever there is room. `move(Pid, N)`: goes on the queue of N, and is free
-//!   from there on, unless it was pinned: then it is pinned to N.
-//! - `private(Pid)`, `shared(Pid)`: gets a thread of its own; comes back.
-//! - `isolate(N, Pids)`: scheduler N is for those pinned to it, and these are pinned to it. `release(N)`: it is for all again; a process that was
-//!   pinned stays so. `isolated()`: which are.
+//! - `pin(Pid, N)`: the process runs on scheduler N alone. `unpin(Pid)`: it runs wherever there is room. `move(Pid, N)`: it goes to the queue
+//!   of N, and from there on wherever there is room; if it was pinned, it is pinned to N.
+//! - `private(Pid)`: the process gets a thread of its own. `shared(Pid)`: it comes back to the schedulers.
+//! - `isolate(N, Pids)`: these processes are pinned to scheduler N, which runs only processes that are. `release(N)`: N runs all processes
+//!   again; those that were pinned stay so. `isolated()`: the schedulers that are isolated.
 //! - `place(Pid)`, `list()`: `any`, `{pinned, N}`, `{next, N}` (on its way), or `{private, Id}`; with the scheduler it ran on last.
 //!
-//! A process changes its place itself, when it handles the signal by which it is asked; the caller waits until it has.
+//! A process changes its place itself, when it handles the signal that asks for it. The caller waits until then.
 
 use super::spawn::scheduler;
 use heddle_natives::args;
@@ -72,7 +72,7 @@ fn back(p: &mut Process, a: &[Term], place: fn(Place) -> Place) -> NativeResult 
     change(p, a, &[target], place, |_| {})
 }
 
-/// The thread is there before the process is asked: so the caller hears that there is none.
+/// Starts the thread before it asks the process, so that the caller gets the error if there is none.
 fn private(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = again_one(p, a) {
         return answer;
@@ -87,7 +87,7 @@ fn private(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     let place = move |now| if matches!(now, Place::Private(_)) { now } else { Place::Private(index) };
     change(p, a, &[target], place, move |now| {
-        // It has a thread already, or has ended.
+        // The process has a thread already, or has ended.
         if now != Some(Place::Private(index)) {
             private_threads::end(index);
         }
@@ -108,7 +108,7 @@ impl Resource for Ticket {
     }
 }
 
-/// A process that lives, from an argument.
+/// The process of an argument, or an error if it is not alive.
 fn target(p: &mut Process, pid: Term, argument: usize) -> Result<ProcRef, Thrown> {
     if !pid.is_local_pid() {
         return Err(wrong(p, argument, "pid"));
@@ -116,8 +116,8 @@ fn target(p: &mut Process, pid: Term, argument: usize) -> Result<ProcRef, Thrown
     proctab::lookup(pid.payload()).filter(|q| !q.state.load().is_exiting()).ok_or_else(|| wrong(p, argument, "noproc"))
 }
 
-/// Puts the processes where `place` says, from where they are. `after` runs then in each, with its place; or, if it has
-/// ended, without. The native is called again, with something else for the first of its arguments `a`, when all is done.
+/// Changes the place of each process to what `place` makes of it. Then `after` runs in each, with its place, or without one if the process
+/// has ended. The native is called again when all is done, with a mark or ticket in place of the first of its arguments `a`.
 fn change(
     p: &mut Process,
     a: &[Term],
@@ -139,7 +139,7 @@ fn change(
     let others: Vec<u64> = targets.iter().map(|target| target.pid).filter(|&pid| pid != me).collect();
     let mut next = a.to_vec();
     if others.is_empty() {
-        // It goes on there: this slice is over, and the answer comes in the next one.
+        // The process goes on at its new place: this slice is over, and the answer comes in the next one.
         next[0] = Term::catch_marker(0);
         p.bump(zeal::slice() as usize);
         return Err(p.again(&next));
@@ -163,7 +163,7 @@ fn change(
     Err(Thrown::WaitAgain)
 }
 
-/// The answer of a native that was called before (`change`): how many were gone.
+/// The answer, if this is the second call of a native (`change`): how many of the processes were gone.
 fn again(p: &mut Process, a: &[Term]) -> Option<Result<usize, Thrown>> {
     if a[0].is_catch_marker() {
         return Some(Ok(0));
@@ -203,7 +203,7 @@ fn keep(p: &mut Process, term: Term) -> Result<usize, Thrown> {
     if placement::isolate(index) { Ok(index) } else { Err(wrong(p, 1, "last")) }
 }
 
-/// (N, Pids). One that ends meanwhile is left out.
+/// (N, Pids). A process that ends meanwhile is left out.
 fn isolate(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(gone) = again(p, a) {
         return gone.map(|_| am::OK.into());
@@ -233,7 +233,7 @@ fn small(n: usize) -> Term {
     Term::small(n as i64)
 }
 
-/// Of a process: `#{place => Place, last => N}`.
+/// The place of a process: `#{place => Place, last => N}`.
 pub fn place(heap: &mut Heap, p: &ProcShared) -> Term {
     let (kind, number) = match placement::place_of(p) {
         Place::Anywhere => ("any", None),
@@ -275,7 +275,7 @@ fn list(p: &mut Process, _: &[Term]) -> NativeResult {
 
 // ---- errors ----
 
-/// What is said of the causes.
+/// The text for each cause.
 const CAUSES: &[(&str, &str)] = &[
     ("pid", "not a pid of this node"),
     ("pids", "not a list of pids"),
@@ -288,7 +288,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("thread", "the operating system gives no thread"),
 ];
 
-/// (Reason, StackTrace): as `error_info` wants it.
+/// (Reason, StackTrace): the function that `error_info` names.
 fn format_error(p: &mut Process, a: &[Term]) -> NativeResult {
     causes::describe(p, a, CAUSES)
 }

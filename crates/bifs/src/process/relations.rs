@@ -146,7 +146,7 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
 enum Target {
     Id(Term),
     Name(Atom),
-    /// Of an earlier life of this node, or of a node that cannot be reached: the reason for DOWN.
+    /// A process of an earlier life of this node, or of a node that cannot be reached: the reason for 'DOWN'.
     Gone(Atom),
     Bad,
 }
@@ -161,7 +161,7 @@ fn target(term: Term, is_port: bool) -> Target {
     match term.as_tuple() {
         Some([name, node]) => match (name.as_atom(), node.as_atom()) {
             (Some(name), Some(node)) if node == node_name() => Target::Name(name),
-            // A node without a name of its own refuses others' names (callers go on without a monitor then).
+            // A node that has no name refuses the names of other nodes (callers go on without a monitor then).
             _ => Target::Bad,
         },
         _ if term.is_pid() && !is_port => match PidView::of(term) {
@@ -240,7 +240,7 @@ fn exit_2(p: &mut Process, a: &[Term]) -> NativeResult {
         let to_self = a[0] == p.pid_term();
         send::exit_signal(p, a[0], a[1]);
         if to_self {
-            // Handled before anything else happens here.
+            // Signals that came before are handled before anything else happens here.
             if heddle_runtime::handle::drain(p) == heddle_runtime::handle::After::Exit {
                 return Err(heddle_runtime::Thrown::ExitNow);
             }

@@ -1,4 +1,4 @@
-//! spawn and its options.
+//! `spawn` and its options.
 
 use super::spawn_request::{self, Reply};
 use heddle_abi::settings::{Number, SETTINGS};
@@ -26,7 +26,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// What `spawn_opt` was asked for.
+/// The options of a `spawn_opt`.
 #[derive(Default)]
 pub struct SpawnRequest {
     pub options: SpawnOptions,
@@ -34,7 +34,7 @@ pub struct SpawnRequest {
     /// Options of the monitor, if one is wanted.
     pub monitor: Option<MonitorOptions>,
     pub reply: Reply,
-    /// It gets a thread of its own.
+    /// The process gets a thread of its own.
     pub private: bool,
 }
 
@@ -47,9 +47,9 @@ pub struct MonitorOptions {
 /// A process that was started.
 pub struct Created {
     pub pid: Term,
-    /// Of its monitor.
+    /// The reference of the caller's monitor.
     pub reference: Option<Term>,
-    /// Sequential tracing: what goes with the answer to a request.
+    /// The token of sequential tracing that the answer to a request carries.
     pub token: Option<Box<Token>>,
 }
 
@@ -79,7 +79,7 @@ fn spawn_system_process(p: &mut Process, a: &[Term]) -> NativeResult {
     start(p, a, &request)
 }
 
-/// Creates, relates, starts. The answer is the pid, or {Pid, Reference} with a monitor.
+/// Makes a process, sets up its relations and starts it. Returns the pid, or {Pid, Reference} with a monitor.
 fn start(p: &mut Process, a: &[Term], request: &SpawnRequest) -> NativeResult {
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Err(p.badarg()) };
     let Some(created) = create(p, mfa, arguments, request, a.get(3).copied(), None) else { return Err(p.system_limit()) };
@@ -90,7 +90,7 @@ fn start(p: &mut Process, a: &[Term], request: &SpawnRequest) -> NativeResult {
     }
 }
 
-/// The new process with its relations set up on both sides before it runs.
+/// Makes a process and starts it. Its relations are set up on both sides before it runs.
 ///
 /// `asked`: the list of options, if there was one.
 pub fn create(
@@ -177,7 +177,7 @@ fn request_message(
     p.heap.tuple(&[Atom::new("spawn_request").into(), id, me, leader, name, asked.unwrap_or(link), tag, arguments])
 }
 
-/// None when the list is no list or holds something unknown.
+/// Returns None if the term is no list or has an unknown option.
 pub fn parse_options(list: Term, is_request: bool) -> Option<SpawnRequest> {
     let mut request = SpawnRequest::default();
     let items = args::list(list)?;
@@ -218,7 +218,7 @@ pub fn parse_options(list: Term, is_request: bool) -> Option<SpawnRequest> {
     if is_request {
         request.reply = spawn_request::reply_of(&items);
     }
-    // A process that may not hold its own first heap.
+    // The process would not be allowed to hold its own first heap.
     let o = &request.options;
     (o.max_heap.size_words == 0 || o.max_heap.size_words >= o.min_heap_words).then_some(request)
 }

@@ -1,4 +1,4 @@
-//! spawn_request: a spawn whose answer is a message.
+//! `spawn_request`: a spawn whose answer is a message.
 
 use super::spawn::{create, mfa_of, parse_options};
 use heddle_natives::args;
@@ -20,7 +20,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// What answers spawn_request, and when.
+/// The answer to a `spawn_request`, and when there is one.
 pub struct Reply {
     pub tag: Term,
     success: bool,
@@ -44,7 +44,7 @@ pub fn reply_when(value: Term) -> Option<(bool, bool)> {
     }
 }
 
-/// The last of each option counts, and those of a list that has wrong ones too: they say how to tell that.
+/// The options on the reply. The last of each counts. They are read even if the list has wrong options, since they say how to report that.
 pub fn reply_of(options: &[Term]) -> Reply {
     let mut reply = Reply::default();
     for &item in options {
@@ -61,7 +61,7 @@ pub fn reply_of(options: &[Term]) -> Reply {
     reply
 }
 
-/// A request that failed: its reference, and why in a message.
+/// Reports a failed request in a message. Returns the reference of the request.
 fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
     let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
     if reply.error {
@@ -75,7 +75,7 @@ fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
 fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some((mfa, arguments)) = mfa_of(a[0], a[1], a[2]) else { return Ok(am::BADARG.into()) };
     let Some(request) = parse_options(a[3], true) else {
-        // Not a list is the caller's mistake; an unknown option is told in the reply.
+        // A term that is no list is an error of the call; an unknown option is reported in the reply.
         return Ok(match args::list(a[3]) {
             Some(options) => refuse(p, &reply_of(&options), "badopt"),
             None => Atom::new("badopt").into(),

@@ -127,12 +127,12 @@ fn must_wait(p: &Process) -> bool {
     p.flags & FLAG_DETACHED != 0
 }
 
-/// The process handles the request when its native is back.
+/// Has the process handle the request when its native is back.
 fn later(p: &mut Process, request: impl FnOnce(Option<&mut Process>) + Send + 'static) {
     p.shared().state.push_to_itself(Signal::new(SignalBody::Call(Box::new(request))));
 }
 
-/// Processes on dirty threads are asked like others; they answer when they are back.
+/// Always false: processes on dirty threads are asked as others are, and answer when they are back.
 fn check_dirty_process_code(_: &mut Process, _: &[Term]) -> NativeResult {
     Ok(Term::bool(false))
 }

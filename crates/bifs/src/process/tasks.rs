@@ -1,4 +1,4 @@
-//! `heddle_task`: native tasks (`runtime::task`). There is no file of that module; all of it is natives.
+//! `heddle_task`: native tasks (`runtime::task`). All functions of that module are natives.
 //!
 //! - `start(Type, Args)`, `start(Type, Args, Options)`, `start_link(Type, Args)`, `start_link(Type, Args, Options)`: a task of a type that
 //!   the program registered. `{ok, Pid}`; with a monitor `{ok, {Pid, Reference}}`. `{error, Reason}` if the type refuses (then there was
@@ -42,7 +42,7 @@ fn start_link_3(p: &mut Process, a: &[Term]) -> NativeResult {
     start(p, a, a[2], true)
 }
 
-/// What is asked for besides what a process may be asked for.
+/// Options that a task has and a process has not.
 struct Wishes {
     request: SpawnRequest,
     level: Level,
@@ -78,7 +78,7 @@ fn start(p: &mut Process, a: &[Term], options: Term, link: bool) -> NativeResult
     }
 }
 
-/// Options of `spawn_opt` that mean something for a task.
+/// Options of `spawn_opt` that tasks have too.
 const AS_SPAWN: &[&str] = &["monitor", "scheduler", "queue", "thread", "message_queue_data", "max_heap_size"];
 
 fn parse(p: &mut Process, definition: &Definition, options: Term) -> Result<Wishes, Thrown> {
@@ -132,7 +132,7 @@ fn info_1(p: &mut Process, a: &[Term]) -> NativeResult {
     info::of_task(p, a[0])
 }
 
-/// What is said of the causes.
+/// The text for each cause.
 const CAUSES: &[(&str, &str)] = &[
     ("atom", "not an atom"),
     ("type", "no type of tasks has this name (heddle_task:types/0 lists them)"),

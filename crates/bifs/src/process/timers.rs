@@ -1,4 +1,4 @@
-//! send_after, start_timer and their company.
+//! `send_after`, `start_timer`, `cancel_timer` and `read_timer`.
 
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
@@ -50,7 +50,7 @@ fn start(p: &mut Process, time: Term, dest: Term, message: Term, options: Term, 
         }
     } else {
         match big::to_i64(time).filter(|ms| *ms >= 0) {
-            // What lies beyond the end of Erlang time cannot be waited for.
+            // A time beyond the end of Erlang time cannot be waited for.
             Some(ms) if (ms as i128) < LAST_MS => timer_refs::deadline_after(ms as u64),
             _ => return Err(p.badarg_cause(Atom::new("time"))),
         }

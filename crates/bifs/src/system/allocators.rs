@@ -1,4 +1,4 @@
-//! Figures of memory in the form in which stock's allocators give theirs (`system_info`, `erlang:memory`, `instrument`).
+//! Figures of memory, in the form of the figures of stock's allocators (`system_info`, `erlang:memory`, `instrument`).
 //!
 //! | stock's name | here |
 //! |---|---|
@@ -6,14 +6,14 @@
 //! | `binary_alloc` | reference-counted binaries |
 //! | `ets_alloc` | objects of ETS tables |
 //! | `literal_alloc` | literals of modules and persistent terms |
-//! | `fix_alloc` | process structs and timers: their number by their size; they lie in `std_alloc` |
+//! | `fix_alloc` | process structs and timers: how many, by type; their memory counts in `std_alloc` |
 //! | `std_alloc` | all else that the VM allocates: tables, code, ports |
 //!
-//! The others are off. An instance is a scheduler's (0: all other threads, and carriers that no thread allocates from now: its pool).
-//! A carrier is one of the allocator's areas, all of whose blocks have one size, as far as it was ever used; one with room for a
-//! single block is a `sbcs`. The highest
-//! figures (third and fourth element) are the highest that a caller was told: there is no watch in between. What C libraries allocate
-//! (`re`, `zlib`) and the stacks of threads are not counted.
+//! Stock's other allocators are off. Each scheduler has an instance. Instance 0 has all other threads and the pool: carriers from which no
+//! thread allocates now.
+//! A carrier is the part of one of the allocator's areas that was ever used. All blocks of an area have one size; an area with room for a
+//! single block is a `sbcs`. The highest figures (third and fourth element) are the highest that a caller was told: nothing watches in
+//! between. What C libraries allocate (`re`, `zlib`) and the stacks of threads are not counted.
 
 use heddle_memory::{Area, MemoryKind};
 use heddle_natives::args;
@@ -23,7 +23,7 @@ use heddle_term::{Atom, Heap, Term, am, literal};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Names of stock's.
+/// The names of stock's allocators.
 const NAMES: &[&str] = &[
     "sys_alloc",
     "temp_alloc",
@@ -39,7 +39,7 @@ const NAMES: &[&str] = &[
     "test_alloc",
     "mseg_alloc",
 ];
-/// Those that are on.
+/// The allocators that are on.
 const ON: &[&str] = &["std_alloc", "eheap_alloc", "ets_alloc", "fix_alloc", "literal_alloc", "binary_alloc"];
 
 fn atom(name: &str) -> Term {
@@ -50,7 +50,7 @@ pub fn is_known(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// Kinds that have a name of stock's, each with what is counted with it.
+/// Kinds of memory that have a name of stock's, each with the kinds that are counted with it.
 pub const NAMED: [(MemoryKind, &[MemoryKind]); 4] = [
     (MemoryKind::Rest, &[MemoryKind::Rest]),
     (MemoryKind::Heap, &[MemoryKind::Heap, MemoryKind::Message]),
@@ -62,7 +62,7 @@ fn parts(kind: MemoryKind) -> &'static [MemoryKind] {
     NAMED.iter().find(|(named, _)| *named == kind).map_or(&[], |(_, parts)| parts)
 }
 
-/// Of a kind and what is counted with it.
+/// The areas of a kind and of the kinds that are counted with it.
 pub fn areas(kind: MemoryKind) -> Vec<Area> {
     parts(kind).iter().flat_map(|&part| heddle_memory::areas(part)).collect()
 }
@@ -86,8 +86,8 @@ pub fn enabled(p: &mut Process) -> Term {
     p.heap.list(&names)
 }
 
-/// `system_info(allocator)`: the library's own cannot be identified by stock's words. Its features are the names that there are figures
-/// for. Settings are those of stock's implementations, which are all off: nothing can be set.
+/// `system_info(allocator)`. The allocator is none that stock has a name for. Its features are the names for which there are figures. The
+/// settings are those of stock's implementations, which are all off: nothing can be set.
 pub fn settings(p: &mut Process) -> Term {
     let off = p.heap.tuple(&[atom("e"), Term::bool(false)]);
     let off = p.heap.list(&[off]);
@@ -97,7 +97,7 @@ pub fn settings(p: &mut Process) -> Term {
     p.heap.tuple(&[am::UNDEFINED.into(), Term::NIL, features, rows])
 }
 
-/// What was allocated for a kind and is in use, in bytes as asked for.
+/// Bytes that are in use for a kind, as they were asked for.
 fn bytes(kind: MemoryKind) -> usize {
     match kind {
         MemoryKind::Heap => blocks::used_bytes(),
@@ -105,7 +105,7 @@ fn bytes(kind: MemoryKind) -> usize {
     }
 }
 
-/// Of one kind or another of areas.
+/// Figures of carriers of one sort.
 #[derive(Default, Clone, Copy)]
 struct Carriers {
     carriers: usize,
@@ -114,7 +114,7 @@ struct Carriers {
     block_bytes: usize,
 }
 
-/// With many blocks, in the pool, with one block.
+/// The sort of a carrier: with many blocks, in the pool, with one block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     Many,
@@ -147,7 +147,7 @@ pub fn instances() -> impl Fn(&Area) -> usize {
     move |area| threads.get(&area.thread).copied().unwrap_or(0)
 }
 
-/// For each instance.
+/// The carriers of a kind, for each instance.
 fn carriers(kind: MemoryKind) -> Vec<[Carriers; PARTS.len()]> {
     let mut all = vec![[Carriers::default(); PARTS.len()]; sched::options().schedulers + 1];
     let instance = instances();
@@ -164,7 +164,7 @@ fn carriers(kind: MemoryKind) -> Vec<[Carriers; PARTS.len()]> {
 /// A figure of a kind (as number) and an instance.
 type Figure = (usize, usize, Part, &'static str);
 
-/// The figures that were told last, and the highest that were ever.
+/// The figures that were told last, and the highest ones that were ever told.
 static TOLD: Mutex<Option<HashMap<Figure, [usize; 2]>>> = Mutex::new(None);
 
 struct Teller<'a> {
@@ -185,7 +185,7 @@ impl Teller<'_> {
         self.heap.tuple(&[atom(name), numbers[0], numbers[1], numbers[2]])
     }
 
-    /// What stock has one figure for.
+    /// A figure for which stock has one number only.
     fn plain(&mut self, name: &str, now: usize) -> Term {
         self.heap.tuple(&[atom(name), Term::small(now as i64)])
     }
@@ -214,10 +214,10 @@ impl Teller<'_> {
     }
 }
 
-/// What is asked for.
+/// What the caller asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Question {
-    /// `{memory_internal, Ref, Names}`: of `erlang:memory`. Only what is in use, as it was asked for.
+    /// `{memory_internal, Ref, Names}`, for `erlang:memory`: only the bytes that are in use, as they were asked for.
     Memory,
     /// `{allocator_sizes, Ref, Names}`
     Sizes,
@@ -265,13 +265,13 @@ fn of_kind(p: &mut Process, question: Question, name: Term, kind: MemoryKind, ro
     for (instance, parts) in carriers(kind).into_iter().enumerate() {
         let mut items = Vec::new();
         if is_long {
-            // Threads have instances of their own; none of stock's other settings means anything here.
+            // Threads have instances of their own. Stock's other settings mean nothing here.
             let threads = p.heap.tuple(&[atom("t"), Term::bool(true)]);
             let options = p.heap.list(&[threads]);
             items.push(p.heap.tuple(&[atom("options"), options]));
         }
         for part in PARTS {
-            // The pool belongs to all.
+            // The pool belongs to all instances, and is shown in instance 0.
             if part != Part::Pool || instance == 0 {
                 items.push(Teller { heap: &mut p.heap, kind, instance, part }.part(parts[part as usize], is_long));
             }
@@ -284,7 +284,7 @@ fn of_kind(p: &mut Process, question: Question, name: Term, kind: MemoryKind, ro
     }
 }
 
-/// `{calls, [{eheap_alloc, Billions, Rest}, ..]}`. What was resized counts as freed and allocated.
+/// `{calls, [{eheap_alloc, Billions, Rest}, ..]}`. A resized block counts as freed and allocated.
 fn calls(heap: &mut Heap, kind: MemoryKind, instance: usize) -> Term {
     let schedulers = sched::options().schedulers;
     let mut sums = [0u64; 2];
@@ -320,7 +320,7 @@ fn in_use(heap: &mut Heap, name: &str, bytes: usize) -> Term {
     heap.list(&parts)
 }
 
-/// Of what comes in pieces of one size the number is known: `[{fix_types, [{Type, Allocated, Used}]}, {mbcs, ..}, {sbcs, ..}]`, without
+/// For pieces of one size the number is known: `[{fix_types, [{Type, Allocated, Used}]}, {mbcs, ..}, {sbcs, ..}]`, without
 /// blocks, which are those of `std_alloc`.
 fn fixed(p: &mut Process) -> Term {
     let sizes = [("proc", proctab::count() * size_of::<ProcShared>()), ("bif_timer", timer_refs::count() * timer_refs::BYTES)];
@@ -335,7 +335,7 @@ fn fixed(p: &mut Process) -> Term {
     p.heap.list(&[types, parts[0], parts[1]])
 }
 
-/// Of literals: one carrier, the part of their range that was ever handed out.
+/// The figures of literals: one carrier, which is the part of their address range that was ever used.
 fn literals(p: &mut Process, question: Question) -> Term {
     let name = "literal_alloc";
     if question == Question::Memory {

@@ -7,7 +7,7 @@ use heddle_runtime::{blocks, exports, names, proctab};
 use heddle_term::{atom, literal};
 use std::io::{Result, Write};
 
-/// In bytes, as far as what they are for is known. `code` are the cells of loaded modules and their literals.
+/// Writes the memory in bytes by what it is for, as far as that is known. `code` is the cells of loaded modules and their literals.
 pub(super) fn memory(out: &mut impl Write) -> Result<()> {
     let code: usize = code_sizes().iter().map(|s| s.1 + s.2).sum::<usize>() + literal::used_bytes();
     let sum = |kinds: &[MemoryKind]| kinds.iter().map(|&kind| heddle_memory::sum(kind)).sum::<usize>();

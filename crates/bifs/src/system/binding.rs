@@ -8,9 +8,9 @@ use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
 
 struct Binding {
-    /// As the user says; None: as detected.
+    /// The topology that the user gave. None: the detected one.
     defined: Option<Vec<Cpu>>,
-    /// `+sct` was given: nothing is detected then.
+    /// True if `+sct` gave it. Nothing is detected then.
     by_flag: bool,
     kind: &'static str,
 }
@@ -58,7 +58,7 @@ pub fn type_flag(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Once the number of schedulers is known, before they start.
+/// Called when the number of schedulers is known, before they start.
 pub fn init(schedulers: usize) {
     affinity::init(schedulers);
     BINDING.lock().unwrap().apply();
@@ -98,7 +98,7 @@ fn named(name: Term) -> Option<&'static str> {
     cpus::TYPES.iter().find(|(known, _)| *known == name).map(|(known, _)| *known)
 }
 
-/// What the bindings would be, were all processors there: a tuple, or `false`. None: no such type.
+/// What the bindings would be if all processors of the topology existed: a tuple, or `false`. None: there is no such type.
 pub fn fake(heap: &mut Heap, kind: Term) -> Option<Term> {
     let kind = named(kind)?;
     let cpus = BINDING.lock().unwrap().used();
@@ -121,7 +121,7 @@ pub fn set_kind(p: &mut Process, value: Term) -> NativeResult {
     Ok(Atom::new(old).into())
 }
 
-/// `system_flag(cpu_topology, Topology)`: what was used before.
+/// `system_flag(cpu_topology, Topology)`. Returns the topology that was used before.
 pub fn set_topology(p: &mut Process, value: Term) -> NativeResult {
     let new = if value.is_atom_of(am::UNDEFINED) { Some(None) } else { cpus::from_term(value).map(Some) };
     let Some(new) = new else { return Err(p.badarg()) };

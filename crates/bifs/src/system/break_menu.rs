@@ -17,15 +17,15 @@ use std::thread::Thread;
 const CHOICES: &str =
     "BREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
 
-/// How long others may take to stand still while their processes are shown.
+/// How long other schedulers may take to stop, in ms, before their processes are shown.
 const STOP_MS: u64 = 500;
 
 static THREAD: OnceLock<Thread> = OnceLock::new();
-/// The menu is there, or comes. Set by the thread that reads signals, which wakes this one then.
+/// True while the menu is shown or about to be. The thread that reads signals sets it and then wakes the menu's thread.
 /// AcqRel in `interrupt`, Release where the menu ends: the next menu sees what the one before did.
 static IS_UP: AtomicBool = AtomicBool::new(false);
 
-/// Starts the thread: when it is needed there may be no memory for one.
+/// Starts the thread early: when the menu is needed there may be no memory for a thread.
 pub fn start() {
     let thread = std::thread::Builder::new().name("break menu".into()).spawn(|| {
         loop {
@@ -40,7 +40,7 @@ pub fn start() {
     let _ = THREAD.set(thread.expect("thread of the break menu").thread().clone());
 }
 
-/// Ctrl-C.
+/// Called for Ctrl-C: brings the menu, or ends the VM if the menu is shown already.
 pub fn interrupt() {
     if IS_UP.swap(true, Ordering::AcqRel) {
         shutdown::exit_now(0);
@@ -50,7 +50,7 @@ pub fn interrupt() {
     }
 }
 
-/// The first letter of the next line. The VM ends where there is none.
+/// The first letter of the next line. The VM ends if there is no more input.
 fn next_key() -> u8 {
     loop {
         let mut line = [0u8; 64];
@@ -61,7 +61,7 @@ fn next_key() -> u8 {
         }
         match std::io::Error::last_os_error().kind() {
             std::io::ErrorKind::Interrupted if n < 0 => {}
-            // What others read standard input with may have made it so.
+            // Another reader of standard input may have made it non-blocking.
             std::io::ErrorKind::WouldBlock if n < 0 => wait_for_key(),
             _ => shutdown::exit_now(0),
         }
@@ -86,7 +86,7 @@ fn run() {
     }
     // SAFETY: plain system calls.
     let is_terminal = unsafe { libc::isatty(0) == 1 && libc::isatty(1) == 1 };
-    // What the shell showed below its line goes.
+    // Clears what the shell showed below its line.
     say(&format!("\n{}{CHOICES}", if is_terminal { "\x1b[J" } else { "" }));
     while !choose() {}
     if let Some(modes) = before {
@@ -94,7 +94,7 @@ fn run() {
     }
 }
 
-/// False: to be asked again.
+/// Reads and runs a choice. False if the menu must ask again.
 fn choose() -> bool {
     match next_key() {
         b'a' | b'q' | b'*' | 3 => shutdown::exit_now(0),
@@ -135,7 +135,7 @@ fn show(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
     say(&String::from_utf8_lossy(&out));
 }
 
-/// One process after the other, newest first.
+/// Shows one process after the other, newest first, and kills those that the user wants.
 fn kill() {
     say("\n\nProcess Information\n\n--------------------------------------------------\n");
     let mut all = Vec::new();

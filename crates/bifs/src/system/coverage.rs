@@ -1,4 +1,4 @@
-//! The natives of native coverage: `heddle_runtime::coverage`.
+//! The natives of native coverage; `heddle_runtime::coverage` does the counting.
 
 use heddle_abi::settings::CoverageMode;
 use heddle_runtime::code::{self, Instance};

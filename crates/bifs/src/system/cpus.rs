@@ -4,7 +4,7 @@
 use heddle_natives::args;
 use heddle_term::{Atom, Heap, Term};
 
-/// Where a logical processor is. Identities count within what is above; a node is above the processors, or within one (`inner`).
+/// Where a logical processor is. Identities count within the level above. A node is above processors, or within one (`inner`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cpu {
     pub node: Option<u32>,
@@ -15,13 +15,13 @@ pub struct Cpu {
     pub logical: u32,
 }
 
-/// ERTS' limit of identities.
+/// The largest identity (from ERTS).
 const MAX: u32 = 65535;
 
 /// What is wrong with a topology, in stock's words.
 pub type Wrong = &'static str;
 
-/// Levels, outermost first.
+/// The levels of a topology, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Node,
@@ -44,18 +44,18 @@ impl Cpu {
         }
     }
 
-    /// The outermost: a node, or a processor that is in none.
+    /// The identity at the outermost level: a node, or a processor that is in none.
     fn top(&self) -> u32 {
         self.node.unwrap_or(self.processor)
     }
 
-    /// All but the logical identity.
+    /// All identities but the logical one.
     fn place(&self) -> (u32, u32, Option<u32>, u32, u32) {
         (self.top(), self.processor, self.inner, self.core, self.thread)
     }
 }
 
-/// In order, without a level of nodes that is one node.
+/// Checks a topology and sorts it. A level of nodes that has only one node is left out.
 fn checked(mut cpus: Vec<Cpu>) -> Result<Vec<Cpu>, Wrong> {
     let mut logical: Vec<u32> = cpus.iter().map(|cpu| cpu.logical).collect();
     logical.sort_unstable();
@@ -78,7 +78,7 @@ fn checked(mut cpus: Vec<Cpu>) -> Result<Vec<Cpu>, Wrong> {
 
 // ---- terms ----
 
-/// From a term; None if it is none.
+/// The topology that a term describes. None if it describes none.
 pub fn from_term(term: Term) -> Option<Vec<Cpu>> {
     let mut cpus = Vec::new();
     entries(term, None, Cpu::NOWHERE, &mut cpus)?;
@@ -125,7 +125,7 @@ fn tagged(heap: &mut Heap, tag: &str, value: Term) -> Term {
     heap.tuple(&[Atom::new(tag).into(), value])
 }
 
-/// Entries named `tag` for consecutive ones that are equal in `key`.
+/// Entries named `tag`, one for each run of processors that are equal in `key`.
 fn level<K: PartialEq>(heap: &mut Heap, cpus: &[Cpu], tag: &str, key: fn(&Cpu) -> K, inside: fn(&mut Heap, &[Cpu]) -> Term) -> Term {
     let groups = cpus.chunk_by(|a, b| key(a) == key(b));
     let entries: Vec<Term> = groups
@@ -203,7 +203,7 @@ fn from_group(group: &str) -> Result<Vec<Cpu>, Wrong> {
             't' => Level::Thread,
             'c' => Level::Core,
             'p' => Level::Processor,
-            // Before its processor it is within.
+            // A node that is named before its processor is within it.
             _ if kinds.contains('p') => Level::Node,
             _ if parts.iter().any(|(kind, _)| *kind == 'p') => Level::Inner,
             _ => Level::Node,
@@ -215,7 +215,7 @@ fn from_group(group: &str) -> Result<Vec<Cpu>, Wrong> {
             cpu.set(level, ids[i % ids.len()]);
         }
     }
-    // A part of one of these, in its order.
+    // The levels must be some of these, in this order.
     let is_part = |order: &str| {
         let mut order = order.chars();
         kinds.chars().all(|kind| order.any(|c| c == kind))
@@ -237,7 +237,7 @@ fn identifiers(text: &str) -> Result<Vec<u32>, Wrong> {
 
 // ---- binding ----
 
-/// Names of bind types, and of the flag's.
+/// The names of bind types, and their letters in the flag.
 pub const TYPES: &[(&str, &str)] = &[
     ("unbound", "u"),
     ("no_spread", "ns"),
@@ -249,9 +249,9 @@ pub const TYPES: &[(&str, &str)] = &[
     ("thread_no_node_processor_spread", "tnnps"),
 ];
 
-/// Logical processors in the order in which schedulers are bound to them; None: to none.
+/// Logical processors in the order in which schedulers are bound to them; None: they are bound to none.
 pub fn order(cpus: &[Cpu], kind: &str) -> Option<Vec<u32>> {
-    // What counts is how many of its kind come before it within what is above, not how it is called.
+    // A processor is placed by how many of its kind come before it within the level above, not by its identity.
     let mut keyed: Vec<([usize; 5], u32)> = cpus.iter().map(|cpu| (ranks(cpus, cpu), cpu.logical)).collect();
     let key: fn(&[usize; 5]) -> [usize; 5] = match kind {
         "no_spread" => |&[top, processor, node, core, thread]| [top, processor, node, core, thread],
@@ -267,7 +267,7 @@ pub fn order(cpus: &[Cpu], kind: &str) -> Option<Vec<u32>> {
     Some(keyed.into_iter().map(|(_, logical)| logical).collect())
 }
 
-/// Outermost with nodes (all that has none counts as one), processor and node within it, core, thread.
+/// The ranks: node (all processors without one count as one), processor, node within it, core, thread.
 fn ranks(cpus: &[Cpu], cpu: &Cpu) -> [usize; 5] {
     let top = |cpu: &Cpu| if cpu.node.is_none() && cpu.inner.is_none() { 0 } else { cpu.top() };
     let processor = |cpu: &Cpu| (top(cpu), cpu.processor);
@@ -282,7 +282,7 @@ fn ranks(cpus: &[Cpu], cpu: &Cpu) -> [usize; 5] {
     ]
 }
 
-/// How many others there are before it that have the same above them.
+/// How many different ones come before it that have the same levels above them.
 fn rank<A: PartialEq, K: Ord>(cpus: &[Cpu], cpu: &Cpu, above: impl Fn(&Cpu) -> A, key: impl Fn(&Cpu) -> K) -> usize {
     let mut before: Vec<K> = cpus.iter().filter(|other| above(other) == above(cpu)).map(&key).filter(|k| *k < key(cpu)).collect();
     before.sort_unstable();
@@ -307,7 +307,7 @@ mod tests {
         from_flag(text).map_or_else(String::from, |cpus| shown(&cpus))
     }
 
-    /// What stock says.
+    /// The expected texts are what stock prints.
     #[test]
     fn flags() {
         assert_eq!(flag("L0-1c0-1"), "[{processor,[{core,{logical,0}},{core,{logical,1}}]}]");

@@ -11,12 +11,12 @@ use std::io::{BufWriter, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::Ordering;
 
-/// As stock's: others do not read what processes have.
+/// Creates the file, as stock does, so that other users cannot read it.
 pub fn create(path: &str) -> Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o640).open(path)
 }
 
-/// `stopped`: no scheduler runs a process now, but the one that calls this.
+/// Writes a dump. `stopped`: no scheduler runs a process now, except the one that calls this.
 pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     let mut out = BufWriter::new(create(path)?);
     writeln!(out, "=erl_crash_dump:0.5")?;
@@ -36,7 +36,7 @@ pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     out.flush()
 }
 
-/// `own`: what this thread runs, if it does.
+/// Writes the sections of all processes. `own`: the process that this thread runs, if any.
 pub(super) fn processes(out: &mut impl Write, stopped: bool, own: Option<&Process>) -> Result<()> {
     let mut all = Vec::new();
     proctab::for_each(|q| all.push(q));
@@ -47,11 +47,11 @@ pub(super) fn processes(out: &mut impl Write, stopped: bool, own: Option<&Proces
     stacks.iter().try_for_each(|stack| write!(out, "{stack}"))
 }
 
-/// One section; its stack, where that can be looked at, comes back.
+/// Writes the section of a process. Returns its stack section, if the stack can be read.
 pub(super) fn process(out: &mut impl Write, q: ProcRef, stopped: bool, own: Option<&Process>) -> Result<Option<String>> {
     let state = q.state.load();
     let own = own.filter(|own| own.pid() == q.pid);
-    // What another thread changes meanwhile is not looked at.
+    // A process that another thread may be changing is not looked at.
     let is_still = own.is_some() || stopped && !state.is_running() && !state.is_dirty();
     if !is_still || state.is_exiting() {
         unknown(out, q, if state.is_exiting() { "Exiting" } else { "Running" })?;
@@ -73,7 +73,7 @@ pub(super) fn process(out: &mut impl Write, q: ProcRef, stopped: bool, own: Opti
     Ok(Some(dump::stack_section(local)))
 }
 
-/// A process that did not stop.
+/// Writes the section of a process that did not stop.
 fn unknown(out: &mut impl Write, q: ProcRef, state: &str) -> Result<()> {
     writeln!(out, "=proc:{}", shown(q.pid_term()))?;
     writeln!(out, "State: {state}")?;
@@ -96,7 +96,7 @@ pub(super) fn ports(out: &mut impl Write, stopped: bool) -> Result<()> {
             let inner = local.relations.get();
             links.extend(inner.iter().flat_map(|inner| inner.links.keys()).map(|&other| shown(other)));
         };
-        // Those of a port that does something now are left out: waiting for it could have no end.
+        // The links of a port that is busy now are left out: to wait for it could take forever.
         if !stopped {
             task::try_now(q).iter_mut().filter_map(task::Entered::process).for_each(|local| look(local));
         } else if !state.is_running() && !state.is_exiting() {
@@ -135,7 +135,7 @@ pub(super) fn tables(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Name, bytes of the current code, and of the old.
+/// Of each module: name, bytes of the current code, and bytes of the old code.
 pub(super) fn code_sizes() -> Vec<(String, usize, usize)> {
     let mut sizes: Vec<(String, usize, usize)> = code::with_all(|all| {
         let bytes = |instance: &Option<std::sync::Arc<code::Instance>>| instance.as_ref().map_or(0, |i| i.code.len() * 8);
@@ -163,7 +163,7 @@ fn modules(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// A text in memory: what is written to it cannot fail.
+/// Collects a text in memory, where writing cannot fail.
 fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut out).expect("memory takes what is written");
@@ -179,8 +179,8 @@ pub fn loaded() -> Vec<u8> {
     })
 }
 
-/// `system_info(procs)`: all processes as in a crash dump. The other schedulers stand still meanwhile; what they do not put down
-/// in time (a long native) is told of without its insides. None: another one has stopped them; let it, and ask again.
+/// `system_info(procs)`: all processes as in a crash dump. The other schedulers are stopped meanwhile. A process that
+/// is not stopped in time (a long native) is shown without its inside. None: another thread has stopped them; call again later.
 pub fn all_processes(p: &Process) -> Option<Vec<u8>> {
     let stopped = stop_world::stop_others_alone(LONGEST_STOP_MS)?;
     let written = in_memory(|out| processes(out, stopped, Some(p)));

@@ -14,7 +14,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// A count of `reschedule` that ends in a failure.
+/// The count with which `reschedule` ends in a failure.
 const FAILS: usize = 1001;
 /// Copies that `copy` makes.
 const COPIES: usize = 1000;
@@ -63,7 +63,7 @@ fn sleep(p: &mut Process, ms: usize) {
 }
 
 /// `reschedule, N`: goes from one kind of scheduler to the next, N times. What is left stands in the place of the operation, as
-/// an immediate that no program can make, so that the native knows itself when it is called again.
+/// an immediate that no program can make: so the native recognises its own further calls.
 fn reschedule(p: &mut Process, a: &[Term]) -> NativeResult {
     let count = a[a.len() - 1];
     let left = a[a.len() - 2].payload() as usize;
@@ -80,7 +80,7 @@ fn reschedule(p: &mut Process, a: &[Term]) -> NativeResult {
     Err(thrown)
 }
 
-/// Calls the native again on the other side: CPU and I/O schedulers take turns with the normal ones.
+/// Calls the native again on another kind of scheduler: CPU and I/O schedulers take turns with the normal ones.
 fn hop(p: &mut Process, a: &[Term], count: Term, left: usize) -> NativeResult {
     let mut next = a.to_vec();
     next[a.len() - 2] = Term::catch_marker(left as u64);
@@ -93,7 +93,7 @@ fn hop(p: &mut Process, a: &[Term], count: Term, left: usize) -> NativeResult {
     })
 }
 
-/// The last two arguments say what to do.
+/// Does what the last two arguments say.
 fn operate(p: &mut Process, scheduler: &'static str, a: &[Term]) -> NativeResult {
     let (operation, argument) = (a[a.len() - 2], a[a.len() - 1]);
     let Some(operation) = operation.as_atom() else { return Err(p.badarg()) };

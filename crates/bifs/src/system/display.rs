@@ -1,4 +1,4 @@
-//! Writing straight to standard output, below all I/O servers.
+//! Writing to standard output directly, without an I/O server.
 
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};

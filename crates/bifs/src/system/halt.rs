@@ -48,7 +48,7 @@ fn halt_2(p: &mut Process, a: &[Term]) -> NativeResult {
     Err(p.badarg())
 }
 
-/// The low byte of an integer that is not negative.
+/// The exit status: the low byte of an integer that is not negative.
 fn status(term: Term) -> Option<i32> {
     if let Some(status) = args::count(term) {
         return Some((status & 0xff) as i32);
@@ -57,13 +57,13 @@ fn status(term: Term) -> Option<i32> {
     is_status.then(|| heddle_term::big::to_bytes(term, 1, false)[0].into())
 }
 
-/// How long others may take to come to a place where they can stop.
+/// How long other schedulers may take to reach a place where they can stop, in ms.
 const STOP_MS: u64 = 1000;
 
 /// Ends the VM with a slogan and a crash dump, as `halt("text")` does.
 pub fn crash(slogan: &str) -> ! {
     let stopped = stop_world::stop_others(STOP_MS);
-    // The terminal may be in a mode where a line feed does not return the carriage; stock writes this everywhere.
+    // The terminal may be in a mode in which a line feed does not return the carriage. Stock writes this everywhere.
     heddle_term::complain!("{slogan}\r\n");
     if let Some(path) = dump_path() {
         heddle_term::complain!("\r\nCrash dump is being written to: {path}...");
@@ -88,7 +88,7 @@ pub fn out_of_memory(kind: heddle_memory::MemoryKind, bytes: usize) -> ! {
     crash(&format!("heddle: cannot allocate {bytes} bytes of memory (of type \"{}\")", kind.name()))
 }
 
-/// None when dumps are switched off.
+/// The path of the dump. None if dumps are switched off.
 fn dump_path() -> Option<String> {
     if std::env::var("ERL_CRASH_DUMP_SECONDS").is_ok_and(|s| s.trim() == "0") {
         return None;

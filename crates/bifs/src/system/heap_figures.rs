@@ -64,7 +64,7 @@ fn summary(heap: &mut Heap, sum: &Summary) -> Term {
     map::from_pairs(heap, &pairs)
 }
 
-/// What each process adds to.
+/// The sums to which each process adds.
 #[derive(Default)]
 struct Figure(AtomicU64);
 
@@ -89,7 +89,7 @@ impl Figure {
     }
 }
 
-/// Asks every process, as `process_info` does: each adds its own in order with its signals, and the last one answers.
+/// Asks every process, as `process_info` does: each adds its figures, in order with its other signals, and the last one answers.
 fn heaps(p: &mut Process, _: &[Term]) -> NativeResult {
     let mut pids = Vec::with_capacity(proctab::count());
     proctab::for_each(|process| pids.push(process.pid));
@@ -121,7 +121,7 @@ impl Asked {
         }
     }
 
-    /// By a process, or for one that is gone.
+    /// Called by each process, or (None) for a process that is gone.
     fn answer(&self, process: Option<&mut Process>) {
         if let Some(q) = process {
             let words = |from: *mut u64, to: *mut u64| (to as usize - from as usize) / 8;
@@ -161,7 +161,7 @@ impl Asked {
             ("fragment_words", &self.fragment_words),
             ("queued_words", &self.queued_words),
         ];
-        // With a shared heap that kind of memory is the young generation, which the processes told of.
+        // With a shared heap that kind of memory is the young generation, which the processes have counted.
         let messages = if shared::is_on() { 0 } else { heddle_memory::sum(MemoryKind::Message) as u64 / 8 };
         let told = figures.iter().map(|&(name, figure)| (name, figure.0.load(Ordering::Relaxed)));
         let blocks = blocks::used_bytes() as u64 / 8;

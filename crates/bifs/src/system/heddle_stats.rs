@@ -133,7 +133,7 @@ fn sent(p: &mut Process, sent: &Sent) -> Term {
     map::put(&mut p.heap, all, Atom::new("sizes").into(), sizes)
 }
 
-/// Of the whole VM: what is in use for each kind of memory, and what the system gave.
+/// For the whole VM: what is in use for each kind of memory, and what was taken from the system.
 fn memory(p: &mut Process, _: &[Term]) -> NativeResult {
     let kinds: Vec<(Term, Term)> = allocators::NAMED
         .into_iter()
@@ -166,7 +166,7 @@ fn memory(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(allocations(p, all, &rows))
 }
 
-/// Of a scheduler thread.
+/// The same for one scheduler thread.
 fn memory_of(p: &mut Process, a: &[Term]) -> NativeResult {
     let number = row(p, a[0])?[0].number();
     let rows: Vec<&Row> = heddle_memory::rows().filter(|row| row.scheduler() == Some(number)).collect();
@@ -175,7 +175,7 @@ fn memory_of(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(allocations(p, all, &rows))
 }
 
-/// `all` with what threads allocated and freed, over all kinds.
+/// Adds to `all` what threads allocated and freed, over all kinds.
 fn allocations(p: &mut Process, all: Term, rows: &[&Row]) -> Term {
     let counts: Vec<Counts> = rows.iter().flat_map(|row| KINDS.map(|kind| row.counts(kind))).collect();
     let sum = |figure: fn(&Counts) -> u64| counts.iter().map(figure).fold(0u64, u64::wrapping_add);
@@ -194,7 +194,7 @@ fn allocations(p: &mut Process, all: Term, rows: &[&Row]) -> Term {
     })
 }
 
-/// A map for each class of locks and thread that had to wait. 0 is the number of threads that are no schedulers.
+/// A map for each class of locks and thread that had to wait. Threads that are no schedulers have the number 0.
 fn waits(p: &mut Process, _: &[Term]) -> NativeResult {
     let all = figures::all();
     let mut maps = Vec::new();

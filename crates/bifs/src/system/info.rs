@@ -1,4 +1,4 @@
-//! system_info, system_flag, and their settings.
+//! `system_info`, `system_flag`, and their settings.
 
 use super::{allocators, binding, multi_scheduling};
 use crate::process::flags::{max_heap, max_heap_term};
@@ -22,7 +22,7 @@ heddle_runtime::natives! { TABLE:
     "error_logger" => { "warning_map"/0 => warning_map }
 }
 
-/// What was started: set once by `cli`.
+/// What the command line started. `cli` sets it once.
 pub struct Launch {
     pub otp_release: String,
     pub erts_version: String,
@@ -155,7 +155,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "scheduler_bind_type" => binding::kind().into(),
         "scheduler_bindings" => binding::bindings(&mut p.heap),
         "cpu_topology" => binding::topology(&mut p.heap, "used").expect("known"),
-        // No C compiler was at work.
+        // The VM was not built by a C compiler.
         "compile_info" => {
             let rows = ["ldflags", "cflags", "config_h"].map(|what| p.heap.tuple(&[atom(what), Term::NIL]));
             p.heap.list(&rows)
@@ -251,14 +251,14 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "allocator" => allocators::settings(p),
         "check_io" => check_io(p),
         "ethread_info" => {
-            // What stock names here as well; the operations are the compiler's, not functions of a library.
+            // The names that stock has here. The operations are instructions of the compiler, not functions of a library.
             let rows = [("32-bit", "Rust"), ("64-bit", "Rust"), ("Double word", "no")].map(|(what, how)| {
                 let (what, how) = (p.heap.string(&format!("{what} native atomics")), p.heap.string(how));
                 p.heap.tuple(&[what, how, Term::NIL])
             });
             p.heap.list(&rows)
         }
-        // What a thread waits on: one for each scheduler.
+        // Each scheduler has one event on which it waits.
         "ethread_used_tse" => small(o.schedulers + o.dirty_cpu + o.dirty_io),
         "alloc_util_allocators" => allocators::enabled(p),
         "allocated_areas" => allocators::allocated_areas(p),
@@ -304,7 +304,7 @@ fn pair(p: &mut Process, key: &str, value: Term) -> Term {
 /// Processors that the VM may run on, as of the last `update_cpu_info`; 0: none was asked for.
 static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
 
-/// Those of the first thread: what others set for the whole process shows there.
+/// Asked for the first thread, which shows what other programs set for the whole process.
 fn allowed_processors() -> usize {
     // SAFETY: an all-zero set is a valid one, and the destination has the size that is given.
     unsafe {
@@ -324,7 +324,7 @@ fn max_descriptors() -> usize {
     limit.rlim_cur.min(1 << 30) as usize
 }
 
-/// The poller as one poll set, in the form in which stock tells of its own.
+/// The poller as one poll set, in the form of stock's.
 fn check_io(p: &mut Process) -> Term {
     let (_, known) = heddle_io::ports::poll::counts();
     let small = |n: usize| Term::small(n as i64);
@@ -405,7 +405,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             Ok(max_heap_term(p, current))
         }
         "erts_alloc" => match a[1].as_tuple() {
-            // Nor can any be set up.
+            // No allocator can be configured.
             Some([name, parameter, _]) if parameter.is_atom() && name.as_atom().is_some_and(|n| allocators::is_known(n.name())) => {
                 Ok(am::NOTSUP.into())
             }
@@ -433,14 +433,14 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
             };
             Ok(system_logger(cell.swap(new, Ordering::Relaxed)))
         }
-        // kernel_refc knows which processes want it, and switches it off after the last.
+        // `kernel_refc` knows which processes want it, and switches it off after the last one.
         "scheduler_wall_time" if args::boolean(a[1]).is_some() => {
             Err(p.trap_to(Atom::new("erts_internal"), Atom::new("system_flag_scheduler_wall_time"), &[a[1]]))
         }
         "microstate_accounting" => Ok(Term::bool(match args::boolean(a[1]) {
             Some(on) => {
                 let before = sched::switch_accounts(on);
-                // Before the count began the calling thread did not say that it runs a process.
+                // Before the count began, this thread did not record that it runs a process.
                 msacc::enter(msacc::ThreadState::Emulator);
                 before
             }
@@ -454,7 +454,7 @@ fn system_flag(p: &mut Process, a: &[Term]) -> NativeResult {
 /// How many processes `erts_code_purger` asks at a time. It reads the limit itself.
 static SYSTEM_REQUESTS: AtomicUsize = AtomicUsize::new(4);
 
-/// `system_check(schedulers)`: every scheduler answers; ours answer by running the caller.
+/// `system_check(schedulers)`: every scheduler must answer. Here it is enough that the caller runs.
 fn system_check(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_atom_of(Atom::new("schedulers")) {
         return Err(p.badarg());
@@ -462,7 +462,7 @@ fn system_check(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(am::OK.into())
 }
 
-/// (Boolean): what it was.
+/// (Boolean). Returns what it was.
 fn scheduler_wall_time(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(on) = args::boolean(a[0]) else { return Err(p.badarg()) };
     Ok(Term::bool(wall_time::switch(on)))

@@ -1,4 +1,4 @@
-//! What the module `instrument` asks: sizes of blocks, and carriers, of one allocator and instance (see `allocators`).
+//! The natives of the module `instrument`: sizes of blocks, and carriers, of one allocator and instance (see `allocators`).
 
 use super::allocators::{self, Part, instances, is_known, kind, name};
 use heddle_memory::{Area, MemoryKind};
@@ -68,8 +68,8 @@ fn answer(p: &mut Process, gathering: &Gathering, answer: &[Term]) -> NativeResu
     Ok(Term::small(1))
 }
 
-/// Sends `{Ref, Unscanned, [{Origin, Type, Histogram}]}`. Returns the number of answers: none where no blocks are known, or if they
-/// are asked for by process, port or function, which is not noted.
+/// Sends `{Ref, Unscanned, [{Origin, Type, Histogram}]}`. Returns the number of answers: none if no blocks are known, or if they
+/// are asked for by process, port or function, which is not recorded.
 fn gather_alloc_histograms(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(gathering) = Gathering::of(a[0]) else { return Err(p.badarg()) };
     let Some(kind) = gathering.kind.filter(|_| gathering.flags == 0) else { return Ok(Term::small(0)) };

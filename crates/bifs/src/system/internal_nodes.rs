@@ -1,5 +1,5 @@
-//! Terms of other nodes (or of an earlier life of this one) in tables and timers, as OTP's tests count them. Nothing counts them
-//! all the time: terms carry their node's name, so this is a walk through what there is. Heaps of processes are not walked.
+//! Terms of other nodes (or of an earlier life of this one) in tables and timers, as OTP's tests count them. No counters
+//! are kept: terms carry their node's name, so this walks through tables and timers. Heaps of processes are not walked.
 
 use heddle_runtime::process::Process;
 use heddle_runtime::{sched, send, timer_refs};
@@ -8,7 +8,7 @@ use heddle_term::ident::{PidView, PortView, RefView};
 use heddle_term::{Atom, Term};
 use std::collections::BTreeMap;
 
-/// Name and creation.
+/// A node's name and creation.
 type Node = (Atom, u32);
 
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! `erts_debug:get_internal_state/1` and `set_internal_state/2`: how OTP's own tests look into the VM. Both raise `undef`,
-//! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. What only describes stock's insides has no
-//! answer here (`badarg`).
+//! as an unloaded function would, until `set_internal_state(available_internal_state, true)`. A key that only describes the inside of stock is
+//! `badarg` here.
 
 use super::{binding, internal_nodes as nodes, internal_tables as tables};
 use crate::process::info;
@@ -48,7 +48,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 Ok(p.heap.list(&keys))
             }
             "processes" => info::processes(p, &[]),
-            // How `processes/0` goes about it: the whole table at once, whatever reductions are left, ten pids for one of them; a process that
+            // How `processes/0` works: it reads the whole table at once, whatever reductions are left, ten pids for one of them; a process that
             // ends meanwhile needs no care.
             "processes_bif_info" => {
                 let table = proctab::limit();
@@ -63,7 +63,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 let size = Term::small(crate::data::persistent_term::slots() as i64);
                 Ok(map::from_pairs(&mut p.heap, &[(Atom::new("table").into(), size)]))
             }
-            // Counters of tables have no memory of their own that could be told apart.
+            // Counters of tables have no memory that could be told apart.
             "flxctr_memory_usage" => Ok(am::NOTSUP.into()),
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
             _ => Err(p.badarg()),
@@ -83,7 +83,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                     let address = p.heap.unsigned(address);
                     Ok(p.heap.tuple(&[address, Term::small(references as i64), Term::bool(true)]))
                 }
-                // One that was read again when its object was gone.
+                // A magic reference that was decoded when its object was gone.
                 None if value.is_reference() => {
                     Ok(Term::bool(RefView::of(value).is_some_and(|r| is_written([r.words[0], r.words[1], r.words[2]]))))
                 }
@@ -151,14 +151,14 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     match key.name() {
         "reds_left" => match args::count(a[1]) {
             Some(left) => {
-                // Not added to what a collection just cost.
+                // This replaces what a collection just cost.
                 p.extra_reductions = left.min(1 << 30) as u32;
                 Err(Thrown::SetReductions)
             }
             None => Err(p.badarg()),
         },
         "heddle_task_probe" => Ok(Term::bool(probe::register())),
-        // Holds this scheduler, as a driver or NIF that takes its time would.
+        // Holds this scheduler, as a driver or NIF that takes long would.
         "block" | "sleep" => match args::count(a[1]) {
             Some(ms) => {
                 std::thread::sleep(Duration::from_millis(ms as u64));
@@ -170,7 +170,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(to) => Ok(p.heap.unsigned(tables::set_next_identity(key, to as u64).expect("one of them"))),
             None => Err(p.badarg()),
         },
-        // Other nodes are known by the terms that name them; there is no table that could keep them longer.
+        // Other nodes are only known by the terms that name them. There is no table that could keep them longer.
         "node_tab_delayed_delete" if a[1].is_integer() => Ok(am::OK.into()),
         "process_uniq_counter" => match big::to_i64(a[1]) {
             Some(n) => {
@@ -195,7 +195,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         // Only a debugging build of stock pauses everywhere on demand.
         "ets_force_trap" => Ok(am::NOTSUP.into()),
         "binary_loop_limit" => limit(p, &long::BINARIES, a[1]),
-        // A binary of its own outside the heap, however small.
+        // A binary outside the heap, however small.
         "binary" => match args::count(a[1]) {
             Some(size) => {
                 let block = RefBin::from_bytes(&vec![0; size]);
@@ -219,7 +219,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                         && other.flags & FLAG_DETACHED == 0
                     {
                         if shared::is_on() {
-                            // After its signals.
+                            // The other process does it after its earlier signals.
                             other.need_major = true;
                             other.request_collection();
                         } else {
@@ -231,7 +231,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             Ok(Term::bool(found))
         }
         "proc_sig_block" => match a[1].as_tuple() {
-            // A port is held likewise.
+            // A port is held in the same way.
             Some(&[pid, ms]) if pid.is_local_pid() || pid.is_port() => {
                 let Some(ms) = args::count(ms) else { return Err(p.badarg()) };
                 send::call_in(heddle_runtime::process::identity::id_of(pid), move |_| std::thread::sleep(Duration::from_millis(ms as u64)));
@@ -246,8 +246,8 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
-        // That senders do not wait for each other is what stock switches on here, for processes with their messages off the heap.
-        // They never do: the queue takes no lock.
+        // Stock makes senders to a process with `off_heap` messages not wait for each other from now on. Here they never wait: the queue
+        // has no lock.
         "proc_sig_buffers" if a[1].is_atom_of(am::TRUE) => Ok(Term::bool(p.off_heap_messages)),
         "mbuf" => {
             let copy = p.heap.copy(a[1]);
@@ -277,7 +277,7 @@ fn magic(reference: Term) -> Option<(u64, usize)> {
     Some((Arc::as_ptr(&object).cast::<()>() as u64, Arc::strong_count(&object) - 1))
 }
 
-/// Bytes of native stack that are left to the calling thread.
+/// Bytes of native stack that the calling thread has left.
 fn stack_left() -> u64 {
     let here = 0u8;
     // SAFETY: the attributes are initialised by the first call and given back by the last; the rest are valid destinations.
@@ -293,7 +293,7 @@ fn stack_left() -> u64 {
     }
 }
 
-/// After `ms` a timer sets another one for at once, and that a third, which sends the message.
+/// After `ms` a timer sets a second one of 0 ms, and that sets a third one, which sends the message.
 fn timeouts_in_timeout(pid: u64, ms: u64) {
     sched::after(ms, move || {
         sched::after(0, move || {
@@ -304,7 +304,7 @@ fn timeouts_in_timeout(pid: u64, ms: u64) {
     });
 }
 
-/// How much one native does before it leaves its scheduler: a number, or `default`. The result is what it was.
+/// Sets how much a native does before it leaves its scheduler: a number, or `default`. Returns what it was.
 fn limit(p: &mut Process, limit: &long::Limit, to: Term) -> NativeResult {
     let to = match args::count(to) {
         None if !to.is_atom_of(Atom::new("default")) => return Err(p.badarg()),
@@ -313,7 +313,7 @@ fn limit(p: &mut Process, limit: &long::Limit, to: Term) -> NativeResult {
     Ok(Term::small(limit.set(to) as i64))
 }
 
-/// `wait, What`: until every scheduler has let go of what was unlinked before, and it is freed. Runs again with the epoch in which it was.
+/// `wait, What`: waits until all that was unlinked before is freed. The native is called again with the epoch of its first call.
 fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
     if what.is_atom_of(Atom::new("timer_cancellations")) {
         timer_refs::sweep();

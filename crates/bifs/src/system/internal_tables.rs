@@ -1,5 +1,4 @@
-//! What `erts_debug:get_internal_state/1` tells of links, monitors, identities and descriptors, in the form that OTP's tests take
-//! apart.
+//! What `erts_debug:get_internal_state/1` returns on links, monitors, identities and descriptors, in the form that OTP's tests expect.
 
 use heddle_io::ports;
 use heddle_runtime::links::MonitorKind;
@@ -54,7 +53,7 @@ pub fn status(pid: u64) -> Term {
 /// `{link_list, What}` and `{monitor_list, What}` of a pid, port or node.
 pub fn relations(p: &mut Process, links: bool, of: Term) -> NativeResult {
     if let Some(node) = of.as_atom() {
-        // Of this node nothing is kept by node; there are no others.
+        // Nothing is kept for this node, and there are no others.
         return Ok(if node == node_name() { Term::NIL } else { am::UNDEFINED.into() });
     }
     if !of.is_local_pid() && !of.is_local_port() {

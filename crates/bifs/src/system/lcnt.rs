@@ -1,7 +1,7 @@
 //! What OTP's `lcnt` asks of the VM (`erts_debug:lcnt_*`), from the figures of `heddle_runtime::locks`.
 //!
 //! A lock here is a class of locks as seen by one thread: its identity is the number of the scheduler that waited (0: a thread
-//! that is none), so that `lcnt:inspect(Name, [{combine, false}])` shows which waited. Counting begins with the first call here: before
+//! that is not a scheduler), so that `lcnt:inspect(Name, [{combine, false}])` shows which waited. Counting begins with the first call here: before
 //! that only waits are counted, which `heddle_stats:locks/0` shows, and a ratio of the two would say that each try was a collision.
 
 use heddle_natives::args;
@@ -60,7 +60,7 @@ fn lock(p: &mut Process, row: &locks::Row, id: usize, waited: &Waited) -> Term {
     let [s, ns] = seconds(p, waited.ns);
     let count = p.heap.unsigned(waited.count);
     let time = p.heap.tuple(&[s, ns, count]);
-    // A thread that waited in the moment when counting began is no try.
+    // A wait that had begun when the counting began is not among the tries.
     let tries = p.heap.unsigned(waited.tries.max(waited.count));
     let counts = p.heap.tuple(&[tries, count, time]);
     let durations = waited.durations.map(|n| p.heap.unsigned(n));

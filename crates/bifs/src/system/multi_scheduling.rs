@@ -2,7 +2,7 @@
 //! threads of their own; dirty threads take turns with it unless only normal schedulers are blocked (`runtime::blocking`). And how
 //! many schedulers, normal ones and dirty ones for CPU, are said to be online meanwhile.
 //!
-//! A process that blocks goes on when that is so: every other thread has been through its loop since, and has put down what it ran.
+//! A process that blocks goes on when that holds: every other thread has been through its loop since, and runs no process any more.
 
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::{blocking, dirty, placement, qsbr, sched, send, zeal};
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 struct Blocks {
     /// The processes that block, how often, and true if only normal schedulers are meant.
     by: Vec<(u64, u32, bool)>,
-    /// What was online before.
+    /// How many schedulers were online before.
     online: usize,
 }
 
 static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { by: Vec::new(), online: 0 });
-/// A process blocks: what each ending process asks.
+/// True if a process blocks. Each ending process asks this.
 /// Release under the lock of `BLOCKS`, Acquire in ending processes: a process sees its own block.
 static ANY: AtomicBool = AtomicBool::new(false);
 
@@ -43,7 +43,7 @@ fn settle(blocks: &mut Blocks) {
 }
 
 impl Blocks {
-    /// How many are online, but for the blocking.
+    /// How many would be online without the block.
     fn online(&self) -> usize {
         if self.online == 0 { sched::online() } else { self.online }
     }
@@ -103,7 +103,7 @@ pub fn blockers(normal: bool) -> Vec<Term> {
     BLOCKS.lock().unwrap().by.iter().filter(|(_, _, n)| *n == normal).map(|(pid, _, _)| Term::local_pid(*pid)).collect()
 }
 
-/// The flag's native, with the request in `a[1]`.
+/// `system_flag(multi_scheduling, Request)`, with the request in `a[1]`.
 pub fn change(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[1].is_catch_marker() {
         return if qsbr::passed(a[1].payload()) { Ok(state()) } else { Err(wait(p, a[0], a[1])) };
@@ -135,14 +135,14 @@ pub fn change(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         settle(&mut blocks);
     }
-    // Also one that unblocks: it may run elsewhere, and others with it.
+    // A process that unblocks waits too: from then on it and others may run on other schedulers.
     let epoch = qsbr::next();
-    // It is asked again on its scheduler, with the epoch in which all others have looked.
+    // The native is called again on its scheduler, with the epoch after which all others have looked.
     p.bump(zeal::slice() as usize);
     Err(p.again(&[a[0], Term::catch_marker(epoch)]))
 }
 
-/// Until all others have looked: one that does not come back from a native may keep it for long.
+/// Waits until all other threads have looked. One that does not come back from a native may delay that for long.
 fn wait(p: &mut Process, flag: Term, epoch: Term) -> Thrown {
     let me = p.pid();
     qsbr::retire(move || send::wake(me));

@@ -1,11 +1,11 @@
-//! Natives that exist to say no: what they stand for is not in Heddle (yet), and they say so by name instead of
-//! pretending. Each raises `notsup`, or gives the answer with which stock itself says "not supported".
+//! Natives that refuse: what they stand for is not in Heddle (yet). Each raises `notsup`, or returns what stock returns for something that
+//! is not supported.
 
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
-    // Sockets come with a later issue; boot takes the refusal and goes on without.
+    // The module `socket` is not there. The boot accepts that and goes on without.
     "prim_socket" => {
         "nif_supports"/0 => notsup,
         "nif_supports"/1 => notsup,
@@ -15,7 +15,7 @@ heddle_runtime::natives! { TABLE:
         "send_trace_clean_signal"/1 => nothing_to_clean,
     }
     "erts_debug" => {
-        // What stock with its JIT answers: there is no listing, and no interpreter.
+        // As stock with its JIT, which has no listing either.
         "disassemble"/1 => unsupported,
         "interpreter_size"/0 => zero,
     }
@@ -25,7 +25,7 @@ heddle_runtime::natives! { TABLE:
         "try_load"/3 => try_load,
         "try_unload"/2 => notsup,
         "info"/2 => badarg,
-        // The numbers of errors of loading, of which there are none.
+        // The numbers of errors of loading; there are none.
         "format_error_int"/1 => badarg,
     }
 }

@@ -59,7 +59,7 @@ fn note_address() -> libc::sighandler_t {
     note as extern "C" fn(libc::c_int) as libc::sighandler_t
 }
 
-/// The pipe and its thread.
+/// Makes the pipe and starts the threads, once.
 fn start() {
     static STARTED: OnceLock<()> = OnceLock::new();
     STARTED.get_or_init(|| {
@@ -94,7 +94,7 @@ pub fn install() {
     }
 }
 
-/// The terminal is in use: tell it when its window changes and when the job continues.
+/// Called when the terminal is in use: from now on it is told when its window changes and when the job continues.
 fn watch_terminal() {
     start();
     handle(libc::SIGWINCH, note_address());
@@ -118,7 +118,7 @@ fn run(pipe: libc::c_int, messages: Sender<libc::c_int>) {
             continue;
         }
         if signal == libc::SIGTERM {
-            // Relaxed: a look now and then.
+            // Relaxed: it is read again and again.
             terminate::came(|| UNTOLD.load(Ordering::Relaxed) > 0);
         }
         UNTOLD.fetch_add(1, Ordering::Relaxed);
@@ -137,7 +137,7 @@ fn send_messages(signals: Receiver<libc::c_int>) {
     }
 }
 
-/// `{notify, Signal}` to erl_signal_server; dropped where no process has that name.
+/// Sends `{notify, Signal}` to erl_signal_server. The signal is dropped if no process has that name.
 fn notify(signal: libc::c_int) {
     let Some((name, _)) = SETTABLE.iter().find(|(_, number)| *number == signal) else { return };
     let Some(server) = names::whereis(Atom::new("erl_signal_server")).filter(|t| t.is_local_pid()) else { return };

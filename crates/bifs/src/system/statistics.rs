@@ -1,4 +1,4 @@
-//! statistics/1 and the memory figures.
+//! `statistics/1`, and the figures of memory.
 
 use heddle_runtime::figures::{self, Figures};
 use heddle_runtime::process::{NativeResult, Process};
@@ -15,7 +15,7 @@ static LAST_WALL_MS: AtomicI64 = AtomicI64::new(0);
 static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
 static LAST_EXACT: AtomicU64 = AtomicU64::new(0);
 
-/// User time of all threads in ms, as in stock: the system's time on their behalf does not count.
+/// User time of all threads in ms, as in stock: time that the system works for them is not counted.
 fn user_ms() -> i64 {
     // SAFETY: a plain struct, which the call fills.
     let usage = unsafe {
@@ -81,7 +81,7 @@ fn statistics(p: &mut Process, a: &[Term]) -> NativeResult {
     })
 }
 
-/// What waits for each normal scheduler, for all dirty ones for CPU, and for all for I/O; with what runs there if `running`.
+/// How many processes wait for each normal scheduler, for the dirty ones for CPU, and for those for I/O. `running`: plus those that run there.
 fn tasks(running: bool) -> Vec<i64> {
     let on = |busy: usize| if running { busy as i64 } else { 0 };
     let normal = sched::queue_lengths().into_iter().zip(sched::in_flight()).map(|(queued, busy)| queued as i64 + on(busy));
@@ -89,7 +89,7 @@ fn tasks(running: bool) -> Vec<i64> {
     normal.chain(dirty.map(|(queued, busy)| queued as i64 + on(busy))).collect()
 }
 
-/// The queues that are always counted: those for I/O only where the name of the figure ends in `all`.
+/// How many queues are always counted. The one for I/O only counts if the name of the figure ends in `all`.
 fn normal_and_cpu() -> usize {
     sched::options().schedulers + 1
 }
@@ -112,7 +112,7 @@ fn scheduler_times(p: &mut Process, threads: usize) -> Term {
     p.heap.list(&rows)
 }
 
-/// `[#{counters => #{State => Nanoseconds}, id => Number, type => Kind}]`, a map a thread.
+/// `[#{counters => #{State => Nanoseconds}, id => Number, type => Kind}]`, a map for each thread.
 fn microstates(p: &mut Process) -> Term {
     let name = |name: &str| Term::from(Atom::new(name));
     let rows: Vec<Term> = msacc::figures()

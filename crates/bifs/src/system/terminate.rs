@@ -6,14 +6,14 @@ use heddle_runtime::watch::Snapshot;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A slice or native may take its time; one that takes longer than this is not waited for when asked twice.
+/// How long after a SIGTERM a slice or native may still run that ran then. After that the next SIGTERM ends the VM at once.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// When the last one came.
+/// The state of the schedulers when the last one came.
 static LAST: Mutex<Option<Snapshot>> = Mutex::new(None);
 
-/// One came. `untold`: whether the message for an earlier signal is not sent yet.
+/// Called for each SIGTERM. `untold`: true if the message for an earlier signal is not sent yet.
 pub fn came(untold: impl Fn() -> bool) {
     let mut last = LAST.lock().unwrap();
     if let Some(before) = &*last {

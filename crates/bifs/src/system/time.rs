@@ -57,7 +57,7 @@ fn parts(unit: Term) -> Option<i64> {
 
 fn convert(p: &mut Process, ns: i64, unit: Term) -> NativeResult {
     match parts(unit) {
-        // Without a division of 128 bits.
+        // The usual case, without a division of 128 bits.
         Some(parts) if NS % parts == 0 => Ok(p.heap.integer(ns.div_euclid(NS / parts))),
         Some(parts) => {
             let value = (ns as i128 * parts as i128).div_euclid(NS as i128);
@@ -172,7 +172,7 @@ fn fields_term(p: &mut Process, f: Fields) -> Term {
     p.heap.tuple(&[date, time])
 }
 
-/// Years that conversions from and to local time know; universal time reaches back further.
+/// Years for which local time can be converted. Universal time reaches back further.
 const LOCAL_YEARS: std::ops::Range<i64> = 1902..i32::MAX as i64;
 const UNIVERSAL_YEARS: std::ops::Range<i64> = 1600..i32::MAX as i64;
 

@@ -1,6 +1,6 @@
 //! `system_info(cpu_topology)`: nodes, processors (sockets), cores, threads and logical processors, as Linux describes them under
-//! /sys/devices/system. As in ERTS a level that holds only one thing everywhere is left out, if it is that of the nodes or of the
-//! threads.
+//! /sys/devices/system. As in ERTS, the level of the nodes or of the threads is left out if it has only one entry
+//! everywhere.
 
 use heddle_term::{Atom, Heap, Term};
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ fn number(path: &Path) -> Option<u32> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// What follows `prefix` in the names of a directory's entries, where that is a number.
+/// The entries of a directory whose names are `prefix` and a number, by that number.
 fn numbered(directory: &Path, prefix: &str) -> Vec<(u32, std::path::PathBuf)> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let number = |entry: std::fs::DirEntry| Some((entry.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()?, entry.path()));
     entries.flatten().filter_map(number).collect()
 }
 
-/// Logical processors that are there and switched on.
+/// Logical processors that exist and are switched on.
 fn cpus(system: &Path) -> Vec<Cpu> {
     let mut nodes = BTreeMap::new();
     for (node, path) in numbered(&system.join("node"), "node") {
@@ -48,7 +48,7 @@ fn cpus(system: &Path) -> Vec<Cpu> {
     found
 }
 
-/// Consecutive ones that are equal in `key`.
+/// Runs of processors that are equal in `key`.
 fn groups<'a>(cpus: &'a [Cpu], key: impl Fn(&Cpu) -> u32 + 'a) -> impl Iterator<Item = &'a [Cpu]> {
     cpus.chunk_by(move |a, b| key(a) == key(b))
 }
@@ -105,7 +105,7 @@ fn topology(heap: &mut Heap, system: &Path) -> Term {
     heap.list(&nodes)
 }
 
-/// That of this computer.
+/// The topology of this computer.
 pub fn detected(heap: &mut Heap) -> Term {
     topology(heap, Path::new("/sys/devices/system"))
 }

@@ -1,8 +1,8 @@
-//! `pacer`: passes messages on no faster than it is told to (a token bucket).
+//! `pacer`: passes messages on, no faster than it is told to (a token bucket).
 //!
 //! `heddle_task:start(pacer, #{to => Pid | Name, rate => Number, burst => N, limit => N, flush => Boolean})`
 //!
-//! Whatever is sent to it goes to `to`, in the order in which it came: up to `burst` messages at once (default 1), and `rate` a second
+//! Whatever is sent to the pacer goes to `to`, in the order in which it came: up to `burst` messages at once (default 1), and `rate` a second
 //! in the long run. More than `limit` (default 10,000) do not wait: they are dropped, and counted. When it ends, by whatever exit
 //! signal, what waits is passed on at once, unless `flush` is false. If `to` is a pid and that process ends, the pacer does,
 //! with the reason `normal`.
@@ -90,7 +90,7 @@ impl Pacer {
         self.passed += 1;
     }
 
-    /// Passes on what may pass, and sees to it that the rest does in time.
+    /// Passes on the messages that may pass, and sets the timer for the rest.
     fn drain(&mut self, context: &mut Context<'_>) -> TaskNext {
         self.refill();
         for _ in 0..AT_ONCE {
@@ -121,7 +121,7 @@ impl Task for Pacer {
     }
 
     fn handle_event(&mut self, event: TaskEvent<'_>, context: &mut Context<'_>) -> TaskNext {
-        // It watches no descriptors.
+        // The pacer watches no descriptors.
         let TaskEvent::Message(message) = event else { return TaskNext::Wait };
         if self.watch.is_some_and(|watch| message.is_down(watch)) {
             self.waiting.clear();

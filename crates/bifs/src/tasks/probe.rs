@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 static TYPE: Definition = Definition::new("probe", start);
-/// One that keeps its level among a few, and has a thread of its own.
+/// A type that allows a few levels only, and has a thread of its own.
 static BOUND: Definition =
     Definition { levels: (level(8), level(15)), level: level(10), private: true, ..Definition::new("probe_bound", start) };
 
@@ -23,14 +23,14 @@ const fn level(number: usize) -> Level {
     }
 }
 
-/// States that were made and not freed.
+/// How many states were made and not freed.
 static LIVING: AtomicUsize = AtomicUsize::new(0);
 
 pub fn living() -> usize {
     LIVING.load(Ordering::Relaxed)
 }
 
-/// False if they are registered already.
+/// Registers both types. False if they are registered already.
 pub fn register() -> bool {
     task::register(&TYPE) && task::register(&BOUND)
 }
@@ -188,7 +188,7 @@ impl Task for Probe {
             }
         };
         let Some(&[command, from, argument]) = message.as_tuple() else {
-            // What else comes: exit signals, ends of others, what threads send.
+            // All other events: exit signals, ends of other processes, what threads send.
             if let Some(watcher) = self.watcher {
                 let watch = self.monitors.iter().any(|&monitor| message.is_down(monitor));
                 context.tell(watcher, |b| b.tuple(&[b.name(if watch { "down" } else { "other" }), b.copy(message)]));

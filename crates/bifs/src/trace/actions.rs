@@ -107,13 +107,13 @@ fn process(term: Term) -> Option<ProcRef> {
     proctab::lookup(pid.is_local_pid().then(|| pid.payload())?)
 }
 
-/// `{enable_trace, Flag}`, `{enable_trace, Process, Flag}` and their contraries.
+/// `{enable_trace, Flag}`, `{enable_trace, Process, Flag}`, and the same with `disable_trace`.
 fn switch(p: &mut Process, session: &Arc<Session>, values: &[Term], on: bool) -> Term {
     let flag = values.last().and_then(|f| f.as_atom()).and_then(|f| flags::named(f.name()));
     let Some(flag) = flag else { return am::EXIT_UPPER.into() };
     let (set, clear) = if on { (flag, 0) } else { (0, flag) };
     if values.len() == 1 {
-        // Only where there is a tracer.
+        // Only if there is a tracer.
         if let Some(tracer) = tracer_of(p, session) {
             tracees::change(&p.proc_ref(), session, set, clear, Some(tracer));
         }

@@ -1,4 +1,4 @@
-//! `trace_info`.
+//! `trace_info`: what is traced.
 
 use super::arguments;
 use heddle_io::ports::tracing;
@@ -123,7 +123,7 @@ fn event(p: &mut Process, session: &Session, name: Atom, key: Atom) -> NativeRes
     answer(p, key, value)
 }
 
-/// What code to be loaded gets, as the setting of a function.
+/// What modules loaded later get, shown as the setting of a function.
 fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
     use heddle_runtime::trace::request::CallChange;
     let request = session.settings.lock().unwrap().on_load.clone();
@@ -161,7 +161,7 @@ const ITEMS: &[&str] = &["traced", "match_spec", "meta", "meta_match_spec", "cal
 
 /// `all`: what the item `all` lists.
 fn items(p: &mut Process, setting: Option<BreakpointSetting>, key: Atom, all: &[&str]) -> NativeResult {
-    // Of what is not traced at all, stock does not look at the item.
+    // For a function that is not traced, stock does not look at the item.
     let Some(setting) = setting else { return answer(p, key, Term::bool(false)) };
     if key.name() == "all" {
         let mut rows = Vec::new();

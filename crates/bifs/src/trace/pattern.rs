@@ -177,7 +177,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
         breakpoints::change(session, &breakpoints::traced_in(&all, session.id), &nothing);
     }
     breakpoints::change(session, &targets, &request);
-    // Others come to run before the caller goes on, as while stock brings code on all schedulers in line.
+    // Other processes run before the caller goes on, as they do in stock while it waits for all schedulers to see the new code.
     p.bump(targets.len().max(4000));
     Ok(Term::small(targets.len() as i64))
 }
@@ -209,7 +209,7 @@ fn event_spec(p: &mut Process, session: &Session, event: Atom, what: What, flags
     }
     let spec = match what {
         What::On(None) => EventSpec::All,
-        // What only a call has cannot be asked of a message.
+        // A specification for messages cannot ask for what only calls have.
         What::On(Some(spec)) if spec.program.is_for_calls() => {
             return Err(p.badarg_cause(Atom::new("match_spec")));
         }

@@ -115,7 +115,7 @@ fn set_port(id: u64, session: &Arc<Session>, on: bool, flags: u32, tracer: Term)
     if on { tracing::change(id, session, flags, 0, tracer) } else { tracing::change(id, session, 0, flags, tracer) }
 }
 
-/// Keeps `ANY_NEW` true while any session wants to hear of what is new.
+/// Keeps `ANY_NEW` true while any session traces new processes or ports.
 pub fn note_new() {
     let any = sessions::all().iter().any(|s| {
         let settings = s.settings.lock().unwrap();

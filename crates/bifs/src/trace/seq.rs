@@ -23,7 +23,7 @@ fn seq_trace(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// Sets a component of the token; what it was. Also what `{set_seq_token, _, _}` of a match specification does.
+/// Sets a component of the token. Returns what it was. Also what `{set_seq_token, _, _}` of a match specification does.
 pub fn set(p: &mut Process, component: Term, value: Term) -> Option<Term> {
     let name = component.as_atom()?.name();
     if let (Some(bit), Some(on)) = (seq::named(name), args::boolean(value)) {

@@ -33,7 +33,7 @@ fn limits(options: Term) -> Option<MonitorLimits> {
         match item.as_atom().map(|a| a.name()) {
             Some("busy_port") => limits.busy_port = true,
             Some("busy_dist_port") => limits.busy_dist_port = true,
-            // Of Heddle's own.
+            // Heddle's own option.
             Some("heddle_stuck") => limits.stuck = true,
             Some(_) => return None,
             None => {
@@ -127,7 +127,7 @@ fn system_monitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
 
 // ---- system_profile ----
 
-/// In the order in which stock lists them.
+/// What can be profiled, in the order in which stock lists it.
 const WHAT: &[(&str, u32)] =
     &[("exclusive", EXCLUSIVE), ("scheduler", SCHEDULERS), ("runnable_procs", PROCESSES), ("runnable_ports", PORTS)];
 

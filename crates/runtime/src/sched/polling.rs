@@ -3,7 +3,7 @@
 //!
 //! At most one scheduler, an active one, waits in the set of descriptors; the others sleep in their parkers. Schedulers with work look
 //! at the set after `LOOK_REDUCTIONS`, and before they search for work at others. Where all of them are held (by long natives, say),
-//! the poll thread of `natives` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup::look`).
+//! the poll thread of `io` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup::look`).
 //! It sleeps for as long as one does: a scheduler that leaves the set starts it again (`leave`).
 
 use super::table::{CURRENT, Scheduler, vm};

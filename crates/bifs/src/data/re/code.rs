@@ -55,15 +55,15 @@ pub struct CompileError {
     pub at: usize,
 }
 
-/// Why a match ended without an answer.
+/// Why a match ended without a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchError {
     NoMatch,
     MatchLimit,
     RecursionLimit,
-    /// The end of a part of the subject was looked at: what follows it decides.
+    /// The match looked at the end of the part of the subject, so the bytes after it decide.
     Partial,
-    /// Subject or offset are no good.
+    /// The subject or the offset is not valid.
     Bad,
 }
 
@@ -72,7 +72,7 @@ pub struct Code {
     data: NonNull<pcre2_match_data_8>,
     context: NonNull<pcre2_match_context_8>,
     pub captures: usize,
-    /// A match can only begin at the offset.
+    /// A match may only begin at the offset.
     pub anchored: bool,
 }
 
@@ -87,7 +87,7 @@ impl Drop for Code {
     }
 }
 
-/// What `(*UTF8)` at the start is called now.
+/// The text with the name that PCRE2 has for `(*UTF8)` at the start.
 fn modern(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     match text.strip_prefix(b"(*UTF8)") {
         Some(rest) => [b"(*UTF)", rest].concat().into(),
@@ -98,7 +98,7 @@ fn modern(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
 /// The error, or what the predecessor refused before it.
 fn first_of(translated: &Translated, error: CompileError) -> CompileError {
     match translated.refused {
-        // Numbers that are out of order it finds before it asks what they repeat.
+        // The predecessor checks the order of the numbers before it checks what they repeat.
         Some((at, words)) if at < error.at || at == error.at && words != errors::NOTHING_TO_REPEAT => {
             CompileError { text: words.into(), at }
         }
@@ -111,7 +111,7 @@ impl Code {
         let translated =
             predecessor::translate(&source.text, source.options & PCRE2_NO_AUTO_CAPTURE == 0, source.options & PCRE2_EXTENDED != 0);
         let mut text = modern(&translated.text).into_owned();
-        // Where errors lie in the pattern that was translated.
+        // Places of errors lie in the translated pattern.
         let mut shift = translated.text.len() as isize - text.len() as isize;
         let original = |at: usize, shift: isize| translated.original(if at == 0 { 0 } else { at.saturating_add_signed(shift) });
         // The predecessor looks for references without a group last, when it is at the end.
@@ -240,7 +240,7 @@ fn library_compile(source: &Source, text: &[u8]) -> Result<NonNull<pcre2_code_8>
         let context = pcre2_compile_context_create_8(null_mut());
         pcre2_set_newline_8(context, source.newline);
         pcre2_set_bsr_8(context, source.bsr);
-        // As the predecessor: \K may stand in an assertion, lookbehind has a fixed length.
+        // As in the predecessor, \K may be in an assertion, and a lookbehind has a fixed length.
         pcre2_set_compile_extra_options_8(context, PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
         pcre2_set_max_varlookbehind_8(context, 0);
         pcre2_set_character_tables_8(context, latin1::tables());
@@ -253,7 +253,7 @@ fn library_compile(source: &Source, text: &[u8]) -> Result<NonNull<pcre2_code_8>
     NonNull::new(code).ok_or((error, at))
 }
 
-/// The library's own words.
+/// The library's own text for an error.
 fn message(code: i32) -> String {
     let mut buffer = [0u8; 256];
     // SAFETY: the buffer has that size.

@@ -151,7 +151,7 @@ fn too_big(text: &[u8]) -> usize {
     text.len()
 }
 
-/// What an error of the library at a place of the pattern is called.
+/// What the predecessor would have said where the library finds this error at this place of the pattern.
 pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
     use Verdict::{Error, Later, Mend};
     let at = at.min(pattern.len());
@@ -166,12 +166,12 @@ pub fn judge(pattern: &[u8], code: i32, at: usize) -> Verdict {
             None => plain,
         },
         5 => Error(own, too_big(before)),
-        // What has no meaning in a class stood for itself.
+        // An escape without meaning in a class stood for its letter.
         7 => match before.iter().rposition(|&b| b == b'\\') {
             Some(escape) => Mend { at: escape, removed: 1, inserted: b"" },
             None => plain,
         },
-        // Letters without meaning stood for themselves.
+        // An escaped letter without meaning stood for itself.
         3 if before.last() == Some(&b'\\') => Mend { at: at - 1, removed: 1, inserted: b"" },
         15 if before.last() == Some(&b'\\') && matches!(pattern.get(at), Some(b'8' | b'9')) => {
             Mend { at: at - 1, removed: 1, inserted: b"" }

@@ -28,7 +28,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// What programs are told: the release whose syntax and error texts are meant.
+/// The version that programs are told: the release of the library whose syntax and error texts are those of OTP 27.
 const VERSION: &[u8] = b"8.45 2021-06-15";
 
 fn version(p: &mut Process, _: &[Term]) -> NativeResult {
@@ -123,7 +123,7 @@ fn run(p: &mut Process, a: &[Term]) -> NativeResult {
     execute(p, a, true)
 }
 
-/// As run/3; the fourth argument says whether the subject is seen for the first time.
+/// As run/3. The fourth argument is true if the subject is seen for the first time.
 fn internal_run(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(first) = heddle_natives::args::boolean(a[3]) else { return Err(p.badarg()) };
     execute(p, &a[..3], first)
@@ -220,7 +220,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
     answer.term(p, &capture)
 }
 
-/// The source as a run asks for it: other newlines make another pattern.
+/// The source with the options of a run: other newlines make another pattern.
 fn with_run_options(mut source: Source, options: &RunOptions) -> Source {
     if options.has_newline {
         source.newline = options.compile.newline;
@@ -261,11 +261,11 @@ fn utf8(data: Term) -> Option<Vec<u8>> {
 enum Outcome {
     Found(Vec<Option<(usize, usize)>>),
     Failed(MatchError),
-    /// It takes long, and must be done on a dirty scheduler.
+    /// The match takes long, and must be done on a dirty scheduler.
     Elsewhere,
 }
 
-/// Limits of the library that stock is built with.
+/// The limits with which stock's library is built.
 const DEFAULT_LIMIT: u32 = 10_000_000;
 /// Steps of matching that a normal scheduler does at one go (some 10 ns each).
 const HERE_LIMIT: u32 = 50_000;
@@ -309,7 +309,7 @@ fn match_once(p: &mut Process, code: &Code, subject: &[u8], options: &RunOptions
     }
 }
 
-/// A match is as much work as there are bytes up to its end.
+/// Counts the work of a match: as many bytes as there are up to its end.
 fn count_work(p: &mut Process, groups: &[Option<(usize, usize)>], offset: usize) {
     long::done(p, groups[0].map_or(0, |(_, to)| to.saturating_sub(offset)));
 }

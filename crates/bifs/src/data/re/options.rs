@@ -52,7 +52,7 @@ fn newline(value: Term) -> Option<u32> {
     })
 }
 
-/// Option of compile alone.
+/// The bit of an option that only `re:compile` has.
 fn compile_bit(name: &str) -> Option<u32> {
     Some(match name {
         "unicode" => PCRE2_UTF,
@@ -139,7 +139,7 @@ impl RunOptions {
             "offset" => self.offset = args::count(value)?,
             "match_limit" => self.match_limit = Some(limit(value)?),
             "match_limit_recursion" => self.recursion_limit = Some(limit(value)?),
-            // The last option says all, also what a shape of an earlier one said.
+            // Only the last option counts, also for the shape.
             "capture" => (self.capture, self.shape) = (Some(value), Shape::Index),
             _ => return None,
         }

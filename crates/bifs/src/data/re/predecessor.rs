@@ -30,7 +30,7 @@ struct Open {
     name: Vec<u8>,
     refers_to_itself: bool,
     is_lookbehind: bool,
-    /// A reference stands in a lookbehind.
+    /// There is a reference in a lookbehind.
     is_varying: bool,
     /// True if blanks and comments were left out before the group began.
     was_extended: bool,
@@ -157,7 +157,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The first is told.
+    /// Notes what the predecessor refused. Only the first is reported.
     fn refuse(&mut self, at: usize, words: &'static str) {
         self.refused = self.refused.or(Some((at, words)));
     }
@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
     fn class(&mut self) {
         let mut at = self.at + 1;
         at += (self.text.get(at) == Some(&b'^')) as usize;
-        // A bracket that closes comes first for itself.
+        // A closing bracket in front stands for itself.
         at += (self.text.get(at) == Some(&b']')) as usize;
         while let Some(&byte) = self.text.get(at) {
             match byte {
@@ -306,7 +306,7 @@ impl<'a> Scanner<'a> {
             self.refuse(self.at, LOOKBEHIND);
         }
         if let Some(open) = open.filter(|open| open.refers_to_itself) {
-            // Such a group was atomic.
+            // Such a group was atomic in the predecessor.
             self.insertions.push((open.at, b"(?>"));
             self.insertions.push((self.at + 1, b")"));
         }

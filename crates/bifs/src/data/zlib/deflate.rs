@@ -59,7 +59,7 @@ pub(super) fn deflate_params(p: &mut Process, a: &[Term]) -> NativeResult {
     let stream = stream(p, a[0])?;
     let mut inner = in_state(p, &stream, StreamState::Deflate)?;
     let (level, strategy) = (number(p, a[1])?, number(p, a[2])?);
-    // What it may have to write goes nowhere: the caller flushed before.
+    // It writes nothing that is needed: the caller has flushed before.
     let mut out = [0u8; 16];
     inner.z.next_in = std::ptr::null_mut();
     inner.z.avail_in = 0;

@@ -22,9 +22,9 @@ pub(super) enum StreamState {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterEnd {
     Error,
-    /// It begins another stream.
+    /// The input begins another stream.
     Reset,
-    /// It is dropped.
+    /// The input is dropped.
     Cut,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Inner {
     pub(super) state: StreamState,
     /// Pid of the process that may use it.
     pub(super) controller: Term,
-    /// In a box: the library keeps its address.
+    /// In a box, since the library keeps its address.
     pub(super) z: Box<z_stream>,
     /// Input, oldest first, and how much of the first is used.
     pub(super) queue: VecDeque<Vec<u8>>,
@@ -86,7 +86,7 @@ impl Inner {
         }
     }
 
-    /// One call of the library on the first bytes of the queue (at most `input`), or on none. Answers its result and how
+    /// One call of the library on the first bytes of the queue (at most `input`), or on none. Returns its result and how
     /// many bytes it took.
     pub(super) fn step(
         &mut self,
@@ -138,7 +138,7 @@ pub(super) fn stream(p: &mut Process, term: Term) -> Result<Arc<Stream>, Thrown>
     args::resource::<Stream>(term).ok_or_else(|| p.badarg())
 }
 
-/// The stream's inside, if the caller controls it.
+/// The stream's state, if the caller controls it.
 pub(super) fn controlled<'a>(p: &mut Process, stream: &'a Stream) -> Result<MutexGuard<'a, Inner>, Thrown> {
     let inner = stream.0.lock().unwrap();
     if inner.controller == p.pid_term() { Ok(inner) } else { Err(raise(p, "not_on_controlling_process")) }
