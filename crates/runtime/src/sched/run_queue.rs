@@ -243,6 +243,7 @@ impl RunQueue {
     ///
     /// # Safety
     /// The calling thread is the owner.
+    #[inline(always)]
     pub(crate) unsafe fn pop(&self) -> Option<NextEntry> {
         // SAFETY: the calling thread is the owner.
         unsafe {
