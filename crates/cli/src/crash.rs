@@ -44,11 +44,12 @@ pub fn install() {
         }
         // Last, because the tables may be what broke: a panic in here ends the process at once.
         let mut processes = String::from("processes:\n");
-        heddle_runtime::proctab::for_each(|q| {
+        let mut note = |q: heddle_runtime::ProcRef| {
             let name = q.name.load(Ordering::Acquire);
             let name = if name == 0 { String::new() } else { format!(" {}", Atom::from_index(name - 1).name()) };
             let _ = writeln!(processes, "  <0.{}.{}>{name}", q.pid & 0x0fff_ffff, q.pid >> 28);
-        });
+        };
+        let _ = heddle_runtime::qsbr::look(|| heddle_runtime::proctab::for_each(&mut note));
         let _ = write(&path, &(report + &processes));
         std::process::abort();
     }));

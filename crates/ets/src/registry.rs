@@ -57,6 +57,7 @@ fn cell(name: Atom) -> Option<&'static AtomicPtr<Table>> {
 /// The table of that name. Valid while the native runs: schedulers are online all through it, and cells give up their
 /// table by quiescent-state reclamation.
 pub fn named<'a>(name: Atom) -> Option<&'a Table> {
+    qsbr::check_online();
     // Acquire: pairs with the Release in `set_cell`.
     let table = cell(name)?.load(Ordering::Acquire);
     // SAFETY: the scheduler is online while the native runs, so the table is not freed.

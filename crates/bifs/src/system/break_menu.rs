@@ -4,10 +4,10 @@
 
 use super::{areas, crash_dump, halt, info};
 use heddle_io::tty::{modes, natives::KEYBOARD};
-use heddle_runtime::proctab;
 use heddle_runtime::send::deliver;
 use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::{Package, shutdown, stop_world};
+use heddle_runtime::{proctab, qsbr};
 use heddle_term::{Atom, Term, am, text};
 use std::io::Write;
 use std::sync::OnceLock;
@@ -103,11 +103,11 @@ fn choose() -> bool {
         b'v' => say(&format!("{}\n", info::system_version().trim_end())),
         b'p' => show(|out| {
             let stopped = stop_world::stop_others(STOP_MS);
-            let written = crash_dump::processes(out, stopped, None);
+            let written = crash_dump::in_window(|| crash_dump::processes(out, stopped, None));
             stop_world::release_others();
             written
         }),
-        b'o' => show(|out| crash_dump::ports(out, false)),
+        b'o' => show(|out| crash_dump::in_window(|| crash_dump::ports(out, false))),
         b'i' => show(|out| out.write_all(&areas::areas())),
         b'l' => show(|out| out.write_all(&crash_dump::loaded())),
         b'D' => show(crash_dump::tables),
@@ -139,11 +139,11 @@ fn show(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
 fn kill() {
     say("\n\nProcess Information\n\n--------------------------------------------------\n");
     let mut all = Vec::new();
-    proctab::for_each(|q| all.push(q.pid));
+    crash_dump::in_window(|| proctab::for_each(|q| all.push(q.pid)));
     for pid in all.into_iter().rev() {
         let mut out = Vec::new();
         let stopped = stop_world::stop_others(STOP_MS);
-        let shown = proctab::lookup(pid).map(|q| crash_dump::process(&mut out, q, stopped, None));
+        let shown = crash_dump::in_window(|| proctab::lookup(pid).map(|q| crash_dump::process(&mut out, q, stopped, None)));
         stop_world::release_others();
         if shown.is_none() {
             continue;
@@ -153,6 +153,7 @@ fn kill() {
             b'k' => {
                 let reason = Package::immediate(am::KILL.into());
                 let from = heddle_runtime::names::whereis(Atom::new("init")).unwrap_or(Term::NIL);
+                let _guard = qsbr::guard();
                 if let Some(to) = proctab::lookup(pid) {
                     let _ = deliver(to, Signal::new(SignalBody::Exit { from, reason, linked: false, kill: true, token: None }));
                 }

@@ -4,7 +4,7 @@
 use crate::process::dump;
 use heddle_io::ports::port::PortKind;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::{code, proctab, sched, stop_world, task};
+use heddle_runtime::{code, proctab, qsbr, sched, stop_world, task};
 use heddle_term::{Atom, Term, text};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Result, Write};
@@ -26,14 +26,25 @@ pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
     writeln!(out, "Atoms: {}", heddle_term::atom::count())?;
     writeln!(out, "Calling Thread: {}", std::thread::current().name().unwrap_or("?"))?;
     super::areas::memory(&mut out)?;
-    let own = sched::running().and_then(|(pid, _)| proctab::lookup(pid));
-    // SAFETY: this thread runs it, and does nothing else with it any more.
-    processes(&mut out, stopped, own.map(|q| unsafe { &*q.local() }))?;
-    ports(&mut out, stopped)?;
+    in_window(|| {
+        let own = sched::running().and_then(|(pid, _)| proctab::lookup(pid));
+        // SAFETY: this thread runs it, and does nothing else with it any more.
+        processes(&mut out, stopped, own.map(|q| unsafe { &*q.local() }))?;
+        ports(&mut out, stopped)
+    })?;
     tables(&mut out)?;
     modules(&mut out)?;
     writeln!(out, "=end")?;
     out.flush()
+}
+
+/// Runs `f`, which looks at processes and ports, on any thread: none of them is freed meanwhile. Where `qsbr::look` is impossible, which is
+/// in sequential mode on a system without the barrier for it, `f` looks all the same.
+pub(super) fn in_window<R>(mut f: impl FnMut() -> R) -> R {
+    match qsbr::look(&mut f) {
+        Some(result) => result,
+        None => f(),
+    }
 }
 
 /// Writes the sections of all processes. `own`: the process that this thread runs, if any.

@@ -211,6 +211,20 @@ pub(crate) fn tidy() -> bool {
     })
 }
 
+/// Debug builds: stops if the calling thread is not online. Then what it looks up may be freed while it looks at it.
+#[inline(always)]
+#[track_caller]
+pub fn check_online() {
+    debug_assert!(is_online(), "a look-up by a thread that is not online: it needs `qsbr::guard` or `qsbr::look`");
+}
+
+#[cfg_attr(not(debug_assertions), allow(dead_code))]
+fn is_online() -> bool {
+    // Relaxed: only this thread writes it. Not checked: a thread that ends and has no slot any more, and threads that take turns, of which one
+    // may have to look without (`look`).
+    sequential::is_on() || LOCAL.try_with(|l| SLOT[l.slot.index()].epoch.load(Ordering::Relaxed) != OFFLINE).unwrap_or(true)
+}
+
 /// Frees room for garbage that the calling thread needed once and does not need now.
 pub(crate) fn shrink() {
     LOCAL.with(|l| l.garbage.borrow_mut().shrink_to(FEW));
@@ -235,8 +249,8 @@ pub fn guard() -> Guard {
 }
 
 /// Runs `f`, which only reads what it looks up, protected as by a guard but without the turn: in sequential mode, the thread that
-/// has the turn may not give it back. None if that is impossible.
-pub(crate) fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
+/// has the turn may not give it back. None if that is impossible. `f` calls neither `look` nor `guard`.
+pub fn look<R>(f: impl FnOnce() -> R) -> Option<R> {
     // The thread that has the turn has no fence between what it unlinks and its read of the slots, so this side must pay for both.
     if sequential::is_on() && !barrier::is_asymmetric() {
         return None;

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod model_tests;
 
+use crate::base::qsbr;
 use crate::process::identity::{LARGEST, PORT, id_of};
 use crate::process::{ProcRef, ProcShared};
 use heddle_sync::prefetch;
@@ -82,13 +83,14 @@ impl Table {
 
     #[inline(always)]
     fn lookup(&self, id: u64, then: impl FnOnce(*mut ProcShared)) -> Option<ProcRef> {
+        qsbr::check_online();
         // Acquire: pairs with the Release where the process is entered.
         let ptr = self.slot(id).load(Ordering::Acquire);
         then(ptr);
         if ptr.addr() <= 1 {
             return None;
         }
-        // SAFETY: published blocks are live until the reader's next quiescent state.
+        // SAFETY: published blocks are live until the reader's next quiescent state, and the reader is online.
         let p = unsafe { ProcRef::from_ptr(ptr) };
         (p.pid == id).then_some(p)
     }
@@ -103,6 +105,7 @@ impl Table {
 
     fn for_each(&self, numbers: &Numbers, mut f: impl FnMut(ProcRef)) {
         let all = numbers.jumped.load(Ordering::Relaxed);
+        qsbr::check_online();
         let used = if all { self.limit } else { (numbers.next.load(Ordering::Relaxed) as usize).min(self.limit) };
         for slot in &self.slots[..used] {
             // Acquire: as in `lookup`.

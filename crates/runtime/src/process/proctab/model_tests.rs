@@ -130,5 +130,6 @@ impl Subject for Identities {
 
 #[test]
 fn identities_behave_like_a_map() {
+    let _guard = crate::base::qsbr::guard();
     run::<Identities>();
 }
