@@ -1,5 +1,6 @@
 //! Atoms from and to text.
 
+use super::unicode::{Encoding, encoding};
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::atom::{AtomError, MAX_CHARACTERS, table_full};
 use heddle_term::bits::BitsView;
@@ -68,20 +69,6 @@ fn list_to_existing_atom(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(atom.into());
     }
     Err(p.badarg())
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Encoding {
-    Latin1,
-    Utf8,
-}
-
-fn encoding(term: Term) -> Option<Encoding> {
-    match term.as_atom()?.name() {
-        "latin1" => Some(Encoding::Latin1),
-        "utf8" | "unicode" => Some(Encoding::Utf8),
-        _ => None,
-    }
 }
 
 fn atom_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -14,13 +14,13 @@ heddle_runtime::natives! { TABLE:
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Encoding {
+pub(super) enum Encoding {
     Latin1,
     Utf8,
 }
 
 /// The encodings that are converted here.
-fn encoding(term: Term) -> Option<Encoding> {
+pub(super) fn encoding(term: Term) -> Option<Encoding> {
     match term.as_atom()?.name() {
         "latin1" => Some(Encoding::Latin1),
         "utf8" | "unicode" => Some(Encoding::Utf8),

@@ -82,9 +82,6 @@ impl Snapshot {
     pub(crate) fn level(self) -> Level {
         Level::new(own_level(self.0) as usize).expect("five bits")
     }
-    pub fn priority(self) -> Priority {
-        self.level().class()
-    }
     /// The level with which it is queued.
     #[inline]
     pub(crate) fn queue_level(self) -> Level {
