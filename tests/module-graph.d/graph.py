@@ -7,8 +7,10 @@ import rust_paths
 
 sys.setrecursionlimit(10000)
 ROOT = ""
-# A test of the memory architecture: in any file by path, in the files that define such a test by the bare name.
-ARCHITECTURE = re.compile(r"\b(?:shared|shared_heap|young|hybrid|area)::is_on\(\)")
+# A test of the memory architecture: in any file by path, in the files that define such a test by the bare name. The questions of
+# base/memory_mode.rs are no such tests, as each says what differs.
+ARCHITECTURE = re.compile(r"\b(?:shared|shared_heap|young|hybrid|area)::is_on\(\)|\barea::is_(?:there|wanted)\(\)"
+                          r"|\bmemory_mode\(\)(?! ->)|\bMode::(?:Private|Hybrid|Shared)\b|\bSETTINGS\.memory\.(?:is|get)\(")
 BARE = re.compile(r"(?<![:.\w])is_on\(\)")
 DEFINING = ("shared/mod.rs", "/young.rs", "/area.rs")
 

@@ -70,6 +70,9 @@ class Graph(unittest.TestCase):
     def test_more_files_with_tests_of_the_architecture(self):
         self.assertIn("2 files test the memory architecture, more than 1",
                       self.problems(low__clock="fn a() { young::is_on() }\n")[0])
+        for asks in ("match memory_mode() {}", "SETTINGS.memory.is(x)", "area::is_there()", "let m = Mode::Shared;"):
+            self.assertEqual(len(self.problems(low__clock=f"fn a() {{ {asks} }}\n")), 1, asks)
+        self.assertEqual(self.problems(low__clock="fn a() { memory_mode::collects_together() }\n"), [])
 
     def test_crates_depend_downward(self):
         crate = [self.crate()]

@@ -73,6 +73,8 @@ impl Field for Switch {
 pub trait Named: Copy + Into<u8> + 'static {
     /// In the order of their numbers.
     const ALL: &'static [Self];
+    /// The value with the number; the first one if there is none.
+    fn of(number: u8) -> Self;
 }
 
 /// A setting with named values.
@@ -82,8 +84,9 @@ impl<T: Named> Choice<T> {
     const fn of_number(number: u8) -> Choice<T> {
         Choice(AtomicU8::new(number), PhantomData)
     }
+    #[inline(always)]
     pub fn get(&self) -> T {
-        T::ALL[usize::from(self.0.load(Relaxed))]
+        T::of(self.0.load(Relaxed))
     }
     /// As `get() == value`, at the price of one comparison.
     #[inline(always)]
@@ -95,7 +98,7 @@ impl<T: Named> Choice<T> {
     }
     /// Sets the value, and returns the one before.
     pub fn swap(&self, value: T) -> T {
-        T::ALL[usize::from(self.0.swap(value.into(), Relaxed))]
+        T::of(self.0.swap(value.into(), Relaxed))
     }
 }
 

@@ -20,11 +20,11 @@ pub mod timer;
 pub mod trace;
 pub mod watch;
 
-pub use base::{affinity, cycles, level, place, qsbr, refs, registers, shutdown, sizes, time, zeal};
+pub use base::{affinity, cycles, level, memory_mode, place, qsbr, refs, registers, shutdown, sizes, time, zeal};
 pub use code::{coverage, exports, funs, literal_areas, natives, places};
 pub use heap::hybrid::held_regions;
 pub use heap::private::{heap_growth, long_gc, verify};
-pub use heap::{blocks, gc, heap_figures, huge_pages, literals, shared};
+pub use heap::{blocks, gc, heap_figures, huge_pages, literals, mode, shared};
 pub use lifecycle::{activity, exit, handle, spawn};
 pub use observe::{figures, locks, messages, msacc, pauses, record, wall_time};
 pub use process::{dictionary, links, names, proctab, stack, state};

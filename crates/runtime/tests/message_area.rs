@@ -1,7 +1,8 @@
 //! Messages by way of the message area, without an engine.
 
+use heddle_runtime::mode;
 use heddle_runtime::process::{Process, SpawnOptions};
-use heddle_runtime::{Package, gc, messages, proctab, qsbr};
+use heddle_runtime::{messages, proctab, qsbr};
 use heddle_term::area::Region;
 use heddle_term::copy::Keep;
 use heddle_term::holding::{HoldingCopy, in_place};
@@ -29,7 +30,7 @@ fn process() -> Process {
     let pid = proctab::reserve().unwrap();
     let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
     let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
-    gc::init_block(&mut local, 100);
+    mode::init_block(&mut local, 100);
     local
 }
 
@@ -39,7 +40,7 @@ fn a_small_message_is_copied_as_it_was_measured_when_literals_begin_to_leave() {
     let (_guard, literal, literals, numbers) = begin();
     let mut p = process();
     let message = p.heap.tuple(&[Term::small(1), literal]);
-    let package = Package::message(&mut p, message, |cost| {
+    let package = mode::pack_data(&mut p, message, |cost| {
         assert_eq!(cost.words, 3);
         literal::announce(Some(Box::new(Leaving::of(literals.as_slice()))));
         messages::Timed::NO
@@ -48,7 +49,7 @@ fn a_small_message_is_copied_as_it_was_measured_when_literals_begin_to_leave() {
     let inside = package.term().as_tuple().unwrap()[1];
     assert_eq!(inside, literal, "what was measured was not what was copied");
     // From now on they are copied with it.
-    let package = Package::message(&mut p, message, |cost| {
+    let package = mode::pack_data(&mut p, message, |cost| {
         assert_eq!(cost.words, 3 + 200);
         messages::Timed::NO
     });
@@ -56,7 +57,7 @@ fn a_small_message_is_copied_as_it_was_measured_when_literals_begin_to_leave() {
     assert!(!literal::is_literal(inside) && list::to_vec(inside).unwrap() == numbers);
     drop(package);
     drop(literal::announce(None));
-    gc::free_all(&mut p);
+    mode::abandon(&mut p);
     qsbr::offline();
 }
 

@@ -5,6 +5,7 @@ mod running;
 use heddle_runtime::CollectionKind;
 use heddle_runtime::gc;
 use heddle_runtime::links::Link;
+use heddle_runtime::mode;
 use heddle_runtime::process::{NativeFn, ProcRef, Process, SpawnOptions};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::{Package, exit, handle, messages, proctab, qsbr, shared, spawn};
@@ -26,7 +27,7 @@ fn begin() -> MutexGuard<'static, ()> {
     let text = heap.string("a");
     assert!(literal::is_literal(literal::make_literal(text)));
     heap.clear();
-    assert!(shared::is_on());
+    assert!(heddle_term::young::is_on());
     qsbr::online();
     guard
 }
@@ -135,7 +136,7 @@ fn a_message_that_came_since_the_last_collection_moves_once_in_a_major_one() {
     // Two are in the queue; one is still to be taken from the inbox.
     for n in 0..3 {
         let message = from.heap.tuple(&[Term::small(n), list]);
-        let signal = Signal::message_from(Term::NONE, Package::of_process(from, message, messages::to_myself));
+        let signal = Signal::message_from(Term::NONE, mode::pack_data(from, message, messages::to_myself));
         if n < 2 { to.messages.append(signal) } else { assert!(q.state.push(signal).is_ok()) }
     }
     gc::collect(from, &mut [], 0, CollectionKind::Major);
@@ -253,7 +254,7 @@ fn a_block_that_a_message_refers_to_is_collected_with_the_world_stopped() {
     // In a block of some size, which follows the small first ones.
     churn(from, &mut [], 1000);
     let list = count_down(from, 20);
-    let signal = Signal::message_from(Term::NONE, Package::of_process(from, list, messages::to_myself));
+    let signal = Signal::message_from(Term::NONE, mode::pack_data(from, list, messages::to_myself));
     assert!(q.state.push(signal).is_ok());
     let before = retired(from);
     let sent_in = from.heap_words();

@@ -202,9 +202,10 @@ impl Heap {
         Heap { htop: null_mut(), hlimit: null_mut(), fragments: null_mut(), fragment_words: 0, off_heap: OffHeap::new() }
     }
 
-    /// True if it is a process' part of the shared heap. (Builders have no region, and memory of their own.)
+    /// True if others may refer to terms of this heap, now and after it is gone: it is a process' part of the shared heap. (Builders have
+    /// no region, and memory of their own.)
     #[inline]
-    pub fn is_shared(&self) -> bool {
+    pub fn lends_terms(&self) -> bool {
         young::is_on() && !self.hlimit.is_null()
     }
 
@@ -230,7 +231,7 @@ impl Heap {
             if fragment.is_null() || (*fragment).capacity.size() - (*fragment).used_words < words {
                 // Grow geometrically, so that a native that builds a long list opens few fragments.
                 let capacity = words.max(FRAGMENT_MIN_WORDS).max(self.fragment_words.min(1 << 16));
-                fragment = if self.is_shared() { young::fragment(capacity) } else { Fragment::new(capacity) };
+                fragment = if self.lends_terms() { young::fragment(capacity) } else { Fragment::new(capacity) };
                 (*fragment).next = self.fragments;
                 self.fragments = fragment;
             }

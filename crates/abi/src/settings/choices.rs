@@ -25,6 +25,13 @@ macro_rules! choices {
 
         impl Named for $name {
             const ALL: &'static [$name] = &[$($name::$value,)*];
+            #[inline(always)]
+            fn of(number: u8) -> $name {
+                $(if number == $name::$value as u8 {
+                    return $name::$value;
+                })*
+                Self::ALL[0]
+            }
         }
 
         impl From<$name> for u8 {

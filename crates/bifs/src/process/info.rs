@@ -5,12 +5,12 @@ use super::flags;
 use heddle_natives::args;
 use heddle_runtime::activity::Activity;
 use heddle_runtime::links::MonitorKind;
+use heddle_runtime::mode;
 use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Stand, Thrown};
 use heddle_runtime::sched;
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, activity, code, handle, proctab, stack, task};
-use heddle_term::area::{Region, Seen, for_each_reference};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -432,33 +432,11 @@ fn binaries(q: &mut Process, heap: &mut Heap) -> Term {
         let address = heap.unsigned(block as u64);
         rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
     };
-    if heddle_runtime::shared::is_on() {
-        heddle_runtime::shared::retained::for_each_object_of(q, |object| {
-            if object.is_kind(heddle_term::Kind::BinRef) {
-                row(heap, object);
-            }
-        });
-        return heap.list(&rows);
-    }
-    let mut lists = vec![q.heap.off_heap.head.cast_const(), q.old_off_heap.head.cast_const()];
-    // SAFETY: the process holds the regions on its lists, which do not change meanwhile; each region is looked at once.
-    unsafe {
-        let (heads, mut seen) = (lists.clone(), Seen::default());
-        for head in heads {
-            for_each_reference(head, |region, _| Region::for_each(region, &mut seen, |region| lists.push(Region::listed(region))));
+    mode::for_each_off_heap_object(q, |object| {
+        if object.is_kind(heddle_term::Kind::BinRef) {
+            row(heap, object);
         }
-    }
-    for list in lists {
-        let mut object = list;
-        while !object.is_null() {
-            let term = Term::boxed(object.cast_mut());
-            if term.is_kind(heddle_term::Kind::BinRef) {
-                row(heap, term);
-            }
-            // SAFETY: off-heap objects keep their link in the word after the header, in regions too.
-            object = unsafe { *object.add(1) as *const u64 };
-        }
-    }
+    });
     heap.list(&rows)
 }
 

@@ -4,10 +4,11 @@ use heddle_runtime::CollectionKind;
 use heddle_runtime::activity::{self, Activity};
 use heddle_runtime::level::Priority;
 use heddle_runtime::literals::{self, Switched};
+use heddle_runtime::mode;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::sched;
 use heddle_runtime::signal::{Signal, SignalBody};
-use heddle_runtime::{Package, gc, long_gc, send, shared};
+use heddle_runtime::{Package, gc, long_gc, send};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -91,7 +92,7 @@ impl Task {
                 if is_put_off(target, kind) {
                     return long_gc::put_off_task(target, move |target| self.run(target));
                 }
-                if !shared::rests_since_major(target) {
+                if !mode::rests_since_major(target) {
                     gc::collect(target, &mut [], 0, kind);
                 }
                 Term::bool(true)
@@ -119,7 +120,7 @@ impl Task {
 /// True if the collection must be deferred: it would take too long here, or (shared heap) signals are being handled, and messages
 /// already taken from the inbox are not roots yet.
 fn is_put_off(p: &Process, kind: CollectionKind) -> bool {
-    long_gc::is_long(p, kind) || shared::is_on() && shared::safepoint::is_held()
+    long_gc::is_long(p, kind) || mode::is_held()
 }
 
 /// True if no term of the process may move now: a native of it that runs on another thread may use its terms.

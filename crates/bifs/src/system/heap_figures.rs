@@ -2,12 +2,12 @@
 //! in docs/statistics.md.
 
 use super::heddle_stats::{figures_map, row};
-use heddle_memory::MemoryKind;
 use heddle_runtime::figures::{self, Figures};
+use heddle_runtime::mode;
 use heddle_runtime::pauses::{Histogram, Pauses, Summary};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::refs::RefId;
-use heddle_runtime::{blocks, proctab, send, shared};
+use heddle_runtime::{blocks, proctab, send};
 use heddle_term::{Atom, Heap, Term, am, map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -124,13 +124,11 @@ impl Asked {
     /// Called by each process, or (None) for a process that is gone.
     fn answer(&self, process: Option<&mut Process>) {
         if let Some(q) = process {
-            let words = |from: *mut u64, to: *mut u64| (to as usize - from as usize) / 8;
-            // A shared old generation belongs to no process: `map` adds it.
-            let old = if shared::is_on() { shared::retired_words_of(q) } else { words(q.old_start, q.old_top) };
+            let old = mode::survivors(q);
             self.processes.add(1);
-            self.used_words.add(q.used_words() + old + q.heap.fragment_words);
-            self.allocated_words.add(q.heap_words() + if shared::is_on() { old } else { q.old_words() } + q.heap.fragment_words);
-            self.live_words.add(if shared::is_on() { 0 } else { words(q.young_start(), q.high_water) + old });
+            self.used_words.add(q.used_words() + old.used_words + q.heap.fragment_words);
+            self.allocated_words.add(q.heap_words() + old.allocated_words + q.heap.fragment_words);
+            self.live_words.add(old.live_words);
             self.stack_words.add(q.stack_words());
             self.fragment_words.add(q.heap.fragment_words);
             self.queued_words.add(q.messages.words());
@@ -146,12 +144,10 @@ impl Asked {
     }
 
     fn map(&self, heap: &mut Heap) -> Term {
-        if shared::is_on() {
-            let (used, allocated) = shared::old_words();
-            self.used_words.add(used);
-            self.live_words.add(used);
-            self.allocated_words.add(allocated);
-        }
+        let (used, allocated) = mode::common_old_words();
+        self.used_words.add(used);
+        self.live_words.add(used);
+        self.allocated_words.add(allocated);
         let figures = [
             ("processes", &self.processes),
             ("used_words", &self.used_words),
@@ -161,10 +157,8 @@ impl Asked {
             ("fragment_words", &self.fragment_words),
             ("queued_words", &self.queued_words),
         ];
-        // With a shared heap that kind of memory is the young generation, which the processes have counted.
-        let messages = if shared::is_on() { 0 } else { heddle_memory::sum(MemoryKind::Message) as u64 / 8 };
         let told = figures.iter().map(|&(name, figure)| (name, figure.0.load(Ordering::Relaxed)));
         let blocks = blocks::used_bytes() as u64 / 8;
-        figures_map(heap, &told.chain([("message_words", messages), ("block_words", blocks)]).collect::<Vec<_>>())
+        figures_map(heap, &told.chain([("message_words", mode::message_words() as u64), ("block_words", blocks)]).collect::<Vec<_>>())
     }
 }

@@ -184,11 +184,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "emu_type" | "build_type" => atom("opt"),
         "wordsize" => small(8),
         "endian" => atom("little"),
-        "heap_type" => atom(match () {
-            () if heddle_term::area::is_there() => "hybrid",
-            () if heddle_runtime::shared::is_on() => "shared",
-            () => "private",
-        }),
+        "heap_type" => atom(SETTINGS.memory.get().name()),
         "compat_rel" => small(launch().otp_release.parse().unwrap_or(27)),
         "driver_version" => p.heap.string("3.3"),
         "nif_version" => p.heap.string("2.17"),

@@ -7,8 +7,9 @@ use crate::process::info;
 use crate::tasks::probe;
 use heddle_natives::{args, long};
 use heddle_runtime::CollectionKind;
+use heddle_runtime::mode;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
-use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, shared, timer_refs};
+use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
 use heddle_term::bits::BitsView;
 use heddle_term::ident::RefView;
 use heddle_term::refbin::RefBin;
@@ -218,7 +219,7 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                     if let Some(other) = other
                         && other.flags & FLAG_DETACHED == 0
                     {
-                        if shared::is_on() {
+                        if mode::is_held() {
                             // The other process does it after its earlier signals.
                             other.need_major = true;
                             other.request_collection();

@@ -8,6 +8,7 @@ use heddle_bifs::data;
 use heddle_model::{Random, Subject, run};
 use heddle_runtime::CollectionKind;
 use heddle_runtime::literals::Switched;
+use heddle_runtime::mode;
 use heddle_runtime::process::{self, NativeFn, Process, SpawnOptions};
 use heddle_runtime::{gc, literals, qsbr};
 use heddle_term::hash::narrow;
@@ -52,7 +53,7 @@ fn native(name: &str, arity: u8) -> NativeFn {
 fn process(number: u64) -> &'static mut Process {
     let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
     let mut local = Process::blank(mfa, Term::local_pid(number), number, &SpawnOptions::default());
-    gc::init_block(&mut local, 100);
+    mode::init_block(&mut local, 100);
     let p = process::allocate(number, local);
     // SAFETY: the calling thread made it, and runs it alone.
     unsafe { p.local() }
@@ -242,7 +243,7 @@ impl<const MASK: u64> Subject for Terms<MASK> {
         self.free();
         assert_eq!(literal::used_bytes(), 0);
         self.p.dictionary.clear();
-        gc::free_all(self.p);
+        mode::abandon(self.p);
         // SAFETY: nothing refers to it any more.
         unsafe { process::deallocate(self.p.proc_ref()) };
     }

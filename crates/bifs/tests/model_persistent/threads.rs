@@ -3,7 +3,8 @@
 use super::{key, native, process};
 use heddle_model::Random;
 use heddle_runtime::literals::{self, Switched};
-use heddle_runtime::{gc, qsbr};
+use heddle_runtime::mode;
+use heddle_runtime::qsbr;
 use heddle_term::{Term, literal};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -84,6 +85,6 @@ pub fn run() {
         qsbr::quiescent();
     }
     assert_eq!(literal::used_bytes(), 0);
-    gc::free_all(p);
+    mode::abandon(p);
     qsbr::offline();
 }

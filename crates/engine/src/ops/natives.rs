@@ -5,6 +5,7 @@ use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_WAIT, OUT_YIELD, continua
 use crate::ops::calls::yield_at;
 use crate::ops::errors::{exit_now, raise};
 use crate::{fusable, goto, load, ops, save, then};
+use heddle_runtime::memory_mode;
 use heddle_runtime::process::{NativeFn, Process, Thrown};
 use heddle_runtime::trace::breakpoints::NATIVES_TRACED;
 use heddle_runtime::{sched, shared};
@@ -28,7 +29,7 @@ unsafe fn invoke<const IN_PLACE: bool>(ip: *const u64, run: u64, c: *mut Ctx, h:
         let run: NativeFn = std::mem::transmute::<u64, NativeFn>(run);
         let args = std::slice::from_raw_parts((*c).x.as_ptr(), arity);
         // On dirty threads a native is always a function of its own.
-        let result = if !IN_PLACE && shared::is_on() && sched::on_dirty_thread() {
+        let result = if !IN_PLACE && memory_mode::moves_arguments() && sched::on_dirty_thread() {
             shared::safe_region::run(p, run, &mut (&mut (*c).x)[..arity])
         } else {
             run(p, args)

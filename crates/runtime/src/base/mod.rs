@@ -3,6 +3,7 @@
 pub mod affinity;
 pub mod cycles;
 pub mod level;
+pub mod memory_mode;
 pub(crate) mod parker;
 pub mod place;
 pub mod qsbr;

@@ -4,62 +4,29 @@
 //! Only the engine, `long_gc` and threads that handle signals call `collect`, at points where every live term is in one of the
 //! roots (see "Rooting" in docs/memory.md).
 
-use crate::base::{cycles, sizes, time};
+use crate::base::memory_mode;
+use crate::base::{cycles, time};
 use crate::heap::heap_figures::check_max_heap;
-use crate::heap::private::collector::{CHECK_EVERY, major, minor, words};
-use crate::heap::{CollectionKind, blocks, shared};
+use crate::heap::private::collector::{CHECK_EVERY, major, words};
+use crate::heap::{CollectionKind, mode, shared};
 use crate::observe::figures;
 use crate::observe::msacc::{self, ThreadState};
-use crate::process::{Process, STACK_SLACK_WORDS};
+use crate::process::Process;
 use crate::trace::{events, meters, system_monitor};
 use heddle_term::Term;
 use heddle_term::literal::Leaving;
-use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 /// In zeal mode: heaps of fewer words are verified after each collection, larger ones rarely.
 const VERIFIED_WORDS: usize = 4096;
-
-/// Allocates the block of a new process.
-pub fn init_block(p: &mut Process, need_words: usize) {
-    if shared::is_on() {
-        return shared::init(p, need_words);
-    }
-    let words = sizes::at_least((need_words + STACK_SLACK_WORDS + 2).max(p.min_heap_words));
-    p.start = blocks::allocate(words);
-    p.end = p.start.wrapping_add(words);
-    p.heap.htop = p.start;
-    p.high_water = p.start;
-    p.stop = p.end;
-    p.sync_limit();
-}
-
-/// Frees everything a process holds in heaps.
-pub fn free_all(p: &mut Process) {
-    if shared::is_on() {
-        return shared::abandon(p);
-    }
-    p.messages.clear();
-    p.heap.clear();
-    p.old_off_heap.release_all();
-    blocks::poison(p.start, p.heap.htop);
-    blocks::poison(p.stop, p.end);
-    blocks::poison(p.old_start, p.old_top);
-    blocks::free(p.start, p.end);
-    blocks::free(p.old_start, p.old_end);
-    p.forget_block();
-    p.old_start = null_mut();
-    p.old_top = null_mut();
-    p.old_end = null_mut();
-}
 
 /// Added to each collection while collections are watched, in ms: for tests of that (`erts_debug:set_internal_state`).
 pub static LONG_SLEEP_MS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// The words that a collection may have to look at.
 pub(crate) fn words_to_look_at(p: &Process, kind: CollectionKind) -> usize {
-    if shared::is_on() {
-        // All threads collect a shared heap together, so it cannot be left to one.
+    if memory_mode::collects_together() {
+        // It cannot be left to one thread.
         return 0;
     }
     let young = p.used_words() + p.heap.fragment_words;
@@ -71,12 +38,12 @@ pub(crate) fn words_to_look_at(p: &Process, kind: CollectionKind) -> usize {
 }
 
 /// Collects `p`. `live` are the X registers in use. Afterwards at least `need_words` words are free. Returns the work done, in
-/// reductions; with a shared heap that of all processes.
+/// reductions; if all processes are collected together, the work for all.
 pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: CollectionKind) -> usize {
-    let is_shared = shared::is_on();
-    if is_shared && shared::has_room(p, live, need_words, kind) {
+    if mode::has_room(p, live, need_words, kind) {
         return 1;
     }
+    let of_all = memory_mode::collects_together();
     let state = msacc::enter(ThreadState::Gc);
     let start = cycles::now();
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
@@ -86,31 +53,22 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Coll
     }
     let traced = p.shared().trace.load(Ordering::Relaxed) & crate::trace::flags::COLLECTIONS != 0;
     if traced {
-        let minor = kind != CollectionKind::Major && !p.need_major && (is_shared || p.minor_count < p.fullsweep_after);
+        let minor = kind != CollectionKind::Major && !p.need_major && (of_all || p.minor_count < p.fullsweep_after);
         events::collection(p, if minor { "gc_minor_start" } else { "gc_major_start" }, need_words);
     }
     let began = system_monitor::watches_collections().then(|| (time::monotonic_ns(), LONG_SLEEP_MS.load(Ordering::Relaxed)));
     if let Some((_, ms @ 1..)) = began {
         std::thread::sleep(std::time::Duration::from_millis(ms));
     }
-    let mut done = false;
     let old_words = words(p.old_start, p.old_top);
-    if is_shared {
-        done = shared::collect(p, live, need_words, kind);
-    } else if kind != CollectionKind::Major && !p.need_major && p.minor_count < p.fullsweep_after {
-        done = minor(p, live, need_words, kind == CollectionKind::Shrink);
-    }
-    let minor = done;
-    if !done && !is_shared {
-        major(p, live, need_words, None, None);
-    }
+    let minor = mode::collect(p, live, need_words, kind);
     p.sync_limit();
     let after = p.used_words() + words(p.old_start, p.old_top);
     if traced {
         events::collection(p, if minor { "gc_minor_end" } else { "gc_major_end" }, before.saturating_sub(after));
     }
     // A minor collection copies everything that is young after it, and what it promoted.
-    if !is_shared {
+    if !of_all {
         figures::collection(minor, start, if minor { after - old_words } else { after }, before.saturating_sub(after), after);
     }
     if metered {
@@ -123,19 +81,18 @@ pub fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: Coll
     check_max_heap(p);
     msacc::enter(state);
     let is_checked = crate::base::zeal::gc() && (after < VERIFIED_WORDS || (p.minor_count as usize).is_multiple_of(CHECK_EVERY));
-    if !is_shared && (is_checked || crate::base::zeal::verifies()) {
+    if !of_all && (is_checked || crate::base::zeal::verifies()) {
         crate::heap::private::verify::heap(p, live);
     }
     debug_assert!(p.free_words() >= need_words as isize);
-    // With a shared heap the process waited while everything was copied: it pays for that, as do the processes that waited for its
-    // slice to end.
-    let words = if is_shared { shared::copied_words() } else { after };
+    // If everything was copied the process waited for all of that: it pays for it, as do the processes that waited for its slice to end.
+    let words = if of_all { shared::copied_words() } else { after };
     10 + words / 100
 }
 
 /// Compacts everything into the smallest block, stack dropped: for `hibernate/3`.
 pub fn hibernate(p: &mut Process, live: &mut [Term]) {
-    if shared::is_on() {
+    if memory_mode::collects_together() {
         return shared::hibernate(p);
     }
     let start = cycles::now();

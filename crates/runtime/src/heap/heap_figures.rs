@@ -1,13 +1,14 @@
 //! How large the heap of a process is, in words, whatever the memory architecture.
 
-use crate::heap::shared;
+use crate::base::memory_mode;
+use crate::heap::mode;
 use crate::process::{FLAG_OVER_LIMIT, Process};
 use heddle_term::area::{self, Region, Seen};
 
 impl Process {
     pub fn used_words(&self) -> usize {
         // Null while a native of it runs with memory of its own (`shared::safe_region`).
-        let top = if self.heap.htop.is_null() { shared::top_of(self) } else { self.heap.htop };
+        let top = if self.heap.htop.is_null() { mode::top_of(self) } else { self.heap.htop };
         (top as usize - self.young_start() as usize) / 8
     }
     /// Blocks, fragments, the regions it holds, and the messages in the queue unless they should stay off the heap.
@@ -18,7 +19,7 @@ impl Process {
     /// Words of the regions of the message area that it holds, perhaps together with other processes.
     pub(crate) fn shared_words(&self) -> usize {
         let mut words = 0;
-        if area::is_there() {
+        if memory_mode::heaps_hold_regions() {
             let mut seen = Seen::default();
             for list in [&self.heap.off_heap, &self.old_off_heap] {
                 // SAFETY: the lists are whole, and the regions on them are held.
@@ -47,13 +48,10 @@ impl Process {
     }
     /// Words of the old generation in use.
     pub(crate) fn old_used_words(&self) -> usize {
-        if shared::is_on() { self.old_words() } else { (self.old_top as usize - self.old_start as usize) / 8 }
+        mode::old_words(self).0
     }
     pub fn old_words(&self) -> usize {
-        if shared::is_on() {
-            return shared::old_words_of(self);
-        }
-        (self.old_end as usize - self.old_start as usize) / 8
+        mode::old_words(self).1
     }
 }
 
@@ -66,7 +64,7 @@ pub(crate) fn check_max_heap(p: &mut Process) {
     }
     let mut total = p.total_heap_words();
     if max_heap.include_shared_binaries {
-        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words + shared::old_virtual_words_of(p);
+        total += p.heap.off_heap.virtual_words + p.old_off_heap.virtual_words + mode::old_virtual_words(p);
     }
     if total > max {
         p.flags |= FLAG_OVER_LIMIT;

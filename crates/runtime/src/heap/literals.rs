@@ -8,6 +8,7 @@
 //! 3. The next `switch` frees the batch, when processes that were ending meanwhile are gone.
 
 use crate::Package;
+use crate::base::memory_mode;
 use crate::base::qsbr;
 use crate::code::literal_areas;
 use crate::heap::shared;
@@ -131,7 +132,7 @@ fn finish_batch() -> Vec<Area> {
 pub fn copy_off(p: &mut Process) {
     let Some(leaving) = leaving() else { return };
     let in_messages = p.messages.adopt_referring(leaving, &mut p.heap);
-    if shared::is_on() {
+    if memory_mode::collects_together() {
         if in_messages || !LEFT.swap(true, Ordering::Relaxed) {
             shared::leave_literals(p);
         }

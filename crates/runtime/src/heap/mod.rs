@@ -9,6 +9,7 @@ pub mod heap_figures;
 pub mod huge_pages;
 pub mod hybrid;
 pub mod literals;
+pub mod mode;
 pub mod private;
 pub(crate) mod roots;
 pub mod shared;

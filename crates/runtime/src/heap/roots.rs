@@ -1,6 +1,6 @@
 //! The roots of a process: see "Rooting" in docs/memory.md.
 
-use crate::heap::shared;
+use crate::base::memory_mode;
 use crate::process::{Process, stack};
 use heddle_term::Term;
 
@@ -34,7 +34,7 @@ pub(crate) fn for_each_young_root(p: &mut Process, live: &mut [Term], f: &mut im
 
 /// The roots that natives do not write.
 fn for_each_far_root(p: &mut Process, f: &mut impl FnMut(&mut Term)) {
-    if shared::is_on() {
+    if memory_mode::queues_list_roots() {
         // Messages are no such roots here: see `shared::roots`.
         p.messages.for_each_marker(&mut *f);
     } else {

@@ -1,8 +1,7 @@
 //! The end of a process: everything that must happen once, in order, and how a dead process answers.
 
 use crate::base::registers::Registers;
-use crate::heap::gc;
-use crate::heap::shared as shared_heap;
+use crate::heap::mode;
 use crate::process;
 use crate::process::host::host;
 use crate::process::links::Watcher;
@@ -32,12 +31,12 @@ pub fn finish(p: &mut Process) {
     let shared = p.proc_ref();
     if !shared.state.load().is_exiting() {
         leave(p);
-    } else if shared_heap::is_on() {
-        shared_heap::zombies::remove(shared);
+    } else {
+        mode::is_no_zombie(shared);
     }
     crate::sched::placement::change(p.shared(), crate::base::place::Place::Anywhere);
     drop(p.take_rare());
-    gc::free_all(p);
+    mode::abandon(p);
     p.saved = Registers::new();
     p.dictionary.clear();
     if shared.state.set_free() {
@@ -50,9 +49,7 @@ pub fn finish(p: &mut Process) {
 /// `finish`.
 pub fn depart(p: &mut Process) {
     leave(p);
-    if shared_heap::is_on() {
-        shared_heap::zombies::add(p.proc_ref());
-    }
+    mode::becomes_zombie(p.proc_ref());
 }
 
 /// The end as all others see it.
@@ -135,19 +132,19 @@ fn tell_relations(p: &mut Process, reason: Term) {
     let me = p.pid_term();
     let Some(inner) = p.relations.take() else { return };
     let are_several = inner.links.len() + inner.watchers.len() > 1;
-    let shared = (are_several && !p.heap.is_shared()).then(|| Package::for_several(reason));
-    let reason = shared.as_ref().map_or(reason, Package::term);
+    let packed = if are_several { mode::pack_reason_once(p, reason) } else { None };
+    let reason = packed.as_ref().map_or(reason, Package::term);
     for (&other, link) in &inner.links {
         if link.active {
             let token = if seq::has_token(p) { seq::exiting(p, other, reason) } else { None };
             // A port may take the reason to any thread.
-            let pack = |reason| if other.is_local_pid() { Package::of_reason(p, reason) } else { Package::new(reason) };
+            let pack = |reason| if other.is_local_pid() { mode::pack_reason(p, reason) } else { Package::new(reason) };
             send_exit_with(me, other, reason, true, token, pack);
         }
     }
     let mut tell = |reference, watcher: Watcher| {
         if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
-            let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: Package::of_reason(p, reason) }));
+            let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: mode::pack_reason(p, reason) }));
         }
     };
     match inner.watchers.len() {
@@ -170,8 +167,7 @@ pub(crate) fn sever(p: &mut Process, reason: Term) {
     if name != 0 {
         names::unregister(Atom::from_index(name - 1), Some(p.pid_term()));
     }
-    // The reason may be in any heap.
-    let reason = if p.heap.is_shared() { p.heap.copy(reason) } else { reason };
+    let reason = mode::own_reason(p, reason);
     tell_relations(p, reason);
 }
 
@@ -285,7 +281,7 @@ fn log(level: &str, format: &str, args: &[Term], group_leader: Term) {
 
 /// `max_heap_size` was exceeded: reports as asked. True if the process must be killed.
 pub fn max_heap_reached(p: &mut Process) -> bool {
-    if shared_heap::is_on() && !shared_heap::retained::is_over_limit(p) {
+    if !mode::is_over_limit(p) {
         return false;
     }
     let max = p.max_heap();

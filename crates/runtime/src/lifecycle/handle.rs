@@ -1,7 +1,7 @@
 //! What a process does with the signals in its inbox. Runs in the receiver, so it may use all of the process.
 
 use crate::RefId;
-use crate::heap::shared;
+use crate::heap::mode;
 use crate::process::host::host;
 use crate::process::links::{AliasMode, Link, MonitorKind};
 use crate::process::proctab;
@@ -41,7 +41,7 @@ pub fn drain(p: &mut Process) -> After {
 #[inline(never)]
 pub fn receive(p: &mut Process, arrived: Arrived) -> After {
     // Messages that are taken and not yet in the queue are no roots, so no collection may move terms.
-    let hold = shared::is_on().then(shared::safepoint::hold);
+    let hold = mode::hold();
     let signals = arrived.in_order();
     let mut messages = 0;
     let mut list = signals.first;
@@ -147,7 +147,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             p.exit_reason = in_heap(p, |heap| match reason.shared_term() {
                 // A native replaced the heap by memory of its own, which the collector does not search for terms of the shared
                 // heap.
-                Some(reason) if !heap.is_shared() => heap.copy(reason),
+                Some(reason) if !heap.lends_terms() => heap.copy(reason),
                 _ => reason.unpack(heap),
             });
             return After::Exit;
@@ -244,7 +244,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
 fn with_reason(p: &mut Process, reason: &Package, build: impl FnOnce(&mut Heap, Term) -> Term) -> Package {
     match reason.shared_term() {
         // Not for a native task, which may have the message on a thread that the collector does not wait for.
-        Some(reason) if p.heap.is_shared() && p.flags & FLAG_TASK == 0 => Package::immediate(in_heap(p, |heap| build(heap, reason))),
+        Some(reason) if p.heap.lends_terms() && p.flags & FLAG_TASK == 0 => Package::immediate(in_heap(p, |heap| build(heap, reason))),
         _ => Package::build(|heap| {
             let reason = heap.copy(reason.term());
             build(heap, reason)

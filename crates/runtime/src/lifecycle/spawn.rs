@@ -2,16 +2,12 @@
 
 use crate::base::level::Priority;
 use crate::base::place::Place;
-use crate::heap::gc;
-use crate::heap::shared;
+use crate::heap::mode;
 use crate::process::proctab;
 use crate::process::{self, MaxHeap, ProcRef, Process, SpawnOptions, Stand};
-use crate::signal::package::Package;
 use heddle_abi::settings::SETTINGS;
 use heddle_term::Term;
-use heddle_term::area;
 use heddle_term::code_cell::Mfa;
-use heddle_term::copy::flat_size;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,28 +65,12 @@ pub fn set_default_max_heap(max: MaxHeap) {
 
 /// A process that will apply M:F to `args` (a proper list), not yet visible: the caller sets up links and monitors on it and
 /// then calls `sched::start_process`. None when the process table is full.
-pub fn create(mfa: Mfa, args: Term, mut parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
+pub fn create(mfa: Mfa, args: Term, parent: Option<&mut Process>, options: &SpawnOptions) -> Option<ProcRef> {
     let pid = proctab::reserve()?;
     let group_leader = parent.as_ref().map_or(Term::local_pid(pid), |p| p.group_leader);
     let parent_pid = parent.as_ref().map_or(pid, |p| p.pid());
     let mut local = Process::blank(mfa, Term::NONE, parent_pid, options);
-    if let Some(parent) = parent.as_mut()
-        && parent.heap.is_shared()
-    {
-        gc::init_block(&mut local, 2);
-        local.group_leader = parent.group_leader;
-        shared::publish(parent);
-        return Some(begin(pid, local, args, options));
-    }
-    let shared = area::is_there().then(|| Package::for_new_process(parent.as_deref(), args));
-    let args_words = shared.as_ref().map_or_else(|| flat_size(args), Package::words_to_unpack);
-    let leader_words = flat_size(group_leader);
-    gc::init_block(&mut local, args_words + leader_words + 2);
-    local.group_leader = local.heap.copy(group_leader);
-    let args = match shared {
-        Some(package) => package.unpack(&mut local.heap),
-        None => local.heap.copy(args),
-    };
+    let args = mode::unpack_arguments(&mut local, parent, args, group_leader);
     Some(begin(pid, local, args, options))
 }
 

@@ -7,6 +7,7 @@ use crate::base::qsbr;
 use crate::heap::CollectionKind;
 use crate::heap::gc;
 use crate::heap::literals;
+use crate::heap::mode;
 use crate::heap::private::verify;
 use crate::lifecycle::handle::{self, After};
 use crate::observe::messages::Timed;
@@ -160,7 +161,7 @@ impl Subject for Mailbox {
                 if by_process {
                     let outgoing = match outgoing::bare(self.p, term, |_| Timed::NO) {
                         Some(outgoing) => outgoing,
-                        None => outgoing::message(self.p, &to, term, None, |_| Timed::NO),
+                        None => mode::pack(self.p, &to, term, |_| Timed::NO),
                     };
                     assert!(to.state.push_message(outgoing).is_ok());
                 } else {
@@ -267,7 +268,7 @@ impl Subject for Mailbox {
     fn end(&mut self) {
         self.step(&Operation::Handle);
         self.check();
-        gc::free_all(self.p);
+        mode::abandon(self.p);
         // SAFETY: nothing refers to it any more.
         unsafe { process::deallocate(self.p.proc_ref()) };
         qsbr::quiescent();

@@ -719,7 +719,7 @@ pub struct SpawnOptions {
 }
 
 impl Process {
-    /// A process without heap block: `gc::init_block` allocates one.
+    /// A process without heap block: `mode::init_block` allocates one.
     pub fn blank(initial_call: Mfa, group_leader: Term, parent: u64, options: &SpawnOptions) -> Process {
         use std::ptr::{null, null_mut};
         Process {

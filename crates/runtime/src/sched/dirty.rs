@@ -1,8 +1,8 @@
 //! Dirty threads: they run natives that take long or block, and long collections, each thread for one process at a time.
 
 use crate::base::qsbr;
+use crate::heap::mode;
 use crate::heap::private::long_gc;
-use crate::heap::shared;
 use crate::observe::locks::LockClass;
 use crate::observe::msacc::{self, ThreadState};
 use crate::observe::{figures, wall_time};
@@ -129,16 +129,12 @@ pub(crate) fn run(kind: usize, id: usize, number: usize) {
         msacc::sleep(false);
         msacc::enter(ThreadState::Emulator);
         let guard = qsbr::guard();
-        if shared::is_on() {
-            shared::safepoint::enter();
-        }
+        mode::enter();
         let outcome = serve(engine.as_mut(), p, kind, number);
         // SAFETY: the scheduler handed the process to us with DIRTY set, so we own it until it is let go.
         let local = unsafe { p.local() };
         sched::switch_out(p, local, outcome);
-        if shared::is_on() {
-            shared::safepoint::leave();
-        }
+        mode::leave();
         // The thread looks at no shared data any more. What may not be freed yet is left to other threads when the guard is
         // dropped.
         qsbr::tidy();
@@ -186,7 +182,7 @@ pub fn detached<R>(p: &mut Process, f: impl FnOnce() -> R) -> R {
     if shared_part.state.detach() == QueueAction::Enqueue {
         sched::enqueue(shared_part);
     }
-    if shared::is_on() && p.heap.is_shared() {
+    if p.heap.lends_terms() {
         // Its arguments were too large to be copied (`shared::safe_region`), so collections of the shared heap wait for `f`.
         let result = f();
         reattach(shared_part);

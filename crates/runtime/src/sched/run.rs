@@ -4,8 +4,9 @@ use super::home;
 use super::table::{EngineThread, vm};
 use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
 use crate::base::time;
+use crate::heap::huge_pages;
+use crate::heap::mode;
 use crate::heap::private::long_gc;
-use crate::heap::{huge_pages, shared};
 use crate::lifecycle::handle;
 use crate::process::state::{QueueAction, Taken};
 use crate::process::{FLAG_DETACHED, Outcome, ProcRef, Process};
@@ -32,9 +33,7 @@ pub(super) fn take(engine: &mut dyn EngineThread, p: ProcRef, taken: Taken, inde
 /// Handles the signals of a process that must not run now: it goes back among its equals, or its dirty thread keeps it.
 #[inline(never)]
 pub(crate) fn handle_signals(p: ProcRef, arrived: Arrived) {
-    if shared::is_on() {
-        shared::remember(&p);
-    }
+    mode::remember(&p);
     // SAFETY: we took it from the queue and set RUNNING; a dirty thread that has it as well blocks and waits for us after that.
     let local = unsafe { p.local() };
     let after = handle::receive(local, arrived);
@@ -107,9 +106,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, inde
 /// Handles what arrived for a process that was taken to be run at this place. Returns its outcome if it must not run a slice.
 #[inline(always)]
 pub(crate) fn instead_of_slice(p: ProcRef, local: &mut Process, arrived: Arrived, place: usize) -> Option<Outcome> {
-    if shared::is_on() {
-        shared::remember(&p);
-    }
+    mode::remember(&p);
     if p.is_halted() {
         Some(Outcome::Suspended)
     } else if !arrived.is_empty() && handle::receive(local, arrived) == handle::After::Exit {
@@ -150,7 +147,7 @@ pub(crate) const SWITCHES: u32 = flags::RUNNING | flags::RUNNING_PROCS | flags::
 #[inline(never)]
 pub(crate) fn switched_in(local: &mut Process) {
     // What arrived for it is in the caller's hand.
-    let _hold = shared::is_on().then(shared::safepoint::hold);
+    let _hold = mode::hold();
     if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
         events::scheduled(local, "in");
     }

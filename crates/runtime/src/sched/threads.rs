@@ -8,6 +8,7 @@ use super::run_queue::{NextEntry, RunQueue};
 use super::table::{CURRENT, Engine, Scheduler, ThreadCounts, VM, Vm, busy_schedulers, count, share, vm};
 use super::waking::{coming, wake_scheduler};
 use super::{balance, blocking, dirty, home, polling, stop_world};
+use crate::base::memory_mode;
 use crate::base::parker::Parker;
 use crate::base::stop_requests;
 use crate::base::{qsbr, time, zeal};
@@ -197,7 +198,7 @@ fn scheduler_loop(index: usize) {
                 me.share.waits();
                 came(vm, std::mem::take(&mut comes));
                 let mut wait = timer::fire::due(&vm.wheels, 3_600_000);
-                if shared::is_on() && wait > 0 && me.queue.is_empty() && busy_schedulers() <= 1 {
+                if memory_mode::collects_together() && wait > 0 && me.queue.is_empty() && busy_schedulers() <= 1 {
                     wait = shared::idle::before_sleep(wait);
                 }
                 if wait > 0 && me.queue.is_empty() {

@@ -4,7 +4,7 @@ use super::home::{self, online};
 use super::idling::cores;
 use super::table::{CURRENT, Scheduler, Vm, vm};
 use crate::base::level::{Level, Priority};
-use crate::heap::shared;
+use crate::heap::mode;
 use crate::observe::record;
 use crate::process::state::QueueAction;
 use crate::process::{ProcRef, proctab};
@@ -17,10 +17,8 @@ use std::sync::atomic::Ordering;
 
 /// Makes a process runnable for the first time.
 pub fn start_process(p: ProcRef) {
-    if shared::is_on() {
-        // Its initial data may be its parent's, and young.
-        shared::remember(&p);
-    }
+    // Its initial data may be its parent's, and young.
+    mode::remember(&p);
     proctab::publish(p);
     wake(p);
 }
@@ -33,9 +31,7 @@ pub fn wake(p: ProcRef) {
 /// Something arrived for a process, whose state says so already.
 #[inline(always)]
 pub fn is_woken(p: ProcRef, put: QueueAction) {
-    if shared::is_on() {
-        shared::remember(&p);
-    }
+    mode::remember(&p);
     if put == QueueAction::Enqueue {
         becomes_runnable(p);
     }
@@ -84,9 +80,7 @@ fn wake_partner(p: ProcRef) -> bool {
 
 /// The same where a process with the priority `asker` waits for an answer.
 pub fn is_woken_for(p: ProcRef, put: QueueAction, asker: Priority) {
-    if shared::is_on() {
-        shared::remember(&p);
-    }
+    mode::remember(&p);
     match put {
         QueueAction::Enqueue => enqueue(p),
         QueueAction::Requeue => {

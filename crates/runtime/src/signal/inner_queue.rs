@@ -6,8 +6,8 @@
 //! `save` is the node that `loop_rec` looks at next. Receive markers remember the end of the queue at the time a reference was
 //! made: a `receive` that only matches messages with that reference may start there.
 
+use crate::base::memory_mode;
 use crate::heap::hybrid::held_regions;
-use crate::heap::shared;
 use crate::sched::worker_cache;
 use crate::signal::inbox::InOrder;
 use crate::signal::small;
@@ -118,7 +118,7 @@ impl InnerQueue {
         }
         self.last = last;
         self.len += len;
-        if shared::is_on() {
+        if memory_mode::queues_list_roots() {
             let mut node = first;
             while !node.is_null() {
                 // SAFETY: it is in the queue now, and so are those that follow it.

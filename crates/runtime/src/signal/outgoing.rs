@@ -3,11 +3,10 @@
 use crate::observe::messages::{Cost, Timed};
 use crate::process::{ProcShared, Process};
 use crate::signal::package::{Package, is_in_heap};
-use crate::signal::small::{WORDS, copied, fits, is_plain, pack};
+use crate::signal::small::{WORDS, fits, is_plain, pack};
 use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
 use heddle_memory::own_row;
-use heddle_term::area;
 use heddle_term::copy::{Keep, flat_size_to};
 use heddle_term::{Term, holding};
 
@@ -16,6 +15,12 @@ pub(crate) struct Outgoing {
     pub(crate) signal: Box<Signal>,
     /// True if its data may be in the young generation of the shared heap.
     pub(crate) refers: bool,
+}
+
+/// The signal for a message with a trace token.
+pub(crate) fn with_token(from: Term, data: Package, token: Option<Box<Token>>) -> Outgoing {
+    let refers = data.refers();
+    Outgoing { signal: Signal::message_with(from, data, token), refers }
 }
 
 /// The signal for a term that is in no process heap, to another process or to the sender itself. None if the term is in a heap.
@@ -29,32 +34,9 @@ pub(crate) fn bare(p: &Process, term: Term, count: impl FnOnce(Cost) -> Timed) -
     Some(Outgoing { signal, refers: false })
 }
 
-/// The signal that brings `term`, of `p`'s heap, to the process `to`, which may be `p` itself. `count` as for `Package::message`.
-#[inline(always)]
-pub(crate) fn message(
-    p: &mut Process,
-    to: &ProcShared,
-    term: Term,
-    token: Option<Box<Token>>,
-    count: impl FnOnce(Cost) -> Timed,
-) -> Outgoing {
-    // No port sends this way.
-    let from = Term::local_pid(p.pid());
-    if token.is_some() {
-        let data = Package::of_process(p, term, count);
-        let refers = data.refers();
-        return Outgoing { signal: Signal::message_with(from, data, token), refers };
-    }
-    if p.heap.is_shared() {
-        return in_shared_heap(p, from, to, term, count);
-    }
-    let signal = if area::is_there() { beside_area(p, from, term, count) } else { copied(from, term, count) };
-    Outgoing { signal, refers: false }
-}
-
 /// With the message area: a term that is in the area goes by reference, however short it is.
 #[inline(always)]
-fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+pub(crate) fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::shared();
     match holding::in_place(term, keep) {
         None if is_plain(term)
@@ -63,15 +45,16 @@ fn beside_area(p: &mut Process, from: Term, term: Term, count: impl FnOnce(Cost)
             let timed = count(Package::cost_of_small(p, words));
             pack(from, term, keep, words, timed)
         }
-        _ => Signal::recent(|| SignalBody::message(from, Package::message(p, term, count), None)),
+        _ => Signal::recent(|| SignalBody::message(from, Package::sharing(p, term, count), None)),
     }
 }
 
 /// A receiver that a thread has sent at least this many messages since it last drained its inbox has a long queue.
 pub(crate) const CROWD: u8 = 12;
 
+/// With a shared heap: the term itself, unless it is small and the receiver has a long queue.
 #[inline(always)]
-fn in_shared_heap(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Outgoing {
+pub(crate) fn by_pointer(p: &mut Process, from: Term, to: &ProcShared, term: Term, count: impl FnOnce(Cost) -> Timed) -> Outgoing {
     let refers = is_in_heap(term);
     let is_crowded = refers && own_row().crowds.add(to.pid, to.turn()) >= CROWD;
     let words = if is_crowded { few_words(term) } else { 0 };

@@ -3,6 +3,7 @@
 //! With the hybrid heap a message is a region of the message area that the package holds, unless it is small: then it is copied, as
 //! with private heaps.
 
+use crate::base::memory_mode;
 use crate::heap::private::off_heap::virtual_words;
 use crate::observe::messages::{Cost, Timed};
 use heddle_sync::prefetch;
@@ -67,10 +68,10 @@ impl Package {
         }
     }
 
-    /// As `new`, for several receivers: with the message area, `new` of the resulting term copies nothing more, unless it is small.
-    pub fn for_several(term: Term) -> Package {
-        let is_shared = !area::is_there() || Package::lasting_region(term).is_some();
-        let words = if is_shared { 0 } else { flat_size_keeping(term, Keep::NOTHING) };
+    /// As `new`, with the message area and for several receivers: `new` of the resulting term copies nothing more, unless it is small.
+    pub(crate) fn for_several(term: Term) -> Package {
+        let is_lasting = Package::lasting_region(term).is_some();
+        let words = if is_lasting { 0 } else { flat_size_keeping(term, Keep::NOTHING) };
         if words > SHARE_ABOVE_WORDS
             && let Some(mut new) = NewRegion::new(words)
         {
@@ -123,7 +124,7 @@ impl Package {
     }
 
     #[inline(always)]
-    pub(super) fn keeping(term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
+    pub(crate) fn keeping(term: Term, keep: Keep, count: impl FnOnce(Cost) -> Timed) -> Package {
         let words = flat_size_keeping(term, keep);
         let timed = count(Cost::of_copy(words));
         Package::of_words(term, keep, words, timed)
@@ -284,7 +285,7 @@ impl Package {
         // SAFETY: the fragment is ours, whole and closed; its off-heap objects are relinked below.
         unsafe {
             let words = (*fragment).used_words;
-            if words > ADOPT_ABOVE_WORDS && !heap.is_shared() {
+            if words > ADOPT_ABOVE_WORDS && memory_mode::adopts_fragments(heap) {
                 let held_words = splice(listed, &mut heap.off_heap, 0);
                 heap.adopt(fragment);
                 return held_words;

@@ -1,28 +1,22 @@
 //! How a process packs a term that it sends: what becomes a package of its own depends on the memory architecture, and on what the
 //! process has in its open region.
 
+use crate::base::memory_mode;
 use crate::heap::hybrid::own_copy;
 use crate::heap::shared;
 use crate::observe::messages::{Cost, Timed};
 use crate::process::Process;
 use crate::signal::package::{Package, SHARE_ABOVE_WORDS, is_in_heap};
 use heddle_term::Term;
-use heddle_term::area::{self, Region};
+use heddle_term::area::Region;
 use heddle_term::copy::{Keep, flat_size_to};
 use heddle_term::holding;
 use heddle_term::open::LARGE_WORDS;
 
 impl Package {
-    /// A flat copy of `term` for a process's message queue, where the collector of literals looks. `count` gets the cost, and
-    /// returns whether the copy must be timed.
+    /// What `p` sends by way of the message area. `count` gets the cost, and returns whether the copy must be timed.
     #[inline(always)]
-    pub fn message(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
-        if area::is_there() { Package::sharing(p, term, count) } else { Package::keeping(term, Keep::live(), count) }
-    }
-
-    /// What `p` sends by way of the message area.
-    #[inline(always)]
-    fn sharing(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+    pub fn sharing(p: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
         let keep = Keep::shared();
         match holding::in_place(term, keep) {
             Some(region) if region.is_null() => {
@@ -106,15 +100,11 @@ impl Package {
         }
     }
 
-    /// A message from a process to another one: with a shared heap, the term itself. `term` is in `from`'s heap.
+    /// With a shared heap: `by_pointer` for a message. The size of the term is not looked at.
     #[inline(always)]
-    pub fn of_process(from: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
-        if from.heap.is_shared() {
-            // The size of the term is not looked at.
-            let _ = count(Cost { words: 0, referred: is_in_heap(term) as usize, foreseen: 0 });
-            return Package::by_pointer(from, term);
-        }
-        Package::message(from, term, count)
+    pub(crate) fn by_pointer_counted(from: &mut Process, term: Term, count: impl FnOnce(Cost) -> Timed) -> Package {
+        let _ = count(Cost { words: 0, referred: is_in_heap(term) as usize, foreseen: 0 });
+        Package::by_pointer(from, term)
     }
 
     /// With a shared heap: the term itself, which is in `from`'s block.
@@ -126,17 +116,8 @@ impl Package {
         Package::immediate(term)
     }
 
-    /// Why `from` ends, for a process that is linked to it or monitors it: with a shared heap, the term itself.
-    pub(crate) fn of_reason(from: &mut Process, reason: Term) -> Package {
-        if !from.heap.is_shared() {
-            return Package::new(reason);
-        }
-        // Usually the reason's memory goes with the process's block; but not always.
-        Package::by_pointer(from, reason)
-    }
-
     /// The term, if its data is in the shared heap.
     pub(crate) fn shared_term(&self) -> Option<Term> {
-        (shared::is_on() && self.is_bare() && self.term().is_pointer()).then_some(self.term())
+        (memory_mode::sends_pointers() && self.is_bare() && self.term().is_pointer()).then_some(self.term())
     }
 }

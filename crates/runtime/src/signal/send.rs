@@ -3,11 +3,12 @@
 use crate::base::level::Priority;
 use crate::base::refs;
 use crate::base::refs::RefId;
+use crate::heap::mode;
 use crate::observe::messages;
-use crate::observe::messages::Cost;
+use crate::observe::messages::{Cost, Timed};
 use crate::process::host::host;
 use crate::process::links::{AliasMode, Link, MonitorKind, Monitoring};
-use crate::process::{FLAG_TASK, ProcRef, Process};
+use crate::process::{FLAG_TASK, ProcRef, ProcShared, Process};
 use crate::process::{names, proctab};
 use crate::sched;
 use crate::signal::outgoing::{self, Outgoing};
@@ -154,7 +155,7 @@ fn send_pid(p: &mut Process, pid: u64, message: Term, token: Option<Box<Token>>)
 
 #[inline(never)]
 fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Token>>) {
-    let _ = deliver_message(to, outgoing::message(p, &to, message, token, |cost| messages::to(to.ran_on(), cost)));
+    let _ = deliver_message(to, pack(p, &to, message, token, |cost| messages::to(to.ran_on(), cost)));
 }
 
 /// Needs no wake-up, but goes through the inbox, so that the order with other signals holds.
@@ -162,8 +163,18 @@ fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Toke
 fn send_itself(p: &mut Process, message: Term, token: Option<Box<Token>>) {
     let myself = p.shared();
     let bare = if token.is_none() { outgoing::bare(p, message, messages::to_myself) } else { None };
-    let message = bare.unwrap_or_else(|| outgoing::message(p, myself, message, token, messages::to_myself));
+    let message = bare.unwrap_or_else(|| pack(p, myself, message, token, messages::to_myself));
     myself.state.push_message_to_itself(message);
+}
+
+/// The signal that brings `message`, of `p`'s heap, to the process `to`, which may be `p` itself.
+#[inline(always)]
+fn pack(p: &mut Process, to: &ProcShared, message: Term, token: Option<Box<Token>>, count: impl FnOnce(Cost) -> Timed) -> Outgoing {
+    if token.is_some() {
+        let (from, data) = (Term::local_pid(p.pid()), mode::pack_data(p, message, count));
+        return outgoing::with_token(from, data, token);
+    }
+    mode::pack(p, to, message, count)
 }
 
 fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Token>>) -> Sent {
@@ -180,7 +191,7 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
     match dest.kind() {
         Some(Kind::Ref) => {
             if let (Some(alias), Some(to)) = (RefId::of(dest), alias_process(dest)) {
-                let (from, data) = (p.pid_term(), Package::of_process(p, message, |cost| messages::to(to.ran_on(), cost)));
+                let (from, data) = (p.pid_term(), mode::pack_data(p, message, |cost| messages::to(to.ran_on(), cost)));
                 let _ = deliver(to, Signal::new(SignalBody::AliasMessage { alias: alias.words(), from, data, token }));
             }
             Sent::Ok

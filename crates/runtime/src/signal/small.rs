@@ -27,7 +27,7 @@ pub(super) fn is_plain(term: Term) -> bool {
 
 /// With private heaps.
 #[inline(always)]
-pub(super) fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
+pub(crate) fn copied(from: Term, term: Term, count: impl FnOnce(Cost) -> Timed) -> Box<Signal> {
     let keep = Keep::live();
     let words = flat_size_keeping(term, keep);
     let timed = count(Cost::of_copy(words));

@@ -4,9 +4,9 @@ use super::guard::vm;
 use super::run::{self, Running};
 use super::value::{Builder, Owned, Pid, Value};
 use crate::base::level::Level;
+use crate::base::memory_mode;
 use crate::base::refs;
 use crate::base::refs::RefId;
-use crate::heap::shared;
 use crate::lifecycle::exit;
 use crate::process::Process;
 use crate::process::host::{Interest, host};
@@ -137,9 +137,8 @@ impl<'a> Context<'a> {
     pub fn send<'m>(&mut self, to: impl Into<To<'m>>, message: Value<'_>) -> Sent {
         let to = to.into().term();
         vm(|| {
-            // The message may lie in memory that is freed before it is received. So it is copied with a shared heap, too, to memory of its
-            // own.
-            let heap = shared::is_on().then(|| std::mem::replace(&mut self.process.heap, Heap::new()));
+            // The message may lie in memory that is freed before it is received. So it is always copied, to memory of its own.
+            let heap = memory_mode::sends_pointers().then(|| std::mem::replace(&mut self.process.heap, Heap::new()));
             let sent = send::send(self.process, to, message.raw());
             if let Some(heap) = heap {
                 std::mem::replace(&mut self.process.heap, heap).clear();

@@ -4,8 +4,9 @@ use super::context::Context;
 use super::run::{Running, fails};
 use super::value::Value;
 use super::{Task, TaskNext};
+use crate::heap::mode;
 use crate::heap::private::long_gc;
-use crate::heap::shared::{self, safepoint};
+use crate::heap::shared::safepoint;
 use crate::lifecycle::handle::{self, After};
 use crate::observe::msacc;
 use crate::process::{FLAG_ENDS, Outcome, ProcRef, Process};
@@ -66,9 +67,7 @@ pub fn try_now(task: ProcRef) -> Option<Entered> {
     }
     // SAFETY: no thread had it, and it is RUNNING now: this thread owns it.
     let local = unsafe { task.local() };
-    if shared::is_on() {
-        shared::remember(&task);
-    }
+    mode::remember(&task);
     let hold = safepoint::hold();
     let has_ended = handle::drain(local) == After::Exit;
     Some(Entered { task, has_ended, _hold: hold })

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::guard::call_back;
 use super::value::{Builder, Owned, Value};
 use super::{Definition, Task, TaskEvent, TaskNext};
-use crate::heap::shared;
+use crate::base::memory_mode;
 use crate::lifecycle::exit;
 use crate::lifecycle::handle::{self, After};
 use crate::process::host::{Interest, host};
@@ -142,7 +142,7 @@ impl Running {
             // While a call-back on a private thread blocks, the shared heap may be collected, and the message that it has is not a root any
             // more.
             let is_bare = matches!(&signal.body, SignalBody::Message { data, .. } if data.is_bare());
-            let may_move = shared::is_on() && is_bare && private_threads::current().is_some();
+            let may_move = memory_mode::sends_pointers() && is_bare && private_threads::current().is_some();
             let kept = may_move.then(|| Package::new(term));
             // The message is in the signal's memory, in that of `kept`, or in the process' heap:
             // SAFETY: nothing there moves or is freed before the call-back has returned.

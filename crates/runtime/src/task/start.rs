@@ -6,7 +6,7 @@ use super::value::{Owned, Pid, Value};
 use super::{Definition, Start, Task};
 use crate::base::level::Level;
 use crate::base::sizes;
-use crate::heap::gc;
+use crate::heap::mode;
 use crate::lifecycle::spawn::ENTRY_POINTS;
 use crate::process::links::Link;
 use crate::process::{self, FLAG_TASK, MaxHeap, ProcRef, Process, SpawnOptions};
@@ -68,7 +68,7 @@ pub fn create(
     let mut local = Process::blank(mfa(definition), Term::NONE, parent.pid(), options);
     // Messages are handled in the memory where they are, so its heap is hardly used.
     local.min_heap_words = sizes::at_least(0);
-    gc::init_block(&mut local, flat_size(parent.group_leader));
+    mode::init_block(&mut local, flat_size(parent.group_leader));
     local.group_leader = local.heap.copy(parent.group_leader);
     let p = allocate(pid, local, definition, body, level);
     if let Some(name) = name {
@@ -95,7 +95,7 @@ pub fn start_port(definition: &'static Definition, id: u64, owner: u64, body: Bo
     let options = SpawnOptions { max_heap: MaxHeap::NONE, ..SpawnOptions::default() };
     let mut local = Process::blank(mfa(definition), am::UNDEFINED.into(), owner, &options);
     local.min_heap_words = sizes::at_least(0);
-    gc::init_block(&mut local, 0);
+    mode::init_block(&mut local, 0);
     local.relations.make().links.insert(Term::local_pid(owner), Link { active: true, unlinking: 0 });
     sched::start_process(allocate(id, local, definition, body, definition.level));
 }

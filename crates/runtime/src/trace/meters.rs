@@ -4,7 +4,7 @@
 //! return through a frame on the stack starts it again. All of this is stored in the process; only the sums are shared.
 
 use crate::base::time;
-use crate::heap::shared;
+use crate::heap::mode;
 use crate::process::Process;
 use crate::trace::meter::{Current, Meter, MeterKind};
 use crate::trace::{events, flags};
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 /// Words that the process has allocated so far, up to a constant between collections.
 pub(crate) fn words(p: &Process) -> u64 {
-    (p.used_words() + p.heap.fragment_words + shared::made_words_of(p)) as u64
+    (p.used_words() + p.heap.fragment_words + mode::made_words(p)) as u64
 }
 
 fn reading(p: &Process, what: MeterKind) -> u64 {

@@ -10,6 +10,7 @@ use heddle_runtime::CollectionKind;
 use heddle_runtime::gc;
 use heddle_runtime::literals::Switched;
 use heddle_runtime::messages::Timed;
+use heddle_runtime::mode;
 use heddle_runtime::process::Process;
 use heddle_runtime::signal::Signal;
 use heddle_runtime::{Package, held_regions, literal_areas, literals, qsbr};
@@ -309,7 +310,7 @@ impl Subject for Processes {
             }
             Operation::Send(process, which, to) => {
                 let Some((term, tree)) = self.pick(process, which) else { return };
-                let package = Package::of_process(self.all[process].p, term, |_| Timed::NO);
+                let package = mode::pack_data(self.all[process].p, term, |_| Timed::NO);
                 assert!(is(package.term(), &tree));
                 let to = &mut self.all[to];
                 to.p.messages.append(Signal::message(package));
@@ -335,7 +336,7 @@ impl Subject for Processes {
             }
             Operation::Store(process, which, several) => {
                 let Some((term, tree)) = self.pick(process, which) else { return };
-                let package = if several { Package::for_several(term) } else { Package::new(term) };
+                let package = if several { mode::pack_for_several(term) } else { Package::new(term) };
                 assert!(is(package.term(), &tree));
                 if self.stored.len() > 10 {
                     self.stored.remove(0);

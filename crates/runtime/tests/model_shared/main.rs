@@ -23,7 +23,7 @@ fn begin() -> MutexGuard<'static, ()> {
     let text = heap.string("a");
     let _ = literal::make_literal(text);
     heap.clear();
-    assert!(shared::is_on());
+    assert!(heddle_term::young::is_on());
     // Freed memory is overwritten, and each heap is verified after its collections.
     zeal::set("gc").expect("a mode");
     guard

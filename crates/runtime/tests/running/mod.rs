@@ -1,7 +1,8 @@
 //! Processes without an engine, for the tests of heaps: the calling thread runs them, as far as others see.
 
+use heddle_runtime::mode;
 use heddle_runtime::process::{self, ProcRef, Process, SpawnOptions};
-use heddle_runtime::{gc, proctab, shared};
+use heddle_runtime::proctab;
 use heddle_term::{Atom, Mfa, Term};
 
 /// A process that is in the table, with room for `need_words` words.
@@ -9,11 +10,9 @@ pub fn process(need_words: usize) -> ProcRef {
     let pid = proctab::reserve().unwrap();
     let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
     let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());
-    gc::init_block(&mut local, need_words);
+    mode::init_block(&mut local, need_words);
     let p = process::allocate(pid, local);
-    if shared::is_on() {
-        shared::remember(&p);
-    }
+    mode::remember(&p);
     proctab::publish(p);
     let _ = p.state.wake();
     let _ = p.state.start_running();
@@ -24,7 +23,7 @@ pub fn end(p: ProcRef) {
     proctab::remove(p);
     // SAFETY: this thread made it, and runs it alone.
     unsafe {
-        gc::free_all(p.local());
+        mode::abandon(p.local());
         process::deallocate(p);
     }
 }

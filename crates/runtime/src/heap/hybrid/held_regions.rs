@@ -5,9 +5,11 @@
 //! the area is collected when it waits, as a private heap with that many words would be. Only regions count that no process holds
 //! but this one and their builder, which follows the same rule. So a process that forwards a large message is not collected for it.
 
+use crate::base::memory_mode;
 use crate::base::sizes;
 use crate::process::Process;
-use heddle_term::area::{self, Region};
+use heddle_term::Term;
+use heddle_term::area::{self, Region, Seen, for_each_reference};
 
 /// The words of regions that a process may hold before its heap is full. Looking at a small heap costs less than filling these
 /// words.
@@ -79,7 +81,7 @@ fn look(p: &mut Process) -> bool {
 /// arguments allocates in proportion to them.
 #[inline(always)]
 pub(crate) fn room(p: &Process) -> usize {
-    if area::is_there() { held_room(p) } else { 0 }
+    if memory_mode::heaps_hold_regions() { held_room(p) } else { 0 }
 }
 
 #[inline(never)]
@@ -99,4 +101,24 @@ fn held_room(p: &Process) -> usize {
         }
     }
     sizes::at_least(words.min(MAX_ROOM_WORDS))
+}
+
+/// Calls `f` on each object that owns something outside the heap, and that is in the process' heap or in a region that it holds.
+pub(in crate::heap) fn for_each_off_heap_object(p: &mut Process, mut f: impl FnMut(Term)) {
+    let mut lists = vec![p.heap.off_heap.head.cast_const(), p.old_off_heap.head.cast_const()];
+    // SAFETY: the process holds the regions on its lists, which do not change meanwhile; each region is looked at once.
+    unsafe {
+        let (heads, mut seen) = (lists.clone(), Seen::default());
+        for head in heads {
+            for_each_reference(head, |region, _| Region::for_each(region, &mut seen, |region| lists.push(Region::listed(region))));
+        }
+    }
+    for list in lists {
+        let mut object = list;
+        while !object.is_null() {
+            f(Term::boxed(object.cast_mut()));
+            // SAFETY: off-heap objects keep their link in the word after the header, in regions too.
+            object = unsafe { *object.add(1) as *const u64 };
+        }
+    }
 }

@@ -24,12 +24,12 @@
 
 use super::literal_copies::LiteralCopies;
 use crate::base::sizes;
-use crate::heap::blocks;
 use crate::heap::evacuate::{evacuate, scan};
 use crate::heap::hybrid::held_regions;
 use crate::heap::private::heap_growth;
 use crate::heap::private::off_heap::{Area, Promoted, Survivors, sweep};
 use crate::heap::roots::{for_each_root, for_each_young_root};
+use crate::heap::{CollectionKind, blocks};
 use crate::process::stack;
 use crate::process::{Process, STACK_SLACK_WORDS};
 use heddle_abi::settings::{DEFAULT_MIN_HEAP_WORDS, SETTINGS};
@@ -61,6 +61,18 @@ fn check_clean(p: &Process, old: &Area) {
 /// asks for rare collections, not for a second large block for the little that survives.
 const OLD_WORDS: usize = DEFAULT_MIN_HEAP_WORDS;
 
+/// Collects as `kind` asks, and returns true if that was a minor collection.
+pub(in crate::heap) fn collect(p: &mut Process, live: &mut [Term], need_words: usize, kind: CollectionKind) -> bool {
+    let is_minor = kind != CollectionKind::Major
+        && !p.need_major
+        && p.minor_count < p.fullsweep_after
+        && minor(p, live, need_words, kind == CollectionKind::Shrink);
+    if !is_minor {
+        major(p, live, need_words, None, None);
+    }
+    is_minor
+}
+
 /// Where the next object goes, in to-space and in the old block.
 struct Tops {
     young: *mut u64,
@@ -68,7 +80,7 @@ struct Tops {
 }
 
 /// False if a major collection is needed instead.
-pub(in crate::heap) fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
+fn minor(p: &mut Process, live: &mut [Term], need_words: usize, rests: bool) -> bool {
     let mature_words = words(p.young_start(), p.high_water);
     if mature_words > 0 && p.old_start.is_null() {
         // When the old block is full, the whole stack is visited, so with a large stack the block must not be small.

@@ -6,11 +6,11 @@
 //! hands it to a dirty thread, which does what is due (`run`) and makes the process runnable again. Until that thread has it, its
 //! signals are handled as those of any process on its way to a dirty thread.
 
+use crate::base::memory_mode;
 use crate::base::zeal;
 use crate::heap::CollectionKind;
 use crate::heap::gc;
 use crate::heap::private::heap_growth;
-use crate::heap::shared;
 use crate::process::{FLAG_COLLECT, Outcome, Process};
 use crate::sched;
 
@@ -47,11 +47,11 @@ pub(crate) fn is_due(p: &Process) -> bool {
     p.flags & FLAG_COLLECT != 0
 }
 
-/// Does what is due here, if the heap is shared, and returns true then. With a shared heap all threads wait for a collection
+/// Does what is due here, if all processes are collected together, and returns true then. All threads wait for such a collection
 /// anyway, so no dirty thread is asked, and the process goes on afterwards: another process that asks for collections of this one
 /// again and again does not keep it from running. Call it where all that the process refers to is in its roots.
 pub(crate) fn is_done_here(p: &mut Process) -> bool {
-    let here = shared::is_on();
+    let here = memory_mode::collects_together();
     if here {
         run(p);
     }

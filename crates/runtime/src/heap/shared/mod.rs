@@ -74,8 +74,3 @@ pub use request::{collect, has_room, hibernate, leave_literals, rests_since_majo
 pub use safepoint::want;
 pub use words::{collections, made_words_of, old_virtual_words_of, old_words, old_words_of, retired_words_of};
 pub(crate) use words::{copied_words, top_of};
-
-#[inline(always)]
-pub fn is_on() -> bool {
-    heddle_term::young::is_on()
-}

@@ -1,6 +1,6 @@
 //! A process asks for a collection of the shared heap, or finds that it needs none.
 
-use super::{budget, chunk, collection, idle, is_on, local_collection, safepoint};
+use super::{budget, chunk, collection, idle, local_collection, safepoint};
 use crate::base::zeal;
 use crate::heap::CollectionKind;
 use crate::process::{FLAG_ASKED, Process};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// already satisfied. (Programs collect all processes one by one.) False while its collections are traced: the tracer expects an event.
 /// Call it between two slices of the process: `reductions` is updated at the end of a slice.
 pub fn rests_since_major(p: &Process) -> bool {
-    is_on() && !p.start.is_null() && p.trailer().reductions == p.reductions && !p.need_major && !is_traced(p)
+    !p.start.is_null() && p.trailer().reductions == p.reductions && !p.need_major && !is_traced(p)
 }
 
 fn is_traced(p: &Process) -> bool {

@@ -1,7 +1,6 @@
 //! How many words a process, and the old generation, have in the shared heap.
 
 use super::collection::{COPIED_WORDS, COUNT};
-use super::is_on;
 use super::pieces::{self, OLD};
 use crate::process::Process;
 use std::sync::atomic::Ordering;
@@ -28,17 +27,17 @@ pub fn retired_words_of(p: &Process) -> usize {
 
 /// The end of the heap in the block of a process that has put its heap away (`Process::heap` is another one for a while).
 pub(crate) fn top_of(p: &Process) -> *mut u64 {
-    if is_on() && !p.start.is_null() { p.trailer().top } else { p.start }
+    if !p.start.is_null() { p.trailer().top } else { p.start }
 }
 
 /// Words of binaries to which this process was the first to refer in the old generation.
 pub fn old_virtual_words_of(p: &Process) -> usize {
-    if is_on() && !p.start.is_null() { p.trailer().old.virtual_words() } else { 0 }
+    if !p.start.is_null() { p.trailer().old.virtual_words() } else { 0 }
 }
 
 /// Words that the process has made so far, apart from those in its block and fragments.
 pub fn made_words_of(p: &Process) -> usize {
-    if is_on() && !p.start.is_null() { p.trailer().made_words + p.trailer().retired_words } else { 0 }
+    if !p.start.is_null() { p.trailer().made_words + p.trailer().retired_words } else { 0 }
 }
 
 /// Words that the last collection copied. The caller has just waited for it.

@@ -2,7 +2,7 @@
 //! numbers are set to jump.
 
 use super::{LARGEST, Numbers, Table};
-use crate::heap::gc;
+use crate::heap::mode;
 use crate::model_tests::processes::make;
 use crate::process::{self, ProcRef};
 use heddle_model::{Random, Subject, run};
@@ -46,7 +46,7 @@ impl Identities {
         if let Some(Some(p)) = self.model.remove(&id) {
             // SAFETY: only this test has the process.
             unsafe {
-                gc::free_all(p.local());
+                mode::abandon(p.local());
                 process::deallocate(p);
             }
         }
