@@ -4,6 +4,7 @@ use super::registry;
 use super::table::{Protection, Table};
 use heddle_natives::args::borrowed_resource;
 use heddle_runtime::process::{Process, Thrown};
+use heddle_runtime::qsbr::Online;
 use heddle_term::{Atom, Term};
 
 /// `Process::flags` bit: `erts_internal:ets_super_user(true)`.
@@ -17,10 +18,10 @@ pub enum Right {
     Info,
 }
 
-/// A live table, whatever its protection.
-pub fn find<'a>(term: Term) -> Option<&'a Table> {
+/// A live table, whatever its protection. It is there as long as the argument of the native that names it.
+pub fn find(term: &Term) -> Option<&Table> {
     let table = match term.as_atom() {
-        Some(name) => registry::named(name)?,
+        Some(name) => registry::named(name, Online::in_native(term))?,
         None => borrowed_resource::<Table>(term)?,
     };
     table.is_alive().then_some(table)
@@ -28,7 +29,7 @@ pub fn find<'a>(term: Term) -> Option<&'a Table> {
 
 /// True for terms that could name a table.
 pub fn is_id(term: Term) -> bool {
-    term.is_atom() || borrowed_resource::<Table>(term).is_some()
+    term.is_atom() || borrowed_resource::<Table>(&term).is_some()
 }
 
 #[cold]
@@ -42,8 +43,8 @@ pub fn missing(p: &mut Process, term: Term) -> Thrown {
 }
 
 /// The table of an argument, or the error that stock has.
-pub fn table<'a>(p: &mut Process, term: Term, right: Right) -> Result<&'a Table, Thrown> {
-    let Some(table) = find(term) else { return Err(missing(p, term)) };
+pub fn table<'a>(p: &mut Process, term: &'a Term, right: Right) -> Result<&'a Table, Thrown> {
+    let Some(table) = find(term) else { return Err(missing(p, *term)) };
     let allowed = match right {
         Right::Info => true,
         Right::Read => table.protection() != Protection::Private || table.owner() == p.pid(),

@@ -162,7 +162,7 @@ impl Chunks {
 }
 
 fn start(p: &mut Process, a: &[Term], form: Form, name: &str, reverse: bool) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let Some(limit) = args::count(a[2]).filter(|&n| n > 0) else { return Err(p.badarg()) };
     let program = Program::owned(a[1], form).map_err(|refused| refused.raise(p))?;
     let ordered = matches!(table.store, Store::Tree(_));
@@ -186,8 +186,9 @@ fn next(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(a[0]);
     }
     let Some(mut chunks) = Chunks::of(a[0]) else { return Err(p.badarg()) };
-    let Some(program) = args::borrowed_resource::<Program>(chunks.program) else { return Err(p.badarg()) };
-    let table = access::table(p, chunks.table, Right::Read)?;
+    let (program, table) = (chunks.program, chunks.table);
+    let Some(program) = args::borrowed_resource::<Program>(&program) else { return Err(p.badarg()) };
+    let table = access::table(p, &table, Right::Read)?;
     if matches!(table.store, Store::Tree(_)) != chunks.ordered {
         return Err(p.badarg());
     }

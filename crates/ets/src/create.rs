@@ -8,6 +8,7 @@ use super::table::{Heir, Protection, Table, TableOptions, TableType};
 use heddle_natives::args;
 use heddle_runtime::Package;
 use heddle_runtime::process::{FLAG_ETS, NativeResult, Process};
+use heddle_runtime::qsbr::Online;
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -113,7 +114,7 @@ fn new(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn rename(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     let Some(name) = a[1].as_atom() else { return Err(p.badarg()) };
     if !registry::rename(&table.shared(), name) {
         return Err(p.badarg());
@@ -123,8 +124,8 @@ fn rename(p: &mut Process, a: &[Term]) -> NativeResult {
 
 fn whereis(p: &mut Process, a: &[Term]) -> NativeResult {
     let table = match a[0].as_atom() {
-        Some(name) => registry::named(name).filter(|t| t.is_alive()),
-        None if access::is_id(a[0]) => access::find(a[0]),
+        Some(name) => registry::named(name, Online::in_native(&a[0])).filter(|t| t.is_alive()),
+        None if access::is_id(a[0]) => access::find(&a[0]),
         None => return Err(p.badarg()),
     };
     Ok(match table {
@@ -137,7 +138,7 @@ fn delete(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = reap::resumed(p, a) {
         return answer;
     }
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if !table.kill() {
         return Err(cause(p, "id"));
     }
@@ -149,7 +150,7 @@ fn delete_all(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = reap::resumed(p, a) {
         return answer;
     }
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     let (count, removed) = table.clear();
     reap::free(p, a, count, removed, Term::small(count as i64))
 }
@@ -177,7 +178,7 @@ fn setting(option: Term) -> Option<Setting> {
 }
 
 fn setopts(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     let options = if a[1].is_list() { args::list(a[1]) } else { Some(vec![a[1]]) };
     let settings: Option<Vec<Setting>> = options.and_then(|list| list.into_iter().map(setting).collect());
     let Some(settings) = settings else { return Err(p.badarg()) };

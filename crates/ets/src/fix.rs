@@ -17,7 +17,7 @@ heddle_runtime::natives! { TABLE:
 }
 
 fn safe_fixtable(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let Some(on) = args::boolean(a[1]) else { return Err(p.badarg()) };
     let me = p.pid();
     if on {

@@ -141,19 +141,19 @@ fn stats(p: &mut Process, store: &HashStore) -> Term {
 }
 
 /// The table, or None if the answer is `undefined`.
-fn asked<'a>(p: &mut Process, term: Term) -> Result<Option<&'a Table>, heddle_runtime::Thrown> {
+fn asked<'a>(p: &mut Process, term: &'a Term) -> Result<Option<&'a Table>, heddle_runtime::Thrown> {
     if !term.is_atom() && !term.is_reference() {
         return Err(access::cause(p, "type"));
     }
     match access::find(term) {
         Some(_) => access::table(p, term, Right::Info).map(Some),
-        None if access::is_id(term) => Ok(None),
+        None if access::is_id(*term) => Ok(None),
         None => Err(access::cause(p, "type")),
     }
 }
 
 fn info_1(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(table) = asked(p, a[0])? else { return Ok(am::UNDEFINED.into()) };
+    let Some(table) = asked(p, &a[0])? else { return Ok(am::UNDEFINED.into()) };
     let mut pairs = Vec::with_capacity(ITEMS.len());
     for name in ITEMS {
         let value = item(p, table, name).unwrap_or(am::UNDEFINED.into());
@@ -163,7 +163,7 @@ fn info_1(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn info_2(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(table) = asked(p, a[0])? else { return Ok(am::UNDEFINED.into()) };
+    let Some(table) = asked(p, &a[0])? else { return Ok(am::UNDEFINED.into()) };
     let Some(name) = a[1].as_atom() else { return Err(p.badarg()) };
     item(p, table, name.name()).ok_or_else(|| p.badarg())
 }

@@ -60,7 +60,7 @@ pub fn own_words() -> usize {
 /// For tests: sets (`{Table, Boolean}`) a switch of how an ordered table for concurrent writers splits.
 pub fn pieces(argument: Term, switch: impl Fn(&tree_store::TreeStore) -> &AtomicBool) -> Option<Term> {
     let Some(&[table, on]) = argument.as_tuple() else { return None };
-    let (Some(table), Some(on)) = (access::find(table), heddle_natives::args::boolean(on)) else { return None };
+    let (Some(table), Some(on)) = (access::find(&table), heddle_natives::args::boolean(on)) else { return None };
     match &table.store {
         table::Store::Tree(store) if store.pieces().is_some() => {
             switch(store).store(on, Ordering::Relaxed);

@@ -50,7 +50,7 @@ fn objects(p: &mut Process, table: &Table, list: Term) -> Result<Vec<Owned>, Thr
 
 /// A process that sees the new object may delete the table before this returns: the insert has succeeded all the same.
 fn insert(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if table.key_of(a[1]).is_some() {
         table.insert(table.object(a[1]));
     } else if a[1].is_list() {
@@ -68,7 +68,7 @@ fn insert_list(p: &mut Process, a: &[Term], table: &Table, only_new: bool) -> Re
 }
 
 fn insert_new(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     let done = if table.key_of(a[1]).is_some() {
         !table.contains(a[1].slot(table.key_index))
             && table.insert_all(vec![table.object(a[1])], true).ok_or_else(|| access::missing(p, a[0]))?
@@ -81,7 +81,7 @@ fn insert_new(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn lookup(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let list = table.lookup(&mut p.heap, a[1]);
     if list.is_nil() {
         still_there(p, a[0], table)?;
@@ -90,7 +90,7 @@ fn lookup(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn element(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let Some(index) = args::count(a[2]).and_then(|n| n.checked_sub(1)) else { return Err(p.badarg()) };
     let mut list = Term::NIL;
     let mut last = None;
@@ -124,7 +124,7 @@ fn lookup_element_4(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn member(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let there = table.contains(a[1]);
     if !there {
         still_there(p, a[0], table)?;
@@ -133,7 +133,7 @@ fn member(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn take(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     let mut list = Term::NIL;
     table.remove(a[1], |object| {
         let copy = p.heap.copy(object.tuple());
@@ -144,13 +144,13 @@ fn take(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn delete(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     table.remove(a[1], |_| true);
     Ok(Term::bool(true))
 }
 
 fn delete_object(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if !a[1].is_tuple() {
         return Err(p.badarg());
     }
@@ -162,7 +162,7 @@ fn delete_object(p: &mut Process, a: &[Term]) -> NativeResult {
 
 /// Binaries that the objects of a key refer to.
 fn lookup_binary_info(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     if !table.contains(a[1]) {
         return Ok(am::UNDEFINED.into());
     }

@@ -42,7 +42,7 @@ fn transfer(table: &Arc<Table>, pid: u64, from: u64, data: Term) -> bool {
 }
 
 fn give_away(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if !a[1].is_local_pid() {
         return Err(p.badarg());
     }

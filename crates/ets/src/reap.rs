@@ -77,7 +77,7 @@ impl Drop for Reaping {
 
 /// The answer of a native that is called again to go on freeing; None for any other call.
 pub fn resumed(p: &mut Process, a: &[Term]) -> Option<NativeResult> {
-    let reaping = args::borrowed_resource::<Reaping>(a[0])?;
+    let reaping = args::borrowed_resource::<Reaping>(&a[0])?;
     let mut rest = reaping.rest.lock().unwrap_or_else(|e| e.into_inner());
     let freed = rest.as_mut().map_or(0, |removed| removed.free_some(AT_ONCE));
     p.bump(freed / OBJECTS_PER_REDUCTION);

@@ -3,8 +3,9 @@
 
 use super::table::{Removed, Table};
 use foldhash::{HashMap, HashMapExt};
+use heddle_runtime::RefId;
 use heddle_runtime::locks::LockClass;
-use heddle_runtime::{RefId, qsbr};
+use heddle_runtime::qsbr::{self, Online};
 use heddle_term::{Atom, Resource};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -56,8 +57,7 @@ fn cell(name: Atom) -> Option<&'static AtomicPtr<Table>> {
 
 /// The table of that name. Valid while the native runs: schedulers are online all through it, and cells give up their
 /// table by quiescent-state reclamation.
-pub fn named<'a>(name: Atom) -> Option<&'a Table> {
-    qsbr::check_online();
+pub fn named<'a>(name: Atom, _: Online<'a>) -> Option<&'a Table> {
     // Acquire: pairs with the Release in `set_cell`.
     let table = cell(name)?.load(Ordering::Acquire);
     // SAFETY: the scheduler is online while the native runs, so the table is not freed.

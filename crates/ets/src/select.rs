@@ -55,10 +55,10 @@ impl Query<'_> {
 }
 
 fn query<'a>(p: &mut Process, spec: Term, form: Form) -> Result<Query<'a>, Thrown> {
-    if let Some(&[paused, position, found]) = spec.as_tuple()
+    if let Some([paused, position, found]) = spec.as_tuple()
         && let Some(paused) = args::borrowed_resource::<Paused>(paused)
     {
-        return Ok(Query::Paused(paused, Position::from_term(position), found));
+        return Ok(Query::Paused(paused, Position::from_term(*position), *found));
     }
     Program::borrowed(spec, form).map(Query::New).map_err(|refused| refused.raise(p))
 }
@@ -66,7 +66,7 @@ fn query<'a>(p: &mut Process, spec: Term, form: Form) -> Result<Query<'a>, Throw
 /// Goes on later: the same native is called again, with the results so far in place of the specification.
 fn pause(p: &mut Process, a: &[Term], form: Form, position: Position, found: Term) -> Thrown {
     let paused = match a[1].as_tuple() {
-        Some(&[paused, _, _]) if args::borrowed_resource::<Paused>(paused).is_some() => paused,
+        Some(&[paused, _, _]) if args::borrowed_resource::<Paused>(&paused).is_some() => paused,
         _ => {
             let program = match Program::owned(a[1], form) {
                 Ok(program) => program,
@@ -85,7 +85,7 @@ fn pause(p: &mut Process, a: &[Term], form: Form, position: Position, found: Ter
 // ---- all results at once ----
 
 fn select_all(p: &mut Process, a: &[Term], form: Form, reverse: bool) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let query = query(p, a[1], form)?;
     let program = query.program();
     let mut list = query.found(Term::NIL);
@@ -141,7 +141,7 @@ fn match_object(p: &mut Process, a: &[Term]) -> NativeResult {
 // ---- counting and changing ----
 
 fn select_count(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let query = query(p, a[1], Form::Spec)?;
     let program = query.program();
     let mut count = query.found(Term::small(0)).small_value();
@@ -170,7 +170,7 @@ fn finish(p: &mut Process, a: &[Term], position: Position, count: i64) -> Native
 }
 
 fn select_delete(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     let query = query(p, a[1], Form::Spec)?;
     let program = query.program();
     let mut count = query.found(Term::small(0)).small_value();
@@ -196,7 +196,7 @@ fn select_delete(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn select_replace(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if table.kind == TableType::Bag {
         return Err(cause(p, "table_type"));
     }

@@ -97,7 +97,7 @@ fn count(p: &mut Process, value: Term, step: &Step) -> Result<Term, Fault> {
 }
 
 fn update_counter(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if table.kind.is_bag() {
         return Err(cause(p, "table_type"));
     }
@@ -166,7 +166,7 @@ fn update_counter_4(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn update_element(p: &mut Process, a: &[Term], default: Option<Term>) -> NativeResult {
-    let table = access::table(p, a[0], Right::Write)?;
+    let table = access::table(p, &a[0], Right::Write)?;
     if table.kind.is_bag() || default.is_some_and(|d| !d.is_tuple()) {
         return Err(p.badarg());
     }

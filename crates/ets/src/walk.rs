@@ -32,7 +32,7 @@ pub fn end_of_table() -> Term {
 
 /// The neighbour of `key` (or an end of the table): its key, with its objects if wanted.
 fn neighbour(p: &mut Process, a: &[Term], backward: bool, with_objects: bool) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let mut key = a.get(1).copied();
     // This atom is no key of an ordered table, even if it would have neighbours there.
     if key == Some(end_of_table()) && matches!(table.store, Store::Tree(_)) {
@@ -92,7 +92,7 @@ fn prev_lookup(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn slot(p: &mut Process, a: &[Term]) -> NativeResult {
-    let table = access::table(p, a[0], Right::Read)?;
+    let table = access::table(p, &a[0], Right::Read)?;
     let Some(index) = args::count(a[1]) else { return Err(p.badarg()) };
     match &table.store {
         Store::Tree(s) => match s.nth(index, |o| p.heap.copy(o.tuple())) {

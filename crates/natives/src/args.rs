@@ -62,14 +62,14 @@ pub fn resource<T: Resource>(term: Term) -> Option<Arc<T>> {
     any.downcast::<T>().ok()
 }
 
-/// The same, borrowed for as long as the native runs (nothing is collected meanwhile).
-pub fn borrowed_resource<'a, T: Resource>(term: Term) -> Option<&'a T> {
+/// The same, borrowed for as long as the argument of the native (nothing is collected meanwhile).
+pub fn borrowed_resource<T: Resource>(term: &Term) -> Option<&T> {
     if !term.is_kind(Kind::MagicRef) {
         return None;
     }
     // SAFETY: a MagicRef's last word points to its Arc, which lives as long as the reference.
-    let shared: &'a Arc<dyn Resource> = unsafe { &*(term.word(3) as resource::ResourcePtr) };
-    let any: &'a dyn Any = &**shared;
+    let shared: &Arc<dyn Resource> = unsafe { &*(term.word(3) as resource::ResourcePtr) };
+    let any: &dyn Any = &**shared;
     any.downcast_ref::<T>()
 }
 

@@ -120,9 +120,9 @@ fn operate(p: &mut Process, scheduler: &'static str, a: &[Term]) -> NativeResult
         }
         "alive_waitexiting" | "alive_waitexitingonly" if argument.is_pid() => {
             tell(p, argument, "alive");
-            let state = &p.shared().state;
+            let me = p.proc_ref();
             heddle_runtime::dirty::detached(p, || {
-                while !state.load().is_exiting() {
+                while !me.state.load().is_exiting() {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             });

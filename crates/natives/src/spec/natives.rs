@@ -27,14 +27,14 @@ fn match_spec_compile(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn is_compiled_ms(_: &mut Process, a: &[Term]) -> NativeResult {
-    Ok(Term::bool(borrowed_resource::<Program>(a[0]).is_some()))
+    Ok(Term::bool(borrowed_resource::<Program>(&a[0]).is_some()))
 }
 
 /// Elements handled in one call.
 const BATCH: usize = 1000;
 
 fn match_spec_run_r(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(program) = borrowed_resource::<Program>(a[1]) else { return Err(p.badarg()) };
+    let Some(program) = borrowed_resource::<Program>(&a[1]) else { return Err(p.badarg()) };
     let (mut rest, mut results) = (a[0], a[2]);
     let mut env = Env::default();
     for _ in 0..BATCH {

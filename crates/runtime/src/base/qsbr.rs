@@ -14,7 +14,9 @@ use heddle_sync::barrier;
 use heddle_sync::sequential;
 use heddle_sync::thread_slot::{self, Slot};
 use heddle_sync::word::Word;
+use heddle_term::Term;
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
@@ -228,6 +230,19 @@ fn is_online() -> bool {
 /// Frees room for garbage that the calling thread needed once and does not need now.
 pub(crate) fn shrink() {
     LOCAL.with(|l| l.garbage.borrow_mut().shrink_to(FEW));
+}
+
+/// Proof that the calling thread is online, and stays so for `'a`: what is looked up with it may be kept as long. Of no size.
+#[derive(Clone, Copy)]
+pub struct Online<'a>(PhantomData<(&'a (), *const ())>);
+
+impl<'a> Online<'a> {
+    /// In a native: its arguments are there as long as its call, and that is within one slice. The lifetime must be that of an argument.
+    #[inline(always)]
+    pub fn in_native(_: &'a Term) -> Online<'a> {
+        check_online();
+        Online(PhantomData)
+    }
 }
 
 /// For threads that are not schedulers: protects what they look up until the guard is dropped. Garbage of theirs that cannot be

@@ -566,7 +566,7 @@ impl Process {
         identity::term_of(self.shared().pid)
     }
     #[inline(always)]
-    pub fn shared(&self) -> &'static ProcShared {
+    pub fn shared(&self) -> &ProcShared {
         // SAFETY: the owner's block is alive while the owner runs.
         unsafe { &*self.shared }
     }

@@ -161,9 +161,9 @@ fn send_data(p: &mut Process, to: ProcRef, message: Term, token: Option<Box<Toke
 /// Needs no wake-up, but goes through the inbox, so that the order with other signals holds.
 #[inline(never)]
 fn send_itself(p: &mut Process, message: Term, token: Option<Box<Token>>) {
-    let myself = p.shared();
+    let myself = p.proc_ref();
     let bare = if token.is_none() { outgoing::bare(p, message, messages::to_myself) } else { None };
-    let message = bare.unwrap_or_else(|| pack(p, myself, message, token, messages::to_myself));
+    let message = bare.unwrap_or_else(|| pack(p, &myself, message, token, messages::to_myself));
     myself.state.push_message_to_itself(message);
 }
 

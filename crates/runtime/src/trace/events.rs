@@ -28,7 +28,7 @@ pub fn set_sensitive(p: &mut Process, on: bool) -> Term {
     Term::bool(std::mem::replace(&mut p.sensitive, on))
 }
 
-fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> {
+fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> + use<> {
     let pid = shared.pid;
     tracees::of(pid, wanted).into_iter().filter(move |t| emit::check(pid, t))
 }
