@@ -1,4 +1,4 @@
-//! The options of a VM. Each is one row of the [table](table): its flag, its field of [`Settings`], its default, its check and its help
+//! The options of a VM. Each is one row of the table (`table.rs`): its flag, its field of [`Settings`], its default, its check and its help
 //! text. `cli` sets the fields from the command line before it starts other threads. All crates read them here.
 //!
 //! A few fields are also changed by a running program (`system_flag`, `code:set_coverage_mode/1`). They hold single values that no other

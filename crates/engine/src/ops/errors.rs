@@ -1,8 +1,8 @@
 //! Exceptions: raising, finding the handler, stack traces.
 //!
 //! Raising collects return addresses into a raw trace (cheap); `build_stacktrace` turns it into the list that programs see.
-//! A raw trace is a tuple `{Words, Args, Fault, Info}`: code addresses as the digits of an integer, argument list of the first
-//! frame or [], address of the failed native's export or 0 (a small), and its error_info map or [].
+//! A raw trace is a tuple `{Words, Args, Fault, Info, Class}`: code addresses as the digits of an integer, argument list of the first
+//! frame or [], address of the failed native's export or 0 (a small), its error_info map or [], and the class of exception that it was made for.
 
 use crate::ctx::{Ctx, OUT_EXIT, any, put};
 use crate::ops::tracing;

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex};
 pub(crate) static STOPS: Mutex<usize> = Mutex::new(0);
 static LET_GO: Condvar = Condvar::new();
 /// Why schedulers must stop, as bits. A scheduler reads it before each process. SeqCst with the set of idle schedulers, see
-/// `sched::park`.
+/// `sched::idling::park`.
 static REQUESTS: AtomicU8 = AtomicU8::new(0);
 /// A thread stopped the others.
 pub(crate) const STOP: u8 = 1;

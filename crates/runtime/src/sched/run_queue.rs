@@ -164,7 +164,7 @@ pub(crate) struct RunQueue {
     in_flight: AtomicUsize,
     brought: Stack<Brought>,
     /// Incremented before something is put in `brought`, and decremented when it has got into a ring. So a thread that finds all
-    /// lengths zero (`sched::park`, Acquire with the Release of the decrement) misses nothing in between.
+    /// lengths zero (`sched::idling::park`, Acquire with the Release of the decrement) misses nothing in between.
     brought_len: AtomicUsize,
 }
 

@@ -107,7 +107,7 @@ impl<'a> Context<'a> {
     pub fn work(&mut self, reductions: usize) {
         self.work = self.work.saturating_add(reductions.min(1 << 30) as i64);
     }
-    /// The reductions that are left of the slice. A call-back with more work than that returns `Next::Idle` and does the rest later.
+    /// The reductions that are left of the slice. A call-back with more work than that returns `TaskNext::Idle` and does the rest later.
     pub fn budget(&self) -> usize {
         (self.left - self.work).max(0) as usize
     }
@@ -237,7 +237,7 @@ impl<'a> Context<'a> {
 
     // ---- descriptors ----
 
-    /// Reports once, as `Event::Ready`, when the descriptor is ready. The task still owns it and must close it, after `unwatch`. At the
+    /// Reports once, as `TaskEvent::Ready`, when the descriptor is ready. The task still owns it and must close it, after `unwatch`. At the
     /// task's end all watches end before its state is dropped. Not for descriptors that ports have.
     pub fn watch(&mut self, fd: RawFd, interest: Interest) -> io::Result<()> {
         let pid = self.process.pid();

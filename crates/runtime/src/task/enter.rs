@@ -14,7 +14,7 @@ use crate::sched;
 use heddle_term::Term;
 use std::any::Any;
 
-/// Runs one more call-back in the task `p`, between two of its own (in a `Body::Call`, say). What it returns decides what the task does
+/// Runs one more call-back in the task `p`, between two of its own (in a `SignalBody::Call`, say). What it returns decides what the task does
 /// next. Does nothing in a task of another type.
 pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -> TaskNext) {
     within(p, |body, context| {

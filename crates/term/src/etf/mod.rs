@@ -63,6 +63,6 @@ pub enum DecodeError {
     Trailing,
     /// The atom table is full.
     AtomTableFull,
-    /// It is longer than the caller allows (`Options::limit_bytes`).
+    /// It is longer than the caller allows (`DecodeOptions::limit_bytes`).
     Long,
 }
