@@ -71,7 +71,7 @@ test: build
 bench: build
 	$(RUN) bench/compare --erl $(ERL)
 
-# The loader keeps atoms and literals of what it accepts, as a running machine does: fewer of those.
+# The loader keeps atoms and literals of what it accepts, as a running VM does: fewer of those.
 fuzz:
 	cargo build --release --bins --examples
 	target/release/fuzz_etf --count $(TERMS) --seed $(SEED)

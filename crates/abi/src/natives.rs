@@ -1,4 +1,4 @@
-//! The inventory of natives: every function that the Erlang side of OTP 27 expects the machine itself to provide.
+//! The inventory of natives: every function that the Erlang side of OTP 27 expects the VM itself to provide.
 //!
 //! `natives.tsv` is the table; the crate that implements natives checks completeness against it, and `system_info`-like reports count
 //! from it.

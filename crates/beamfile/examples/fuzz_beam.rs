@@ -15,7 +15,7 @@ use heddle_beamfile::{BeamFile, Verified, container, messages};
 
 /// Larger files only slow us down; they hold nothing that small ones do not.
 const FILE_BYTES_MAX: usize = 24 << 10;
-/// Nothing of that size may take longer. Generous, for a busy machine.
+/// Nothing of that size may take longer. Generous, for a busy computer.
 const TIME_MAX: Duration = Duration::from_millis(500);
 
 fn main() {
@@ -86,7 +86,7 @@ fn run(options: &Options, check: impl Fn(&[u8]) -> Judgement) {
             (catch_unwind(AssertUnwindSafe(|| check(&file))), began.elapsed())
         };
         let (outcome, mut took) = timed();
-        // On a busy machine a thread may wait that long: only what is slow again and again is slow.
+        // On a busy computer a thread may wait that long: only what is slow again and again is slow.
         for _ in 0..5 {
             if took <= TIME_MAX {
                 break;

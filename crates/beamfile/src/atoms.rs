@@ -9,7 +9,7 @@ pub type AtomIndex = u32;
 
 /// From ERTS: no atom is longer.
 const ATOM_CHARS_MAX: usize = 255;
-/// From ERTS: the atom table of a running machine can never hold more.
+/// From ERTS: the atom table of a running VM can never hold more.
 const ATOMS_MAX: usize = 1 << 20;
 
 /// The text of a module's atoms, in one string.

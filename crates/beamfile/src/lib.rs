@@ -1,4 +1,4 @@
-//! Reads and verifies `.beam` files. What comes out is inert data: no terms, no addresses, nothing of a running machine.
+//! Reads and verifies `.beam` files. What comes out is inert data: no terms, no addresses, nothing of a running VM.
 //!
 //! ```no_run
 //! use heddle_beamfile::{Operand, Verified};
@@ -26,8 +26,8 @@
 //! ```
 //!
 //! * [`BeamFile::parse`] gives well-formed tables; [`Verified::load`] (or [`Verified::new`]) also proves that the code keeps to the
-//!   rules the machine relies on, and derefs to [`BeamFile`]. Load only verified files; `src/verify.rs` lists what the proof
-//!   covers and what the machine must still guard.
+//!   rules the VM relies on, and derefs to [`BeamFile`]. Load only verified files; `src/verify.rs` lists what the proof
+//!   covers and what the VM must still guard.
 //! * [`BeamFile`]: `atoms`, `imports`, `exports`, `locals`, `lambdas`, `literals` (external terms), `strings`, `lines`, `types`,
 //!   `code`, raw `attributes`/`compile_info`/`meta`, `chunks`, [`BeamFile::module_md5`]. Atom indices are 1-based, atom 1 is the
 //!   module.

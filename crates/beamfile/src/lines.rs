@@ -19,7 +19,7 @@ pub struct LineTable {
     pub names: Vec<String>,
     /// There are `executable_line` instructions.
     pub has_executable: bool,
-    /// Compiled to be counted whatever the machine's mode.
+    /// Compiled to be counted whatever the VM's mode.
     pub is_forced: bool,
 }
 

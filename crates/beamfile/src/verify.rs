@@ -1,18 +1,18 @@
-//! Proves that code cannot leave the rails the machine relies on, before any of it is loaded.
+//! Proves that code cannot leave the rails the VM relies on, before any of it is loaded.
 //!
 //! For each function: operands are of the kinds their instruction takes and point into existing tables; jumps stay inside the
 //! function, calls go to entries of the right arity; control never runs past the end. Then, following all ways through the
 //! function: registers are read only when they hold a term, the frame has the same size on all ways to a label and is gone at
 //! return and tail calls, stack slots are inside the frame and hold terms whenever the stack may be walked, catch tags nest.
 //!
-//! What the machine must guard itself:
+//! What the VM must guard itself:
 //!
 //! * Types are not proved: that `get_list` meets a cons, or a bit string instruction a match context; nor that a `test_heap` asked
 //!   for as much as is used.
 //! * [`BeamFile::never_returns`] calls raise where they stand; their frame operand means nothing, there may be no frame.
 //! * `try_case` may be reached by jumping or falling into it: compilers put it after calls that, given their arguments, always
 //!   raise. It must not take the exception from X registers that such a way leaves unset, but from a place that always holds
-//!   terms. `catch_end` finds x0 set on all ways, by a value or by the machine when it caught an exception.
+//!   terms. `catch_end` finds x0 set on all ways, by a value or by the VM when it caught an exception.
 //! * An exception goes to the catch tag in the lowest slot. The handlers are [`Op::Catch`]'s and [`Op::Try`]'s labels; when the
 //!   handler starts, no X register holds anything.
 //! * `wait_timeout` whose label leads to itself runs again with the timer set: it must not read its time then.
@@ -74,7 +74,7 @@ impl Verified {
     }
 
     /// True if the function with this index may raise an exception (in a BIF of a body) while slots of its frame were never
-    /// written. There are no catch tags in the frame then, but a machine that searches the stack for them must either clear
+    /// written. There are no catch tags in the frame then, but a VM that searches the stack for them must either clear
     /// the slots when it allocates frames of this function, or skip the frame. Everywhere else slots hold terms or catch tags
     /// whenever the stack can be walked.
     pub fn raises_raw(&self, function: usize) -> bool {

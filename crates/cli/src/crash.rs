@@ -1,4 +1,4 @@
-//! When the machine itself is wrong: a report, a file, and the end.
+//! When the VM itself is wrong: a report, a file, and the end.
 
 use heddle_bifs::system::crash_dump;
 use heddle_term::Atom;

@@ -1,4 +1,4 @@
-//! Starting the machine: settings, natives, preloaded modules, the first processes.
+//! Starting the VM: settings, natives, preloaded modules, the first processes.
 
 use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};

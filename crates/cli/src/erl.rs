@@ -137,7 +137,7 @@ pub fn bindir(otp: &Otp) -> OsString {
     otp.root.join(format!("erts-{}/bin", otp.erts_version)).into_os_string()
 }
 
-/// What programs started by Erlang code find: this machine as `erl`, the same library tree.
+/// What programs started by Erlang code find: this VM as `erl`, the same library tree.
 fn set_environment(otp: &Otp) {
     let mut path = Vec::new();
     if let Some(dir) = programs() {

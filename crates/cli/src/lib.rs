@@ -1,6 +1,6 @@
 //! `heddle`: the command line. Called by the name of `erl`, `erlc` or `escript` it behaves as they do.
 //!
-//! A library, so that a program of one's own can be the same machine with more in it: it registers its types of tasks
+//! A library, so that a program of one's own can be the same VM with more in it: it registers its types of tasks
 //! (`heddle_runtime::task::register`) and calls `main`. See `examples/task`.
 
 mod crash;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The release whose libraries this machine runs.
+/// The release whose libraries this VM runs.
 const RELEASE: &str = "27";
 /// What brings one.
 const HELP: &str = "run `make otp` in Heddle's sources, which fetches one, or say where one is: --otp DIR";

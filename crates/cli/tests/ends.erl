@@ -1,4 +1,4 @@
-%% The machine ends in some way while a reader has not taken what it was sent. The reader waits, so what is sent stays queued.
+%% The VM ends in some way while a reader has not taken what it was sent. The reader waits, so what is sent stays queued.
 -module(ends).
 -export([main/1]).
 

@@ -1,5 +1,5 @@
-//! What was sent to a port goes out before the machine ends, however it ends, if that is a way that brings it out; and no reader that
-//! does not read keeps a machine that has a limit for that. Needs the libraries of an OTP 27 as `task_example` does; without them it is
+//! What was sent to a port goes out before the VM ends, however it ends, if that is a way that brings it out; and no reader that
+//! does not read keeps a VM that has a limit for that. Needs the libraries of an OTP 27 as `task_example` does; without them it is
 //! skipped.
 
 mod place;
@@ -33,7 +33,7 @@ fn end(child: &mut Child, limit: Duration) -> Option<i32> {
     None
 }
 
-/// What a reader gets that reads nothing for two seconds, or until the machine has ended, and the exit code.
+/// What a reader gets that reads nothing for two seconds, or until the VM has ended, and the exit code.
 fn late_reader(kind: &str, way: &str) -> Option<(usize, Option<i32>)> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = (kind != "descriptor").then(|| listener.local_addr().unwrap().port());
@@ -44,7 +44,7 @@ fn late_reader(kind: &str, way: &str) -> Option<(usize, Option<i32>)> {
     };
     end(&mut child, Duration::from_secs(2));
     let mut got = Vec::new();
-    // A machine that ends with unsent bytes may reset the connection.
+    // A VM that ends with unsent bytes may reset the connection.
     let _ = reader.read_to_end(&mut got);
     Some((got.len(), end(&mut child, HANG)))
 }
@@ -82,7 +82,7 @@ fn a_reader_that_does_not_read_keeps_no_machine_with_a_limit() {
     }
 }
 
-/// As in stock: what the terminal's process has to write does not keep the machine, whose processes are ended meanwhile.
+/// As in stock: what the terminal's process has to write does not keep the VM, whose processes are ended meanwhile.
 #[test]
 fn a_reader_that_does_not_read_what_processes_print_keeps_no_machine_that_stops() {
     let put = "io:put_chars(binary:copy(<<\"abcdefgh\\n\">>, 500000))";

@@ -1,4 +1,4 @@
-//! The machine ends when it is told to, though a process does not come back from a native or an instruction. Needs the libraries of an
+//! The VM ends when it is told to, though a process does not come back from a native or an instruction. Needs the libraries of an
 //! OTP 27 as `task_example` does; without them it is skipped.
 
 mod place;
@@ -8,7 +8,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A machine that hangs is there for so long.
+/// A VM that hangs is there for so long.
 const HANG: Duration = Duration::from_secs(30);
 
 struct Machine {
@@ -117,7 +117,7 @@ fn another_process_halts_it() {
     }
 }
 
-/// The ports are not told that the machine halts before the scheduler comes back that one of them is on.
+/// The ports are not told that the VM halts before the scheduler comes back that one of them is on.
 #[test]
 fn a_port_that_does_not_come_back_is_not_waited_for() {
     let Some(machine) = Machine::start(&["port", "halt"], "+S 2", None) else { return };

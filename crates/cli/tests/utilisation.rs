@@ -1,4 +1,4 @@
-//! `+sub true` against the usual load compaction, on a machine with too little to do for two schedulers: the one has both work the
+//! `+sub true` against the usual load compaction, on a VM with too little to do for two schedulers: the one has both work the
 //! same part of the time, the other one of them. Needs the libraries of an OTP 27 as `task_example` does; without them it is skipped.
 
 mod place;
@@ -24,7 +24,7 @@ fn utilisation_is_evened_out_only_if_asked_for() {
     if place::otp().is_none() {
         return;
     }
-    // A busy machine gives threads their turns late, which looks like work: the first of some that shows it.
+    // A busy computer gives threads their turns late, which looks like work: the first of some that shows it.
     let least_of_most = |flags| {
         let [a, b] = parts(flags);
         println!("{flags}: {a} {b}");

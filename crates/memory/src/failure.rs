@@ -1,4 +1,4 @@
-//! When the system has no memory for a block: there is no way on, so the machine says what was wanted, and ends.
+//! When the system has no memory for a block: there is no way on, so the VM says what was wanted, and ends.
 
 use crate::MemoryKind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Release in `on_failure`, Acquire in `out_of_memory`.
 static END: AtomicUsize = AtomicUsize::new(0);
 
-/// `end` ends the machine. It runs on the thread that wanted the block, which may hold any lock.
+/// `end` ends the VM. It runs on the thread that wanted the block, which may hold any lock.
 pub fn on_failure(end: fn(MemoryKind, usize) -> !) {
     END.store(end as usize, Ordering::Release);
 }

@@ -52,7 +52,7 @@ fn allocate_first(size: usize, align: usize) -> *mut u8 {
     some(uncounted(size, align), size)
 }
 
-/// The block: one that there is no memory for ends the machine, which says more than Rust's own end does.
+/// The block: one that there is no memory for ends the VM, which says more than Rust's own end does.
 #[inline(always)]
 fn some(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() { out_of_memory(MemoryKind::Rest, size) } else { block }

@@ -77,7 +77,7 @@ mod tests {
 
     static ALONE: Mutex<()> = Mutex::new(());
 
-    /// For tests that look at figures of the whole machine: no other of them runs meanwhile, here nor where one has failed.
+    /// For tests that look at figures of the whole VM: no other of them runs meanwhile, here nor where one has failed.
     pub fn alone() -> MutexGuard<'static, ()> {
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// Blocks of Rust's allocator up to this many bytes, and of whole words, are counted by their size: one addition instead of two for
-/// each block and its bytes. Most sizes are known when the machine is compiled, so which way it goes as well.
+/// each block and its bytes. Most sizes are known when the VM is compiled, so which way it goes as well.
 const SMALL_BYTES: usize = 128;
 const SMALL: usize = SMALL_BYTES / 8 + 1;
 
@@ -24,14 +24,14 @@ struct Figures {
     bytes: AtomicU64,
 }
 
-/// What was allocated, or what was freed, since the machine started.
+/// What was allocated, or what was freed, since the VM started.
 struct Blocks {
     kinds: [Figures; KINDS.len()],
     /// Of `MemoryKind::Rest`, and not in `kinds`: by words.
     small: [AtomicU64; SMALL],
 }
 
-/// Blocks and the bytes that were asked for, of one kind, since the machine started.
+/// Blocks and the bytes that were asked for, of one kind, since the VM started.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counts {
     pub blocks_allocated: u64,

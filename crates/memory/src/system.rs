@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-/// Bytes of memory that the machine occupies now.
+/// Bytes of memory that the VM occupies now.
 pub fn resident_bytes() -> usize {
     std::fs::read_to_string("/proc/self/statm")
         .ok()
@@ -62,7 +62,7 @@ pub fn leave_and_purge() {
         unsafe { _mi_theap_collect_abandon(mine().heap(kind)) };
     }
     let purging = PURGING.lock();
-    // SAFETY: as above. What it purges is the whole machine's, whatever heap it is asked for.
+    // SAFETY: as above. What it purges is the whole VM's, whatever heap it is asked for.
     unsafe { mi_theap_collect(mine().heap(KINDS[0]), true) };
     drop(purging);
 }

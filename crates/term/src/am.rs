@@ -1,4 +1,4 @@
-//! Atoms that are there before any module is, and the names by which the machine's own code calls some of them.
+//! Atoms that are there before any module is, and the names by which the VM's own code calls some of them.
 //!
 //! Numbers show: the keys of a small map stand in the order of the numbers of their atoms, and programs print maps. So the atoms
 //! that stock has before it loads its first module are here in the order that stock gives them (`predefined_atoms.txt`, one a

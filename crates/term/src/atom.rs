@@ -15,7 +15,7 @@ pub struct Atom(u32);
 pub enum AtomError {
     /// More than 255 characters: `system_limit`.
     TooLong,
-    /// The table has reached its limit (`+t`, default 1,048,576): the machine stops, as stock's does.
+    /// The table has reached its limit (`+t`, default 1,048,576): the VM stops, as stock's does.
     TableFull,
 }
 
@@ -175,7 +175,7 @@ impl Atom {
         insert(name, hash)
     }
 
-    /// The atom of a name that is known to be short; stops the machine when the table is full.
+    /// The atom of a name that is known to be short; stops the VM when the table is full.
     pub fn new(name: &str) -> Atom {
         match Atom::try_new(name) {
             Ok(atom) => atom,
@@ -212,7 +212,7 @@ impl std::fmt::Debug for Atom {
     }
 }
 
-/// Stops the machine as stock does when no atom number is left.
+/// Stops the VM as stock does when no atom number is left.
 pub fn table_full() -> ! {
     crate::complain!("no more index entries in atom_tab (max={})\n", limit());
     crate::complain!("Raise the limit with +t N, or find the code that makes atoms from input (list_to_atom, binary_to_atom).\n");

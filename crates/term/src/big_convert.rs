@@ -149,7 +149,7 @@ pub fn to_text(term: Term, base: u32) -> String {
 }
 
 /// An integer from text: optional sign, then digits of base 2 to 36. None if malformed.
-/// A value beyond the machine's limit is `Some(Err(SystemLimit))`.
+/// A value beyond the VM's limit is `Some(Err(SystemLimit))`.
 pub fn from_text(heap: &mut Heap, text: &[u8], base: u32) -> Option<Result<Term, crate::big::ArithError>> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),

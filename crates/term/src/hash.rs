@@ -1,4 +1,4 @@
-//! The hash for the machine's own tables (large maps, ETS): 64 bits, equal for exactly equal terms, different from one
+//! The hash for the VM's own tables (large maps, ETS): 64 bits, equal for exactly equal terms, different from one
 //! salt to the next for all others. Its values mean nothing outside this VM. `erlang:phash2` is in `phash`.
 
 use crate::bits::BitsView;

@@ -22,7 +22,7 @@ pub fn map(distance_bytes: usize, bytes: usize) -> Option<usize> {
     (ptr != libc::MAP_FAILED && ptr as usize == wanted).then_some(wanted)
 }
 
-/// The machine cannot start.
+/// The VM cannot start.
 pub fn fail(what: &str, error: &std::io::Error) -> ! {
     crate::complain!("heddle: cannot reserve address space for {what}: {error} (`ulimit -v` says how much there may be: allow more)\n");
     std::process::exit(1)

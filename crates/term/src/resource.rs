@@ -43,7 +43,7 @@ struct Written {
 
 const FIRST_SWEEP: usize = 1024;
 
-/// Notes that a magic reference leaves the terms of this machine.
+/// Notes that a magic reference leaves the terms of this VM.
 pub fn remember(words: [u32; 3], resource: &Arc<dyn Resource>) {
     let mut written = WRITTEN.lock().unwrap();
     let written = written.get_or_insert_with(|| Written { table: HashMap::new(), sweep_at: FIRST_SWEEP });

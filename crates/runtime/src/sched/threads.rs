@@ -58,7 +58,7 @@ pub fn init(options: ThreadCounts, engine: Box<dyn Engine>) {
 /// next thread that comes.
 const CLAIM_MS: u64 = 5;
 
-/// Starts all threads. Returns at once; the machine ends by `halt`.
+/// Starts all threads. Returns at once; the VM ends by `halt`.
 pub fn start() {
     balance::tell();
     huge_pages::counted(count(), balance::active());

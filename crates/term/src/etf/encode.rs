@@ -23,7 +23,7 @@ pub struct EncodeOptions {
     pub compressed: Option<u32>,
     /// Map keys in term order.
     pub deterministic: bool,
-    /// Sealed for this machine alone.
+    /// Sealed for this VM alone.
     pub local: bool,
 }
 
@@ -38,7 +38,7 @@ pub fn encode(term: Term, options: &EncodeOptions) -> Vec<u8> {
     try_encode(term, options).unwrap_or_else(|| heddle_memory::out_of_memory(heddle_memory::MemoryKind::Rest, external_size(term, options)))
 }
 
-/// The same; None if the machine has not the memory.
+/// The same; None if the computer has not the memory.
 pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
     let mut out = vec![VERSION];
     if options.local {
@@ -85,7 +85,7 @@ pub fn external_size(term: Term, options: &EncodeOptions) -> usize {
     seal + bytes.len() + cuts.iter().filter_map(|cut| BitsView::of(cut.1)).map(|view| (view.size_bits / 8) as usize).sum::<usize>()
 }
 
-/// Checksum that only this machine knows how to make.
+/// Checksum that only this VM knows how to make.
 pub(super) fn local_seal(bytes: &[u8]) -> u64 {
     static KEY: OnceLock<RandomState> = OnceLock::new();
     KEY.get_or_init(RandomState::new).hash_one(bytes)

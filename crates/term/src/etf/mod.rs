@@ -57,7 +57,7 @@ pub enum DecodeError {
     Malformed(&'static str),
     /// Option `safe`: a new atom or function.
     Unsafe,
-    /// Above a limit of the machine.
+    /// Above a limit of the VM.
     SystemLimit,
     /// Bytes after the end of the term.
     Trailing,
