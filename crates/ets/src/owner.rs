@@ -3,6 +3,7 @@
 use super::access::{self, Right, cause};
 use super::registry::{self, Belongings};
 use super::table::{Heir, Table};
+use heddle_runtime::lock_order::Ordered;
 use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{FLAG_ETS, NativeResult, Process};
 use heddle_runtime::{Package, proctab, send};
@@ -16,7 +17,7 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-pub fn heir(table: &Table) -> MutexGuard<'_, Option<Heir>> {
+pub fn heir(table: &Table) -> Ordered<MutexGuard<'_, Option<Heir>>> {
     LockClass::EtsTable.lock(&table.heir)
 }
 

@@ -4,6 +4,7 @@
 use super::table::{Removed, Table};
 use foldhash::{HashMap, HashMapExt};
 use heddle_runtime::RefId;
+use heddle_runtime::lock_order::Ordered;
 use heddle_runtime::locks::LockClass;
 use heddle_runtime::qsbr::{self, Online};
 use heddle_term::{Atom, Resource};
@@ -38,11 +39,11 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// and then reads this. One of the two sees the other.
 pub static TRANSFERRED: AtomicBool = AtomicBool::new(false);
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> Ordered<MutexGuard<'_, T>> {
     LockClass::EtsNames.lock(mutex)
 }
 
-fn tables(id: RefId) -> MutexGuard<'static, Tables> {
+fn tables(id: RefId) -> Ordered<MutexGuard<'static, Tables>> {
     lock(&TABLES[id.0 as usize % PARTS])
 }
 

@@ -4,6 +4,7 @@ use super::hash_store::{self, Copies, HashStore, place_of};
 use super::object::{Change, Object, Owned};
 use super::reap;
 use super::tree_store::{self, TreeStore};
+use heddle_runtime::lock_order::Ordered;
 use heddle_runtime::locks::LockClass;
 use heddle_runtime::{Package, RefId};
 use heddle_term::order::exact_eq;
@@ -211,7 +212,7 @@ impl Table {
     pub fn owner(&self) -> u64 {
         self.owner.load(Ordering::Acquire)
     }
-    pub fn fixations(&self) -> MutexGuard<'_, Fixations> {
+    pub fn fixations(&self) -> Ordered<MutexGuard<'_, Fixations>> {
         LockClass::EtsFixations.lock(&self.fixations)
     }
     pub fn is_fixed(&self) -> bool {

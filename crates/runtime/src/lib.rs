@@ -26,7 +26,7 @@ pub use heap::hybrid::held_regions;
 pub use heap::private::{heap_growth, long_gc, verify};
 pub use heap::{blocks, gc, heap_figures, huge_pages, literals, mode, shared};
 pub use lifecycle::{activity, exit, handle, spawn};
-pub use observe::{figures, locks, messages, msacc, pauses, record, wall_time};
+pub use observe::{figures, lock_order, locks, messages, msacc, pauses, record, wall_time};
 pub use process::{dictionary, links, names, proctab, stack, state};
 pub use sched::{balance, blocking, dirty, placement, private_threads, run_queue, stop_world, worker_cache};
 pub use signal::{inbox, inner_queue, package, send, small};

@@ -7,12 +7,14 @@
 
 use crate::base::time::monotonic_ns;
 use crate::observe::figures::{self, Figure, Figures};
+use crate::observe::lock_order::Ordered;
 use heddle_memory::COUNTED;
 use heddle_sync::reader_lock::{ReadGuard, ReaderLock, WriteGuard};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-/// Classes of the locks that Erlang code may wait for, in the order of CLASSES.
+/// Classes of the locks that Erlang code may wait for, in the order of CLASSES. Debug builds check the order in which threads take locks of
+/// different classes (`lock_order`); biased locks are not among them.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub enum LockClass {
@@ -99,7 +101,12 @@ pub struct Waits {
 
 impl LockClass {
     #[inline]
-    pub fn lock<T: ?Sized>(self, mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    pub fn lock<T: ?Sized>(self, mutex: &Mutex<T>) -> Ordered<MutexGuard<'_, T>> {
+        Ordered::new(self, || self.lock_counted(mutex))
+    }
+
+    #[inline]
+    fn lock_counted<T: ?Sized>(self, mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         self.tries();
         if !COUNTED {
             return mutex.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +119,12 @@ impl LockClass {
     }
 
     #[inline]
-    pub fn read<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    pub fn read<T: ?Sized>(self, lock: &RwLock<T>) -> Ordered<RwLockReadGuard<'_, T>> {
+        Ordered::new(self, || self.read_counted(lock))
+    }
+
+    #[inline]
+    fn read_counted<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
         self.tries();
         if !COUNTED {
             return lock.read().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +137,12 @@ impl LockClass {
     }
 
     #[inline]
-    pub fn write<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    pub fn write<T: ?Sized>(self, lock: &RwLock<T>) -> Ordered<RwLockWriteGuard<'_, T>> {
+        Ordered::new(self, || self.write_counted(lock))
+    }
+
+    #[inline]
+    fn write_counted<T: ?Sized>(self, lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
         self.tries();
         if !COUNTED {
             return lock.write().unwrap_or_else(PoisonError::into_inner);

@@ -3,6 +3,7 @@
 use crate::base::qsbr;
 use crate::heap::mode;
 use crate::heap::private::long_gc;
+use crate::observe::lock_order::Ordered;
 use crate::observe::locks::LockClass;
 use crate::observe::msacc::{self, ThreadState};
 use crate::observe::{figures, wall_time};
@@ -91,7 +92,8 @@ impl DirtyQueue {
                     // The wake-up may have been meant for that process.
                     self.ready.notify_one();
                 }
-                waiting = self.more_online.wait(waiting).unwrap();
+                let guard = waiting.into_guard();
+                waiting = Ordered::new(LockClass::DirtyQueue, || self.more_online.wait(guard).unwrap());
                 continue;
             }
             let Waiting { queues: [max, high, normal, low], turns } = &mut *waiting;
@@ -104,10 +106,11 @@ impl DirtyQueue {
                     let limit = purge::while_idle(false);
                     waiting = LockClass::DirtyQueue.lock(&self.waiting);
                     if waiting.queues.iter().all(VecDeque::is_empty) {
-                        waiting = match limit {
-                            None => self.ready.wait(waiting).unwrap(),
-                            Some(ms) => self.ready.wait_timeout(waiting, Duration::from_millis(ms)).unwrap().0,
-                        };
+                        let guard = waiting.into_guard();
+                        waiting = Ordered::new(LockClass::DirtyQueue, || match limit {
+                            None => self.ready.wait(guard).unwrap(),
+                            Some(ms) => self.ready.wait_timeout(guard, Duration::from_millis(ms)).unwrap().0,
+                        });
                     }
                 }
             }
