@@ -2,7 +2,7 @@
 //!
 //! Each class of lock that a thread takes while it holds one of another class is an arrow between the two. All arrows of all threads are
 //! kept. A thread that is about to add one that closes a circle panics, with the names of both classes: two threads could wait for each
-//! other for ever, although these two did not. Locks of one class among each other are not checked. In release builds nothing is left of
+//! other without end, although these two did not. Locks of one class among each other are not checked. In release builds nothing is left of
 //! this, neither in memory nor in code.
 
 use crate::observe::locks::LockClass;
