@@ -41,6 +41,7 @@ pub fn try_allocate(kind: MemoryKind, bytes: usize) -> Option<*mut u8> {
 /// # Safety
 /// The block came from `allocate` or `resize` with this kind and size, and is not used any more.
 #[inline(always)]
+// SAFETY: callers keep kind and size of each block with it: in its type, its header, or the range that they allocated.
 pub unsafe fn free(kind: MemoryKind, block: *mut u8, bytes: usize) {
     own_row().freed(kind, bytes);
     // SAFETY: by contract it is a block of ours.
@@ -79,6 +80,7 @@ pub unsafe fn free_recent(block: *mut u8) {
 ///
 /// # Safety
 /// As for `free`, of the old address and size.
+// SAFETY: the one caller, `RefBin::grow`, has the old size in the header of the binary.
 pub unsafe fn resize(kind: MemoryKind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     own_row().freed(kind, before);
     // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.

@@ -93,6 +93,7 @@ impl Fragment {
     /// # Safety
     /// As `free`; the fragment is of that kind.
     #[inline(always)]
+    // SAFETY: `free` and `free_young` pass the kind with which the fragment was allocated.
     unsafe fn free_of(kind: heddle_memory::MemoryKind, fragment: *mut Fragment) {
         // SAFETY: by contract it is live and ours; its capacity is what it was allocated with.
         unsafe {

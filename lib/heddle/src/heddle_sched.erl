@@ -8,7 +8,7 @@ A process is in one of four places:
 - `any`: it runs where there is room
 - `{next, N}`: it is on its way to the queue of scheduler `N`, and is `any` once it is there
 - `{pinned, N}`: it runs on scheduler `N` alone
-- `{private, Id}`: it has a thread of its own, where it may block as long as it likes
+- `{private, Id}`: it runs on a thread that runs no other process, so it may block there
 
 A process changes its place when it handles the signal that asks for it. The caller waits until that is done. Any process may be named,
 also the caller.
@@ -46,7 +46,8 @@ unpin(_Pid) -> erlang:nif_error(undef).
 move(_Pid, _N) -> erlang:nif_error(undef).
 
 -doc """
-Gives the process a thread of its own, where it may block as long as it likes. A process that has one keeps it.
+Starts a thread that runs this process alone. The process may block there, and delays no other process by that. Does nothing if the process
+has such a thread already.
 
 At most 512 processes can be private at once; one more, or an operating system that refuses a thread, is `system_limit`.
 """.

@@ -231,6 +231,7 @@ unsafe fn tell_returned(c: *mut Ctx, h: *mut u64, s: *mut u64) {
 }
 
 #[inline(never)]
+// SAFETY: the operations pass their own registers: the context, and the tops of heap and stack of the running process.
 unsafe fn tell_left(c: *mut Ctx, h: *mut u64, s: *mut u64, what: MeterKind) {
     // SAFETY: as `take_frame`.
     unsafe {

@@ -55,6 +55,7 @@ type Garbage = (u64, Unlinked);
 /// Something unlinked, and the function that frees it.
 struct Unlinked {
     what: *mut (),
+    // SAFETY: `Unlinked::free` alone calls it, once, when no thread can hold a pointer to `what`.
     free: unsafe fn(*mut ()),
 }
 
@@ -329,6 +330,7 @@ pub(crate) fn claim() -> bool {
 pub fn retire<F: FnOnce() + Send + 'static>(free: F) {
     /// # Safety
     /// `boxed` is a box of an `F`, and belongs to the caller.
+    // SAFETY: `retire` makes the box for this function, and `Unlinked::free` consumes the entry, so it runs once.
     unsafe fn run<F: FnOnce()>(boxed: *mut ()) {
         // SAFETY: `boxed` is a box of an `F`, and belongs to the caller.
         unsafe { Box::from_raw(boxed.cast::<F>())() }
@@ -340,6 +342,7 @@ pub fn retire<F: FnOnce() + Send + 'static>(free: F) {
 ///
 /// # Safety
 /// `free` may be called on `what` once, on any thread, when no thread holds a pointer to it. It was unlinked before.
+// SAFETY: the one caller, `process::retire`, passes a process block and the function that frees one.
 pub(crate) unsafe fn retire_raw(what: *mut (), free: unsafe fn(*mut ())) {
     put(Unlinked { what, free });
 }

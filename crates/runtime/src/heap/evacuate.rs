@@ -8,6 +8,7 @@ use heddle_term::{Header, Term};
 /// # Safety
 /// `term` points to a whole object in from-space; `*top` has room.
 #[inline(always)]
+// SAFETY: collectors size to-space for all that they may find alive, and ask for what lies in from-space alone.
 pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
     let src = term.ptr();
     // SAFETY: `term` points to a whole object in from-space, and there is room for it at `*top`.
@@ -41,6 +42,7 @@ pub(crate) unsafe fn evacuate(term: Term, top: &mut *mut u64) -> Term {
 /// # Safety
 /// The area holds whole objects from `at` to its top, after each call of `visit`.
 #[inline(always)]
+// SAFETY: collectors write whole objects, and move the top after each of them.
 pub(crate) unsafe fn scan<T>(
     mut at: *mut u64,
     tops: &mut T,

@@ -132,6 +132,7 @@ impl std::ops::Deref for ProcRef {
 impl ProcRef {
     /// # Safety
     /// `ptr` is a live process block.
+    // SAFETY: callers have it from a queue that keeps the process, from the table within a window, or from the process.
     pub(crate) unsafe fn from_ptr(ptr: *mut ProcShared) -> ProcRef {
         // SAFETY: the address of a live block is not null.
         ProcRef(unsafe { std::ptr::NonNull::new_unchecked(ptr) })
@@ -266,9 +267,11 @@ pub unsafe fn deallocate(p: ProcRef) {
 ///
 /// # Safety
 /// It was unlinked before: it is out of the process table and of all queues. It is retired once.
+// SAFETY: the thread that sees the last reference go calls it: the exit, or the taker of a stale queue entry.
 pub(crate) unsafe fn retire(p: ProcRef) {
     /// # Safety
     /// The contract of `deallocate`.
+    // SAFETY: `retire_raw` calls it once, when no thread holds a pointer to the block.
     unsafe fn free(block: *mut ()) {
         // SAFETY: by contract; `retire` passes the block of a process.
         unsafe { deallocate(ProcRef::from_ptr(block.cast())) }

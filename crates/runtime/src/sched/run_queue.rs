@@ -200,6 +200,7 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[inline]
+    // SAFETY: schedulers push on their own queue alone; for another one there is `bring`.
     pub(crate) unsafe fn push(&self, p: ProcRef, level: Level) -> bool {
         let level = level.number();
         if self.is_home_of(p) {
@@ -244,6 +245,7 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[inline(always)]
+    // SAFETY: a scheduler pops from its own queue alone; others take from it by `steal`.
     pub(crate) unsafe fn pop(&self) -> Option<NextEntry> {
         // SAFETY: the calling thread is the owner.
         unsafe {
@@ -288,6 +290,7 @@ impl RunQueue {
     /// # Safety
     /// As `pop`.
     #[inline]
+    // SAFETY: `pop` calls it, and its caller is the owner.
     unsafe fn pop_ring(&self) -> Option<NextEntry> {
         loop {
             let occupied = self.occupied.load(Ordering::Relaxed);
@@ -311,6 +314,7 @@ impl RunQueue {
     /// # Safety
     /// As `pop`.
     #[cold]
+    // SAFETY: `pop_ring` calls it, and its caller is the owner.
     unsafe fn pop_fair(&self) -> Option<NextEntry> {
         loop {
             let occupied = self.occupied.load(Ordering::Relaxed);
@@ -349,6 +353,7 @@ impl RunQueue {
     /// # Safety
     /// As `pop`.
     #[cold]
+    // SAFETY: `pop` calls it, and its caller is the owner.
     unsafe fn pop_any(&self) -> Option<NextEntry> {
         loop {
             // SAFETY: by contract; the borrow ends before anything else is called.
@@ -498,6 +503,7 @@ impl RunQueue {
     /// # Safety
     /// The calling thread is the owner.
     #[cold]
+    // SAFETY: a scheduler that goes offline calls it for its own queue.
     pub(crate) unsafe fn take_bound(&self) -> Vec<ProcRef> {
         // SAFETY: the calling thread is the owner.
         let own = unsafe { &mut *self.own.get() };

@@ -21,6 +21,7 @@ pub struct Value<'m> {
 impl<'m> Value<'m> {
     /// # Safety
     /// The term is immediate, or it neither moves nor is freed during `'m`.
+    // SAFETY: callers pass immediates, or terms of a heap or package that stays as it is until the call-back of the task returns.
     pub(crate) unsafe fn new(term: Term) -> Value<'m> {
         Value { term, life: PhantomData }
     }

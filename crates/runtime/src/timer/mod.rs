@@ -115,14 +115,14 @@ impl Seat {
         // In this order: a timer that was brought before it was cancelled is there when its cancellation is.
         let mut cancelled = self.cancelled.take();
         for NodeRef(node) in self.brought.take() {
-            // SAFETY: only this wheel gives the node back, so it lives.
+            // SAFETY: only this wheel returns the node to its slab, and it has not done so yet. So the node is not freed.
             let node = unsafe { &*node };
             if !wheel.arrived(node) {
                 self.give_back(wheel, node);
             }
         }
         while cancelled != 0 {
-            // SAFETY: only this wheel gives the node back, so it lives.
+            // SAFETY: as above: a cancelled node stays allocated until this wheel returns it.
             let node = unsafe { &*(cancelled as *const Node) };
             cancelled = node.link.load(Ordering::Relaxed);
             if wheel.remove(node) {

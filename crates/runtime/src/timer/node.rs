@@ -69,6 +69,7 @@ impl Node {
     /// # Safety
     /// Only the caller has the node, and it carries nothing.
     #[inline]
+    // SAFETY: a timer is set on a node that was just taken from its slab.
     pub(crate) unsafe fn fill(&self, deadline: u64, action: Action) -> u64 {
         self.claim.prepare();
         self.deadline.store(deadline, Ordering::Relaxed);
@@ -88,6 +89,7 @@ impl Node {
     /// # Safety
     /// The caller took the claim, which said `kind`, and calls this once.
     #[inline]
+    // SAFETY: the thread whose `claim.take` succeeded calls it, and a claim is taken once.
     pub(crate) unsafe fn unload(&self, kind: u64) -> Action {
         let dest = self.dest.load(Ordering::Relaxed);
         // SAFETY: by contract the load is of this kind, ours, and not taken again.
@@ -116,6 +118,7 @@ impl Node {
     ///
     /// # Safety
     /// The caller holds the claim, which said `SEND`.
+    // SAFETY: `for_each_message` holds the claim around the call.
     pub(crate) unsafe fn message(&self) -> Term {
         // SAFETY: the caller holds the claim, which said `SEND`, so the load is a message.
         unsafe { (*self.load.get()).message.term() }

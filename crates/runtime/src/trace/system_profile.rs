@@ -72,6 +72,7 @@ fn state(active: bool) -> Term {
 /// # Safety
 /// The caller owns the process: it runs it, or made it runnable and has not queued it yet.
 #[cold]
+// SAFETY: the scheduler calls it for the process that it runs, and a waker for one that it has not queued yet.
 pub(crate) unsafe fn process(p: ProcRef, active: bool) {
     if p.is_port() {
         // Its operations are told of one by one, see `port`.

@@ -21,6 +21,7 @@ const MAX_ELEMENTS: usize = 8;
 /// # Safety
 /// The term is whole, and the caller holds the region.
 #[inline]
+// SAFETY: the sender calls it with the term that it just sent, while the package holds the region.
 pub(crate) unsafe fn goes_on_in(p: &mut Process, term: Term, copy: Term, region: *mut Region, words: usize) {
     if words >= MIN_WORDS {
         // SAFETY: the term is whole, and the caller holds the region.

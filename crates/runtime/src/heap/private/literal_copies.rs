@@ -27,6 +27,7 @@ impl LiteralCopies {
     ///
     /// # Safety
     /// `*top` has room for one copy of everything that is leaving.
+    // SAFETY: the major collection adds the words of all that leaves to the size of to-space.
     pub(super) unsafe fn copy(&mut self, term: Term, leaving: &Leaving, top: &mut *mut u64) -> Term {
         let is_shared = area::contains(term);
         let is_left = if is_shared { self.copies_shared } else { leaving.contains(term.raw()) };

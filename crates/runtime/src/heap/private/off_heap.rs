@@ -73,6 +73,7 @@ unsafe fn sweep_reference(object: *mut u64, region: *mut Region, to: &mut Surviv
 /// # Safety
 /// The objects on the list are whole; the old copies of those that were moved are still there.
 #[inline(always)]
+// SAFETY: collections call it before they free from-space.
 pub(crate) unsafe fn for_each_moved(mut object: *mut u64, mut f: impl FnMut(*mut u64, Option<*mut u64>)) {
     while !object.is_null() {
         // SAFETY: by contract. The link word survives the move.
@@ -110,6 +111,7 @@ pub(crate) fn sweep(from: &mut OffHeap, to: &mut Survivors, mut promoted: Option
 ///
 /// # Safety
 /// It is an initialised off-heap object.
+// SAFETY: callers take the object from an off-heap list, or have just moved it whole.
 pub(crate) unsafe fn virtual_words(object: *mut u64) -> usize {
     // SAFETY: by contract; layout as in `boxed`.
     unsafe {

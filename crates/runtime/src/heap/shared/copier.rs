@@ -129,6 +129,7 @@ impl Copier {
     /// # Safety
     /// The slot holds a word that no other thread writes; what it refers to is a whole object.
     #[inline(always)]
+    // SAFETY: a root is visited by one thread of the collection, and a copied object by the thread that has its span.
     pub(crate) unsafe fn visit(&mut self, slot: *mut Term) {
         // SAFETY: no other thread writes the slot, and its term refers to a whole object.
         unsafe {
@@ -291,6 +292,7 @@ impl Copier {
     ///
     /// # Safety
     /// The world is stopped, and what was copied consists of whole objects.
+    // SAFETY: threads of a collection call it, which runs while no thread is inside (`safepoint`).
     pub(crate) unsafe fn drain(&mut self, others: &Spans) {
         while let Some(span) = self.next() {
             if self.moving.is_parallel && others.are_hungry() {
@@ -309,6 +311,7 @@ impl Copier {
     ///
     /// # Safety
     /// As `drain`.
+    // SAFETY: `drain` and `help_with` call it, under their own contract.
     pub(crate) unsafe fn scan(&mut self, mut span: Span, others: &Spans) {
         while self.moving.is_parallel && span.words() > 1 {
             let is_small = span.words() <= SHARED_WORDS;
@@ -362,6 +365,7 @@ impl Copier {
     ///
     /// # Safety
     /// As `drain`.
+    // SAFETY: a thread of the collection calls it with a span that it took from `Spans`, and so has alone.
     pub(crate) unsafe fn help_with(&mut self, span: Span, others: &Spans) {
         self.charge(span.charged);
         // SAFETY: the world is stopped, and a span is of whole objects.
@@ -406,6 +410,7 @@ impl Copier {
     ///
     /// # Safety
     /// The list is whole, its objects are where they were, and everything alive was copied.
+    // SAFETY: the collection calls it after all threads have drained, and before from-space is freed.
     pub(crate) unsafe fn sweep(&mut self, list: *mut u64) {
         let sweep = |object: *mut u64, moved: Option<*mut u64>| {
             let Some(moved) = moved else {

@@ -119,6 +119,7 @@ pub(super) fn collect(p: &mut Process, live: &mut [Term]) {
 ///
 /// # Safety
 /// There are whole objects from `at` to `top`, and after `top` there is room for everything in `from`.
+// SAFETY: `collect` calls it for what it copied, into room for all of the block.
 unsafe fn scan(at: *mut u64, top: &mut *mut u64, from: &Area) {
     let visit = |top: &mut *mut u64, at: *mut u64, word: Term| {
         if from.contains(word.ptr()) {

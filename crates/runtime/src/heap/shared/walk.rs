@@ -57,6 +57,7 @@ impl Walk {
     ///
     /// # Safety
     /// As `read_ahead`, and no other thread accesses what is in the nodes.
+    // SAFETY: the collection calls it while the world is stopped, on a walk that one of its threads has alone.
     pub(crate) unsafe fn visit(&mut self, mut f: impl FnMut(&mut Term)) -> usize {
         let mut count = 0;
         // SAFETY: the nodes are live, and no other thread accesses what is in them.
