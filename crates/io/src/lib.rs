@@ -3,9 +3,11 @@
 pub mod errno;
 pub mod files;
 pub mod inet;
+pub mod net;
 pub mod os;
 pub mod packet;
 pub mod ports;
+pub mod socket;
 pub mod tty;
 
 use heddle_runtime::natives::Native;
@@ -16,8 +18,12 @@ pub const TABLES: &[&[Native]] = &[
     files::file_info::TABLE,
     files::names::TABLE,
     files::paths::TABLE,
+    net::interfaces::TABLE,
+    net::names::TABLE,
+    net::services::TABLE,
     os::TABLE,
     ports::natives::TABLE,
+    socket::supports::TABLE,
     tty::natives::TABLE,
 ];
 

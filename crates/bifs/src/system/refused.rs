@@ -5,11 +5,6 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
-    // The module `socket` is not there. The boot accepts that and goes on without.
-    "prim_socket" => {
-        "nif_supports"/0 => notsup,
-        "nif_supports"/1 => notsup,
-    }
     "erts_trace_cleaner" => {
         "check"/0 => nothing_to_clean,
         "send_trace_clean_signal"/1 => nothing_to_clean,

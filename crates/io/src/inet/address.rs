@@ -19,16 +19,22 @@ pub fn domain(family: u8) -> Option<i32> {
     }
 }
 
+/// An address as system calls have it.
 pub struct Address {
     storage: libc::sockaddr_storage,
+    /// Bytes of it that count.
     len: libc::socklen_t,
 }
+
+/// Where the data of an address begins: after its family.
+const DATA: usize = std::mem::offset_of!(libc::sockaddr, sa_data);
 
 /// `getsockname` and `getpeername`.
 type NameCall = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
 
 impl Address {
-    fn empty() -> Address {
+    /// Room for any address.
+    pub fn empty() -> Address {
         // SAFETY: plain numbers, for which zeros are valid.
         Address { storage: unsafe { std::mem::zeroed() }, len: size_of::<libc::sockaddr_storage>() as libc::socklen_t }
     }
@@ -65,7 +71,7 @@ impl Address {
         }
     }
 
-    fn v4(ip: [u8; 4], port: u16) -> Address {
+    pub fn v4(ip: [u8; 4], port: u16) -> Address {
         let value = libc::sockaddr_in {
             sin_family: libc::AF_INET as libc::sa_family_t,
             sin_port: port.to_be(),
@@ -75,7 +81,7 @@ impl Address {
         Address::of(value, size_of::<libc::sockaddr_in>())
     }
 
-    fn v6(ip: [u8; 16], port: u16, flow: u32, scope: u32) -> Address {
+    pub fn v6(ip: [u8; 16], port: u16, flow: u32, scope: u32) -> Address {
         let value = libc::sockaddr_in6 {
             sin6_family: libc::AF_INET6 as libc::sa_family_t,
             sin6_port: port.to_be(),
@@ -97,6 +103,33 @@ impl Address {
             *to = from as libc::c_char;
         }
         Some(Address::of(value, std::mem::offset_of!(libc::sockaddr_un, sun_path) + path.len()))
+    }
+
+    /// The address of this family with these bytes after the family. None: they are too many.
+    pub fn raw(family: libc::sa_family_t, data: &[u8]) -> Option<Address> {
+        let mut address = Address::empty();
+        address.storage.ss_family = family;
+        let room = address.room().get_mut(DATA..)?.get_mut(..data.len())?;
+        room.copy_from_slice(data);
+        address.len = (DATA + data.len()) as libc::socklen_t;
+        Some(address)
+    }
+
+    fn room(&mut self) -> &mut [u8] {
+        // SAFETY: plain numbers, of which each byte is initialised and may have any value.
+        unsafe { std::slice::from_raw_parts_mut((&raw mut self.storage).cast(), size_of::<libc::sockaddr_storage>()) }
+    }
+
+    /// The bytes that count: the family (two bytes, in the computer's order) and the data.
+    pub fn as_bytes(&self) -> &[u8] {
+        let len = (self.len as usize).min(size_of::<libc::sockaddr_storage>());
+        // SAFETY: plain numbers, of which each byte is initialised.
+        unsafe { std::slice::from_raw_parts((&raw const self.storage).cast(), len) }
+    }
+
+    /// Where a system call writes an address and its length, which is the room at first.
+    pub fn target(&mut self) -> (*mut libc::sockaddr, &mut libc::socklen_t) {
+        ((&raw mut self.storage).cast(), &mut self.len)
     }
 
     pub fn pointer(&self) -> (*const libc::sockaddr, libc::socklen_t) {

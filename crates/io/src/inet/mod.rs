@@ -4,7 +4,7 @@
 //!
 //! A socket is a port whose driver is a `Tcp`. The port's task does all of its work, so its messages are in the order of the bytes.
 
-mod address;
+pub(crate) mod address;
 mod connection;
 mod input;
 mod options;
