@@ -4,15 +4,16 @@ use super::Ends;
 use super::frame::Piece;
 use super::gate::Gate;
 use super::options::Packet;
-use super::poll::{self, Interest};
+use super::poll::{self, Handler, Interest};
 use super::port_task::PortTask;
 use crate::ports::tracing;
+use heddle_runtime::process::Process;
 use heddle_runtime::task::{self, Context, TaskNext};
-use heddle_runtime::{Package, send};
+use heddle_runtime::{Package, proctab, send};
 use heddle_term::{Atom, Heap, Term, am};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PortKind {
@@ -36,6 +37,8 @@ pub struct Port {
     /// True if `port_command` with `force` is allowed: the driver takes data even while the port is busy.
     pub takes_force: bool,
     pub(super) owner: AtomicU64,
+    /// What the poller calls, for each `Interest`.
+    when_ready: [OnceLock<Handler>; 2],
     pub data: Mutex<Package>,
     pub gate: Gate,
     pub bytes_in: AtomicU64,
@@ -48,6 +51,21 @@ pub fn set_nonblocking(fd: RawFd) {
     unsafe {
         let flags = libc::fcntl(fd, libc::F_GETFL);
         libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
+    }
+}
+
+/// Calls the driver's `ready`: at once, on the thread that found the descriptor ready, if the port has nothing else to do. So a packet costs
+/// no switch to the port.
+fn ready(identity: u64, interest: Interest) {
+    let Some(task) = proctab::lookup(identity) else { return };
+    let call = move |task: Option<&mut Process>| {
+        if let Some(task) = task {
+            task::call(task, |task: &mut PortTask, context| task.ready(interest, context));
+        }
+    };
+    match task::try_now(task) {
+        Some(mut entered) => call(entered.process()),
+        None => send::call_in(identity, call),
     }
 }
 
@@ -64,6 +82,7 @@ impl Port {
             takes_force: ends.driver.takes_force(),
             label,
             owner: AtomicU64::new(owner),
+            when_ready: Default::default(),
             data: Mutex::new(Package::immediate(am::UNDEFINED.into())),
             gate: Gate::new(o.busy_port, o.busy_msgq),
             bytes_in: AtomicU64::new(0),
@@ -124,9 +143,10 @@ impl Port {
         });
     }
 
-    /// Calls the driver's `ready` once, by a request, when the descriptor is ready.
-    pub fn watch(self: &Arc<Port>, fd: RawFd, interest: Interest) {
-        let port = self.clone();
-        let _ = poll::once(fd, interest, Arc::new(move || port.request(move |task, context| task.ready(interest, context))));
+    /// Calls the driver's `ready` once when the descriptor is ready.
+    pub fn watch(&self, fd: RawFd, interest: Interest) {
+        let identity = self.identity();
+        let handler = self.when_ready[interest as usize].get_or_init(|| Arc::new(move || ready(identity, interest)));
+        let _ = poll::once(fd, interest, handler.clone());
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! One thread at a time owns a process. Owning begins and ends with a transition of `state`, whose AcqRel orders what the owners do:
 //! - the creator, until `proctab::publish`
-//! - the thread that set RUNNING (`start_running`, `start_out_of_turn`, `start_idle`), until `stop_running`, `go_dirty` or `stop_helping`
+//! - the thread that set RUNNING (`start_running`, `start_out_of_turn`, `start_at_once`), until `stop_running`, `go_dirty` or `stop_helping`
 //! - the dirty thread, while DIRTY is set without DETACHED: from `attach` until `detach` or `stop_running`
 //! - the thread on which the process ends, until `set_free`
 //! - the thread that stopped the world, for each process that no thread has: it may read everything, and the collector of the shared heap

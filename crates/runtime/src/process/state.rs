@@ -316,12 +316,16 @@ impl ProcState {
         if taken == Taken::Free { Taken::Nothing } else { taken }
     }
 
-    /// Takes the process, on whatever thread, if no thread has it and it has no reason to run. `stop_running` must follow.
+    /// Takes the process, on whatever thread, if no thread has it: one that has nothing to do, or that is on a run queue, where its
+    /// entry becomes stale. The caller handles its signals, and looks whether it has more to do: `stop_running` must follow.
     #[must_use]
-    pub(crate) fn start_idle(&self) -> bool {
-        let busy = QUEUED | RUNNING | DIRTY | ACTIVE | EXITING | FREE | SUSPENDED | STALE_ENTRY;
-        let (old, new) = self.update(|s| if s & busy == 0 { (s & !AWAITS) | RUNNING } else { s });
-        check("start_idle", (old, new), true);
+    pub(crate) fn start_at_once(&self) -> bool {
+        let (old, new) = self.update(|s| match s {
+            _ if s & (RUNNING | DIRTY | EXITING | FREE | SUSPENDED) != 0 => s,
+            _ if s & QUEUED != 0 => (s & !(QUEUED | ACTIVE | URGENT | AWAITS)) | RUNNING | STALE_ENTRY,
+            _ => (s & !AWAITS) | RUNNING,
+        });
+        check("start_at_once", (old, new), true);
         old != new
     }
 
@@ -432,23 +436,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_idle_process_is_taken_and_a_wake_up_meanwhile_queues_it() {
+    fn a_process_that_a_thread_has_is_not_taken_at_once_and_a_wake_up_meanwhile_queues_it() {
         let state = ProcState::new(Level::NORMAL);
-        assert!(state.start_idle());
-        assert!(!state.start_idle());
+        assert!(state.start_at_once());
+        assert!(!state.start_at_once());
         assert!(state.wake() == QueueAction::Nothing);
         assert!(state.stop_running(false, false) == QueueAction::Enqueue);
-        assert!(!state.start_idle());
         assert!(matches!(state.start_running(), Taken::Run(arrived) if arrived.is_empty()));
-        assert!(!state.start_idle());
+        assert!(!state.start_at_once());
         assert!(state.stop_running(false, true) == QueueAction::Nothing);
-        assert!(state.start_idle());
+        assert!(state.start_at_once());
         assert!(state.stop_running(false, false) == QueueAction::Nothing);
         state.set_suspended(true);
-        assert!(!state.start_idle());
+        assert!(!state.start_at_once());
         state.set_suspended(false);
         state.set_exiting();
-        assert!(!state.start_idle());
+        assert!(!state.start_at_once());
+    }
+
+    #[test]
+    fn one_that_is_taken_from_its_queue_at_once_leaves_an_entry_that_is_dropped_or_used_again() {
+        let state = ProcState::new(Level::NORMAL);
+        assert_eq!(state.wake(), QueueAction::Enqueue);
+        assert!(state.start_at_once());
+        assert_eq!(state.stop_running(false, false), QueueAction::Nothing);
+        assert_eq!(state.wake(), QueueAction::Nothing);
+        assert!(state.load().is_queued());
+        assert!(state.start_at_once());
+        assert!(state.start_running() == Taken::Nothing);
+        assert_eq!(state.stop_running(false, false), QueueAction::Nothing);
+        assert_eq!(state.wake(), QueueAction::Enqueue);
     }
 
     #[test]
@@ -473,7 +490,7 @@ mod tests {
     #[should_panic(expected = "go_dirty starts at DIRTY DETACHED level 20")]
     fn a_process_goes_to_the_dirty_threads_once() {
         let state = ProcState::new(Level::NORMAL);
-        assert!(state.start_idle());
+        assert!(state.start_at_once());
         let _ = state.go_dirty();
         let _ = state.go_dirty();
     }

@@ -29,7 +29,9 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
     }
     figures::of(index).searches.add(1);
     // SeqCst orders no other memory: readers load Relaxed, for a guess.
-    vm.spinning.fetch_add(1, Ordering::SeqCst);
+    let is_first = vm.spinning.fetch_add(1, Ordering::SeqCst) == 0;
+    // The first that searches sees a packet at once; more of them would only wait for each other in the system.
+    let look_rounds = if is_first { 1 } else { LOOK_ROUNDS };
     let mut found = None;
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
     let mut lonely: Option<(usize, u64, Instant)> = None;
@@ -42,7 +44,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
         rounds => rounds,
     };
     'spin: for round in 0..rounds {
-        if round % LOOK_ROUNDS == 0 {
+        if round % look_rounds == 0 {
             polling::look();
         }
         // SAFETY: this is the queue's owner.
@@ -90,8 +92,13 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
             // Waiting here only takes time from those with work.
             std::thread::yield_now();
         } else {
-            for _ in 0..(if round < 8 { 50 } else { 200 }) {
-                std::hint::spin_loop();
+            for part in 0..(if round < 8 { 2 } else { 8 }) {
+                if is_first && part != 0 {
+                    polling::look();
+                }
+                for _ in 0..25 {
+                    std::hint::spin_loop();
+                }
             }
             if round % 4 == 3 {
                 std::thread::yield_now();
@@ -128,7 +135,7 @@ fn is_beside_dirty() -> bool {
     dirty != 0 && dirty + balance::active() > cores()
 }
 
-/// After how many rounds a scheduler that searches looks at the descriptors again: a look is a system call.
+/// After how many rounds a scheduler that searches beside another one looks at the descriptors again: a look is a system call.
 const LOOK_ROUNDS: usize = 8;
 /// Rounds of looking where working threads outnumber cores. Each round then yields the core, and a long search slows down the threads
 /// that have work.

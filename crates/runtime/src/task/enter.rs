@@ -59,10 +59,10 @@ pub struct Entered {
     _hold: safepoint::Hold,
 }
 
-/// Takes a task that no thread has and that has nothing to do, after it has handled its signals. None: the caller must ask by a signal, as
+/// Takes a task that no thread has, also from its run queue, after it has handled its signals. None: the caller must ask by a signal, as
 /// always on threads that are not schedulers. No thread waits here, so no two threads can wait for each other.
 pub fn try_now(task: ProcRef) -> Option<Entered> {
-    if sched::current_index().is_none() || !task.state.start_idle() {
+    if sched::current_index().is_none() || !task.state.start_at_once() {
         return None;
     }
     // SAFETY: no thread had it, and it is RUNNING now: this thread owns it.

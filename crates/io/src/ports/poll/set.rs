@@ -37,7 +37,7 @@ pub(super) struct Set {
     /// later. False: a descriptor is reported until nothing is left to read, even if no handler wants that (it is taken out then).
     /// Schedulers run the port before they wait again, so they need no system call to be told of the next packet.
     is_one_shot: bool,
-    entries: Mutex<HashMap<RawFd, Entry>>,
+    entries: Mutex<HashMap<RawFd, Entry, foldhash::fast::FixedState>>,
     /// The length of `entries`. SeqCst, all uses: a thread that adds a descriptor stores it and then looks whether a scheduler waits or
     /// the poll thread looks (`polling::added`); `backup::look` clears its flag and then reads it.
     known: AtomicUsize,
