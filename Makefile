@@ -67,6 +67,7 @@ test: build
 	python3 tests/stress/test_watch.py
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
+	python3 bench/test_network.py
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

@@ -40,7 +40,9 @@ pub fn encode(term: Term, options: &EncodeOptions) -> Vec<u8> {
 
 /// The same; None if the computer has not the memory.
 pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
-    let mut out = vec![VERSION];
+    // Room for a small term. Grown from one byte on, it would be allocated four times.
+    let mut out = Vec::with_capacity(64);
+    out.push(VERSION);
     if options.local {
         out.push(tag::LOCAL);
         out.extend_from_slice(&[0; 8]);
