@@ -1,13 +1,17 @@
 //! Addresses as the driver's requests have them (family, port, bytes), and as system calls have them.
 
-use super::{Reason, last_error};
+use super::reason::{Reason, last_error};
+use super::request::Request;
+use heddle_term::{Atom, Heap, Term};
 use std::os::fd::{AsRawFd, OwnedFd};
 
+const UNSPECIFIED: u8 = 0;
 pub const INET: u8 = 1;
 pub const INET6: u8 = 2;
 const ANY: u8 = 3;
 const LOOPBACK: u8 = 4;
 pub const LOCAL: u8 = 5;
+const UNKNOWN: u8 = 6;
 
 /// The operating system's number for an address family of the protocol.
 pub fn domain(family: u8) -> Option<i32> {
@@ -48,27 +52,35 @@ impl Address {
         address
     }
 
-    /// `[Family, Port:16, Bytes]`; `any` and `loopback` stand for addresses of the socket's own family.
-    pub fn parse(family: u8, bytes: &[u8]) -> Option<Address> {
-        let (&kind, rest) = bytes.split_first()?;
-        if kind == LOCAL {
-            let (&len, path) = rest.split_first()?;
-            return if len as usize == path.len() { Address::local(path) } else { None };
-        }
-        let port = u16::from_be_bytes(rest.get(..2)?.try_into().ok()?);
-        let ip = &rest[2..];
-        match (kind, family) {
-            (INET, INET) => Some(Address::v4(ip.get(..4)?.try_into().ok()?, port)),
-            (ANY, INET) => Some(Address::v4([0; 4], port)),
-            (LOOPBACK, INET) => Some(Address::v4([127, 0, 0, 1], port)),
-            (INET6, INET6) => {
-                let number = |at: usize| Some(u32::from_be_bytes(ip.get(at..at + 4)?.try_into().ok()?));
-                Some(Address::v6(ip.get(..16)?.try_into().ok()?, port, number(16).unwrap_or(0), number(20).unwrap_or(0)))
+    /// `[Family, Port:16, Bytes]`, or `[local, Length, Path]`. `any` and `loopback` stand for addresses of the socket's own family. Takes the
+    /// address from the front of the request.
+    pub fn parse(family: u8, request: &mut Request) -> Result<Address, Reason> {
+        const SHORT: Reason = "einval";
+        let kind = request.byte().ok_or(SHORT)?;
+        match kind {
+            LOCAL => Address::local(request.name().ok_or(SHORT)?).ok_or(SHORT),
+            INET | INET6 | ANY | LOOPBACK => {
+                let port = request.short().ok_or(SHORT)?;
+                match (kind, family) {
+                    (INET, _) => Ok(Address::v4(request.number().ok_or(SHORT)?.to_be_bytes(), port)),
+                    (INET6, _) => {
+                        let ip: [u8; 16] = request.bytes(16).and_then(|ip| ip.try_into().ok()).ok_or(SHORT)?;
+                        Ok(Address::v6(ip, port, request.number().unwrap_or(0), request.number().unwrap_or(0)))
+                    }
+                    (ANY, INET) => Ok(Address::v4([0; 4], port)),
+                    (LOOPBACK, INET) => Ok(Address::v4([127, 0, 0, 1], port)),
+                    (ANY, INET6) => Ok(Address::v6([0; 16], port, 0, 0)),
+                    (LOOPBACK, INET6) => Ok(Address::v6(std::net::Ipv6Addr::LOCALHOST.octets(), port, 0, 0)),
+                    _ => Err(SHORT),
+                }
             }
-            (ANY, INET6) => Some(Address::v6([0; 16], port, 0, 0)),
-            (LOOPBACK, INET6) => Some(Address::v6(std::net::Ipv6Addr::LOCALHOST.octets(), port, 0, 0)),
-            _ => None,
+            _ => Err("eafnosupport"),
         }
+    }
+
+    /// The address of no family. A datagram socket that is connected to it is not connected any more.
+    pub fn unspecified() -> Address {
+        Address { len: size_of::<libc::sa_family_t>() as libc::socklen_t, ..Address::empty() }
     }
 
     pub fn v4(ip: [u8; 4], port: u16) -> Address {
@@ -96,7 +108,9 @@ impl Address {
         // SAFETY: plain numbers.
         let mut value: libc::sockaddr_un = unsafe { std::mem::zeroed() };
         value.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        if path.len() >= value.sun_path.len() {
+        // A path ends with a zero; an abstract name begins with one and needs no other.
+        let needed = path.len() + path.first().is_none_or(|&first| first != 0) as usize;
+        if needed > value.sun_path.len() {
             return None;
         }
         for (to, &from) in value.sun_path.iter_mut().zip(path) {
@@ -139,15 +153,21 @@ impl Address {
     /// The address that `getsockname` or `getpeername` returns.
     pub fn ask(fd: &OwnedFd, call: NameCall) -> Result<Address, Reason> {
         let mut address = Address::empty();
+        let (room, len) = address.target();
         // SAFETY: room for any address.
-        let done = unsafe { call(fd.as_raw_fd(), (&raw mut address.storage).cast(), &mut address.len) };
+        let done = unsafe { call(fd.as_raw_fd(), room, len) };
         if done < 0 { Err(last_error()) } else { Ok(address) }
+    }
+
+    pub fn family(&self) -> i32 {
+        // A local socket without a name sends from an address of no bytes.
+        if self.len == 0 { libc::AF_UNSPEC } else { self.storage.ss_family as i32 }
     }
 
     pub fn port(&self) -> u16 {
         // SAFETY: the family says what is there.
         unsafe {
-            match self.storage.ss_family as i32 {
+            match self.family() {
                 libc::AF_INET => u16::from_be((*(&raw const self.storage).cast::<libc::sockaddr_in>()).sin_port),
                 libc::AF_INET6 => u16::from_be((*(&raw const self.storage).cast::<libc::sockaddr_in6>()).sin6_port),
                 _ => 0,
@@ -155,38 +175,72 @@ impl Address {
         }
     }
 
-    /// `[Family, Port:16, Bytes]`.
+    /// `[Family, Port:16, Bytes]`, `[local, Length, Path]`, or only the family where there is no address.
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        // SAFETY: the family says what is there.
-        unsafe {
-            match self.storage.ss_family as i32 {
-                libc::AF_INET => {
-                    let value = &*(&raw const self.storage).cast::<libc::sockaddr_in>();
-                    out.push(INET);
-                    out.extend(self.port().to_be_bytes());
-                    out.extend(value.sin_addr.s_addr.to_ne_bytes());
-                }
-                libc::AF_INET6 => {
-                    let value = &*(&raw const self.storage).cast::<libc::sockaddr_in6>();
-                    out.push(INET6);
-                    out.extend(self.port().to_be_bytes());
-                    out.extend(value.sin6_addr.s6_addr);
-                }
-                _ => {
-                    let value = &*(&raw const self.storage).cast::<libc::sockaddr_un>();
-                    let from = std::mem::offset_of!(libc::sockaddr_un, sun_path);
-                    let len = (self.len as usize).saturating_sub(from).min(value.sun_path.len());
-                    let mut path: Vec<u8> = value.sun_path[..len].iter().map(|&c| c as u8).collect();
-                    // A path ends with a zero; an abstract name begins with one.
-                    if path.first().is_some_and(|&b| b != 0) {
-                        path.truncate(path.iter().position(|&b| b == 0).unwrap_or(path.len()));
-                    }
-                    out.extend([LOCAL, path.len() as u8]);
-                    out.extend(path);
-                }
+        match self.family() {
+            libc::AF_INET => {
+                out.push(INET);
+                out.extend(self.port().to_be_bytes());
+                out.extend(self.ip4());
             }
+            libc::AF_INET6 => {
+                out.push(INET6);
+                out.extend(self.port().to_be_bytes());
+                out.extend(self.ip6());
+            }
+            libc::AF_UNIX => {
+                let path = self.path();
+                out.extend([LOCAL, path.len() as u8]);
+                out.extend(path);
+            }
+            libc::AF_UNSPEC => out.push(UNSPECIFIED),
+            _ => out.push(UNKNOWN),
         }
         out
+    }
+
+    /// The address and the port as terms. What is not of the internet is `{Family, Name}` with port 0.
+    pub fn terms(&self, heap: &mut Heap) -> (Term, Term) {
+        let small = |n: u16| Term::small(n as i64);
+        let other = |heap: &mut Heap, family: &str, name: &[u8]| {
+            let name = heap.binary(name);
+            heap.tuple(&[Atom::new(family).into(), name])
+        };
+        let address = match self.family() {
+            libc::AF_INET => heap.tuple(&self.ip4().map(|b| small(b as u16))),
+            libc::AF_INET6 => {
+                let ip = self.ip6();
+                let parts: Vec<Term> = ip.chunks_exact(2).map(|pair| small(u16::from_be_bytes([pair[0], pair[1]]))).collect();
+                heap.tuple(&parts)
+            }
+            libc::AF_UNIX => other(heap, "local", &self.path()),
+            libc::AF_UNSPEC => other(heap, "unspec", &[]),
+            _ => other(heap, "undefined", &[]),
+        };
+        (address, small(self.port()))
+    }
+
+    fn ip4(&self) -> [u8; 4] {
+        // SAFETY: an address of this family, as both callers know, or zeros; there is room for it.
+        unsafe { (*(&raw const self.storage).cast::<libc::sockaddr_in>()).sin_addr.s_addr.to_ne_bytes() }
+    }
+
+    fn ip6(&self) -> [u8; 16] {
+        // SAFETY: as above.
+        unsafe { (*(&raw const self.storage).cast::<libc::sockaddr_in6>()).sin6_addr.s6_addr }
+    }
+
+    fn path(&self) -> Vec<u8> {
+        // SAFETY: as above.
+        let value = unsafe { &*(&raw const self.storage).cast::<libc::sockaddr_un>() };
+        let from = std::mem::offset_of!(libc::sockaddr_un, sun_path);
+        let len = (self.len as usize).saturating_sub(from).min(value.sun_path.len());
+        let mut path: Vec<u8> = value.sun_path[..len].iter().map(|&c| c as u8).collect();
+        // A path ends with a zero; an abstract name begins with one.
+        if path.first().is_some_and(|&b| b != 0) {
+            path.truncate(path.iter().position(|&b| b == 0).unwrap_or(path.len()));
+        }
+        path
     }
 }

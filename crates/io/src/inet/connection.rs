@@ -1,9 +1,12 @@
 //! How connections begin: connecting, listening, accepting.
 
 use super::address::Address;
+use super::caller::Caller;
+use super::operation::{FOREVER, Inet};
 use super::options::Active;
+use super::reason::{Reason, Reply, last_error, name_of};
+use super::request::{Request, number};
 use super::tcp::{Phase, Tcp};
-use super::{Caller, Reason, last_error, name_of};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
 use heddle_runtime::proctab;
@@ -14,42 +17,42 @@ use heddle_term::{Term, am};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-type Reply = Result<Vec<u8>, Reason>;
-
 impl Tcp {
-    /// `[Reference:16]`; the answer comes when the other side has answered.
-    pub(super) fn connect(&mut self, port: &Arc<Port>, caller: u64, time: u32, to: &[u8]) -> Reply {
+    /// `[Time:32, Address]`. The reply is empty if the connection is there at once, else the reference of the answer, which comes when the
+    /// other side has answered.
+    pub(super) fn connect(&mut self, port: &Arc<Port>, caller: u64, data: &[u8]) -> Reply {
+        let fd = self.socket.open_fd()?;
         match self.phase {
-            Phase::Open => {}
-            Phase::Connecting => return Err("einprogress"),
             Phase::Connected => return Err("eisconn"),
-            _ => return Err("einval"),
+            Phase::Connecting => return Err("einval"),
+            _ => {}
         }
-        let to = Address::parse(self.family, to).ok_or("einval")?;
+        let mut request = Request(data);
+        let time = request.number().ok_or("einval")?;
+        let to = Address::parse(self.socket.family, &mut request)?;
         let (pointer, len) = to.pointer();
         // SAFETY: the address is as long as said.
-        let done = unsafe { libc::connect(self.fd()?.as_raw_fd(), pointer, len) } == 0;
+        let done = unsafe { libc::connect(fd.as_raw_fd(), pointer, len) } == 0;
         let error = std::io::Error::last_os_error();
         let pending = matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR));
         if !done && !pending {
             return Err(name_of(&error));
         }
-        let caller = self.call(port, caller, if done { u32::MAX } else { time });
         if done {
             self.phase = Phase::Connected;
-            caller.ok(port);
             self.activated(port);
-        } else {
-            self.phase = Phase::Connecting;
-            self.connecting = Some(caller);
-            self.arm(port, Interest::Write);
+            return Ok(Vec::new());
         }
-        Ok(caller.reference.to_be_bytes().to_vec())
+        let caller = self.call(port, caller, time);
+        self.phase = Phase::Connecting;
+        self.connecting = Some(caller);
+        self.arm(port, Interest::Write);
+        Ok(caller.reply())
     }
 
     /// The system has connected the socket, or failed to.
     fn connected(&mut self, port: &Arc<Port>) {
-        let Some(fd) = &self.fd else { return };
+        let Some(fd) = &self.socket.fd else { return };
         let (mut code, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
         // SAFETY: room for one integer.
         unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut code).cast(), &mut len) };
@@ -64,24 +67,24 @@ impl Tcp {
         }
     }
 
+    /// `[Backlog:16]`
     pub(super) fn listen(&mut self, data: &[u8]) -> Reply {
-        let backlog = u16::from_be_bytes(data.get(..2).and_then(|b| b.try_into().ok()).ok_or("einval")?);
-        if !matches!(self.phase, Phase::Open | Phase::Listening) {
-            return Err("einval");
-        }
+        let fd = self.socket.open_fd()?;
+        let &[high, low] = data else { return Err("einval") };
         // SAFETY: a plain system call.
-        if unsafe { libc::listen(self.fd()?.as_raw_fd(), backlog as i32) } < 0 {
+        if unsafe { libc::listen(fd.as_raw_fd(), u16::from_be_bytes([high, low]) as i32) } < 0 {
             return Err(last_error());
         }
-        (self.phase, self.bound) = (Phase::Listening, true);
+        self.phase = Phase::Listening;
         Ok(Vec::new())
     }
 
-    /// `[Reference:16]`; any number of processes may wait, and are served in turn.
-    pub(super) fn accept(&mut self, port: &Arc<Port>, caller: u64, time: u32) -> Reply {
-        if self.phase != Phase::Listening {
+    /// `[Time:32]`; any number of processes may wait, and are served in turn.
+    pub(super) fn accept(&mut self, port: &Arc<Port>, caller: u64, data: &[u8]) -> Reply {
+        if self.phase != Phase::Listening || data.len() != 4 {
             return Err("einval");
         }
+        let time = number(data, 0)?;
         if self.acceptors.iter().any(|other| other.pid == caller) {
             return Err("ealready");
         }
@@ -92,7 +95,7 @@ impl Tcp {
         let caller = self.call(port, caller, time);
         self.acceptors.push_back(caller);
         self.accept_waiting(port);
-        Ok(caller.reference.to_be_bytes().to_vec())
+        Ok(caller.reply())
     }
 
     /// Accepts a connection that is there already, unless another process waits for one.
@@ -102,9 +105,9 @@ impl Tcp {
             return None;
         }
         let accepted = self.accept_one()?;
-        let caller = self.call(port, caller, u32::MAX);
+        let caller = self.call(port, caller, FOREVER);
         self.hand_over(port, caller, accepted);
-        Some(caller.reference.to_be_bytes().to_vec())
+        Some(caller.reply())
     }
 
     fn accept_waiting(&mut self, port: &Arc<Port>) {
@@ -119,7 +122,7 @@ impl Tcp {
 
     /// Accepts one connection. Returns None if there is none to accept.
     fn accept_one(&self) -> Option<Result<OwnedFd, Reason>> {
-        let listener = self.fd.as_ref()?.as_raw_fd();
+        let listener = self.socket.fd.as_ref()?.as_raw_fd();
         loop {
             let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
             // SAFETY: null pointers say that no address is wanted.
@@ -148,7 +151,7 @@ impl Tcp {
             }
         };
         let connection = Box::new(Tcp::accepted(fd, self));
-        let Some(new) = crate::ports::open::accepted(super::NAME, connection, caller.pid) else {
+        let Some(new) = crate::ports::open::accepted(super::tcp::NAME, connection, caller.pid) else {
             caller.fail(port, "system_limit");
             return;
         };
@@ -165,7 +168,9 @@ impl Tcp {
 
     /// Asks to be called when the descriptor is ready.
     pub(super) fn arm(&self, port: &Arc<Port>, interest: Interest) {
-        if let Some(fd) = &self.fd {
+        if let Some(fd) = &self.socket.fd
+            && !self.is_ignored
+        {
             port.watch(fd.as_raw_fd(), interest);
         }
     }
@@ -196,12 +201,12 @@ impl Tcp {
 
     /// Called when `active` was set or the connection is there: delivers what has come and asks for more.
     pub(super) fn activated(&mut self, port: &Arc<Port>) {
-        if self.options.active == Active::Count(0) {
+        if self.socket.options.active == Active::Count(0) {
             self.become_passive(port);
         }
         match self.phase {
             Phase::Connected => self.take_input(port),
-            Phase::Closed if self.options.active != Active::No => self.tell_end(port),
+            Phase::Closed if self.socket.options.active != Active::No => self.tell_end(port),
             _ => {}
         }
     }

@@ -1,8 +1,11 @@
 //! Input of a socket: read when a process wants it, cut into packets, and given to the owner (active) or to the process that asked (passive).
 
+use super::caller::Caller;
+use super::operation::{FOREVER, Inet};
 use super::options::Active;
+use super::reason::{Reason, Reply, name_of};
+use super::request::number;
 use super::tcp::{Phase, Tcp};
-use super::{Caller, Reason, name_of};
 use crate::packet::http;
 use crate::packet::{Framing, NextPacket, PacketKind};
 use crate::ports::poll::Interest;
@@ -24,31 +27,6 @@ pub struct Receiving {
     in_headers: bool,
     /// The process that waits for input, and for how many bytes (0: any number).
     waiting: Option<(Caller, usize)>,
-    pub traffic: Traffic,
-}
-
-/// Figures on packets, for `inet:getstat`.
-#[derive(Default)]
-pub struct Traffic {
-    pub count: u64,
-    pub bytes: u64,
-    pub largest: u64,
-    /// Mean distance of each packet's size from the mean at that time.
-    pub deviation: f64,
-}
-
-impl Traffic {
-    pub fn add(&mut self, bytes: usize) {
-        let bytes = bytes as u64;
-        self.count += 1;
-        self.bytes += bytes;
-        self.largest = self.largest.max(bytes);
-        let distance = (bytes as f64 - self.average() as f64).abs();
-        self.deviation += (distance - self.deviation) / self.count as f64;
-    }
-    pub fn average(&self) -> u64 {
-        self.bytes.checked_div(self.count).unwrap_or(0)
-    }
 }
 
 impl Receiving {
@@ -76,14 +54,29 @@ enum Read {
     Nothing,
 }
 
+/// Data as a list, or as a binary whose first `header` bytes come as a list before it.
+pub fn data_term(heap: &mut Heap, data: &[u8], header: usize, is_binary: bool) -> Term {
+    if !is_binary || data.len() < header {
+        return heap.byte_list(data);
+    }
+    let (head, rest) = data.split_at(header);
+    let rest = heap.binary(rest);
+    let head: Vec<Term> = head.iter().map(|&b| Term::small(b as i64)).collect();
+    heap.list_with_tail(&head, rest)
+}
+
 impl Tcp {
-    /// `[Reference:16]`.
-    pub(super) fn receive(&mut self, port: &Arc<Port>, caller: u64, time: u32, length: u32) -> Result<Vec<u8>, Reason> {
+    /// `[Time:32, Length:32]`; length 0: the next packet, or any number of bytes.
+    pub(super) fn receive(&mut self, port: &Arc<Port>, caller: u64, data: &[u8]) -> Reply {
         if self.phase != Phase::Connected {
             return Err(self.ended_for_receive.take().inspect(|_| self.ended_for_send = false).unwrap_or("enotconn"));
         }
+        if data.len() != 8 {
+            return Err("einval");
+        }
+        let (time, length) = (number(data, 0)?, number(data, 4)?);
         let length = length as usize;
-        if self.options.active != Active::No || self.framing().kind != PacketKind::Raw && length != 0 {
+        if self.socket.options.active != Active::No || self.framing().kind != PacketKind::Raw && length != 0 {
             return Err("einval");
         }
         if length > LARGEST {
@@ -92,17 +85,17 @@ impl Tcp {
         if self.input.waiting.is_some() {
             return Err("ealready");
         }
-        let caller = self.call(port, caller, if time == 0 { u32::MAX } else { time });
+        let caller = self.call(port, caller, if time == 0 { FOREVER } else { time });
         self.input.waiting = Some((caller, length));
         self.take_input(port);
         if time == 0 && self.input.stop_waiting(|other| other.reference == caller.reference) {
             caller.fail(port, "timeout");
         }
-        Ok(caller.reference.to_be_bytes().to_vec())
+        Ok(caller.reply())
     }
 
     /// Puts bytes back, as if they had just come.
-    pub(super) fn unreceive(&mut self, port: &Arc<Port>, data: &[u8]) -> Result<Vec<u8>, Reason> {
+    pub(super) fn unreceive(&mut self, port: &Arc<Port>, data: &[u8]) -> Reply {
         if self.phase != Phase::Connected {
             return Err("enotconn");
         }
@@ -112,11 +105,11 @@ impl Tcp {
     }
 
     fn framing(&self) -> Framing {
-        self.options.framing(self.input.in_headers)
+        self.socket.options.framing(self.input.in_headers)
     }
 
     fn is_wanted(&self) -> bool {
-        self.phase == Phase::Connected && (self.options.active != Active::No || self.input.waiting.is_some())
+        self.phase == Phase::Connected && !self.is_ignored && (self.socket.options.active != Active::No || self.input.waiting.is_some())
     }
 
     /// Reads and delivers packets, as long as a process wants them and there is input.
@@ -154,7 +147,7 @@ impl Tcp {
                 Found::Packet { from, to, total } => {
                     let packet = self.input.buffer[at + from..at + to].to_vec();
                     at += total;
-                    self.input.traffic.add(packet.len());
+                    self.socket.received.add(packet.len());
                     self.deliver(port, &packet);
                 }
                 Found::Invalid => {
@@ -189,8 +182,8 @@ impl Tcp {
 
     /// One read. The end of the input or an error ends the socket. If there is nothing to read, the poller waits for more.
     fn read(&mut self, port: &Arc<Port>, missing: usize) -> Read {
-        let Some(fd) = self.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
-        let wanted = missing.max(self.options.buffer_bytes).min(LARGEST);
+        let Some(fd) = self.socket.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
+        let wanted = missing.max(self.socket.options.buffer_bytes).min(LARGEST);
         let old = self.input.buffer.len();
         self.input.buffer.reserve(wanted);
         // SAFETY: `wanted` bytes of room were reserved; the length is set to what was written.
@@ -207,28 +200,22 @@ impl Tcp {
         match error.raw_os_error() {
             _ if n == 0 => self.ended(port),
             Some(libc::EWOULDBLOCK | libc::EINTR) => self.arm(port, Interest::Read),
-            Some(libc::ECONNRESET) if !self.options.show_reset => self.ended(port),
+            Some(libc::ECONNRESET) if !self.socket.options.show_reset => self.ended(port),
             _ => self.fail(port, name_of(&error)),
         }
         Read::Nothing
     }
 
     fn data(&self, heap: &mut Heap, packet: &[u8], is_binary: bool) -> Term {
-        if let Some(binary_strings) = self.options.http() {
+        if let Some(binary_strings) = self.socket.options.http() {
             return http::parse(heap, packet, self.framing().kind == PacketKind::HttpHeader, binary_strings);
         }
-        if !is_binary || packet.len() < self.options.header {
-            return heap.byte_list(packet);
-        }
-        let (head, rest) = packet.split_at(self.options.header);
-        let rest = heap.binary(rest);
-        let head: Vec<Term> = head.iter().map(|&b| Term::small(b as i64)).collect();
-        heap.list_with_tail(&head, rest)
+        data_term(heap, packet, self.socket.options.header, is_binary)
     }
 
     fn deliver(&mut self, port: &Arc<Port>, packet: &[u8]) {
         self.give(port, packet);
-        if self.options.http().is_some() {
+        if self.socket.options.http().is_some() {
             // Headers end with an empty line.
             self.input.in_headers = !matches!(packet, b"\r\n" | b"\n");
         }
@@ -237,31 +224,29 @@ impl Tcp {
     fn give(&mut self, port: &Arc<Port>, packet: &[u8]) {
         if let Some((caller, _)) = self.input.waiting.take() {
             caller.tell(port, |heap| {
-                let data = self.data(heap, packet, self.options.binary);
+                let data = self.data(heap, packet, self.socket.options.binary);
                 heap.tuple(&[am::OK.into(), data])
             });
             return;
         }
         self.tell_owner(port, |heap| {
-            if self.options.term {
-                let data = self.data(heap, packet, self.options.binary);
-                let tag = if self.options.http().is_some() { "http" } else { "tcp" };
+            if self.socket.options.term {
+                let data = self.data(heap, packet, self.socket.options.binary);
+                let tag = if self.socket.options.http().is_some() { "http" } else { "tcp" };
                 return heap.tuple(&[Atom::new(tag).into(), port.term(), data]);
             }
             let data = self.data(heap, packet, port.binary);
             let inner = heap.tuple(&[Atom::new("data").into(), data]);
             heap.tuple(&[port.term(), inner])
         });
-        match self.options.active {
-            Active::Once => self.options.active = Active::No,
-            Active::Count(1) => self.become_passive(port),
-            Active::Count(n) => self.options.active = Active::Count(n - 1),
-            _ => {}
+        self.socket.options.active = self.socket.options.active.after_message();
+        if self.socket.options.active == Active::Count(0) {
+            self.become_passive(port);
         }
     }
 
     pub(super) fn become_passive(&mut self, port: &Arc<Port>) {
-        self.options.active = Active::No;
+        self.socket.options.active = Active::No;
         self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_passive").into(), port.term()]));
     }
 
@@ -276,10 +261,10 @@ impl Tcp {
         if self.output.is_busy() {
             self.output.refuse_senders(port, "closed");
         }
-        if self.options.active != Active::No {
+        if self.socket.options.active != Active::No {
             return self.tell_end(port);
         }
-        if self.options.exit_on_close {
+        if self.socket.options.exit_on_close {
             drop(self.abandon());
             self.output.refuse_senders(port, "closed");
         }
@@ -292,29 +277,29 @@ impl Tcp {
     pub(super) fn tell_end(&mut self, port: &Arc<Port>) {
         if !std::mem::replace(&mut self.end_told, true) {
             self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_closed").into(), port.term()]));
-            self.options.active = Active::No;
+            self.socket.options.active = Active::No;
         }
-        if self.options.exit_on_close {
-            self.ends_port = Some(am::NORMAL);
+        if self.socket.options.exit_on_close {
+            self.socket.ends_port = Some(am::NORMAL);
         }
     }
 
     /// Called when the connection has failed.
     pub(super) fn fail(&mut self, port: &Arc<Port>, reason: Reason) {
         self.output.refuse_senders(port, reason);
-        if self.options.active != Active::No {
+        if self.socket.options.active != Active::No {
             self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_error").into(), port.term(), Atom::new(reason).into()]));
             return self.tell_end(port);
         }
         let waiting = self.input.forget();
-        if self.options.exit_on_close {
+        if self.socket.options.exit_on_close {
             drop(self.abandon());
         }
         match waiting {
             Some(caller) => {
                 caller.fail(port, reason);
             }
-            None => self.ended_for_receive = Some(if reason == "econnreset" && self.options.show_reset { reason } else { "closed" }),
+            None => self.ended_for_receive = Some(if reason == "econnreset" && self.socket.options.show_reset { reason } else { "closed" }),
         }
     }
 }

@@ -1,60 +1,40 @@
 //! Output of a socket: written at once as far as the descriptor takes it, and queued otherwise. A process that sends while much is queued
 //! is answered when less is queued.
 
-use super::input::Traffic;
+use super::caller::Sender;
+use super::operation::Inet;
 use super::options::Active;
+use super::reason::{Reason, name_of};
+use super::sendfile::SendFile;
 use super::tcp::{Phase, Tcp};
-use super::{Reason, error, later, name_of};
 use crate::packet::PacketKind;
 use crate::ports::flush::Unsent;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
 use crate::ports::queue::Queue;
 use heddle_runtime::send::build_message;
-use heddle_term::etf::{self, DecodeOptions};
-use heddle_term::{Atom, Heap, Term, am};
+use heddle_term::Atom;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
 pub struct Output {
-    queue: Queue,
+    pub(super) queue: Queue,
     /// Senders that will be answered when less is queued.
     senders: Vec<Sender>,
     pub subscribers: Vec<u64>,
     /// The connection is shut down for writing when all is written.
     pub shut_after: bool,
-    pub traffic: Traffic,
-}
-
-/// A process that sent data, and the reference that it expects in the answer (external format).
-#[derive(Clone)]
-struct Sender {
-    pid: u64,
-    reference: Vec<u8>,
-}
-
-impl Sender {
-    /// `{inet_reply, Port, Result, Reference}`.
-    fn tell(&self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) {
-        build_message(self.pid, |heap| {
-            let mut message = vec![Atom::new("inet_reply").into(), port.term(), result(heap)];
-            let options = DecodeOptions { allow_trailing: true, ..Default::default() };
-            message.extend(etf::decode(heap, &self.reference, &options).map(|decoded| decoded.term).ok());
-            heap.tuple(&message)
-        });
-    }
-    fn fail(&self, port: &Port, reason: Reason) {
-        self.tell(port, |heap| error(heap, reason));
-    }
+    /// A file that is sent after what is queued.
+    pub(super) file: Option<SendFile>,
 }
 
 impl Output {
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.queued_bytes() == 0 && self.file.is_none()
     }
     pub fn queued_bytes(&self) -> usize {
-        self.queue.bytes()
+        self.queue.bytes() + self.file.as_ref().map_or(0, |file| file.after.bytes())
     }
     pub fn is_busy(&self) -> bool {
         !self.senders.is_empty()
@@ -65,6 +45,26 @@ impl Output {
         self.queue = Queue::default();
         for sender in self.senders.drain(..) {
             sender.fail(port, reason);
+        }
+        if let Some(file) = self.file.take() {
+            file.fail(port, reason);
+        }
+    }
+
+    /// Writes what the descriptor takes, of the queue, of a file, and of what comes after the file. Returns true if all is written.
+    fn write(&mut self, port: &Port, fd: &OwnedFd) -> std::io::Result<bool> {
+        loop {
+            if !self.queue.write(fd)? {
+                return Ok(false);
+            }
+            let Some(file) = &mut self.file else { return Ok(true) };
+            if !file.write(fd)? {
+                return Ok(false);
+            }
+            if let Some(file) = self.file.take() {
+                file.tell_sent(port);
+                self.queue = file.after;
+            }
         }
     }
 
@@ -107,15 +107,10 @@ fn linger(rest: Arc<Mutex<Option<Rest>>>) {
 impl Tcp {
     /// Sends data: `<<Size:16, Reference:Size/binary, Data/binary>>`. The answer is a message. Another format ends the port, as in stock.
     pub fn send(&mut self, port: &Arc<Port>, pid: u64, command: &[u8]) {
-        let parts = command.split_at_checked(2).and_then(|(size, rest)| {
-            let size = u16::from_be_bytes([size[0], size[1]]) as usize;
-            rest.split_at_checked(size)
-        });
-        let Some((reference, data)) = parts else {
-            self.ends_port = Some(Atom::new("einval"));
+        let Some((sender, data)) = Sender::parse(pid, command) else {
+            self.socket.ends_port = Some(Atom::new("einval"));
             return;
         };
-        let sender = Sender { pid, reference: reference.to_vec() };
         if self.phase != Phase::Connected {
             let closed = std::mem::take(&mut self.ended_for_send);
             if closed {
@@ -124,7 +119,7 @@ impl Tcp {
             return sender.fail(port, if closed { "closed" } else { "enotconn" });
         }
         // The packet's length goes in front, if packets have one. As in stock, a length that is too large for its header is cut.
-        let chunk = match self.options.framing(false).kind {
+        let chunk = match self.socket.options.framing(false).kind {
             PacketKind::Sized(n) => [&data.len().to_be_bytes()[8 - n..], data].concat(),
             _ => data.to_vec(),
         };
@@ -132,15 +127,18 @@ impl Tcp {
     }
 
     fn send_chunk(&mut self, port: &Arc<Port>, sender: Sender, chunk: Vec<u8>) {
-        self.output.traffic.add(chunk.len());
-        let queued = self.output.queue.bytes();
-        self.output.queue.push(chunk);
-        if queued > 0 {
+        self.socket.sent.add(chunk.len());
+        let comes_after = !self.output.is_empty();
+        match &mut self.output.file {
+            Some(file) => file.after.push(chunk),
+            None => self.output.queue.push(chunk),
+        }
+        if comes_after {
             // This data comes after that of other senders. The limit counts only here: one send alone never waits for itself.
-            if self.output.queue.bytes() >= self.options.high {
+            if self.output.queued_bytes() >= self.socket.options.high {
                 self.wait_for_room(port, sender);
             } else {
-                sender.tell(port, |_| am::OK.into());
+                sender.ok(port);
             }
             return;
         }
@@ -149,9 +147,9 @@ impl Tcp {
     }
 
     fn wait_for_room(&mut self, port: &Arc<Port>, sender: Sender) {
-        if let Some(ms) = self.options.send_timeout_ms {
+        if let Some(ms) = self.socket.options.send_timeout_ms {
             let sender = sender.clone();
-            later(Arc::downgrade(port), ms, move |tcp, port| tcp.send_timed_out(port, &sender));
+            self.later(port, ms, move |tcp, port| tcp.send_timed_out(port, &sender));
         }
         self.output.senders.push(sender);
     }
@@ -160,14 +158,14 @@ impl Tcp {
         let is = |other: &Sender| other.pid == sender.pid && other.reference == sender.reference;
         if let Some(at) = self.output.senders.iter().position(is) {
             self.output.senders.remove(at).fail(port, "timeout");
-            if self.options.send_timeout_close {
+            if self.socket.options.send_timeout_close {
                 self.close_silently(port);
             }
         }
     }
 
     /// Closes the connection and drops what is queued. As in stock the owner gets no message: its send returns the error.
-    fn close_silently(&mut self, port: &Arc<Port>) {
+    pub(super) fn close_silently(&mut self, port: &Arc<Port>) {
         self.output.refuse_senders(port, "closed");
         if let Some(caller) = self.input.forget() {
             caller.fail(port, "closed");
@@ -182,12 +180,15 @@ impl Tcp {
     /// Writes what the descriptor takes. `first`: only the last sender's data is in the queue, and that sender is answered however much the
     /// descriptor takes.
     fn write_queue(&mut self, port: &Arc<Port>, first: bool) {
-        let Some(fd) = &self.fd else { return };
-        match self.output.queue.write(fd) {
+        let Some(fd) = &self.socket.fd else { return };
+        if self.is_ignored {
+            return;
+        }
+        match self.output.write(port, fd) {
             Ok(all_out) => {
-                if first || self.output.queue.bytes() <= self.options.low {
+                if first || self.output.queued_bytes() <= self.socket.options.low {
                     for sender in self.output.senders.drain(..) {
-                        sender.tell(port, |_| am::OK.into());
+                        sender.ok(port);
                     }
                 }
                 if all_out { self.all_sent(port) } else { self.arm(port, Interest::Write) }
@@ -195,7 +196,7 @@ impl Tcp {
             Err(e) => {
                 // The other side is gone: reported as stock does.
                 let gone = matches!(e.raw_os_error(), Some(libc::EPIPE)) || e.kind() == std::io::ErrorKind::ConnectionReset;
-                let reason = if gone && !self.options.show_reset { "closed" } else { name_of(&e) };
+                let reason = if gone && !self.socket.options.show_reset { "closed" } else { name_of(&e) };
                 self.output.refuse_senders(port, reason);
                 if reason == "closed" { self.broke(port) } else { self.fail(port, reason) }
             }
@@ -204,7 +205,7 @@ impl Tcp {
 
     /// The other side is gone, as a send found out. If the socket is passive, the next receive reports it.
     fn broke(&mut self, port: &Arc<Port>) {
-        if self.options.active != Active::No {
+        if self.socket.options.active != Active::No {
             return self.tell_end(port);
         }
         drop(self.abandon());
@@ -221,7 +222,7 @@ impl Tcp {
             build_message(pid, |heap| heap.tuple(&[Atom::new("empty_out_q").into(), port.term()]));
         }
         if std::mem::take(&mut self.output.shut_after)
-            && let Some(fd) = &self.fd
+            && let Some(fd) = &self.socket.fd
         {
             // SAFETY: a plain system call.
             unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };

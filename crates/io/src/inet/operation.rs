@@ -1,0 +1,81 @@
+//! Operations of sockets: how they are asked for, their time limits, and what they do to the port.
+
+use super::caller::Caller;
+use super::reason::Reply;
+use super::socket::Socket;
+use crate::ports::driver::{After, Driver};
+use crate::ports::port::Port;
+use heddle_runtime::send::call_in;
+use heddle_runtime::task::{Context, Owned};
+use heddle_term::{Term, am};
+use std::sync::Arc;
+
+/// The number that `prim_inet` adds to each operation.
+const MAGIC: u32 = 0x03f1_a300;
+/// The time of an operation without a limit.
+pub const FOREVER: u32 = u32::MAX;
+
+/// What both sorts of sockets do.
+pub trait Inet: Driver + Sized {
+    fn socket(&mut self) -> &mut Socket;
+
+    /// An operation has taken as long as it may. It may have been answered meanwhile.
+    fn timed_out(&mut self, port: &Arc<Port>, caller: Caller);
+
+    fn request(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Reply;
+
+    /// `port_control`: the reply is `[1 | Reply]` or `[0 | Reason]`.
+    fn answer(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Vec<u8> {
+        let (code, answer) = match self.request(port, caller, operation.wrapping_sub(MAGIC), data) {
+            Ok(reply) => (1, reply),
+            Err(reason) => (0, reason.as_bytes().to_vec()),
+        };
+        [vec![code], answer].concat()
+    }
+
+    /// Called after everything that the socket does: it may end the port.
+    fn after(&mut self, port: &Port, context: &mut Context<'_>) -> After {
+        let Some(reason) = self.socket().ends_port.take() else { return After::Continue };
+        if reason == am::NORMAL {
+            unlink_owner(port, context);
+        }
+        After::End(Owned::atom(reason))
+    }
+
+    /// Makes the reference of an operation. The operation fails after `time` ms, unless it is answered before.
+    fn call(&mut self, port: &Arc<Port>, pid: u64, time: u32) -> Caller {
+        let caller = Caller { pid, reference: self.socket().next_reference() };
+        if time != FOREVER {
+            self.later(port, time as u64, move |socket, port| socket.timed_out(port, caller));
+        }
+        caller
+    }
+
+    /// Calls `f` with the socket after `ms` milliseconds, if the socket still exists.
+    fn later(&self, port: &Arc<Port>, ms: u64, f: impl FnOnce(&mut Self, &Arc<Port>) + Send + 'static) {
+        let port = Arc::downgrade(port);
+        heddle_runtime::sched::after(ms, move || {
+            if let Some(port) = port.upgrade() {
+                port.request(move |task, context| {
+                    task.with::<Self>(context, |socket, port, context| {
+                        f(socket, port);
+                        socket.after(port, context)
+                    })
+                });
+            }
+        });
+    }
+}
+
+/// Removes the link between port and owner: the owner has been told that the connection ended, and must not get an exit signal as well.
+fn unlink_owner(port: &Port, context: &mut Context<'_>) {
+    let (term, owner) = (port.term(), port.owner());
+    if let Some(inner) = context.relations().get_mut() {
+        inner.links.remove(&Term::local_pid(owner));
+    }
+    call_in(owner, move |owner| {
+        if let Some(inner) = owner.and_then(|owner| owner.relations.get_mut()) {
+            inner.links.remove(&term);
+        }
+    });
+}
