@@ -69,8 +69,9 @@ def said(row):
             figures = row[part][who]
             if figures and figures["lost"]:
                 texts.append(f"{LABELS[who]}, {name}: {figures['lost']} datagrams were lost")
-        if row["paced"][who] and row["paced"][who]["left"] > row["connections"] * len(row["paced"][who]["runs"]):
-            texts.append(f"{LABELS[who]}, at a rate: {row['paced'][who]['left']} requests were left at the end")
+        paced, label = row["paced"][who], LABELS[who]
+        if paced and paced["left"] > row["connections"] * len(paced["runs"]):
+            texts.append(f"{label}, at a rate: {paced['left']} requests were left at the end")
     return "".join(f'<p class="bad">{row["name"]}: {html.escape(text)}</p>' for text in texts)
 
 
