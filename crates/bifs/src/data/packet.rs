@@ -1,7 +1,7 @@
 //! `erlang:decode_packet/3`: cutting the next packet off a binary.
 
 use super::bytes::{self, slice};
-use heddle_io::packet::{Framing, NextPacket, PacketKind, http, is_old_hello};
+use heddle_io::packet::{Framing, NextPacket, PacketKind, http, tls};
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term, am, list};
@@ -74,29 +74,11 @@ fn decode_packet(p: &mut Process, a: &[Term]) -> NativeResult {
                 PacketKind::Http | PacketKind::HttpHeader => {
                     http::parse(&mut p.heap, &data[..total], kind == PacketKind::HttpHeader, binary_strings)
                 }
-                PacketKind::Tls => tls_term(p, &data[..total]),
+                PacketKind::Tls => tls::term(&mut p.heap, Term::NIL, &data[..total]),
                 _ => slice(&mut p.heap, a[1], header as u64 * 8, (total - header - trailer) as u64 * 8),
             };
             let rest = slice(&mut p.heap, a[1], total as u64 * 8, (data.len() - total) as u64 * 8);
             Ok(p.heap.tuple(&[am::OK.into(), packet, rest]))
         }
     }
-}
-
-/// `{ssl_tls, [], Type, {Major, Minor}, Data}`.
-fn tls_term(p: &mut Process, packet: &[u8]) -> Term {
-    let small = |b: u8| Term::small(b as i64);
-    let (kind, version, data) = if is_old_hello(packet) {
-        // Returned as a handshake record with a client hello.
-        let body = &packet[3..];
-        let mut data = vec![1];
-        data.extend_from_slice(&(body.len() as u32).to_be_bytes()[1..]);
-        data.extend_from_slice(body);
-        (22, [packet[3], packet.get(4).copied().unwrap_or(0)], data)
-    } else {
-        (packet[0], [packet[1], packet[2]], packet[5..].to_vec())
-    };
-    let version = p.heap.tuple(&[small(version[0]), small(version[1])]);
-    let data = p.heap.binary(&data);
-    p.heap.tuple(&[Atom::new("ssl_tls").into(), Term::NIL, small(kind), version, data])
 }

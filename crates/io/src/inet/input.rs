@@ -6,12 +6,13 @@ use super::options::Active;
 use super::reason::{Reason, Reply, name_of};
 use super::request::number;
 use super::tcp::{Phase, Tcp};
-use crate::packet::http;
 use crate::packet::{Framing, NextPacket, PacketKind};
+use crate::packet::{http, tls};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
 use heddle_runtime::send::build_message;
 use heddle_term::{Atom, Heap, Term, am};
+use std::cell::RefCell;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
@@ -19,6 +20,14 @@ use std::sync::Arc;
 const LARGEST: usize = 64 << 20;
 /// Reads before other descriptors have their turn.
 const READS: usize = 16;
+
+/// A buffer larger than this is not kept for other sockets.
+const KEPT_BYTES: usize = 256 << 10;
+
+thread_local! {
+    /// Where a thread reads, for a socket of which no byte waits. So a socket without input has no buffer.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 #[derive(Default)]
 pub struct Receiving {
@@ -114,6 +123,23 @@ impl Tcp {
 
     /// Reads and delivers packets, as long as a process wants them and there is input.
     pub(super) fn take_input(&mut self, port: &Arc<Port>) {
+        if self.input.buffer.capacity() == 0 {
+            self.input.buffer = BUFFER.take();
+        }
+        self.take_packets(port);
+        // Another socket may have the room. What waits for the rest of its packet stays, in a buffer of its own where that is small.
+        let buffer = &mut self.input.buffer;
+        if buffer.len() < buffer.capacity() / 4 {
+            let rest = buffer.to_vec();
+            let mut room = std::mem::replace(buffer, rest);
+            if room.capacity() <= KEPT_BYTES {
+                room.clear();
+                BUFFER.set(room);
+            }
+        }
+    }
+
+    fn take_packets(&mut self, port: &Arc<Port>) {
         for _ in 0..READS {
             let missing = match self.deliver_packets(port) {
                 Some(missing) => missing,
@@ -137,32 +163,32 @@ impl Tcp {
     /// Delivers the whole packets in the buffer while they are wanted.
     /// Returns how many bytes the next one lacks, or None if nothing more is wanted.
     fn deliver_packets(&mut self, port: &Arc<Port>) -> Option<usize> {
+        let mut buffer = std::mem::take(&mut self.input.buffer);
         let mut at = 0;
         let missing = loop {
             if !self.is_wanted() {
                 break None;
             }
-            match self.find(at) {
+            match self.find(&buffer[at..]) {
                 Found::Missing(bytes) => break Some(bytes),
                 Found::Packet { from, to, total } => {
-                    let packet = self.input.buffer[at + from..at + to].to_vec();
+                    let packet = &buffer[at + from..at + to];
                     at += total;
                     self.socket.received.add(packet.len());
-                    self.deliver(port, &packet);
+                    self.deliver(port, packet);
                 }
                 Found::Invalid => {
-                    self.input.buffer.clear();
                     self.fail(port, "emsgsize");
                     return None;
                 }
             }
         };
-        self.input.buffer.drain(..at);
+        buffer.drain(..at);
+        self.input.buffer = buffer;
         missing
     }
 
-    fn find(&self, at: usize) -> Found {
-        let rest = &self.input.buffer[at..];
+    fn find(&self, rest: &[u8]) -> Found {
         let framing = self.framing();
         if framing.kind == PacketKind::Raw {
             let wanted = self.input.waiting.map_or(0, |(_, length)| length);
@@ -175,7 +201,9 @@ impl Tcp {
         }
         match framing.next(rest) {
             NextPacket::Packet { header, total, trailer } => Found::Packet { from: header, to: total - trailer, total },
-            NextPacket::More(size) => Found::Missing(size.map_or(0, |size| size - rest.len())),
+            NextPacket::More(Some(size)) => Found::Missing(size - rest.len()),
+            NextPacket::More(None) if self.socket.options.read_ahead => Found::Missing(0),
+            NextPacket::More(None) => Found::Missing(framing.header_missing(rest.len())),
             NextPacket::Invalid => Found::Invalid,
         }
     }
@@ -183,7 +211,9 @@ impl Tcp {
     /// One read. The end of the input or an error ends the socket. If there is nothing to read, the poller waits for more.
     fn read(&mut self, port: &Arc<Port>, missing: usize) -> Read {
         let Some(fd) = self.socket.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
-        let wanted = missing.max(self.socket.options.buffer_bytes).min(LARGEST);
+        let options = &self.socket.options;
+        let is_exact = missing > 0 && !options.read_ahead && self.framing().kind != PacketKind::Raw;
+        let wanted = if is_exact { missing } else { missing.max(options.buffer_bytes) }.min(LARGEST);
         let old = self.input.buffer.len();
         self.input.buffer.reserve(wanted);
         // SAFETY: `wanted` bytes of room were reserved; the length is set to what was written.
@@ -206,7 +236,10 @@ impl Tcp {
         Read::Nothing
     }
 
-    fn data(&self, heap: &mut Heap, packet: &[u8], is_binary: bool) -> Term {
+    fn data(&self, heap: &mut Heap, port: &Port, packet: &[u8], is_binary: bool) -> Term {
+        if self.framing().kind == PacketKind::Tls {
+            return tls::term(heap, port.term(), packet);
+        }
         if let Some(binary_strings) = self.socket.options.http() {
             return http::parse(heap, packet, self.framing().kind == PacketKind::HttpHeader, binary_strings);
         }
@@ -224,18 +257,21 @@ impl Tcp {
     fn give(&mut self, port: &Arc<Port>, packet: &[u8]) {
         if let Some((caller, _)) = self.input.waiting.take() {
             caller.tell(port, |heap| {
-                let data = self.data(heap, packet, self.socket.options.binary);
+                let data = self.data(heap, port, packet, self.socket.options.binary);
                 heap.tuple(&[am::OK.into(), data])
             });
             return;
         }
         self.tell_owner(port, |heap| {
             if self.socket.options.term {
-                let data = self.data(heap, packet, self.socket.options.binary);
+                if self.framing().kind == PacketKind::Tls {
+                    return tls::term(heap, port.term(), packet);
+                }
+                let data = self.data(heap, port, packet, self.socket.options.binary);
                 let tag = if self.socket.options.http().is_some() { "http" } else { "tcp" };
                 return heap.tuple(&[Atom::new(tag).into(), port.term(), data]);
             }
-            let data = self.data(heap, packet, port.binary);
+            let data = self.data(heap, port, packet, port.binary);
             let inner = heap.tuple(&[Atom::new("data").into(), data]);
             heap.tuple(&[port.term(), inner])
         });

@@ -55,6 +55,8 @@ pub struct SocketOptions {
     pub buffer_bytes: usize,
     /// A program has set the size of the buffer, so it does not follow that of the system's buffer.
     buffer_is_set: bool,
+    /// If false, no byte is read before the packet that it belongs to is wanted, unless packets are raw.
+    pub read_ahead: bool,
     /// Most datagrams that are read before other descriptors have their turn.
     pub read_packets: usize,
     /// Bits for RECVTOS, RECVTCLASS and RECVTTL: datagrams come with ancillary data.
@@ -81,9 +83,9 @@ pub struct SocketOptions {
     kept: [(u8, u32); KEPT.len()],
 }
 
-/// Options without effect here, and their first values: exclusiveaddruse (of another system), delay_send, message queue limits, read_ahead,
+/// Options without effect here, and their first values: exclusiveaddruse (of another system), delay_send, message queue limits,
 /// non_block_send (of SCTP), debug.
-const KEPT: [(u8, u32); 7] = [(19, 0), (DELAY_SEND, 0), (MSGQ_HIGH, 8192), (MSGQ_LOW, 4096), (READ_AHEAD, 1), (50, 0), (99, 0)];
+const KEPT: [(u8, u32); 6] = [(19, 0), (DELAY_SEND, 0), (MSGQ_HIGH, 8192), (MSGQ_LOW, 4096), (50, 0), (99, 0)];
 /// These are never stored, so they keep their first value.
 const CONSTANT: &[u8] = &[19, 50];
 
@@ -93,6 +95,7 @@ impl SocketOptions {
             kind,
             buffer_bytes: 1460,
             buffer_is_set: false,
+            read_ahead: true,
             read_packets: 5,
             ancillary: 0,
             netns: None,
@@ -130,6 +133,7 @@ impl SocketOptions {
             7 => PacketKind::FastCgi,
             8 => PacketKind::Line,
             9 => PacketKind::Tpkt,
+            12 => PacketKind::Tls,
             10 | 13 if !in_headers => PacketKind::Http,
             10 | 11 | 13 | 14 => PacketKind::HttpHeader,
             _ => PacketKind::Raw,
@@ -188,8 +192,7 @@ impl SocketOptions {
                     _ => return None,
                 }
             }
-            // Packets of TLS (12) are not supported.
-            23 if value <= 14 && value != 12 => self.packet = value as u8,
+            23 if value <= 14 => self.packet = value as u8,
             24 => self.binary = value != 0,
             25 => self.term = value != 0,
             26 => self.exit_on_close = value != 0,
@@ -202,6 +205,7 @@ impl SocketOptions {
             HIGH => (self.high, self.low) = (size, self.low.min(size)),
             LOW => (self.low, self.high) = (size, self.high.max(size)),
             SEND_TIMEOUT => self.send_timeout_ms = (value != u32::MAX).then_some(value as u64),
+            READ_AHEAD => self.read_ahead = value != 0,
             READ_PACKETS => self.read_packets = size,
             SEND_TIMEOUT_CLOSE => self.send_timeout_close = value != 0,
             SHOW_RESET => self.show_reset = value != 0,
@@ -268,6 +272,7 @@ impl SocketOptions {
             LOW => self.low as u32,
             SEND_TIMEOUT => self.send_timeout_ms.map_or(u32::MAX, |ms| ms as u32),
             32 => self.packet_bytes as u32,
+            READ_AHEAD => self.read_ahead as u32,
             READ_PACKETS => self.read_packets as u32,
             SEND_TIMEOUT_CLOSE => self.send_timeout_close as u32,
             NETNS => {

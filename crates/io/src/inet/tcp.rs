@@ -17,6 +17,7 @@ use heddle_runtime::task::Context;
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 pub const NAME: &str = "tcp_inet";
 
@@ -56,6 +57,7 @@ impl Default for Tcp {
 impl Driver for Tcp {
     /// Data to send. Only processes send: the runtime's data for a tracer is refused.
     fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
+        port.bytes_out.fetch_add(data.len() as u64, Ordering::Relaxed);
         self.send(port, from?, &data);
         Some(self.after(port, context))
     }

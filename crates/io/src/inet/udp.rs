@@ -39,6 +39,7 @@ impl Default for Udp {
 impl Driver for Udp {
     /// A datagram to send. Only processes send: the runtime's data for a tracer is refused.
     fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
+        port.bytes_out.fetch_add(data.len() as u64, Ordering::Relaxed);
         match Sender::parse(from?, &data) {
             Some((sender, rest)) => match self.send(rest) {
                 Ok(()) => sender.ok(port),

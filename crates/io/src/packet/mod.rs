@@ -1,6 +1,7 @@
 //! Framing: where the next packet of some bytes is. For `erlang:decode_packet/3` and for sockets.
 
 pub mod http;
+pub mod tls;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketKind {
@@ -68,6 +69,20 @@ impl Framing {
             PacketKind::Tls => self.tls(data),
             PacketKind::Line | PacketKind::Http | PacketKind::HttpHeader => self.line(data),
         }
+    }
+
+    /// How many bytes to read so that no byte of the packet after the next is read, where `have` bytes do not say how long the next one is.
+    pub fn header_missing(&self, have: usize) -> usize {
+        let header: usize = match self.kind {
+            PacketKind::Sized(n) => n,
+            PacketKind::SunRm | PacketKind::Tpkt => 4,
+            PacketKind::Asn1 => 2,
+            PacketKind::Tls => 5,
+            PacketKind::Cdr => 12,
+            PacketKind::FastCgi => 8,
+            PacketKind::Raw | PacketKind::Line | PacketKind::Http | PacketKind::HttpHeader => 1,
+        };
+        header.saturating_sub(have).max(1)
     }
 
     /// A fixed header that says how long the rest is.

@@ -1,0 +1,106 @@
+%% Packets of TLS, reading without reading ahead, and the figures and columns of inet:i/0.
+-module(tcp_records).
+-export([main/1]).
+
+-define(HERE, {127, 0, 0, 1}).
+
+main(_) -> tls(), exact(), slow(), shown(), lingering().
+
+pair(Options) ->
+    {ok, L} = gen_tcp:listen(0, [{ip, ?HERE}, {active, false}, binary | Options]),
+    {ok, Port} = inet:port(L),
+    {ok, A} = gen_tcp:connect(?HERE, Port, [{active, false}, binary]),
+    {ok, B} = gen_tcp:accept(L),
+    gen_tcp:close(L),
+    {A, B}.
+
+tls() ->
+    {A, B} = pair([{packet, ssl_tls}]),
+    ok = gen_tcp:send(A, <<22, 3, 3, 0, 4, "data", 23, 3, 1, 0, 0, 16#80, 12, 1, 3, 1, "123456789", 21, 3>>),
+    t:w(passive, [record(B, element(2, gen_tcp:recv(B, 0, 2000))) || _ <- [1, 2, 3]]),
+    t:w(part, gen_tcp:recv(B, 0, 20)),
+    ok = inet:setopts(B, [{active, once}, {mode, list}]),
+    ok = gen_tcp:send(A, <<3, 0, 2, 1, 0>>),
+    t:w(active, receive Message -> record(B, Message) after 2000 -> none end),
+    t:w(length, gen_tcp:recv(B, 3, 10)),
+    gen_tcp:close(A), gen_tcp:close(B).
+
+record(B, Record) when element(2, Record) =:= B -> setelement(2, Record, socket);
+record(_, Record) -> Record.
+
+%% What is not read stays with the system, where another reader finds it.
+exact() ->
+    [begin
+         {A, B} = pair([{packet, Packet}, {read_ahead, false}]),
+         t:w({Packet, option}, inet:getopts(B, [read_ahead])),
+         ok = gen_tcp:send(A, [First, "rest"]),
+         t:w({Packet, first}, gen_tcp:recv(B, 0, 2000)),
+         ok = inet:setopts(B, [{packet, raw}]),
+         {ok, Fd} = prim_inet:getfd(B),
+         {ok, C} = gen_tcp:fdopen(Fd, [{active, false}, binary]),
+         t:w({Packet, rest}, gen_tcp:recv(C, 4, 2000)),
+         [gen_tcp:close(S) || S <- [C, B, A]]
+     end || {Packet, First} <- [{1, <<3, "abc">>}, {2, <<3:16, "abc">>}, {4, <<3:32, "abc">>}, {asn1, <<2, 3, 1, 2, 3>>},
+                                {asn1, <<16#7f, 16#81, 1, 16#81, 3, 1, 2, 3>>}, {line, <<"abc\n">>}, {tpkt, <<3, 0, 0, 6, 1, 2>>},
+                                {sunrm, <<0, 0, 0, 2, 1, 2>>}, {fcgi, <<1, 0, 0, 0, 0, 2, 1, 0, 1, 2, 3>>}]].
+
+%% A packet in parts, each of which is read at another time.
+slow() ->
+    {A, B} = pair([{packet, 4}, {active, true}]),
+    Data = binary:copy(<<"0123456789">>, 10000),
+    spawn_link(fun() ->
+                       [begin ok = gen_tcp:send(A, Part), timer:sleep(5) end || Part <- [<<0>>, <<0, 1, 16#86>>, <<16#a0, "01">>, binary:part(Data, 2, 99990)]],
+                       ok = gen_tcp:send(A, [binary:part(Data, 99992, 8), <<1:32>>, $x]),
+                       receive stop -> ok end
+               end),
+    t:w(slow, receive {tcp, B, D} -> D =:= Data after 5000 -> none end),
+    t:w(next, receive {tcp, B, X} -> X after 5000 -> none end),
+    gen_tcp:close(A), gen_tcp:close(B).
+
+shown() ->
+    {A, B} = pair([]),
+    {ok, U} = gen_udp:open(0, []),
+    ok = gen_tcp:send(A, "12345"), {ok, _} = gen_tcp:recv(B, 5),
+    t:w(info, [maps:to_list(maps:map(fun(K, V) -> if K =:= memory; K =:= owner; K =:= links; K =:= counters; K =:= output -> shown; true -> V end end, inet:info(S))) ||
+                  S <- [A, B, U]]),
+    t:w(names, [element(1, inet:socknames(A)), element(1, inet:peernames(A)), inet:peernames(U)]),
+    Lines = printed(fun() -> inet:i() end),
+    t:w(columns, string:lexemes(hd(Lines), " ")),
+    t:w(rows, [length([L || L <- Lines, string:find(L, Kind) =/= nomatch]) > 0 || Kind <- ["inet_tcp", "inet_udp", "STREAM", "DGRAM", "CONNECTED", "IDLE"]]),
+    gen_udp:close(U), gen_tcp:close(A), gen_tcp:close(B).
+
+printed(F) ->
+    Me = self(),
+    Old = group_leader(),
+    Leader = spawn_link(fun() -> collect(Me, []) end),
+    group_leader(Leader, self()),
+    F(),
+    group_leader(Old, self()),
+    Leader ! {done, Me},
+    receive {printed, Text} -> string:lexemes(Text, "\n") end.
+
+collect(To, Text) ->
+    receive
+        {io_request, From, As, {put_chars, unicode, M, F, Args}} ->
+            From ! {io_reply, As, ok},
+            collect(To, [Text, apply(M, F, Args)]);
+        {io_request, From, As, {put_chars, _, Chars}} ->
+            From ! {io_reply, As, ok},
+            collect(To, [Text, Chars]);
+        {done, To} -> To ! {printed, unicode:characters_to_list(Text)}
+    end.
+
+%% A linger time of 0 resets the connection and discards what is not sent.
+lingering() ->
+    {A, B} = pair([{show_econnreset, true}]),
+    ok = inet:setopts(A, [{linger, {true, 0}}]),
+    ok = gen_tcp:send(A, binary:copy(<<0>>, 20000000)),
+    t:w(closed_at_once, gen_tcp:close(A)),
+    t:w(reset, until_error(B)),
+    gen_tcp:close(B).
+
+until_error(S) ->
+    case gen_tcp:recv(S, 0, 5000) of
+        {ok, _} -> until_error(S);
+        Other -> Other
+    end.
