@@ -180,6 +180,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     }
     proctab::init(SETTINGS.process_limit.get());
     register_natives();
+    heddle_nif::install(&otp.erts_version, &otp.release);
     heddle_term::code_hooks::install(heddle_term::code_hooks::CodeHooks {
         find_export: heddle_runtime::exports::get,
         is_known_export: |mfa| {

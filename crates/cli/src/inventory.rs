@@ -21,6 +21,7 @@ it is there. The tier says what needs it:
 
   --missing    only those that are not there
   --json       the same for programs: an array with an object per function
+  --c          instead the functions that NIF libraries can call (erl_nif.h)
   --help       this text
 ";
 
@@ -45,17 +46,28 @@ fn is_present(row: &NativeRow) -> bool {
     exports::find(mfa).is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
 }
 
+/// Lists the functions of `erl_nif.h`.
+fn of_libraries() -> ! {
+    for name in heddle_nif::functions::ALL {
+        list!("{} {name}", if heddle_nif::functions::is_there(name) { "present" } else { "missing" });
+    }
+    let missing = heddle_nif::functions::missing().len();
+    list!("all: {} of {}", heddle_nif::functions::ALL.len() - missing, heddle_nif::functions::ALL.len());
+    std::process::exit(0)
+}
+
 pub fn main(args: Vec<OsString>) -> ! {
     let (mut json, mut missing_only) = (false, false);
     for arg in &args {
         match arg.to_str() {
             Some("--json") => json = true,
             Some("--missing") => missing_only = true,
+            Some("--c") => of_libraries(),
             Some("--help" | "-h") => {
                 list_part!("{HELP}");
                 std::process::exit(0)
             }
-            _ => crate::erl::fail(&format!("heddle natives: unknown option {} (--json, --missing, --help)", arg.display())),
+            _ => crate::erl::fail(&format!("heddle natives: unknown option {} (--json, --missing, --c, --help)", arg.display())),
         }
     }
     crate::emulator::register_natives();

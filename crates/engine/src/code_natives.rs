@@ -4,7 +4,7 @@
 //! A running process sees old or new code at each call, never a mixture inside one.
 
 use crate::loader;
-use heddle_runtime::code::{self, Instance, Module};
+use heddle_runtime::code::{self, Instance, Module, nifs};
 use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::trace::breakpoints;
@@ -35,6 +35,7 @@ heddle_runtime::natives! { TABLE:
         "get_module_info"/2 => get_module_info_2,
         "function_exported"/3 => function_exported,
         "is_builtin"/3 => is_builtin,
+        "load_nif"/2 => load_nif_applied,
         "raise"/3 => crate::ops::control::raise_native,
     }
 }
@@ -213,6 +214,7 @@ fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
     let _change = LockClass::CodeChange.lock(&CHANGES);
     let keep = a[1] == Term::bool(true);
+    let mut unloaded = None;
     let found = code::with_module(module, |m| match m.pending.take() {
         Some(instance) if keep => {
             make_current(m, instance);
@@ -220,11 +222,15 @@ fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         Some(instance) => {
             code::remove_range(&instance);
+            unloaded = Some(instance.clone());
             free_later(instance);
             true
         }
         None => false,
     });
+    if let Some(instance) = unloaded {
+        instance.unload_nifs();
+    }
     if found
         && keep
         && let Some(instance) = code::current(module)
@@ -286,6 +292,7 @@ fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
                     // Those of the same version may be in use by the current code (module loaded twice).
                     funs::end_purge(&old, true);
                     code::remove_range(&old);
+                    old.unload_nifs();
                     free_later(old);
                     true
                 }
@@ -300,7 +307,7 @@ fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
 /// True if the process runs, or will return into, old code of the module.
 pub fn uses_old_code(p: &Process, module: Atom) -> bool {
     let Some(old) = code::with_module(module, |m| m.old.clone()) else { return false };
-    if old.contains(p.ip) {
+    if old.contains(p.ip) || old.nifs.library().is_some_and(|library| library.is_scheduled(p.ip)) {
         return true;
     }
     heddle_runtime::stack::return_addresses(p).any(|address| old.contains(address))
@@ -390,12 +397,10 @@ fn module_info(p: &mut Process, module: Term, key: Atom) -> NativeResult {
             p.heap.list(&list)
         }
         "nifs" => {
-            let list: Vec<Term> = instance
-                .functions
-                .iter()
-                .filter(|f| heddle_abi::natives::is_nif(instance.name.name(), f.name.name(), f.arity))
-                .map(|f| p.heap.tuple(&[f.name.into(), Term::small(f.arity as i64)]))
-                .collect();
+            let linked = instance.functions.iter().map(|f| (f.name, f.arity));
+            let linked = linked.filter(|(name, arity)| heddle_abi::natives::is_nif(instance.name.name(), name.name(), *arity));
+            let functions = instance.nifs.library().map_or_else(|| linked.collect(), |library| library.functions());
+            let list: Vec<Term> = functions.iter().map(|&(name, arity)| p.heap.tuple(&[name.into(), Term::small(arity as i64)])).collect();
             p.heap.list(&list)
         }
         "attributes" => instance.attributes,
@@ -407,22 +412,30 @@ fn module_info(p: &mut Process, module: Term, key: Atom) -> NativeResult {
     })
 }
 
-/// `load_nif/2` of the libraries that are part of the emulator: the natives of the module were linked when it was loaded.
-pub fn load_nif(p: &mut Process, module: Atom) -> Term {
+/// `load_nif/2` called at `caller`, in code of `module`.
+pub fn load_nif(p: &mut Process, module: Atom, caller: *const u64, file: Term, info: Term) -> NativeResult {
     let linked = heddle_abi::natives::natives().iter().any(|n| {
         n.kind == heddle_abi::natives::NativeKind::Nif
             && n.module == module.name()
             && exports::find(Mfa { module, function: Atom::new(n.function), arity: n.arity })
                 .is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
     });
-    // The start of OTP requires these libraries. A function of theirs that is missing raises nif_error.
+    // The libraries that are part of the emulator, which the start of OTP requires: their natives were linked when the module was loaded. A
+    // function of theirs that is missing raises nif_error.
     if linked || matches!(module.name(), "zlib" | "erl_tracer" | "prim_tty") {
-        return am::OK.into();
+        return Ok(am::OK.into());
     }
-    let text = format!("Heddle has no native implementation for module {} and cannot load shared libraries yet.", module.name());
-    let text = p.heap.string(&text);
-    let reason = p.heap.tuple(&[Atom::new("load_failed").into(), text]);
-    p.heap.tuple(&[am::ERROR.into(), reason])
+    match (nifs::LOAD_NIF.get(), code::locate(caller)) {
+        (Some(load), Some(place)) => load(p, &place.instance, file, info),
+        _ => Err(p.error(am::NOTSUP)),
+    }
+}
+
+/// `load_nif/2` that no code of a module calls: the operation knows its caller.
+fn load_nif_applied(p: &mut Process, _: &[Term]) -> NativeResult {
+    let text = p.heap.string("load_nif/2 must be explicitly called from the NIF module. It cannot be called through apply/3.");
+    let reason = p.heap.tuple(&[Atom::new("bad_lib").into(), text]);
+    Ok(p.heap.tuple(&[am::ERROR.into(), reason]))
 }
 
 fn beamfile_module_md5(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -24,6 +24,11 @@ pub fn init() {
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
     let task = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, run_task as *const () as u64]));
     crate::ops::tracing::install();
+    let _ = heddle_runtime::code::nifs::OPERATIONS.set(heddle_runtime::code::nifs::NifOperations {
+        func_info: crate::ops::calls::func_info as *const () as u64,
+        start: crate::ops::nifs::nif_start as *const () as u64,
+        again: crate::ops::nifs::nif_again as *const () as u64,
+    });
     let _ = spawn::ENTRY_POINTS.set(spawn::EntryPoints { apply: &apply[4], exit: &exit[4], task: &task[4] });
 }
 

@@ -27,6 +27,11 @@ fn with_env<R>(f: impl FnOnce(&mut std::collections::BTreeMap<OsString, OsString
     f(env.get_or_insert_with(|| std::env::vars_os().collect()))
 }
 
+/// The value of a variable.
+pub fn variable(name: &[u8]) -> Option<Vec<u8>> {
+    with_env(|env| env.get(OsStr::from_bytes(name)).map(|value| value.as_bytes().to_vec()))
+}
+
 /// The environment for programs that are started.
 pub fn environment() -> Vec<(OsString, OsString)> {
     with_env(|env| env.iter().map(|(k, v)| (k.clone(), v.clone())).collect())

@@ -322,7 +322,11 @@ pub fn shared_size(term: Term, keep: Keep) -> usize {
 impl Heap {
     /// A copy of `term` (from any heap) in this one.
     pub fn copy(&mut self, term: Term) -> Term {
-        let keep = Keep::live();
+        self.copy_keeping(term, Keep::live())
+    }
+
+    /// A copy that refers to the literals of `keep` alone.
+    pub fn copy_keeping(&mut self, term: Term, keep: Keep) -> Term {
         let words = flat_size_keeping(term, keep);
         if words == 0 {
             return term;

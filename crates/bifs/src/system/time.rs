@@ -4,7 +4,6 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{refs, time};
 use heddle_term::big::ArithError;
 use heddle_term::{Heap, Kind, Term, am, big};
-use std::sync::atomic::{AtomicI64, Ordering};
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -121,17 +120,7 @@ fn os_timestamp(p: &mut Process, _: &[Term]) -> NativeResult {
 }
 /// Strictly rising.
 fn now(p: &mut Process, _: &[Term]) -> NativeResult {
-    static LAST: AtomicI64 = AtomicI64::new(0);
-    let us = time::system_ns() / 1000;
-    let mut last = LAST.load(Ordering::Relaxed);
-    let us = loop {
-        let next = us.max(last + 1);
-        match LAST.compare_exchange_weak(last, next, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => break next,
-            Err(seen) => last = seen,
-        }
-    };
-    Ok(mega(p, us))
+    Ok(mega(p, time::unique_us()))
 }
 
 // ---- calendar ----

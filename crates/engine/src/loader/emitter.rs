@@ -3,6 +3,7 @@
 use crate::ctx::{OpFn, encode_x, encode_y, reg_offset};
 use heddle_beamfile::messages::Messages;
 use heddle_beamfile::{Operand, Reg, Verified};
+use heddle_runtime::code::nifs::NifPlace;
 use heddle_runtime::code::{Function, LineEntry};
 use heddle_term::{Atom, Export, FunEntry, Term};
 
@@ -31,6 +32,10 @@ pub struct Emitter<'a> {
     pub fixups: Vec<(u32, u32)>,
     pub functions: Vec<Function>,
     pub lines: Vec<LineEntry>,
+    /// Functions that may become NIFs.
+    pub nif_places: Vec<NifPlace>,
+    /// True for code without `nif_start` of a module that loads a library: each of its functions may become a NIF.
+    pub all_nifs: bool,
     pub on_load: Option<u32>,
     /// Memory of the literals: those of the file, and large integers in operands.
     pub areas: heddle_runtime::literal_areas::Literals,

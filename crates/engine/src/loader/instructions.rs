@@ -2,10 +2,11 @@
 
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, OperandPlace};
-use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, receive, tests};
+use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, nifs, receive, tests};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
+use heddle_runtime::code::nifs::NifPlace;
 use heddle_runtime::code::{Function, LineEntry};
 use heddle_runtime::exports;
 use heddle_term::code_cell::Mfa;
@@ -120,10 +121,24 @@ impl Emitter<'_> {
             }
             i += done;
             if instrs[0].op == Op::Label && i == 1 {
+                if self.all_nifs {
+                    self.nif_start();
+                }
                 self.count_function();
             }
         }
         Ok(())
+    }
+
+    /// The function that is emitted may become a NIF.
+    fn nif_start(&mut self) {
+        let Some(function) = self.functions.last() else { return };
+        let (name, arity) = (function.name, function.arity);
+        self.op(nifs::nif_start);
+        self.nif_places.push(NifPlace { name, arity, cell: self.offset() });
+        self.cell(0);
+        self.cell(arity as u64);
+        self.slow_op(nifs::nif_again);
     }
 
     /// The destination of an instruction that moves an existing value. (A fun without an environment is a literal.)
@@ -179,7 +194,8 @@ impl Emitter<'_> {
             Op::Label => self.place_label(o[0]),
             Op::BsStartMatch3 | Op::BsStartMatch4 if self.start_and_position(rest, zeal) => return Ok(2),
             Op::Line => self.line(o[0]),
-            Op::FuncInfo | Op::IntCodeEnd | Op::NifStart => {}
+            Op::FuncInfo | Op::IntCodeEnd => {}
+            Op::NifStart => self.nif_start(),
             Op::ExecutableLine => {
                 self.line(o[0]);
                 self.count_line(o[1]);

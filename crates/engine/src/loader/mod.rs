@@ -16,14 +16,16 @@ mod maps;
 pub mod selects;
 
 use emitter::Emitter;
+use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::{self, Messages};
 use heddle_beamfile::{BeamError, Verified};
 use heddle_runtime::code::Instance;
+use heddle_runtime::code::nifs::Nifs;
 use heddle_runtime::funs::{self, FunInfo};
 use heddle_runtime::literal_areas::Literals;
 use heddle_runtime::{exports, zeal};
 use heddle_term::code_cell::Mfa;
-use heddle_term::{Atom, Heap, Term, etf, literal};
+use heddle_term::{Atom, Export, Heap, Term, am, etf, literal};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
@@ -88,6 +90,8 @@ impl LoadOptions {
     }
 }
 
+const LOAD_NIF: Mfa = Mfa { module: am::ERLANG, function: am::LOAD_NIF, arity: 2 };
+
 /// Makes code from the file's bytes. Code addresses are final, but no export points to them yet.
 pub fn prepare(bytes: &[u8]) -> Result<Instance, LoadError> {
     prepare_with(bytes, LoadOptions::current())
@@ -114,11 +118,12 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
     }
     let attributes = decode_literal(&mut heap, &mut areas, &beam.attributes, || "chunk Attr".into())?;
     let compile_info = decode_literal(&mut heap, &mut areas, &beam.compile_info, || "chunk CInf".into())?;
-    let imports = beam
+    let imports: Vec<&Export> = beam
         .imports
         .iter()
         .map(|i| exports::get(Mfa { module: atoms[i.module as usize], function: atoms[i.function as usize], arity: i.arity as u8 }))
         .collect();
+    let all_nifs = imports.iter().any(|e| e.mfa == LOAD_NIF) && !beam.code.instrs.iter().any(|i| i.op == Op::NifStart);
     let md5 = beam.module_md5();
     let lambdas: Vec<_> = beam
         .lambdas
@@ -149,6 +154,8 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         fixups: Vec::new(),
         functions: Vec::with_capacity(beam.code.functions.len()),
         lines: Vec::new(),
+        nif_places: Vec::new(),
+        all_nifs,
         on_load: None,
         areas,
         recorder: coverage::Recorder::new(&beam),
@@ -160,7 +167,8 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
     emitter.all(name, zeal::gc())?;
     fuse::Code { cells: &mut emitter.cells, ops: &emitter.ops, fixups: &emitter.fixups, labels: &emitter.labels }.fuse();
     show(&emitter);
-    let Emitter { cells, labels, fixups, functions, lines, lambdas, on_load, atoms, areas, recorder, message_sites, .. } = emitter;
+    let Emitter { cells, labels, fixups, functions, lines, nif_places, lambdas, on_load, atoms, areas, recorder, message_sites, .. } =
+        emitter;
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
     for (cell, label) in fixups {
@@ -193,5 +201,6 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         literals: areas,
         coverage: recorder.coverage,
         message_sites,
+        nifs: Nifs::of_places(nif_places),
     })
 }

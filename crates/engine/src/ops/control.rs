@@ -1,6 +1,6 @@
 //! Functions of module erlang that act on the calling frame: hibernate, raise, load_nif, on_load.
 
-use crate::ctx::{OUT_WAIT, continuation};
+use crate::ctx::{Ctx, OUT_WAIT, continuation};
 use crate::ops::errors::raise;
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::CollectionKind;
@@ -63,9 +63,10 @@ ops! {
     #[cold]
     fn load_nif(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        let module = Term::from_raw(*ip.add(1)).as_atom().unwrap_or(am::UNDEFINED);
-        (*c).x[0] = crate::code_natives::load_nif(p, module);
-        crate::collect::after_native(c, 1);
+        if !load_library(c, p, ip) {
+            h = p.heap.htop;
+            return raise(ip, c, h, s, r);
+        }
         load!(c, h, s);
         next!(ip, c, h, s, r; 2)
     }
@@ -82,6 +83,31 @@ ops! {
         s = s.sub(1);
         *s = continuation(ip.add(1));
         goto!(target, c, h, s, r)
+    }
+}
+
+/// Sets X0 to the result of `load_nif/2`. Returns false if it raises.
+///
+/// # Safety
+/// X0 and X1 hold the arguments; the process was saved.
+#[inline(never)]
+// SAFETY: the operation `load_nif` calls it, at whose call the registers hold the arguments.
+unsafe fn load_library(c: *mut Ctx, p: &mut Process, ip: *const u64) -> bool {
+    // SAFETY: a process runs; the cells are those of `load_nif`.
+    unsafe {
+        let module = Term::from_raw(*ip.add(1)).as_atom().unwrap_or(am::UNDEFINED);
+        match crate::code_natives::load_nif(p, module, ip, (*c).x[0], (*c).x[1]) {
+            Ok(result) => {
+                (*c).x[0] = result;
+                crate::collect::after_native(c, 1);
+                true
+            }
+            Err(_) => {
+                (*c).fault = heddle_runtime::exports::get(heddle_term::Mfa { module: am::ERLANG, function: am::LOAD_NIF, arity: 2 });
+                (*c).fault_args = p.heap.list(&(&(*c).x)[..2]);
+                false
+            }
+        }
     }
 }
 

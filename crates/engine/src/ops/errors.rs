@@ -417,7 +417,7 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
             let arity = first_args.filter(|_| first).unwrap_or(Term::small(place.mfa.arity as i64));
             // error/3 and bit syntax: the explanation follows the place.
             let extra = if first && info.is_cons() { *info } else { Term::NIL };
-            let location = location(heap, place, extra);
+            let location = if i == 0 && is_nif(place.code) { extra } else { location(heap, place, extra) };
             frames.push(heap.tuple(&[place.mfa.module.into(), place.mfa.function.into(), arity, location]));
         });
     }
@@ -426,6 +426,11 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
 
 fn is_native_entry(cell: u64) -> bool {
     cell == crate::ops::natives::native_body as *const () as u64
+}
+
+/// As in stock, the frame of a NIF that failed shows no line.
+fn is_nif(cell: u64) -> bool {
+    cell == crate::ops::nifs::nif_again as *const () as u64
 }
 
 fn location(heap: &mut Heap, place: &CodePlace, rest: Term) -> Term {

@@ -15,6 +15,7 @@ pub mod frames;
 pub mod funs;
 pub mod maps;
 pub mod natives;
+pub mod nifs;
 pub mod receive;
 pub mod tasks;
 pub mod tests;

@@ -214,8 +214,8 @@ unsafe fn reductions(c: *mut Ctx, r: i64, thrown: Thrown) -> i64 {
     }
 }
 
-/// `entry` is where the native continues (its `native_body`). The return address is on the stack.
-unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, thrown: Thrown) -> u64 {
+/// `entry` is where the native continues (its `native_body`, or `nif_again`). The return address is on the stack.
+pub(crate) unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, thrown: Thrown) -> u64 {
     // SAFETY: state was saved by the caller.
     unsafe {
         let p = &mut *(*c).p;

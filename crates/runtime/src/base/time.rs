@@ -96,12 +96,21 @@ pub fn system_ns() -> i64 {
     monotonic_ns() + offset_ns()
 }
 
+/// System time in µs, later than all results before it (`erlang:now/0`).
+pub fn unique_us() -> i64 {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let us = system_ns() / 1000;
+    // Relaxed: only the values matter.
+    let before = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(us.max(last + 1)));
+    us.max(before.unwrap_or(us) + 1)
+}
+
 pub fn os_system_ns() -> i64 {
     clock(libc::CLOCK_REALTIME)
 }
 
 /// CPU time of all threads of this OS process, in ns.
-pub(crate) fn cpu_ns() -> i64 {
+pub fn cpu_ns() -> i64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 

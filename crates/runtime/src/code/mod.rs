@@ -6,6 +6,7 @@ pub mod exports;
 pub mod funs;
 pub mod literal_areas;
 pub mod natives;
+pub mod nifs;
 pub mod places;
 
 use crate::code::literal_areas::Literals;
@@ -41,6 +42,7 @@ pub struct Instance {
     pub coverage: crate::code::coverage::Coverage,
     /// Ascending offsets of operations that build what is judged to be sent; empty if that analysis is off.
     pub message_sites: Vec<u32>,
+    pub nifs: nifs::Nifs,
 }
 
 impl Instance {
@@ -62,6 +64,7 @@ impl Instance {
             literals: Literals::default(),
             coverage: Default::default(),
             message_sites: Vec::new(),
+            nifs: nifs::Nifs::default(),
         }
     }
 }

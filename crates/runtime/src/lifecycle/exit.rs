@@ -4,7 +4,8 @@ use crate::base::registers::Registers;
 use crate::heap::mode;
 use crate::process;
 use crate::process::host::host;
-use crate::process::links::Watcher;
+use crate::process::identity::id_of;
+use crate::process::links::{self, Watcher};
 use crate::process::{FLAG_TASK, Process};
 use crate::process::{names, proctab};
 use crate::signal::package::Package;
@@ -143,7 +144,9 @@ fn tell_relations(p: &mut Process, reason: Term) {
         }
     }
     let mut tell = |reference, watcher: Watcher| {
-        if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
+        if watcher.watcher == links::OUTSIDE {
+            links::tell_outside(reference, id_of(me));
+        } else if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
             let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: mode::pack_reason(p, reason) }));
         }
     };
@@ -178,7 +181,9 @@ pub(crate) fn answer_for_dead(p: &mut Process, signal: Signal) {
     match signal.body {
         SignalBody::Link { from } => send_exit(me, from, am::NOPROC.into(), true),
         SignalBody::Monitor { watcher, reference, .. } => {
-            if let Some(to) = proctab::lookup(watcher.payload()) {
+            if watcher == links::OUTSIDE {
+                links::tell_outside(reference, id_of(me));
+            } else if let Some(to) = proctab::lookup(watcher.payload()) {
                 let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
             }
         }

@@ -46,7 +46,7 @@ pub fn install(host: &'static dyn Host) {
 }
 
 #[inline]
-pub(crate) fn host() -> &'static dyn Host {
+pub fn host() -> &'static dyn Host {
     HOST.get().copied().unwrap_or(&NoHost)
 }
 

@@ -5,6 +5,7 @@ use crate::signal::package::Package;
 use foldhash::fast::FixedState;
 use heddle_term::{Atom, Term};
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 type Map<K, V> = HashMap<K, V, FixedState>;
 
@@ -46,6 +47,19 @@ pub enum MonitorKind {
     Process,
     Port,
     TimeOffset,
+}
+
+/// The watcher of a monitor that something outside of all processes has: see `OUTSIDE_DOWN`.
+pub const OUTSIDE: Term = Term::NIL;
+
+/// Called when a process ends that something outside of all processes monitors: reference of the monitor, number of the process. It may
+/// not wait. Set at the start by what makes such monitors.
+pub static OUTSIDE_DOWN: OnceLock<fn(RefId, u64)> = OnceLock::new();
+
+pub(crate) fn tell_outside(reference: RefId, pid: u64) {
+    if let Some(down) = OUTSIDE_DOWN.get() {
+        down(reference, pid);
+    }
 }
 
 /// A monitor on this process.
@@ -92,7 +106,7 @@ impl RelationMaps {
 
     /// `monitored_by` of `process_info`: the last monitor first.
     pub fn monitored_by(&self) -> Vec<Term> {
-        self.watchers_in_order().iter().rev().map(|(_, w)| w.watcher).collect()
+        self.watchers_in_order().iter().rev().map(|(_, w)| w.watcher).filter(|&w| w != OUTSIDE).collect()
     }
 }
 

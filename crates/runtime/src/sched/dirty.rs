@@ -14,6 +14,7 @@ use crate::sched::AtWork;
 use crate::sched::EngineThread;
 use crate::sched::dirty_queue::{DirtyQueue, Waiting};
 use crate::sched::{blocking, private_threads, purge};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -118,11 +119,21 @@ impl DirtyQueue {
     }
 }
 
+thread_local! {
+    static KIND: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The kind of dirty thread that the caller is: 0 for computations, 1 for input and output; None on other threads.
+pub fn kind() -> Option<usize> {
+    KIND.get().or_else(|| sched::on_dirty_thread().then_some(CPU))
+}
+
 /// The loop of a dirty thread. `id`: its number among those of its kind; `number`: among all scheduler threads.
 pub(crate) fn run(kind: usize, id: usize, number: usize) {
     figures::register(number);
     msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     sched::set_dirty(true);
+    KIND.set(Some(kind));
     let mut engine = sched::new_engine();
     let queue = sched::dirty_queue(kind);
     loop {

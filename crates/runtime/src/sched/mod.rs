@@ -41,7 +41,7 @@ pub use running::{context_switches, running, switch_accounts, total_reductions};
 pub(crate) use table::{AtWork, dirty_queue, new_engine, queue, set_dirty, share};
 pub use table::{
     Engine, EngineThread, ThreadCounts, busy_schedulers, count, counts, current_id, current_index, dirty_queue_lengths, engine,
-    id_of_private, in_flight, on_dirty_thread, options, queue_lengths, timers,
+    id_of_private, in_flight, on_dirty_thread, on_scheduler, options, queue_lengths, timers,
 };
 pub use threads::{init, start};
 pub use timeouts::{after, cancel_receive_timer, set_receive_timer};

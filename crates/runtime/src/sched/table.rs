@@ -102,6 +102,10 @@ pub(crate) fn set_dirty(is_dirty: bool) {
 pub fn options() -> &'static ThreadCounts {
     &vm().options
 }
+/// True on a thread that runs processes and is no dirty one.
+pub fn on_scheduler() -> bool {
+    !DIRTY.get() && (CURRENT.get() != usize::MAX || PRIVATE.get().is_some())
+}
 /// True on a dirty thread: natives that asked to go there may block now.
 pub fn on_dirty_thread() -> bool {
     DIRTY.get()

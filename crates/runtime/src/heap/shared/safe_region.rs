@@ -7,7 +7,7 @@
 
 use super::chunk;
 use super::safepoint;
-use crate::process::{Exception, NativeFn, NativeResult, Process};
+use crate::process::{Exception, NativeResult, Process};
 use heddle_term::copy::{Keep, flat_size_to};
 use heddle_term::{Heap, Term};
 
@@ -16,7 +16,7 @@ use heddle_term::{Heap, Term};
 const MAX_WORDS: usize = 128 * 1024;
 
 /// Runs a native on a dirty thread, without access to the shared heap. `args` are its registers, whose terms may move meanwhile.
-pub fn run(p: &mut Process, native: NativeFn, args: &mut [Term]) -> NativeResult {
+pub fn run(p: &mut Process, native: impl FnOnce(&mut Process, &[Term]) -> NativeResult, args: &mut [Term]) -> NativeResult {
     if args.iter().any(|&term| flat_size_to(term, Keep::live(), MAX_WORDS) > MAX_WORDS) {
         return native(p, args);
     }

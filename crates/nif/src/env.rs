@@ -1,0 +1,134 @@
+//! Environments: where a library builds terms, and for whom it acts.
+
+use crate::library::Library;
+use heddle_runtime::process::Process;
+use heddle_term::copy::Keep;
+use heddle_term::{Heap, Term};
+use std::ptr::{null, null_mut};
+
+/// What stands for an exception among the results of functions.
+pub const NO_TERM: Term = Term::NONE;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum EnvKind {
+    /// Of a NIF that a process calls on a scheduler. Terms are built on the heap of the process.
+    Process,
+    /// Of a NIF that a process calls on a dirty thread. Terms are built on a heap of their own; other threads may look at the process.
+    Dirty,
+    /// Of a call-back that acts for no process.
+    Callback,
+    /// Made by `enif_alloc_env`.
+    Independent,
+}
+
+/// What a NIF left besides its result.
+#[derive(Clone, Copy)]
+pub enum Left {
+    Nothing,
+    Exception(Term),
+    /// `enif_schedule_nif`: the arguments are in `trap_args` of the process, or in `Env::arguments` on a dirty thread.
+    Scheduled(*const crate::schedule::Scheduled),
+}
+
+pub struct Env {
+    pub heap: *mut Heap,
+    /// Null for environments without a process.
+    pub process: *mut Process,
+    /// The number of the process.
+    pub pid: u64,
+    pub library: *const Library,
+    pub kind: EnvKind,
+    /// Reductions that are left of the slice.
+    pub left: i64,
+    pub outcome: Left,
+    /// Arguments of the function that is scheduled next.
+    pub arguments: Vec<Term>,
+    /// Bytes that are there as long as the environment.
+    pub bytes: Vec<Box<[u8]>>,
+}
+
+impl Env {
+    /// For a call-back of a library.
+    pub fn callback(library: *const Library, heap: &mut Heap) -> Env {
+        Env {
+            heap,
+            process: null_mut(),
+            pid: 0,
+            library,
+            kind: EnvKind::Callback,
+            left: 0,
+            outcome: Left::Nothing,
+            arguments: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// For a library that a process calls on a scheduler, `left` reductions before the end of its slice.
+    #[inline(always)]
+    pub fn of_process(p: &mut Process, library: *const Library, left: i64) -> Env {
+        Env {
+            heap: &raw mut p.heap,
+            process: p,
+            pid: p.pid(),
+            library,
+            kind: EnvKind::Process,
+            left,
+            outcome: Left::Nothing,
+            arguments: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// True if it acts for a process.
+    pub fn has_process(&self) -> bool {
+        matches!(self.kind, EnvKind::Process | EnvKind::Dirty)
+    }
+
+    pub fn raise(&mut self, reason: Term) -> Term {
+        self.outcome = Left::Exception(reason);
+        NO_TERM
+    }
+
+    /// Memory for bytes as long as the environment.
+    pub fn keep(&mut self, bytes: Vec<u8>) -> &mut [u8] {
+        self.bytes.push(bytes.into_boxed_slice());
+        self.bytes.last_mut().expect("just pushed")
+    }
+}
+
+/// An environment that a library makes for itself.
+pub struct IndependentEnv {
+    pub env: Env,
+    heap: Box<Heap>,
+}
+
+impl IndependentEnv {
+    pub fn new() -> Box<IndependentEnv> {
+        let mut heap = Box::new(Heap::new());
+        let mut env = Env::callback(null(), &mut heap);
+        env.kind = EnvKind::Independent;
+        Box::new(IndependentEnv { env, heap })
+    }
+
+    pub fn clear(&mut self) {
+        self.heap.clear();
+        *self.heap = Heap::new();
+        self.env.heap = &raw mut *self.heap;
+        self.env.outcome = Left::Nothing;
+        self.env.bytes.clear();
+    }
+}
+
+impl Drop for IndependentEnv {
+    fn drop(&mut self) {
+        self.heap.clear();
+    }
+}
+
+/// A copy of a term of any environment in the heap. In one that outlives the call, it refers to no literals, which may leave.
+pub fn copy(heap: &mut Heap, term: Term, lasts: bool) -> Term {
+    if !lasts {
+        return heap.copy(term);
+    }
+    heap.copy_keeping(term, Keep::NOTHING)
+}
