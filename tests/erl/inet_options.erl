@@ -66,7 +66,7 @@ multicast() ->
 raw() ->
     {ok, S} = open(udp, inet),
     t:w(set, [inet:setopts(S, [{raw, 1, 6, <<1:32/native>>}]), inet:setopts(S, [{raw, 1, 9999, <<1:32/native>>}])]),
-    t:w(get, [inet:getopts(S, [{raw, 1, 6, N}]) || N <- [4, 2, <<0:32>>, 65537]]),
+    t:w(get, [inet:getopts(S, [{raw, 1, 6, N}]) || N <- [4, 2, <<0:32>>, 65536 - 14, 65536 - 13, 65537]]),
     t:w(several, inet:getopts(S, [{raw, 1, 6, 4}, broadcast, {raw, 1, 9999, 4}, mode])),
     t:w(packet_options, [begin {ok, X} = open(K, F), R = inet:getopts(X, [pktoptions]), close(K, X), {K, F, R} end ||
                             K <- [tcp, udp], F <- [inet, inet6, local]]),

@@ -4,7 +4,7 @@
 
 -define(HERE, {127, 0, 0, 1}).
 
-main(_) -> tls(), exact(), slow(), shown(), lingering().
+main(_) -> tls(), exact(), slow(), shown(), lingering(), limits().
 
 pair(Options) ->
     {ok, L} = gen_tcp:listen(0, [{ip, ?HERE}, {active, false}, binary | Options]),
@@ -104,3 +104,27 @@ until_error(S) ->
         {ok, _} -> until_error(S);
         Other -> Other
     end.
+
+%% Operations with time limits, several on one socket: each ends at its own time, whatever others do.
+limits() ->
+    {ok, L} = gen_tcp:listen(0, [{ip, ?HERE}, {active, false}]),
+    {ok, Port} = inet:port(L),
+    Me = self(),
+    Start = erlang:monotonic_time(millisecond),
+    Pids = [spawn_link(fun() -> R = gen_tcp:accept(L, T), Me ! {T, R, erlang:monotonic_time(millisecond) - Start >= T}, timer:sleep(infinity) end) || T <- [150, 50, 100, 250]],
+    t:w(accepts, [receive {T, R, Late} -> {T, R, Late} end || T <- [50, 100, 150]]),
+    {ok, A} = gen_tcp:connect(?HERE, Port, [{active, false}, {sndbuf, 4096}, {high_watermark, 100}, {low_watermark, 50}, {send_timeout, 80}]),
+    t:w(last, receive {250, {ok, _}, _} -> ok after 1000 -> none end),
+    t:w(receives, [gen_tcp:recv(A, 0, T) || T <- [40, 1, 0, 60]]),
+    spawn_link(fun() -> Me ! {received, gen_tcp:recv(A, 0, 200)} end),
+    timer:sleep(10),
+    Data = binary:copy(<<0>>, 10000000),
+    t:w(first, gen_tcp:send(A, Data)),
+    t:w(queue, element(2, erlang:port_info(A, queue_size)) > 0),
+    t:w(sends, [gen_tcp:send(A, <<N>>) || N <- [1, 2]]),
+    t:w(received, receive {received, R} -> R after 1000 -> none end),
+    gen_tcp:close(A), gen_tcp:close(L),
+    [begin unlink(Pid), exit(Pid, kill) end || Pid <- Pids],
+    {ok, U} = gen_udp:open(0, [{active, false}]),
+    t:w(datagrams, [gen_udp:recv(U, 0, T) || T <- [40, 1, 0, 60]]),
+    gen_udp:close(U).

@@ -1,5 +1,6 @@
 //! Processes that wait for an answer: of an operation that takes time (`Caller`), or of a send (`Sender`).
 
+use super::deadline::Deadline;
 use super::reason::Reason;
 use crate::ports::port::Port;
 use heddle_runtime::send::build_message;
@@ -11,6 +12,8 @@ use heddle_term::{Atom, Heap, Term, am};
 pub struct Caller {
     pub pid: u64,
     pub reference: u16,
+    /// When the operation has taken as long as it may.
+    pub deadline: Deadline,
 }
 
 impl Caller {
@@ -38,6 +41,8 @@ impl Caller {
 pub struct Sender {
     pub pid: u64,
     pub reference: Vec<u8>,
+    /// When the send has taken as long as it may. Set where the sender begins to wait.
+    pub deadline: Deadline,
 }
 
 impl Sender {
@@ -45,7 +50,7 @@ impl Sender {
     pub fn parse(pid: u64, command: &[u8]) -> Option<(Sender, &[u8])> {
         let (size, rest) = command.split_at_checked(2)?;
         let (reference, data) = rest.split_at_checked(u16::from_be_bytes([size[0], size[1]]) as usize)?;
-        Some((Sender { pid, reference: reference.to_vec() }, data))
+        Some((Sender { pid, reference: reference.to_vec(), deadline: Deadline::NEVER }, data))
     }
 
     /// `{inet_reply, Port, Result, Reference}`.

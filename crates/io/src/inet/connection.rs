@@ -43,7 +43,7 @@ impl Tcp {
             self.activated(port);
             return Ok(Vec::new());
         }
-        let caller = self.call(port, caller, time);
+        let caller = self.call(caller, time);
         self.phase = Phase::Connecting;
         self.connecting = Some(caller);
         self.arm(port, Interest::Write);
@@ -92,7 +92,7 @@ impl Tcp {
         if let Some(reference) = now {
             return Ok(reference);
         }
-        let caller = self.call(port, caller, time);
+        let caller = self.call(caller, time);
         self.acceptors.push_back(caller);
         self.accept_waiting(port);
         Ok(caller.reply())
@@ -105,7 +105,7 @@ impl Tcp {
             return None;
         }
         let accepted = self.accept_one()?;
-        let caller = self.call(port, caller, FOREVER);
+        let caller = self.call(caller, FOREVER);
         self.hand_over(port, caller, accepted);
         Some(caller.reply())
     }

@@ -39,7 +39,7 @@ pub struct Receiving {
 }
 
 impl Receiving {
-    pub fn stop_waiting(&mut self, is: impl Fn(&Caller) -> bool) -> bool {
+    pub fn stop_waiting(&mut self, is: &mut impl FnMut(&Caller) -> bool) -> bool {
         self.waiting.take_if(|(caller, _)| is(caller)).is_some()
     }
 
@@ -94,10 +94,10 @@ impl Tcp {
         if self.input.waiting.is_some() {
             return Err("ealready");
         }
-        let caller = self.call(port, caller, if time == 0 { FOREVER } else { time });
+        let caller = self.call(caller, if time == 0 { FOREVER } else { time });
         self.input.waiting = Some((caller, length));
         self.take_input(port);
-        if time == 0 && self.input.stop_waiting(|other| other.reference == caller.reference) {
+        if time == 0 && self.input.stop_waiting(&mut |other: &Caller| other.reference == caller.reference) {
             caller.fail(port, "timeout");
         }
         Ok(caller.reply())

@@ -10,6 +10,7 @@ mod ancillary;
 mod caller;
 mod connection;
 mod datagrams;
+mod deadline;
 mod input;
 mod interfaces;
 mod kind;

@@ -1,6 +1,7 @@
 //! Operations of sockets: how they are asked for, their time limits, and what they do to the port.
 
 use super::caller::Caller;
+use super::deadline::Deadline;
 use super::reason::Reply;
 use super::socket::Socket;
 use crate::ports::driver::{After, Driver};
@@ -19,8 +20,8 @@ pub const FOREVER: u32 = u32::MAX;
 pub trait Inet: Driver + Sized {
     fn socket(&mut self) -> &mut Socket;
 
-    /// An operation has taken as long as it may. It may have been answered meanwhile.
-    fn timed_out(&mut self, port: &Arc<Port>, caller: Caller);
+    /// Fails the operations whose deadline is this time or earlier. Returns the earliest deadline of the others.
+    fn expire(&mut self, port: &Arc<Port>, now: Deadline) -> Deadline;
 
     fn request(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Reply;
 
@@ -33,8 +34,9 @@ pub trait Inet: Driver + Sized {
         [vec![code], answer].concat()
     }
 
-    /// Called after everything that the socket does: it may end the port.
+    /// Called after everything that the socket does: it may set the timer, and end the port.
     fn after(&mut self, port: &Port, context: &mut Context<'_>) -> After {
+        self.socket().timer.update(context);
         let Some(reason) = self.socket().ends_port.take() else { return After::Continue };
         if reason == am::NORMAL {
             unlink_owner(port, context);
@@ -42,28 +44,20 @@ pub trait Inet: Driver + Sized {
         After::End(Owned::atom(reason))
     }
 
-    /// Makes the reference of an operation. The operation fails after `time` ms, unless it is answered before.
-    fn call(&mut self, port: &Arc<Port>, pid: u64, time: u32) -> Caller {
-        let caller = Caller { pid, reference: self.socket().next_reference() };
-        if time != FOREVER {
-            self.later(port, time as u64, move |socket, port| socket.timed_out(port, caller));
-        }
-        caller
+    /// The timer has fired.
+    fn time_passed(&mut self, port: &Arc<Port>, context: &mut Context<'_>) -> After {
+        self.socket().timer.fired();
+        let next = self.expire(port, Deadline::now());
+        self.socket().timer.want(next);
+        self.after(port, context)
     }
 
-    /// Calls `f` with the socket after `ms` milliseconds, if the socket still exists.
-    fn later(&self, port: &Arc<Port>, ms: u64, f: impl FnOnce(&mut Self, &Arc<Port>) + Send + 'static) {
-        let port = Arc::downgrade(port);
-        heddle_runtime::sched::after(ms, move || {
-            if let Some(port) = port.upgrade() {
-                port.request(move |task, context| {
-                    task.with::<Self>(context, |socket, port, context| {
-                        f(socket, port);
-                        socket.after(port, context)
-                    })
-                });
-            }
-        });
+    /// Makes the reference of an operation. The operation fails after `time` ms, unless it is answered before.
+    fn call(&mut self, pid: u64, time: u32) -> Caller {
+        let socket = self.socket();
+        let deadline = if time == FOREVER { Deadline::NEVER } else { Deadline::after(time as u64) };
+        socket.timer.want(deadline);
+        Caller { pid, reference: socket.next_reference(), deadline }
     }
 }
 

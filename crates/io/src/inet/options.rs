@@ -4,7 +4,7 @@
 use super::kind::Kind;
 use super::reason::Reason;
 use super::request::Request;
-use super::system_options::{self, Outcome, RECBUF, RECVTCLASS, RECVTOS, RECVTTL};
+use super::system_options::{self, Outcome, RECBUF, RECVTCLASS, RECVTOS, RECVTTL, REPLY_MAX};
 use crate::packet::{Framing, PacketKind};
 use std::os::fd::OwnedFd;
 
@@ -22,8 +22,6 @@ const READ_AHEAD: u8 = 49;
 pub const ACTIVE: u8 = 22;
 /// Options that only streams have.
 const OF_STREAMS: &[u8] = &[HIGH, LOW, SEND_TIMEOUT, SEND_TIMEOUT_CLOSE, DELAY_SEND, SHOW_RESET, READ_AHEAD];
-/// Largest reply, in bytes.
-const REPLY_MAX: usize = 64 << 10;
 /// A datagram has no more bytes than this, so a buffer for datagrams grows no further by itself.
 const DATAGRAM_MAX: usize = 64 << 10;
 

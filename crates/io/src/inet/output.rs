@@ -2,7 +2,7 @@
 //! is answered when less is queued.
 
 use super::caller::Sender;
-use super::operation::Inet;
+use super::deadline::Deadline;
 use super::options::Active;
 use super::reason::{Reason, name_of};
 use super::sendfile::SendFile;
@@ -136,7 +136,7 @@ impl Tcp {
         if comes_after {
             // This data comes after that of other senders. The limit counts only here: one send alone never waits for itself.
             if self.output.queued_bytes() >= self.socket.options.high {
-                self.wait_for_room(port, sender);
+                self.wait_for_room(sender);
             } else {
                 sender.ok(port);
             }
@@ -146,22 +146,28 @@ impl Tcp {
         self.write_queue(port, true);
     }
 
-    fn wait_for_room(&mut self, port: &Arc<Port>, sender: Sender) {
+    fn wait_for_room(&mut self, mut sender: Sender) {
         if let Some(ms) = self.socket.options.send_timeout_ms {
-            let sender = sender.clone();
-            self.later(port, ms, move |tcp, port| tcp.send_timed_out(port, &sender));
+            sender.deadline = Deadline::after(ms);
+            self.socket.timer.want(sender.deadline);
         }
         self.output.senders.push(sender);
     }
 
-    fn send_timed_out(&mut self, port: &Arc<Port>, sender: &Sender) {
-        let is = |other: &Sender| other.pid == sender.pid && other.reference == sender.reference;
-        if let Some(at) = self.output.senders.iter().position(is) {
-            self.output.senders.remove(at).fail(port, "timeout");
-            if self.socket.options.send_timeout_close {
-                self.close_silently(port);
+    /// As `expire`, for the senders that wait.
+    pub(super) fn expire_sends(&mut self, port: &Arc<Port>, now: Deadline) -> Deadline {
+        let before = self.output.senders.len();
+        self.output.senders.retain(|sender| {
+            let is_over = sender.deadline <= now;
+            if is_over {
+                sender.fail(port, "timeout");
             }
+            !is_over
+        });
+        if self.output.senders.len() < before && self.socket.options.send_timeout_close {
+            self.close_silently(port);
         }
+        self.output.senders.iter().map(|sender| sender.deadline).min().unwrap_or(Deadline::NEVER)
     }
 
     /// Closes the connection and drops what is queued. As in stock the owner gets no message: its send returns the error.

@@ -1,6 +1,7 @@
 //! What every socket has, of whichever type: a descriptor, a family, options, figures; and the requests that are the same for all.
 
 use super::address::{self, Address, LOCAL};
+use super::deadline::Timer;
 use super::kind::Kind;
 use super::options::SocketOptions;
 use super::reason::{Reason, Reply, last_error};
@@ -18,6 +19,7 @@ pub struct Socket {
     pub options: SocketOptions,
     pub received: Traffic,
     pub sent: Traffic,
+    pub timer: Timer,
     /// The port must close, for this reason.
     pub ends_port: Option<Atom>,
     /// What `sockname` and `peername` answer instead of asking the system, if a process has set it.
@@ -41,6 +43,7 @@ impl Socket {
             options,
             received: Traffic::default(),
             sent: Traffic::default(),
+            timer: Timer::default(),
             ends_port: None,
             told_name: None,
             told_peer: None,

@@ -17,8 +17,8 @@ pub const RECVTOS: u8 = 43;
 pub const RECVTCLASS: u8 = 44;
 const PKTOPTIONS: u8 = 45;
 pub const RECVTTL: u8 = 47;
-/// Largest value of a raw option, in bytes.
-const RAW_MAX: usize = 64 << 10;
+/// Largest reply to a request, in bytes.
+pub const REPLY_MAX: usize = 64 << 10;
 
 /// An option that is one integer for the system.
 struct Row {
@@ -145,7 +145,8 @@ pub fn get(fd: Option<&OwnedFd>, family: u8, code: u8, request: &mut Request, ou
         RAW => {
             let (level, name) = (request.number()?, request.number()?);
             let (is_given, len) = (request.byte()? != 0, request.number()? as usize);
-            if len > RAW_MAX {
+            // With what is there, the status and its own numbers, the reply has a limit.
+            if len.saturating_add(out.len() + 14) > REPLY_MAX {
                 return None;
             }
             let mut value = if is_given { request.bytes(len)?.to_vec() } else { vec![0; len] };

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::caller::Caller;
+use super::deadline::Deadline;
 use super::input::Receiving;
 use super::kind::Kind;
 use super::operation::Inet;
@@ -79,6 +80,14 @@ impl Driver for Tcp {
         self.after(port, context)
     }
 
+    fn timeout(&mut self, port: &Arc<Port>, context: &mut Context<'_>) -> After {
+        self.time_passed(port, context)
+    }
+
+    fn queued(&self) -> usize {
+        self.output.queued_bytes()
+    }
+
     /// Processes that wait get an error. Queued data is still written, unless it is discarded: the port was killed, a file was being sent, or
     /// the socket lingers for no time.
     fn close(&mut self, port: &Port, discards: bool) {
@@ -132,20 +141,24 @@ impl Inet for Tcp {
         }
     }
 
-    fn timed_out(&mut self, port: &Arc<Port>, caller: Caller) {
-        let is = |other: &Caller| other.reference == caller.reference && other.pid == caller.pid;
-        let acceptors = self.acceptors.len();
-        self.acceptors.retain(|other| !is(other));
-        let mut waited = self.acceptors.len() < acceptors;
-        waited |= self.input.stop_waiting(is);
-        if self.connecting.as_ref().is_some_and(is) {
-            self.connecting = None;
+    fn expire(&mut self, port: &Arc<Port>, now: Deadline) -> Deadline {
+        let mut next = Deadline::NEVER;
+        let mut is_over = |caller: &Caller| {
+            let is_over = caller.deadline <= now;
+            if is_over {
+                caller.fail(port, "timeout");
+            } else {
+                next = next.min(caller.deadline);
+            }
+            is_over
+        };
+        self.acceptors.retain(|caller| !is_over(caller));
+        self.input.stop_waiting(&mut is_over);
+        let fails = self.connecting.take_if(|caller| is_over(caller)).is_some();
+        if fails {
             self.abandon();
-            waited = true;
         }
-        if waited {
-            caller.fail(port, "timeout");
-        }
+        next.min(self.expire_sends(port, now))
     }
 }
 

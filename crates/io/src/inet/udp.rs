@@ -3,6 +3,7 @@
 use super::address::Address;
 use super::ancillary::Room;
 use super::caller::{Caller, Sender};
+use super::deadline::Deadline;
 use super::kind::Kind;
 use super::operation::{FOREVER, Inet};
 use super::options::Active;
@@ -68,6 +69,10 @@ impl Driver for Udp {
         self.after(port, context)
     }
 
+    fn timeout(&mut self, port: &Arc<Port>, context: &mut Context<'_>) -> After {
+        self.time_passed(port, context)
+    }
+
     fn close(&mut self, port: &Port, _discards: bool) {
         self.shut(port);
     }
@@ -106,10 +111,11 @@ impl Inet for Udp {
         Ok(Vec::new())
     }
 
-    fn timed_out(&mut self, port: &Arc<Port>, caller: Caller) {
-        if self.waiting.take_if(|other| other.reference == caller.reference && other.pid == caller.pid).is_some() {
+    fn expire(&mut self, port: &Arc<Port>, now: Deadline) -> Deadline {
+        if let Some(caller) = self.waiting.take_if(|caller| caller.deadline <= now) {
             caller.fail(port, "timeout");
         }
+        self.waiting.map_or(Deadline::NEVER, |caller| caller.deadline)
     }
 }
 
@@ -158,13 +164,13 @@ impl Udp {
             return Err("ealready");
         }
         let time = number(data, 0)?;
-        let caller = Caller { pid: caller, reference: self.socket.next_reference() };
+        let caller = self.call(caller, if time == 0 { FOREVER } else { time });
         self.waiting = Some(caller);
         self.take_input(port);
-        if time == 0 {
-            self.timed_out(port, caller);
-        } else if self.waiting.is_some() && time != FOREVER {
-            self.later(port, time as u64, move |udp, port| udp.timed_out(port, caller));
+        if time == 0
+            && let Some(caller) = self.waiting.take()
+        {
+            caller.fail(port, "timeout");
         }
         Ok(caller.reply())
     }

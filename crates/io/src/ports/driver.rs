@@ -62,6 +62,11 @@ pub trait Driver: Any + Send {
         0
     }
 
+    /// Bytes that wait to be written, as `port_info(queue_size)` shows them.
+    fn queued(&self) -> usize {
+        self.outstanding()
+    }
+
     /// The port closes and waits until nothing is outstanding: the driver takes no more input.
     fn drain(&mut self) {}
 

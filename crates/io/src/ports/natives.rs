@@ -222,7 +222,7 @@ impl PortTask {
             }
             "input" => heap.unsigned(port.bytes_in.load(Ordering::Relaxed)),
             "output" => heap.unsigned(port.bytes_out.load(Ordering::Relaxed)),
-            "queue_size" => Term::small(self.outstanding() as i64),
+            "queue_size" => Term::small(self.queued() as i64),
             "memory" => Term::small((size_of::<Port>() + size_of::<PortTask>() + self.driver_bytes()) as i64),
             "parallelism" | "locking" => Term::bool(false),
             "os_pid" => port.os_pid.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64)),

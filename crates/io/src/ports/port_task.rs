@@ -72,8 +72,8 @@ impl PortTask {
     }
 
     /// Bytes that are queued for the driver.
-    pub(super) fn outstanding(&self) -> usize {
-        self.driver.outstanding()
+    pub(super) fn queued(&self) -> usize {
+        self.driver.queued()
     }
 
     /// The poller reports that a descriptor of the driver is ready.
@@ -193,7 +193,7 @@ impl Task for PortTask {
     }
 
     fn handle_info<'b>(&self, build: &'b Builder) -> Value<'b> {
-        build.fields(&[("name", build.binary(self.port.label.as_bytes())), ("queue_size", build.integer(self.outstanding() as i64))])
+        build.fields(&[("name", build.binary(self.port.label.as_bytes())), ("queue_size", build.integer(self.queued() as i64))])
     }
 
     fn terminate(&mut self, reason: Value<'_>, context: &mut Context<'_>) {
