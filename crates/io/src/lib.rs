@@ -23,7 +23,6 @@ pub const TABLES: &[&[Native]] = &[
     net::services::TABLE,
     os::TABLE,
     ports::natives::TABLE,
-    socket::supports::TABLE,
     tty::natives::TABLE,
 ];
 
@@ -34,5 +33,6 @@ const DRIVERS: &[ports::driver::DriverEntry] =
 /// Makes the natives of this crate callable.
 pub fn register() {
     ports::driver::install(DRIVERS);
-    TABLES.iter().copied().for_each(heddle_runtime::natives::register);
+    socket::install();
+    TABLES.iter().chain(socket::TABLES).copied().for_each(heddle_runtime::natives::register);
 }

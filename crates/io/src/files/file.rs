@@ -10,7 +10,7 @@ use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Resource, Term, am, big};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::{Arc, Mutex};
 
@@ -43,6 +43,15 @@ pub struct OpenFile {
 impl Resource for OpenFile {
     fn type_name(&self) -> &'static str {
         "file"
+    }
+}
+
+impl OpenFile {
+    /// A descriptor of the same file, for its owner. An error is a number of the system.
+    pub fn duplicate(&self, owner: u64) -> Result<OwnedFd, i32> {
+        let file = LockClass::File.lock(&self.file);
+        let Some(file) = file.as_ref().filter(|_| self.owner == owner) else { return Err(libc::EINVAL) };
+        file.try_clone().map(OwnedFd::from).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
     }
 }
 

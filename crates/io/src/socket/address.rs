@@ -251,3 +251,11 @@ pub fn decode_hardware(term: Term) -> Option<Address> {
     let family = number_of(HARDWARE_FAMILIES, field(term, "family")?)?;
     Address::raw(family as libc::sa_family_t, &args::binary(field(term, "addr")?)?)
 }
+
+/// The map of an address that a system call wrote; without one (no bytes) of the family `unspec`.
+pub fn encode_known(heap: &mut Heap, address: &Address) -> Term {
+    match address.as_bytes() {
+        [] => native(heap, atom("unspec"), &[]),
+        bytes => encode(heap, bytes),
+    }
+}

@@ -77,3 +77,28 @@ pub fn int(term: Term) -> Option<i32> {
 pub fn unsigned(term: Term) -> Option<u32> {
     big::to_i64(term).and_then(|n| u32::try_from(n).ok())
 }
+
+/// The answer where a C integer is wanted and this term is none: `badarg`, or for an integer out of range
+/// `{error, {invalid, {integer_range, Term}}}`.
+pub fn not_in_range(p: &mut Process, term: Term) -> Result<Term, Thrown> {
+    if !term.is_integer() {
+        return Err(p.badarg());
+    }
+    let what = p.heap.tuple(&[atom("integer_range"), term]);
+    Ok(error_invalid(&mut p.heap, what))
+}
+
+/// `{error, {invalid, state}}`
+pub fn wrong_state(heap: &mut Heap) -> Term {
+    error_invalid(heap, atom("state"))
+}
+
+/// Raises `{invalid, state}`.
+pub fn raise_state(p: &mut Process) -> Thrown {
+    raise_invalid(p, atom("state"))
+}
+
+/// Raises `{Tag, -1}`: the system does not tell when the descriptor is ready.
+pub fn raise_select(p: &mut Process, tag: &str) -> Thrown {
+    p.error_tuple(Atom::new(tag), Term::small(-1))
+}

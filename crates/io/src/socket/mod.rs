@@ -1,8 +1,54 @@
 //! The natives of `prim_socket`, on which the modules `socket` and, with `{inet_backend, socket}`, `gen_tcp` and `gen_udp` stand.
+//!
+//! A socket is a magic reference ([`socket::Socket`]). An operation that cannot finish returns `select`; later the process gets
+//! `{'$socket', Socket, select, Handle}`, or `{'$socket', Socket, abort, {Handle, Reason}}`, and asks again. One process at a time tries
+//! in each direction of a socket; others wait in a queue.
 
 pub mod address;
 pub mod answer;
-pub mod ioctl_table;
+mod bytes;
+mod close;
+mod connect;
+mod control;
+mod counters;
+mod extended_error;
+mod handle;
+mod info;
+mod ioctl;
+mod ioctl_table;
+mod messages;
 pub mod netns;
-pub mod option_table;
-pub mod supports;
+mod open;
+mod option_table;
+mod option_values;
+mod options;
+mod otp_options;
+mod receive;
+mod requestors;
+mod send;
+mod sendfile;
+// The type and its file have the name of what they are.
+#[allow(clippy::module_inception)]
+mod socket;
+mod supports;
+mod watch;
+
+use heddle_runtime::natives::Native;
+
+pub const TABLES: &[&[Native]] = &[
+    close::TABLE,
+    connect::TABLE,
+    info::TABLE,
+    ioctl::TABLE,
+    open::TABLE,
+    options::TABLE,
+    receive::TABLE,
+    send::TABLE,
+    sendfile::TABLE,
+    supports::TABLE,
+];
+
+/// Makes sockets hear of the end of processes.
+pub fn install() {
+    heddle_runtime::exit::add_hook(watch::at_exit);
+}

@@ -8,7 +8,7 @@ use libc::{IPPROTO_IP, IPPROTO_IPV6, IPPROTO_SCTP, IPPROTO_TCP, IPPROTO_UDP, SOL
 pub enum ValueKind {
     Bool,
     Int,
-    /// A text for at most that many bytes, which are read with or without the zero at the end.
+    /// A text of at most `max_bytes`, which is read with or without the zero at its end.
     Text {
         max_bytes: usize,
         keeps_zero: bool,

@@ -39,6 +39,8 @@ pub enum LockClass {
     Environment,
     DirtyQueue,
     OutsideTimers,
+    SocketRead,
+    SocketWrite,
 }
 
 /// How `lcnt` shows a class: under the name that ERTS has for a lock with this purpose, if there is one.
@@ -52,7 +54,7 @@ const fn row(name: &'static str, kind: &'static str, category: &'static str) -> 
     Row { name, kind, category }
 }
 
-pub const CLASSES: [Row; 21] = [
+pub const CLASSES: [Row; 23] = [
     row("db_hash_slot", "rw_mutex", "db"),
     row("erl_db_catree_base_node", "rw_mutex", "db"),
     row("erl_db_catree_route_node", "mutex", "db"),
@@ -74,6 +76,8 @@ pub const CLASSES: [Row; 21] = [
     row("environ", "rw_mutex", "generic"),
     row("dirty_run_queue", "mutex", "scheduler"),
     row("timer_wheel", "mutex", "scheduler"),
+    row("esock.r", "mutex", "io"),
+    row("esock.w", "mutex", "io"),
 ];
 
 /// The categories of `lcnt_control(mask)`, in its order.
@@ -330,7 +334,7 @@ mod tests {
     #[test]
     fn classes_are_in_categories() {
         assert!(CLASSES.iter().all(|class| bit(class.category).is_some()));
-        assert_eq!(CLASSES.len(), LockClass::OutsideTimers as usize + 1);
+        assert_eq!(CLASSES.len(), LockClass::SocketWrite as usize + 1);
         assert_eq!(CLASSES[LockClass::Port as usize].name, "port_lock");
         assert_eq!(set_counted(["db", "nonsense", "io"]), Err("nonsense"));
     }

@@ -64,6 +64,11 @@ fn in_set(set: &'static Set, fd: RawFd, interest: Interest, handler: Handler) ->
     }
 }
 
+/// Takes the handler of `once` away. True if it will not be called; false if none waits, or if it is being called or was.
+pub fn cancel(fd: RawFd, interest: Interest) -> bool {
+    sets().of_schedulers.cancel(fd, interest)
+}
+
 /// Forgets the descriptor. Must be called before it is closed.
 pub fn forget(fd: RawFd) {
     let sets = sets();

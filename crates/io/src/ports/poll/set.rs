@@ -100,6 +100,16 @@ impl Set {
         applied
     }
 
+    /// Takes the handler away that waits for the descriptor. False if none does: it was never added, or is called.
+    pub fn cancel(&self, fd: RawFd, interest: Interest) -> bool {
+        let mut entries = LockClass::PollSet.lock(&self.entries);
+        let Some(entry) = entries.get_mut(&fd) else { return false };
+        match interest {
+            Interest::Read => entry.read.take().is_some(),
+            Interest::Write => entry.write.take().is_some(),
+        }
+    }
+
     pub fn forget(&self, fd: RawFd) {
         if self.known.load(Ordering::SeqCst) == 0 {
             return;
@@ -243,6 +253,24 @@ mod tests {
         there.write_all(b"a").unwrap();
         assert_eq!([look(&set), look(&set)], [1, 0]);
         assert_eq!(set.counts(), (0, 1));
+    }
+
+    #[test]
+    fn a_cancelled_handler_is_not_called_and_one_that_was_called_cannot_be_cancelled() {
+        for is_one_shot in [false, true] {
+            let set = Set::new(is_one_shot);
+            let (here, mut there) = std::os::unix::net::UnixStream::pair().unwrap();
+            let fd = here.as_raw_fd();
+            assert!(!set.cancel(fd, Interest::Read));
+            set.add(fd, Interest::Read, nothing()).unwrap();
+            set.add(fd, Interest::Write, nothing()).unwrap();
+            assert!(set.cancel(fd, Interest::Read));
+            there.write_all(b"a").unwrap();
+            assert_eq!([look(&set), look(&set)], [1, 0]);
+            assert!(!set.cancel(fd, Interest::Write));
+            set.add(fd, Interest::Read, nothing()).unwrap();
+            assert_eq!(look(&set), 1);
+        }
     }
 
     #[test]
