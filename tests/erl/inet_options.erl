@@ -72,7 +72,13 @@ raw() ->
                             K <- [tcp, udp], F <- [inet, inet6, local]]),
     close(udp, S),
     t:w(closed, {inet:getopts(S, [broadcast]), inet:setopts(S, [{broadcast, true}])}),
-    t:w(namespace, prim_inet:open(udp, inet, dgram, [{netns, "/nonesuch"}])).
+    t:w(namespace, [gen_udp:open(0, [{netns, Path}]) || Path <- ["/nonesuch", "/etc/passwd"]]),
+    t:w(namespace_of_interfaces, inet:getifaddrs([{netns, "/nonesuch"}])),
+    %% Only a privileged program may enter one, also its own.
+    case gen_udp:open(0, [{netns, "/proc/self/ns/net"}]) of
+        {ok, N} -> t:w(entered, {inet:getopts(N, [netns]), element(1, inet:getifaddrs([{netns, "/proc/self/ns/net"}])), gen_udp:close(N)});
+        {error, eperm} -> t:w(entered, {{ok, [{netns, "/proc/self/ns/net"}]}, ok, ok})
+    end.
 
 interfaces() ->
     {ok, All} = inet:getifaddrs(),

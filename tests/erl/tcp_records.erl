@@ -4,7 +4,7 @@
 
 -define(HERE, {127, 0, 0, 1}).
 
-main(_) -> tls(), exact(), slow(), shown(), lingering(), limits().
+main(_) -> tls(), exact(), slow(), shown(), lingering(), limits(), delayed().
 
 pair(Options) ->
     {ok, L} = gen_tcp:listen(0, [{ip, ?HERE}, {active, false}, binary | Options]),
@@ -128,3 +128,13 @@ limits() ->
     {ok, U} = gen_udp:open(0, [{active, false}]),
     t:w(datagrams, [gen_udp:recv(U, 0, T) || T <- [40, 1, 0, 60]]),
     gen_udp:close(U).
+
+%% Sends that wait for each other arrive in order, also those before a close.
+delayed() ->
+    {A, B} = pair([]),
+    ok = inet:setopts(A, [{delay_send, true}]),
+    [ok = gen_tcp:send(A, <<N:16>>) || N <- lists:seq(1, 5000)],
+    ok = gen_tcp:close(A),
+    t:w(delayed, gen_tcp:recv(B, 10000, 5000) =:= {ok, << <<N:16>> || N <- lists:seq(1, 5000) >>}),
+    t:w(closed, gen_tcp:recv(B, 0, 5000)),
+    gen_tcp:close(B).

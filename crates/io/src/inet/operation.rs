@@ -27,11 +27,12 @@ pub trait Inet: Driver + Sized {
 
     /// `port_control`: the reply is `[1 | Reply]` or `[0 | Reason]`.
     fn answer(&mut self, port: &Arc<Port>, caller: u64, operation: u32, data: &[u8]) -> Vec<u8> {
-        let (code, answer) = match self.request(port, caller, operation.wrapping_sub(MAGIC), data) {
+        let (code, mut answer) = match self.request(port, caller, operation.wrapping_sub(MAGIC), data) {
             Ok(reply) => (1, reply),
             Err(reason) => (0, reason.as_bytes().to_vec()),
         };
-        [vec![code], answer].concat()
+        answer.insert(0, code);
+        answer
     }
 
     /// Called after everything that the socket does: it may set the timer, and end the port.

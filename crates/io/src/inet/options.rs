@@ -77,13 +77,15 @@ pub struct SocketOptions {
     pub low: usize,
     pub send_timeout_ms: Option<u64>,
     pub send_timeout_close: bool,
+    /// Data is not written at once, but with what else comes until the poller has its turn.
+    pub delay_send: bool,
     /// Options that are stored to be read again, without other effect: code and value.
     kept: [(u8, u32); KEPT.len()],
 }
 
-/// Options without effect here, and their first values: exclusiveaddruse (of another system), delay_send, message queue limits,
+/// Options without effect here, and their first values: exclusiveaddruse (of another system), message queue limits,
 /// non_block_send (of SCTP), debug.
-const KEPT: [(u8, u32); 6] = [(19, 0), (DELAY_SEND, 0), (MSGQ_HIGH, 8192), (MSGQ_LOW, 4096), (50, 0), (99, 0)];
+const KEPT: [(u8, u32); 5] = [(19, 0), (MSGQ_HIGH, 8192), (MSGQ_LOW, 4096), (50, 0), (99, 0)];
 /// These are never stored, so they keep their first value.
 const CONSTANT: &[u8] = &[19, 50];
 
@@ -110,6 +112,7 @@ impl SocketOptions {
             low: 4096,
             send_timeout_ms: None,
             send_timeout_close: false,
+            delay_send: false,
             kept: KEPT,
         }
     }
@@ -206,6 +209,7 @@ impl SocketOptions {
             READ_AHEAD => self.read_ahead = value != 0,
             READ_PACKETS => self.read_packets = size,
             SEND_TIMEOUT_CLOSE => self.send_timeout_close = value != 0,
+            DELAY_SEND => self.delay_send = value != 0,
             SHOW_RESET => self.show_reset = value != 0,
             _ => {
                 let kept = self.kept.iter_mut().find(|k| k.0 == code)?;
@@ -273,6 +277,7 @@ impl SocketOptions {
             READ_AHEAD => self.read_ahead as u32,
             READ_PACKETS => self.read_packets as u32,
             SEND_TIMEOUT_CLOSE => self.send_timeout_close as u32,
+            DELAY_SEND => self.delay_send as u32,
             NETNS => {
                 if let Some(path) = &self.netns {
                     out.extend([&[code], &(path.len() as u32).to_be_bytes()[..], path].concat());

@@ -106,8 +106,8 @@ fn linger(rest: Arc<Mutex<Option<Rest>>>) {
 
 impl Tcp {
     /// Sends data: `<<Size:16, Reference:Size/binary, Data/binary>>`. The answer is a message. Another format ends the port, as in stock.
-    pub fn send(&mut self, port: &Arc<Port>, pid: u64, command: &[u8]) {
-        let Some((sender, data)) = Sender::parse(pid, command) else {
+    pub fn send(&mut self, port: &Arc<Port>, pid: u64, mut command: Vec<u8>) {
+        let Some((sender, data)) = Sender::parse(pid, &command) else {
             self.socket.ends_port = Some(Atom::new("einval"));
             return;
         };
@@ -118,20 +118,22 @@ impl Tcp {
             }
             return sender.fail(port, if closed { "closed" } else { "enotconn" });
         }
-        // The packet's length goes in front, if packets have one. As in stock, a length that is too large for its header is cut.
-        let chunk = match self.socket.options.framing(false).kind {
-            PacketKind::Sized(n) => [&data.len().to_be_bytes()[8 - n..], data].concat(),
-            _ => data.to_vec(),
-        };
-        self.send_chunk(port, sender, chunk);
-    }
-
-    fn send_chunk(&mut self, port: &Arc<Port>, sender: Sender, chunk: Vec<u8>) {
-        self.socket.sent.add(chunk.len());
+        let (bytes, mut from) = (data.len(), command.len() - data.len());
+        // The packet's length goes in front, if packets have one: where the reference was, so nothing moves. As in stock, a length that is too
+        // large for its header is cut.
+        if let PacketKind::Sized(n) = self.socket.options.framing(false).kind {
+            if from < n {
+                command.splice(..0, [0; 8]);
+                from += 8;
+            }
+            command[from - n..from].copy_from_slice(&bytes.to_be_bytes()[8 - n..]);
+            from -= n;
+        }
+        self.socket.sent.add(command.len() - from);
         let comes_after = !self.output.is_empty();
         match &mut self.output.file {
-            Some(file) => file.after.push(chunk),
-            None => self.output.queue.push(chunk),
+            Some(file) => file.after.push_from(command, from),
+            None => self.output.queue.push_from(command, from),
         }
         if comes_after {
             // This data comes after that of other senders. The limit counts only here: one send alone never waits for itself.
@@ -141,6 +143,10 @@ impl Tcp {
                 sender.ok(port);
             }
             return;
+        }
+        if self.socket.options.delay_send {
+            sender.ok(port);
+            return self.arm(port, Interest::Write);
         }
         self.output.senders.push(sender);
         self.write_queue(port, true);

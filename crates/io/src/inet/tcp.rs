@@ -59,7 +59,7 @@ impl Driver for Tcp {
     /// Data to send. Only processes send: the runtime's data for a tracer is refused.
     fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
         port.bytes_out.fetch_add(data.len() as u64, Ordering::Relaxed);
-        self.send(port, from?, &data);
+        self.send(port, from?, data);
         Some(self.after(port, context))
     }
 
