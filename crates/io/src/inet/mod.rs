@@ -14,7 +14,7 @@ mod deadline;
 mod input;
 mod interfaces;
 mod kind;
-mod netns;
+pub(crate) mod netns;
 mod operation;
 mod options;
 mod output;

@@ -2,9 +2,9 @@
 
 use super::text;
 use crate::files::file::{blocking, wait};
+use crate::inet::netns;
 use crate::socket::address;
-use crate::socket::answer::{atom, errno, field, last_error, map_of, ok_with, unsigned};
-use crate::socket::netns;
+use crate::socket::answer::{atom, errno, error, field, last_errno, last_error, map_of, ok_with, unsigned};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Heap, Term};
 use std::ffi::CStr;
@@ -125,13 +125,17 @@ fn getifaddrs(p: &mut Process, a: &[Term]) -> NativeResult {
         },
     };
     blocking()?;
-    match wait(p, || netns::within(namespace.as_deref(), interfaces)) {
+    let found = wait(p, || match &namespace {
+        Some(path) => netns::within(path.as_bytes(), interfaces),
+        None => interfaces(),
+    });
+    match found {
         Ok(found) => {
             let found: Vec<Term> = found.iter().map(|interface| interface.term(&mut p.heap)).collect();
             let found = p.heap.list(&found);
             Ok(ok_with(&mut p.heap, found))
         }
-        Err(code) => Ok(errno(&mut p.heap, code)),
+        Err(reason) => Ok(error(&mut p.heap, atom(reason))),
     }
 }
 
@@ -152,11 +156,11 @@ unsafe fn bytes(address: *const libc::sockaddr) -> Option<Vec<u8>> {
     Some(unsafe { std::slice::from_raw_parts(address.cast::<u8>(), len) }.to_vec())
 }
 
-fn interfaces() -> Result<Vec<Interface>, i32> {
+fn interfaces() -> Result<Vec<Interface>, &'static str> {
     let mut first = null_mut();
     // SAFETY: the list is freed below.
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
-        return Err(crate::socket::answer::last_errno());
+        return Err(crate::errno::name(last_errno()));
     }
     let (mut found, mut next) = (Vec::new(), first);
     // SAFETY: a list that the system made: names are texts, and addresses have the size of their family or are null.

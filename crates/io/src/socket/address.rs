@@ -1,6 +1,7 @@
 //! Addresses of sockets as maps: `#{family, port, addr, ..}`, as the module `socket` has them.
 
 use super::answer::{atom, field, int, map_of, unsigned};
+use super::bytes;
 use crate::inet::address::Address;
 use heddle_natives::args;
 use heddle_term::{Heap, Term};
@@ -111,12 +112,13 @@ pub fn decode(term: Term) -> Option<Address> {
             Some(Address::v6(v6(field(term, "addr")?)?, port()?, flow, scope))
         }
         Domain::Named(libc::AF_UNIX) => {
-            let path = args::binary(field(term, "path")?)?;
+            let path = field(term, "path")?;
+            let path = bytes::of_data(&path)?;
             // A name that begins with zero needs none at its end.
             let bytes = path.len() + usize::from(path.first() != Some(&0));
             if bytes > PATH_BYTES { None } else { Address::raw(libc::AF_UNIX as libc::sa_family_t, &path) }
         }
-        other => Address::raw(other.number() as libc::sa_family_t, &args::binary(field(term, "addr")?)?),
+        other => Address::raw(other.number() as libc::sa_family_t, &bytes::of_data(&field(term, "addr")?)?),
     }
 }
 
@@ -249,7 +251,7 @@ pub fn encode_hardware(heap: &mut Heap, bytes: &[u8; 16]) -> Term {
 
 pub fn decode_hardware(term: Term) -> Option<Address> {
     let family = number_of(HARDWARE_FAMILIES, field(term, "family")?)?;
-    Address::raw(family as libc::sa_family_t, &args::binary(field(term, "addr")?)?)
+    Address::raw(family as libc::sa_family_t, &bytes::of_data(&field(term, "addr")?)?)
 }
 
 /// The map of an address that a system call wrote; without one (no bytes) of the family `unspec`.

@@ -84,8 +84,13 @@ pub fn not_in_range(p: &mut Process, term: Term) -> Result<Term, Thrown> {
     if !term.is_integer() {
         return Err(p.badarg());
     }
-    let what = p.heap.tuple(&[atom("integer_range"), term]);
-    Ok(error_invalid(&mut p.heap, what))
+    Ok(out_of_range(&mut p.heap, term))
+}
+
+/// `{error, {invalid, {integer_range, Term}}}`
+pub fn out_of_range(heap: &mut Heap, term: Term) -> Term {
+    let what = heap.tuple(&[atom("integer_range"), term]);
+    error_invalid(heap, what)
 }
 
 /// `{error, {invalid, state}}`

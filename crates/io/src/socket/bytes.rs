@@ -1,8 +1,13 @@
 //! The bytes of binaries, as system calls take and leave them.
 
 use heddle_term::bits::BitsView;
-use heddle_term::{Heap, Term};
+use heddle_term::{Heap, Term, list};
 use std::cell::RefCell;
+
+/// The bytes of a binary or of I/O data in a list. None for anything else. Stock takes lists too, where `socket` gives binaries.
+pub fn of_data(term: &Term) -> Option<std::borrow::Cow<'_, [u8]>> {
+    if term.is_cons() || term.is_nil() { list::iolist_to_vec(*term).ok().map(Into::into) } else { of(term) }
+}
 
 /// The bytes of a binary, in place where they begin at a byte. None for anything else.
 pub fn of(term: &Term) -> Option<std::borrow::Cow<'_, [u8]>> {

@@ -129,8 +129,8 @@ fn listen(p: &mut Process, a: &[Term]) -> NativeResult {
 /// (Socket, Handle): `{ok, Connection}`, or `select` if the process will be told when to ask again.
 fn accept(p: &mut Process, a: &[Term]) -> NativeResult {
     let socket = Socket::of(p, a[0])?;
-    let Some(handle) = Handle::of(a[1]) else { return Err(p.badarg()) };
-    let me = Requestor { pid: p.pid(), handle };
+    let handle = Handle::of(a[1]);
+    let pid = p.pid();
     let mut read = socket.read();
     let read = &mut *read;
     if !read.is_open() {
@@ -139,12 +139,13 @@ fn accept(p: &mut Process, a: &[Term]) -> NativeResult {
     if read.readers.current.is_some() {
         return Ok(wrong_state(&mut p.heap));
     }
-    match read.acceptors.turn_of(me.pid) {
+    match read.acceptors.turn_of(pid) {
         Turn::Now => {}
         Turn::Waits => return Err(raise_state(p)),
         Turn::Later => {
-            socket.watch(read, me.pid);
-            read.acceptors.push(me);
+            let Some(handle) = handle else { return Err(p.badarg()) };
+            socket.watch(read, pid);
+            read.acceptors.push(Requestor { pid, handle });
             return Ok(atom("select"));
         }
     }
@@ -156,12 +157,14 @@ fn accept(p: &mut Process, a: &[Term]) -> NativeResult {
         if read.acceptors.current.is_some() {
             socket.next_acceptor(read);
         }
-        let connection = accepted(&socket, read, fd, me.pid);
+        let connection = accepted(&socket, read, fd, pid);
         let connection = connection.term(&mut p.heap);
         return Ok(ok_with(&mut p.heap, connection));
     }
     match last_errno() {
         libc::EAGAIN => {
+            let Some(handle) = handle else { return Err(p.badarg()) };
+            let me = Requestor { pid, handle };
             if let Some(before) = read.acceptors.current.take() {
                 socket.count(&mut read.accepts.waits, 1, "acc_waits");
                 if socket.cancel_select(Interest::Read) {

@@ -4,11 +4,12 @@
 
 use super::address::{self, name_of, number_of};
 use super::answer::{atom, field, int, map_of};
-use super::extended_error;
 use super::option_values::{TYPES_OF_SERVICE, type_of_service};
 use super::supports::level_term;
+use super::{bytes, extended_error};
 use heddle_natives::args;
 use heddle_term::{Heap, Term, big};
+use std::borrow::Cow;
 
 const HEADER_BYTES: usize = size_of::<libc::cmsghdr>();
 const _: () = assert!(HEADER_BYTES == 16 && align_of::<libc::cmsghdr>() == 8);
@@ -98,7 +99,8 @@ fn encode_one(message: Term) -> Option<(i32, i32, Vec<u8>)> {
         }
         (Some(data), None) => {
             let number = int(kind).or(known.map(|row| row.number))?;
-            let data = args::binary(data)
+            let data = bytes::of_data(&data)
+                .map(Cow::into_owned)
                 .or_else(|| int(data).map(|n| n.to_ne_bytes().to_vec()))
                 .or_else(|| args::boolean(data).map(|on| i32::from(on).to_ne_bytes().to_vec()))?;
             Some((level, number, data))

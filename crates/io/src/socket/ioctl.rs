@@ -1,7 +1,7 @@
 //! `ioctl`: questions about network interfaces, and settings of theirs, through a socket.
 
 use super::address;
-use super::answer::{atom, closed, error, int, last_error, map_of, ok, ok_with};
+use super::answer::{atom, closed, error, int, invalid, last_error, map_of, ok, ok_with};
 use super::control::flags_term;
 use super::ioctl_table::{self, FieldKind, RequestKind};
 use super::socket::Socket;
@@ -150,7 +150,16 @@ fn set(p: &mut Process, fd: RawFd, number: u64, kind: FieldKind, name: Term, val
                 .map(|flags| (flags as i16).to_ne_bytes().to_vec())
         }
     };
-    let Some(bytes) = bytes else { return Err(p.badarg()) };
+    let Some(bytes) = bytes else {
+        let what = match (kind, number) {
+            (FieldKind::Address, _) => "sockaddr",
+            (FieldKind::Hardware, _) => "hwaddr",
+            (FieldKind::Number, libc::SIOCSIFMTU) => "mtu",
+            (FieldKind::Number, _) => "txqlen",
+            (FieldKind::Flags | FieldKind::Device, _) => return Err(p.badarg()),
+        };
+        return Ok(invalid(&mut p.heap, what));
+    };
     request.set(&bytes);
     if request.ask(fd, number) { Ok(ok()) } else { Ok(last_error(&mut p.heap)) }
 }

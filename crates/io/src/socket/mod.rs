@@ -17,7 +17,6 @@ mod info;
 mod ioctl;
 mod ioctl_table;
 mod messages;
-pub mod netns;
 mod open;
 mod option_table;
 mod option_values;

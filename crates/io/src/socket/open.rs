@@ -1,15 +1,14 @@
 //! Opening sockets, from the system or from a descriptor that is there.
 
 use super::address::{self, Domain};
-use super::answer::{self, atom, errno, field, int, invalid, last_errno, not_in_range, ok_with};
+use super::answer::{self, atom, field, int, invalid, last_errno, not_in_range, ok_with};
 use super::counters::Sort;
 use super::info::SETTINGS;
-use super::netns;
 use super::socket::{Socket, Start};
+use crate::inet::netns;
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::Term;
-use std::ffi::CString;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
 
@@ -65,17 +64,17 @@ fn open(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let Some(domain) = address::domain(a[0]).map(Domain::number) else { return Ok(invalid(&mut p.heap, "domain")) };
     let Some(kind) = address::kind(a[1]) else { return Ok(invalid(&mut p.heap, "type")) };
-    // Anything but a path is no namespace, as in stock.
-    let namespace = field(a[3], "netns").and_then(args::binary).and_then(|path| {
-        let path = path.split(|&byte| byte == 0).next().unwrap_or_default();
-        CString::new(path).ok()
-    });
-    let opened_fd = netns::within(namespace.as_deref(), || {
+    let create = || {
         // SAFETY: a call with numbers alone.
         let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, protocol) };
         // SAFETY: the descriptor was opened just now, and nothing else has it.
-        if fd < 0 { Err(last_errno()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
-    });
+        if fd < 0 { Err(crate::errno::name(last_errno())) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
+    };
+    // Anything but a path is no namespace, as in stock.
+    let opened_fd = match field(a[3], "netns").and_then(args::binary) {
+        Some(path) => netns::within(path.split(|&byte| byte == 0).next().unwrap_or_default(), create),
+        None => create(),
+    };
     match opened_fd {
         Ok(fd) => {
             use std::os::fd::AsRawFd;
@@ -85,7 +84,7 @@ fn open(p: &mut Process, a: &[Term]) -> NativeResult {
             };
             Ok(opened(p, fd, Sort { domain, kind, protocol }, a[3], (-1, true), false))
         }
-        Err(code) => Ok(errno(&mut p.heap, code)),
+        Err(reason) => Ok(answer::error(&mut p.heap, atom(reason))),
     }
 }
 

@@ -3,11 +3,12 @@
 use super::answer::{atom, closed, errno, error_invalid, int, invalid, last_errno, last_error, not_in_range, ok, ok_with};
 use super::option_table::{self, Access};
 use super::option_values::{self, decode, encode};
-use super::otp_options;
 use super::socket::Socket;
+use super::{bytes, otp_options};
 use heddle_natives::{args, long};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::{Atom, Term};
+use std::borrow::Cow;
 use std::os::fd::RawFd;
 
 heddle_runtime::natives! { TABLE:
@@ -105,10 +106,10 @@ fn setopt(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// A binary, integer or truth value.
+/// Bytes, an integer or a truth value.
 fn native_value(term: Term) -> Option<Vec<u8>> {
     let number = int(term).or_else(|| args::boolean(term).map(i32::from));
-    args::binary(term).or_else(|| number.map(|number| number.to_ne_bytes().to_vec()))
+    bytes::of_data(&term).map(Cow::into_owned).or_else(|| number.map(|number| number.to_ne_bytes().to_vec()))
 }
 
 /// (Socket, Level, Option)

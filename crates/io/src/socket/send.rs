@@ -47,7 +47,7 @@ pub fn turn(p: &mut Process, socket: &Arc<Socket>, write: &mut WriteSide, me: Re
 /// (Socket, Data, Flags, Handle)
 fn send(p: &mut Process, a: &[Term]) -> NativeResult {
     let socket = Socket::of(p, a[0])?;
-    let (Some(handle), Some(data)) = (Handle::of(a[3]), bytes::of(&a[1])) else { return Err(p.badarg()) };
+    let (Some(handle), Some(data)) = (Handle::of(a[3]), bytes::of_data(&a[1])) else { return Err(p.badarg()) };
     let Some(flags) = int(a[2]) else { return not_in_range(p, a[2]) };
     operate(p, &socket, handle, |fd| {
         // SAFETY: the bytes live, and are as many as said.
@@ -59,7 +59,7 @@ fn send(p: &mut Process, a: &[Term]) -> NativeResult {
 /// (Socket, Data, Address, Flags, Handle)
 fn sendto(p: &mut Process, a: &[Term]) -> NativeResult {
     let socket = Socket::of(p, a[0])?;
-    let (Some(handle), Some(data)) = (Handle::of(a[4]), bytes::of(&a[1])) else { return Err(p.badarg()) };
+    let (Some(handle), Some(data)) = (Handle::of(a[4]), bytes::of_data(&a[1])) else { return Err(p.badarg()) };
     let Some(flags) = int(a[3]) else { return not_in_range(p, a[3]) };
     let Some(address) = address::decode(a[2]) else { return Ok(invalid(&mut p.heap, "sockaddr")) };
     operate(p, &socket, handle, |fd| {

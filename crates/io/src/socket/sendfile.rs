@@ -1,6 +1,6 @@
 //! Sending a file: the system copies it to the socket. The socket keeps a descriptor of the file until all is sent.
 
-use super::answer::{atom, error, not_in_range, ok, ok_with, raise_select, raise_state, wrong_state};
+use super::answer::{atom, error, ok, ok_with, out_of_range, raise_select, raise_state, wrong_state};
 use super::counters::SendfileFigures;
 use super::handle::Handle;
 use super::requestors::Requestor;
@@ -30,9 +30,10 @@ fn numbers(p: &mut Process, a: &[Term]) -> Result<(Handle, i64, u64), NativeResu
     let Some(handle) = Handle::of(a[1]) else { return Err(Err(p.badarg())) };
     match (big::to_i64(a[2]), big::to_u64(a[3])) {
         (Some(offset), Some(count)) => Ok((handle, offset, count)),
-        _ if !a[2].is_integer() || !a[3].is_integer() => Err(Err(p.badarg())),
-        (None, _) => Err(not_in_range(p, a[2])),
-        _ => Err(not_in_range(p, a[3])),
+        _ if !a[3].is_integer() => Err(Err(p.badarg())),
+        // As in stock, an offset that is no number is out of range too.
+        (None, _) => Err(Ok(out_of_range(&mut p.heap, a[2]))),
+        _ => Err(Ok(out_of_range(&mut p.heap, a[3]))),
     }
 }
 
