@@ -4,6 +4,7 @@ use crate::library::Library;
 use heddle_runtime::process::Process;
 use heddle_term::copy::Keep;
 use heddle_term::{Heap, Term};
+use std::any::Any;
 use std::ptr::{null, null_mut};
 
 /// What stands for an exception among the results of functions.
@@ -43,8 +44,8 @@ pub struct Env {
     pub outcome: Left,
     /// Arguments of the function that is scheduled next.
     pub arguments: Vec<Term>,
-    /// Bytes that are there as long as the environment.
-    pub bytes: Vec<Box<[u8]>>,
+    /// What is there as long as the environment.
+    pub kept: Vec<Box<dyn Any>>,
 }
 
 impl Env {
@@ -59,7 +60,7 @@ impl Env {
             left: 0,
             outcome: Left::Nothing,
             arguments: Vec::new(),
-            bytes: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -75,7 +76,7 @@ impl Env {
             left,
             outcome: Left::Nothing,
             arguments: Vec::new(),
-            bytes: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -91,8 +92,8 @@ impl Env {
 
     /// Memory for bytes as long as the environment.
     pub fn keep(&mut self, bytes: Vec<u8>) -> &mut [u8] {
-        self.bytes.push(bytes.into_boxed_slice());
-        self.bytes.last_mut().expect("just pushed")
+        self.kept.push(Box::new(bytes));
+        self.kept.last_mut().and_then(|kept| kept.downcast_mut::<Vec<u8>>()).expect("just pushed")
     }
 }
 
@@ -115,7 +116,7 @@ impl IndependentEnv {
         *self.heap = Heap::new();
         self.env.heap = &raw mut *self.heap;
         self.env.outcome = Left::Nothing;
-        self.env.bytes.clear();
+        self.env.kept.clear();
     }
 }
 

@@ -13,6 +13,7 @@ mod load;
 mod monitor;
 mod resource;
 mod schedule;
+mod select;
 pub mod threads;
 
 /// From now on libraries can be loaded. `erts` and `otp`: the versions that libraries are told.

@@ -180,6 +180,8 @@ impl Tcp {
         match interest {
             Interest::Read => self.readable(port),
             Interest::Write => self.writable(port),
+            // It waits for no such event.
+            Interest::Error => {}
         }
     }
 

@@ -34,6 +34,21 @@ unsafe fn own(to: *mut Binary, block: *mut RefBin, size: size_t) {
     unsafe { *to = Binary { size, data: RefBin::data(block), block, spare: [null_mut(); 2] } };
 }
 
+/// The library needs its binary no longer.
+///
+/// # Safety
+/// A binary of the library.
+// SAFETY: functions of the interface call it, with a pointer that the library passes.
+pub unsafe fn give_up(binary: *mut Binary) {
+    // SAFETY: by contract; the library had a reference.
+    unsafe {
+        let block = std::mem::replace(&mut (*binary).block, null_mut());
+        if !block.is_null() {
+            RefBin::release(block);
+        }
+    }
+}
+
 /// The bytes of a binary term: in place, or, if they do not begin at a byte, in memory of the environment.
 unsafe fn inspect(env: *mut Env, term: Term) -> Option<(*mut u8, usize)> {
     let view = BitsView::of(term).filter(BitsView::is_binary)?;
@@ -103,10 +118,7 @@ api! { FUNCTIONS:
         1
     }
     fn enif_release_binary(binary: *mut Binary) {
-        let block = std::mem::replace(&mut (*binary).block, null_mut());
-        if !block.is_null() {
-            RefBin::release(block);
-        }
+        give_up(binary)
     }
     fn enif_make_binary(env: *mut Env, binary: *mut Binary) -> Term {
         let block = std::mem::replace(&mut (*binary).block, null_mut());

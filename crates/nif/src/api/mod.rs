@@ -1,6 +1,7 @@
 //! The functions of `erl_nif.h`, by theme. Each file has a table of its functions; `TABLES` lists the tables.
 
 pub mod binaries;
+mod ioq;
 mod lists;
 mod maps;
 mod memory;
@@ -8,6 +9,7 @@ mod numbers;
 mod processes;
 mod resources;
 mod schedule;
+mod select;
 pub mod system;
 mod terms;
 mod text;
@@ -19,8 +21,9 @@ use crate::threads;
 
 /// All functions that libraries can call.
 #[used]
-pub static TABLES: [&[Exported]; 17] = [
+pub static TABLES: [&[Exported]; 19] = [
     binaries::FUNCTIONS,
+    ioq::FUNCTIONS,
     lists::FUNCTIONS,
     maps::FUNCTIONS,
     memory::FUNCTIONS,
@@ -28,6 +31,7 @@ pub static TABLES: [&[Exported]; 17] = [
     processes::FUNCTIONS,
     resources::FUNCTIONS,
     schedule::FUNCTIONS,
+    select::FUNCTIONS,
     system::FUNCTIONS,
     terms::FUNCTIONS,
     text::FUNCTIONS,

@@ -15,6 +15,8 @@ use std::sync::{Arc, OnceLock};
 pub enum Interest {
     Read,
     Write,
+    /// An error or the end of the other side alone.
+    Error,
 }
 
 /// Called once, on any thread, in a reclamation window (`qsbr`).

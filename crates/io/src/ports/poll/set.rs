@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 struct Entry {
     read: Option<Handler>,
     write: Option<Handler>,
+    error: Option<Handler>,
     is_registered: bool,
     /// The events that the system reports for the descriptor.
     reported: i32,
@@ -25,7 +26,8 @@ const WRITE: i32 = libc::EPOLLOUT;
 impl Entry {
     /// The events that the handlers wait for.
     fn wanted(&self) -> i32 {
-        (if self.read.is_some() { READ } else { 0 }) | (if self.write.is_some() { WRITE } else { 0 })
+        let error = if self.error.is_some() { libc::EPOLLERR } else { 0 };
+        error | (if self.read.is_some() { READ } else { 0 }) | (if self.write.is_some() { WRITE } else { 0 })
     }
 }
 
@@ -94,6 +96,7 @@ impl Set {
         match interest {
             Interest::Read => entry.read = Some(handler),
             Interest::Write => entry.write = Some(handler),
+            Interest::Error => entry.error = Some(handler),
         }
         let applied = self.apply(fd, entry).inspect_err(|_| drop(entries.remove(&fd)));
         self.known.store(entries.len(), Ordering::SeqCst);
@@ -138,6 +141,9 @@ impl Set {
         }
         if bits & WRITE != 0 || is_end {
             ready.extend(entry.write.take());
+        }
+        if bits & libc::EPOLLERR != 0 {
+            ready.extend(entry.error.take());
         }
         if self.is_one_shot {
             entry.reported = 0;

@@ -42,6 +42,8 @@ impl Driver for Stream {
         match interest {
             Interest::Read => self.readable(port, context),
             Interest::Write => self.writable(port),
+            // It waits for no such event.
+            Interest::Error => After::Continue,
         }
     }
 
