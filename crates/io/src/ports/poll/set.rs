@@ -110,6 +110,7 @@ impl Set {
         match interest {
             Interest::Read => entry.read.take().is_some(),
             Interest::Write => entry.write.take().is_some(),
+            Interest::Error => entry.error.take().is_some(),
         }
     }
 
