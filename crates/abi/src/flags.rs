@@ -10,6 +10,8 @@ pub enum Takes {
     Nothing,
     /// The rest of the same argument or, when that is empty, the next argument.
     Value,
+    /// As `Value`; the rest of the same argument may be any word.
+    Word,
     /// The rest of the same argument, which may be empty.
     Attached,
     /// A boolean in the same or next argument, if there is one.
@@ -66,7 +68,7 @@ pub fn find(name: &str, next: Option<&str>) -> Result<Found, Wrong> {
         Some("") => true,
         Some(rest) => match f.takes {
             Takes::Nothing => false,
-            Takes::Attached => true,
+            Takes::Attached | Takes::Word => true,
             Takes::Boolean => matches!(rest, "true" | "false"),
             // Words may be attached to the words of the scheduler flags, numbers to all.
             Takes::Value => {
@@ -79,22 +81,41 @@ pub fn find(name: &str, next: Option<&str>) -> Result<Found, Wrong> {
     let found = |value: Option<&str>, used_next| Ok(Found { flag, value: value.map(str::to_owned), used_next });
     match flag.takes {
         Takes::Nothing => found(None, false),
-        // `+MBas aobf` and `+MBasaobf`: the parameter of an allocator has two or three letters after that of the allocator.
-        Takes::Attached if flag.name == "M" && rest.len() <= 5 && next.is_some_and(|n| !n.starts_with(['-', '+'])) => {
-            found(Some(rest), true)
-        }
+        // `+MBas aobf` and `+MBasaobf`.
+        Takes::Attached if flag.name == "M" && is_allocator_parameter(rest) => match next {
+            Some(_) => found(Some(rest), true),
+            None => Err(Wrong::ValueMissing(flag)),
+        },
         Takes::Attached => found(Some(rest), false),
         Takes::Boolean if rest.is_empty() => match next {
             Some("true" | "false") => found(next, true),
             _ => found(None, false),
         },
         Takes::Boolean => found(Some(rest), false),
-        Takes::Value if rest.is_empty() => match next {
+        Takes::Value | Takes::Word if rest.is_empty() => match next {
             Some(next) => found(Some(next), true),
             None => Err(Wrong::ValueMissing(flag)),
         },
-        Takes::Value => found(Some(rest), false),
+        Takes::Value | Takes::Word => found(Some(rest), false),
     }
+}
+
+/// The letters of allocators in `+M` flags (documentation of `erts_alloc`).
+const ALLOCATORS: &str = "uBIDEFHLRSTZ";
+/// What may follow the letter of an allocator.
+const OF_ALLOCATORS: [&str; 23] = [
+    "as", "asbcst", "atags", "acul", "acnl", "acfml", "acful", "cp", "e", "t", "lmbcs", "mbcgs", "mbsd", "mmbcs", "mmmbc", "mmsbc", "msbclt",
+    "ramv", "rmbcmt", "rsbcmt", "rsbcst", "sbct", "smbcs",
+];
+/// Parameters of no single allocator.
+const OTHERS: [&str; 22] = [
+    "ea", "ummc", "uycs", "usac", "im", "is", "lpm", "Mamcbf", "Mrmcbf", "Mmcs", "Mscs", "Mscrfsd", "Msco", "Mscrpm", "Mlp", "Ye", "Ym", "Ytp",
+    "Ytt", "Iscs", "Xscs", "dai",
+];
+
+/// True if the rest of a `+M` flag is the name of a parameter and no more, so that the value is the next argument.
+fn is_allocator_parameter(rest: &str) -> bool {
+    OTHERS.contains(&rest) || rest.strip_prefix(|letter| ALLOCATORS.contains(letter)).is_some_and(|name| OF_ALLOCATORS.contains(&name))
 }
 
 #[cfg(test)]
@@ -118,6 +139,11 @@ mod tests {
         assert_eq!(look("c", Some("-x")), Some(("c", None, false)));
         assert_eq!(look("c", Some("true")), Some(("c", Some("true".into()), true)));
         assert_eq!(look("MBas", Some("aobf")), Some(("M", Some("Bas".into()), true)));
+        assert_eq!(look("MBlmbcs", Some("512")), Some(("M", Some("Blmbcs".into()), true)));
+        assert_eq!(look("MMmcs", Some("30")), Some(("M", Some("Mmcs".into()), true)));
+        assert_eq!(look("MBasaobf", Some("x")), Some(("M", Some("Basaobf".into()), false)));
+        assert_eq!(look("W", Some("w")), Some(("W", Some("w".into()), true)));
+        assert_eq!(look("We", Some("x")), Some(("W", Some("e".into()), false)));
         assert_eq!(look("zz", None), None);
         assert_eq!(look("Px", None), None);
         assert!(matches!(find("P", None), Err(Wrong::ValueMissing(f)) if f.name == "P"));

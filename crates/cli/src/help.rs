@@ -58,7 +58,7 @@ pub fn print(topic: Option<&str>) -> ! {
 const FLAG_COLUMNS: usize = 24;
 
 fn flag_line(f: &Flag) -> String {
-    let between = if matches!(f.takes, Takes::Attached | Takes::Nothing) { "" } else { " " };
+    let between = if matches!(f.takes, Takes::Attached | Takes::Word | Takes::Nothing) { "" } else { " " };
     let flag = format!("+{}{between}{}", f.name, f.value);
     let gap = if flag.len() < FLAG_COLUMNS { " ".repeat(FLAG_COLUMNS - flag.len()) } else { format!("\n{}", " ".repeat(FLAG_COLUMNS + 2)) };
     format!("  {flag}{gap}{}", f.meaning)

@@ -2,7 +2,7 @@
 
 use super::Check::{Any, Bool, IsTrue, Milliseconds, OneOf, Seconds, Within};
 use super::{Break, Choice, CoverageMode, Direct, FOREVER_MS, MemoryArchitecture, Number, Switch, Untranslatable, WarningMap, Warp};
-use crate::flags::Takes::{Attached, Boolean, Nothing, Value};
+use crate::flags::Takes::{Attached, Boolean, Nothing, Value, Word};
 use crate::flags::{Effect, Flag};
 
 /// Rows of the form
@@ -156,7 +156,7 @@ flags! {
             "+B{}: +B, +Bc, +Bd or +Bi"
         )
     };
-    "W" Attached "{i|w|e}" "what warnings are logged as" {
+    "W" Word "{i|w|e}" "what warnings are logged as" {
         /// What warnings are logged as.
         warning_map: Choice<WarningMap> = WarningMap::Warning,
         OneOf(
@@ -164,7 +164,6 @@ flags! {
                 ("i", WarningMap::Info as usize),
                 ("w", WarningMap::Warning as usize),
                 ("e", WarningMap::Error as usize),
-                ("", WarningMap::Error as usize),
             ],
             "+W{}: +Wi, +Ww or +We"
         )

@@ -27,7 +27,9 @@ api! { FUNCTIONS:
         libc::free(memory)
     }
     fn enif_dlopen(name: *const c_char, on_error: OnError, argument: *mut c_void) -> *mut c_void {
-        let handle = libc::dlopen(name, libc::RTLD_NOW);
+        // As stock, which adds the ending whatever the name is.
+        let file = [CStr::from_ptr(name).to_bytes(), b".so\0"].concat();
+        let handle = libc::dlopen(file.as_ptr().cast(), libc::RTLD_NOW);
         if handle.is_null() {
             tell(on_error, argument);
         }
