@@ -104,13 +104,13 @@ pub fn find(name: &str, next: Option<&str>) -> Result<Found, Wrong> {
 const ALLOCATORS: &str = "uBIDEFHLRSTZ";
 /// What may follow the letter of an allocator.
 const OF_ALLOCATORS: [&str; 23] = [
-    "as", "asbcst", "atags", "acul", "acnl", "acfml", "acful", "cp", "e", "t", "lmbcs", "mbcgs", "mbsd", "mmbcs", "mmmbc", "mmsbc", "msbclt",
-    "ramv", "rmbcmt", "rsbcmt", "rsbcst", "sbct", "smbcs",
+    "as", "asbcst", "atags", "acul", "acnl", "acfml", "acful", "cp", "e", "t", "lmbcs", "mbcgs", "mbsd", "mmbcs", "mmmbc", "mmsbc",
+    "msbclt", "ramv", "rmbcmt", "rsbcmt", "rsbcst", "sbct", "smbcs",
 ];
 /// Parameters of no single allocator.
 const OTHERS: [&str; 22] = [
-    "ea", "ummc", "uycs", "usac", "im", "is", "lpm", "Mamcbf", "Mrmcbf", "Mmcs", "Mscs", "Mscrfsd", "Msco", "Mscrpm", "Mlp", "Ye", "Ym", "Ytp",
-    "Ytt", "Iscs", "Xscs", "dai",
+    "ea", "ummc", "uycs", "usac", "im", "is", "lpm", "Mamcbf", "Mrmcbf", "Mmcs", "Mscs", "Mscrfsd", "Msco", "Mscrpm", "Mlp", "Ye", "Ym",
+    "Ytp", "Ytt", "Iscs", "Xscs", "dai",
 ];
 
 /// True if the rest of a `+M` flag is the name of a parameter and no more, so that the value is the next argument.
