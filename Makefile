@@ -1,6 +1,7 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
 # make same-code   compare the code of operations and the cells of the loader with the record (BLESS=1 accepts; tests/same-code --help)
+# make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, and TLS and SSH with other programs as peers (part of make test)
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
@@ -23,7 +24,7 @@ SECONDS ?= 600
 OPERATIONS ?= 100000000
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test loom bench fuzz models sequences differential check otp conformance same-code install
+.PHONY: build demo test servers loom bench fuzz models sequences differential check otp conformance same-code install
 
 build:
 	cargo build --release
@@ -68,6 +69,13 @@ test: build
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 	python3 bench/test_network.py
+	$(MAKE) servers
+
+servers: build
+	$(RUN) tests/servers/peers --erl $(ERL)
+	$(RUN) tests/servers/yaws --erl $(ERL)
+	$(RUN) tests/servers/ejabberd --erl $(ERL)
+	$(RUN) tests/servers/rabbitmq --erl $(ERL)
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

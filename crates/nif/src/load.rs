@@ -12,7 +12,8 @@ use heddle_term::{Atom, Term, am, bits::BitsView, list};
 use libc::{c_char, c_int, c_void};
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 const MAJOR: c_int = 2;
@@ -82,14 +83,31 @@ fn open(file: &CStr) -> Result<Handle, Refusal> {
     let name = file.to_string_lossy();
     let with_suffix = CString::new(format!("{name}.so")).expect("no zero byte in a C string");
     // SAFETY: opening a library runs its constructors, as the caller of load_nif/2 wants.
-    let handle = unsafe { libc::dlopen(with_suffix.as_ptr(), libc::RTLD_NOW) };
+    let try_to_open = || unsafe { libc::dlopen(with_suffix.as_ptr(), libc::RTLD_NOW) };
+    let mut handle = try_to_open();
+    let mut problem = if handle.is_null() { linker_error() } else { String::new() };
+    if problem.contains("undefined symbol") && add_libraries_of_stock() {
+        handle = try_to_open();
+        problem = if handle.is_null() { linker_error() } else { String::new() };
+    }
     if !handle.is_null() {
         return Ok(Handle(handle));
     }
-    let problem = linker_error();
     let slogan = "Failed to load NIF library";
     let text = if problem.contains(&*name) { format!("{slogan}: '{problem}'") } else { format!("{slogan} {name}: '{problem}'") };
     Err(Refusal("load_failed", text))
+}
+
+/// Stock's executable is linked with the system's zlib, and libraries that were made for it may use that without saying so. Makes its functions
+/// visible to libraries that are opened from now on. False if there is no such library, or if this was done before.
+fn add_libraries_of_stock() -> bool {
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+    // Relaxed: it only saves repeating the call. dlopen orders what it does by itself.
+    if IS_DONE.swap(true, Ordering::Relaxed) {
+        return false;
+    }
+    // SAFETY: zlib has no constructors that could do harm.
+    !unsafe { libc::dlopen(c"libz.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null()
 }
 
 fn entry_of(handle: &Handle) -> Result<&'static Entry, Refusal> {
