@@ -26,7 +26,7 @@ thread_local! {
     static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `f` with room for so many bytes.
+/// Calls `f` with room for `bytes` bytes.
 pub fn with_room<R>(bytes: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
     if bytes > KEPT_BYTES {
         return f(&mut vec![0; bytes]);

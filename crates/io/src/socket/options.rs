@@ -40,7 +40,7 @@ fn option(p: &mut Process, level: Term, number: Term) -> Result<(Scope, i32), Na
     Ok((scope, known))
 }
 
-/// Gives the system a value. An error is its number.
+/// Sets an option of the system. An error is its number.
 fn system_set(fd: RawFd, level: i32, number: i32, value: &[u8]) -> Result<(), i32> {
     // SAFETY: the value is as long as said.
     let code = unsafe { libc::setsockopt(fd, level, number, value.as_ptr().cast(), value.len() as libc::socklen_t) };

@@ -123,7 +123,7 @@ impl Request {
         Ok(atom("select"))
     }
 
-    /// Counts a package of so many bytes.
+    /// Counts a package of `len_bytes`.
     fn package(&self, read: &mut ReadSide, len_bytes: usize) {
         self.socket.count(&mut read.traffic.packages, 1, "read_pkg");
         self.socket.count(&mut read.traffic.bytes, len_bytes, "read_byte");

@@ -26,7 +26,7 @@ heddle_runtime::natives! { TABLE:
 }
 
 /// What every operation asks first: `Err` has its answer if it may not send now.
-pub fn turn(p: &mut Process, socket: &Arc<Socket>, write: &mut WriteSide, me: Requestor) -> Result<(), NativeResult> {
+pub fn turn(p: &mut Process, write: &mut WriteSide, me: Requestor) -> Result<(), NativeResult> {
     if !write.is_open() {
         return Err(Ok(closed(&mut p.heap)));
     }
@@ -37,7 +37,6 @@ pub fn turn(p: &mut Process, socket: &Arc<Socket>, write: &mut WriteSide, me: Re
         Turn::Now => Ok(()),
         Turn::Waits => Err(Err(raise_state(p))),
         Turn::Later => {
-            let _ = socket;
             write.writers.push(me);
             Err(Ok(atom("select")))
         }
@@ -71,11 +70,11 @@ fn sendto(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 /// Calls `f` with the descriptor if it is the process's turn, and answers for what that returns: bytes that were sent (below 0: an
-/// error), bytes that were to be sent, and whether more data stands after them.
+/// error), bytes that the caller wants sent, and whether more data stands after them.
 fn operate(p: &mut Process, socket: &Arc<Socket>, handle: Handle, f: impl FnOnce(i32) -> (isize, usize, bool)) -> NativeResult {
     let me = Requestor { pid: p.pid(), handle };
     let mut write = socket.write();
-    if let Err(answer) = turn(p, socket, &mut write, me) {
+    if let Err(answer) = turn(p, &mut write, me) {
         drop(write);
         watch(socket, me.pid);
         return answer;
@@ -219,7 +218,7 @@ fn sendv(p: &mut Process, a: &[Term]) -> NativeResult {
 fn not_yet(p: &mut Process, socket: &Arc<Socket>, handle: Handle) -> Result<Option<Term>, Thrown> {
     let me = Requestor { pid: p.pid(), handle };
     let mut write = socket.write();
-    match turn(p, socket, &mut write, me) {
+    match turn(p, &mut write, me) {
         Ok(()) => Ok(None),
         Err(answer) => {
             drop(write);

@@ -50,7 +50,7 @@ fn start(p: &mut Process, a: &[Term]) -> NativeResult {
     blocking()?;
     let me = Requestor { pid: p.pid(), handle };
     let mut write = socket.write();
-    if let Err(answer) = turn(p, &socket, &mut write, me) {
+    if let Err(answer) = turn(p, &mut write, me) {
         drop(write);
         watch(&socket, me.pid);
         return answer;

@@ -1,6 +1,6 @@
 //! A socket: a magic reference, its descriptor, and what happens in its two directions.
 //!
-//! One lock a direction, so that a sender and a receiver do not wait for each other. Who needs both takes that for reading first. What
+//! One lock a direction, so that a sender and a receiver do not wait for each other. A thread that needs both takes that for reading first. What
 //! must change in both at once (the descriptor, whether it is open) changes with both locks held.
 
 use super::counters::{self, Accepts, Counter, SendfileFigures, Sort, Traffic};
@@ -106,7 +106,7 @@ pub struct Socket {
     pub owns_fd: bool,
     /// The owner's pid, or 0. Relaxed, as `fd`.
     owner: AtomicU64,
-    /// What was set; see `answers`. Relaxed, all uses of these: they order nothing.
+    /// Prints nothing here; programs can ask for it. Relaxed, all uses of these flags: they order nothing.
     pub is_debugged: AtomicBool,
     /// True: the owner is told when a counter begins again.
     pub tells_wraps: AtomicBool,
@@ -249,7 +249,7 @@ impl Socket {
         poll::once(self.fd(), interest, Arc::new(move || messages::select(&socket, to)))
     }
 
-    /// True if no process will be told; false if one was, or none was to be.
+    /// True if no process will be told; false if one was told, or none waited.
     pub fn cancel_select(&self, interest: Interest) -> bool {
         poll::cancel(self.fd(), interest)
     }
@@ -336,7 +336,7 @@ impl Socket {
     }
 
     /// Makes the process the owner. The caller has both locks. False if it has ended: then the socket is as good as left
-    /// (`process_ended` is for the caller to call without locks).
+    /// (the caller calls `process_ended` when it has let the locks go).
     pub fn give_to(self: &Arc<Socket>, read: &mut ReadSide, pid: u64) -> bool {
         self.owner.store(pid, Ordering::Relaxed);
         self.watch(read, pid)
