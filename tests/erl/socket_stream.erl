@@ -47,8 +47,36 @@ main(_) ->
     t:w(info_closed, info(C)),
     ok = socket:close(S),
     t:w(refused, begin ok = socket:close(L), {ok, D} = socket:open(inet, stream), socket:connect(D, Addr, 2000) end),
+    parts(),
     six(),
     local().
+
+%% A receive keeps what came of it, whatever is asked next, and however large it is.
+parts() ->
+    {L, Addr} = listener(inet),
+    {C, S} = pair(L, Addr),
+    [begin
+         ok = socket:send(C, binary:copy(<<"p">>, Sent)),
+         R1 = socket:recv(S, Asked, 30),
+         ok = socket:send(C, binary:copy(<<"q">>, More)),
+         timer:sleep(10),
+         {ok, R2} = socket:recv(S, Next, 1000),
+         R3 = socket:recv(S, 0, 0),
+         t:w({parts, Sent, Asked, More, Next}, [R1, byte_size(R2), erlang:crc32(R2), case R3 of {ok, B} -> byte_size(B); _ -> R3 end]),
+         drain(S)
+     end || {Sent, Asked, More, Next} <- [{3, 10, 7, 10}, {3, 10, 7, 2}, {3, 10, 7, 5}, {3, 10, 0, 0}, {3000, 9000, 6000, 9000}, {3000, 9000, 6000, 100},
+                                          {3000, 9000, 0, 0}, {3000, 9000, 6000, 8000}, {50000, 100000, 50000, 100000}, {10, 100000, 100, 50}, {10, 5000, 7000, 6000}]],
+    ok = socket:send(C, <<"left">>),
+    {error, timeout} = socket:recv(S, 10000, 30),
+    ok = socket:close(C),
+    t:w(ended, [socket:recv(S, 10000), socket:recv(S, 10000)]),
+    [socket:close(X) || X <- [S, L]].
+
+drain(S) ->
+    case socket:recv(S, 0, 20) of
+        {ok, _} -> drain(S);
+        {error, timeout} -> ok
+    end.
 
 six() ->
     {L, Addr} = listener(inet6),

@@ -1,8 +1,9 @@
 //! Closing sockets, and ending operations that wait.
 
 use super::answer::{atom, closed, errno, error, ok, raise_state};
+use super::ending::lingers;
 use super::handle::Handle;
-use super::socket::{Socket, lingers, state};
+use super::socket::{Socket, state};
 use crate::files::file::wait;
 use crate::ports::poll::Interest;
 use heddle_runtime::process::{NativeResult, Process, Thrown};

@@ -6,11 +6,13 @@
 
 pub mod address;
 pub mod answer;
+mod block;
 mod bytes;
 mod close;
 mod connect;
 mod control;
 mod counters;
+mod ending;
 mod extended_error;
 mod handle;
 mod info;
@@ -23,6 +25,8 @@ mod option_values;
 mod options;
 mod otp_options;
 mod receive;
+mod receive_message;
+mod receive_request;
 mod requestors;
 mod send;
 mod sendfile;
@@ -33,6 +37,7 @@ mod supports;
 mod watch;
 
 use heddle_runtime::natives::Native;
+pub use watch::watchers;
 
 pub const TABLES: &[&[Native]] = &[
     close::TABLE,
@@ -42,6 +47,7 @@ pub const TABLES: &[&[Native]] = &[
     open::TABLE,
     options::TABLE,
     receive::TABLE,
+    receive_message::TABLE,
     send::TABLE,
     sendfile::TABLE,
     supports::TABLE,

@@ -6,6 +6,7 @@
 use super::socket::Socket;
 use heddle_runtime::process::Process;
 use heddle_runtime::proctab;
+use heddle_term::{Heap, Term};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -46,6 +47,16 @@ pub fn forget(socket: *const Socket, pid: u64) {
         watched.remove(&pid);
         NOTED.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// References of the sockets that watch the process, as `process_info` shows them.
+pub fn watchers(heap: &mut Heap, pid: u64) -> Vec<Term> {
+    if NOTED.load(Ordering::SeqCst) == 0 {
+        return Vec::new();
+    }
+    let sockets = shard(pid).lock().unwrap().as_ref().and_then(|watched| watched.get(&pid).cloned());
+    // The lock is free again: the last reference to a socket may be dropped here.
+    sockets.into_iter().flatten().filter_map(|socket| Some(socket.upgrade()?.term(heap))).collect()
 }
 
 /// Called for every process that ends.
