@@ -4,7 +4,7 @@
 
 -define(HERE, {127, 0, 0, 1}).
 
-main(_) -> tls(), exact(), slow(), shown(), lingering(), limits(), delayed().
+main(_) -> tls(), exact(), slow(), shown(), lingering(), limits(), delayed(), bulk(), bytewise().
 
 pair(Options) ->
     {ok, L} = gen_tcp:listen(0, [{ip, ?HERE}, {active, false}, binary | Options]),
@@ -49,7 +49,7 @@ slow() ->
     {A, B} = pair([{packet, 4}, {active, true}]),
     Data = binary:copy(<<"0123456789">>, 10000),
     spawn_link(fun() ->
-                       [begin ok = gen_tcp:send(A, Part), timer:sleep(5) end || Part <- [<<0>>, <<0, 1, 16#86>>, <<16#a0, "01">>, binary:part(Data, 2, 99990)]],
+                       [begin ok = gen_tcp:send(A, Part), timer:sleep(5) end || Part <- [<<0>>, <<1, 16#86>>, <<16#a0, "01">>, binary:part(Data, 2, 99990)]],
                        ok = gen_tcp:send(A, [binary:part(Data, 99992, 8), <<1:32>>, $x]),
                        receive stop -> ok end
                end),
@@ -123,8 +123,8 @@ limits() ->
     t:w(queue, element(2, erlang:port_info(A, queue_size)) > 0),
     t:w(sends, [gen_tcp:send(A, <<N>>) || N <- [1, 2]]),
     t:w(received, receive {received, R} -> R after 1000 -> none end),
-    gen_tcp:close(A), gen_tcp:close(L),
     [begin unlink(Pid), exit(Pid, kill) end || Pid <- Pids],
+    gen_tcp:close(A), gen_tcp:close(L),
     {ok, U} = gen_udp:open(0, [{active, false}]),
     t:w(datagrams, [gen_udp:recv(U, 0, T) || T <- [40, 1, 0, 60]]),
     gen_udp:close(U).
@@ -138,3 +138,40 @@ delayed() ->
     t:w(delayed, gen_tcp:recv(B, 10000, 5000) =:= {ok, << <<N:16>> || N <- lists:seq(1, 5000) >>}),
     t:w(closed, gen_tcp:recv(B, 0, 5000)),
     gen_tcp:close(B).
+
+%% Large input, delivered as it comes or as many bytes as asked for, in turn with small input.
+bulk() ->
+    {A, B} = pair([{buffer, 65536}]),
+    Sizes = [100000, 10, 65536, 65535, 65537, 1, 4096, 4095, 200000, 3],
+    Data = iolist_to_binary([binary:copy(<<N>>, Size) || {N, Size} <- lists:zip(lists:seq(1, 10), Sizes)]),
+    Me = self(),
+    Sender = spawn_link(fun() -> [begin ok = gen_tcp:send(A, Data), receive more -> ok end end || _ <- [1, 2, 3]], Me ! sent end),
+    t:w(asked_for, iolist_to_binary([element(2, gen_tcp:recv(B, Size, 5000)) || Size <- Sizes]) =:= Data),
+    Sender ! more,
+    t:w(as_it_comes, some(B, byte_size(Data), []) =:= Data),
+    Sender ! more,
+    ok = inet:setopts(B, [{active, true}]),
+    t:w(active, told(B, byte_size(Data), []) =:= Data),
+    Sender ! more,
+    receive sent -> ok end,
+    Large = binary:copy(<<"abc">>, 100000),
+    ok = gen_tcp:send(A, Large),
+    Got = told(B, byte_size(Large), []),
+    t:w(appended, <<Got/binary, "more">> =:= <<Large/binary, "more">>),
+    gen_tcp:close(A), gen_tcp:close(B).
+
+some(_, 0, Got) -> iolist_to_binary(lists:reverse(Got));
+some(S, N, Got) -> {ok, D} = gen_tcp:recv(S, 0, 5000), some(S, N - byte_size(D), [D | Got]).
+
+told(_, 0, Got) -> iolist_to_binary(lists:reverse(Got));
+told(S, N, Got) -> receive {tcp, S, D} -> told(S, N - byte_size(D), [D | Got]) after 5000 -> {left, N} end.
+
+%% Long lines without reading ahead, which reads them byte by byte.
+bytewise() ->
+    {A, B} = pair([{packet, line}, {read_ahead, false}, {buffer, 30000}]),
+    Line = [binary:copy(<<"x">>, 20000), $\n],
+    Me = self(),
+    spawn_link(fun() -> [ok = gen_tcp:send(A, Line) || _ <- [1, 2, 3]], Me ! sent end),
+    t:w(lines, [byte_size(element(2, gen_tcp:recv(B, 0, 10000))) || _ <- [1, 2, 3]]),
+    receive sent -> ok end,
+    gen_tcp:close(A), gen_tcp:close(B).

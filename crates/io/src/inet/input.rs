@@ -20,6 +20,8 @@ use std::sync::Arc;
 const LARGEST: usize = 64 << 20;
 /// Reads before other descriptors have their turn.
 const READS: usize = 16;
+/// The same where nothing is read ahead, which may be one byte at a time.
+const EXACT_READS: usize = 4096;
 
 /// A buffer larger than this is not kept for other sockets.
 const KEPT_BYTES: usize = 256 << 10;
@@ -36,11 +38,27 @@ pub struct Receiving {
     in_headers: bool,
     /// The process that waits for input, and for how many bytes (0: any number).
     waiting: Option<(Caller, usize)>,
+    /// The last read returned much, so the next one may well, too.
+    pub(super) is_bulk: bool,
 }
 
 impl Receiving {
     pub fn stop_waiting(&mut self, is: &mut impl FnMut(&Caller) -> bool) -> bool {
         self.waiting.take_if(|(caller, _)| is(caller)).is_some()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// How many bytes a process waits for (0: any number); None if no process waits.
+    pub fn wanted_bytes(&self) -> Option<usize> {
+        self.waiting.map(|(_, bytes)| bytes)
+    }
+
+    /// Adds what came to what waits for more.
+    pub fn keep(&mut self, data: &[u8]) {
+        self.buffer.extend_from_slice(data);
     }
 
     pub fn forget(&mut self) -> Option<Caller> {
@@ -57,7 +75,7 @@ enum Found {
 }
 
 /// How much of the requested bytes a read returned.
-enum Read {
+pub enum Read {
     All,
     Less,
     Nothing,
@@ -113,7 +131,7 @@ impl Tcp {
         Ok(Vec::new())
     }
 
-    fn framing(&self) -> Framing {
+    pub(super) fn framing(&self) -> Framing {
         self.socket.options.framing(self.input.in_headers)
     }
 
@@ -140,12 +158,16 @@ impl Tcp {
     }
 
     fn take_packets(&mut self, port: &Arc<Port>) {
-        for _ in 0..READS {
+        for _ in 0..if self.socket.options.read_ahead { READS } else { EXACT_READS } {
             let missing = match self.deliver_packets(port) {
                 Some(missing) => missing,
                 None => return,
             };
-            match self.read(port, missing) {
+            let read = match self.block_bytes() {
+                Some(bytes) => self.read_block(port, bytes),
+                None => self.read(port, missing),
+            };
+            match read {
                 Read::All => {}
                 Read::Less => {
                     // There is no more now. The poller reports more; another read would be a system call that finds nothing.
@@ -222,6 +244,12 @@ impl Tcp {
             self.input.buffer.set_len(old + n.max(0) as usize);
             n
         };
+        self.input.is_bulk = n as usize == wanted;
+        self.outcome(port, n, wanted)
+    }
+
+    /// What a read of `wanted` bytes means that returned `n`.
+    pub(super) fn outcome(&mut self, port: &Arc<Port>, n: isize, wanted: usize) -> Read {
         if n > 0 {
             crate::ports::BYTES_IN.fetch_add(n as u64, std::sync::atomic::Ordering::Relaxed);
             return if n as usize == wanted { Read::All } else { Read::Less };
@@ -247,31 +275,32 @@ impl Tcp {
     }
 
     fn deliver(&mut self, port: &Arc<Port>, packet: &[u8]) {
-        self.give(port, packet);
+        self.give(port, |tcp, heap, is_binary| tcp.data(heap, port, packet, is_binary));
         if self.socket.options.http().is_some() {
             // Headers end with an empty line.
             self.input.in_headers = !matches!(packet, b"\r\n" | b"\n");
         }
     }
 
-    fn give(&mut self, port: &Arc<Port>, packet: &[u8]) {
+    /// Gives a packet to the process that waits, else to the owner. `data` makes its term, as a binary or (false) as a list.
+    pub(super) fn give(&mut self, port: &Arc<Port>, data: impl FnOnce(&Tcp, &mut Heap, bool) -> Term) {
         if let Some((caller, _)) = self.input.waiting.take() {
             caller.tell(port, |heap| {
-                let data = self.data(heap, port, packet, self.socket.options.binary);
+                let data = data(self, heap, self.socket.options.binary);
                 heap.tuple(&[am::OK.into(), data])
             });
             return;
         }
         self.tell_owner(port, |heap| {
             if self.socket.options.term {
+                let data = data(self, heap, self.socket.options.binary);
                 if self.framing().kind == PacketKind::Tls {
-                    return tls::term(heap, port.term(), packet);
+                    return data;
                 }
-                let data = self.data(heap, port, packet, self.socket.options.binary);
                 let tag = if self.socket.options.http().is_some() { "http" } else { "tcp" };
                 return heap.tuple(&[Atom::new(tag).into(), port.term(), data]);
             }
-            let data = self.data(heap, port, packet, port.binary);
+            let data = data(self, heap, port.binary);
             let inner = heap.tuple(&[Atom::new("data").into(), data]);
             heap.tuple(&[port.term(), inner])
         });

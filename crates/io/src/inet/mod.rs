@@ -7,6 +7,7 @@
 
 pub(crate) mod address;
 mod ancillary;
+mod blocks;
 mod caller;
 mod connection;
 mod datagrams;
