@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::operation::{FOREVER, Inet};
 use super::options::Active;
-use super::reason::{Reason, Reply, name_of};
+use super::reason::{Reply, name_of};
 use super::request::number;
 use super::tcp::{Phase, Tcp};
 use crate::packet::{Framing, NextPacket, PacketKind};
@@ -49,6 +49,11 @@ impl Receiving {
 
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
+    }
+
+    /// Drops what came and was not delivered.
+    pub fn clear(&mut self) {
+        self.buffer.clear();
     }
 
     /// How many bytes a process waits for (0: any number); None if no process waits.
@@ -317,54 +322,5 @@ impl Tcp {
 
     pub(super) fn tell_owner(&self, port: &Arc<Port>, what: impl FnOnce(&mut Heap) -> Term) {
         build_message(port.owner(), what);
-    }
-
-    /// Called when the other side sends no more.
-    fn ended(&mut self, port: &Arc<Port>) {
-        self.input.buffer.clear();
-        self.ended_for_send = !self.output.is_busy();
-        if self.output.is_busy() {
-            self.output.refuse_senders(port, "closed");
-        }
-        if self.socket.options.active != Active::No {
-            return self.tell_end(port);
-        }
-        if self.socket.options.exit_on_close {
-            drop(self.abandon());
-            self.output.refuse_senders(port, "closed");
-        }
-        if let Some(caller) = self.input.forget() {
-            caller.fail(port, "closed");
-        }
-    }
-
-    /// Sends `{tcp_closed, Port}`. The port closes too, unless the option `exit_on_close` is false.
-    pub(super) fn tell_end(&mut self, port: &Arc<Port>) {
-        if !std::mem::replace(&mut self.end_told, true) {
-            self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_closed").into(), port.term()]));
-            self.socket.options.active = Active::No;
-        }
-        if self.socket.options.exit_on_close {
-            self.socket.ends_port = Some(am::NORMAL);
-        }
-    }
-
-    /// Called when the connection has failed.
-    pub(super) fn fail(&mut self, port: &Arc<Port>, reason: Reason) {
-        self.output.refuse_senders(port, reason);
-        if self.socket.options.active != Active::No {
-            self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_error").into(), port.term(), Atom::new(reason).into()]));
-            return self.tell_end(port);
-        }
-        let waiting = self.input.forget();
-        if self.socket.options.exit_on_close {
-            drop(self.abandon());
-        }
-        match waiting {
-            Some(caller) => {
-                caller.fail(port, reason);
-            }
-            None => self.ended_for_receive = Some(if reason == "econnreset" && self.socket.options.show_reset { reason } else { "closed" }),
-        }
     }
 }

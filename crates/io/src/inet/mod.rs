@@ -12,6 +12,7 @@ mod caller;
 mod connection;
 mod datagrams;
 mod deadline;
+mod endings;
 mod input;
 mod interfaces;
 mod kind;
