@@ -9,7 +9,7 @@ use crate::ports::poll::Interest;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::sched;
 use heddle_term::Term;
-use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::fd::{IntoRawFd, OwnedFd};
 
 heddle_runtime::natives! { TABLE:
     "prim_socket" => {
@@ -59,14 +59,11 @@ fn finalize(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// Closes the descriptor with all waiting that it takes. Returns the number of an error, or 0.
-fn close_fd(fd: std::os::fd::OwnedFd) -> i32 {
-    // SAFETY: calls on an open descriptor, which nothing else has, and which is closed once.
-    unsafe {
-        let flags = libc::fcntl(fd.as_raw_fd(), libc::F_GETFL);
-        libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK);
-        if libc::close(fd.into_raw_fd()) == 0 { 0 } else { super::answer::last_errno() }
-    }
+/// Closes the descriptor, with all waiting that the option `linger` wants. Returns the number of an error, or 0. The descriptor stays in
+/// its mode, in which the system does not wait: others may share that.
+fn close_fd(fd: OwnedFd) -> i32 {
+    // SAFETY: the descriptor is open, nothing else has it, and it is closed once.
+    if unsafe { libc::close(fd.into_raw_fd()) } == 0 { 0 } else { super::answer::last_errno() }
 }
 
 #[derive(Clone, Copy)]

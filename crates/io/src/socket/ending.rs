@@ -39,7 +39,10 @@ impl Socket {
         }
         self.abort_all(&mut read.readers, Interest::Read);
         self.abort_all(&mut read.acceptors, Interest::Read);
-        poll::forget(self.fd());
+        // A descriptor that is the program's may be another socket's too, which may wait for it.
+        if self.owns_fd {
+            poll::forget(self.fd());
+        }
     }
 
     /// Takes the descriptor out, after `stop`, and forgets what belongs to it. The caller closes what this returns when it has let the
@@ -123,9 +126,9 @@ impl Drop for Socket {
         if fd < 0 {
             return;
         }
-        poll::forget(fd);
         counters::count(self.sort, -1);
         if self.owns_fd {
+            poll::forget(fd);
             // SAFETY: the socket had the descriptor, and is gone.
             close_without_waiting(Some(unsafe { OwnedFd::from_raw_fd(fd) }));
         }

@@ -36,7 +36,7 @@ fn receive(p: &mut Process, a: &[Term]) -> NativeResult {
         return bytes::with_room(wanted, |room| {
             let (target, len) = (room.as_mut_ptr(), room.len());
             // SAFETY: the room is as large as said.
-            match uninterrupted(|| unsafe { libc::recv(fd, target.cast(), len, request.flags) }) {
+            match uninterrupted(|| unsafe { libc::recv(fd, target.cast(), len, request.flags()) }) {
                 Err(code) => request.failed(p, read, code),
                 Ok(got) => {
                     let got = &room[..got.min(len)];
@@ -60,7 +60,7 @@ fn receive(p: &mut Process, a: &[Term]) -> NativeResult {
     };
     let (target, len) = block.end();
     // SAFETY: the block has as much room as it says.
-    match uninterrupted(|| unsafe { libc::recv(fd, target.cast(), len, request.flags) }) {
+    match uninterrupted(|| unsafe { libc::recv(fd, target.cast(), len, request.flags()) }) {
         Err(code) => {
             read.partial = (before > 0).then_some(block);
             request.failed(p, read, code)

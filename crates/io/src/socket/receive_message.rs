@@ -36,7 +36,7 @@ fn receive_from(p: &mut Process, a: &[Term]) -> NativeResult {
         let (pointer, address_len) = from.target();
         let (target, len, address_len) = (room.as_mut_ptr(), room.len(), &raw mut *address_len);
         // SAFETY: room for data and any address, as large as said.
-        let got = uninterrupted(|| unsafe { libc::recvfrom(fd, target.cast(), len, request.flags, pointer, address_len) });
+        let got = uninterrupted(|| unsafe { libc::recvfrom(fd, target.cast(), len, request.flags(), pointer, address_len) });
         match got {
             Err(code) => request.failed(p, read, code),
             Ok(0) if request.socket.is_stream() => {
@@ -84,7 +84,7 @@ fn receive_message(p: &mut Process, a: &[Term]) -> NativeResult {
         (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), control_bytes);
         let target = &raw mut message;
         // SAFETY: what the message points to is room as large as said.
-        match uninterrupted(|| unsafe { libc::recvmsg(fd, target, request.flags) }) {
+        match uninterrupted(|| unsafe { libc::recvmsg(fd, target, request.flags()) }) {
             Err(code) => request.failed(p, read, code),
             Ok(0) if request.socket.is_stream() => {
                 request.socket.count(&mut read.traffic.fails, 1, "read_fails");

@@ -15,7 +15,7 @@ pub struct Request {
     pub pid: u64,
     /// None: the caller does not wait (`zero`).
     pub handle: Option<Handle>,
-    pub flags: i32,
+    flags: i32,
 }
 
 /// Takes an operation's arguments apart: the socket, numbers of bytes, flags, handle. `Err` has the answer for others.
@@ -58,6 +58,11 @@ impl Request {
                 Some(Ok(atom("select")))
             }
         }
+    }
+
+    /// The caller's flags, and that the system must not wait: a program that shares the descriptor may have set that it does.
+    pub fn flags(&self) -> i32 {
+        self.flags | libc::MSG_DONTWAIT
     }
 
     /// True if the caller waits until more has come than these bytes of the ones that it asked for.

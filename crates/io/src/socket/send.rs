@@ -50,7 +50,7 @@ fn send(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(flags) = int(a[2]) else { return not_in_range(p, a[2]) };
     operate(p, &socket, handle, |fd| {
         // SAFETY: the bytes live, and are as many as said.
-        let sent = unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags) };
+        let sent = unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | libc::MSG_DONTWAIT) };
         (sent, data.len(), false)
     })
 }
@@ -64,7 +64,7 @@ fn sendto(p: &mut Process, a: &[Term]) -> NativeResult {
     operate(p, &socket, handle, |fd| {
         let (to, len) = address.pointer();
         // SAFETY: the bytes live, and are as many as said; so is the address.
-        let sent = unsafe { libc::sendto(fd, data.as_ptr().cast(), data.len(), flags, to, len) };
+        let sent = unsafe { libc::sendto(fd, data.as_ptr().cast(), data.len(), flags | libc::MSG_DONTWAIT, to, len) };
         (sent, data.len(), false)
     })
 }
@@ -207,9 +207,7 @@ fn sendv(p: &mut Process, a: &[Term]) -> NativeResult {
     let vector = list.as_deref().and_then(|list| Vector::of(list, socket.is_stream()));
     let Some(vector) = vector else { return Ok(invalid(&mut p.heap, "iov")) };
     operate(p, &socket, handle, |fd| {
-        let pointers = vector.pointers();
-        // SAFETY: the parts live, and are as many and as long as said.
-        let sent = unsafe { libc::writev(fd, pointers.as_ptr(), pointers.len() as i32) };
+        let sent = send_message(fd, None, &mut vector.pointers(), &[], 0);
         (sent, vector.len_bytes(), vector.is_more)
     })
 }
@@ -273,5 +271,5 @@ fn send_message(fd: i32, address: Option<&Address>, parts: &mut [libc::iovec], c
         (message.msg_control, message.msg_controllen) = (control.as_ptr().cast_mut().cast(), size_of_val(control));
     }
     // SAFETY: what the message points to lives, and is as large as said; the call only reads it.
-    unsafe { libc::sendmsg(fd, &raw const message, flags) }
+    unsafe { libc::sendmsg(fd, &raw const message, flags | libc::MSG_DONTWAIT) }
 }
