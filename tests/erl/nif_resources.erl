@@ -2,7 +2,7 @@
 -module(nif_resources).
 -export([main/1]).
 -nifs([new/2, number/1, same/1, monitor/2, demonitor/1, dynamic/3, private/0, threads/0, kind/1, kind_cpu/1, kind_io/1, dirty_raise/1,
-       dirty_work/2, step/2, slice/0, send_to/2, names/1, open_pipe/1, write_pipe/1, read_pipe/1, select_on/4, queue/3, times/0, env_var/0]).
+       dirty_work/2, step/2, step_raise/2, slice/0, send_to/2, names/1, open_pipe/1, write_pipe/1, read_pipe/1, select_on/4, queue/3, times/0, env_var/0]).
 -compile({no_auto_import, [monitor/2, demonitor/1]}).
 
 new(_, _) -> not_loaded.
@@ -19,6 +19,7 @@ kind_io(_) -> not_loaded.
 dirty_raise(_) -> not_loaded.
 dirty_work(_, _) -> not_loaded.
 step(_, _) -> not_loaded.
+step_raise(_, _) -> not_loaded.
 slice() -> not_loaded.
 send_to(_, _) -> not_loaded.
 names(_) -> not_loaded.
@@ -110,7 +111,7 @@ dirty() ->
     exit(P, kill),
     p("ended", receive {'DOWN', M, process, P, Reason} -> Reason end),
     p("step", step(6, [])),
-    p("step by apply", apply(?MODULE, module_info, [module])),
+    p("a step that fails", try step_raise(3, x) catch error:R2:S2 -> {R2, [{F2, A2} || {?MODULE, F2, A2, _} <- S2, is_list(A2)]} end),
     p("slice", slice()).
 
 descriptors() ->

@@ -185,6 +185,14 @@ NIF(step) { /* step(N, Acc): continues on each kind of thread in turn */
     return enif_schedule_nif(env, "step_on", flags[n % 3], step, 2, args);
 }
 
+NIF(step_raise) { /* raises at the end: the trace shows the call that the program made */
+    int n;
+    enif_get_int(env, argv[0], &n);
+    if (n == 0) return enif_raise_exception(env, argv[1]);
+    ERL_NIF_TERM args[2] = {enif_make_int(env, n - 1), enif_make_list1(env, argv[1])};
+    return enif_schedule_nif(env, "step_raise_on", n % 2 ? ERL_NIF_DIRTY_JOB_CPU_BOUND : 0, step_raise, 2, args);
+}
+
 NIF(slice) {
     int used = 0;
     while (!enif_consume_timeslice(env, 10)) used++;
@@ -296,7 +304,7 @@ static ErlNifFunc functions[] = {
     {"new", 2, new}, {"number", 1, number}, {"same", 1, same}, {"monitor", 2, monitor}, {"demonitor", 1, demonitor}, {"dynamic", 3, dynamic},
     {"private", 0, private}, {"threads", 0, threads, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"kind", 1, kind}, {"kind_cpu", 1, kind, ERL_NIF_DIRTY_JOB_CPU_BOUND},
     {"kind_io", 1, kind, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"dirty_raise", 1, dirty_raise, ERL_NIF_DIRTY_JOB_CPU_BOUND},
-    {"dirty_work", 2, dirty_work, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"step", 2, step}, {"slice", 0, slice}, {"send_to", 2, send_to}, {"names", 1, names},
+    {"dirty_work", 2, dirty_work, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"step", 2, step}, {"step_raise", 2, step_raise}, {"slice", 0, slice}, {"send_to", 2, send_to}, {"names", 1, names},
     {"open_pipe", 1, open_pipe}, {"write_pipe", 1, write_pipe}, {"read_pipe", 1, read_pipe}, {"select_on", 4, select_on}, {"queue", 3, queue},
     {"times", 0, times}, {"env_var", 0, env_var}};
 

@@ -30,10 +30,10 @@ fn pointer_of(function: &NifFunction) -> CFunction {
 unsafe fn on_scheduler(function: &NifFunction, p: &mut Process, args: &[Term], left: i64) -> NativeResult {
     let mut env = Env::of_process(p, function.library.cast(), left);
     // SAFETY: by contract; the environment is there during the call.
-    let result = unsafe { pointer_of(function)(&mut env, args.len() as c_int, args.as_ptr()) };
+    let result = unsafe { pointer_of(function)(&mut env, c_int::from(function.arity), args.as_ptr()) };
     match env.outcome {
         Left::Nothing if !result.is_none() => Ok(result),
-        _ => Err(unusual(p, function, env, result)),
+        _ => Err(unusual(p, function, args, env, result)),
     }
 }
 
@@ -56,9 +56,9 @@ unsafe fn on_dirty_thread(function: &NifFunction, p: &mut Process, args: &[Term]
     }
     let result = dirty::detached(p, || {
         // SAFETY: as `on_scheduler`; arguments do not move while the process is detached.
-        unsafe { pointer_of(function)(&mut env, args.len() as c_int, args.as_ptr()) }
+        unsafe { pointer_of(function)(&mut env, c_int::from(function.arity), args.as_ptr()) }
     });
-    let result = finish_dirty(p, function, env, result);
+    let result = finish_dirty(p, function, args, env, result);
     heap.clear();
     // SAFETY: held above.
     unsafe {
@@ -69,20 +69,32 @@ unsafe fn on_dirty_thread(function: &NifFunction, p: &mut Process, args: &[Term]
 }
 
 /// Copies what is left of a dirty NIF to the heap of the process.
-fn finish_dirty(p: &mut Process, function: &NifFunction, mut env: Env, result: Term) -> NativeResult {
+fn finish_dirty(p: &mut Process, function: &NifFunction, args: &[Term], mut env: Env, result: Term) -> NativeResult {
     env.heap = &raw mut p.heap;
-    match &mut env.outcome {
+    match env.outcome {
         Left::Nothing if !result.is_none() => return Ok(p.heap.copy(result)),
         Left::Nothing => {}
-        Left::Exception(reason) => *reason = p.heap.copy(*reason),
-        Left::Scheduled(_) => env.arguments.iter_mut().for_each(|term| *term = p.heap.copy(*term)),
+        Left::Exception(reason) => env.outcome = Left::Exception(p.heap.copy(reason)),
+        Left::Scheduled(_) => env.rare().arguments.iter_mut().for_each(|term| *term = p.heap.copy(*term)),
     }
-    Err(unusual(p, function, env, result))
+    Err(unusual(p, function, args, env, result))
+}
+
+/// `{Module, Function, Arguments}` of the call that the program made.
+fn call_of(p: &mut Process, function: &NifFunction, args: &[Term]) -> Term {
+    let arity = usize::from(function.arity);
+    if let Some(&call) = args.get(arity) {
+        return call;
+    }
+    // SAFETY: the library is loaded.
+    let module = unsafe { (*function.library.cast::<Library>()).module };
+    let args = p.heap.list(args);
+    p.heap.tuple(&[module.into(), function.name.into(), args])
 }
 
 /// A call that left an exception or another function to be called, or returned no term.
 #[cold]
-fn unusual(p: &mut Process, function: &NifFunction, env: Env, result: Term) -> Thrown {
+fn unusual(p: &mut Process, function: &NifFunction, args: &[Term], mut env: Env, result: Term) -> Thrown {
     match env.outcome {
         Left::Exception(reason) => {
             p.exception = Exception { reason, ..Exception::NONE };
@@ -92,7 +104,9 @@ fn unusual(p: &mut Process, function: &NifFunction, env: Env, result: Term) -> T
             // SAFETY: what is scheduled lives as long as its library.
             p.trap_export = unsafe { (*scheduled).export() };
             p.trap_args.clear();
-            p.trap_args.extend_from_slice(&env.arguments);
+            p.trap_args.extend_from_slice(&env.rare().arguments);
+            let call = call_of(p, function, args);
+            p.trap_args.push(call);
             Thrown::Trap
         }
         Left::Nothing => {

@@ -24,7 +24,6 @@ struct Queue {
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { waiting: VecDeque::new(), is_busy: false });
 static MORE: Condvar = Condvar::new();
-static IDLE: Condvar = Condvar::new();
 static START: Once = Once::new();
 
 pub fn add(due: Due) {
@@ -40,12 +39,10 @@ pub fn destroy(object: *mut Object) {
     add(Due::Destroy(object));
 }
 
-/// Waits until all that was due at the call is done.
-pub fn wait() {
-    let mut queue = QUEUE.lock().unwrap();
-    while !queue.waiting.is_empty() || queue.is_busy {
-        queue = IDLE.wait(queue).unwrap();
-    }
+/// True if something waits, or a call-back runs.
+pub fn are_due() -> bool {
+    let queue = QUEUE.lock().unwrap();
+    !queue.waiting.is_empty() || queue.is_busy
 }
 
 fn run() {
@@ -63,10 +60,7 @@ fn run() {
                 queue = QUEUE.lock().unwrap();
                 queue.is_busy = false;
             }
-            None => {
-                IDLE.notify_all();
-                queue = MORE.wait(queue).unwrap();
-            }
+            None => queue = MORE.wait(queue).unwrap(),
         }
     }
 }

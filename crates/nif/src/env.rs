@@ -1,4 +1,4 @@
-//! Environments: where a library builds terms, and for whom it acts.
+//! Environments: where a library builds terms, and the process that it acts for.
 
 use crate::library::Library;
 use heddle_runtime::process::Process;
@@ -35,13 +35,17 @@ pub struct Env {
     pub heap: *mut Heap,
     /// Null for environments without a process.
     pub process: *mut Process,
-    /// The number of the process.
-    pub pid: u64,
     pub library: *const Library,
     pub kind: EnvKind,
     /// Reductions that are left of the slice.
     pub left: i64,
     pub outcome: Left,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few environments need.
+#[derive(Default)]
+pub struct Rare {
     /// Arguments of the function that is scheduled next.
     pub arguments: Vec<Term>,
     /// What is there as long as the environment.
@@ -51,33 +55,23 @@ pub struct Env {
 impl Env {
     /// For a call-back of a library.
     pub fn callback(library: *const Library, heap: &mut Heap) -> Env {
-        Env {
-            heap,
-            process: null_mut(),
-            pid: 0,
-            library,
-            kind: EnvKind::Callback,
-            left: 0,
-            outcome: Left::Nothing,
-            arguments: Vec::new(),
-            kept: Vec::new(),
-        }
+        Env { heap, process: null_mut(), library, kind: EnvKind::Callback, left: 0, outcome: Left::Nothing, rare: None }
     }
 
     /// For a library that a process calls on a scheduler, `left` reductions before the end of its slice.
     #[inline(always)]
     pub fn of_process(p: &mut Process, library: *const Library, left: i64) -> Env {
-        Env {
-            heap: &raw mut p.heap,
-            process: p,
-            pid: p.pid(),
-            library,
-            kind: EnvKind::Process,
-            left,
-            outcome: Left::Nothing,
-            arguments: Vec::new(),
-            kept: Vec::new(),
-        }
+        Env { heap: &raw mut p.heap, process: p, library, kind: EnvKind::Process, left, outcome: Left::Nothing, rare: None }
+    }
+
+    pub fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// The number of the process, which never changes.
+    pub fn pid(&self) -> u64 {
+        // SAFETY: environments that act for a process have one, which is there during the call.
+        unsafe { (*(*self.process).shared).pid }
     }
 
     /// True if it acts for a process.
@@ -92,8 +86,9 @@ impl Env {
 
     /// Memory for bytes as long as the environment.
     pub fn keep(&mut self, bytes: Vec<u8>) -> &mut [u8] {
-        self.kept.push(Box::new(bytes));
-        self.kept.last_mut().and_then(|kept| kept.downcast_mut::<Vec<u8>>()).expect("just pushed")
+        let kept = &mut self.rare().kept;
+        kept.push(Box::new(bytes));
+        kept.last_mut().and_then(|kept| kept.downcast_mut::<Vec<u8>>()).expect("just pushed")
     }
 }
 
@@ -116,7 +111,7 @@ impl IndependentEnv {
         *self.heap = Heap::new();
         self.env.heap = &raw mut *self.heap;
         self.env.outcome = Left::Nothing;
-        self.env.kept.clear();
+        self.env.rare = None;
     }
 }
 

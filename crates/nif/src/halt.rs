@@ -59,6 +59,7 @@ fn run() {
         if !callback.is_null() {
             // SAFETY: an `ErlNifOnHaltCallback` of the library, which is loaded.
             let callback = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(callback) };
+            // Acquire: pairs with the Release in `bind_nifs`.
             // SAFETY: as above; private data of the library.
             unsafe { callback(library.private.load(Ordering::Acquire)) };
         }

@@ -4,7 +4,7 @@
 mod macros;
 pub mod api;
 mod call;
-pub mod callbacks;
+mod callbacks;
 mod env;
 pub mod functions;
 mod halt;
@@ -19,6 +19,7 @@ pub mod threads;
 /// From now on libraries can be loaded. `erts` and `otp`: the versions that libraries are told.
 pub fn install(erts: &str, otp: &str) {
     let _ = heddle_runtime::code::nifs::LOAD_NIF.set(load::load_nif);
+    let _ = heddle_runtime::code::nifs::CALLBACKS_ARE_DUE.set(callbacks::are_due);
     monitor::install();
     api::system::set_versions(erts, otp);
     // The linker keeps what is referred to.

@@ -81,7 +81,7 @@ pub struct Library {
     pub unload: Option<Unload>,
     /// The size of the library's `ErlNifResourceTypeInit`.
     pub handle: *mut c_void,
-    /// What the library keeps for itself. Release in `enif_priv_data`'s writers (load and upgrade), Acquire where it is read.
+    /// What the library keeps for itself. `load` and `upgrade` write it; `bind_nifs` publishes it with the functions.
     pub private: AtomicPtr<c_void>,
     /// What keeps the library loaded: the code that calls it, types of resources with call-backs, and dirty NIFs that run.
     /// AcqRel where it sinks: the last user sees what the others did.
@@ -144,6 +144,7 @@ impl Library {
         if let Some(unload) = self.unload {
             let mut heap = Heap::new();
             let mut env = Env::callback(self, &mut heap);
+            // Acquire: pairs with the Release in `bind_nifs`.
             // SAFETY: the library's own function, which nothing else of the library runs beside.
             unsafe { unload(&mut env, self.private.load(Ordering::Acquire)) };
             heap.clear();

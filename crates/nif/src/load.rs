@@ -4,7 +4,7 @@ use crate::call;
 use crate::env::Env;
 use crate::library::{Entry, FunctionEntry, Library};
 use crate::resource;
-use heddle_runtime::code::nifs::{NifFunction, NifLibrary, NifThread};
+use heddle_runtime::code::nifs::{self, NifFunction, NifLibrary, NifThread};
 use heddle_runtime::code::{self, Instance};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::text::display;
@@ -46,14 +46,11 @@ pub fn load_nif(p: &mut Process, instance: &Arc<Instance>, file: Term, info: Ter
     }
 }
 
-/// A file name as OTP's functions take them: characters, atoms, or a binary.
+/// A file name: characters or a binary.
 fn file_name(term: Term) -> Option<CString> {
-    let bytes = match term.as_atom() {
-        Some(atom) => atom.name().as_bytes().to_vec(),
-        None => match BitsView::of(term).filter(BitsView::is_binary) {
-            Some(view) => view.to_vec(),
-            None => list::unicode_string(term)?.into_bytes(),
-        },
+    let bytes = match BitsView::of(term).filter(BitsView::is_binary) {
+        Some(view) => view.to_vec(),
+        None => list::unicode_string(term)?.into_bytes(),
     };
     CString::new(bytes).ok()
 }
@@ -110,12 +107,13 @@ fn add_libraries_of_stock() -> bool {
     !unsafe { libc::dlopen(c"libz.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null()
 }
 
-fn entry_of(handle: &Handle) -> Result<&'static Entry, Refusal> {
+fn entry_of(handle: &Handle, module: Atom) -> Result<&'static Entry, Refusal> {
     // SAFETY: the handle is open.
     let init = unsafe { libc::dlsym(handle.0, c"nif_init".as_ptr()) };
     if init.is_null() {
         return Err(bad_library(format!("Failed to find library init function: '{}'", linker_error())));
     }
+    nifs::taint(module);
     // SAFETY: a function of that name has this type in a library.
     let entry = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const Entry>(init)() };
     // SAFETY: the entry stays as long as the library.
@@ -211,7 +209,7 @@ fn load(p: &mut Process, instance: &Arc<Instance>, file: &CStr, info: Term) -> R
         return Err(Refusal("reload", "NIF library already loaded (reload disallowed since OTP 20).".into()));
     }
     let mut handle = open(file)?;
-    let entry = entry_of(&handle)?;
+    let entry = entry_of(&handle, module)?;
     check_entry(entry, module)?;
     let mut library = Arc::new(Library::new(module, entry.unload, handle.0));
     let address = Arc::as_ptr(&library);
@@ -230,23 +228,25 @@ fn load(p: &mut Process, instance: &Arc<Instance>, file: &CStr, info: Term) -> R
 fn call_load(p: &mut Process, instance: &Arc<Instance>, entry: &Entry, library: &Arc<Library>, info: Term) -> Result<(), Refusal> {
     let before = library_before(instance);
     let before = before.as_ref().and_then(|b| b.as_any().downcast_ref::<Library>());
-    let mut private = null_mut();
     let mut env = Env::of_process(p, Arc::as_ptr(library), 0);
     let refused = resource::while_loading(|| {
         if let Some(before) = before {
             let Some(upgrade) = entry.upgrade else {
                 return Some(Refusal("upgrade", "Upgrade not supported by this NIF library.".into()));
             };
+            // Acquire: pairs with the Release below, or in `bind_nifs`.
             let kept = before.private.load(Ordering::Acquire);
-            let mut old = kept;
-            // SAFETY: a function of the library, with what it expects.
-            let status = unsafe { upgrade(&mut env, &mut private, &mut old, info) };
-            before.private.store(if status == 0 { old } else { kept }, Ordering::Release);
+            // SAFETY: a function of the library, with what it expects. It may read its data by `enif_priv_data` at once.
+            let status = unsafe { upgrade(&mut env, library.private.as_ptr(), before.private.as_ptr(), info) };
+            if status != 0 {
+                // Release: pairs with the Acquire in `enif_priv_data`.
+                before.private.store(kept, Ordering::Release);
+            }
             return (status != 0).then(|| Refusal("upgrade", format!("Library upgrade-call unsuccessful ({status}).")));
         }
         let load = entry.load?;
         // SAFETY: as above.
-        let status = unsafe { load(&mut env, &mut private, info) };
+        let status = unsafe { load(&mut env, library.private.as_ptr(), info) };
         (status != 0).then(|| Refusal("load", format!("Library load-call unsuccessful ({status}).")))
     });
     drop(env);
@@ -256,9 +256,6 @@ fn call_load(p: &mut Process, instance: &Arc<Instance>, entry: &Entry, library: 
             crate::halt::forget(library);
             Err(refused)
         }
-        None => {
-            library.private.store(private, Ordering::Release);
-            Ok(())
-        }
+        None => Ok(()),
     }
 }

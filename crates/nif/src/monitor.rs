@@ -22,7 +22,24 @@ static ALL: LazyLock<Mutex<HashMap<RefId, Watching>>> = LazyLock::new(Mutex::def
 
 /// From now on monitors of resources fire.
 pub fn install() {
+    let _ = links::OUTSIDE_TERM.set(term);
     let _ = links::OUTSIDE_DOWN.set(|reference, pid| callbacks::add(Due::Down(reference, pid)));
+}
+
+/// The object that has the monitor.
+fn term(reference: RefId, heap: &mut Heap) -> Option<Term> {
+    let all = ALL.lock().unwrap();
+    let object = all.get(&reference)?.object;
+    // SAFETY: a monitor in the table has an object that is there, and an object without references is left alone.
+    unsafe {
+        if !Object::keep_if_live(object) {
+            return None;
+        }
+        let (handle, words) = Object::handle(object);
+        drop(all);
+        Object::release(object);
+        Some(heap.magic_reference(words, handle))
+    }
 }
 
 /// Monitors the process. None if there is no such process.

@@ -48,7 +48,7 @@ pub struct Callbacks {
 impl Callbacks {
     /// True if code of the library may be called after its module is purged.
     fn keep_library(&self) -> bool {
-        self.destructor.is_some() || self.stop.is_some() || self.down.is_some()
+        self.destructor.is_some() || self.stop.is_some() || self.down.is_some() || self.dynamic_call.is_some()
     }
 }
 
@@ -74,7 +74,7 @@ impl ResourceType {
         self.now.lock().unwrap().1.clone()
     }
 
-    /// Gives up one reference. The last one frees the type.
+    /// Drops one reference. The last one frees the type.
     fn release(this: *const ResourceType) {
         // SAFETY: the caller has a reference, so the type is there.
         unsafe {
@@ -123,16 +123,16 @@ pub const TAKEOVER: c_int = 2;
 /// Opens a type: makes it, or takes it over. Returns what was done besides.
 pub fn open_type(module: Atom, name: Atom, callbacks: Callbacks, flags: c_int) -> (Option<*const ResourceType>, c_int) {
     OPENED.with_borrow_mut(|opened| {
-        let Some(opened) = opened else { return (None, 0) };
+        let Some(opened) = opened else { return (None, flags) };
         let known = TYPES.lock().unwrap().get(&(module, name)).map(|t| t.0);
         let (ty, is_new) = match known {
             None if flags & CREATE != 0 => {
                 let ty = ResourceType { module, name, now: Mutex::default(), references: AtomicUsize::new(1) };
                 (Box::into_raw(Box::new(ty)).cast_const(), true)
             }
-            None => return (None, CREATE),
+            None => return (None, flags),
             Some(ty) if flags & TAKEOVER != 0 => (ty, false),
-            Some(_) => return (None, TAKEOVER),
+            Some(_) => return (None, flags),
         };
         opened.push(Opened { ty, callbacks, is_new });
         (Some(ty), if is_new { CREATE } else { TAKEOVER })
@@ -277,7 +277,7 @@ impl Object {
         references.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n > 0).then_some(n + 1)).is_ok()
     }
 
-    /// Gives up one reference.
+    /// Drops one reference.
     ///
     /// # Safety
     /// The caller has one.

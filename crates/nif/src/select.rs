@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// Who gets which message.
+/// A message, and the process that gets it.
 pub struct Notice {
     pub pid: u64,
     pub message: Package,

@@ -326,7 +326,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             heap.list(&out)
         }
         "monitored_by" => {
-            let mut watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |all| all.monitored_by());
+            let mut watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |all| all.monitored_by(heap));
             watchers.extend(heddle_io::socket::watchers(heap, q.pid()));
             heap.list(&watchers)
         }

@@ -213,7 +213,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         }
         "system_logger" => system_logger(heddle_runtime::exit::SYSTEM_LOGGER.load(Ordering::Relaxed)),
         // NIF libraries and drivers: none yet.
-        "taints" => Term::NIL,
+        "taints" => {
+            let modules: Vec<Term> = heddle_runtime::code::nifs::taints().into_iter().map(Term::from).collect();
+            p.heap.list(&modules)
+        }
         "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
         "dist_ctrl" | "decentralized_counter_groups_map" => Term::NIL,
         "modified_timing_level" => am::UNDEFINED.into(),

@@ -7,6 +7,7 @@ use crate::process::info;
 use crate::tasks::probe;
 use heddle_natives::{args, long};
 use heddle_runtime::CollectionKind;
+use heddle_runtime::code::nifs;
 use heddle_runtime::mode;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
 use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
@@ -324,7 +325,8 @@ fn wait(p: &mut Process, key: Term, what: Term) -> NativeResult {
         (_, Some(epoch)) => epoch as u64,
         _ => return Err(p.badarg()),
     };
-    if qsbr::is_freed(epoch) && !heddle_ets::reap::is_busy() {
+    let callbacks_are_due = nifs::CALLBACKS_ARE_DUE.get().is_some_and(|are_due| are_due());
+    if qsbr::is_freed(epoch) && !heddle_ets::reap::is_busy() && !callbacks_are_due {
         return Ok(am::OK.into());
     }
     Err(p.again(&[key, Term::small(epoch as i64)]))

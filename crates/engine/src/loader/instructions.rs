@@ -121,7 +121,8 @@ impl Emitter<'_> {
             }
             i += done;
             if instrs[0].op == Op::Label && i == 1 {
-                if self.all_nifs {
+                // The compiler may put the frame before `nif_start`; a NIF begins without one.
+                if self.all_nifs || instrs.iter().any(|i| i.op == Op::NifStart) {
                     self.nif_start();
                 }
                 self.count_function();
@@ -194,8 +195,7 @@ impl Emitter<'_> {
             Op::Label => self.place_label(o[0]),
             Op::BsStartMatch3 | Op::BsStartMatch4 if self.start_and_position(rest, zeal) => return Ok(2),
             Op::Line => self.line(o[0]),
-            Op::FuncInfo | Op::IntCodeEnd => {}
-            Op::NifStart => self.nif_start(),
+            Op::FuncInfo | Op::IntCodeEnd | Op::NifStart => {}
             Op::ExecutableLine => {
                 self.line(o[0]);
                 self.count_line(o[1]);

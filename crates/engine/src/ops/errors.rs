@@ -409,7 +409,7 @@ pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
         let address = words.word(i) as *const u64;
         places::with(address, |place| {
             let Some(place) = place else { return };
-            if i == 0 && is_native_entry(place.code) {
+            if i == 0 && (is_native_entry(place.code) || fault != 0 && is_nif(place.code)) {
                 return;
             }
             // The program's arguments belong to the first frame that shows: the caller's, where a native was applied.

@@ -9,8 +9,10 @@ use crate::ops::errors::{exit_now, raise};
 use crate::ops::natives::{continue_thrown, yield_returned};
 use crate::{goto, load, next, ops, save};
 use heddle_runtime::code::nifs::{NifFunction, NifThread};
-use heddle_runtime::process::Thrown;
-use heddle_runtime::{memory_mode, sched, shared};
+use heddle_runtime::process::{Process, Thrown};
+use heddle_runtime::{exports, memory_mode, sched, shared};
+use heddle_term::code_cell::Mfa;
+use heddle_term::list;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Cells before the body of a function that may become a NIF.
@@ -18,18 +20,43 @@ pub const NIF_CELLS: usize = 4;
 /// Where `nif_again` stands.
 const AGAIN: usize = 3;
 
-/// Calls the NIF on X[0..arity]. Returns 0 if the result is in X0; otherwise the reason is in `thrown`.
+/// The first frame of the stack trace is that of the function itself, or of the one that the program called, with its arguments.
+///
+/// # Safety
+/// `ip` is at `nif_again`; the registers still hold the arguments.
 #[inline(never)]
-unsafe fn call(function: *const NifFunction, ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
+// SAFETY: `nif_thrown` calls it.
+unsafe fn set_fault(ip: *const u64, c: *mut Ctx, p: &mut Process) {
+    // SAFETY: by contract; a function that raised is still there.
+    unsafe {
+        let registers = *ip.sub(1) as usize;
+        let arity = (*(*ip.sub(AGAIN - 1) as *const NifFunction)).arity as usize;
+        if registers == arity {
+            (*c).fault_args = p.heap.list(&(&(*c).x)[..arity]);
+            return;
+        }
+        if let Some(&[module, function, args]) = (*c).x[arity].as_tuple()
+            && let (Some(module), Some(function)) = (module.as_atom(), function.as_atom())
+        {
+            let arity = list::length(args).unwrap_or(0) as u8;
+            (*c).fault = exports::get(Mfa { module, function, arity });
+            (*c).fault_args = args;
+        }
+    }
+}
+
+/// Calls the NIF on X[0..registers]. Returns 0 if the result is in X0; otherwise the reason is in `thrown`.
+#[inline(never)]
+unsafe fn call(function: *const NifFunction, ip: *const u64, registers: usize, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
     // SAFETY: the loader of libraries stored the address of a function, which is there while its code is; the arguments are initialised.
     unsafe {
         let p = save!(c, h, s);
         let function = &*function;
         if function.thread != NifThread::Scheduler {
-            return call_dirty(function, ip, c);
+            return call_dirty(function, ip, registers, c);
         }
         p.ip = ip;
-        let args = std::slice::from_raw_parts((*c).x.as_ptr(), function.arity as usize);
+        let args = std::slice::from_raw_parts((*c).x.as_ptr(), registers);
         match (function.call)(function, p, args, r) {
             Ok(value) => {
                 (*c).x[0] = value;
@@ -46,7 +73,7 @@ unsafe fn call(function: *const NifFunction, ip: *const u64, c: *mut Ctx, h: *mu
 
 /// The same for a dirty NIF.
 #[inline(never)]
-unsafe fn call_dirty(function: &NifFunction, ip: *const u64, c: *mut Ctx) -> u64 {
+unsafe fn call_dirty(function: &NifFunction, ip: *const u64, registers: usize, c: *mut Ctx) -> u64 {
     // SAFETY: as `call`; the process was saved.
     unsafe {
         let p = &mut *(*c).p;
@@ -56,7 +83,7 @@ unsafe fn call_dirty(function: &NifFunction, ip: *const u64, c: *mut Ctx) -> u64
             return 1;
         }
         p.ip = ip;
-        let args = &mut (&mut (*c).x)[..function.arity as usize];
+        let args = &mut (&mut (*c).x)[..registers];
         let result = if memory_mode::moves_arguments() {
             shared::safe_region::run(p, |p, args| (function.call)(function, p, args, 0), args)
         } else {
@@ -89,7 +116,7 @@ ops! {
         if function.is_null() {
             next!(ip, c, h, s, r; NIF_CELLS)
         }
-        if call(function, ip, c, h, s, r) != 0 {
+        if call(function, ip, *ip.add(2) as usize, c, h, s, r) != 0 {
             return nif_thrown(ip.add(AGAIN), c, h, s, r);
         }
         load!(c, h, s);
@@ -103,7 +130,7 @@ ops! {
     fn nif_again(ip, c, h, s, r) {
         // Acquire: as above.
         let function = (*ip.sub(AGAIN - 1).cast::<AtomicU64>()).load(Ordering::Acquire) as *const NifFunction;
-        if call(function, ip, c, h, s, r) != 0 {
+        if call(function, ip, *ip.sub(1) as usize, c, h, s, r) != 0 {
             return nif_thrown(ip, c, h, s, r);
         }
         load!(c, h, s);
@@ -124,11 +151,7 @@ ops! {
         let thrown = (*c).thrown;
         match thrown {
             Thrown::Exception => {
-                // The first frame is that of the function itself, with its arguments.
-                let arity = *ip.sub(1) as usize;
-                if p.exception.trace.is_none() && (*c).fault_args.is_none() {
-                    (*c).fault_args = p.heap.list(&(&(*c).x)[..arity]);
-                }
+                set_fault(ip, c, p);
                 h = p.heap.htop;
                 return raise(ip, c, h, s, r);
             }

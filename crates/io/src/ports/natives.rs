@@ -217,7 +217,7 @@ impl PortTask {
             "monitors" => Term::NIL,
             "monitored_by" => {
                 let inner = context.relations().get();
-                let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.monitored_by());
+                let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.monitored_by(heap));
                 heap.list(&watchers)
             }
             "input" => heap.unsigned(port.bytes_in.load(Ordering::Relaxed)),

@@ -5,7 +5,7 @@ use heddle_term::bits::BitsView;
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
 use heddle_term::refbin::RefBin;
 use heddle_term::{Heap, Term, am, list};
-use libc::{c_int, c_void, size_t};
+use libc::{c_int, size_t};
 use std::ptr::null_mut;
 
 /// `ErlNifBinary`.
@@ -15,7 +15,7 @@ pub struct Binary {
     pub data: *mut u8,
     /// The block of a binary that belongs to the library; null if the data belongs to a term or to an environment.
     pub block: *mut RefBin,
-    pub spare: [*mut c_void; 2],
+    // Later versions have two more words, which libraries of version 2.0 do not have.
 }
 
 /// A binary of the library with these bytes.
@@ -31,7 +31,7 @@ pub unsafe fn fill(to: *mut Binary, bytes: &[u8]) -> c_int {
 
 unsafe fn own(to: *mut Binary, block: *mut RefBin, size: size_t) {
     // SAFETY: `to` comes from the library, for the result; the block is live.
-    unsafe { *to = Binary { size, data: RefBin::data(block), block, spare: [null_mut(); 2] } };
+    unsafe { *to = Binary { size, data: RefBin::data(block), block } };
 }
 
 /// The library needs its binary no longer.
@@ -60,7 +60,7 @@ unsafe fn inspect(env: *mut Env, term: Term) -> Option<(*mut u8, usize)> {
     Some((kept.as_mut_ptr(), kept.len()))
 }
 
-/// A new binary, and where its bytes are to be written.
+/// A new binary, and the address to which the caller writes its bytes.
 fn new(heap: &mut Heap, size: usize) -> (Term, *mut u8) {
     if size <= HEAP_BITS_MAX_BYTES {
         return heap.heap_bits(size as u64 * 8);
@@ -77,7 +77,7 @@ api! { FUNCTIONS:
     }
     fn enif_inspect_binary(env: *mut Env, term: Term, to: *mut Binary) -> c_int {
         let Some((data, size)) = inspect(env, term) else { return 0 };
-        *to = Binary { size, data, block: null_mut(), spare: [null_mut(); 2] };
+        *to = Binary { size, data, block: null_mut() };
         1
     }
     fn enif_inspect_iolist_as_binary(env: *mut Env, term: Term, to: *mut Binary) -> c_int {
@@ -90,7 +90,7 @@ api! { FUNCTIONS:
             }
             None => return 0,
         };
-        *to = Binary { size, data, block: null_mut(), spare: [null_mut(); 2] };
+        *to = Binary { size, data, block: null_mut() };
         1
     }
     fn enif_alloc_binary(size: size_t, to: *mut Binary) -> c_int {

@@ -251,9 +251,9 @@ api! { FUNCTIONS:
             pieces.iter().for_each(|p| retain(p.block));
             release(copied);
         } else {
-            (*env).kept.push(Box::new(Kept(copied)));
+            (*env).rare().kept.push(Box::new(Kept(copied)));
             if let Some(large) = large {
-                (*env).kept.push(Box::new(OfEnv(large)));
+                (*env).rare().kept.push(Box::new(OfEnv(large)));
             }
         }
         *to = vector;

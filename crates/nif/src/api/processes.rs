@@ -44,7 +44,7 @@ api! { FUNCTIONS:
         if !(*env).has_process() {
             return std::ptr::null_mut();
         }
-        *to = identity::term_of((*env).pid);
+        *to = identity::term_of((*env).pid());
         to
     }
     fn enif_get_local_pid(_env: *mut Env, term: Term, to: *mut Term) -> c_int {

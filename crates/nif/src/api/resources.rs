@@ -103,6 +103,11 @@ api! { FUNCTIONS:
         let (handle, words) = Object::handle(Object::of(data));
         (*(*env).heap).magic_reference(words, handle)
     }
+    // The bytes are copied: a binary has its bytes in a block of its own.
+    fn enif_make_resource_binary(env: *mut Env, _data: *mut c_void, bytes: *const u8, size: size_t) -> Term {
+        let bytes: &[u8] = if size == 0 { &[] } else { std::slice::from_raw_parts(bytes, size) };
+        (*(*env).heap).binary(bytes)
+    }
     fn enif_get_resource(_env: *mut Env, term: Term, ty: *const ResourceType, to: *mut *mut c_void) -> c_int {
         match object_of(term).filter(|&object| (*object).ty() == ty) {
             Some(object) => {

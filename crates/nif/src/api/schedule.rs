@@ -41,9 +41,10 @@ api! { FUNCTIONS:
             return (*env).raise(am::BADARG.into());
         };
         let key = Key { name, arity: count as u8, pointer: function as usize, thread };
-        (*env).arguments.clear();
+        let arguments = &mut (*env).rare().arguments;
+        arguments.clear();
         if count > 0 {
-            (*env).arguments.extend_from_slice(std::slice::from_raw_parts(args, count as usize));
+            arguments.extend_from_slice(std::slice::from_raw_parts(args, count as usize));
         }
         (*env).outcome = Left::Scheduled(schedule::of(&*env, key));
         crate::env::NO_TERM

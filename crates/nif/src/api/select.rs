@@ -61,7 +61,7 @@ unsafe fn select(env: *mut Env, fd: c_int, flags: c_int, data: *mut c_void, pid:
             let interests: Vec<Interest> = wanted.iter().map(|(_, interest, ..)| *interest).collect();
             return cancelled(&select::cancel(fd, &interests));
         }
-        let pid = if pid.is_null() { (*env).pid } else { identity::id_of(*pid) };
+        let pid = if pid.is_null() { (*env).pid() } else { identity::id_of(*pid) };
         for (_, interest, ready, _) in wanted {
             let notice = Notice { pid, message: message(flags, object, term, ready) };
             match select::add(fd, object, *interest, notice) {

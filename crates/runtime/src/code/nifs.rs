@@ -22,7 +22,7 @@ pub enum NifThread {
 /// What the engine calls instead of the body of a function. The library owns it.
 #[repr(C)]
 pub struct NifFunction {
-    /// Calls the C function. The arguments are registers. The last one says how many reductions are left of the slice.
+    /// Calls the C function. The arguments are registers; one more than the arity: see `code_of`. The last one says how many reductions are left of the slice.
     pub call: unsafe fn(&NifFunction, &mut Process, &[Term], i64) -> NativeResult,
     pub pointer: usize,
     /// The library, for `call`.
@@ -107,10 +107,11 @@ pub struct NifOperations {
 /// Set by the engine at the start.
 pub static OPERATIONS: OnceLock<NifOperations> = OnceLock::new();
 
-/// Code that is nothing but a NIF, with its function header. `function` must outlive it.
+/// Code that is nothing but a NIF that another one scheduled, with its function header. `function` must outlive it. After its arguments
+/// it has one register more: `{Module, Function, Arguments}` of the call that the program made, which an exception shows.
 pub fn code_of(module: Atom, function: &NifFunction) -> Box<[u64]> {
     let operations = OPERATIONS.get().expect("engine started");
-    let arity = function.arity as u64;
+    let arity = function.arity as u64 + 1;
     let (module, name) = (Term::atom(module).raw(), Term::atom(function.name).raw());
     let function = function as *const NifFunction as u64;
     Box::new([operations.func_info, module, name, arity, operations.start, function, arity, operations.again])
@@ -118,6 +119,24 @@ pub fn code_of(module: Atom, function: &NifFunction) -> Box<[u64]> {
 
 /// Offset of the entry of `code_of`.
 pub const CODE_ENTRY: usize = 4;
+
+/// Modules whose libraries were called, the first one last (`system_info(taints)`).
+static TAINTS: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+
+/// Code of a library of the module runs now.
+pub fn taint(module: Atom) {
+    let mut taints = TAINTS.lock().unwrap();
+    if !taints.contains(&module) {
+        taints.push(module);
+    }
+}
+
+pub fn taints() -> Vec<Atom> {
+    TAINTS.lock().unwrap().iter().rev().copied().collect()
+}
+
+/// True if call-backs of resources wait to be called. Set at the start, if there are libraries.
+pub static CALLBACKS_ARE_DUE: OnceLock<fn() -> bool> = OnceLock::new();
 
 /// Loads a library for the code that calls `load_nif/2`: file name and argument.
 pub type LoadNif = fn(&mut Process, &Arc<Instance>, Term, Term) -> NativeResult;

@@ -3,7 +3,7 @@
 use crate::base::refs::RefId;
 use crate::signal::package::Package;
 use foldhash::fast::FixedState;
-use heddle_term::{Atom, Term};
+use heddle_term::{Atom, Heap, Term};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -56,6 +56,14 @@ pub const OUTSIDE: Term = Term::NIL;
 /// not wait. Set at the start by what makes such monitors.
 pub static OUTSIDE_DOWN: OnceLock<fn(RefId, u64)> = OnceLock::new();
 
+/// Builds the term by which `process_info` shows what has a monitor from outside of all processes; None if it is gone. Set with
+/// `OUTSIDE_DOWN`.
+pub static OUTSIDE_TERM: OnceLock<fn(RefId, &mut Heap) -> Option<Term>> = OnceLock::new();
+
+fn outside(reference: RefId, heap: &mut Heap) -> Option<Term> {
+    OUTSIDE_TERM.get().and_then(|term| term(reference, heap))
+}
+
 pub(crate) fn tell_outside(reference: RefId, pid: u64) {
     if let Some(down) = OUTSIDE_DOWN.get() {
         down(reference, pid);
@@ -105,8 +113,12 @@ impl RelationMaps {
     }
 
     /// `monitored_by` of `process_info`: the last monitor first.
-    pub fn monitored_by(&self) -> Vec<Term> {
-        self.watchers_in_order().iter().rev().map(|(_, w)| w.watcher).filter(|&w| w != OUTSIDE).collect()
+    pub fn monitored_by(&self, heap: &mut Heap) -> Vec<Term> {
+        let all = self.watchers_in_order();
+        all.iter()
+            .rev()
+            .filter_map(|&(reference, w)| if w.watcher == OUTSIDE { outside(reference, heap) } else { Some(w.watcher) })
+            .collect()
     }
 }
 
