@@ -26,7 +26,7 @@ pub struct Output {
     /// The connection is shut down for writing when all is written.
     pub shut_after: bool,
     /// A file that is sent after what is queued.
-    pub(super) file: Option<SendFile>,
+    pub(super) file: Option<Box<SendFile>>,
 }
 
 impl Output {

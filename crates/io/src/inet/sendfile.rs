@@ -101,7 +101,7 @@ impl Tcp {
         }
         // SAFETY: borrowed for one system call, which fails for what is no descriptor.
         let file = unsafe { BorrowedFd::borrow_raw(file) }.try_clone_to_owned().map_err(|e| super::reason::name_of(&e))?;
-        self.output.file = Some(SendFile { file, offset, left, sent: 0, caller, after: Queue::default() });
+        self.output.file = Some(Box::new(SendFile { file, offset, left, sent: 0, caller, after: Queue::default() }));
         self.flush(port);
         Ok(Vec::new())
     }

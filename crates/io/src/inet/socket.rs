@@ -22,9 +22,10 @@ pub struct Socket {
     pub timer: Timer,
     /// The port must close, for this reason.
     pub ends_port: Option<Atom>,
-    /// What `sockname` and `peername` answer instead of asking the system, if a process has set it.
-    told_name: Option<Address>,
-    told_peer: Option<Address>,
+    /// What `sockname` and `peername` answer instead of asking the system, if a process has set it. Boxed, since
+    /// hardly any socket has them.
+    told_name: Option<Box<Address>>,
+    told_peer: Option<Box<Address>>,
     /// The descriptor came from the program (`fdopen`), so the port does not close it.
     pub is_shared: bool,
     next_reference: u16,
@@ -191,11 +192,11 @@ impl Socket {
     }
 
     /// The address that `setsockname` or `setpeername` sets; none: the system is asked again.
-    fn told(&self, data: &[u8]) -> Result<Option<Address>, Reason> {
+    fn told(&self, data: &[u8]) -> Result<Option<Box<Address>>, Reason> {
         match data.len() {
             0 => Ok(None),
             1 => Err("einval"),
-            _ => Address::parse(self.family, &mut Request(data)).map(Some),
+            _ => Address::parse(self.family, &mut Request(data)).map(|address| Some(Box::new(address))),
         }
     }
 
