@@ -1,7 +1,7 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
 # make same-code   compare the code of operations and the cells of the loader with the record (BLESS=1 accepts; tests/same-code --help)
-# make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, and TLS and SSH with other programs as peers (part of make test)
+# make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, TLS and SSH with other programs as peers, releases (part of make test)
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
@@ -37,7 +37,7 @@ install: build
 	tools/install "$(DESTDIR)$(PREFIX)"
 
 demo: build
-	@$(RUN) tools/compile-modules
+	@$(RUN) tools/compile-modules && $(RUN) tools/make-root
 	$(RUN) target/release/heddle run examples/ring.erl
 
 # The lock-free structures in all interleavings, by a model of the memory.
@@ -45,7 +45,7 @@ loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p heddle-sync --test loom
 
 test: build
-	@$(RUN) tools/compile-modules
+	@$(RUN) tools/compile-modules && $(RUN) tools/make-root
 	$(RUN) cargo test --workspace
 	$(MAKE) loom
 	tests/tail-calls
@@ -76,6 +76,7 @@ servers: build
 	$(RUN) tests/servers/yaws --erl $(ERL)
 	$(RUN) tests/servers/ejabberd --erl $(ERL)
 	$(RUN) tests/servers/rabbitmq --erl $(ERL)
+	$(RUN) tests/servers/releases --erl $(ERL)
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)

@@ -215,9 +215,8 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     );
     loader::LoadOptions { analyse_messages: area::is_wanted() && !SETTINGS.direct.is(Direct::Never) }.set();
     heddle_modules::load();
-    let dir = otp.root.join(format!("lib/erts-{}/ebin", otp.erts_version));
     for module in PRELOADED {
-        let path = dir.join(format!("{module}.beam"));
+        let path = otp.preloaded.join(format!("{module}.beam"));
         let loaded = std::fs::read(&path).map_err(|e| e.to_string()).and_then(|b| code_natives::preload(&b).map_err(|e| e.to_string()));
         if let Err(problem) = loaded {
             heddle_term::complain!("heddle: cannot load {}: {problem}\n", path.display());

@@ -12,10 +12,28 @@ pub struct Otp {
     pub root: PathBuf,
     pub erts_version: String,
     pub release: String,
+    /// The folder with the modules that are loaded first.
+    pub preloaded: PathBuf,
+}
+
+/// Where a release that was made with Heddle has these modules, in its `erts-VSN`: tools copy that folder's `bin` into releases.
+const PRELOADED_OF_RELEASE: &str = "bin/preloaded";
+
+/// As `find_tree`. Where `tools/make-root` made a root for the tree that is found, it is that: it has the same libraries, and Heddle's own programs.
+pub fn find(given: Option<&Path>) -> Result<Otp, String> {
+    let mut otp = find_tree(given)?;
+    let exe = std::env::current_exe().ok().and_then(|exe| exe.canonicalize().ok());
+    let roots = exe.iter().flat_map(|exe| exe.ancestors().skip(1).take(4)).map(|up| up.join("build/root"));
+    let libraries = |root: &Path| root.join("lib").canonicalize().ok();
+    let wanted = libraries(&otp.root);
+    if let Some(root) = roots.into_iter().find(|root| wanted.is_some() && libraries(root) == wanted) {
+        otp.root = root;
+    }
+    Ok(otp)
 }
 
 /// `--otp` (given), `HEDDLE_OTP`, `erl` on PATH, what `make otp` fetched, the usual places. Of those that were not named the first that will do.
-pub fn find(given: Option<&Path>) -> Result<Otp, String> {
+fn find_tree(given: Option<&Path>) -> Result<Otp, String> {
     let env = std::env::var_os("HEDDLE_OTP").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     let named = given.map(|dir| (dir.to_path_buf(), "--otp ")).or_else(|| env.map(|dir| (dir, "HEDDLE_OTP=")));
     if let Some((dir, how)) = named {
@@ -83,6 +101,9 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
     let is_release = std::fs::read_dir(root)
         .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("erts-")))
         && !root.join("bin/start.boot").exists();
+    if let Some(release) = made_with_heddle(root) {
+        return Ok(Otp { release: of_kernel, ..release });
+    }
     let Some(erts_version) = version("erts") else {
         let what = if is_release { "is a release made with" } else { "is an incomplete" };
         return Err(Some(format!("{what} Erlang/OTP {RELEASE}: it lacks lib/erts-*/ebin")));
@@ -96,7 +117,24 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
         return Err(Some(format!("is an incomplete Erlang/OTP {RELEASE}: it lacks {missing}")));
     }
     let erts_version = erts_version.to_string();
-    Ok(Otp { root: root.canonicalize().unwrap_or_else(|_| root.to_path_buf()), erts_version, release })
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let preloaded = root.join(format!("lib/erts-{erts_version}/ebin"));
+    Ok(Otp { root, erts_version, release, preloaded })
+}
+
+/// A release (of `mix release`, `rebar3 release`) that has Heddle in it.
+fn made_with_heddle(root: &Path) -> Option<Otp> {
+    let folders = std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path());
+    let (version, folder) = folders.into_iter().find_map(|folder| {
+        let version = folder.file_name()?.to_str()?.strip_prefix("erts-")?.to_string();
+        folder.join(PRELOADED_OF_RELEASE).join("init.beam").exists().then_some((version, folder))
+    })?;
+    // A whole tree has these modules elsewhere too, and boot files.
+    if root.join("bin/start.boot").exists() {
+        return None;
+    }
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    Some(Otp { root, erts_version: version, release: String::new(), preloaded: folder.join(PRELOADED_OF_RELEASE) })
 }
 
 fn major(version: &str) -> Option<u32> {
@@ -161,6 +199,11 @@ mod tests {
         }
         let said = problem(&tree("release", &["lib/kernel-10.2/ebin/kernel.app", "erts-15.2/bin/beam.smp", "releases/0.1.0/x"])).unwrap();
         assert!(said.contains("is a release made with Erlang/OTP 27"), "{said}");
+        let ours = ["lib/kernel-10.2/ebin/kernel.app", "erts-15.2/bin/preloaded/init.beam", "releases/0.1.0/x"];
+        let root = tree("ours", &ours);
+        let found = find(Some(&root)).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!((found.erts_version.as_str(), found.release.as_str()), ("15.2", "27"));
+        assert_eq!(problem(&root), None);
         let said = problem(&tree("other", &["lib/other-1.0/ebin/other.app"])).unwrap();
         assert!(said.contains("is no Erlang/OTP tree"), "{said}");
     }
