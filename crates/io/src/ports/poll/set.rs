@@ -24,6 +24,14 @@ const READ: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
 const WRITE: i32 = libc::EPOLLOUT;
 
 impl Entry {
+    fn handler(&mut self, interest: Interest) -> &mut Option<Handler> {
+        match interest {
+            Interest::Read => &mut self.read,
+            Interest::Write => &mut self.write,
+            Interest::Error => &mut self.error,
+        }
+    }
+
     /// The events that the handlers wait for.
     fn wanted(&self) -> i32 {
         let error = if self.error.is_some() { libc::EPOLLERR } else { 0 };
@@ -91,14 +99,13 @@ impl Set {
 
     /// Calls `handler` once the descriptor is ready.
     pub fn add(&self, fd: RawFd, interest: Interest, handler: Handler) -> std::io::Result<()> {
+        // Dropped after the lock: the drop of a handler may end what it belongs to, and that forgets its descriptor.
+        let (_before, _failed);
         let mut entries = LockClass::PollSet.lock(&self.entries);
         let entry = entries.entry(fd).or_default();
-        match interest {
-            Interest::Read => entry.read = Some(handler),
-            Interest::Write => entry.write = Some(handler),
-            Interest::Error => entry.error = Some(handler),
-        }
-        let applied = self.apply(fd, entry).inspect_err(|_| drop(entries.remove(&fd)));
+        _before = entry.handler(interest).replace(handler);
+        let applied = self.apply(fd, entry);
+        _failed = if applied.is_err() { entries.remove(&fd) } else { None };
         self.known.store(entries.len(), Ordering::SeqCst);
         applied
     }
@@ -106,12 +113,9 @@ impl Set {
     /// Takes the handler away that waits for the descriptor. False if none does: it was never added, or is called.
     pub fn cancel(&self, fd: RawFd, interest: Interest) -> bool {
         let mut entries = LockClass::PollSet.lock(&self.entries);
-        let Some(entry) = entries.get_mut(&fd) else { return false };
-        match interest {
-            Interest::Read => entry.read.take().is_some(),
-            Interest::Write => entry.write.take().is_some(),
-            Interest::Error => entry.error.take().is_some(),
-        }
+        let handler = entries.get_mut(&fd).and_then(|entry| entry.handler(interest).take());
+        drop(entries);
+        handler.is_some()
     }
 
     pub fn forget(&self, fd: RawFd) {
@@ -119,10 +123,13 @@ impl Set {
             return;
         }
         let mut entries = LockClass::PollSet.lock(&self.entries);
-        if entries.remove(&fd).is_some_and(|entry| entry.is_registered) {
+        let entry = entries.remove(&fd);
+        if entry.as_ref().is_some_and(|entry| entry.is_registered) {
             let _ = self.control(libc::EPOLL_CTL_DEL, fd, 0);
         }
         self.known.store(entries.len(), Ordering::SeqCst);
+        drop(entries);
+        drop(entry);
     }
 
     /// Descriptors that a handler waits for, and all.
@@ -278,6 +285,30 @@ mod tests {
             set.add(fd, Interest::Read, nothing()).unwrap();
             assert_eq!(look(&set), 1);
         }
+    }
+
+    #[test]
+    fn a_handler_that_forgets_its_descriptor_when_it_is_dropped_may_be_replaced_cancelled_and_forgotten() {
+        struct Forgets(&'static Set, RawFd);
+        impl Drop for Forgets {
+            fn drop(&mut self) {
+                self.0.forget(self.1 + 1000);
+            }
+        }
+        let set: &'static Set = Box::leak(Box::new(Set::new(false)));
+        let (reader, _writer) = pipe().unwrap();
+        let fd = reader.as_raw_fd();
+        let handler = || -> Handler {
+            let forgets = Forgets(set, fd);
+            Arc::new(move || assert!(forgets.1 > 0))
+        };
+        set.add(fd, Interest::Read, handler()).unwrap();
+        set.add(fd, Interest::Read, handler()).unwrap();
+        assert!(set.cancel(fd, Interest::Read));
+        set.add(fd, Interest::Read, handler()).unwrap();
+        set.forget(fd);
+        assert!(set.add(-1, Interest::Read, handler()).is_err());
+        assert!(!set.is_used());
     }
 
     #[test]
