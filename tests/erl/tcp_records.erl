@@ -97,7 +97,27 @@ lingering() ->
     ok = gen_tcp:send(A, binary:copy(<<0>>, 20000000)),
     t:w(closed_at_once, gen_tcp:close(A)),
     t:w(reset, until_error(B)),
-    gen_tcp:close(B).
+    gen_tcp:close(B),
+    %% A passive socket whose write found the reset tells of it when it becomes active.
+    {C, D} = pair([]),
+    ok = inet:setopts(C, [{show_econnreset, true}]),
+    ok = gen_tcp:send(C, binary:copy(<<0>>, 20000000)),
+    ok = gen_tcp:send(D, "unread"),
+    ok = inet:setopts(D, [{linger, {true, 0}}]),
+    ok = gen_tcp:close(D),
+    timer:sleep(50),
+    ok = inet:setopts(C, [{active, once}]),
+    t:w(told_later, [receive {What, C, Why} -> {What, Why}; {What, C} -> What after 2000 -> none end || _ <- [1, 2]]),
+    %% An acceptor that was killed does not count.
+    {ok, L} = gen_tcp:listen(0, []),
+    {Pid, Monitor} = spawn_monitor(fun() -> gen_tcp:accept(L) end),
+    timer:sleep(30),
+    Accepting = prim_inet:getstatus(L),
+    exit(Pid, kill),
+    receive {'DOWN', Monitor, _, _, _} -> ok end,
+    timer:sleep(30),
+    t:w(accepting, {Accepting, prim_inet:getstatus(L)}),
+    gen_tcp:close(L).
 
 until_error(S) ->
     case gen_tcp:recv(S, 0, 5000) of

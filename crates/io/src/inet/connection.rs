@@ -208,7 +208,12 @@ impl Tcp {
         }
         match self.phase {
             Phase::Connected => self.take_input(port),
-            Phase::Closed if self.socket.options.active != Active::No => self.tell_end(port),
+            Phase::Closed if self.socket.options.active != Active::No => {
+                if let Some(reason @ "econnreset") = self.ended_for_receive {
+                    self.tell_error(port, reason);
+                }
+                self.tell_end(port);
+            }
             _ => {}
         }
     }

@@ -38,11 +38,15 @@ impl Tcp {
         }
     }
 
+    pub(super) fn tell_error(&self, port: &Arc<Port>, reason: Reason) {
+        self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_error").into(), port.term(), Atom::new(reason).into()]));
+    }
+
     /// Called when the connection has failed.
     pub(super) fn fail(&mut self, port: &Arc<Port>, reason: Reason) {
         self.output.refuse_senders(port, reason);
         if self.socket.options.active != Active::No {
-            self.tell_owner(port, |heap| heap.tuple(&[Atom::new("tcp_error").into(), port.term(), Atom::new(reason).into()]));
+            self.tell_error(port, reason);
             return self.tell_end(port);
         }
         let waiting = self.input.forget();

@@ -14,6 +14,7 @@ use super::traffic::statistics;
 use crate::ports::driver::{After, Driver};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
+use heddle_runtime::proctab;
 use heddle_runtime::task::Context;
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -222,7 +223,9 @@ impl Tcp {
         Ok(Vec::new())
     }
 
-    fn status(&self) -> u32 {
+    fn status(&mut self) -> u32 {
+        // Processes that ended no longer wait.
+        self.acceptors.retain(|caller| proctab::lookup(caller.pid).is_some());
         match self.phase {
             Phase::Closed => 0,
             Phase::Open => 0x01,
