@@ -7,6 +7,7 @@ use heddle_runtime::dirty;
 use heddle_runtime::process::{Exception, NativeResult, Process, Thrown};
 use heddle_term::{Heap, Term};
 use libc::c_int;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering;
 
 pub type CFunction = unsafe extern "C" fn(*mut Env, c_int, *const Term) -> Term;
@@ -28,9 +29,14 @@ fn pointer_of(function: &NifFunction) -> CFunction {
 /// The function's library is loaded.
 // SAFETY: the engine calls it through the code of the module that loaded the library.
 unsafe fn on_scheduler(function: &NifFunction, p: &mut Process, args: &[Term], left: i64) -> NativeResult {
-    let mut env = Env::of_process(p, function.library.cast(), left);
+    // Most calls leave nothing to drop, and then nothing is called for that.
+    let mut env = ManuallyDrop::new(Env::of_process(p, function.library.cast(), left));
     // SAFETY: by contract; the environment is there during the call.
-    let result = unsafe { pointer_of(function)(&mut env, c_int::from(function.arity), args.as_ptr()) };
+    let result = unsafe { pointer_of(function)(&mut *env, c_int::from(function.arity), args.as_ptr()) };
+    if env.is_as_made() && !result.is_none() {
+        return Ok(result);
+    }
+    let env = ManuallyDrop::into_inner(env);
     match env.outcome {
         Left::Nothing if !result.is_none() => Ok(result),
         _ => Err(unusual(p, function, args, env, result)),

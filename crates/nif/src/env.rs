@@ -64,6 +64,12 @@ impl Env {
         Env { heap: &raw mut p.heap, process: p, library, kind: EnvKind::Process, left, outcome: Left::Nothing, rare: None }
     }
 
+    /// True if the library raised and scheduled nothing, and holds nothing here that must be dropped.
+    #[inline(always)]
+    pub fn is_as_made(&self) -> bool {
+        matches!(self.outcome, Left::Nothing) && self.rare.is_none()
+    }
+
     pub fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
