@@ -287,7 +287,7 @@ impl Tcp {
         }
     }
 
-    /// Gives a packet to the process that waits, else to the owner. `data` makes its term, as a binary or (false) as a list.
+    /// Sends a packet to the process that waits, else to the owner. `data` makes its term, as a binary or (false) as a list.
     pub(super) fn give(&mut self, port: &Arc<Port>, data: impl FnOnce(&Tcp, &mut Heap, bool) -> Term) {
         if let Some((caller, _)) = self.input.waiting.take() {
             caller.tell(port, |heap| {

@@ -16,7 +16,7 @@ pub struct Queue {
 
 struct Chunk {
     data: Vec<u8>,
-    /// Bytes at its start that are not to be written, or are written already.
+    /// Bytes at its start that do not go out, or are written already.
     done: usize,
 }
 
