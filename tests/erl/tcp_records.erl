@@ -157,7 +157,13 @@ delayed() ->
     ok = gen_tcp:close(A),
     t:w(delayed, gen_tcp:recv(B, 10000, 5000) =:= {ok, << <<N:16>> || N <- lists:seq(1, 5000) >>}),
     t:w(closed, gen_tcp:recv(B, 0, 5000)),
-    gen_tcp:close(B).
+    gen_tcp:close(B),
+    %% A write that failed when no sender waited is told by the next send.
+    {C, D} = pair([]),
+    ok = inet:setopts(C, [{delay_send, true}]),
+    ok = gen_tcp:close(D),
+    t:w(failed, lists:last([begin timer:sleep(50), gen_tcp:send(C, "x") end || _ <- [1, 2, 3]])),
+    gen_tcp:close(C).
 
 %% Large input, delivered as it comes or as many bytes as asked for, in turn with small input.
 bulk() ->

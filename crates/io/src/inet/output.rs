@@ -137,7 +137,8 @@ impl Tcp {
         }
         if comes_after {
             // This data comes after that of other senders. The limit counts only here: one send alone never waits for itself.
-            if self.output.queued_bytes() >= self.socket.options.high {
+            // A sender that waits makes later ones wait, too, though less may be queued by now.
+            if self.output.is_busy() || self.output.queued_bytes() >= self.socket.options.high {
                 self.wait_for_room(sender);
             } else {
                 sender.ok(port);
@@ -209,6 +210,8 @@ impl Tcp {
                 // The other side is gone: reported as stock does.
                 let gone = matches!(e.raw_os_error(), Some(libc::EPIPE)) || e.kind() == std::io::ErrorKind::ConnectionReset;
                 let reason = if gone && !self.socket.options.show_reset { "closed" } else { name_of(&e) };
+                // Where no sender waits for an answer, the next one is told.
+                self.ended_for_send = !self.output.is_busy() && self.output.file.is_none();
                 self.output.refuse_senders(port, reason);
                 if reason == "closed" { self.broke(port) } else { self.fail(port, reason) }
             }
