@@ -2,7 +2,7 @@
 -module(nif_resources).
 -export([main/1]).
 -nifs([new/2, number/1, same/1, monitor/2, demonitor/1, dynamic/3, private/0, threads/0, kind/1, kind_cpu/1, kind_io/1, dirty_raise/1,
-       dirty_work/2, step/2, step_raise/2, slice/0, send_to/2, names/1, open_pipe/1, write_pipe/1, read_pipe/1, select_on/4, queue/3, times/0, env_var/0]).
+       dirty_work/2, step/2, step_raise/2, slice/0, send_to/2, names/1, open_pipe/1, write_pipe/1, read_pipe/1, select_on/4, queue/3, times/0, env_var/0, others/3, resource_bytes/1]).
 -compile({no_auto_import, [monitor/2, demonitor/1]}).
 
 new(_, _) -> not_loaded.
@@ -30,6 +30,8 @@ select_on(_, _, _, _) -> not_loaded.
 queue(_, _, _) -> not_loaded.
 times() -> not_loaded.
 env_var() -> not_loaded.
+others(_, _, _) -> not_loaded.
+resource_bytes(_) -> not_loaded.
 
 main(_) ->
     File = filename:join(os:getenv("HEDDLE_TEST_NIFS"), "nif_resources"),
@@ -53,6 +55,12 @@ main(_) ->
      || L <- [[], [<<"ab">>, Long, <<>>, Shifted], lists:duplicate(40, Long)], {Skip, Remove} <- [{0, 0}, {1, 5}, {0, 1000000}]],
     p("queue of other terms", try queue([a], 0, 0) catch C:R -> {C, R} end),
     p("times", times()),
+    Printed = filename:join(os:getenv("HEDDLE_TEST_NIFS"), "printed." ++ os:getpid()),
+    Cat = open_port({spawn, "cat"}, [binary]),
+    p("others", others(Cat, Printed, File)),
+    p("printed", {file:read_file(Printed) =:= {ok, list_to_binary(["\"", Printed, "\",5"])}, file:delete(Printed)}),
+    p("from the port", receive {Cat, Data} -> Data after 5000 -> nothing end),
+    p("bytes of a resource", resource_bytes(new(plain, 6))),
     os:putenv("HEDDLE_NIF_TEST", "abc"),
     p("variable", env_var()),
     os:putenv("HEDDLE_NIF_TEST", "abcd"),

@@ -300,7 +300,60 @@ NIF(env_var) {
     return enif_make_tuple3(env, enif_make_int(env, r), enif_make_ulong(env, size), r == 0 ? enif_make_string(env, value, ERL_NIF_LATIN1) : atom(env, "none"));
 }
 
+/* ---- the rest ---- */
+
+static int format(char *to, size_t size, const char *fmt, ...) {
+    va_list list;
+    va_start(list, fmt);
+    int n = enif_vsnprintf(to, size, fmt, list);
+    va_end(list);
+    return n;
+}
+static int print(FILE *file, const char *fmt, ...) {
+    va_list list;
+    va_start(list, fmt);
+    int n = enif_vfprintf(file, fmt, list);
+    va_end(list);
+    return n;
+}
+static void failed(void *arg, const char *text) { *(int *)arg += text[0] != 0; }
+
+NIF(others) { /* others(Port, File, Library) */
+    char buf[40], file[400];
+    int errors = 0;
+    ErlNifPort port;
+    ErlNifResourceTypeInit init = {0};
+    void *mem = enif_realloc(enif_alloc(10), 1000);
+    memset(mem, 1, 1000);
+    enif_free(mem);
+    int n = format(buf, sizeof buf, "%T and %d", argv[0], 17) > 0 && strstr(buf, " and 17") != NULL;
+    enif_get_string(env, argv[1], file, sizeof file, ERL_NIF_LATIN1);
+    FILE *f = fopen(file, "w");
+    int printed = enif_fprintf(f, "%T,", argv[1]) > 0 && print(f, "%d", 5) == 1;
+    fclose(f);
+    enif_get_string(env, argv[2], file, sizeof file, ERL_NIF_LATIN1);
+    void *library = enif_dlopen(file, failed, &errors);
+    if (!library) return enif_make_badarg(env);
+    int found = enif_dlsym(library, "nif_init", failed, &errors) != NULL;
+    int missing = enif_dlsym(library, "nif_test_no_such_symbol", failed, &errors) == NULL;
+    missing += enif_dlopen("/nif_test/no_such_library", failed, &errors) == NULL;
+    int local = enif_get_local_port(env, argv[0], &port), alive = local && enif_is_port_alive(env, &port);
+    ERL_NIF_TERM r1 = enif_make_ref(env), r2 = enif_make_ref(env);
+    return enif_make_list(env, 12, enif_make_int(env, n), enif_make_int(env, printed), enif_make_int(env, found), enif_make_int(env, missing),
+                          enif_make_int(env, errors), enif_make_int(env, local), enif_make_int(env, alive),
+                          enif_make_int(env, enif_is_ref(env, r1) && enif_compare(r1, r2) < 0), enif_make_int(env, enif_is_tuple(env, enif_cpu_time(env)) || enif_has_pending_exception(env, NULL)),
+                          enif_make_int(env, enif_set_option(env, ERL_NIF_OPT_DELAY_HALT)),
+                          enif_make_int(env, enif_open_resource_type_x(env, "late", &init, ERL_NIF_RT_CREATE, NULL) == NULL),
+                          enif_make_int(env, local && enif_port_command(env, &port, NULL, enif_make_string(env, "text", ERL_NIF_LATIN1))));
+}
+
+NIF(resource_bytes) {
+    Thing *t = thing(env, argv[0]);
+    return enif_make_resource_binary(env, t, "bytes of a thing", 16);
+}
+
 static ErlNifFunc functions[] = {
+    {"others", 3, others}, {"resource_bytes", 1, resource_bytes},
     {"new", 2, new}, {"number", 1, number}, {"same", 1, same}, {"monitor", 2, monitor}, {"demonitor", 1, demonitor}, {"dynamic", 3, dynamic},
     {"private", 0, private}, {"threads", 0, threads, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"kind", 1, kind}, {"kind_cpu", 1, kind, ERL_NIF_DIRTY_JOB_CPU_BOUND},
     {"kind_io", 1, kind, ERL_NIF_DIRTY_JOB_IO_BOUND}, {"dirty_raise", 1, dirty_raise, ERL_NIF_DIRTY_JOB_CPU_BOUND},

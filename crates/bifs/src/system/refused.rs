@@ -20,8 +20,7 @@ heddle_runtime::natives! { TABLE:
         "try_load"/3 => try_load,
         "try_unload"/2 => notsup,
         "info"/2 => badarg,
-        // The numbers of errors of loading; there are none.
-        "format_error_int"/1 => badarg,
+        "format_error_int"/1 => format_error,
     }
 }
 
@@ -51,7 +50,20 @@ fn try_load(p: &mut Process, a: &[Term]) -> NativeResult {
         Some(name) => name.name() == "trace_file_drv",
         None => heddle_term::list::iolist_to_vec(a[1]).is_ok_and(|name| name == b"trace_file_drv"),
     };
-    if built_in { Ok(p.heap.tuple(&[am::OK.into(), Atom::new("already_loaded").into()])) } else { notsup(p, a) }
+    if built_in {
+        return Ok(p.heap.tuple(&[am::OK.into(), Atom::new("already_loaded").into()]));
+    }
+    Ok(p.heap.tuple(&[am::ERROR.into(), Atom::new(NO_LIBRARIES).into()]))
+}
+
+/// The error with which stock says that the system has no shared libraries.
+const NO_LIBRARIES: &str = "no_ddll_available";
+
+fn format_error(p: &mut Process, a: &[Term]) -> NativeResult {
+    match a[0].as_atom() {
+        Some(name) if name.name() == NO_LIBRARIES => Ok(p.heap.string("DDLL functionality not available on this platform")),
+        _ => Err(p.badarg()),
+    }
 }
 
 fn loaded_drivers(p: &mut Process, _: &[Term]) -> NativeResult {

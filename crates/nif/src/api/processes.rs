@@ -7,9 +7,13 @@ use heddle_runtime::{Package, names, proctab, qsbr, send};
 use heddle_term::{Term, am, list};
 use libc::c_int;
 
-/// Sends a message. Returns 0 if there is no such process.
+/// Sends a message. Returns 0 if there is no such process, or if the sender has ended.
 unsafe fn post(env: *mut Env, to: u64, message_env: *mut Env, message: Term) -> c_int {
     let _guard = qsbr::guard();
+    // SAFETY: as below.
+    if unsafe { !env.is_null() && (*env).kind == EnvKind::Dirty && (*(*(*env).process).shared).state.load().is_exiting() } {
+        return 0;
+    }
     let is_there = proctab::lookup(to).is_some_and(|p| !p.state.load().is_exiting());
     if !is_there {
         return 0;

@@ -1,0 +1,2 @@
+#define VERSION 3
+#include "nif_upgrade.c"
