@@ -77,6 +77,7 @@ servers: build
 	$(RUN) tests/servers/ejabberd --erl $(ERL)
 	$(RUN) tests/servers/rabbitmq --erl $(ERL)
 	$(RUN) tests/servers/releases --erl $(ERL)
+	$(RUN) tests/servers/chaos --erl $(ERL) --minutes 0.3
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)
