@@ -33,7 +33,7 @@ answer(Harmful) ->
             io:format("@state ~b ~b ~b ~b~n", [length(processes()), length(erlang:ports()), length(Descriptors), erlang:memory(total)]),
             answer(Harmful);
         ["counts"] ->
-            io:format("@counts ~s~n", [lists:join(" ", [io_lib:format("~b:~b", [Client, Count]) || {Client, Count} <- ets:tab2list(counts)])]),
+            io:put_chars(iolist_to_binary(["@counts", [[" ", integer_to_binary(Client), ":", integer_to_binary(Count)] || {Client, Count} <- ets:tab2list(counts)], "\n"])),
             ets:delete_all_objects(counts),
             answer(Harmful);
         _ -> halt(0)
