@@ -30,14 +30,15 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
     figures::of(index).searches.add(1);
     // SeqCst orders no other memory: readers load Relaxed, for a guess.
     let is_first = vm.spinning.fetch_add(1, Ordering::SeqCst) == 0;
-    // The first that searches sees a packet at once; more of them would only wait for each other in the system.
-    let look_rounds = if is_first { 1 } else { LOOK_ROUNDS };
     let mut found = None;
     // A queue with a sole process whose owner takes nothing: how many it had taken then, and since when.
     let mut lonely: Option<(usize, u64, Instant)> = None;
     let crowded = n > cores() && balance::active() > cores();
     // Dirty threads compute: as many as there are want cores as well.
     let gives_core = crowded || is_beside_dirty();
+    // The first that searches sees a packet at once; more of them would only wait for each other in the system. Where threads with work want
+    // the core, looks only take time from them.
+    let look_rounds = if is_first && !gives_core { 1 } else { LOOK_ROUNDS };
     let rounds = match SETTINGS.spin_rounds.get() {
         _ if !spin => 1,
         rounds if gives_core => rounds.min(CROWDED_ROUNDS),
