@@ -8,6 +8,17 @@ import sys
 from pathlib import Path
 
 
+def find_emulators(parser, args):
+    """Sets `args.erl` and `args.stock` (given, else $HEDDLE_STOCK, else the `erl` on PATH) to absolute paths of programs, or ends with a message."""
+    stock = args.stock or os.environ.get("HEDDLE_STOCK") or shutil.which("erl")
+    if not stock:
+        parser.error("no stock emulator: give --stock PATH, set HEDDLE_STOCK, or put erl on PATH")
+    args.stock, args.erl = str(Path(stock).absolute()), str(Path(args.erl).absolute())
+    for program in (args.erl, args.stock):
+        if not os.access(program, os.X_OK):
+            parser.error(f"{program} is not a program")
+
+
 def compile_into(beams, stock, sources):
     """With the compiler beside the stock emulator; what was there before is gone."""
     shutil.rmtree(beams, ignore_errors=True)

@@ -1,11 +1,13 @@
 """What the tests of servers share: packages, programs that run beside the test, and checks that are counted."""
 
+import base64
 import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -63,6 +65,52 @@ class Program:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
 
+class Talker:
+    """A program that says `@word rest` on lines of its output, and ends with its input. It is ended after `seconds` if they are given."""
+
+    def __init__(self, command, env=None, seconds=None, **options):
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        errors="replace", env=os.environ | {"ERL_CRASH_DUMP_SECONDS": "0"} | (env or {}), **options)
+        self.lines = []
+        if seconds:
+            timer = threading.Timer(seconds, self.process.kill)
+            timer.daemon = True
+            timer.start()
+
+    def said(self, word):
+        """The words after `@word`, on the next line that begins so."""
+        for line in self.process.stdout:
+            if line.split(None, 1)[:1] == [f"@{word}"]:
+                return line.split()[1:]
+            self.lines.append(line)
+        raise Failed(f"the program ended: {self.last_words()}")
+
+    def ask(self, question):
+        """Writes a line, and waits for the answer that begins with its first word."""
+        # If the program has ended, what it said is told below.
+        with contextlib.suppress(OSError):
+            self.process.stdin.write(question + "\n")
+            self.process.stdin.flush()
+        return self.said(question.split()[0])
+
+    def is_running(self):
+        return self.process.poll() is None
+
+    def last_words(self):
+        return "".join(self.lines)[-1500:]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        self.process.kill()
+        self.process.wait()
+
+
 def wait_for(what, program, seconds, is_there):
     """Calls `is_there` until it returns something true."""
     end = time.monotonic() + seconds
@@ -80,7 +128,6 @@ def get(url, user=None, timeout=5):
     """Status and body of a GET."""
     request = urllib.request.Request(url)
     if user:
-        import base64
         request.add_header("Authorization", "Basic " + base64.b64encode(user.encode()).decode())
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:

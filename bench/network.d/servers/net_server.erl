@@ -9,7 +9,10 @@ main([Kind | _]) ->
     {ok, Port} = start(list_to_atom(Kind)),
     io:format("@port ~b~n@os_pid ~s~n", [Port, os:getpid()]),
     wait_for_end(),
+    _ = file:del_dir_r(httpd_root()),
     halt(0).
+
+httpd_root() -> filename:join("/tmp", "heddle-httpd-" ++ os:getpid()).
 
 wait_for_end() ->
     case io:get_line("") of
@@ -38,7 +41,7 @@ start(socket) ->
     {ok, Port};
 start(httpd) ->
     {ok, _} = application:ensure_all_started(inets),
-    Root = filename:join("/tmp", "heddle-httpd-" ++ os:getpid()),
+    Root = httpd_root(),
     ok = filelib:ensure_dir(filename:join(Root, "x")),
     ok = file:write_file(filename:join(Root, "index.html"), binary:copy(<<"0123456789abcdef">>, 8)),
     {ok, Server} = inets:start(httpd, [{port, 0}, {bind_address, {127, 0, 0, 1}}, {server_name, "bench"}, {server_root, Root},

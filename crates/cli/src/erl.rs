@@ -164,9 +164,8 @@ fn set_environment(otp: &Otp) {
 
 /// The folder with our `erl`, `erlc` and `escript`.
 pub fn programs() -> Option<std::path::PathBuf> {
-    let exe = std::env::current_exe().ok()?.canonicalize().ok()?;
     let is_ours = |dir: &std::path::PathBuf| dir.join("erl").is_file();
-    exe.ancestors().skip(1).take(4).flat_map(|up| [up.to_path_buf(), up.join("bin")]).find(is_ours)
+    otp::above_executable().into_iter().flat_map(|up| [up.clone(), up.join("bin")]).find(is_ours)
 }
 
 /// The folder with compiled modules of Heddle's own: their documentation, for the shell and tools. It is there after `make`

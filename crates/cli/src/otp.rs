@@ -16,20 +16,29 @@ pub struct Otp {
     pub preloaded: PathBuf,
 }
 
-/// Where a release that was made with Heddle has these modules, in its `erts-VSN`: tools copy that folder's `bin` into releases.
+/// The folder of the modules that are loaded first, below the `erts-VSN` of a release that has Heddle in it. Tools that make releases copy all of
+/// `erts-VSN/bin`.
 const PRELOADED_OF_RELEASE: &str = "bin/preloaded";
 
-/// As `find_tree`. Where `tools/make-root` made a root for the tree that is found, it is that: it has the same libraries, and Heddle's own programs.
+/// Finds OTP's tree as `find_tree` does. If `tools/make-root` has made a root with the libraries of that tree, `Otp::root` is this root: it has
+/// Heddle's programs where OTP's tree has those of the stock emulator.
 pub fn find(given: Option<&Path>) -> Result<Otp, String> {
     let mut otp = find_tree(given)?;
-    let exe = std::env::current_exe().ok().and_then(|exe| exe.canonicalize().ok());
-    let roots = exe.iter().flat_map(|exe| exe.ancestors().skip(1).take(4)).map(|up| up.join("build/root"));
-    let libraries = |root: &Path| root.join("lib").canonicalize().ok();
-    let wanted = libraries(&otp.root);
-    if let Some(root) = roots.into_iter().find(|root| wanted.is_some() && libraries(root) == wanted) {
+    let libraries = |root: &Path| root.join("lib").canonicalize();
+    let made = above_executable().into_iter().map(|up| up.join("build/root")).find(|root| root.is_dir());
+    if let Some(root) = made
+        && let (Ok(theirs), Ok(ours)) = (libraries(&otp.root), libraries(&root))
+        && theirs == ours
+    {
         otp.root = root;
     }
     Ok(otp)
+}
+
+/// The folders above the executable in which its other files may be: those of an installed Heddle, or of the sources.
+pub fn above_executable() -> Vec<PathBuf> {
+    let exe = std::env::current_exe().and_then(|exe| exe.canonicalize());
+    exe.iter().flat_map(|exe| exe.ancestors().skip(1).take(4)).map(Path::to_path_buf).collect()
 }
 
 /// `--otp` (given), `HEDDLE_OTP`, `erl` on PATH, what `make otp` fetched, the usual places. Of those that were not named the first that will do.
@@ -65,10 +74,8 @@ fn candidates() -> Vec<PathBuf> {
             }
         }
     }
-    if let Some(exe) = std::env::current_exe().ok().and_then(|e| e.canonicalize().ok()) {
-        // A tree that `make otp` fetched beside the sources.
-        candidates.extend(exe.ancestors().skip(1).take(4).map(|up| up.join("build/otp/usr/lib/erlang")));
-    }
+    // A tree that `make otp` fetched beside the sources.
+    candidates.extend(above_executable().into_iter().map(|up| up.join("build/otp/usr/lib/erlang")));
     candidates.extend(["/usr/lib/erlang", "/usr/local/lib/erlang", "/opt/erlang", "/usr/lib64/erlang"].map(PathBuf::from));
     candidates
 }
@@ -101,8 +108,8 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
     let is_release = std::fs::read_dir(root)
         .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("erts-")))
         && !root.join("bin/start.boot").exists();
-    if let Some(release) = made_with_heddle(root) {
-        return Ok(Otp { release: of_kernel, ..release });
+    if is_release && let Some((erts_version, preloaded)) = made_with_heddle(root) {
+        return Ok(Otp { root: absolute(root), erts_version, release: of_kernel, preloaded });
     }
     let Some(erts_version) = version("erts") else {
         let what = if is_release { "is a release made with" } else { "is an incomplete" };
@@ -117,24 +124,23 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
         return Err(Some(format!("is an incomplete Erlang/OTP {RELEASE}: it lacks {missing}")));
     }
     let erts_version = erts_version.to_string();
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let root = absolute(root);
     let preloaded = root.join(format!("lib/erts-{erts_version}/ebin"));
     Ok(Otp { root, erts_version, release, preloaded })
 }
 
-/// A release (of `mix release`, `rebar3 release`) that has Heddle in it.
-fn made_with_heddle(root: &Path) -> Option<Otp> {
-    let folders = std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path());
-    let (version, folder) = folders.into_iter().find_map(|folder| {
-        let version = folder.file_name()?.to_str()?.strip_prefix("erts-")?.to_string();
-        folder.join(PRELOADED_OF_RELEASE).join("init.beam").exists().then_some((version, folder))
-    })?;
-    // A whole tree has these modules elsewhere too, and boot files.
-    if root.join("bin/start.boot").exists() {
-        return None;
-    }
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    Some(Otp { root, erts_version: version, release: String::new(), preloaded: folder.join(PRELOADED_OF_RELEASE) })
+fn absolute(root: &Path) -> PathBuf {
+    root.canonicalize().unwrap_or_else(|_| root.to_path_buf())
+}
+
+/// The version of ERTS, and the folder with the modules that are loaded first, of a release that has Heddle in it (of `mix release`,
+/// `rebar3 release`).
+fn made_with_heddle(release: &Path) -> Option<(String, PathBuf)> {
+    std::fs::read_dir(release).ok()?.flatten().find_map(|entry| {
+        let version = entry.file_name().to_str()?.strip_prefix("erts-")?.to_string();
+        let preloaded = absolute(&entry.path().join(PRELOADED_OF_RELEASE));
+        preloaded.join("init.beam").exists().then_some((version, preloaded))
+    })
 }
 
 fn major(version: &str) -> Option<u32> {

@@ -1,12 +1,12 @@
 %% A server that acknowledges messages, and does harm to itself meanwhile: it loads and unloads a library, kills programs of ports, and uses up its
 %% descriptors. A message is <<Client:32, Number:32, Filler/binary>> in a packet of four bytes length; the answer is <<Number:32>>.
-%% Lines of the input are questions: `state`, `counts`, `calm`. Answers begin with `@`.
+%% Lines of the input are questions: `harm`, `calm`, `state`, `counts`. Answers begin with `@`.
 -module(chaos_server).
 -export([main/0]).
 
 main() ->
     %% A module cannot be loaded while there are no descriptors.
-    ok = code:ensure_modules_loaded([timer, rand, string, prim_inet, inet_tcp, gen_tcp, erl_eval, proc_lib, io_lib_pretty]),
+    ok = code:ensure_modules_loaded([timer, rand, prim_inet, inet_tcp, gen_tcp, erl_eval, proc_lib, io_lib_pretty]),
     {chaos_nif, Code, File} = code:get_object_code(chaos_nif),
     persistent_term:put(chaos_code, {Code, File}),
     persistent_term:put(chaos_library, filename:rootname(File)),
@@ -20,23 +20,25 @@ main() ->
     answer(none).
 
 answer(Harmful) ->
-    case string:lexemes(io:get_line(""), " \n") of
-        ["harm"] -> answer([{Kind, spawn_link(fun() -> repeat(Kind) end)} || Kind <- [library, program, descriptors]]);
-        ["calm"] ->
+    case io:get_line("") of
+        "harm\n" ->
+            io:format("@harm ok~n"),
+            answer([{Kind, spawn_link(fun() -> repeat(Kind) end)} || Kind <- [library, program, descriptors]]);
+        "calm\n" ->
             [begin Process ! {self(), stop}, receive {Process, stopped} -> ok end end || {_, Process} <- Harmful],
             [calm(Kind) || {Kind, _} <- Harmful],
             io:format("@calm ok~n"),
             answer(none);
-        ["state"] ->
+        "state\n" ->
             [garbage_collect(Process) || Process <- processes()],
             {ok, Descriptors} = file:list_dir("/proc/self/fd"),
             io:format("@state ~b ~b ~b ~b~n", [length(processes()), length(erlang:ports()), length(Descriptors), erlang:memory(total)]),
             answer(Harmful);
-        ["counts"] ->
+        "counts\n" ->
             io:put_chars(iolist_to_binary(["@counts", [[" ", integer_to_binary(Client), ":", integer_to_binary(Count)] || {Client, Count} <- ets:tab2list(counts)], "\n"])),
             ets:delete_all_objects(counts),
             answer(Harmful);
-        _ -> halt(0)
+        eof -> halt(0)
     end.
 
 accept(Listener) ->

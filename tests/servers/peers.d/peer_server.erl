@@ -5,15 +5,8 @@
 main([Kind, Folder | Rest]) ->
     _ = [{ok, _} = application:ensure_all_started(Application) || Application <- [ssl, ssh]],
     start(Kind, Folder, Rest),
-    wait(),
+    until_end:wait(),
     halt(0).
-
-wait() ->
-    case io:get_line("") of
-        eof -> ok;
-        {error, _} -> ok;
-        _ -> wait()
-    end.
 
 %% Echoes what comes over TLS (or DTLS) of one version. The last byte of the input is a line feed.
 start("tls", Folder, [Version]) ->

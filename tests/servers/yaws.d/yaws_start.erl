@@ -9,15 +9,8 @@ main([Folder, Port]) ->
     Global = [{id, "test"}, {logdir, Folder}, {tmpdir, Folder}],
     ok = yaws:start_embedded(Folder, Server, Global, "test"),
     io:format("@port ~s~n", [Port]),
-    wait(),
+    until_end:wait(),
     halt(0).
-
-wait() ->
-    case io:get_line("") of
-        eof -> ok;
-        {error, _} -> ok;
-        _ -> wait()
-    end.
 
 %% Adds the numbers of a form.
 out(Request) ->

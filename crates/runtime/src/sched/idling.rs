@@ -36,8 +36,8 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
     let crowded = n > cores() && balance::active() > cores();
     // Dirty threads compute: as many as there are want cores as well.
     let gives_core = crowded || is_beside_dirty();
-    // The first that searches sees a packet at once; more of them would only wait for each other in the system. Where threads with work want
-    // the core, looks only take time from them.
+    // The first scheduler that searches looks in each round, so it sees a packet at once. Looks of the others would only wait for each other in
+    // the system, and where threads with work want the core, looks only take time from these.
     let look_rounds = if is_first && !gives_core { 1 } else { LOOK_ROUNDS };
     let rounds = match SETTINGS.spin_rounds.get() {
         _ if !spin => 1,
@@ -136,7 +136,8 @@ fn is_beside_dirty() -> bool {
     dirty != 0 && dirty + balance::active() > cores()
 }
 
-/// After how many rounds a scheduler that searches beside another one looks at the descriptors again: a look is a system call.
+/// After how many rounds a scheduler looks at the descriptors again if another one searches too, or if threads with work want the core. A look is
+/// a system call.
 const LOOK_ROUNDS: usize = 8;
 /// Rounds of looking where working threads outnumber cores. Each round then yields the core, and a long search slows down the threads
 /// that have work.
