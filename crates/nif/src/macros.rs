@@ -14,6 +14,7 @@ macro_rules! api {
     ($table:ident: $( $(#[$meta:meta])* fn $name:ident ( $($a:ident : $t:ty),* $(,)? ) $(-> $r:ty)? $body:block )*) => {
         $(
             $(#[$meta])*
+            // SAFETY: names that begin with `enif_` belong to this interface, and each is defined once.
             #[unsafe(no_mangle)]
             #[allow(unused_unsafe)]
             extern "C" fn $name($($a: $t),*) $(-> $r)? {

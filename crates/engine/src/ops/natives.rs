@@ -214,7 +214,12 @@ unsafe fn reductions(c: *mut Ctx, r: i64, thrown: Thrown) -> i64 {
     }
 }
 
-/// `entry` is where the native continues (its `native_body`, or `nif_again`). The return address is on the stack.
+/// Does what a native that returned no result asked for: it traps, waits, or goes to a dirty thread. `entry` is where the native continues (its
+/// `native_body`, or `nif_again`). The return address is on the stack.
+///
+/// # Safety
+/// A process runs, and its state is saved.
+// SAFETY: `native_body_thrown` and `nif_thrown` call it, after the native for which the state was saved.
 pub(crate) unsafe fn continue_thrown(entry: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64, thrown: Thrown) -> u64 {
     // SAFETY: state was saved by the caller.
     unsafe {

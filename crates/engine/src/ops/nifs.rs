@@ -46,7 +46,11 @@ unsafe fn set_fault(ip: *const u64, c: *mut Ctx, p: &mut Process) {
 }
 
 /// Calls the NIF on X[0..registers]. Returns 0 if the result is in X0; otherwise the reason is in `thrown`.
+///
+/// # Safety
+/// `function` is what the cell of the code at `ip` holds, a process runs, and X[0..registers] are terms.
 #[inline(never)]
+// SAFETY: `nif_start` and `nif_again` call it with the cell that they have just read.
 unsafe fn call(function: *const NifFunction, ip: *const u64, registers: usize, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
     // SAFETY: the loader of libraries stored the address of a function, which is there while its code is; the arguments are initialised.
     unsafe {
@@ -72,7 +76,11 @@ unsafe fn call(function: *const NifFunction, ip: *const u64, registers: usize, c
 }
 
 /// The same for a dirty NIF.
+///
+/// # Safety
+/// As `call`, and the state of the process is saved.
 #[inline(never)]
+// SAFETY: `call` calls it, after it has saved the state.
 unsafe fn call_dirty(function: &NifFunction, ip: *const u64, registers: usize, c: *mut Ctx) -> u64 {
     // SAFETY: as `call`; the process was saved.
     unsafe {

@@ -119,7 +119,7 @@ impl Address {
         Some(Address::of(value, std::mem::offset_of!(libc::sockaddr_un, sun_path) + path.len()))
     }
 
-    /// The address of this family with these bytes after the family. None: they are too many.
+    /// Returns the address that has these bytes after its family, or None if there are more of them than an address has.
     pub fn raw(family: libc::sa_family_t, data: &[u8]) -> Option<Address> {
         let mut address = Address::empty();
         address.storage.ss_family = family;

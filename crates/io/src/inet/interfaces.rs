@@ -37,7 +37,8 @@ fn flags(system: i32) -> [u8; 4] {
 /// Adds an address: its family and bytes, or for a hardware address its length and bytes. Returns false where it is none of these.
 ///
 /// # Safety
-/// `address` is null or points to an address as long as its family says. The callers pass what the system returned.
+/// `address` is null or points to an address as long as its family says.
+// SAFETY: the callers pass addresses of `getifaddrs` and of requests for an interface, which the system fills in.
 unsafe fn put_address(out: &mut Vec<u8>, option: u8, address: *const sockaddr) -> bool {
     // SAFETY: the caller's promise: an address that is there is as long as its family says.
     unsafe {
@@ -95,8 +96,11 @@ fn list() -> Reply {
     Ok(out)
 }
 
+/// Adds the addresses of an interface: its own, the mask, and that of the other end or for broadcasts.
+///
 /// # Safety
-/// The addresses of `entry` are null or as long as their families say. The caller passes an entry of `getifaddrs`.
+/// The addresses of `entry` are null or as long as their families say.
+// SAFETY: the caller passes an entry of `getifaddrs`, of which the list is not freed yet.
 unsafe fn put_addresses(out: &mut Vec<u8>, entry: &ifaddrs) {
     // SAFETY: the caller's promise.
     unsafe {

@@ -143,6 +143,7 @@ fn getifaddrs(p: &mut Process, a: &[Term]) -> NativeResult {
 ///
 /// # Safety
 /// `address` is null, or an address as `getifaddrs` makes them: of the size of its family.
+// SAFETY: `interfaces` calls it with addresses of `getifaddrs`, before it frees the list.
 unsafe fn bytes(address: *const libc::sockaddr) -> Option<Vec<u8>> {
     // SAFETY: by contract.
     let family = unsafe { address.as_ref() }?.sa_family;

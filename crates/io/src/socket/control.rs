@@ -67,7 +67,7 @@ const ROWS: &[Row] = &[
     row(IPPROTO_IPV6, libc::IPV6_RECVERR, "recverr", Error, false),
 ];
 
-/// The messages of a list in one buffer of at most `room_bytes`. None: a message is wrong, or they do not fit.
+/// Returns the control messages of a list in one buffer of at most `room_bytes`, or None if one of them is wrong or they do not fit.
 pub fn encode(messages: Term, room_bytes: usize) -> Option<Vec<u64>> {
     let mut out = Vec::new();
     for message in args::list(messages)? {

@@ -36,7 +36,7 @@ pub fn type_of_service(term: Term) -> Option<i32> {
     named_or_number(TYPES_OF_SERVICE, term)
 }
 
-/// What `setopt` gives the system. None: a wrong value.
+/// Returns the bytes that the system call `setsockopt` gets for the value of an option of this kind, or None if the value is wrong for it.
 pub fn encode(kind: ValueKind, value: Term) -> Option<Vec<u8>> {
     let number = |n: i32| Some(n.to_ne_bytes().to_vec());
     match kind {

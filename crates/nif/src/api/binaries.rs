@@ -29,6 +29,11 @@ pub unsafe fn fill(to: *mut Binary, bytes: &[u8]) -> c_int {
     1
 }
 
+/// Makes `to` a binary of the library that owns a reference to the block.
+///
+/// # Safety
+/// `to` is writable, and the caller has a reference to the block, which it passes on.
+// SAFETY: `fill`, `enif_alloc_binary` and `enif_realloc_binary` call it with a block of their own, and the place that the library passes.
 unsafe fn own(to: *mut Binary, block: *mut RefBin, size: size_t) {
     // SAFETY: `to` comes from the library, for the result; the block is live.
     unsafe { *to = Binary { size, data: RefBin::data(block), block } };
@@ -50,6 +55,10 @@ pub unsafe fn give_up(binary: *mut Binary) {
 }
 
 /// The bytes of a binary term: in place, or, if they do not begin at a byte, in memory of the environment.
+///
+/// # Safety
+/// `env` is a live environment of the library.
+// SAFETY: functions of the interface call it with the environment that the library passes.
 unsafe fn inspect(env: *mut Env, term: Term) -> Option<(*mut u8, usize)> {
     let view = BitsView::of(term).filter(BitsView::is_binary)?;
     if let Some(bytes) = view.as_bytes() {

@@ -109,6 +109,10 @@ fn pieces(list: Term, limit: usize) -> Option<(Vec<Piece>, *mut RefBin, Term)> {
 }
 
 /// Fills the library's vector, or makes one if it has none or that is too small.
+///
+/// # Safety
+/// `vector` is null or a vector of the library.
+// SAFETY: functions of the interface call it with what the library passes.
 unsafe fn fill(vector: *mut IoVec, pieces: &[Piece]) -> (*mut IoVec, Option<*mut Large>) {
     let iov = pieces.iter().map(|p| iovec { iov_base: p.data.cast(), iov_len: p.size });
     let blocks = pieces.iter().map(|p| p.block);

@@ -5,6 +5,11 @@ use heddle_term::{Term, list};
 use libc::{c_int, c_uint};
 use std::slice;
 
+/// An array of the library as a slice. The pointer may be null if the array is empty.
+///
+/// # Safety
+/// There are `count` terms.
+// SAFETY: functions of the interface call it with an array and its length, which the library passes.
 unsafe fn array<'a>(terms: *const Term, count: c_uint) -> &'a [Term] {
     if count == 0 {
         return &[];

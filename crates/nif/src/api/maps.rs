@@ -18,7 +18,11 @@ pub struct MapIterator {
 const FIRST: c_int = 1;
 const LAST: c_int = 2;
 
-/// The map with the key, if there is a result.
+/// Stores the map that was made and returns 1, or returns 0 if there is none.
+///
+/// # Safety
+/// `to` is writable.
+// SAFETY: functions of the interface call it with the place that the library passes for the result.
 unsafe fn store(made: Option<Term>, to: *mut Term) -> c_int {
     let Some(made) = made else { return 0 };
     // SAFETY: `to` comes from the library, for the result.
@@ -26,6 +30,11 @@ unsafe fn store(made: Option<Term>, to: *mut Term) -> c_int {
     1
 }
 
+/// An array of the library as a slice. The pointer may be null if the array is empty.
+///
+/// # Safety
+/// There are `count` terms.
+// SAFETY: `enif_make_map_from_arrays` calls it with the arrays and the length that the library passes.
 unsafe fn pairs<'a>(terms: *mut Term, count: size_t) -> &'a [Term] {
     if count == 0 {
         return &[];
@@ -35,6 +44,10 @@ unsafe fn pairs<'a>(terms: *mut Term, count: size_t) -> &'a [Term] {
 }
 
 /// True if the iterator stands at a pair.
+///
+/// # Safety
+/// The iterator was made by `enif_map_iterator_create`, and not destroyed yet.
+// SAFETY: functions of the interface call it with the iterator that the library passes.
 unsafe fn at_pair(iterator: *const MapIterator) -> c_int {
     // SAFETY: the library passes an iterator that was created.
     unsafe { ((*iterator).index >= 1 && (*iterator).index <= (*iterator).size) as c_int }

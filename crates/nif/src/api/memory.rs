@@ -6,6 +6,10 @@ use std::ffi::CStr;
 type OnError = Option<unsafe extern "C" fn(*mut c_void, *const c_char)>;
 
 /// Tells the library why the dynamic linker failed.
+///
+/// # Safety
+/// `on_error` is a function of the library, or None, and takes the argument.
+// SAFETY: `enif_dlopen` and `enif_dlsym` call it with what the library passes.
 unsafe fn tell(on_error: OnError, argument: *mut c_void) {
     // SAFETY: a function of the library, with its argument; the linker's text is the calling thread's.
     unsafe {

@@ -5,6 +5,10 @@ use heddle_term::{Term, am, big};
 use libc::{c_double, c_int, c_long, c_uint, c_ulong};
 
 /// Stores the value if the term is an integer in the type's range.
+///
+/// # Safety
+/// `to` is writable.
+// SAFETY: functions of the interface call it with the place that the library passes for the result.
 unsafe fn store<T: TryFrom<i64>>(term: Term, to: *mut T) -> c_int {
     match big::to_i64(term).and_then(|v| T::try_from(v).ok()) {
         Some(value) => {

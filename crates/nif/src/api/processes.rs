@@ -8,6 +8,10 @@ use heddle_term::{Term, am, list};
 use libc::c_int;
 
 /// Sends a message. Returns 0 if there is no such process, or if the sender has ended.
+///
+/// # Safety
+/// `env` is null or the environment of the calling thread, and `message` is a term of an environment of the library.
+// SAFETY: functions of the interface call it with environments and a message that the library passes.
 unsafe fn post(env: *mut Env, to: u64, message_env: *mut Env, message: Term) -> c_int {
     let _guard = qsbr::guard();
     // SAFETY: as below.
@@ -29,6 +33,10 @@ unsafe fn post(env: *mut Env, to: u64, message_env: *mut Env, message: Term) -> 
 }
 
 /// Stores a local pid or port.
+///
+/// # Safety
+/// `to` is writable.
+// SAFETY: functions of the interface call it with the place that the library passes for the result.
 unsafe fn store(term: Term, is_right: bool, to: *mut Term) -> c_int {
     if !is_right {
         return 0;

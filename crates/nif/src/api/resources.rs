@@ -15,6 +15,11 @@ use std::sync::Arc;
 /// Members of `ErlNifResourceTypeInit` that a library of version 2.16 fills in, if it says so.
 const OLD_MEMBERS: c_int = 3;
 
+/// Opens a type of resources, for the three functions of the interface that do so.
+///
+/// # Safety
+/// `env` is the environment of a library that is being loaded, `name` a string, and `tried` null or writable.
+// SAFETY: functions of the interface call it with what the library passes.
 unsafe fn open(env: *mut Env, name: *const c_char, callbacks: Callbacks, flags: c_int, tried: *mut c_int) -> *const ResourceType {
     // SAFETY: the environment of a library, and a string of it.
     let (module, name) = unsafe { ((*(*env).library).module, CStr::from_ptr(name)) };
@@ -31,6 +36,10 @@ unsafe fn open(env: *mut Env, name: *const c_char, callbacks: Callbacks, flags: 
 }
 
 /// The first `members` of the call-backs that a library passes.
+///
+/// # Safety
+/// `init` has at least that many members.
+// SAFETY: functions of the interface call it with the structure of the version that each of them takes.
 unsafe fn callbacks(init: *const Callbacks, members: c_int) -> Callbacks {
     // SAFETY: the library passes a structure with at least that many members.
     unsafe {

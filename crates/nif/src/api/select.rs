@@ -36,6 +36,10 @@ fn cancelled(interests: &[Interest]) -> c_int {
 }
 
 /// `{select, Object, Reference, Ready}`, or the message of the library.
+///
+/// # Safety
+/// `object` is a live object of the library, and `term` a reference or message of it.
+// SAFETY: `select` calls it with what the library passes.
 unsafe fn message(flags: c_int, object: *mut Object, term: Term, ready: &str) -> Package {
     if flags & CUSTOM_MESSAGE != 0 {
         return Package::new(term);
@@ -49,6 +53,11 @@ unsafe fn message(flags: c_int, object: *mut Object, term: Term, ready: &str) ->
     })
 }
 
+/// What the functions of `enif_select` do. `flags` and the result are those of the interface.
+///
+/// # Safety
+/// `env` is the environment of the calling thread, `data` an object of the library, and `pid` null or a pid.
+// SAFETY: functions of the interface call it with what the library passes.
 unsafe fn select(env: *mut Env, fd: c_int, flags: c_int, data: *mut c_void, pid: *const Term, term: Term) -> c_int {
     let object = Object::of(data);
     let wanted: Vec<_> = ALL.iter().filter(|(flag, ..)| flags & flag != 0).collect();

@@ -33,6 +33,11 @@ pub fn set_versions(erts: &str, otp: &str) {
 /// `ErlNifOption`.
 const ON_HALT: c_int = 2;
 
+/// The library that is called.
+///
+/// # Safety
+/// `env` is an environment that the VM made for a call of the library.
+// SAFETY: functions of the interface call it with the environment that the library passes.
 unsafe fn loaded<'a>(env: *mut Env) -> Option<&'a Library> {
     // SAFETY: the environment of a library, which is loaded while it is called.
     unsafe { (*env).library.as_ref() }

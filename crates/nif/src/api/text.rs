@@ -17,11 +17,21 @@ pub fn decode(bytes: &[u8], encoding: c_int) -> Option<String> {
     }
 }
 
+/// The bytes of a string of C, without the zero byte at its end.
+///
+/// # Safety
+/// `text` ends with a zero byte, and lives as long as the result.
+// SAFETY: functions of the interface call it with a string that the library passes.
 unsafe fn c_bytes<'a>(text: *const c_char) -> &'a [u8] {
     // SAFETY: the library passes a string that ends with a zero byte.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
+/// An array of bytes as a slice. The pointer may be null if the array is empty.
+///
+/// # Safety
+/// There are `length` bytes.
+// SAFETY: functions of the interface call it with text and its length, which the library passes.
 unsafe fn sized<'a>(text: *const c_char, length: size_t) -> &'a [u8] {
     if length == 0 {
         return &[];
@@ -30,6 +40,11 @@ unsafe fn sized<'a>(text: *const c_char, length: size_t) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(text.cast(), length) }
 }
 
+/// Stores the atom with this text and returns 1, or returns 0 if the text is malformed or too long.
+///
+/// # Safety
+/// `to` is writable.
+// SAFETY: functions of the interface call it with the place that the library passes for the result.
 unsafe fn new_atom(bytes: &[u8], encoding: c_int, to: *mut Term) -> c_int {
     let atom = decode(bytes, encoding).and_then(|name| match Atom::try_new(&name) {
         Err(heddle_term::atom::AtomError::TableFull) => heddle_term::atom::table_full(),
@@ -39,13 +54,23 @@ unsafe fn new_atom(bytes: &[u8], encoding: c_int, to: *mut Term) -> c_int {
     unsafe { found(atom, to) }
 }
 
+/// Stores an atom and returns 1, or returns 0 if there is none.
+///
+/// # Safety
+/// `to` is writable.
+// SAFETY: functions of the interface call it with the place that the library passes for the result.
 unsafe fn found(atom: Option<Atom>, to: *mut Term) -> c_int {
     let Some(atom) = atom else { return 0 };
-    // SAFETY: as `new_atom`.
+    // SAFETY: the caller passes a writable place.
     unsafe { *to = atom.into() };
     1
 }
 
+/// The atom with this text. If it is too long, raises `badarg` in the environment.
+///
+/// # Safety
+/// `env` is a live environment of the library.
+// SAFETY: `enif_make_atom` and `enif_make_atom_len` call it with the environment that the library passes.
 unsafe fn latin1_atom(env: *mut Env, bytes: &[u8]) -> Term {
     let mut atom = NO_TERM;
     // SAFETY: a place of our own; the environment is the library's.

@@ -4,6 +4,7 @@ use crate::macros::Exported;
 
 macro_rules! defined_in_c {
     ($($name:ident),*) => {
+        // SAFETY: only the addresses of these functions are used, so it does not matter that their arguments are not those declared here.
         unsafe extern "C" {
             $(fn $name();)*
         }

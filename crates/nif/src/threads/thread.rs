@@ -37,6 +37,7 @@ thread_local! {
 /// The names of keys. None: the key is free.
 static KEYS: Mutex<Vec<Option<Option<CString>>>> = Mutex::new(Vec::new());
 
+// SAFETY: `variadic.c` defines it with these types.
 unsafe extern "C" {
     /// Runs a thread (`variadic.c`).
     fn heddle_nif_thread(thread: *mut c_void) -> *mut c_void;
