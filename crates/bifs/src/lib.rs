@@ -42,6 +42,7 @@ pub const TABLES: &[&[Native]] = &[
     trace::process::TABLE,
     trace::pattern::TABLE,
     trace::debugged::TABLE,
+    trace::erl_tracer::TABLE,
     trace::info::TABLE,
     trace::seq::TABLE,
     trace::session::TABLE,

@@ -20,7 +20,7 @@ pub fn of_thread(thread: NifThread) -> unsafe fn(&NifFunction, &mut Process, &[T
     }
 }
 
-fn pointer_of(function: &NifFunction) -> CFunction {
+pub fn pointer_of(function: &NifFunction) -> CFunction {
     // SAFETY: the address of a C function of this type, from the entry of a library or from `enif_schedule_nif`.
     unsafe { std::mem::transmute::<usize, CFunction>(function.pointer) }
 }

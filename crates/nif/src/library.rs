@@ -1,6 +1,7 @@
 //! A loaded library: its entry structure, its functions, and how long it stays loaded.
 
-use crate::env::Env;
+use crate::call;
+use crate::env::{Env, Left};
 use heddle_runtime::code::nifs::{NifFunction, NifLibrary};
 use heddle_term::{Atom, Heap, Term};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
@@ -134,6 +135,12 @@ impl Library {
         self.users.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// As `hold`, for a caller that is no user. False if the library is being unloaded.
+    fn hold_if_used(&self) -> bool {
+        // AcqRel, Acquire: as where it sinks.
+        self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n > 0).then_some(n + 1)).is_ok()
+    }
+
     /// Unloads the library if this was its last user.
     pub fn release(&self) {
         if self.users.fetch_sub(1, Ordering::AcqRel) != 1 {
@@ -160,6 +167,24 @@ impl NifLibrary for Library {
     }
     fn is_scheduled(&self, cell: *const u64) -> bool {
         crate::schedule::contains(self, cell)
+    }
+    fn call_tracer(&self, names: [&str; 2], arguments: &[Term]) -> Option<Option<Term>> {
+        let arity = arguments.len();
+        let named = |name: &str| self.functions.iter().find(|f| usize::from(f.arity) == arity && f.name.name() == name);
+        let function = named(names[0]).or_else(|| named(names[1]))?;
+        if !self.hold_if_used() {
+            return None;
+        }
+        let mut heap = Heap::new();
+        let mut env = Env::callback(self, &mut heap);
+        // SAFETY: the library is held during the call; the environment and the arguments are there as long.
+        let result = unsafe { call::pointer_of(function)(&mut env, arguments.len() as c_int, arguments.as_ptr()) };
+        let is_result = matches!(env.outcome, Left::Nothing) && !result.is_none();
+        let result = (is_result && result.is_atom()).then_some(result);
+        drop(env);
+        heap.clear();
+        self.release();
+        Some(result)
     }
     fn purged(&self) {
         crate::resource::give_up_types(self);

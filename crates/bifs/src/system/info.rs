@@ -261,7 +261,10 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "ethread_used_tse" => small(o.schedulers + o.dirty_cpu + o.dirty_io),
         "alloc_util_allocators" => allocators::enabled(p),
         "allocated_areas" => allocators::allocated_areas(p),
-        "sequential_tracer" => pair(p, key, crate::trace::seq::tracer()),
+        "sequential_tracer" => {
+            let tracer = crate::trace::seq::tracer(p);
+            pair(p, key, tracer)
+        }
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", time::monotonic_ns() - time::START_NS, true),
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", time::os_system_ns(), false),
         "loaded" => {

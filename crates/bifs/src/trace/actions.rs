@@ -6,7 +6,7 @@ use heddle_natives::spec::CONTROL_WORD;
 use heddle_natives::spec::eval::Actions;
 use heddle_natives::spec::functions::Action;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::trace::{Session, emit, flags, frames, seq, tracees};
+use heddle_runtime::trace::{Session, Tracer, flags, frames, seq, tracees};
 use heddle_runtime::{code, names, proctab, stack};
 use heddle_term::{Term, am};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn stack(p: &mut Process, depth: Option<i64>) -> Term {
     p.heap.list(&rows)
 }
 
-fn set(pid: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Option<Term>) -> Term {
+fn set(pid: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Option<Tracer>) -> Term {
     if let Some(shared) = proctab::lookup(pid) {
         tracees::change(&shared, session, on, off, tracer);
     }
@@ -126,12 +126,12 @@ fn switch(p: &mut Process, session: &Arc<Session>, values: &[Term], on: bool) ->
 
 /// The tracer that the running process has in the session, or could have. A process that runs a match specification can pass it on to
 /// other processes.
-fn tracer_of(p: &Process, session: &Arc<Session>) -> Option<Term> {
-    tracees::flags_in(p.pid(), session.id).map(|(_, tracer)| tracer).or(session.tracer)
+fn tracer_of(p: &Process, session: &Arc<Session>) -> Option<Tracer> {
+    session.tracer.clone().or_else(|| tracees::in_session(p.pid(), session.id).map(|t| t.tracer))
 }
 
 /// Sets the tracer of the tracee; None ends its tracing. True if that changed anything.
-fn replace(tracee: ProcRef, session: &Arc<Session>, tracer: Option<Term>, on: u32, off: u32) -> bool {
+fn replace(tracee: ProcRef, session: &Arc<Session>, tracer: Option<Tracer>, on: u32, off: u32) -> bool {
     let before = tracees::in_session(tracee.pid, session.id);
     match tracer {
         None => {
@@ -155,14 +155,14 @@ fn trace(p: &mut Process, session: &Arc<Session>, values: &[Term]) -> Term {
         _ => return am::EXIT_UPPER.into(),
     };
     let own = session.tracer.is_none();
-    let (Some(off), Some(on), Some(tracee)) = (arguments::flag_list(p, off, own), arguments::flag_list(p, on, own), tracee) else {
+    let (Some(off), Some(on), Some(tracee)) = (arguments::flag_list(off, own), arguments::flag_list(on, own), tracee) else {
         return am::EXIT_UPPER.into();
     };
     if off.cpu_timestamp || on.cpu_timestamp {
         return am::EXIT_UPPER.into();
     }
     let tracer = on.tracer.or(off.tracer).or_else(|| tracer_of(p, session));
-    if tracer.is_some_and(|tracer| !emit::is_there(tracer)) {
+    if tracer.as_ref().is_some_and(|tracer| !tracer.is_there(Term::local_pid(tracee.pid))) {
         return am::EXIT_UPPER.into();
     }
     Term::bool(replace(tracee, session, tracer, on.bits, off.bits))

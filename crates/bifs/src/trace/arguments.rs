@@ -3,7 +3,7 @@
 use heddle_natives::args;
 use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::trace::sessions::{self, Handle, Session};
-use heddle_runtime::trace::{emit, flags};
+use heddle_runtime::trace::{Tracer, flags, tracer};
 use heddle_term::{Atom, Term};
 use std::sync::Arc;
 
@@ -37,33 +37,48 @@ pub fn weak_term(p: &mut Process, session: &Session) -> Term {
     p.heap.tuple(&[session.name.into(), number])
 }
 
-/// The receiver of trace messages that a term names: a process or port, or a module with its state. None if the term names none that
-/// exists. Tracer modules need native functions of their own, which only `erl_tracer` has here: it passes the messages on to its state.
-pub fn tracer(term: Term) -> Option<Term> {
-    let tracer = match term.as_tuple() {
-        Some(&[module, state]) if module.is_atom_of(Atom::new("erl_tracer")) => state,
-        _ => term,
-    };
-    ((tracer.is_local_pid() || tracer.is_local_port()) && emit::is_there(tracer)).then_some(tracer)
+/// The tracer that a term names: a process or port that exists, or `{Module, State}`, where the library of the module is loaded.
+pub fn tracer(term: Term) -> Option<Tracer> {
+    match term.as_tuple() {
+        Some(&[module, state]) => there(Tracer::of_module(module.as_atom()?, state)?),
+        _ => there(Tracer::of_receiver(term)?),
+    }
+}
+
+/// The tracer that a tuple names: `{Tag, Receiver}` or `{Tag, Module, State}`.
+pub fn tagged_tracer(term: Term, tag: &str) -> Option<Tracer> {
+    match *term.as_tuple()? {
+        [t, receiver] if t.is_atom_of(Atom::new(tag)) => there(Tracer::of_receiver(receiver)?),
+        [t, module, state] if t.is_atom_of(Atom::new(tag)) => there(Tracer::of_module(module.as_atom()?, state)?),
+        _ => None,
+    }
+}
+
+/// A tracer that is a process or port must exist.
+fn there(tracer: Tracer) -> Option<Tracer> {
+    match &tracer {
+        Tracer::Receiver(id) if !tracer::exists(*id) => None,
+        _ => Some(tracer),
+    }
 }
 
 /// The flags of a list.
 #[derive(Default)]
 pub struct TraceFlags {
     pub bits: u32,
-    pub tracer: Option<Term>,
+    pub tracer: Option<Tracer>,
     pub cpu_timestamp: bool,
 }
 
 /// `with_tracer`: a tracer may be named.
 pub fn flags(p: &mut Process, list: Term, with_tracer: bool) -> Result<TraceFlags, Thrown> {
-    match flag_list(p, list, with_tracer) {
+    match flag_list(list, with_tracer) {
         Some(flags) => Ok(flags),
         None => Err(p.badarg_cause(Atom::new("badopt"))),
     }
 }
 
-pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<TraceFlags> {
+pub fn flag_list(list: Term, with_tracer: bool) -> Option<TraceFlags> {
     let mut flags = TraceFlags::default();
     for item in args::list(list)? {
         if let Some(name) = item.as_atom() {
@@ -74,15 +89,7 @@ pub fn flag_list(p: &mut Process, list: Term, with_tracer: bool) -> Option<Trace
             }
             continue;
         }
-        let named = match *item.as_tuple()? {
-            [tag, id] if tag.is_atom_of(Atom::new("tracer")) => tracer(id),
-            [tag, module, state] if tag.is_atom_of(Atom::new("tracer")) => {
-                let both = p.heap.tuple(&[module, state]);
-                tracer(both)
-            }
-            _ => None,
-        };
-        flags.tracer = Some(named.filter(|_| with_tracer)?);
+        flags.tracer = Some(tagged_tracer(item, "tracer").filter(|_| with_tracer)?);
     }
     Some(flags)
 }

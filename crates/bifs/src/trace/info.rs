@@ -6,7 +6,7 @@ use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::proctab;
 use heddle_runtime::trace::breakpoints::{self, BreakpointSetting, Target};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
-use heddle_runtime::trace::{Spec, emit, flags, meters, tracees};
+use heddle_runtime::trace::{Spec, Tracer, flags, meters, tracees};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
@@ -52,12 +52,12 @@ fn of(p: &mut Process, session: &Arc<Session>, subject: Term, item: Term) -> Nat
     if let Some(name) = subject.as_atom() {
         return match name.name() {
             "new" | "new_processes" => {
-                let new = session.settings.lock().unwrap().new_processes;
-                flags_or_tracer(p, key, new.filter(|(_, tracer)| emit::is_there(*tracer)))
+                let new = session.settings.lock().unwrap().new_processes.clone();
+                flags_or_tracer(p, key, new.filter(|(_, tracer)| tracer.is_there(am::UNDEFINED.into())))
             }
             "new_ports" => {
-                let new = session.settings.lock().unwrap().new_ports;
-                flags_or_tracer(p, key, new.filter(|(_, tracer)| emit::is_there(*tracer)))
+                let new = session.settings.lock().unwrap().new_ports.clone();
+                flags_or_tracer(p, key, new.filter(|(_, tracer)| tracer.is_there(am::UNDEFINED.into())))
             }
             "send" | "receive" => event(p, session, name, key),
             "on_load" => on_load(p, session, key),
@@ -90,18 +90,18 @@ fn process(p: &mut Process, session: &Arc<Session>, pid: Term, key: Atom) -> Nat
     }
     let traced = tracees::in_session(pid.payload(), session.id);
     // A tracer that is gone traces nothing.
-    let traced = traced.filter(|t| emit::is_there(t.tracer));
+    let traced = traced.filter(|t| t.tracer.is_there(pid));
     flags_or_tracer(p, key, traced.map(|t| (t.flags, t.tracer)))
 }
 
-fn flags_or_tracer(p: &mut Process, key: Atom, traced: Option<(u32, Term)>) -> NativeResult {
+fn flags_or_tracer(p: &mut Process, key: Atom, traced: Option<(u32, Tracer)>) -> NativeResult {
     let value = match key.name() {
         "flags" => {
-            let bits = traced.map_or(0, |t| t.0);
+            let bits = traced.as_ref().map_or(0, |t| t.0);
             let names: Vec<Term> = flags::NAMES.iter().filter(|(_, bit)| bits & bit != 0).map(|(n, _)| Atom::new(n).into()).collect();
             p.heap.list(&names)
         }
-        "tracer" => traced.map_or(Term::NIL, |t| t.1),
+        "tracer" => traced.map_or(Term::NIL, |t| t.1.term(&mut p.heap)),
         _ => return Err(bad_item(p)),
     };
     answer(p, key, value)
@@ -134,7 +134,7 @@ fn on_load(p: &mut Process, session: &Arc<Session>, key: Atom) -> NativeResult {
             Some(CallChange::Global(spec)) => Some((false, spec)),
             _ => None,
         },
-        meta: r.meta.flatten(),
+        meta: r.meta.flatten().map(|(tracer, spec)| (Some(tracer), spec)),
         count: (r.count == Some(heddle_runtime::trace::request::Counting::Start)).then(Default::default),
         time: (r.time == Some(heddle_runtime::trace::request::Counting::Start)).then(Default::default),
         memory: (r.memory == Some(heddle_runtime::trace::request::Counting::Start)).then(Default::default),
@@ -196,7 +196,7 @@ fn value(p: &mut Process, s: &BreakpointSetting, item: &str) -> Option<Term> {
         },
         "meta" => match &s.meta {
             // A tracer that is gone is still named until an event would have been sent to it.
-            Some((tracer, _)) => *tracer,
+            Some((tracer, _)) => tracer.as_ref().map_or(Term::NIL, |t| t.term(&mut p.heap)),
             None => no,
         },
         "meta_match_spec" => match &s.meta {

@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod arguments;
 pub mod debugged;
+pub mod erl_tracer;
 pub mod info;
 pub mod matching;
 pub mod pattern;

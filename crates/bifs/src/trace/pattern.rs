@@ -7,10 +7,10 @@ use heddle_natives::args;
 use heddle_natives::spec::{Program, Unfit};
 use heddle_runtime::Package;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
-use heddle_runtime::trace::Spec;
 use heddle_runtime::trace::breakpoints;
 use heddle_runtime::trace::request::{CallChange, Counting, PatternRequest};
 use heddle_runtime::trace::sessions::{self, EventSpec, Session};
+use heddle_runtime::trace::{Spec, Tracer};
 use heddle_term::{Atom, Term};
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn what(p: &mut Process, term: Term) -> Result<What, Thrown> {
 struct PatternFlags {
     global: bool,
     local: bool,
-    meta: Option<Term>,
+    meta: Option<Tracer>,
     count: bool,
     time: bool,
     memory: bool,
@@ -80,25 +80,15 @@ fn flags(p: &mut Process, session: &Session, list: Term) -> Result<PatternFlags,
         match item.as_atom().map(|a| a.name()) {
             Some("global") => flags.global = true,
             Some("local") => flags.local = true,
-            Some("meta") => flags.meta = Some(session.tracer.unwrap_or(p.pid_term())),
+            Some("meta") => flags.meta = Some(session.tracer.clone().unwrap_or(Tracer::Receiver(p.pid_term()))),
             Some("call_count") => flags.count = true,
             Some("call_time") => flags.time = true,
             Some("call_memory") => flags.memory = true,
-            _ => match item.as_tuple() {
-                // A session's own tracer is the only one.
-                Some([tag, ..]) if tag.is_atom_of(Atom::new("meta")) && session.tracer.is_some() => return bad(p),
-                Some(&[tag, id]) if tag.is_atom_of(Atom::new("meta")) => match arguments::tracer(id) {
-                    Some(tracer) => flags.meta = Some(tracer),
-                    None => return bad(p),
-                },
-                Some(&[tag, module, state]) if tag.is_atom_of(Atom::new("meta")) => {
-                    let both = p.heap.tuple(&[module, state]);
-                    match arguments::tracer(both) {
-                        Some(tracer) => flags.meta = Some(tracer),
-                        None => return bad(p),
-                    }
-                }
-                _ => return bad(p),
+            // A session's own tracer is the only one.
+            _ if session.tracer.is_some() => return bad(p),
+            _ => match arguments::tagged_tracer(item, "meta") {
+                Some(tracer) => flags.meta = Some(tracer),
+                None => return bad(p),
             },
         }
     }
@@ -142,7 +132,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
                 (_, true) => Some(CallChange::Local(spec.clone())),
                 _ => None,
             },
-            meta: flags.meta.map(|tracer| Some((tracer, spec))),
+            meta: flags.meta.clone().map(|tracer| Some((tracer, spec))),
             count: flags.count.then_some(Counting::Start),
             time: flags.time.then_some(Counting::Start),
             memory: flags.memory.then_some(Counting::Start),
@@ -153,7 +143,7 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
                 (_, true) => Some(CallChange::NotLocal),
                 _ => None,
             },
-            meta: flags.meta.map(|_| None),
+            meta: flags.meta.as_ref().map(|_| None),
             count: flags.count.then_some(Counting::Off),
             time: flags.time.then_some(Counting::Off),
             memory: flags.memory.then_some(Counting::Off),

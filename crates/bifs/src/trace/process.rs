@@ -5,7 +5,7 @@ use heddle_io::ports::tracing;
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, ProcRef, Process};
 use heddle_runtime::trace::sessions::{self, Session};
-use heddle_runtime::trace::{emit, flags, frames, tracees};
+use heddle_runtime::trace::{Tracer, emit, flags, frames, tracees};
 use heddle_runtime::{Package, exit, proctab, send};
 use heddle_term::{Atom, Term};
 use std::sync::Arc;
@@ -51,15 +51,15 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     let how = arguments::flags(p, a[2], session.tracer.is_none())?;
     let Some(on) = args::boolean(a[1]) else { return Err(p.badarg()) };
     let flags = how.bits;
-    let tracer = session.tracer.or(how.tracer).unwrap_or(p.pid_term());
+    let tracer = session.tracer.clone().or(how.tracer).unwrap_or(Tracer::Receiver(p.pid_term()));
     if a[0].is_local_pid() || a[0].is_local_port() {
         if how.cpu_timestamp {
             return Err(p.badarg());
         }
         let done = if a[0].is_local_port() {
-            heddle_io::ports::exists(a[0]).then(|| set_port(a[0].payload(), session, on, flags, tracer))
+            heddle_io::ports::exists(a[0]).then(|| set_port(a[0].payload(), session, on, flags, &tracer))
         } else {
-            proctab::lookup(a[0].payload()).map(|target| set(target, session, on, flags, tracer))
+            proctab::lookup(a[0].payload()).map(|target| set(target, session, on, flags, &tracer))
         };
         if done == Some(false) {
             exit::log_of(p, "error", "** can only have one tracer per process\n");
@@ -79,21 +79,21 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     let shared = flags & flags::MODIFIERS != 0;
     if targets.existing && targets.processes && (shared || flags & flags::OF_PROCESSES != 0) {
         proctab::for_each(|target| {
-            count += (!target.state.load().is_exiting() && set(target, session, on, flags, tracer)) as i64;
+            count += (!target.state.load().is_exiting() && set(target, session, on, flags, &tracer)) as i64;
         });
     }
     if targets.existing && targets.ports && (shared || flags & flags::OF_PORTS != 0) {
         for id in heddle_io::ports::all() {
-            count += set_port(id, session, on, flags, tracer) as i64;
+            count += set_port(id, session, on, flags, &tracer) as i64;
         }
     }
     if targets.new {
         let mut settings = session.settings.lock().unwrap();
         if targets.processes {
-            change_new(&mut settings.new_processes, on, flags & flags::OF_PROCESSES, tracer);
+            change_new(&mut settings.new_processes, on, flags & flags::OF_PROCESSES, &tracer);
         }
         if targets.ports {
-            change_new(&mut settings.new_ports, on, flags & flags::OF_PORTS, tracer);
+            change_new(&mut settings.new_ports, on, flags & flags::OF_PORTS, &tracer);
         }
         drop(settings);
         note_new();
@@ -102,16 +102,16 @@ fn change(p: &mut Process, session: &Arc<Session>, a: &[Term]) -> NativeResult {
     Ok(Term::small(count))
 }
 
-fn change_new(place: &mut Option<(u32, Term)>, on: bool, flags: u32, tracer: Term) {
+fn change_new(place: &mut Option<(u32, Tracer)>, on: bool, flags: u32, tracer: &Tracer) {
     if flags == 0 {
         return;
     }
-    let (had, before) = place.unwrap_or((0, tracer));
+    let (had, before) = place.take().unwrap_or_else(|| (0, tracer.clone()));
     let flags = if on { had | flags } else { had & !flags };
-    *place = (flags != 0).then_some((flags, if on { tracer } else { before }));
+    *place = (flags != 0).then(|| (flags, if on { tracer.clone() } else { before }));
 }
 
-fn set_port(id: u64, session: &Arc<Session>, on: bool, flags: u32, tracer: Term) -> bool {
+fn set_port(id: u64, session: &Arc<Session>, on: bool, flags: u32, tracer: &Tracer) -> bool {
     if on { tracing::change(id, session, flags, 0, tracer) } else { tracing::change(id, session, 0, flags, tracer) }
 }
 
@@ -126,18 +126,18 @@ pub fn note_new() {
 
 /// False if another tracer traces the process in this session. A process may be its own tracer: it gets no messages, but its calls are
 /// timed.
-fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: Term) -> bool {
+fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: &Tracer) -> bool {
     if !on {
         tracees::change(&target, session, 0, flags, None);
         return true;
     }
     if let Some(t) = tracees::in_session(target.pid, session.id)
-        && t.tracer != tracer
-        && emit::is_there(t.tracer)
+        && t.tracer != *tracer
+        && t.tracer.is_there(Term::local_pid(target.pid))
     {
         return false;
     }
-    tracees::change(&target, session, flags, 0, Some(tracer));
+    tracees::change(&target, session, flags, 0, Some(tracer.clone()));
     true
 }
 

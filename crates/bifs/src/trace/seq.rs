@@ -105,7 +105,10 @@ pub fn set_tracer(p: &mut Process, new: Term) -> Result<Term, Thrown> {
         None if !new.is_atom_of(am::FALSE) => return Err(p.badarg()),
         new => new,
     };
-    Ok(seq::set_tracer(new).unwrap_or(Term::bool(false)))
+    if new.as_ref().is_some_and(|tracer| !tracer.is_there(am::UNDEFINED.into())) {
+        return Err(p.badarg());
+    }
+    Ok(seq::set_tracer(new).map_or(Term::bool(false), |old| old.term(&mut p.heap)))
 }
 
 /// `system_flag(reset_seq_trace, true)`. The other processes do it by a signal, so after all that was sent to them before, and before what
@@ -128,6 +131,6 @@ pub fn reset_all(p: &mut Process) -> NativeResult {
 }
 
 /// The system tracer, or `false`.
-pub fn tracer() -> Term {
-    seq::tracer().unwrap_or(Term::bool(false))
+pub fn tracer(p: &mut Process) -> Term {
+    seq::tracer().map_or(Term::bool(false), |tracer| tracer.term(&mut p.heap))
 }

@@ -4,7 +4,7 @@ use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::system_monitor::{self, MonitorLimits};
 use heddle_runtime::system_profile::{self, EXCLUSIVE, PORTS, PROCESSES, Profile, SCHEDULERS};
-use heddle_runtime::trace::{emit, flags};
+use heddle_runtime::trace::{flags, tracer};
 use heddle_runtime::{proctab, sched};
 use heddle_term::{Atom, Term, am};
 
@@ -149,7 +149,7 @@ fn system_profile_2(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(before);
     }
     let Some(items) = args::list(a[1]) else { return Err(p.badarg()) };
-    if !emit::is_there(a[0]) {
+    if !tracer::exists(a[0]) {
         return Err(p.badarg());
     }
     let mut profile = Profile { profiler: a[0], what: 0, timestamp: flags::TIMESTAMP };

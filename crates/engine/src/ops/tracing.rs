@@ -201,11 +201,16 @@ unsafe fn push_frame(c: *mut Ctx, live: usize, breakpoint: &Breakpoint, (kind, s
             FrameKind::Memory => cells.memory,
         };
         let mfa = breakpoint.mfa;
-        let words = [mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64), session, tracer];
+        let words = [mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64), session, Term::bool(true)];
         p.stop = p.stop.sub(WORDS + 1);
         *p.stop = continuation(cell);
         for (i, word) in words.into_iter().enumerate() {
             *p.stop.add(1 + i) = word.raw();
+        }
+        if let Some(tracer) = tracer {
+            // The frame is on the stack, so the heap ends below it.
+            p.sync_limit();
+            *p.stop.add(WORDS) = tracer.frame_term(&mut p.heap).raw();
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Traced ports, and the events that their tracers get.
 
+use heddle_runtime::trace::emit::{self, Event};
 use heddle_runtime::trace::sessions::EventSpec;
-use heddle_runtime::trace::{Session, Traced, emit, flags, sessions};
+use heddle_runtime::trace::tracer::Wish;
+use heddle_runtime::trace::{Session, Traced, Tracer, flags, sessions};
 use heddle_runtime::{proctab, qsbr, system_profile};
 use heddle_term::{Atom, Heap, Term};
 use std::collections::HashMap;
@@ -13,19 +15,25 @@ static TABLE: LazyLock<RwLock<HashMap<u64, Vec<Traced>>>> = LazyLock::new(Defaul
 static UNION: AtomicU32 = AtomicU32::new(0);
 
 /// False if another tracer traces the port in this session.
-pub fn change(id: u64, session: &Arc<Session>, on: u32, off: u32, tracer: Term) -> bool {
+pub fn change(id: u64, session: &Arc<Session>, on: u32, off: u32, tracer: &Tracer) -> bool {
+    // Asked before the table is locked, as a tracer module may take any time.
+    let before = of(id).into_iter().find(|t| t.session.id == session.id);
+    if before.is_some_and(|t| on != 0 && t.tracer != *tracer && t.tracer.is_there(Term::local_port(id))) {
+        return false;
+    }
     let mut table = TABLE.write().unwrap();
     let all = table.entry(id).or_default();
     all.retain(|t| t.session.is_alive());
     match all.iter_mut().find(|t| t.session.id == session.id) {
-        Some(t) if on != 0 && t.tracer != tracer && emit::is_there(t.tracer) => return false,
         Some(t) => {
             t.flags = (t.flags | on) & !off;
             if on != 0 {
-                t.tracer = tracer;
+                t.tracer = tracer.clone();
             }
         }
-        None if on & !off != 0 => all.push(Traced { session: session.clone(), flags: on & !off, tracer }),
+        None if on & !off != 0 => {
+            all.push(Traced { session: session.clone(), flags: on & !off, tracer: tracer.clone() });
+        }
         None => {}
     }
     all.retain(|t| t.flags != 0);
@@ -51,20 +59,27 @@ pub fn on(wanted: u32) -> bool {
 }
 
 /// The sessions and tracers that get events of these flags of this port.
-fn receivers(port: Term, wanted: u32) -> Vec<Traced> {
+fn receivers(port: Term, wanted: u32, tag: Atom) -> Vec<Traced> {
     if !on(wanted) {
         return Vec::new();
     }
-    of(port.payload()).into_iter().filter(|t| t.flags & wanted != 0 && t.tracer != port && emit::is_there(t.tracer)).collect()
+    let is_wanted = |t: &Traced| {
+        let wish = t.tracer.wish(port, wanted, tag);
+        if wish == Wish::Remove {
+            change(port.payload(), &t.session, 0, u32::MAX, &t.tracer);
+        }
+        wish == Wish::Trace
+    };
+    of(port.payload()).into_iter().filter(|t| t.flags & wanted != 0 && is_wanted(t)).collect()
 }
 
 pub fn opened(port: Term, owner: Term, driver: &str) {
     let id = port.payload();
     if sessions::ANY_NEW.load(Ordering::Acquire) {
         for session in sessions::all() {
-            let wanted = session.settings.lock().unwrap().new_ports;
+            let wanted = session.settings.lock().unwrap().new_ports.clone();
             if let Some((flags, tracer)) = wanted {
-                change(id, &session, flags, 0, tracer);
+                change(id, &session, flags, 0, &tracer);
             }
         }
     }
@@ -86,10 +101,11 @@ pub fn event(port: Term, wanted: u32, tag: &str, parts: &[Term]) {
         return;
     }
     let _guard = qsbr::guard();
-    let mut all = vec![Atom::new(tag).into()];
+    let tag = Atom::new(tag);
+    let mut all = vec![tag.into()];
     all.extend_from_slice(parts);
-    for t in receivers(port, wanted) {
-        emit::emit(port, &t, &all, None);
+    for t in receivers(port, wanted, tag) {
+        emit::emit(&t, &Event::new(port, wanted, &all));
     }
 }
 
@@ -99,11 +115,11 @@ pub fn sent(port: Term, to: u64, message: Term) {
         return;
     }
     let _guard = qsbr::guard();
-    let tag = if proctab::lookup(to).is_some() { "send" } else { "send_to_non_existing_process" };
-    for t in receivers(port, flags::SEND) {
+    let tag = Atom::new(if proctab::lookup(to).is_some() { "send" } else { "send_to_non_existing_process" });
+    for t in receivers(port, flags::SEND, tag) {
         // Match specifications of sends are not run for ports: a session gets the event unless it has turned sends off.
         if !matches!(t.session.settings.lock().unwrap().send, EventSpec::None) {
-            emit::emit(port, &t, &[Atom::new(tag).into(), message, Term::local_pid(to)], None);
+            emit::emit(&t, &Event::new(port, flags::SEND, &[tag.into(), message, Term::local_pid(to)]));
         }
     }
 }
@@ -114,7 +130,8 @@ pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
         return;
     }
     let _guard = qsbr::guard();
-    let all = receivers(port, flags::RECEIVE);
+    let tag = Atom::new("receive");
+    let all = receivers(port, flags::RECEIVE, tag);
     if all.is_empty() {
         return;
     }
@@ -122,7 +139,7 @@ pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
     let what = what(&mut heap);
     let message = heap.tuple(&[from, what]);
     for t in all {
-        emit::emit(port, &t, &[Atom::new("receive").into(), message], None);
+        emit::emit(&t, &Event::new(port, flags::RECEIVE, &[tag.into(), message]));
     }
     heap.clear();
 }

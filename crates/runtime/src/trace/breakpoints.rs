@@ -9,12 +9,15 @@ use crate::base::qsbr;
 use crate::code::exports;
 use crate::code::{self, Instance};
 use crate::process::Process;
+use crate::signal::package::Package;
 use crate::trace::cells::{CELLS, FrameKind};
+use crate::trace::emit::Event;
 use crate::trace::frames::{self, session_term};
 use crate::trace::meter::{Meter, MeterKind};
 use crate::trace::request::{CallChange, Counting, PatternRequest};
 use crate::trace::sessions::{self, Session};
 use crate::trace::spec::{self, Spec};
+use crate::trace::tracer::{Tracer, Wish};
 use crate::trace::{emit, entries, flags, meters, tracees};
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Heap, Term};
@@ -27,7 +30,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 pub struct BreakpointSetting {
     pub session: Arc<Session>,
     pub call: Option<(bool, Option<Arc<Spec>>)>,
-    pub meta: Option<(Term, Option<Arc<Spec>>)>,
+    /// The tracer, None if it is gone.
+    pub meta: Option<(Option<Tracer>, Option<Arc<Spec>>)>,
     pub count: Option<Arc<Counter>>,
     pub time: Option<Arc<Meter>>,
     pub memory: Option<Arc<Meter>>,
@@ -51,11 +55,6 @@ impl Counter {
         self.paused.store(false, Ordering::Relaxed);
     }
 }
-
-// SAFETY: tracers are immediates.
-unsafe impl Send for BreakpointSetting {}
-// SAFETY: as above.
-unsafe impl Sync for BreakpointSetting {}
 
 impl BreakpointSetting {
     pub(crate) fn of(session: &Arc<Session>) -> BreakpointSetting {
@@ -128,15 +127,15 @@ impl Breakpoint {
     }
 
     /// The tracer of `meta` is gone: removes it from the settings.
-    fn forget_tracer(&self, session: u64, tracer: Term) {
+    fn forget_tracer(&self, session: u64, tracer: &Tracer) {
         // A concurrent change will do it, or the next call finds it out again: a call does not wait.
         let Ok(_one) = CHANGES.try_lock() else { return };
         self.update(|all| {
             for setting in all.iter_mut().filter(|s| s.session.id == session) {
                 if let Some((gone, _)) = &mut setting.meta
-                    && *gone == tracer
+                    && gone.as_ref() == Some(tracer)
                 {
-                    *gone = Term::NIL;
+                    *gone = None;
                 }
             }
         });
@@ -267,7 +266,7 @@ pub fn change(session: &Arc<Session>, targets: &[Target], request: &PatternReque
                 setting.call = setting.call.take().filter(|(local, _)| *local);
             }
             if let Some(meta) = &request.meta {
-                setting.meta = meta.clone();
+                setting.meta = meta.clone().map(|(tracer, spec)| (Some(tracer), spec));
             }
             match request.count {
                 None => {}
@@ -444,8 +443,8 @@ pub fn only_counted(p: &Process, breakpoint: &Breakpoint, through_export: bool) 
     true
 }
 
-/// A frame to push: kind, session, tracer (see `frames`).
-pub type Push = (FrameKind, Term, Term);
+/// A frame to push: kind, session, tracer (see `frames`); None: the tracer of the process.
+pub type Push = (FrameKind, Term, Option<Tracer>);
 
 /// `p` calls the function with these arguments. Reports the call to all its tracers. Returns the frames to push on the stack, the first one
 /// first.
@@ -459,8 +458,8 @@ pub fn called(p: &mut Process, breakpoint: &Breakpoint, through_export: bool, ar
             {
                 call(p, breakpoint, s, *local, program.as_ref(), arguments, &mut pushes);
             }
-            if !through_export && let Some((tracer, program)) = &s.meta {
-                meta(p, breakpoint, s, *tracer, program.as_ref(), arguments, &mut pushes);
+            if !through_export && let Some((Some(tracer), program)) = &s.meta {
+                meta(p, breakpoint, s, tracer, program.as_ref(), arguments, &mut pushes);
             }
         }
         if !through_export && let Some(counter) = &s.count {
@@ -478,9 +477,8 @@ fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &BreakpointSetting, push
     if p.shared().trace.load(Ordering::Relaxed) & flags::CALL == 0 {
         return;
     }
-    let Some((_, tracer)) = tracees::flags_in(p.pid(), s.session.id).filter(|(f, _)| f & flags::CALL != 0) else { return };
-    if !emit::is_there(tracer) {
-        tracees::drop_tracer(p.shared(), &s.session);
+    let Some(t) = tracees::in_session(p.pid(), s.session.id).filter(|t| t.flags & flags::CALL != 0) else { return };
+    if !emit::is_traced(p.pid(), &t) {
         return;
     }
     let session = session_term(s.session.id);
@@ -489,7 +487,7 @@ fn metered(p: &mut Process, breakpoint: &Breakpoint, s: &BreakpointSetting, push
             let again = frames::on_top(p, kind, session);
             meters::called(p, s.session.id, what, meter, breakpoint.mfa, again);
             if !again {
-                pushes.push((kind, session, Term::bool(true)));
+                pushes.push((kind, session, None));
             }
         }
     }
@@ -509,7 +507,7 @@ fn call(
         return;
     }
     let Some(t) = tracees::in_session(p.pid(), s.session.id) else { return };
-    if t.flags & flags::CALL == 0 || !emit::check(p.pid(), &t) {
+    if t.flags & flags::CALL == 0 || !emit::is_traced(p.pid(), &t) || !emit::check(p.pid(), &t, flags::CALL, Atom::new("call")) {
         return;
     }
     let verdict = spec::run(p, program, &s.session, arguments);
@@ -518,24 +516,17 @@ fn call(
     }
     let session = session_term(s.session.id);
     // The specification's actions may have changed the flags.
-    let now = tracees::flags_in(p.pid(), s.session.id).map_or(0, |(f, _)| f);
+    let now = tracees::flags_in(p.pid(), s.session.id).unwrap_or(0);
     if now & flags::SILENT == 0 && verdict.tell {
         // A call whose specification switches tracing off is still reported.
-        tell(
-            p,
-            &t.tracer,
-            if now & flags::CALL == 0 { t.flags } else { now },
-            breakpoint,
-            arguments,
-            verdict.message.as_ref().map(|m| m.term()),
-        );
+        tell(p, &t.tracer, if now & flags::CALL == 0 { t.flags } else { now }, breakpoint, arguments, verdict.message.as_ref());
     }
     if local && now & flags::RETURN_TO != 0 && !frames::on_top(p, FrameKind::ReturnTo, session) {
-        pushes.push((FrameKind::ReturnTo, session, Term::bool(true)));
+        pushes.push((FrameKind::ReturnTo, session, None));
     }
     if verdict.exception_trace || verdict.return_trace {
         let kind = if verdict.exception_trace { FrameKind::ReturnedOrRaised } else { FrameKind::Returned };
-        pushes.push((kind, session, Term::bool(true)));
+        pushes.push((kind, session, None));
     }
 }
 
@@ -543,16 +534,20 @@ fn meta(
     p: &mut Process,
     breakpoint: &Breakpoint,
     s: &BreakpointSetting,
-    tracer: Term,
+    tracer: &Tracer,
     program: Option<&Arc<Spec>>,
     arguments: &[Term],
     pushes: &mut Vec<Push>,
 ) {
-    if tracer == p.pid_term() {
+    let me = p.pid_term();
+    if tracer.is(me) {
         return;
     }
-    if !emit::is_there(tracer) {
+    if !tracer.is_there(me) {
         breakpoint.forget_tracer(s.session.id, tracer);
+        return;
+    }
+    if tracer.wish(me, flags::CALL, Atom::new("call")) != Wish::Trace {
         return;
     }
     let verdict = spec::run(p, program, &s.session, arguments);
@@ -560,19 +555,19 @@ fn meta(
         return;
     }
     if verdict.tell {
-        tell(p, &tracer, flags::TIMESTAMP, breakpoint, arguments, verdict.message.as_ref().map(|m| m.term()));
+        tell(p, tracer, flags::TIMESTAMP, breakpoint, arguments, verdict.message.as_ref());
     }
     if verdict.exception_trace || verdict.return_trace {
         let kind = if verdict.exception_trace { FrameKind::ReturnedOrRaised } else { FrameKind::Returned };
-        pushes.push((kind, session_term(s.session.id), tracer));
+        pushes.push((kind, session_term(s.session.id), Some(tracer.clone())));
     }
 }
 
-fn tell(p: &Process, tracer: &Term, how: u32, breakpoint: &Breakpoint, arguments: &[Term], extra: Option<Term>) {
+fn tell(p: &Process, tracer: &Tracer, how: u32, breakpoint: &Breakpoint, arguments: &[Term], verdict: Option<&Package>) {
     let mut heap = Heap::new();
     let mfa = breakpoint.mfa;
     let last = if how & flags::ARITY != 0 { Term::small(mfa.arity as i64) } else { heap.list(arguments) };
     let call = heap.tuple(&[mfa.module.into(), mfa.function.into(), last]);
-    emit::message(p.pid_term(), *tracer, how, &[Atom::new("call").into(), call], extra);
+    emit::message(tracer, how, &Event::new(p.pid_term(), flags::CALL, &[Atom::new("call").into(), call]).with(verdict));
     heap.clear();
 }

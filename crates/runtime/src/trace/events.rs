@@ -2,6 +2,7 @@
 
 use crate::code;
 use crate::process::{ProcShared, Process, Stand};
+use crate::trace::emit::Event;
 use crate::trace::frames::mfa_term;
 use crate::trace::sessions::EventSpec;
 use crate::trace::{Traced, emit, flags, spec, tracees};
@@ -28,9 +29,9 @@ pub fn set_sensitive(p: &mut Process, on: bool) -> Term {
     Term::bool(std::mem::replace(&mut p.sensitive, on))
 }
 
-fn receivers(shared: &ProcShared, wanted: u32) -> impl Iterator<Item = Traced> + use<> {
+fn receivers(shared: &ProcShared, wanted: u32, tag: Atom) -> impl Iterator<Item = Traced> + use<> {
     let pid = shared.pid;
-    tracees::of(pid, wanted).into_iter().filter(move |t| emit::check(pid, t))
+    tracees::of(pid, wanted).into_iter().filter(move |t| emit::check(pid, t, wanted, tag))
 }
 
 /// Reports an event that needs no match specification: `{trace, Pid, Tag, Parts...}`.
@@ -39,10 +40,11 @@ pub fn event(shared: &ProcShared, wanted: u32, tag: &str, parts: &[Term]) {
     if on(shared, flags::SENSITIVE) {
         return;
     }
-    let mut all = vec![Atom::new(tag).into()];
+    let tag = Atom::new(tag);
+    let mut all = vec![tag.into()];
     all.extend_from_slice(parts);
-    for t in receivers(shared, wanted) {
-        emit::emit(Term::local_pid(shared.pid), &t, &all, None);
+    for t in receivers(shared, wanted, tag) {
+        emit::emit(&t, &Event::new(Term::local_pid(shared.pid), wanted, &all));
     }
 }
 
@@ -62,7 +64,7 @@ fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Optio
         EventSpec::Matching(program) => {
             let verdict = spec::run(p, Some(&program), &t.session, terms);
             // The specification's actions may have silenced the process.
-            let silent = tracees::flags_in(p.pid(), t.session.id).is_some_and(|(now, _)| now & flags::SILENT != 0);
+            let silent = tracees::flags_in(p.pid(), t.session.id).is_some_and(|now| now & flags::SILENT != 0);
             (verdict.matched && verdict.tell && !silent).then_some(verdict.message)
         }
     }
@@ -77,10 +79,12 @@ pub(crate) fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
     let me = p.pid_term();
     let gone = receiver.is_none();
     let tag = Atom::new(if gone { "send_to_non_existing_process" } else { "send" });
-    for t in receivers(p.shared(), flags::SEND) {
+    for t in tracees::of(p.pid(), flags::SEND) {
         let which = t.session.settings.lock().unwrap().send.clone();
-        if let Some(extra) = judge(p, &t, which, &[to, message]) {
-            emit::emit(me, &t, &[tag.into(), message, to], extra.as_ref().map(|e| e.term()));
+        if let Some(verdict) = judge(p, &t, which, &[to, message])
+            && emit::check(p.pid(), &t, flags::SEND, tag)
+        {
+            emit::emit(&t, &Event::new(me, flags::SEND, &[tag.into(), message, to]).with(verdict.as_ref()));
         }
     }
 }
@@ -93,10 +97,13 @@ pub fn receive(p: &mut Process, from: Term, message: Term) {
     }
     let me = p.pid_term();
     let from = if from.is_none() { Atom::new("undefined").into() } else { from };
-    for t in receivers(p.shared(), flags::RECEIVE) {
+    let tag = Atom::new("receive");
+    for t in tracees::of(p.pid(), flags::RECEIVE) {
         let which = t.session.settings.lock().unwrap().receive.clone();
-        if let Some(extra) = judge(p, &t, which, &[crate::signal::send::node_name().into(), from, message]) {
-            emit::emit(me, &t, &[Atom::new("receive").into(), message], extra.as_ref().map(|e| e.term()));
+        if let Some(verdict) = judge(p, &t, which, &[crate::signal::send::node_name().into(), from, message])
+            && emit::check(p.pid(), &t, flags::RECEIVE, tag)
+        {
+            emit::emit(&t, &Event::new(me, flags::RECEIVE, &[tag.into(), message]).with(verdict.as_ref()));
         }
     }
 }
@@ -164,8 +171,9 @@ pub(crate) fn scheduled_out_dead(p: &Process) {
     if p.sensitive {
         return;
     }
-    for t in receivers(p.shared(), flags::EXITING) {
-        emit::emit(p.pid_term(), &t, &[Atom::new("out_exited").into(), Term::small(0)], None);
+    let tag = Atom::new("out_exited");
+    for t in receivers(p.shared(), flags::EXITING, tag) {
+        emit::emit(&t, &Event::new(p.pid_term(), flags::EXITING, &[tag.into(), Term::small(0)]));
     }
 }
 

@@ -1,11 +1,13 @@
 //! Frames that tracing puts on a process' stack, and reports of returns.
 //!
-//! A trace frame looks like any frame: a continuation to an operation of the engine, and above it `WORDS` terms, all immediates: module,
+//! A trace frame looks like any frame: a continuation to an operation of the engine, and above it `WORDS` terms: module,
 //! function, arity, session and tracer (`true`: the process' tracer at the time of the return).
 
 use crate::process::Process;
 use crate::process::stack;
 use crate::trace::cells::{FrameKind, WORDS, kind};
+use crate::trace::emit::Event;
+use crate::trace::tracer::Tracer;
 use crate::trace::{Traced, emit, flags, meters, sessions, tracees};
 use crate::{Package, code};
 use heddle_term::code_cell::Mfa;
@@ -44,16 +46,17 @@ pub fn mfa_term(heap: &mut heddle_term::Heap, mfa: Mfa) -> Term {
     heap.tuple(&[mfa.module.into(), mfa.function.into(), Term::small(mfa.arity as i64)])
 }
 
-/// The tracer that a return must be reported to, by the frame's session and tracer.
+/// The tracer that a return must be reported to, by the frame's session and tracer. Nothing asks a tracer module if it wants the event.
 fn receiver(p: &Process, frame: &[Term], wanted: u32) -> Option<Traced> {
     let id = frame[3].small_value();
     let id = if id < 0 { u64::MAX } else { id as u64 };
     if frame[4].is_atom() {
         let t = tracees::in_session(p.pid(), id)?;
-        return (t.flags & wanted == wanted && t.flags & flags::SILENT == 0 && emit::check(p.pid(), &t)).then_some(t);
+        let is_wanted = t.flags & wanted == wanted && t.flags & flags::SILENT == 0;
+        return (is_wanted && !t.tracer.is(p.pid_term()) && emit::is_traced(p.pid(), &t)).then_some(t);
     }
-    let t = Traced { session: sessions::by_id(id)?, flags: flags::TIMESTAMP, tracer: frame[4] };
-    emit::is_there(t.tracer).then_some(t)
+    let t = Traced { session: sessions::by_id(id)?, flags: flags::TIMESTAMP, tracer: Tracer::in_frame(frame[4])? };
+    t.tracer.is_there(p.pid_term()).then_some(t)
 }
 
 /// The term of a session in a frame.
@@ -69,7 +72,7 @@ pub fn returned(p: &mut Process, frame: &[Term], value: Term) {
     if let Some(t) = receiver(p, frame, flags::CALL) {
         let mut heap = heddle_term::Heap::new();
         let mfa = heap.tuple(&frame[..3]);
-        emit::emit(p.pid_term(), &t, &[Atom::new("return_from").into(), mfa, value], None);
+        emit::emit(&t, &Event::new(p.pid_term(), flags::CALL, &[Atom::new("return_from").into(), mfa, value]));
         heap.clear();
     }
 }
@@ -83,7 +86,7 @@ pub fn raised(p: &mut Process, frame: &[Term], class: Term, reason: Term) {
         let mut heap = heddle_term::Heap::new();
         let mfa = heap.tuple(&frame[..3]);
         let exception = heap.tuple(&[class, reason]);
-        emit::emit(p.pid_term(), &t, &[Atom::new("exception_from").into(), mfa, exception], None);
+        emit::emit(&t, &Event::new(p.pid_term(), flags::CALL, &[Atom::new("exception_from").into(), mfa, exception]));
         heap.clear();
     }
 }
@@ -100,7 +103,7 @@ pub fn return_to(p: &mut Process, session: Term, to: *const u64) {
             Some(found) => mfa_term(&mut heap, found.mfa),
             None => Atom::new("undefined").into(),
         };
-        emit::emit(p.pid_term(), &t, &[Atom::new("return_to").into(), place], None);
+        emit::emit(&t, &Event::new(p.pid_term(), flags::RETURN_TO, &[Atom::new("return_to").into(), place]));
         heap.clear();
     }
 }

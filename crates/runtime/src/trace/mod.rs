@@ -25,7 +25,9 @@ pub mod system_monitor;
 pub mod system_profile;
 pub mod token;
 pub mod tracees;
+pub mod tracer;
 
 pub use sessions::Session;
 pub use spec::Spec;
 pub use tracees::Traced;
+pub use tracer::Tracer;

@@ -1,7 +1,7 @@
 //! What `trace_pattern` requests for functions.
 
 use crate::trace::spec::Spec;
-use heddle_term::Term;
+use crate::trace::tracer::Tracer;
 use std::sync::Arc;
 
 /// A change of call tracing.
@@ -18,14 +18,11 @@ pub enum CallChange {
 #[derive(Clone, Default)]
 pub struct PatternRequest {
     pub call: Option<CallChange>,
-    pub meta: Option<Option<(Term, Option<Arc<Spec>>)>>,
+    pub meta: Option<Option<(Tracer, Option<Arc<Spec>>)>>,
     pub count: Option<Counting>,
     pub time: Option<Counting>,
     pub memory: Option<Counting>,
 }
-
-// SAFETY: tracers are immediates.
-unsafe impl Send for PatternRequest {}
 
 /// A change of the call counter.
 #[derive(Clone, Copy, PartialEq, Eq)]

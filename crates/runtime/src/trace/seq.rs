@@ -6,6 +6,7 @@
 use crate::process::{ProcShared, Process};
 use crate::signal::package::Package;
 use crate::trace::token::{SeqState, Token};
+use crate::trace::tracer::{Tracer, Wish};
 use crate::trace::{emit, events, flags};
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::Mutex;
@@ -30,24 +31,28 @@ pub fn named(name: &str) -> Option<u32> {
 
 static TRACER: Mutex<Option<Tracer>> = Mutex::new(None);
 
-#[derive(Clone, Copy)]
-struct Tracer(Term);
-// SAFETY: an immediate.
-unsafe impl Send for Tracer {}
-
 /// The system tracer; None if it is gone.
-pub fn tracer() -> Option<Term> {
-    let mut tracer = TRACER.lock().unwrap();
-    if tracer.is_some_and(|t| !emit::is_there(t.0)) {
-        *tracer = None;
+pub fn tracer() -> Option<Tracer> {
+    let tracer = TRACER.lock().unwrap().clone()?;
+    if tracer.is_there(am::UNDEFINED.into()) {
+        return Some(tracer);
     }
-    tracer.map(|t| t.0)
+    let mut now = TRACER.lock().unwrap();
+    if now.as_ref() == Some(&tracer) {
+        *now = None;
+    }
+    None
 }
 
-pub fn set_tracer(new: Option<Term>) -> Option<Term> {
+pub fn set_tracer(new: Option<Tracer>) -> Option<Tracer> {
     let old = tracer();
-    *TRACER.lock().unwrap() = new.map(Tracer);
+    *TRACER.lock().unwrap() = new;
     old
+}
+
+/// True if there is a system tracer that does not want the events of this process.
+fn is_unwanted(tracer: Option<&Tracer>, process: Term) -> bool {
+    tracer.is_some_and(|t| t.wish(process, 0, Atom::new("seq_trace")) != Wish::Trace)
 }
 
 /// True if `p` has a token.
@@ -83,7 +88,7 @@ pub fn token_to_change(p: &mut Process) -> &mut Token {
 /// The next event of `p`: advances the serial of its token. Returns false if there is no token, or `p` is the tracer.
 pub fn update_serial(p: &mut Process) -> bool {
     let me = p.pid_term();
-    if token(p).is_none() || tracer() == Some(me) {
+    if token(p).is_none() || is_unwanted(tracer().as_ref(), me) {
         return false;
     }
     let seq = &mut p.rare().seq;
@@ -100,7 +105,8 @@ pub fn update_serial(p: &mut Process) -> bool {
 /// it.
 pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&Process>) {
     let Some(tracer) = tracer() else { return };
-    if token.flags & kind == 0 || p.is_some_and(|p| p.sensitive || p.pid_term() == tracer) {
+    let process = p.map_or(am::UNDEFINED.into(), |p| p.pid_term());
+    if token.flags & kind == 0 || p.is_some_and(|p| p.sensitive) || is_unwanted(Some(&tracer), process) {
         return;
     }
     let tag = match kind {
@@ -111,13 +117,21 @@ pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&
     let mut heap = Heap::new();
     let serial = heap.tuple(&[Term::small(token.previous), Term::small(token.serial)]);
     let what = heap.tuple(&[Atom::new(tag).into(), serial, token.sender, receiver, message]);
-    let mut all = vec![Atom::new("seq_trace").into(), token.label.term(), what];
     let stamp = [(8, flags::TIMESTAMP), (16, flags::STRICT_MONOTONIC), (32, flags::MONOTONIC)];
-    if let Some(&(_, stamp)) = stamp.iter().find(|(bit, _)| token.flags & bit != 0) {
-        all.push(emit::timestamp(&mut heap, stamp));
+    let stamp = stamp.iter().find(|(bit, _)| token.flags & bit != 0).map(|&(_, stamp)| stamp);
+    let tag = Atom::new("seq_trace").into();
+    match &tracer {
+        Tracer::Receiver(receiver) => {
+            let stamp = stamp.map(|stamp| emit::timestamp(&mut heap, stamp));
+            let all: Vec<Term> = [tag, token.label.term(), what].into_iter().chain(stamp).collect();
+            let term = heap.tuple(&all);
+            emit::deliver(*receiver, term);
+        }
+        Tracer::Module(module) => {
+            let options = emit::options(&mut heap, stamp.unwrap_or(0), None, None);
+            module.trace(0, tag, token.label.term(), what, options);
+        }
     }
-    let term = heap.tuple(&all);
-    emit::deliver(tracer, term);
     heap.clear();
 }
 
@@ -193,7 +207,7 @@ pub(crate) fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Tok
     let message = heap.tuple(&[am::EXIT_UPPER.into(), p.pid_term(), reason]);
     let receiver = if to.is_local_pid() { crate::process::proctab::lookup(to.payload()) } else { None };
     // What a sensitive process receives is not reported.
-    if receiver.is_some_and(|to| !events::on(&to, flags::SENSITIVE)) && tracer() != Some(to) {
+    if receiver.is_some_and(|to| !events::on(&to, flags::SENSITIVE)) && !tracer().is_some_and(|t| t.is(to)) {
         tell(token, SEND, to, message, None);
     }
     heap.clear();

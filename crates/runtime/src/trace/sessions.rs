@@ -4,7 +4,8 @@
 use crate::trace::request::PatternRequest;
 use crate::trace::spec::Spec;
 use crate::trace::tracees;
-use heddle_term::{Atom, Resource, Term};
+use crate::trace::tracer::Tracer;
+use heddle_term::{Atom, Resource};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, RwLock};
 
@@ -22,29 +23,21 @@ pub struct SessionSettings {
     pub send: EventSpec,
     pub receive: EventSpec,
     /// Flags and tracer of new processes.
-    pub new_processes: Option<(u32, Term)>,
-    pub new_ports: Option<(u32, Term)>,
+    pub new_processes: Option<(u32, Tracer)>,
+    pub new_ports: Option<(u32, Tracer)>,
     /// The request for functions of code to be loaded.
     pub on_load: Option<PatternRequest>,
 }
 
-// SAFETY: terms in it are immediates.
-unsafe impl Send for SessionSettings {}
-
 pub struct Session {
     pub id: u64,
     pub name: Atom,
-    /// The process or port that gets the messages; None: each request names one, as in the legacy session.
-    pub tracer: Option<Term>,
+    /// What gets the events; None: each request names one, as in the legacy session.
+    pub tracer: Option<Tracer>,
     /// AcqRel in `destroy`, of which one call wins; Acquire in `is_alive`.
     alive: AtomicBool,
     pub settings: Mutex<SessionSettings>,
 }
-
-// SAFETY: the tracer is an immediate.
-unsafe impl Send for Session {}
-// SAFETY: as above.
-unsafe impl Sync for Session {}
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 static OPEN: LazyLock<RwLock<Vec<Arc<Session>>>> = LazyLock::new(Default::default);
@@ -70,7 +63,7 @@ pub fn all() -> Vec<Arc<Session>> {
 }
 
 impl Session {
-    pub fn create(name: Atom, tracer: Option<Term>) -> Arc<Session> {
+    pub fn create(name: Atom, tracer: Option<Tracer>) -> Arc<Session> {
         // Relaxed: only the number counts.
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let session = Arc::new(Session { id, name, tracer, alive: AtomicBool::new(true), settings: Mutex::default() });

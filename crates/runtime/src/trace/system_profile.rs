@@ -1,7 +1,7 @@
 //! `erlang:system_profile`: one process or port is told which processes, ports and schedulers become active and inactive.
 
 use crate::process::{ProcRef, Process};
-use crate::trace::{emit, events, flags};
+use crate::trace::{emit, events, flags, tracer};
 use heddle_term::{Atom, Heap, Term};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
@@ -36,7 +36,7 @@ pub fn on(what: u32) -> bool {
 
 pub fn current() -> Option<Profile> {
     let found = *CURRENT.lock().unwrap();
-    if found.is_some_and(|profile| !emit::is_there(profile.profiler)) {
+    if found.is_some_and(|profile| !tracer::exists(profile.profiler)) {
         set(None, 0);
         return None;
     }

@@ -4,6 +4,7 @@ use crate::process::ProcShared;
 use crate::process::proctab;
 use crate::trace::flags;
 use crate::trace::sessions::{self, Session};
+use crate::trace::tracer::Tracer;
 use heddle_term::Term;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -13,14 +14,8 @@ use std::sync::{Arc, LazyLock, RwLock};
 pub struct Traced {
     pub session: Arc<Session>,
     pub flags: u32,
-    /// Pid of the tracer; an immediate.
-    pub tracer: Term,
+    pub tracer: Tracer,
 }
-
-// SAFETY: the tracer is an immediate.
-unsafe impl Send for Traced {}
-// SAFETY: as above.
-unsafe impl Sync for Traced {}
 
 type Table = HashMap<u64, Vec<Traced>, foldhash::fast::FixedState>;
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(Default::default);
@@ -36,10 +31,10 @@ pub fn in_session(pid: u64, session: u64) -> Option<Traced> {
     TABLE.read().unwrap().get(&pid)?.iter().find(|t| t.session.id == session).cloned()
 }
 
-/// As `in_session`, only flags and tracer.
-pub fn flags_in(pid: u64, session: u64) -> Option<(u32, Term)> {
+/// As `in_session`, only the flags.
+pub fn flags_in(pid: u64, session: u64) -> Option<u32> {
     let table = TABLE.read().unwrap();
-    table.get(&pid)?.iter().find(|t| t.session.id == session).map(|t| (t.flags, t.tracer))
+    table.get(&pid)?.iter().find(|t| t.session.id == session).map(|t| t.flags)
 }
 
 fn publish(table: &Table, pid: u64, shared: Option<&ProcShared>) {
@@ -51,7 +46,7 @@ fn publish(table: &Table, pid: u64, shared: Option<&ProcShared>) {
 }
 
 /// Changes flags of a living process (or of one not yet published, given as `shared`). If no flags are left the tracer is removed as well.
-pub fn change(shared: &ProcShared, session: &Arc<Session>, on: u32, off: u32, tracer: Option<Term>) {
+pub fn change(shared: &ProcShared, session: &Arc<Session>, on: u32, off: u32, tracer: Option<Tracer>) {
     let pid = shared.pid;
     let mut table = TABLE.write().unwrap();
     let all = table.entry(pid).or_default();
@@ -109,7 +104,7 @@ pub(crate) fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
     }
     if sessions::ANY_NEW.load(Ordering::Relaxed) {
         for session in sessions::all() {
-            let wanted = session.settings.lock().unwrap().new_processes;
+            let wanted = session.settings.lock().unwrap().new_processes.clone();
             if let Some((flags, tracer)) = wanted
                 && in_session(child.pid, session.id).is_none()
             {
@@ -126,7 +121,7 @@ pub(crate) fn inherit_at_link(from: &ProcShared, to: &ProcShared) {
 
 fn inherit(from: &ProcShared, to: &ProcShared, always: u32, first: u32) {
     for t in of(from.pid, always | first) {
-        if t.tracer == Term::local_pid(to.pid) {
+        if t.tracer.is(Term::local_pid(to.pid)) {
             continue;
         }
         let mut flags = t.flags;
