@@ -13,10 +13,15 @@ static ERL_NIF_TERM answer(ErlNifEnv *env, const ERL_NIF_TERM argv[]) {
 
 static ERL_NIF_TERM tell(ErlNifEnv *env, const char *function, const ERL_NIF_TERM argv[]) {
     const ERL_NIF_TERM *state;
-    ErlNifPid receiver;
+    ErlNifPid receiver, self;
+    ERL_NIF_TERM options = argv[4];
     int arity;
     if (enif_get_tuple(env, argv[1], &arity, &state) && enif_get_local_pid(env, state[1], &receiver)) {
-        ERL_NIF_TERM message = enif_make_tuple5(env, enif_make_atom(env, function), argv[0], argv[2], argv[3], argv[4]);
+        if (enif_self(env, &self)) {
+            int is_tracee = enif_is_identical(argv[2], enif_make_pid(env, &self));
+            enif_make_map_put(env, options, enif_make_atom(env, "self"), enif_make_atom(env, is_tracee ? "tracee" : "other"), &options);
+        }
+        ERL_NIF_TERM message = enif_make_tuple5(env, enif_make_atom(env, function), argv[0], argv[2], argv[3], options);
         enif_send(env, &receiver, NULL, message);
     }
     return enif_make_atom(env, "ok");

@@ -28,7 +28,7 @@ pub const TABLES: &[&[Native]] = &[
 
 /// The drivers that `open_port` can start.
 const DRIVERS: &[ports::driver::DriverEntry] =
-    &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, inet::TCP_ENTRY, inet::UDP_ENTRY, inet::resolver::ENTRY];
+    &[ports::ram_file::ENTRY, ports::trace_file::ENTRY, ports::trace_ip::ENTRY, inet::TCP_ENTRY, inet::UDP_ENTRY, inet::resolver::ENTRY];
 
 /// Makes the natives of this crate callable.
 pub fn register() {

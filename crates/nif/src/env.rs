@@ -48,6 +48,8 @@ pub struct Env {
 pub struct Rare {
     /// Arguments of the function that is scheduled next.
     pub arguments: Vec<Term>,
+    /// The process whose event a tracer gets, if that process calls it.
+    pub for_pid: Option<u64>,
     /// What is there as long as the environment.
     pub kept: Vec<Box<dyn Any>>,
 }
@@ -83,6 +85,11 @@ impl Env {
     /// True if it acts for a process.
     pub fn has_process(&self) -> bool {
         matches!(self.kind, EnvKind::Process | EnvKind::Dirty)
+    }
+
+    /// The number of the process that it acts for, or whose event it is about.
+    pub fn any_pid(&self) -> Option<u64> {
+        if self.has_process() { Some(self.pid()) } else { self.rare.as_ref()?.for_pid }
     }
 
     pub fn raise(&mut self, reason: Term) -> Term {

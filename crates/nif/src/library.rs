@@ -168,7 +168,7 @@ impl NifLibrary for Library {
     fn is_scheduled(&self, cell: *const u64) -> bool {
         crate::schedule::contains(self, cell)
     }
-    fn call_tracer(&self, names: [&str; 2], arguments: &[Term]) -> Option<Option<Term>> {
+    fn call_tracer(&self, names: [&str; 2], arguments: &[Term], for_pid: Option<u64>) -> Option<Option<Term>> {
         let arity = arguments.len();
         let named = |name: &str| self.functions.iter().find(|f| usize::from(f.arity) == arity && f.name.name() == name);
         let function = named(names[0]).or_else(|| named(names[1]))?;
@@ -177,6 +177,9 @@ impl NifLibrary for Library {
         }
         let mut heap = Heap::new();
         let mut env = Env::callback(self, &mut heap);
+        if for_pid.is_some() {
+            env.rare().for_pid = for_pid;
+        }
         // SAFETY: the library is held during the call; the environment and the arguments are there as long.
         let result = unsafe { call::pointer_of(function)(&mut env, arguments.len() as c_int, arguments.as_ptr()) };
         let is_result = matches!(env.outcome, Left::Nothing) && !result.is_none();

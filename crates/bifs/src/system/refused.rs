@@ -46,9 +46,10 @@ fn nothing_to_clean(_: &mut Process, _: &[Term]) -> NativeResult {
 
 /// Drivers that are built in are there already; others cannot come.
 fn try_load(p: &mut Process, a: &[Term]) -> NativeResult {
+    let is_one = |name: &[u8]| matches!(name, b"trace_file_drv" | b"trace_ip_drv");
     let built_in = match a[1].as_atom() {
-        Some(name) => name.name() == "trace_file_drv",
-        None => heddle_term::list::iolist_to_vec(a[1]).is_ok_and(|name| name == b"trace_file_drv"),
+        Some(name) => is_one(name.name().as_bytes()),
+        None => heddle_term::list::iolist_to_vec(a[1]).is_ok_and(|name| is_one(&name)),
     };
     if built_in {
         return Ok(p.heap.tuple(&[am::OK.into(), Atom::new("already_loaded").into()]));

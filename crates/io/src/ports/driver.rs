@@ -46,6 +46,11 @@ pub trait Driver: Any + Send {
         (None, After::Continue)
     }
 
+    /// True if replies of `control` become binaries, false if lists.
+    fn replies_in_binary(&self) -> bool {
+        false
+    }
+
     /// A descriptor that the driver watches (`Port::watch`) is ready.
     fn ready(&mut self, _: &Arc<Port>, _: Interest, _: &mut Context<'_>) -> After {
         After::Continue

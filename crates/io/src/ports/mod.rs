@@ -17,6 +17,7 @@ pub mod queue;
 pub mod ram_file;
 mod stream;
 pub mod trace_file;
+pub mod trace_ip;
 pub mod tracing;
 
 use driver::Driver;

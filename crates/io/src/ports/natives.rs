@@ -121,7 +121,8 @@ fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
     let me = p.pid();
     ask(p, a, &port, move |task, context| {
         let (reply, next) = task.control(me, operation, &data, context);
-        let answer = reply.map_or(Package::immediate(am::BADARG.into()), |reply| Package::build(|heap| heap.byte_list(&reply)));
+        let Some((reply, is_binary)) = reply else { return (Package::immediate(am::BADARG.into()), next) };
+        let answer = Package::build(|heap| if is_binary { heap.binary(&reply) } else { heap.byte_list(&reply) });
         (answer, next)
     })
 }

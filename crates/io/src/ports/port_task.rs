@@ -104,12 +104,12 @@ impl PortTask {
         }
     }
 
-    /// `port_control`; None: the driver knows no such operation.
-    pub fn control(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, TaskNext) {
+    /// `port_control`: the reply, and true if it becomes a binary. None: the driver knows no such operation.
+    pub fn control(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<(Vec<u8>, bool)>, TaskNext) {
         let mut reply = None;
         let next = self.drive(context, |driver, port, context| {
             let (answer, after) = driver.control(port, caller, operation, data, context);
-            reply = answer;
+            reply = answer.map(|answer| (answer, driver.replies_in_binary()));
             after
         });
         (reply, next)

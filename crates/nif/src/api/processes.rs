@@ -53,10 +53,8 @@ fn is_alive(term: Term) -> bool {
 
 api! { FUNCTIONS:
     fn enif_self(env: *mut Env, to: *mut Term) -> *mut Term {
-        if !(*env).has_process() {
-            return std::ptr::null_mut();
-        }
-        *to = identity::term_of((*env).pid());
+        let Some(pid) = (*env).any_pid() else { return std::ptr::null_mut() };
+        *to = identity::term_of(pid);
         to
     }
     fn enif_get_local_pid(_env: *mut Env, term: Term, to: *mut Term) -> c_int {

@@ -52,9 +52,10 @@ pub trait NifLibrary: Any + Send + Sync {
     fn functions(&self) -> Vec<(Atom, u8)>;
     /// True if a process at this cell will call a function of the library, though not in the code of the module (`enif_schedule_nif`).
     fn is_scheduled(&self, cell: *const u64) -> bool;
-    /// Calls the function of the first of these names that the library has with this arity, for no process, as tracing does. The outer None:
-    /// there is no such function any more; the inner one: it raised an exception. Of the result only an atom may be used.
-    fn call_tracer(&self, names: [&str; 2], arguments: &[Term]) -> Option<Option<Term>>;
+    /// Calls the function of the first of these names that the library has with this arity, as tracing does: outside of any process, but
+    /// `enif_self` says the pid `for_pid`. The outer None: there is no such function any more; the inner one: it raised an exception. Of the
+    /// result only an atom may be used.
+    fn call_tracer(&self, names: [&str; 2], arguments: &[Term], for_pid: Option<u64>) -> Option<Option<Term>>;
     /// The version was purged: no process is in its code any more.
     fn purged(&self);
     fn as_any(&self) -> &dyn Any;

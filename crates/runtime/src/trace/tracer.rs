@@ -191,15 +191,15 @@ impl PartialEq for Tracer {
 impl TracerModule {
     /// Calls the library's function of the first name, or else of the second. The outer None: the module has no library; the inner one: the
     /// function raised an exception.
-    fn call(&self, names: [&str; 2], arguments: &[Term]) -> Option<Option<Term>> {
-        code::current(self.module)?.nifs.library()?.call_tracer(names, arguments)
+    fn call(&self, names: [&str; 2], arguments: &[Term], for_pid: Option<u64>) -> Option<Option<Term>> {
+        code::current(self.module)?.nifs.library()?.call_tracer(names, arguments, for_pid)
     }
 
     fn enabled(&self, group: EventGroup, tag: Atom, tracee: Term) -> Wish {
         let is_status = tag.name() == TRACE_STATUS;
         let answer = match self.module.name() {
             OF_RECEIVERS => None,
-            _ => self.call([group.enabled(), "enabled"], &[tag.into(), self.state.term(), tracee]),
+            _ => self.call([group.enabled(), "enabled"], &[tag.into(), self.state.term(), tracee], None),
         };
         let Some(answer) = answer else { return if is_status { Wish::Remove } else { Wish::Discard } };
         match answer.and_then(|a| a.as_atom()).map_or("", |a| a.name()) {
@@ -213,7 +213,11 @@ impl TracerModule {
 
     /// Hands over an event, to which the trace flags `wanted` belong.
     pub(super) fn trace(&self, wanted: u32, tag: Term, tracee: Term, term: Term, options: Term) {
-        self.call([EventGroup::of(wanted).trace(), "trace"], &[tag, self.state.term(), tracee, term, options]);
+        let group = EventGroup::of(wanted);
+        // The events that a process reports by itself, in stock.
+        let is_own = matches!(group, EventGroup::Send | EventGroup::Call | EventGroup::RunningProcesses | EventGroup::Collections);
+        let for_pid = (is_own && tracee.is_local_pid()).then(|| tracee.payload());
+        self.call([group.trace(), "trace"], &[tag, self.state.term(), tracee, term, options], for_pid);
     }
 }
 
