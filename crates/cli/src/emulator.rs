@@ -146,6 +146,7 @@ pub fn register_natives() {
     heddle_ets::register();
     heddle_io::register();
     heddle_bifs::register();
+    heddle_linkin::register();
     heddle_runtime::natives::register(code_natives::TABLE);
     heddle_runtime::natives::register(heddle_modules::TABLE);
     heddle_engine::install_natives();
@@ -181,6 +182,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     proctab::init(SETTINGS.process_limit.get());
     register_natives();
     heddle_nif::install(&otp.erts_version, &otp.release);
+    heddle_linkin::install();
     heddle_term::code_hooks::install(heddle_term::code_hooks::CodeHooks {
         find_export: heddle_runtime::exports::get,
         is_known_export: |mfa| {

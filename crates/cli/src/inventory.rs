@@ -46,13 +46,17 @@ fn is_present(row: &NativeRow) -> bool {
     exports::find(mfa).is_some_and(|e| e.native.load(Ordering::Acquire) != 0)
 }
 
-/// Lists the functions of `erl_nif.h`.
+/// Lists the functions of `erl_nif.h` and `erl_driver.h`.
 fn of_libraries() -> ! {
+    for name in heddle_linkin::functions::ALL {
+        list!("{} {name}", if heddle_linkin::functions::is_there(name) { "present" } else { "missing" });
+    }
     for name in heddle_nif::functions::ALL {
         list!("{} {name}", if heddle_nif::functions::is_there(name) { "present" } else { "missing" });
     }
-    let missing = heddle_nif::functions::missing().len();
-    list!("all: {} of {}", heddle_nif::functions::ALL.len() - missing, heddle_nif::functions::ALL.len());
+    let missing = heddle_nif::functions::missing().len() + heddle_linkin::functions::missing().len();
+    let all = heddle_nif::functions::ALL.len() + heddle_linkin::functions::ALL.len();
+    list!("all: {} of {all}", all - missing);
     std::process::exit(0)
 }
 

@@ -32,6 +32,11 @@ pub fn variable(name: &[u8]) -> Option<Vec<u8>> {
     with_env(|env| env.get(OsStr::from_bytes(name)).map(|value| value.as_bytes().to_vec()))
 }
 
+/// Sets a variable.
+pub fn set_variable(name: &[u8], value: &[u8]) {
+    with_env(|env| env.insert(OsStr::from_bytes(name).into(), OsStr::from_bytes(value).into()));
+}
+
 /// The environment for programs that are started.
 pub fn environment() -> Vec<(OsString, OsString)> {
     with_env(|env| env.iter().map(|(k, v)| (k.clone(), v.clone())).collect())

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod macros;
+pub use macros::Exported;
 pub mod api;
 mod call;
 mod callbacks;

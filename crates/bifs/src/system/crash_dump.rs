@@ -18,6 +18,9 @@ pub fn create(path: &str) -> Result<File> {
 
 /// Writes a dump. `stopped`: no scheduler runs a process now, except the one that calls this.
 pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
+    if let Some(before) = heddle_runtime::shutdown::AT_CRASH.get() {
+        before();
+    }
     let mut out = BufWriter::new(create(path)?);
     writeln!(out, "=erl_crash_dump:0.5")?;
     writeln!(out, "Slogan: {slogan}")?;

@@ -151,7 +151,7 @@ impl Tcp {
             }
         };
         let connection = Box::new(Tcp::accepted(fd, self));
-        let Some(new) = crate::ports::open::accepted(super::tcp::NAME, connection, caller.pid) else {
+        let Some(new) = crate::ports::open::with_driver(super::tcp::NAME, connection, caller.pid) else {
             caller.fail(port, "system_limit");
             return;
         };

@@ -4,14 +4,14 @@
 use super::options::PortOptions;
 use super::poll::Interest;
 use super::port::Port;
-use heddle_runtime::task::{Context, Owned};
+use heddle_runtime::task::{Context, Owned, Value};
 use heddle_term::Atom;
 use std::any::Any;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, RwLock};
 
 /// What the port does after a call of its driver.
 pub enum After {
@@ -32,7 +32,12 @@ impl After {
 
 /// A driver of one port. Its functions are called by the port's task, one at a time. They must not block.
 pub trait Driver: Any + Send {
-    /// The first call. From now on other threads can find the port.
+    /// The first call, by the process that opens the port, before the port's task is there. If it fails there is no port.
+    fn begin(&mut self, _: &Arc<Port>) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The first call by the port's task. From now on other threads can find the port.
     fn start(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
         After::Continue
     }
@@ -49,6 +54,17 @@ pub trait Driver: Any + Send {
     /// True if replies of `control` become binaries, false if lists.
     fn replies_in_binary(&self) -> bool {
         false
+    }
+
+    /// `port_call` by the process with the pid `caller`, with a term in the external format. The reply, in the same format, is None if the
+    /// driver knows no such operation.
+    fn port_call(&mut self, _: &Arc<Port>, _caller: u64, _operation: u32, _: &[u8], _: &mut Context<'_>) -> (Option<Vec<u8>>, After) {
+        (None, After::Continue)
+    }
+
+    /// A message: that of a monitor which the driver started.
+    fn message(&mut self, _: &Arc<Port>, _: Value<'_>, _: &mut Context<'_>) -> After {
+        After::Continue
     }
 
     /// A descriptor that the driver watches (`Port::watch`) is ready.
@@ -73,7 +89,7 @@ pub trait Driver: Any + Send {
     }
 
     /// The port closes and waits until nothing is outstanding: the driver takes no more input.
-    fn drain(&mut self) {}
+    fn drain(&mut self, _: &Arc<Port>, _: &mut Context<'_>) {}
 
     /// The port ends. `discards`: data that is not written yet must not be written.
     fn close(&mut self, _: &Port, _discards: bool) {}
@@ -92,6 +108,11 @@ pub enum DriverName<'a> {
     Executable(&'a Path),
 }
 
+/// The error of a driver that refuses to start with what `open_port` got: `badarg`.
+pub fn bad_argument() -> io::Error {
+    io::ErrorKind::InvalidInput.into()
+}
+
 /// A driver that `open_port` can start.
 pub struct DriverEntry {
     /// True if the name is this driver's.
@@ -99,15 +120,15 @@ pub struct DriverEntry {
     pub open: fn(&OsStr, &PortOptions) -> io::Result<Box<dyn Driver>>,
 }
 
-static ENTRIES: OnceLock<&'static [DriverEntry]> = OnceLock::new();
+static ENTRIES: RwLock<Vec<&'static DriverEntry>> = RwLock::new(Vec::new());
 
-/// Makes the drivers known. Called once.
+/// Makes drivers known, after those that are known.
 pub fn install(entries: &'static [DriverEntry]) {
-    let _ = ENTRIES.set(entries);
+    ENTRIES.write().unwrap().extend(entries);
 }
 
 fn find(name: &DriverName<'_>) -> Option<&'static DriverEntry> {
-    ENTRIES.get()?.iter().find(|entry| (entry.is_meant)(name))
+    ENTRIES.read().unwrap().iter().copied().find(|entry| (entry.is_meant)(name))
 }
 
 /// The driver of a command.

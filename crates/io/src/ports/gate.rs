@@ -19,6 +19,10 @@ impl Limits {
     pub fn new(low: usize, high: usize) -> Limits {
         Limits(Some((low.min(high), high)))
     }
+    /// The limits in bytes; None: never busy.
+    pub fn bytes(self) -> Option<(usize, usize)> {
+        self.0
+    }
     /// True if a port with `bytes` is busy; `was`: it was busy before.
     fn is_busy(self, was: bool, bytes: usize) -> bool {
         self.0.is_some_and(|(low, high)| if was { bytes > low } else { bytes >= high })
@@ -27,7 +31,9 @@ impl Limits {
 
 pub struct Gate {
     queue: Limits,
-    signals: Limits,
+    signals: Mutex<Limits>,
+    /// The driver says that the port is busy. SeqCst with `waiting`, see `is_shut`.
+    is_held: AtomicBool,
     /// SeqCst with `waiting`, see `is_shut`.
     queue_is_full: AtomicBool,
     /// Bytes in signals that the port has not seen.
@@ -43,7 +49,8 @@ impl Gate {
     pub fn new(queue: Limits, signals: Limits) -> Gate {
         Gate {
             queue,
-            signals,
+            signals: Mutex::new(signals),
+            is_held: AtomicBool::new(false),
             queue_is_full: AtomicBool::new(false),
             on_the_way: AtomicUsize::new(0),
             signals_are_many: AtomicBool::new(false),
@@ -54,7 +61,7 @@ impl Gate {
     // SeqCst, here and where the gate opens: a process that waits enters itself in `waiting` and then looks at the flags; a thread that
     // opens the gate clears a flag and then looks at `waiting`. So one of the two sees the other.
     pub fn is_shut(&self) -> bool {
-        self.queue_is_full.load(Ordering::SeqCst) || self.signals_are_many.load(Ordering::SeqCst)
+        self.is_held.load(Ordering::SeqCst) || self.queue_is_full.load(Ordering::SeqCst) || self.signals_are_many.load(Ordering::SeqCst)
     }
 
     /// The process will be woken when the gate opens. It is woken at once if the gate has opened meanwhile.
@@ -72,7 +79,7 @@ impl Gate {
     /// A signal with this many bytes is about to be sent.
     pub fn sent(&self, bytes: usize) {
         let all = self.on_the_way.fetch_add(bytes, Ordering::SeqCst) + bytes;
-        if self.signals.is_busy(false, all) {
+        if self.signals().is_busy(false, all) {
             self.signals_are_many.store(true, Ordering::SeqCst);
             // The port may have taken all of them before that store.
             self.look_at_signals(self.on_the_way.load(Ordering::SeqCst));
@@ -86,8 +93,28 @@ impl Gate {
     }
 
     fn look_at_signals(&self, bytes: usize) {
-        if self.signals_are_many.load(Ordering::SeqCst) && !self.signals.is_busy(true, bytes) {
+        if self.signals_are_many.load(Ordering::SeqCst) && !self.signals().is_busy(true, bytes) {
             self.signals_are_many.store(false, Ordering::SeqCst);
+            self.wake_all();
+        }
+    }
+
+    /// The limits for bytes in signals.
+    pub fn signals(&self) -> Limits {
+        *LockClass::Port.lock(&self.signals)
+    }
+    pub fn set_signals(&self, limits: Limits) {
+        *LockClass::Port.lock(&self.signals) = limits;
+        let bytes = self.on_the_way.load(Ordering::SeqCst);
+        if limits.is_busy(false, bytes) {
+            self.signals_are_many.store(true, Ordering::SeqCst);
+        }
+        self.look_at_signals(self.on_the_way.load(Ordering::SeqCst));
+    }
+
+    /// The driver says whether the port is busy. May be called by any thread.
+    pub fn hold(&self, on: bool) {
+        if self.is_held.swap(on, Ordering::SeqCst) && !on {
             self.wake_all();
         }
     }
@@ -106,6 +133,7 @@ impl Gate {
 
     /// The port takes no more data, so no process has to wait until it does.
     pub fn close(&self) {
+        self.is_held.store(false, Ordering::SeqCst);
         self.queue_is_full.store(false, Ordering::SeqCst);
         self.signals_are_many.store(false, Ordering::SeqCst);
         self.wake_all();

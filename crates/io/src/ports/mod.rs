@@ -64,12 +64,23 @@ struct Ends {
 
 /// Makes a port and starts it. Returns None if there are too many.
 fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, ends: Ends) -> Option<Arc<Port>> {
-    let id = proctab::reserve_port()?;
+    begin(label, kind, o, owner, ends).ok()?
+}
+
+/// As `start`. An error is the driver's.
+fn begin(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, mut ends: Ends) -> std::io::Result<Option<Arc<Port>>> {
+    let Some(id) = proctab::reserve_port() else { return Ok(None) };
     let port = Arc::new(Port::new(id & !heddle_runtime::process::identity::PORT, label, kind, o, &ends, owner));
     LockClass::Ports.write(&TABLE).insert(port.id, port.clone());
     crate::ports::tracing::opened(port.term(), Term::local_pid(owner), &port.label);
+    if let Err(error) = ends.driver.begin(&port) {
+        tracing::forget(port.term());
+        forget(port.id);
+        proctab::give_back(id);
+        return Err(error);
+    }
     task::start_port(&port_task::TYPE, id, owner, Box::new(PortTask::new(port.clone(), ends.driver)));
-    Some(port)
+    Ok(Some(port))
 }
 
 /// Takes a port that ends out of the table.

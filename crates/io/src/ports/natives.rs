@@ -13,6 +13,7 @@ use heddle_runtime::process::{FLAG_AT_PORT, NativeResult, Process};
 use heddle_runtime::task::{self, Context, TaskNext};
 use heddle_runtime::trace::{events, flags};
 use heddle_runtime::{Package, proctab};
+use heddle_term::etf::{self, DecodeOptions, EncodeOptions};
 use heddle_term::{Atom, Heap, Term, am, list};
 use std::sync::atomic::Ordering;
 
@@ -56,7 +57,10 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
             Ok(port.term())
         }
         Ok(None) => Ok(am::SYSTEM_LIMIT.into()),
-        Err(e) => Ok(atom(crate::errno::name(e.raw_os_error().unwrap_or(libc::EINVAL)))),
+        Err(e) => Ok(match e.raw_os_error() {
+            Some(code) => atom(crate::errno::name(code)),
+            None => am::BADARG.into(),
+        }),
     }
 }
 
@@ -127,9 +131,24 @@ fn port_control(p: &mut Process, a: &[Term]) -> NativeResult {
     })
 }
 
-/// No driver here knows calls.
-fn port_call(_: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(am::BADARG.into())
+/// As `port_control`, with a term for the driver and one as its reply: `{ok, Reply}`.
+fn port_call(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
+    let (Some(port), Some(operation)) = (find(a[0]), args::count(a[1]).and_then(|n| u32::try_from(n).ok())) else {
+        return Ok(am::BADARG.into());
+    };
+    let data = etf::encode(a[2], &EncodeOptions::default());
+    let me = p.pid();
+    ask(p, a, &port, move |task, context| {
+        let (reply, next) = task.call(me, operation, &data, context);
+        let answer = Package::build(|heap| {
+            let reply = reply.and_then(|reply| etf::decode(heap, &reply, &DecodeOptions::default()).ok());
+            reply.map_or(am::BADARG.into(), |reply| heap.tuple(&[am::OK.into(), reply.term]))
+        });
+        (answer, next)
+    })
 }
 
 fn port_close(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -215,7 +234,12 @@ impl PortTask {
                 let links: Vec<Term> = context.relations().get().map_or(Vec::new(), |all| all.links.keys().copied().collect());
                 heap.list(&links)
             }
-            "monitors" => Term::NIL,
+            "monitors" => {
+                let inner = context.relations().get();
+                let targets: Vec<Term> = inner.map_or(Vec::new(), |all| all.monitoring.values().map(|m| m.target).collect());
+                let rows: Vec<Term> = targets.into_iter().map(|target| heap.tuple(&[am::PROCESS.into(), target])).collect();
+                heap.list(&rows)
+            }
             "monitored_by" => {
                 let inner = context.relations().get();
                 let watchers: Vec<Term> = inner.map_or(Vec::new(), |all| all.monitored_by(heap));
@@ -226,7 +250,10 @@ impl PortTask {
             "queue_size" => Term::small(self.queued() as i64),
             "memory" => Term::small((size_of::<Port>() + size_of::<PortTask>() + self.driver_bytes()) as i64),
             "parallelism" | "locking" => Term::bool(false),
-            "os_pid" => port.os_pid.map_or(am::UNDEFINED.into(), |n| Term::small(n as i64)),
+            "os_pid" => match port.os_pid.load(Ordering::Relaxed) {
+                0 => am::UNDEFINED.into(),
+                pid => Term::small(pid as i64),
+            },
             _ => return None,
         };
         Some(heap.tuple(&[atom(item), value]))

@@ -50,7 +50,7 @@ pub fn what(name: Term) -> Option<What> {
 
 pub fn open(what: What, o: PortOptions, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
     match what {
-        What::Driver(entry, line) => Ok(start(&line.to_string_lossy(), (entry.open)(&line, &o)?, &o, owner)),
+        What::Driver(entry, line) => begin(&line.to_string_lossy(), (entry.open)(&line, &o)?, &o, owner),
         What::Fd(input, output) => {
             let input_fd = if o.input { Some(own(input, libc::O_RDONLY)?) } else { None };
             let output_fd = if o.output { Some(own(output, libc::O_WRONLY)?) } else { None };
@@ -74,7 +74,7 @@ pub fn open(what: What, o: PortOptions, owner: u64) -> std::io::Result<Option<Ar
         What::Executable(file) => {
             let path = std::path::Path::new(&file);
             if let Some(entry) = driver::of_program(path) {
-                return Ok(start(&file.to_string_lossy(), (entry.open)(&file, &o)?, &o, owner));
+                return begin(&file.to_string_lossy(), (entry.open)(&file, &o)?, &o, owner);
             }
             // The errors of a missing or unfit file come from here, as they do in stock.
             let meta = std::fs::metadata(path)?;
@@ -241,12 +241,12 @@ fn finish(
     port
 }
 
-/// Makes the port of a connection that a listening socket accepted. It belongs to `owner`.
-pub fn accepted(label: &str, connection: Box<dyn Driver>, owner: u64) -> Option<Arc<Port>> {
+/// Makes a port with this driver that belongs to `owner`: that of a connection which a listening socket accepted, say.
+pub fn with_driver(label: &str, driver: Box<dyn Driver>, owner: u64) -> Option<Arc<Port>> {
     let options = super::options::parse(Term::NIL, false).ok()?;
-    start(label, connection, &options, owner)
+    begin(label, driver, &options, owner).ok()?
 }
 
-fn start(label: &str, driver: Box<dyn Driver>, o: &PortOptions, owner: u64) -> Option<Arc<Port>> {
-    super::start(label.into(), PortKind::Driver, o, owner, Ends { driver, os_pid: None })
+fn begin(label: &str, driver: Box<dyn Driver>, o: &PortOptions, owner: u64) -> std::io::Result<Option<Arc<Port>>> {
+    super::begin(label.into(), PortKind::Driver, o, owner, Ends { driver, os_pid: None })
 }

@@ -33,7 +33,8 @@ pub struct Port {
     pub binary: bool,
     pub eof: bool,
     pub exit_status: bool,
-    pub os_pid: Option<u32>,
+    /// The number of the program; 0 if there is none. Relaxed: a figure.
+    pub os_pid: AtomicU64,
     /// True if `port_command` with `force` is allowed: the driver takes data even while the port is busy.
     pub takes_force: bool,
     pub(super) owner: AtomicU64,
@@ -78,7 +79,7 @@ impl Port {
             binary: o.binary,
             eof: o.eof,
             exit_status: o.exit_status,
-            os_pid: ends.os_pid,
+            os_pid: AtomicU64::new(ends.os_pid.unwrap_or(0) as u64),
             takes_force: ends.driver.takes_force(),
             label,
             owner: AtomicU64::new(owner),

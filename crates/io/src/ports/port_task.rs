@@ -115,6 +115,17 @@ impl PortTask {
         (reply, next)
     }
 
+    /// `port_call`; None: the driver knows no such operation.
+    pub fn call(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, TaskNext) {
+        let mut reply = None;
+        let next = self.drive(context, |driver, port, context| {
+            let (answer, after) = driver.port_call(port, caller, operation, data, context);
+            reply = answer;
+            after
+        });
+        (reply, next)
+    }
+
     /// Sets the owner, for a message `{Owner, {connect, NewOwner}}`. `port_connect` also links the new owner.
     pub(super) fn set_owner(&self, owner: Term) {
         // Release: pairs with `Port::owner`.
@@ -155,7 +166,10 @@ impl PortTask {
         if self.driver.outstanding() == 0 || self.discards {
             return TaskNext::Exit(reason);
         }
-        self.driver.drain();
+        self.driver.drain(&self.port, context);
+        if self.driver.outstanding() == 0 {
+            return TaskNext::Exit(reason);
+        }
         context.sever(&reason);
         self.port.gate.close();
         self.closing = Some(reason);
@@ -168,9 +182,12 @@ impl Task for PortTask {
         self.drive(context, |driver, port, context| driver.start(port, context))
     }
 
-    /// Never called with a message: ports receive requests only.
-    fn handle_event(&mut self, _: TaskEvent<'_>, _: &mut Context<'_>) -> TaskNext {
-        TaskNext::Wait
+    /// Ports receive requests; the only messages are those of monitors.
+    fn handle_event(&mut self, event: TaskEvent<'_>, context: &mut Context<'_>) -> TaskNext {
+        match event {
+            TaskEvent::Message(message) => self.drive(context, |driver, port, context| driver.message(port, message, context)),
+            TaskEvent::Ready(..) => TaskNext::Wait,
+        }
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> TaskNext {

@@ -17,6 +17,9 @@ pub fn run_at_exit() {
     }
 }
 
+/// What runs before a crash dump is written. Set at most once.
+pub static AT_CRASH: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+
 /// The VM halts as soon as the ports are done.
 /// The SeqCst of the swap orders no other memory: one call of `begin` returns true. Readers load Relaxed.
 static HALTS: AtomicBool = AtomicBool::new(false);

@@ -21,7 +21,7 @@ type Hook = fn(&mut Process);
 
 /// A list of listeners: called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
 static HOOKS: [OnceLock<Hook>; MAX_HOOKS] = [const { OnceLock::new() }; MAX_HOOKS];
-const MAX_HOOKS: usize = 4;
+const MAX_HOOKS: usize = 5;
 
 pub fn add_hook(hook: Hook) {
     assert!(HOOKS.iter().any(|place| place.set(hook).is_ok()), "more than {MAX_HOOKS} hooks at the end of a process");
@@ -146,7 +146,7 @@ fn tell_relations(p: &mut Process, reason: Term) {
     let mut tell = |reference, watcher: Watcher| {
         if watcher.watcher == links::OUTSIDE {
             links::tell_outside(reference, id_of(me));
-        } else if let Some(to) = proctab::lookup(watcher.watcher.payload()) {
+        } else if let Some(to) = proctab::find(watcher.watcher) {
             let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: mode::pack_reason(p, reason) }));
         }
     };
@@ -183,7 +183,7 @@ pub(crate) fn answer_for_dead(p: &mut Process, signal: Signal) {
         SignalBody::Monitor { watcher, reference, .. } => {
             if watcher == links::OUTSIDE {
                 links::tell_outside(reference, id_of(me));
-            } else if let Some(to) = proctab::lookup(watcher.payload()) {
+            } else if let Some(to) = proctab::find(watcher) {
                 let _ = deliver(to, Signal::new(SignalBody::Down { reference, reason: Package::immediate(am::NOPROC.into()) }));
             }
         }
@@ -191,7 +191,7 @@ pub(crate) fn answer_for_dead(p: &mut Process, signal: Signal) {
             if let Some(inner) = p.relations.get_mut() {
                 inner.links.remove(&from);
             }
-            if let Some(to) = proctab::lookup(from.payload()) {
+            if let Some(to) = proctab::find(from) {
                 let _ = deliver(to, Signal::new(SignalBody::UnlinkAck { from: me, id }));
             }
         }

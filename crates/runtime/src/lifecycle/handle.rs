@@ -180,7 +180,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                     port_linked(p, from, false);
                 }
             }
-            if let Some(to) = proctab::lookup(from.payload()) {
+            if let Some(to) = proctab::find(from) {
                 let _ = deliver(to, Signal::new(SignalBody::UnlinkAck { from: p.pid_term(), id }));
             }
         }

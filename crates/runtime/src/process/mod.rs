@@ -552,6 +552,8 @@ pub const FLAG_AT_PORT: u16 = 256;
 pub const FLAG_ASKED: u16 = 512;
 /// Other processes may refer into its block of the shared heap (`shared::local_collection`).
 pub(crate) const FLAG_PUBLISHED: u16 = 1024;
+/// It has loaded driver libraries, or waits until some are loaded or unloaded.
+pub const FLAG_DRIVERS: u16 = 8192;
 /// It waits in `hibernate/3`.
 pub const FLAG_HIBERNATES: u16 = 2048;
 /// `max_heap_size` was exceeded at the last collection: it exits at the next safe point.

@@ -161,7 +161,7 @@ pub fn reserve_port() -> Option<u64> {
 
 /// A reserved identity is not needed.
 #[inline]
-pub(crate) fn give_back(id: u64) {
+pub fn give_back(id: u64) {
     if id & PORT != 0 {
         return give_back_port(id);
     }

@@ -187,6 +187,18 @@ impl<'a> Context<'a> {
         vm(|| send::monitor(self.process, MonitorKind::Process, Term::local_pid(other.0), None, id, AliasMode::None, None));
         Monitor(id)
     }
+    /// As `monitor`, with a reference that the caller chose.
+    pub fn monitor_as(&mut self, id: RefId, other: Term) {
+        vm(|| send::monitor(self.process, MonitorKind::Process, other, None, id, AliasMode::None, None));
+    }
+    /// Removes the monitor with this reference. Returns false if it is not there any more.
+    pub fn demonitor_as(&mut self, id: RefId) -> bool {
+        vm(|| send::demonitor(self.process, id))
+    }
+    /// Ends the link with the process or port, if there is one.
+    pub fn unlink_from(&mut self, other: Term) {
+        vm(|| send::unlink(self.process, other));
+    }
     /// Returns false if the monitor is not there any more. A 'DOWN' that has arrived already is still handled.
     pub fn demonitor(&mut self, monitor: Monitor) -> bool {
         vm(|| send::demonitor(self.process, monitor.0))

@@ -122,6 +122,9 @@ impl Owned {
         let term = build(&builder).term;
         Owned(Package::new(term))
     }
+    pub fn of(package: Package) -> Owned {
+        Owned(package)
+    }
     pub fn value(&self) -> Value<'_> {
         Value { term: self.0.term(), life: PhantomData }
     }

@@ -51,7 +51,7 @@ impl Driver for Stream {
         self.output.bytes()
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, _: &Arc<Port>, _: &mut Context<'_>) {
         self.is_closing = true;
         if let Some(input) = self.input.take() {
             poll::forget(input.as_raw_fd());
