@@ -74,7 +74,8 @@ fn ct_run(args: Vec<OsString>) -> Vec<OsString> {
 
 fn tree_program(name: &str, args: &[OsString], otp: Option<&OsStr>) -> ! {
     let otp = erl::find_otp(otp);
-    let places = [otp.root.join("bin").join(name), std::path::Path::new(&erl::bindir(&otp)).join(name)];
+    // The program in `bin` may be this one, under another name.
+    let places = [std::path::Path::new(&erl::bindir(&otp)).join(name), otp.root.join("bin").join(name)];
     let Some(program) = places.iter().find(|place| place.is_file()) else {
         erl::fail(&format!("{name}: there is none in {}", otp.root.display()))
     };

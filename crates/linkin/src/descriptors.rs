@@ -35,10 +35,11 @@ fn ready(identity: u64, number: u64, fd: RawFd, interest: Interest, serial: u64)
             return heddle_io::ports::driver::After::Continue;
         }
         let after = linked.descriptor_ready(fd, interest, context);
-        if is_wanted(fd, interest, serial)
-            && let Some(instance) = instance::by_number(number)
-        {
-            watch(&instance, fd, interest, serial);
+        if let Some(instance) = instance::by_number(number) {
+            let mut all = ALL.lock().unwrap();
+            if all.get_mut(&fd).is_some_and(|selected| selected.serial == serial && *selected.wants(interest)) {
+                watch(&instance, fd, interest, serial);
+            }
         }
         after
     });
@@ -48,6 +49,7 @@ fn is_wanted(fd: RawFd, interest: Interest, serial: u64) -> bool {
     ALL.lock().unwrap().get_mut(&fd).is_some_and(|selected| selected.serial == serial && *selected.wants(interest))
 }
 
+/// Called with `ALL` locked: else the watch of a port that has lost the descriptor could replace that of its successor.
 fn watch(instance: &Instance, fd: RawFd, interest: Interest, serial: u64) {
     let (identity, number) = (instance.port.identity(), instance.port.id);
     let _ = poll::once(fd, interest, Arc::new(move || ready(identity, number, fd, interest, serial)));
@@ -64,20 +66,24 @@ pub fn select(instance: &Arc<Instance>, fd: RawFd, interests: &[Interest]) -> bo
     let selected = all.entry(fd).or_insert_with(fresh);
     let mut stolen = None;
     if selected.port != instance.port.id {
-        stolen = Some(std::mem::replace(selected, fresh()).port);
+        let before = std::mem::replace(selected, fresh());
+        if before.reads || before.writes {
+            stolen = Some(before.port);
+        }
         poll::forget(fd);
     }
     let serial = selected.serial;
-    let new: Vec<Interest> = interests.iter().copied().filter(|&interest| !std::mem::replace(selected.wants(interest), true)).collect();
+    for &interest in interests {
+        if !std::mem::replace(selected.wants(interest), true) {
+            watch(instance, fd, interest, serial);
+        }
+    }
     drop(all);
     if let Some(port) = stolen {
         log_message(
             "error",
             &format!("driver_select: port #Port<0.{}> takes over descriptor {fd} of port #Port<0.{port}>", instance.port.id),
         );
-    }
-    for interest in new {
-        watch(instance, fd, interest, serial);
     }
     true
 }

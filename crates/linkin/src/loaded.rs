@@ -2,6 +2,7 @@
 
 use crate::entry::{Entry, USES_PORT_LOCKING};
 use crate::errors::LoadError;
+use heddle_term::Atom;
 use libc::c_void;
 use std::ffi::{CStr, CString};
 use std::sync::Mutex;
@@ -111,6 +112,7 @@ unsafe fn check(handle: *mut c_void, name: &[u8]) -> Result<*const Entry, &'stat
         if CStr::from_ptr(found.driver_name).to_bytes() != name {
             return Err("bad_driver_name");
         }
+        heddle_runtime::code::nifs::taint(Atom::new(&crate::text::latin1(found.driver_name)));
         match found.init {
             Some(init) if init() != 0 => Err("driver_init_failed"),
             _ => Ok(entry),

@@ -1,7 +1,9 @@
 //! The natives of `erl_ddll`.
 
 use crate::errors;
+use crate::instance;
 use crate::library::{self, Driver, Library, Status, Use};
+use crate::port;
 use heddle_runtime::process::{FLAG_DRIVERS, NativeResult, Process};
 use heddle_runtime::{RefId, refs};
 use heddle_term::{Atom, Term, am, list};
@@ -287,6 +289,14 @@ fn loaded_drivers(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(p.heap.tuple(&[am::OK.into(), names]))
 }
 
+/// Has the ports of a driver handle what they were sent. So a port whose process has ended before is not counted.
+fn hear_ends(name: &[u8]) {
+    let library = library::find(&mut library::all(), name).map(|driver| driver.library.clone());
+    for instance in library.iter().flat_map(instance::of_library) {
+        port::hear(instance.port.identity());
+    }
+}
+
 fn info(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(name), Some(item)) = (name(a[0]), a[1].as_atom()) else { return Err(p.badarg()) };
     let item = item.name();
@@ -297,6 +307,9 @@ fn info(p: &mut Process, a: &[Term]) -> NativeResult {
         "driver_options" | "port_count" | "linked_in_driver" | "permanent" => |_| false,
         _ => return Err(p.badarg()),
     };
+    if item == "port_count" {
+        hear_ends(&name);
+    }
     let mut drivers = library::all();
     let found = library::find(&mut drivers, &name);
     if is_built_in(&name) || found.as_ref().is_some_and(|driver| driver.status == Status::Part) {

@@ -23,6 +23,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 pub static ENTRIES: [DriverEntry; 1] = [DriverEntry { is_meant, open }];
 
@@ -133,6 +134,19 @@ pub fn request_now(identity: u64, f: impl FnOnce(&Linked, &mut Context<'_>) -> A
         }),
     }
 }
+
+/// Has the port handle what it was sent. Waits a moment for another thread that has it, but not for long.
+pub fn hear(identity: u64) {
+    let began = Instant::now();
+    while let Some(task) = proctab::lookup(identity) {
+        if task::try_now(task).is_some() || began.elapsed() > A_MOMENT {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+const A_MOMENT: Duration = Duration::from_millis(2);
 
 /// Ends a port, for this reason, which is immediate.
 pub fn end(instance: &Arc<Instance>, reason: Term) {

@@ -266,6 +266,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "current_function" if q.flags & FLAG_HIBERNATES != 0 && !own => {
             heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)])
         }
+        // `!` is an instruction, but a sender that waits for a port stands in stock's function.
+        "current_function" if q.flags & FLAG_AT_PORT != 0 && !own && current(q).is_some_and(|l| l.mfa.module != am::ERLANG) => {
+            heap.tuple(&[am::ERLANG.into(), am::SEND.into(), Term::small(2)])
+        }
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
             // The process has not run yet, or it is a task, which has no functions.

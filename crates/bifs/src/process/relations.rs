@@ -5,7 +5,7 @@ use heddle_natives::args;
 use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
-use heddle_runtime::{Package, RefId, names, refs, time_offset};
+use heddle_runtime::{Package, RefId, names, proctab, refs, task, time_offset};
 use heddle_term::ident::{PidView, PortView};
 use heddle_term::{Atom, Term, am};
 
@@ -33,9 +33,18 @@ fn make_ref(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(p.heap.reference(refs::fresh().words()))
 }
 
+/// A port that has nothing else to do hears of its links at once, as in stock.
+fn hears(port: Term) {
+    if port.is_local_port() {
+        drop(proctab::find(port).and_then(task::try_now));
+    }
+}
+
 fn link(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_local_pid() || a[0].is_local_port() {
-        return if send::link(p, a[0]) { Ok(Term::bool(true)) } else { Err(p.error(am::NOPROC)) };
+        let is_linked = send::link(p, a[0]);
+        hears(a[0]);
+        return if is_linked { Ok(Term::bool(true)) } else { Err(p.error(am::NOPROC)) };
     }
     let is_of_this_node = PidView::of(a[0]).map(|view| view.node).or_else(|| PortView::of(a[0]).map(|view| view.node)) == Some(node_name());
     match a[0].is_pid() || a[0].is_port() {
@@ -59,6 +68,7 @@ fn unlink(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     if a[0].is_local_pid() || a[0].is_local_port() {
         send::unlink(p, a[0]);
+        hears(a[0]);
     }
     Ok(Term::bool(true))
 }

@@ -46,7 +46,7 @@ fn of(p: &mut Process, session: &Arc<Session>, subject: Term, item: Term) -> Nat
         if !heddle_io::ports::exists(subject) {
             return Ok(am::UNDEFINED.into());
         }
-        let traced = tracing::of(subject.payload()).into_iter().find(|t| t.session.id == session.id);
+        let traced = tracing::of(subject.payload()).into_iter().find(|t| t.session.id == session.id && t.tracer.is_there(subject));
         return flags_or_tracer(p, key, traced.map(|t| (t.flags, t.tracer)));
     }
     if let Some(name) = subject.as_atom() {

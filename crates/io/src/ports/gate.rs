@@ -61,7 +61,7 @@ impl Gate {
     // SeqCst, here and where the gate opens: a process that waits enters itself in `waiting` and then looks at the flags; a thread that
     // opens the gate clears a flag and then looks at `waiting`. So one of the two sees the other.
     pub fn is_shut(&self) -> bool {
-        self.is_held.load(Ordering::SeqCst) || self.queue_is_full.load(Ordering::SeqCst) || self.signals_are_many.load(Ordering::SeqCst)
+        self.is_held() || self.queue_is_full.load(Ordering::SeqCst) || self.signals_are_many.load(Ordering::SeqCst)
     }
 
     /// The process will be woken when the gate opens. It is woken at once if the gate has opened meanwhile.
@@ -112,11 +112,14 @@ impl Gate {
         self.look_at_signals(self.on_the_way.load(Ordering::SeqCst));
     }
 
-    /// The driver says whether the port is busy. May be called by any thread.
-    pub fn hold(&self, on: bool) {
-        if self.is_held.swap(on, Ordering::SeqCst) && !on {
-            self.wake_all();
-        }
+    /// The driver says whether the port is busy. May be called by any thread. True if it was busy and is not any more: then the caller must
+    /// call `wake_all`.
+    pub fn hold(&self, on: bool) -> bool {
+        self.is_held.swap(on, Ordering::SeqCst) && !on
+    }
+    /// True if the driver says that the port is busy.
+    pub fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::SeqCst)
     }
 
     /// Called by the port: `bytes` are in its queue.
@@ -139,7 +142,8 @@ impl Gate {
         self.wake_all();
     }
 
-    fn wake_all(&self) {
+    /// Wakes the processes that wait.
+    pub fn wake_all(&self) {
         for pid in std::mem::take(&mut *LockClass::Port.lock(&self.waiting)) {
             if let Some(to) = proctab::lookup(pid) {
                 let _ = deliver(to, Signal::new(SignalBody::Wake));

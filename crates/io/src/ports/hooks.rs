@@ -1,6 +1,7 @@
 //! What the runtime does with ports beyond what it does with every process: messages to ports, and the bytes of tracers that are ports.
 
 use super::find;
+use super::message::{Delayed, PortMessage, parse};
 use super::port::Port;
 use super::port_task::PortTask;
 use crate::ports::tracing;
@@ -9,30 +10,8 @@ use heddle_runtime::send::{call_in, send_exit};
 use heddle_runtime::task::{self, Context, TaskNext};
 use heddle_runtime::trace::flags;
 use heddle_runtime::{proctab, system_monitor};
-use heddle_term::{Atom, Term, am, list};
+use heddle_term::{Atom, Term, am};
 use std::sync::Arc;
-
-/// What a message asks for.
-enum PortMessage {
-    Command(Vec<u8>),
-    Close,
-    Connect(Term),
-}
-
-/// Takes a message `{Owner, What}` apart. Returns the owner that it names and what is asked for, or None for another form.
-fn parse(message: Term) -> Option<(Term, PortMessage)> {
-    let &[owner, what] = message.as_tuple()? else { return None };
-    if what.is_atom_of(Atom::new("close")) {
-        return Some((owner, PortMessage::Close));
-    }
-    let &[kind, value] = what.as_tuple()? else { return None };
-    let request = match kind.as_atom()?.name() {
-        "command" => PortMessage::Command(list::iolist_to_vec(value).ok()?),
-        "connect" if value.is_local_pid() => PortMessage::Connect(value),
-        _ => return None,
-    };
-    Some((owner, request))
-}
 
 /// Sends a message like `Port ! {Owner, {command, Data}}`. If anything in it is wrong, the port's owner gets an exit signal `badsig`, as in
 /// stock. Returns false if the port is busy and the sender must wait.
@@ -49,13 +28,7 @@ pub fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     };
     p.bump(bytes / 200);
     let from = p.pid_term();
-    let request = move |task: &mut PortTask, context: &mut Context<'_>| {
-        let (taken, next) = request.map_or((false, TaskNext::Wait), |(owner, request)| task.message(from, owner, request, context));
-        if !taken {
-            send_exit(task.port.term(), Term::local_pid(task.port.owner()), am::BADSIG.into(), false);
-        }
-        next
-    };
+    let request = move |task: &mut PortTask, context: &mut Context<'_>| task.message_in_turn(Delayed { from, request }, context);
     let Some(task) = proctab::lookup(port.identity()) else { return true };
     if let Some(mut entered) = task::try_now(task) {
         if let Some(task) = entered.process() {
@@ -79,6 +52,39 @@ fn is_command(message: Term) -> bool {
 }
 
 impl PortTask {
+    /// Does what a message asks for. While the driver says that the port is busy, commands that were on their way already wait, and so does what
+    /// comes after them from the same sender.
+    fn message_in_turn(&mut self, message: Delayed, context: &mut Context<'_>) -> TaskNext {
+        let is_command = matches!(message.request, Some((_, PortMessage::Command(_))));
+        if self.port.gate.is_held() && (is_command || self.delayed.iter().any(|earlier| earlier.from == message.from)) {
+            self.delayed.push_back(message);
+            return TaskNext::Wait;
+        }
+        self.message_now(message, context)
+    }
+
+    /// The port is not busy any more: does what waited.
+    pub(super) fn catch_up(&mut self, context: &mut Context<'_>) -> TaskNext {
+        while !self.port.gate.is_held()
+            && let Some(message) = self.delayed.pop_front()
+        {
+            let next = self.message_now(message, context);
+            if matches!(next, TaskNext::Exit(_)) {
+                return next;
+            }
+        }
+        TaskNext::Wait
+    }
+
+    fn message_now(&mut self, message: Delayed, context: &mut Context<'_>) -> TaskNext {
+        let Delayed { from, request } = message;
+        let (taken, next) = request.map_or((false, TaskNext::Wait), |(owner, request)| self.message(from, owner, request, context));
+        if !taken {
+            send_exit(self.port.term(), Term::local_pid(self.port.owner()), am::BADSIG.into(), false);
+        }
+        next
+    }
+
     /// False if the message does not name the owner as its sender, or if the port takes no data any more.
     fn message(&mut self, from: Term, owner: Term, request: PortMessage, context: &mut Context<'_>) -> (bool, TaskNext) {
         if owner != Term::local_pid(self.port.owner()) {

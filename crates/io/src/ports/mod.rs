@@ -7,6 +7,7 @@ pub mod flush;
 pub mod frame;
 pub mod gate;
 pub mod hooks;
+mod message;
 pub mod natives;
 pub mod open;
 pub mod options;

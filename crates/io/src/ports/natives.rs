@@ -88,7 +88,11 @@ fn taken((taken, next): (bool, TaskNext)) -> (Package, TaskNext) {
 /// A busy port makes the caller wait. With the option `nosuspend` the result is false instead; with `force` the data is sent all the same.
 fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = task::answer(p, a) {
-        return answer;
+        return match answer {
+            // The port was busy when the data arrived: the same again.
+            Ok(port) if port.is_local_port() => port_command(p, &[port, a[1], a[2]]),
+            other => other,
+        };
     }
     p.flags &= !FLAG_AT_PORT;
     let Some(flags) = args::list(a[2]) else { return Ok(am::BADARG.into()) };
@@ -110,7 +114,17 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     let Ok(data) = list::iolist_to_vec(a[1]) else { return Ok(am::BADARG.into()) };
     p.bump(data.len() / 200);
     let me = p.pid_term();
-    ask(p, a, &port, move |task, context| taken(task.command_from(me, data, context)))
+    let answer = ask(p, a, &port, move |task, context| {
+        // It may have become busy meanwhile.
+        if !force && task.port.gate.is_held() {
+            return (Package::immediate(task.port.term()), TaskNext::Wait);
+        }
+        taken(task.command_from(me, data, context))
+    });
+    match answer {
+        Ok(answer) if answer.is_local_port() => port_command(p, &[port.term(), a[1], a[2]]),
+        other => other,
+    }
 }
 
 /// `badarg` if the driver knows no such operation. The driver of descriptors and programs knows none.

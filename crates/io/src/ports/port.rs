@@ -144,6 +144,15 @@ impl Port {
         });
     }
 
+    /// The driver says whether the port is busy. May be called by any thread.
+    pub fn set_busy(&self, on: bool) {
+        if self.gate.hold(on) {
+            // The request comes before what is sent by those that wait.
+            self.request(|task, context| task.catch_up(context));
+            self.gate.wake_all();
+        }
+    }
+
     /// Calls the driver's `ready` once when the descriptor is ready.
     pub fn watch(&self, fd: RawFd, interest: Interest) {
         let identity = self.identity();

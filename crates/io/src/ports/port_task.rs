@@ -2,6 +2,7 @@
 
 use super::driver::{After, Driver};
 use super::flush::Unsent;
+use super::message::Delayed;
 use super::poll::Interest;
 use super::port::Port;
 use crate::ports::tracing;
@@ -11,8 +12,9 @@ use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::task::{Builder, Context, Definition, Owned, Task, TaskEvent, TaskNext, Value};
 use heddle_runtime::trace::flags;
 use heddle_runtime::{Package, proctab};
-use heddle_term::{Atom, Term, am};
+use heddle_term::{Atom, Heap, Term, am};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -30,11 +32,13 @@ pub struct PortTask {
     discards: bool,
     /// The owner asked the port by a message to close, and gets `{Port, closed}`.
     tells_owner: bool,
+    /// Messages that wait because the driver says that the port is busy.
+    pub(super) delayed: VecDeque<Delayed>,
 }
 
 impl PortTask {
     pub fn new(port: Arc<Port>, driver: Box<dyn Driver>) -> PortTask {
-        PortTask { port, driver, closing: None, unsent: None, discards: false, tells_owner: false }
+        PortTask { port, driver, closing: None, unsent: None, discards: false, tells_owner: false, delayed: VecDeque::new() }
     }
 
     /// Calls the driver, and does what it says about the port.
@@ -106,23 +110,51 @@ impl PortTask {
 
     /// `port_control`: the reply, and true if it becomes a binary. None: the driver knows no such operation.
     pub fn control(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<(Vec<u8>, bool)>, TaskNext) {
-        let mut reply = None;
+        let (port, me) = (self.port.term(), Term::local_pid(caller));
+        let named = |heap: &mut Heap, what: Term| heap.tuple(&[Atom::new("control").into(), what]);
+        tracing::received(port, me, |heap| {
+            let (operation, data) = (heap.unsigned(operation as u64), heap.binary(data));
+            let what = heap.tuple(&[operation, data]);
+            named(heap, what)
+        });
+        let mut reply: Option<(Vec<u8>, bool)> = None;
         let next = self.drive(context, |driver, port, context| {
             let (answer, after) = driver.control(port, caller, operation, data, context);
             reply = answer.map(|answer| (answer, driver.replies_in_binary()));
             after
         });
+        if let Some((reply, _)) = &reply {
+            tracing::sent_of(port, caller, |heap| {
+                let reply = heap.binary(reply);
+                let reply = named(heap, reply);
+                heap.tuple(&[port, reply])
+            });
+        }
         (reply, next)
     }
 
     /// `port_call`; None: the driver knows no such operation.
     pub fn call(&mut self, caller: u64, operation: u32, data: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, TaskNext) {
-        let mut reply = None;
+        let (port, me) = (self.port.term(), Term::local_pid(caller));
+        let named = |heap: &mut Heap, what: Term| heap.tuple(&[Atom::new("call").into(), what]);
+        tracing::received(port, me, |heap| {
+            let (operation, data) = (heap.unsigned(operation as u64), heap.binary(data));
+            let what = heap.tuple(&[operation, data]);
+            named(heap, what)
+        });
+        let mut reply: Option<Vec<u8>> = None;
         let next = self.drive(context, |driver, port, context| {
             let (answer, after) = driver.port_call(port, caller, operation, data, context);
             reply = answer;
             after
         });
+        if let Some(reply) = &reply {
+            tracing::sent_of(port, caller, |heap| {
+                let reply = heap.binary(reply);
+                let reply = named(heap, reply);
+                heap.tuple(&[port, reply])
+            });
+        }
         (reply, next)
     }
 
@@ -138,8 +170,12 @@ impl PortTask {
             return (false, TaskNext::Wait);
         }
         let port = self.port.term();
+        tracing::event(port, flags::PORTS, "getting_linked", &[owner]);
         tracing::received(port, from, |heap| heap.tuple(&[Atom::new("connect").into(), owner]));
+        let before = self.port.owner();
         self.set_owner(owner);
+        // In stock a tracer sees this message, which is not sent.
+        tracing::sent_of(port, before, |heap| heap.tuple(&[port, Atom::new("connected").into()]));
         context.relations().make().links.insert(owner, Link { active: true, unlinking: 0 });
         if let Some(to) = proctab::find(owner) {
             let _ = deliver(to, Signal::new(SignalBody::Link { from: port }));
@@ -191,6 +227,7 @@ impl Task for PortTask {
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> TaskNext {
+        tracing::event(self.port.term(), flags::RECEIVE, "receive", &[Atom::new("timeout").into()]);
         self.drive(context, |driver, port, context| driver.timeout(port, context))
     }
 
@@ -220,6 +257,9 @@ impl Task for PortTask {
         self.port.gate.close();
         // SAFETY: used before this returns.
         tracing::event(port, flags::PORTS, "closed", &[unsafe { reason.term() }]);
+        if let Some(name) = context.registered_name() {
+            tracing::event(port, flags::PORTS, "unregister", &[name.into()]);
+        }
         let closed: Term = Atom::new("closed").into();
         if self.tells_owner {
             // Before `tracing::forget`, which makes the port untraced. Tracers see the bare atom, as in stock.

@@ -124,6 +124,17 @@ pub fn sent(port: Term, to: u64, message: Term) {
     }
 }
 
+/// The same for a message that is made for the report.
+pub fn sent_of(port: Term, to: u64, message: impl FnOnce(&mut Heap) -> Term) {
+    if !on(flags::SEND) {
+        return;
+    }
+    let mut heap = Heap::new();
+    let message = message(&mut heap);
+    sent(port, to, message);
+    heap.clear();
+}
+
 /// Reports that the port received `{From, What}`.
 pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
     if !on(flags::RECEIVE) {

@@ -52,7 +52,7 @@ api! { FUNCTIONS:
     }
     fn set_busy_port(port: PortHandle, on: c_int) {
         if let Some(instance) = instance::of(port) {
-            instance.port.gate.hold(on != 0);
+            instance.port.set_busy(on != 0);
         }
     }
     fn set_port_control_flags(port: PortHandle, flags: c_int) {

@@ -3,7 +3,7 @@
 use crate::instance::{self, PortHandle};
 use crate::{terms, text};
 use heddle_io::ports::{self, tracing};
-use heddle_runtime::{qsbr, send};
+use heddle_runtime::{qsbr, sched, send};
 use heddle_term::{Atom, Term};
 use libc::{c_char, c_int};
 
@@ -14,7 +14,8 @@ fn deliver(port: Option<Term>, to: Term, words: &[u64]) -> c_int {
     if !to.is_local_pid() {
         return 0;
     }
-    if let Some(port) = port {
+    // As in stock, threads of libraries are not traced.
+    if let Some(port) = port.filter(|_| sched::current_index().is_some()) {
         tracing::sent(port, to.payload(), message.term());
     }
     send::message_to_pid(to.payload(), message) as c_int
