@@ -99,10 +99,11 @@ pub fn deselect(instance: &Instance, fd: RawFd, interests: &[Interest]) {
     }
 }
 
-/// The port does not use the descriptor any more, and may close it.
-pub fn stop(instance: &Instance, fd: RawFd) {
+/// The port does not use the descriptor any more, and may close it. Unless `always` only if nothing is selected.
+pub fn stop(instance: &Instance, fd: RawFd, always: bool) {
     let mut all = ALL.lock().unwrap();
-    if all.get(&fd).is_some_and(|selected| selected.port == instance.port.id) {
+    // Another port of the driver may have had it before, and wants nothing of it any more.
+    if all.get(&fd).is_some_and(|selected| always && selected.port == instance.port.id || !selected.reads && !selected.writes) {
         all.remove(&fd);
         poll::forget(fd);
     }

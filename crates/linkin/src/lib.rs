@@ -4,6 +4,7 @@
 mod macros;
 pub mod api;
 mod binary;
+mod calls;
 mod descriptors;
 mod entry;
 mod errors;
@@ -15,6 +16,7 @@ mod loaded;
 mod locks;
 mod memory;
 mod natives;
+mod options;
 mod output;
 mod port;
 mod queue;

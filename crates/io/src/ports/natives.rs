@@ -263,7 +263,8 @@ impl PortTask {
             "output" => heap.unsigned(port.bytes_out.load(Ordering::Relaxed)),
             "queue_size" => Term::small(self.queued() as i64),
             "memory" => Term::small((size_of::<Port>() + size_of::<PortTask>() + self.driver_bytes()) as i64),
-            "parallelism" | "locking" => Term::bool(false),
+            "parallelism" => Term::bool(port.parallelism),
+            "locking" => Term::bool(false),
             "os_pid" => match port.os_pid.load(Ordering::Relaxed) {
                 0 => am::UNDEFINED.into(),
                 pid => Term::small(pid as i64),

@@ -33,6 +33,8 @@ pub struct Port {
     pub binary: bool,
     pub eof: bool,
     pub exit_status: bool,
+    /// The option `parallelism`, which has no effect: ports always run beside the processes that use them.
+    pub parallelism: bool,
     /// The number of the program; 0 if there is none. Relaxed: a figure.
     pub os_pid: AtomicU64,
     /// True if `port_command` with `force` is allowed: the driver takes data even while the port is busy.
@@ -79,6 +81,7 @@ impl Port {
             binary: o.binary,
             eof: o.eof,
             exit_status: o.exit_status,
+            parallelism: o.parallelism,
             os_pid: AtomicU64::new(ends.os_pid.unwrap_or(0) as u64),
             takes_force: ends.driver.takes_force(),
             label,

@@ -24,10 +24,12 @@ api! { FUNCTIONS:
         if fd < 0 {
             return -1;
         }
-        descriptors::deselect(&instance, fd, &interests);
+        let is_end = mode & (USE | NO_CALLBACK) == USE;
+        descriptors::deselect(&instance, fd, if is_end { &[Interest::Read, Interest::Write] } else { &interests });
         if mode & USE != 0 {
-            descriptors::stop(&instance, fd);
-            if mode & NO_CALLBACK == 0 {
+            // Without the call-back it stays in use for what is still selected.
+            descriptors::stop(&instance, fd, is_end);
+            if is_end {
                 match instance.library.loaded.entry().stop_select {
                     Some(stop) => stop(event, std::ptr::null_mut()),
                     None => log_message("error", &format!("Driver does not implement stop_select callback (event={event})!\n")),
