@@ -99,6 +99,15 @@ static void outputv(ErlDrvData data, ErlIOVec *vector)
         driver_pushqv(state->port, vector, 1);
         tell(state, "queue", driver_sizeq(state->port));
         break;
+    case 'n':
+        tell(state, "parts", vector->vsize);
+        tell(state, "first", vector->iov[0].iov_len);
+        break;
+    case 'l': /* Busy after a while, in which more may be sent. */
+        usleep(200000);
+        set_busy_port(state->port, 1);
+        driver_set_timer(state->port, 30);
+        break;
     case 'b':
         set_busy_port(state->port, 1);
         driver_set_timer(state->port, 30);

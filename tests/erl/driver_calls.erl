@@ -116,6 +116,7 @@ data(Port) ->
     Large = binary:copy(<<"l">>, 90),
     p("echo", {port_command(Port, ["echo ", <<"this">>]), next(Port)}),
     p("outputv", {port_command(Port, <<"v", Large/binary>>), next(Port)}),
+    p("parts", {port_command(Port, ["n", binary:copy(<<1>>, 300), 5, <<6>>, binary:copy(<<2>>, 256), binary:copy(<<2>>, 255)]), next(Port), next(Port)}),
     p("nothing", {port_command(Port, []), next(Port)}),
     p("enqv", {Port ! {self(), {command, <<"qtail">>}}, next(Port)} =/= {x}),
     p("pushqv", {port_command(Port, "phead"), next(Port)}),
@@ -134,7 +135,24 @@ busy(Port) ->
     p("busy", port_command(Port, "no", [nosuspend])),
     p("force", {port_command(Port, "force", [force]), next(Port)}),
     p("waits", {port_command(Port, "waited"), next(Port), next(Port)}),
-    p("not busy", {port_command(Port, "yes", [nosuspend]), next(Port)}).
+    p("not busy", {port_command(Port, "yes", [nosuspend]), next(Port)}),
+    %% Commands that are on their way when the port becomes busy wait, and what follows them from the same process too.
+    Self = self(),
+    Late = open([binary]),
+    Sender = spawn(fun() -> receive go -> Late ! {Self, {command, "l"}} end end),
+    Sender ! go,
+    timer:sleep(50),
+    Late ! {self(), {command, "after"}},
+    Late ! {self(), close},
+    p("late", [next_of(Late) || _ <- [1, 2, 3, 4]]).
+
+next_of(Port) ->
+    receive
+        {Port, What} -> What;
+        {Port, What, _} -> What;
+        {'EXIT', Port, Reason} -> {exit, Reason}
+    after 1000 -> nothing
+    end.
 
 pipes(Port) ->
     control(Port, 14),

@@ -5,12 +5,13 @@ use crate::entry::{IoVec, Monitor, NO_BUSY_SIGNALS, SOFT_BUSY};
 use crate::instance::{Instance, Phase};
 use crate::memory;
 use crate::port::Linked;
+use heddle_io::ports::data::Data;
 use heddle_io::ports::driver::{After, Driver, bad_argument};
 use heddle_io::ports::gate::Limits;
 use heddle_io::ports::port::Port;
 use heddle_runtime::RefId;
 use heddle_runtime::task::{Context, Value};
-use libc::{c_char, c_uint, iovec};
+use libc::{c_char, c_int, c_uint, iovec};
 use std::io;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -64,28 +65,43 @@ impl Driver for Linked {
         self.instance().catch_up(context)
     }
 
-    fn command(&mut self, port: &Arc<Port>, from: Option<u64>, mut data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
+    fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
+        self.command_in_parts(port, from, data.into(), context)
+    }
+
+    fn command_in_parts(&mut self, port: &Arc<Port>, from: Option<u64>, mut data: Data, context: &mut Context<'_>) -> Option<After> {
         let instance = self.instance();
         let entry = instance.library.loaded.entry();
-        port.bytes_out.fetch_add(data.len() as u64, Ordering::Relaxed);
-        heddle_io::ports::BYTES_OUT.fetch_add(data.len() as u64, Ordering::Relaxed);
+        let size = data.bytes.len();
+        port.bytes_out.fetch_add(size as u64, Ordering::Relaxed);
+        heddle_io::ports::BYTES_OUT.fetch_add(size as u64, Ordering::Relaxed);
         let Some(outputv) = entry.outputv else {
             let Some(output) = entry.output else { return Some(After::Continue) };
-            let (at, bytes) = (data.as_mut_ptr().cast::<c_char>(), data.len());
+            let at = data.bytes.as_mut_ptr().cast::<c_char>();
             // SAFETY: a function of the library, with the bytes of `data`.
-            return Some(instance.enter(Some(context), from, |port| unsafe { output(port, at, bytes) }).1);
+            return Some(instance.enter(Some(context), from, |port| unsafe { output(port, at, size) }).1);
         };
-        let binary = binary::from_bytes(&data);
         // The first place is free for the library, as the document says.
-        let mut vector = [iovec { iov_base: null_mut(), iov_len: 0 }, iovec { iov_base: binary::data(binary).cast(), iov_len: data.len() }];
-        let mut binaries = [null_mut(), binary];
-        let vsize = if data.is_empty() { 1 } else { 2 };
-        let mut all = IoVec { vsize, size: data.len(), iov: vector.as_mut_ptr(), binv: binaries.as_mut_ptr() };
+        let (mut vector, mut binaries) = (vec![iovec { iov_base: null_mut(), iov_len: 0 }], vec![null_mut()]);
+        for part in data.parts() {
+            let binary = binary::from_bytes(&data.bytes[part.clone()]);
+            vector.push(iovec { iov_base: binary::data(binary).cast(), iov_len: part.len() });
+            binaries.push(binary);
+        }
+        // The library may change the vector.
+        let owned = binaries.clone();
+        let mut all = IoVec { vsize: vector.len() as c_int, size, iov: vector.as_mut_ptr(), binv: binaries.as_mut_ptr() };
         // SAFETY: a function of the library; everything in the vector lives until it returns.
         let after = instance.enter(Some(context), from, |port| unsafe { outputv(port, &mut all) }).1;
-        // SAFETY: the reference of this function.
-        unsafe { binary::release(binary) };
+        for binary in owned.into_iter().skip(1) {
+            // SAFETY: the reference of this function.
+            unsafe { binary::release(binary) };
+        }
         Some(after)
+    }
+
+    fn takes_parts(&self) -> bool {
+        self.library.as_ref().is_some_and(|library| library.loaded.entry().outputv.is_some())
     }
 
     fn control(&mut self, _: &Arc<Port>, caller: u64, operation: u32, bytes: &[u8], context: &mut Context<'_>) -> (Option<Vec<u8>>, After) {

@@ -1,6 +1,7 @@
 //! Drivers: what does the work of a port. Programs and descriptors have one (`stream`), sockets another (`inet`). Only the port's task calls
 //! the driver, so a driver needs no lock. This module knows no driver: `install` receives the list of those that `open_port` can name.
 
+use super::data::Data;
 use super::options::PortOptions;
 use super::poll::Interest;
 use super::port::Port;
@@ -45,6 +46,11 @@ pub trait Driver: Any + Send {
     /// Data for the driver, from the process with the pid `from`; None: from the runtime, for a tracer that is a port.
     /// Returns None if the driver takes no such data.
     fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After>;
+
+    /// The same with the parts of the data, for a driver that takes them.
+    fn command_in_parts(&mut self, port: &Arc<Port>, from: Option<u64>, data: Data, context: &mut Context<'_>) -> Option<After> {
+        self.command(port, from, data.bytes, context)
+    }
 
     /// `port_control` by the process with the pid `caller`. The reply is None if the driver knows no such operation.
     fn control(&mut self, _: &Arc<Port>, _caller: u64, _operation: u32, _: &[u8], _: &mut Context<'_>) -> (Option<Vec<u8>>, After) {
@@ -93,6 +99,11 @@ pub trait Driver: Any + Send {
 
     /// The port ends. `discards`: data that is not written yet must not be written.
     fn close(&mut self, _: &Port, _discards: bool) {}
+
+    /// True if the driver gets data in the parts in which it is sent.
+    fn takes_parts(&self) -> bool {
+        false
+    }
 
     /// True if `port_command` with the option `force` is allowed.
     fn takes_force(&self) -> bool {

@@ -21,9 +21,9 @@ pub fn send(p: &mut Process, port: Term, message: Term, wait: bool) -> bool {
     if wait && port.gate.is_shut() && is_command(message) {
         return false;
     }
-    let request = parse(message);
+    let request = parse(message, port.takes_parts);
     let bytes = match &request {
-        Some((_, PortMessage::Command(data))) => data.len(),
+        Some((_, PortMessage::Command(data))) => data.bytes.len(),
         _ => 0,
     };
     p.bump(bytes / 200);
@@ -115,7 +115,7 @@ pub fn wait_for(p: &mut Process, args: &[Term], port: &Arc<Port>) -> Thrown {
 
 pub fn output(port: Term, bytes: Vec<u8>) {
     if let Some(port) = find(port) {
-        port.request(move |task, context| task.command(None, bytes, context).1);
+        port.request(move |task, context| task.command(None, bytes.into(), context).1);
     }
 }
 

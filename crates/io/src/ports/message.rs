@@ -1,23 +1,24 @@
 //! Messages to ports: `{Owner, {command, Data}}` and so on.
 
-use heddle_term::{Atom, Term, list};
+use super::data::Data;
+use heddle_term::{Atom, Term};
 
 /// What a message asks for.
 pub(super) enum PortMessage {
-    Command(Vec<u8>),
+    Command(Data),
     Close,
     Connect(Term),
 }
 
-/// Takes a message `{Owner, What}` apart. Returns the owner that it names and what is asked for, or None for another form.
-pub(super) fn parse(message: Term) -> Option<(Term, PortMessage)> {
+/// Takes a message `{Owner, What}` apart; `in_parts`: see `Data::of`. Returns the owner that it names and what is asked for, or None for another form.
+pub(super) fn parse(message: Term, in_parts: bool) -> Option<(Term, PortMessage)> {
     let &[owner, what] = message.as_tuple()? else { return None };
     if what.is_atom_of(Atom::new("close")) {
         return Some((owner, PortMessage::Close));
     }
     let &[kind, value] = what.as_tuple()? else { return None };
     let request = match kind.as_atom()?.name() {
-        "command" => PortMessage::Command(list::iolist_to_vec(value).ok()?),
+        "command" => PortMessage::Command(Data::of(value, in_parts)?),
         "connect" if value.is_local_pid() => PortMessage::Connect(value),
         _ => return None,
     };

@@ -1,5 +1,6 @@
 //! The natives on ports.
 
+use super::data::Data;
 use super::find;
 use super::hooks::wait_for;
 use super::open::{open, what};
@@ -111,8 +112,8 @@ fn port_command(p: &mut Process, a: &[Term]) -> NativeResult {
     if !force && port.gate.is_shut() {
         return if suspends { Err(wait_for(p, a, &port)) } else { Ok(Term::bool(false)) };
     }
-    let Ok(data) = list::iolist_to_vec(a[1]) else { return Ok(am::BADARG.into()) };
-    p.bump(data.len() / 200);
+    let Some(data) = Data::of(a[1], port.takes_parts) else { return Ok(am::BADARG.into()) };
+    p.bump(data.bytes.len() / 200);
     let me = p.pid_term();
     let answer = ask(p, a, &port, move |task, context| {
         // It may have become busy meanwhile.

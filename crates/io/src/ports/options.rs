@@ -2,7 +2,7 @@
 
 use super::gate::Limits;
 use heddle_natives::args;
-use heddle_term::{Atom, Term, am, list};
+use heddle_term::{Atom, Term, am, big, list};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -140,7 +140,8 @@ fn limits(term: Term) -> Option<Limits> {
         return Some(Limits::NEVER);
     }
     let &[low, high] = term.as_tuple()? else { return None };
-    let bytes = |term| args::count(term).filter(|&bytes| bytes > 0);
+    // Larger numbers than those of small integers are allowed.
+    let bytes = |term| big::to_u64(term).map(|bytes| bytes as usize).filter(|&bytes| bytes > 0);
     Some(Limits::new(bytes(low)?, bytes(high)?))
 }
 

@@ -39,6 +39,8 @@ pub struct Port {
     pub os_pid: AtomicU64,
     /// True if `port_command` with `force` is allowed: the driver takes data even while the port is busy.
     pub takes_force: bool,
+    /// True if the driver gets data in the parts in which it is sent.
+    pub takes_parts: bool,
     pub(super) owner: AtomicU64,
     /// What the poller calls, for each `Interest`.
     when_ready: [OnceLock<Handler>; 2],
@@ -84,6 +86,7 @@ impl Port {
             parallelism: o.parallelism,
             os_pid: AtomicU64::new(ends.os_pid.unwrap_or(0) as u64),
             takes_force: ends.driver.takes_force(),
+            takes_parts: ends.driver.takes_parts(),
             label,
             owner: AtomicU64::new(owner),
             when_ready: Default::default(),

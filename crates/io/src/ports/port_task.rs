@@ -1,5 +1,6 @@
 //! The task that runs a port: its state, and what it has its driver do. Only the task touches this state, so there is no lock.
 
+use super::data::Data;
 use super::driver::{After, Driver};
 use super::flush::Unsent;
 use super::message::Delayed;
@@ -86,11 +87,11 @@ impl PortTask {
     }
 
     /// Data from a process. False if the port takes no data any more.
-    pub fn command_from(&mut self, from: Term, data: Vec<u8>, context: &mut Context<'_>) -> (bool, TaskNext) {
+    pub fn command_from(&mut self, from: Term, data: Data, context: &mut Context<'_>) -> (bool, TaskNext) {
         let port = self.port.clone();
         tracing::scheduled(port.term(), "command", || {
             tracing::received(port.term(), from, |heap| {
-                let data = heap.binary(&data);
+                let data = data.term(heap);
                 heap.tuple(&[Atom::new("command").into(), data])
             });
             self.command(Some(from.payload()), data, context)
@@ -98,11 +99,11 @@ impl PortTask {
     }
 
     /// Data for the driver, from a process or (None: the port is a tracer) from the runtime. False if the port takes no data any more.
-    pub fn command(&mut self, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> (bool, TaskNext) {
+    pub fn command(&mut self, from: Option<u64>, data: Data, context: &mut Context<'_>) -> (bool, TaskNext) {
         if self.closing.is_some() {
             return (false, TaskNext::Wait);
         }
-        match self.driver.command(&self.port, from, data, context) {
+        match self.driver.command_in_parts(&self.port, from, data, context) {
             Some(after) => (true, self.then(after, context)),
             None => (false, TaskNext::Wait),
         }
