@@ -33,8 +33,7 @@ impl Tcp {
         let fits = self.input.is_empty() && options.binary && options.term && options.header == 0 && self.framing().kind == PacketKind::Raw;
         let bytes = match self.input.wanted_bytes() {
             Some(bytes) if bytes > 0 => bytes,
-            _ if self.input.is_bulk => options.buffer_bytes,
-            _ => 0,
+            _ => self.input.bulk_bytes,
         };
         (fits && bytes >= MIN_BYTES).then_some(bytes)
     }
@@ -48,8 +47,12 @@ impl Tcp {
         let outcome = self.outcome(port, n, bytes);
         let count = n.max(0) as usize;
         let is_part = self.input.wanted_bytes().is_some_and(|wanted| wanted > count);
-        self.input.is_bulk = count >= bytes / 2;
-        if count > 0 && !is_part && self.input.is_bulk {
+        self.input.bulk_bytes = match count {
+            _ if count < bytes / 2 => 0,
+            _ if count == bytes => self.socket.options.more_than(bytes),
+            _ => bytes,
+        };
+        if count > 0 && !is_part && self.input.bulk_bytes != 0 {
             self.socket.received.add(count);
             let block = Block { memory, bytes: count };
             self.give(port, |_, heap, _| block.term(heap));

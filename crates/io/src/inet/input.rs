@@ -38,8 +38,8 @@ pub struct Receiving {
     in_headers: bool,
     /// The process that waits for input, and for how many bytes (0: any number).
     waiting: Option<(Caller, usize)>,
-    /// The last read returned much, so the next one may well, too.
-    pub(super) is_bulk: bool,
+    /// How many bytes the next read asks for, if it goes into a binary of its own; 0: the last read returned little.
+    pub(super) bulk_bytes: usize,
 }
 
 impl Receiving {
@@ -249,7 +249,7 @@ impl Tcp {
             self.input.buffer.set_len(old + n.max(0) as usize);
             n
         };
-        self.input.is_bulk = n as usize == wanted;
+        self.input.bulk_bytes = if n as usize == wanted { self.socket.options.more_than(wanted) } else { 0 };
         self.outcome(port, n, wanted)
     }
 

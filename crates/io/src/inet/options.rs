@@ -89,7 +89,16 @@ const KEPT: [(u8, u32); 5] = [(19, 0), (MSGQ_HIGH, 8192), (MSGQ_LOW, 4096), (50,
 /// These are never stored, so they keep their first value.
 const CONSTANT: &[u8] = &[19, 50];
 
+/// How far reads grow by themselves while each finds as many bytes as it asks for.
+const LARGEST_READ: usize = 64 << 10;
+
 impl SocketOptions {
+    /// How many bytes a read asks for after one that asked for `bytes` and got them all. A size that a program has set is kept.
+    pub fn more_than(&self, bytes: usize) -> usize {
+        let largest = if self.buffer_is_set { 0 } else { LARGEST_READ };
+        bytes.saturating_mul(4).min(largest.max(self.buffer_bytes))
+    }
+
     pub fn new(kind: Kind) -> SocketOptions {
         SocketOptions {
             kind,
@@ -290,5 +299,20 @@ impl SocketOptions {
         out.push(code);
         out.extend(value.to_be_bytes());
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_grow_unless_the_size_of_the_buffer_is_set() {
+        let mut options = SocketOptions::new(Kind::Stream);
+        assert_eq!([1460, 5840, 23_360, 65_536].map(|bytes| options.more_than(bytes)), [5840, 23_360, 65_536, 65_536]);
+        options.set(None, 0, &[20, 0, 0, 5, 180]).unwrap();
+        assert_eq!(options.more_than(1460), 1460);
+        options.set(None, 0, &[20, 0, 2, 0, 0]).unwrap();
+        assert_eq!(options.more_than(131_072), 131_072);
     }
 }
