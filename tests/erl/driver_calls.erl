@@ -13,6 +13,7 @@ main(_) ->
     p("loads", [Count || {Pid, Count} <- erl_ddll:info(driver_calls, processes), Pid =:= self()]),
     p("is loaded", lists:member("driver_calls", element(2, erl_ddll:loaded_drivers()))),
     start(),
+    starts_later(Folder),
     Port = open([binary]),
     replies(Port),
     calls(Port),
@@ -84,6 +85,14 @@ start() ->
     p("timeout", next(Port)),
     p("port", [erlang:port_info(Port, Item) || Item <- [name, os_pid, queue_size]]),
     p("counts", {info(port_count), port_close(Port), next(Port)}).
+
+starts_later(Folder) ->
+    ok = erl_ddll:load(Folder, driver_calls_4),
+    Port = open_port({spawn, "driver_calls_4"}, []),
+    p("later", control(Port, 1)),
+    p("refused later", [error_of(fun() -> open_port({spawn, "driver_calls_4 " ++ Word}, []) end) || Word <- ["general", "badarg", "errno"]]),
+    p("nothing came", receive Message -> Message after 50 -> nothing end),
+    p("closes", {port_close(Port), next(Port), erl_ddll:unload(driver_calls_4)}).
 
 replies(Port) ->
     p("long", erlang:port_control(Port, 1, lists:duplicate(40, $x))),

@@ -1,7 +1,7 @@
 //! The calls of a library's functions for a port.
 
 use crate::binary;
-use crate::entry::{IoVec, Monitor, NO_BUSY_SIGNALS, SOFT_BUSY};
+use crate::entry::{IoVec, Monitor, NO_BUSY_SIGNALS, SAYS_STARTED, SOFT_BUSY};
 use crate::instance::{Instance, Phase};
 use crate::memory;
 use crate::port::Linked;
@@ -25,7 +25,7 @@ const EMPTY_REPLY: i32 = 1 << 30;
 const KEEPS_BUFFER: c_uint = 1;
 
 /// What `start` returned, if it is no port's data.
-fn refusal(data: isize, errno: i32) -> Option<io::Error> {
+pub fn refusal(data: isize, errno: i32) -> Option<io::Error> {
     match data {
         -1 => Some(io::Error::from_raw_os_error(libc::EINVAL)),
         -2 => Some(io::Error::from_raw_os_error(errno)),
@@ -98,6 +98,11 @@ impl Driver for Linked {
             unsafe { binary::release(binary) };
         }
         Some(after)
+    }
+
+    fn says_started(&self) -> bool {
+        // A port that its driver makes has no process that waits.
+        self.command.is_some() && self.library.as_ref().is_some_and(|library| library.loaded.entry().has(SAYS_STARTED))
     }
 
     fn takes_parts(&self) -> bool {
@@ -226,7 +231,7 @@ impl Driver for Linked {
         }
     }
 
-    fn close(&mut self, _: &Port, _: bool) {
+    fn close(&mut self, port: &Port, _: bool) {
         let instance = self.instance();
         // The last call may send again, unless the port has flushed its queue.
         if instance.phase() == Phase::Failed {
@@ -237,6 +242,7 @@ impl Driver for Linked {
             instance.enter(None, None, |data| unsafe { stop(data) });
         }
         self.dispose();
+        port.started(port.term());
         if let Some(library) = self.library.take() {
             library.closed();
         }

@@ -69,6 +69,7 @@ const OLDEST_MAJOR: c_int = 2;
 pub const USES_PORT_LOCKING: c_int = 1;
 pub const SOFT_BUSY: c_int = 2;
 pub const NO_BUSY_SIGNALS: c_int = 4;
+pub const SAYS_STARTED: c_int = 8;
 
 impl Entry {
     /// True if the library was made for a version of the interface that is served.

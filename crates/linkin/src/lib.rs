@@ -4,7 +4,7 @@
 mod macros;
 pub mod api;
 mod binary;
-mod calls;
+pub(crate) mod calls;
 mod descriptors;
 mod entry;
 mod errors;

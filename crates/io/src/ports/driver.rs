@@ -100,6 +100,11 @@ pub trait Driver: Any + Send {
     /// The port ends. `discards`: data that is not written yet must not be written.
     fn close(&mut self, _: &Port, _discards: bool) {}
 
+    /// True if `open_port` waits until the driver calls `Port::started`.
+    fn says_started(&self) -> bool {
+        false
+    }
+
     /// True if the driver gets data in the parts in which it is sent.
     fn takes_parts(&self) -> bool {
         false

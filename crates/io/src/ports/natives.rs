@@ -42,6 +42,9 @@ fn atom(name: &str) -> Term {
 
 /// Returns the port, or an atom that says what is wrong: the Erlang code that calls this raises the error.
 fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(answer) = task::answer(p, a) {
+        return answer;
+    }
     let Some(what) = what(a[0]) else { return Ok(am::BADARG.into()) };
     let executable = matches!(what, super::open::What::Executable(_));
     let options = match options::parse(a[1], executable) {
@@ -49,11 +52,16 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
         Err(Bad::Argument) => return Ok(am::BADARG.into()),
         Err(Bad::Option) => return Ok(atom("badopt")),
     };
+    // The answer of an earlier port is not the one of this.
+    task::expect_answer(p);
     match open(what, options, p.pid()) {
         Ok(Some(port)) => {
             p.relations.make().links.insert(port.term(), Link { active: true, unlinking: 0 });
             if events::on(p.shared(), flags::PROCS) {
                 events::of_process(p, flags::PROCS, "link", &[port.term()]);
+            }
+            if port.says_started {
+                return Err(task::wait(p, a));
             }
             Ok(port.term())
         }

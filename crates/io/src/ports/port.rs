@@ -41,6 +41,10 @@ pub struct Port {
     pub takes_force: bool,
     /// True if the driver gets data in the parts in which it is sent.
     pub takes_parts: bool,
+    /// True if `open_port` waits for `started`.
+    pub says_started: bool,
+    /// The process that opened the port and waits until it has started; 0 if there is none. AcqRel: one thread answers it.
+    starter: AtomicU64,
     pub(super) owner: AtomicU64,
     /// What the poller calls, for each `Interest`.
     when_ready: [OnceLock<Handler>; 2],
@@ -87,6 +91,8 @@ impl Port {
             os_pid: AtomicU64::new(ends.os_pid.unwrap_or(0) as u64),
             takes_force: ends.driver.takes_force(),
             takes_parts: ends.driver.takes_parts(),
+            says_started: ends.driver.says_started(),
+            starter: AtomicU64::new(if ends.driver.says_started() { owner } else { 0 }),
             label,
             owner: AtomicU64::new(owner),
             when_ready: Default::default(),
@@ -148,6 +154,14 @@ impl Port {
                 task::call(task, f);
             }
         });
+    }
+
+    /// The port has started, or has failed to: answers `open_port`, with the port or the name of an error. May be called by any thread.
+    pub fn started(&self, answer: Term) {
+        let starter = self.starter.swap(0, Ordering::AcqRel);
+        if starter != 0 {
+            task::answer_to(starter, Package::immediate(answer));
+        }
     }
 
     /// The driver says whether the port is busy. May be called by any thread.

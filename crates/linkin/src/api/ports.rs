@@ -1,13 +1,16 @@
 //! Ports: their properties, locks for their data, and ports that drivers make.
 
+use crate::calls;
 use crate::instance::{self, PortHandle};
 use crate::locks::{self, DataLock};
 use crate::port::Linked;
+use heddle_io::errno;
+use heddle_io::ports::driver::After;
 use heddle_io::ports::gate::Limits;
 use heddle_io::ports::options::Packet;
 use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::{proctab, qsbr, send};
-use heddle_term::Term;
+use heddle_term::{Atom, Term, am};
 use libc::{c_char, c_int, size_t};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
@@ -105,9 +108,22 @@ api! { FUNCTIONS:
         made
     }
     fn erl_drv_init_ack(port: PortHandle, data: crate::entry::Data) {
-        if let Some(instance) = instance::of(port) {
+        // The thread's errno, before anything changes it.
+        let errno = *libc::__errno_location();
+        let Some(instance) = instance::of(port) else { return };
+        let Some(error) = calls::refusal(data as isize, errno) else {
             instance.set_data(data);
-        }
+            instance.port.started(instance.port.term());
+            return;
+        };
+        let owner = Term::local_pid(instance.port.owner());
+        instance.act(move |context| {
+            context.unlink_from(owner);
+            After::Continue
+        });
+        let name = error.raw_os_error().map(errno::name);
+        instance.port.started(name.map_or(am::BADARG.into(), |name| Atom::new(name).into()));
+        instance.fail(am::NORMAL.into());
     }
     fn erl_drv_set_os_pid(port: PortHandle, pid: i64) {
         if let Some(instance) = instance::of(port) {

@@ -36,20 +36,34 @@ pub fn ask<T: Task>(
         return Ok(answer.unpack(&mut p.heap));
     }
     let me = p.pid();
-    p.rare().answer = None;
+    expect_answer(p);
     send::call_in(to, move |task| {
-        let answer = request(task);
-        send::call_in(me, move |asker| {
-            if let Some(asker) = asker {
-                asker.rare().answer = Some(answer);
-            }
-        });
+        answer_to(me, request(task));
     });
+    Err(wait(p, args))
+}
+
+/// From now on an answer may come. Called before the request.
+pub fn expect_answer(p: &mut Process) {
+    p.rare().answer = None;
+}
+
+/// Sends the answer to the process that asked.
+pub fn answer_to(asker: u64, answer: Package) {
+    send::call_in(asker, move |asker| {
+        if let Some(asker) = asker {
+            asker.rare().answer = Some(answer);
+        }
+    });
+}
+
+/// Makes a native wait for an answer. It is called again with another first argument.
+pub fn wait(p: &mut Process, args: &[Term]) -> Thrown {
     let mut again = args.to_vec();
     // A term that no program can pass.
     again[0] = Term::catch_marker(0);
     p.again(&again);
-    Err(Thrown::WaitAgain)
+    Thrown::WaitAgain
 }
 
 /// The answer, if this native has asked before. If it is not there yet, the native waits again.

@@ -38,7 +38,7 @@ mod value;
 
 use crate::base::level::{LEVELS, Level};
 pub use crate::process::host::Interest;
-pub use ask::{answer, ask};
+pub use ask::{answer, answer_to, ask, expect_answer, wait};
 pub use context::{Context, Monitor, Sender, To};
 pub use enter::{Entered, call, exit_signal, try_now};
 pub use guard::report;
