@@ -10,7 +10,7 @@ main(_) ->
      || Options <- [[{active, once}], [{active, true}], [{active, 7}], [{active, false}], [{active, once}, {buffer, 1000}],
                     [{active, false}, {buffer, 5000}], [{active, true}, {buffer, 100}, {header, 3}], [{active, once}, list]]].
 
-%% Whether all bytes came in their order, and whether a message had more bytes than the program's own size of the buffer.
+%% Returns {All bytes came in their order, No message had more bytes than the size of the buffer that the program set}.
 transfer(Data, Options) ->
     {ok, Listener} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]),
     {ok, Port} = inet:port(Listener),

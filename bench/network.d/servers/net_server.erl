@@ -55,6 +55,16 @@ start(cowboy) ->
     {ok, _} = cowboy:start_clear(bench, #{socket_opts => [{port, 0}, {ip, {127, 0, 0, 1}}, {backlog, 4096}], max_connections => infinity},
                                  #{env => #{dispatch => Dispatch}, max_keepalive => infinity, idle_timeout => infinity}),
     {ok, ranch:get_port(bench)};
+start(tls) ->
+    {ok, _} = application:ensure_all_started(ssl),
+    Made = [{key, {namedCurve, secp256r1}}, {digest, sha256}],
+    Chain = #{root => Made, intermediates => [], peer => Made},
+    #{server_config := Certificates} = public_key:pkix_test_data(#{server_chain => Chain, client_chain => Chain}),
+    {ok, Listener} = ssl:listen(0, [{versions, ['tlsv1.3']}, {session_tickets, disabled}, binary, {active, false}, {backlog, 4096}, {reuseaddr, true},
+                                    {nodelay, true}, {ip, {127, 0, 0, 1}}, {log_level, none} | Certificates]),
+    [spawn_link(fun() -> accept_tls(Listener) end) || _ <- lists:seq(1, 4)],
+    {ok, {_, Port}} = ssl:sockname(Listener),
+    {ok, Port};
 start(Mode) ->
     Active = case Mode of once -> once; count -> ?COUNT; passive -> false end,
     {ok, Listener} = gen_tcp:listen(0, [binary, {active, false}, {backlog, 4096}, {reuseaddr, true}, {nodelay, true}, {ip, {127, 0, 0, 1}}]),
@@ -96,6 +106,25 @@ receive_and_send(Socket) ->
             _ = gen_tcp:send(Socket, Data),
             receive_and_send(Socket);
         {error, _} -> gen_tcp:close(Socket)
+    end.
+
+%% The handshake is made by the process that serves the connection.
+accept_tls(Listener) ->
+    {ok, Accepted} = ssl:transport_accept(Listener),
+    Server = spawn(fun() -> receive go -> serve_tls(ssl:handshake(Accepted)) end end),
+    ok = ssl:controlling_process(Accepted, Server),
+    Server ! go,
+    accept_tls(Listener).
+
+serve_tls({ok, Socket}) -> tls_echo(Socket);
+serve_tls({error, _}) -> ok.
+
+tls_echo(Socket) ->
+    case ssl:recv(Socket, 0) of
+        {ok, Data} ->
+            _ = ssl:send(Socket, Data),
+            tls_echo(Socket);
+        {error, _} -> ssl:close(Socket)
     end.
 
 accept_sockets(Listener) ->

@@ -3,12 +3,15 @@
 use crate::protocol::Protocol;
 use std::net::SocketAddr;
 
-pub const HELP: &str = "usage: heddle-load --to ADDRESS:PORT [--protocol echo|http|udp] [--connections N] [--bytes N] [--seconds S]
+pub const HELP: &str =
+    "usage: heddle-load --to ADDRESS:PORT [--protocol echo|http|udp|tls|tls_new] [--connections N] [--bytes N] [--seconds S]
        [--warm-up S] [--rate N] [--hold]
 
 Without --rate each connection asks again as soon as it is answered. With --rate that many requests become due in a second, at even
 distances, on the connections in turn. The latency of a request then counts from the time at which it was due, also if its connection was
 still busy, so a server that stops for a while pays for every request that was due meanwhile.
+With `tls` the echo goes over TLS 1.3. With `tls_new` each request has a connection of its own, which opens when the one before it has its
+answer; the handshake begins when the request is due and is part of the latency.
 --hold opens the connections, says so, and keeps them until the end of its input.
 The figures are one line of JSON; latencies are in microseconds.";
 
@@ -16,7 +19,7 @@ pub struct Arguments {
     pub to: SocketAddr,
     pub protocol: Protocol,
     pub connections: usize,
-    /// Of a request of `echo` and `udp`.
+    /// Of a request, except of `http`.
     pub bytes: usize,
     pub seconds: f64,
     pub warm_up: f64,

@@ -99,6 +99,10 @@ impl<'a> Clients<'a> {
                     if now >= measured {
                         self.latencies.record(now.duration_since(due).as_nanos() as u64).map_err(Error::other)?;
                     }
+                    if self.arguments.protocol == Protocol::TlsNew {
+                        connection.open_again(self.arguments.to)?;
+                        self.readiness.add(connection.fd(), number)?;
+                    }
                     if self.arguments.rate.is_none() {
                         connection.add(now);
                     }

@@ -1,6 +1,7 @@
 //! One client: the requests that are due on it, and how far the one under way has come.
 
 use crate::protocol::Protocol;
+use crate::tls::Tls;
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -10,6 +11,25 @@ use std::time::{Duration, Instant};
 enum Socket {
     Tcp(TcpStream),
     Udp(UdpSocket),
+    Tls(Box<Tls>),
+}
+
+impl Socket {
+    fn open(to: SocketAddr, protocol: Protocol) -> Result<Socket> {
+        if protocol == Protocol::Udp {
+            let socket = UdpSocket::bind(if to.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" })?;
+            socket.connect(to)?;
+            socket.set_nonblocking(true)?;
+            return Ok(Socket::Udp(socket));
+        }
+        let socket = TcpStream::connect(to)?;
+        socket.set_nodelay(true)?;
+        socket.set_nonblocking(true)?;
+        match protocol {
+            Protocol::Tls | Protocol::TlsNew => Ok(Socket::Tls(Box::new(Tls::new(socket)?))),
+            _ => Ok(Socket::Tcp(socket)),
+        }
+    }
 }
 
 pub struct Connection {
@@ -35,24 +55,24 @@ pub enum Step {
 
 impl Connection {
     pub fn open(to: SocketAddr, protocol: Protocol) -> Result<Connection> {
-        let socket = if protocol == Protocol::Udp {
-            let socket = UdpSocket::bind(if to.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" })?;
-            socket.connect(to)?;
-            socket.set_nonblocking(true)?;
-            Socket::Udp(socket)
-        } else {
-            let socket = TcpStream::connect(to)?;
-            socket.set_nodelay(true)?;
-            socket.set_nonblocking(true)?;
-            Socket::Tcp(socket)
-        };
+        let socket = Socket::open(to, protocol)?;
         Ok(Connection { socket, protocol, due: VecDeque::new(), is_asking: false, asked: Instant::now(), written: 0, got: Vec::new() })
+    }
+
+    /// Ends the connection and opens a new one to the same server. The requests that are due stay.
+    pub fn open_again(&mut self, to: SocketAddr) -> Result<()> {
+        if let Socket::Tls(socket) = &mut self.socket {
+            socket.say_end();
+        }
+        self.socket = Socket::open(to, self.protocol)?;
+        Ok(())
     }
 
     pub fn fd(&self) -> RawFd {
         match &self.socket {
             Socket::Tcp(socket) => socket.as_raw_fd(),
             Socket::Udp(socket) => socket.as_raw_fd(),
+            Socket::Tls(socket) => socket.fd(),
         }
     }
 
@@ -127,6 +147,7 @@ impl Connection {
         match &mut self.socket {
             Socket::Tcp(socket) => socket.write(bytes),
             Socket::Udp(socket) => socket.send(bytes),
+            Socket::Tls(socket) => socket.send(bytes),
         }
     }
 
@@ -135,6 +156,7 @@ impl Connection {
         match &mut self.socket {
             Socket::Tcp(socket) => socket.read(&mut self.got[from..]),
             Socket::Udp(socket) => socket.recv(&mut self.got[from..]),
+            Socket::Tls(socket) => socket.receive(&mut self.got[from..]),
         }
     }
 }

@@ -7,6 +7,7 @@ mod connection;
 mod pace;
 mod protocol;
 mod readiness;
+mod tls;
 
 use arguments::Arguments;
 use clients::Clients;

@@ -8,6 +8,10 @@ pub enum Protocol {
     Http,
     /// The server sends back the datagram.
     Udp,
+    /// An echo over TLS.
+    Tls,
+    /// The same, with a new connection for each request.
+    TlsNew,
 }
 
 impl Protocol {
@@ -16,6 +20,8 @@ impl Protocol {
             "echo" => Some(Protocol::Echo),
             "http" => Some(Protocol::Http),
             "udp" => Some(Protocol::Udp),
+            "tls" => Some(Protocol::Tls),
+            "tls_new" => Some(Protocol::TlsNew),
             _ => None,
         }
     }
@@ -24,24 +30,24 @@ impl Protocol {
         match self {
             Protocol::Http => b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: heddle-load\r\nAccept: */*\r\n\r\n".to_vec(),
             // A period that no power of two divides: a piece in the wrong place shows.
-            Protocol::Echo | Protocol::Udp => (0..bytes).map(|at| (at % 251) as u8).collect(),
+            _ => (0..bytes).map(|at| (at % 251) as u8).collect(),
         }
     }
 
     /// Looks at what has come of an answer. Returns its length once that is known, or why it is wrong.
     pub fn answer_length(self, request: &[u8], got: &[u8]) -> Result<Option<usize>, String> {
         match self {
-            Protocol::Echo | Protocol::Udp if got.len() > request.len() => Err("more bytes came back than were sent".into()),
-            Protocol::Echo | Protocol::Udp => Ok(Some(request.len())),
             Protocol::Http => http_length(got),
+            _ if got.len() > request.len() => Err("more bytes came back than were sent".into()),
+            _ => Ok(Some(request.len())),
         }
     }
 
     /// True if a whole answer is the right one.
     pub fn is_right(self, request: &[u8], answer: &[u8]) -> bool {
         match self {
-            Protocol::Echo | Protocol::Udp => answer == request,
             Protocol::Http => answer.starts_with(b"HTTP/1.1 200 "),
+            _ => answer == request,
         }
     }
 }
