@@ -19,6 +19,7 @@ mod natives;
 mod options;
 mod output;
 mod port;
+mod questions;
 mod queue;
 mod terms;
 mod text;
@@ -28,6 +29,7 @@ use heddle_runtime::process::FLAG_DRIVERS;
 /// Makes the natives of this crate callable.
 pub fn register() {
     heddle_runtime::natives::register(natives::TABLE);
+    heddle_runtime::natives::register(questions::TABLE);
 }
 
 /// From now on driver libraries can be loaded.

@@ -55,3 +55,10 @@ pub fn load_options(term: Term) -> Option<LoadOptions> {
     }
     Some(options)
 }
+
+/// Drivers of the VM, as stock lists its own: these cannot be loaded or unloaded.
+pub const BUILT_IN: [&str; 3] = ["tcp_inet", "udp_inet", "ram_file_drv"];
+
+pub fn is_built_in(name: &[u8]) -> bool {
+    BUILT_IN.iter().any(|known| known.as_bytes() == name)
+}
