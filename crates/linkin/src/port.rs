@@ -113,21 +113,7 @@ pub fn request(port: &Arc<Port>, f: impl FnOnce(&Linked, &mut Context<'_>) -> Af
 
 /// The same, at once if no thread has the port.
 pub fn request_now(identity: u64, f: impl FnOnce(&Linked, &mut Context<'_>) -> After + Send + 'static) {
-    let Some(task) = proctab::lookup(identity) else { return };
-    let request =
-        move |task: &mut PortTask, context: &mut Context<'_>| task.with::<Linked>(context, |linked, _, context| f(linked, context));
-    match task::try_now(task) {
-        Some(mut entered) => {
-            if let Some(task) = entered.process() {
-                task::call(task, request);
-            }
-        }
-        None => heddle_runtime::send::call_in(identity, move |task| {
-            if let Some(task) = task {
-                task::call(task, request);
-            }
-        }),
-    }
+    task::call_soon(identity, move |task: &mut PortTask, context| task.with::<Linked>(context, |linked, _, context| f(linked, context)));
 }
 
 /// Has the port handle what it was sent. Waits a moment for another thread that has it, but not for long.

@@ -70,8 +70,8 @@ pub enum Outcome {
     Unknown,
 }
 
-/// Sets an option of a socket of this family. `value`: its first four bytes, which are taken already. None: the request is wrong, or the system
-/// refused an option whose refusal is reported.
+/// Sets an option of a socket of this family. `value`: its first four bytes, which are taken already. Returns None if the request is wrong,
+/// and if the system refused an option whose refusal is reported.
 pub fn set(fd: Option<&OwnedFd>, family: u8, code: u8, value: u32, request: &mut Request) -> Option<Outcome> {
     let mut is_reported = false;
     let done = if let Some(row) = TABLE.iter().find(|row| row.code == code) {

@@ -7,9 +7,8 @@ use super::options::Packet;
 use super::poll::{self, Handler, Interest};
 use super::port_task::PortTask;
 use crate::ports::tracing;
-use heddle_runtime::process::Process;
 use heddle_runtime::task::{self, Context, TaskNext};
-use heddle_runtime::{Package, proctab, send};
+use heddle_runtime::{Package, send};
 use heddle_term::{Atom, Heap, Term, am};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -46,7 +45,7 @@ pub struct Port {
     /// The process that opened the port and waits until it has started; 0 if there is none. AcqRel: one thread answers it.
     starter: AtomicU64,
     pub(super) owner: AtomicU64,
-    /// What the poller calls, for each `Interest`.
+    /// What the poller calls, for `Interest::Read` and `Interest::Write`. No port watches for errors alone.
     when_ready: [OnceLock<Handler>; 2],
     pub data: Mutex<Package>,
     pub gate: Gate,
@@ -60,21 +59,6 @@ pub fn set_nonblocking(fd: RawFd) {
     unsafe {
         let flags = libc::fcntl(fd, libc::F_GETFL);
         libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
-    }
-}
-
-/// Calls the driver's `ready`: at once, on the thread that found the descriptor ready, if the port has nothing else to do. So a packet costs
-/// no switch to the port.
-fn ready(identity: u64, interest: Interest) {
-    let Some(task) = proctab::lookup(identity) else { return };
-    let call = move |task: Option<&mut Process>| {
-        if let Some(task) = task {
-            task::call(task, |task: &mut PortTask, context| task.ready(interest, context));
-        }
-    };
-    match task::try_now(task) {
-        Some(mut entered) => call(entered.process()),
-        None => send::call_in(identity, call),
     }
 }
 
@@ -173,10 +157,12 @@ impl Port {
         }
     }
 
-    /// Calls the driver's `ready` once when the descriptor is ready.
+    /// Calls the driver's `ready` once when the descriptor is ready: on the thread that finds that, if no thread has the port. So a packet costs
+    /// no switch to the port.
     pub fn watch(&self, fd: RawFd, interest: Interest) {
         let identity = self.identity();
-        let handler = self.when_ready[interest as usize].get_or_init(|| Arc::new(move || ready(identity, interest)));
+        let handler = self.when_ready[interest as usize]
+            .get_or_init(|| Arc::new(move || task::call_soon(identity, move |task: &mut PortTask, context| task.ready(interest, context))));
         let _ = poll::once(fd, interest, handler.clone());
     }
 }

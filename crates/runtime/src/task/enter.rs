@@ -9,8 +9,10 @@ use crate::heap::private::long_gc;
 use crate::heap::shared::safepoint;
 use crate::lifecycle::handle::{self, After};
 use crate::observe::msacc;
+use crate::process::proctab;
 use crate::process::{FLAG_ENDS, Outcome, ProcRef, Process};
 use crate::sched;
+use crate::signal::send;
 use heddle_term::Term;
 use std::any::Any;
 
@@ -21,6 +23,20 @@ pub fn call<T: Task>(p: &mut Process, f: impl FnOnce(&mut T, &mut Context<'_>) -
         let any: &mut dyn Any = body;
         any.downcast_mut::<T>().map_or(TaskNext::Wait, |body| f(body, context))
     });
+}
+
+/// Runs a call-back in the task with the identity `to`: now if no thread has the task, otherwise in a signal. Does nothing if the task is gone.
+pub fn call_soon<T: Task>(to: u64, f: impl FnOnce(&mut T, &mut Context<'_>) -> TaskNext + Send + 'static) {
+    let Some(task) = proctab::lookup(to) else { return };
+    let request = move |task: Option<&mut Process>| {
+        if let Some(task) = task {
+            call(task, f);
+        }
+    };
+    match try_now(task) {
+        Some(mut entered) => request(entered.process()),
+        None => send::call_in(to, request),
+    }
 }
 
 /// The port `p` gets an exit signal.

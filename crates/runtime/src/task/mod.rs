@@ -40,7 +40,7 @@ use crate::base::level::{LEVELS, Level};
 pub use crate::process::host::Interest;
 pub use ask::{answer, answer_to, ask, expect_answer, wait};
 pub use context::{Context, Monitor, Sender, To};
-pub use enter::{Entered, call, exit_signal, try_now};
+pub use enter::{Entered, call, call_soon, exit_signal, try_now};
 pub use guard::report;
 use heddle_term::Atom;
 pub use run::{Running, info, is_waiting, slice, terminate};
