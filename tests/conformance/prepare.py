@@ -24,6 +24,13 @@ WEAK int __isoc23_sscanf(const char *s, const char *f, ...)
 { va_list a; int r; va_start(a, f); r = vsscanf(s, f, a); va_end(a); return r; }
 """
 
+# What follows -pa is for the emulator, not for the compiler.
+ERLC = '''n=$#; path=
+while [ $n -gt 0 ]; do
+  if [ "$1" = -pa ]; then path="$path -pa $2"; shift 2; n=$((n-2)); else set -- "$@" "$1"; shift; n=$((n-1)); fi
+done
+exec ERL -noinput -mode minimal -boot start_clean $path -s erl_compile compile_cmdline -extra "$@"'''
+
 
 def in_source(app):
     """Where OTP keeps an application's suites."""
@@ -93,12 +100,22 @@ class Workshop:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.touch()
 
+    @staticmethod
+    def generated_headers(root, top, app):
+        """Headers that OTP's build generates, from the finished tree: suites include them by a path within the sources."""
+        for header in root.glob(f"lib/{app}-*/include/*.hrl"):
+            ours = top / "lib" / app / "include" / header.name
+            if not ours.exists():
+                shutil.copy(header, ours)
+
     def make(self, log, folder, *more, **options):
         logged([self.erl, "-noinput", *more, "-make"], log, cwd=folder, **options)
 
     def prepare(self, app, folder):
         top, driver = source(self.cache), self.driver()
-        self.complete(Path(self.root()))
+        root = Path(self.root())
+        self.complete(root)
+        self.generated_headers(root, top, app)
         shutil.rmtree(folder, ignore_errors=True)
         log = self.tests / f"prepare-{app}.log"
         log.unlink(missing_ok=True)
@@ -127,7 +144,7 @@ class Workshop:
         tools.mkdir(exist_ok=True)
         erl = shlex.quote(self.erl)
         for name, line in (("erl", f'exec {erl} "$@"'), ("escript", "exit 0"),
-                           ("erlc", f'exec {erl} -noinput -mode minimal -boot start_clean -s erl_compile compile_cmdline -extra "$@"')):
+                           ("erlc", ERLC.replace("ERL", erl))):
             (tools / name).write_text(f"#!/bin/sh\n{line}\n")
             (tools / name).chmod(0o755)
         (tools / "isoc23.c").write_text(ISOC23)
