@@ -1,4 +1,4 @@
-//! A connection with TLS 1.3 and AES-128-GCM, of a client that takes any certificate: what is measured is the server, not whom to trust.
+//! A connection with TLS 1.3 and AES-128-GCM, of a client that takes any certificate: the server is measured, and its name does not matter.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring::{self, cipher_suite::TLS13_AES_128_GCM_SHA256};
