@@ -8,8 +8,8 @@ use heddle_runtime::trace::sessions::{self, Session};
 use heddle_runtime::trace::{Tracer, emit, flags, frames, tracees};
 use heddle_runtime::{Package, exit, proctab, send};
 use heddle_term::{Atom, Term};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 heddle_runtime::natives! { TABLE:
     "erts_internal" => {
@@ -141,13 +141,43 @@ fn set(target: ProcRef, session: &Arc<Session>, on: bool, flags: u32, tracer: &T
     true
 }
 
-/// A tracee sends its trace messages itself, at the event: those of events before this call are with their tracers.
+/// Sends the message of `trace_delivered` when the last tracee has let go of it.
+struct Delivered {
+    asker: u64,
+    message: Mutex<Package>,
+}
+
+impl Drop for Delivered {
+    fn drop(&mut self) {
+        let message = std::mem::replace(self.message.get_mut().unwrap(), Package::immediate(Term::NIL));
+        send::call_in(self.asker, move |asker| {
+            if let Some(asker) = asker {
+                frames::tell_self(asker, message);
+            }
+        });
+    }
+}
+
+/// A tracee sends its trace messages itself, at the event: those of events before this call are with their tracers. Only those of signals
+/// that it has not handled are not, so each tracee is sent one more signal.
 fn trace_delivered(p: &mut Process, a: &[Term]) -> NativeResult {
     if !(a[0].is_local_pid() || a[0].is_atom_of(Atom::new("all"))) {
         return Err(p.badarg());
     }
     let (reference, _) = send::fresh_reference(&mut p.heap);
     let message = p.heap.tuple(&[Atom::new("trace_delivered").into(), a[0], reference]);
-    frames::tell_self(p, Package::new(message));
+    let delivered = Arc::new(Delivered { asker: p.pid(), message: Mutex::new(Package::new(message)) });
+    let mut tell = |tracee: ProcRef| {
+        // Relaxed: tracing that another thread turns on meanwhile is not meant.
+        if tracee.pid != delivered.asker && tracee.trace.load(Ordering::Relaxed) != 0 {
+            let delivered = delivered.clone();
+            send::call_in(tracee.pid, move |_| drop(delivered));
+        }
+    };
+    if a[0].is_local_pid() {
+        proctab::find(a[0]).into_iter().for_each(&mut tell);
+    } else {
+        proctab::for_each(&mut tell);
+    }
     Ok(reference)
 }
