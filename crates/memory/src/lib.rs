@@ -9,6 +9,7 @@ mod areas;
 mod blocks;
 mod crowds;
 mod failure;
+pub mod foreign;
 mod global;
 #[cfg(not(any(miri, feature = "libc-malloc")))]
 mod mi;

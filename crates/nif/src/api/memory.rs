@@ -1,5 +1,6 @@
 //! Memory of libraries, and other libraries that they open.
 
+use heddle_memory::foreign;
 use libc::{c_char, c_int, c_void, size_t};
 use std::ffi::CStr;
 
@@ -22,13 +23,13 @@ unsafe fn tell(on_error: OnError, argument: *mut c_void) {
 
 api! { FUNCTIONS:
     fn enif_alloc(size: size_t) -> *mut c_void {
-        libc::malloc(size.max(1))
+        foreign::allocate(size)
     }
     fn enif_realloc(memory: *mut c_void, size: size_t) -> *mut c_void {
-        libc::realloc(memory, size.max(1))
+        foreign::resize(memory, size)
     }
     fn enif_free(memory: *mut c_void) {
-        libc::free(memory)
+        foreign::free(memory)
     }
     fn enif_dlopen(name: *const c_char, on_error: OnError, argument: *mut c_void) -> *mut c_void {
         // As stock, which adds the ending whatever the name is.
