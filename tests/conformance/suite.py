@@ -12,6 +12,7 @@ adopts (and in the end kills) whatever the suite leaves running."""
 
 import ctypes
 import fcntl
+import getpass
 import os
 import re
 import signal
@@ -40,7 +41,7 @@ def main(cache, emulator, app, suite, seconds, cases_file, how, which=None):
     started = time.time()
     with open(work / "console", "wb") as console:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT, cwd=work,
-                                   start_new_session=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
+                                   start_new_session=True, env={"USER": getpass.getuser()} | os.environ | {"LC_ALL": "C.UTF-8"})
         code = wait(process, started + float(seconds))
     took = time.time() - started
     reap()
