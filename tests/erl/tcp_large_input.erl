@@ -2,13 +2,13 @@
 -module(tcp_large_input).
 -export([main/1]).
 
--define(BYTES, 3000000).
+-define(BYTES, 300000).
 
 main(_) ->
     Data = binary:list_to_bin([<<N:32>> || N <- lists:seq(1, ?BYTES div 4)]),
     [io:format("~p: ~p~n", [Options, transfer(Data, Options)])
      || Options <- [[{active, once}], [{active, true}], [{active, 7}], [{active, false}], [{active, once}, {buffer, 1000}],
-                    [{active, false}, {buffer, 5000}], [{active, true}, {buffer, 100}, {header, 3}], [{active, once}, list]]].
+                    [{active, false}, {buffer, 5000}], [{active, true}, {buffer, 1000}, {header, 3}], [{active, once}, list]]].
 
 %% Returns {All bytes came in their order, No message had more bytes than the size of the buffer that the program set}.
 transfer(Data, Options) ->

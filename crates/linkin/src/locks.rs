@@ -60,7 +60,7 @@ pub unsafe fn lock(lock: *mut DataLock) {
     // SAFETY: by contract.
     unsafe {
         retain(lock);
-        libc::pthread_mutex_lock((*lock).raw.get());
+        heddle_runtime::qsbr::while_others_go(|| libc::pthread_mutex_lock((*lock).raw.get()));
     }
 }
 

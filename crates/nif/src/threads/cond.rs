@@ -2,6 +2,7 @@
 
 use crate::threads::mutex::{Mutex, check};
 use crate::threads::name;
+use heddle_runtime::qsbr;
 use libc::{c_char, pthread_cond_t};
 use std::cell::UnsafeCell;
 use std::ffi::CString;
@@ -29,7 +30,8 @@ api! { FUNCTIONS:
         check("enif_cond_broadcast", libc::pthread_cond_broadcast((*cond).raw.get()));
     }
     fn enif_cond_wait(cond: *mut Cond, mutex: *mut Mutex) {
-        check("enif_cond_wait", libc::pthread_cond_wait((*cond).raw.get(), (*mutex).raw.get()));
+        let status = qsbr::while_others_go(|| libc::pthread_cond_wait((*cond).raw.get(), (*mutex).raw.get()));
+        check("enif_cond_wait", status);
     }
     fn enif_cond_name(cond: *mut Cond) -> *mut c_char {
         if cond.is_null() { std::ptr::null_mut() } else { name::pointer(&(*cond).name) }

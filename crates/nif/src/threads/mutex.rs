@@ -1,6 +1,7 @@
 //! Mutexes.
 
 use crate::threads::name;
+use heddle_runtime::qsbr;
 use libc::{c_char, c_int, pthread_mutex_t};
 use std::cell::UnsafeCell;
 use std::ffi::CString;
@@ -43,7 +44,11 @@ api! { FUNCTIONS:
         }
     }
     fn enif_mutex_lock(mutex: *mut Mutex) {
-        check("enif_mutex_lock", libc::pthread_mutex_lock((*mutex).raw.get()));
+        let status = match libc::pthread_mutex_trylock((*mutex).raw.get()) {
+            libc::EBUSY => qsbr::while_others_go(|| libc::pthread_mutex_lock((*mutex).raw.get())),
+            status => status,
+        };
+        check("enif_mutex_lock", status);
     }
     fn enif_mutex_unlock(mutex: *mut Mutex) {
         check("enif_mutex_unlock", libc::pthread_mutex_unlock((*mutex).raw.get()));

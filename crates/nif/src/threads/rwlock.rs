@@ -2,6 +2,7 @@
 
 use crate::threads::mutex::{check, misused};
 use crate::threads::name;
+use heddle_runtime::qsbr;
 use libc::{c_char, c_int, pthread_rwlock_t};
 use std::cell::UnsafeCell;
 use std::ffi::CString;
@@ -29,7 +30,11 @@ api! { FUNCTIONS:
         }
     }
     fn enif_rwlock_rlock(lock: *mut RwLock) {
-        check("enif_rwlock_rlock", libc::pthread_rwlock_rdlock((*lock).raw.get()));
+        let status = match libc::pthread_rwlock_tryrdlock((*lock).raw.get()) {
+            libc::EBUSY => qsbr::while_others_go(|| libc::pthread_rwlock_rdlock((*lock).raw.get())),
+            status => status,
+        };
+        check("enif_rwlock_rlock", status);
     }
     fn enif_rwlock_runlock(lock: *mut RwLock) {
         check("enif_rwlock_runlock", libc::pthread_rwlock_unlock((*lock).raw.get()));
@@ -41,7 +46,11 @@ api! { FUNCTIONS:
         }
     }
     fn enif_rwlock_rwlock(lock: *mut RwLock) {
-        check("enif_rwlock_rwlock", libc::pthread_rwlock_wrlock((*lock).raw.get()));
+        let status = match libc::pthread_rwlock_trywrlock((*lock).raw.get()) {
+            libc::EBUSY => qsbr::while_others_go(|| libc::pthread_rwlock_wrlock((*lock).raw.get())),
+            status => status,
+        };
+        check("enif_rwlock_rwlock", status);
     }
     fn enif_rwlock_rwunlock(lock: *mut RwLock) {
         check("enif_rwlock_rwunlock", libc::pthread_rwlock_unlock((*lock).raw.get()));

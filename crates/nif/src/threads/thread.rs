@@ -2,6 +2,7 @@
 
 use crate::threads::mutex::check;
 use crate::threads::name;
+use heddle_runtime::qsbr;
 use libc::{c_char, c_int, c_void, pthread_t};
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
@@ -97,7 +98,7 @@ api! { FUNCTIONS:
         (*start, *argument) = ((*thread).start, (*thread).argument);
     }
     fn enif_thread_join(thread: *mut Thread, result: *mut *mut c_void) -> c_int {
-        let status = libc::pthread_join((*thread).id.get(), result);
+        let status = qsbr::while_others_go(|| libc::pthread_join((*thread).id.get(), result));
         if status == 0 {
             drop(Box::from_raw(thread));
         }

@@ -301,16 +301,17 @@ impl Drop for Guard {
     }
 }
 
-/// Runs `f`, which only waits, while others may have the turn. What the caller looked up stays valid.
-pub(crate) fn while_others_go(f: impl FnOnce()) {
+/// Runs `f`, which only waits, while others may have the turn. What the caller looked up stays valid. Returns what `f` returns.
+pub fn while_others_go<R>(f: impl FnOnce() -> R) -> R {
     let has_turn = LOCAL.with(|l| l.depth.get() > 0);
     if has_turn {
         sequential::leave();
     }
-    f();
+    let result = f();
     if has_turn {
         sequential::enter();
     }
+    result
 }
 
 /// Called by a thread that is online and in the middle of no operation on a shared word. True if it is the only online thread: then
