@@ -61,6 +61,7 @@ main(_) ->
     p("printed", {file:read_file(Printed) =:= {ok, list_to_binary(["\"", Printed, "\",5"])}, file:delete(Printed)}),
     p("from the port", receive {Cat, Data} -> Data after 5000 -> nothing end),
     p("bytes of a resource", resource_bytes(new(plain, 6))),
+    p("number of its resource", number(resource_bytes(new(plain, 6)))),
     os:putenv("HEDDLE_NIF_TEST", "abc"),
     p("variable", env_var()),
     os:putenv("HEDDLE_NIF_TEST", "abcd"),

@@ -68,7 +68,7 @@ impl Object {
             unsafe {
                 if Header::from_raw(*boxed).kind() == Kind::BinRef {
                     let block = *boxed.add(3) as *const RefBin;
-                    f(block as usize, RefBin::capacity_bytes(block), RefBin::refcount(block));
+                    f(block as usize, RefBin::size_bytes(block), RefBin::refcount(block));
                 }
                 boxed = *boxed.add(1) as *mut u64;
             }

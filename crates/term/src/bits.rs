@@ -91,7 +91,7 @@ pub fn data_of(original: Term) -> (*const u8, u64) {
         (original.ptr().wrapping_add(2) as *const u8, original.word(0))
     } else {
         // SAFETY: a BinRef owns a reference to a live block.
-        (unsafe { RefBin::data(original.word(2) as *const RefBin) } as *const u8, original.word(1))
+        (unsafe { RefBin::bytes_of(original.word(2) as *const RefBin) }, original.word(1))
     }
 }
 

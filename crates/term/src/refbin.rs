@@ -1,6 +1,7 @@
 //! Reference-counted binary memory outside all heaps.
 
 use heddle_memory::{MemoryKind, Stamp};
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Header of the block; the bytes follow it.
@@ -10,8 +11,18 @@ pub struct RefBin {
     /// Bytes after the header, and the thread that allocated them.
     capacity: Stamp,
     /// Bits that are in use by the newest writer, for append in place: a writer that moves this from the end of its own
-    /// bitstring owns the room after it.
+    /// bitstring owns the room after it. `FOREIGN`: the bytes are elsewhere, and an `Elsewhere` follows.
     used_bits: AtomicU64,
+}
+
+/// No bitstring ends there, so no writer appends to such a block.
+const FOREIGN: u64 = u64::MAX;
+
+/// Bytes that are not in the block, and what keeps them.
+struct Elsewhere {
+    data: *const u8,
+    size_bytes: usize,
+    owner: Box<dyn Any + Send + Sync>,
 }
 
 impl RefBin {
@@ -35,6 +46,56 @@ impl RefBin {
         block
     }
 
+    /// A block for bytes that `owner` keeps, with one reference. The owner is dropped with the last reference.
+    ///
+    /// # Safety
+    /// The bytes are there and do not change as long as the owner is.
+    pub unsafe fn foreign(data: *const u8, size_bytes: usize, owner: Box<dyn Any + Send + Sync>) -> *mut RefBin {
+        let block = RefBin::allocate(size_of::<Elsewhere>());
+        // SAFETY: the block has room for it, and is aligned as all blocks are; it is not shared yet.
+        unsafe {
+            block.add(1).cast::<Elsewhere>().write(Elsewhere { data, size_bytes, owner });
+            (*block).used_bits = AtomicU64::new(FOREIGN);
+        }
+        block
+    }
+
+    #[inline(always)]
+    unsafe fn elsewhere<'a>(block: *const RefBin) -> Option<&'a Elsewhere> {
+        // SAFETY: by contract the block is live. Relaxed: a foreign block is so from the beginning.
+        unsafe { ((*block).used_bits.load(Ordering::Relaxed) == FOREIGN).then(|| &*block.add(1).cast::<Elsewhere>()) }
+    }
+
+    /// What keeps the bytes of a foreign block.
+    ///
+    /// # Safety
+    /// `block` must be live.
+    pub unsafe fn owner<'a>(block: *const RefBin) -> Option<&'a (dyn Any + Send + Sync)> {
+        // SAFETY: by contract.
+        unsafe { RefBin::elsewhere(block) }.map(|elsewhere| &*elsewhere.owner)
+    }
+
+    /// The bytes of any block, to be read.
+    ///
+    /// # Safety
+    /// `block` must be live.
+    #[inline(always)]
+    pub unsafe fn bytes_of(block: *const RefBin) -> *const u8 {
+        // SAFETY: by contract.
+        unsafe { RefBin::elsewhere(block).map_or_else(|| RefBin::data(block).cast_const(), |elsewhere| elsewhere.data) }
+    }
+
+    /// The number of bytes of any block.
+    ///
+    /// # Safety
+    /// `block` must be live.
+    pub unsafe fn size_bytes(block: *const RefBin) -> usize {
+        // SAFETY: by contract.
+        unsafe { RefBin::elsewhere(block).map_or_else(|| RefBin::capacity_bytes(block), |elsewhere| elsewhere.size_bytes) }
+    }
+
+    /// The bytes after the header, where the block itself has them: what a writer has made is such a block.
+    ///
     /// # Safety
     /// `block` must be live.
     #[inline(always)]
@@ -79,6 +140,9 @@ impl RefBin {
             if (*block).refcount.fetch_sub(1, Ordering::Release) == 1 {
                 // Acquire: pairs with the Release of the others.
                 fence(Ordering::Acquire);
+                if RefBin::elsewhere(block).is_some() {
+                    block.add(1).cast::<Elsewhere>().drop_in_place();
+                }
                 let capacity = (*block).capacity;
                 let bytes = RefBin::bytes(capacity.size());
                 capacity.leaves(bytes);

@@ -206,7 +206,7 @@ fn referenced_byte_size(p: &mut Process, a: &[Term]) -> NativeResult {
     let original = if a[0].is_kind(Kind::SubBits) { a[0].slot(2) } else { a[0] };
     let size = match original.kind() {
         // SAFETY: a BinRef owns a reference to a live block.
-        Some(Kind::BinRef) => unsafe { RefBin::capacity_bytes(original.word(2) as *const RefBin) as u64 },
+        Some(Kind::BinRef) => unsafe { RefBin::size_bytes(original.word(2) as *const RefBin) as u64 },
         _ => view.size_bits,
     };
     Ok(Term::small(size as i64))

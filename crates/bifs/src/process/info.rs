@@ -433,7 +433,7 @@ fn binaries(q: &mut Process, heap: &mut Heap) -> Term {
     let mut row = |heap: &mut Heap, object: Term| {
         let block = object.word(2) as *const RefBin;
         // SAFETY: the process holds a reference to it.
-        let (bytes, references) = unsafe { (RefBin::capacity_bytes(block), RefBin::refcount(block)) };
+        let (bytes, references) = unsafe { (RefBin::size_bytes(block), RefBin::refcount(block)) };
         let address = heap.unsigned(block as u64);
         rows.push(heap.tuple(&[address, Term::small(bytes as i64), Term::small(references as i64)]));
     };

@@ -125,7 +125,7 @@ fn binary_info(p: &mut Process, bits: Term) -> Term {
     let block = original.word(2) as *const RefBin;
     // Relaxed: a figure; a writer that appends settles the room with a compare-and-swap.
     // SAFETY: the binary owns a reference to its block.
-    let (capacity, used) = unsafe { (RefBin::capacity_bytes(block), RefBin::used_bits(block).load(Ordering::Relaxed)) };
+    let (capacity, used) = unsafe { (RefBin::size_bytes(block), RefBin::used_bits(block).load(Ordering::Relaxed)) };
     let bytes = BitsView::of(bits).map_or(0, |view| view.len_bytes());
     let grows = used == end_bits && used < capacity as u64 * 8;
     let block = p.heap.tuple(&[Atom::new("binary").into(), Term::small(capacity as i64)]);

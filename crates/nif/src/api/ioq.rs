@@ -235,7 +235,7 @@ fn binary_of(heap: &mut Heap, piece: &Piece) -> Term {
     // SAFETY: the queue keeps the block.
     let (bytes, base, capacity) = unsafe {
         let bytes = std::slice::from_raw_parts(piece.data, piece.size);
-        (bytes, RefBin::data(piece.block), RefBin::capacity_bytes(piece.block))
+        (bytes, RefBin::bytes_of(piece.block), RefBin::size_bytes(piece.block))
     };
     if piece.size <= heddle_term::boxed::HEAP_BITS_MAX_BYTES {
         return heap.binary(bytes);

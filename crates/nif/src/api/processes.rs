@@ -3,6 +3,7 @@
 use crate::env::{Env, EnvKind, IndependentEnv};
 use heddle_runtime::process::host::host;
 use heddle_runtime::process::identity;
+use heddle_runtime::trace::{events, flags};
 use heddle_runtime::{Package, names, proctab, qsbr, send};
 use heddle_term::{Term, am, list};
 use libc::c_int;
@@ -24,9 +25,26 @@ unsafe fn post(env: *mut Env, to: u64, message_env: *mut Env, message: Term) -> 
     }
     // SAFETY: environments of the library; that of a process belongs to the calling thread, which runs the process.
     unsafe {
-        if message_env.is_null() && !env.is_null() && (*env).kind == EnvKind::Process {
-            send::send(&mut *(*env).process, Term::local_pid(to), message);
-            return 1;
+        let receiver = Term::local_pid(to);
+        let kind = env.as_ref().map_or(EnvKind::Callback, |env| env.kind);
+        match (kind, message_env.is_null()) {
+            (EnvKind::Process, true) => {
+                send::send(&mut *(*env).process, receiver, message);
+                return 1;
+            }
+            (EnvKind::Process, false) => {
+                let p = &mut *(*env).process;
+                if events::on(p.shared(), flags::SEND) {
+                    events::send(p, receiver, receiver, message);
+                }
+            }
+            (EnvKind::Dirty, _) => {
+                let shared = &*(*(*env).process).shared;
+                if events::on(shared, flags::SEND) {
+                    events::sent_on_dirty_thread(shared, receiver, message);
+                }
+            }
+            _ => {}
         }
         send::message_to_pid(to, Package::new(message)) as c_int
     }

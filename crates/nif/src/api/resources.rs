@@ -4,6 +4,7 @@ use crate::env::Env;
 use crate::monitor;
 use crate::resource::{self, Callbacks, Destructor, Handle, Monitor, Object, ResourceType};
 use heddle_runtime::process::identity;
+use heddle_term::refbin::RefBin;
 use heddle_term::resource::ResourcePtr;
 use heddle_term::{Atom, Kind, Term};
 use libc::{c_char, c_int, c_void, size_t};
@@ -53,10 +54,24 @@ unsafe fn callbacks(init: *const Callbacks, members: c_int) -> Callbacks {
     }
 }
 
+/// What a binary of `enif_make_resource_binary` owns.
+struct BytesOf(Arc<Handle>);
+
+/// The object whose bytes a binary has.
+fn object_of_binary(term: Term) -> Option<*mut Object> {
+    let whole = if term.is_kind(Kind::SubBits) { term.slot(2) } else { term };
+    if !whole.is_kind(Kind::BinRef) {
+        return None;
+    }
+    // SAFETY: a BinRef owns a reference to a live block.
+    let owner = unsafe { RefBin::owner(whole.word(2) as *const RefBin) }?;
+    owner.downcast_ref::<BytesOf>().map(|bytes| bytes.0.object())
+}
+
 /// The object that a term refers to.
 fn object_of(term: Term) -> Option<*mut Object> {
     if !term.is_kind(Kind::MagicRef) {
-        return None;
+        return object_of_binary(term);
     }
     // SAFETY: a MagicRef's last word is a live ResourcePtr.
     let shared = unsafe { &*(term.word(3) as ResourcePtr) };
@@ -112,10 +127,11 @@ api! { FUNCTIONS:
         let (handle, words) = Object::handle(Object::of(data));
         (*(*env).heap).magic_reference(words, handle)
     }
-    // The bytes are copied: a binary has its bytes in a block of its own.
-    fn enif_make_resource_binary(env: *mut Env, _data: *mut c_void, bytes: *const u8, size: size_t) -> Term {
-        let bytes: &[u8] = if size == 0 { &[] } else { std::slice::from_raw_parts(bytes, size) };
-        (*(*env).heap).binary(bytes)
+    // The binary has the library's own bytes, and keeps the object that they belong to.
+    fn enif_make_resource_binary(env: *mut Env, data: *mut c_void, bytes: *const u8, size: size_t) -> Term {
+        let (handle, _) = Object::handle(Object::of(data));
+        let block = RefBin::foreign(bytes, size, Box::new(BytesOf(handle)));
+        (*(*env).heap).bin_ref(block, size as u64 * 8)
     }
     fn enif_get_resource(_env: *mut Env, term: Term, ty: *const ResourceType, to: *mut *mut c_void) -> c_int {
         match object_of(term).filter(|&object| (*object).ty() == ty) {

@@ -22,7 +22,9 @@ api! { FUNCTIONS:
         if (*env).kind != EnvKind::Process {
             return 0;
         }
-        let used = (zeal::slice() as usize).div_ceil(100) * percent.clamp(1, 100) as usize;
+        let wanted = (zeal::slice() as usize).div_ceil(100) * percent.clamp(1, 100) as usize;
+        // No more than the slice has left, as in stock.
+        let used = wanted.min((*env).left.max(0) as usize);
         (*(*env).process).bump(used);
         (*env).left -= used as i64;
         ((*env).left <= 0) as c_int

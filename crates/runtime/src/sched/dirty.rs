@@ -13,7 +13,7 @@ use crate::sched;
 use crate::sched::AtWork;
 use crate::sched::EngineThread;
 use crate::sched::dirty_queue::{DirtyQueue, Waiting};
-use crate::sched::{blocking, private_threads, purge};
+use crate::sched::{blocking, private_threads, purge, run};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -176,7 +176,12 @@ pub(crate) fn serve(engine: &mut dyn EngineThread, p: ProcRef, kind: usize, numb
         long_gc::run(local);
         Outcome::Yield
     } else {
-        engine.run_dirty(local)
+        run::report_switch(local, "in");
+        let outcome = engine.run_dirty(local);
+        if outcome != Outcome::Exit && !p.state.load().is_exiting() {
+            run::report_switch(local, "out");
+        }
+        outcome
     };
     CURRENT[number].store(0, Ordering::Relaxed);
     RUNNING[kind].fetch_sub(1, Ordering::Relaxed);

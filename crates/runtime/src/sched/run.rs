@@ -148,9 +148,7 @@ pub(crate) const SWITCHES: u32 = flags::RUNNING | flags::RUNNING_PROCS | flags::
 pub(crate) fn switched_in(local: &mut Process) {
     // What arrived for it is in the caller's hand.
     let _hold = mode::hold();
-    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
-        events::scheduled(local, "in");
-    }
+    report_switch(local, "in");
     if meters::on(local) {
         meters::pause(local, crate::trace::meter::MeterKind::Time, true);
     }
@@ -162,8 +160,15 @@ pub(crate) fn switched_out(local: &mut Process, outcome: Outcome) {
     if meters::on(local) {
         meters::pause(local, crate::trace::meter::MeterKind::Time, false);
     }
-    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) && outcome != Outcome::Exit {
-        events::scheduled(local, "out");
+    if outcome != Outcome::Exit {
+        report_switch(local, "out");
+    }
+}
+
+/// Tells the tracers that a thread takes the process ("in") or lets it go ("out").
+pub(crate) fn report_switch(local: &mut Process, direction: &str) {
+    if events::on(local.shared(), flags::RUNNING | flags::RUNNING_PROCS) {
+        events::scheduled(local, direction);
     }
 }
 

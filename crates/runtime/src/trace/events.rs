@@ -72,7 +72,7 @@ fn judge(p: &mut Process, t: &Traced, which: EventSpec, terms: &[Term]) -> Optio
 
 /// `p` sends a message. `to` is the destination that the program named, `receiver` the process that gets it (NONE if there is none).
 #[cold]
-pub(crate) fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
+pub fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
     if p.sensitive {
         return;
     }
@@ -85,6 +85,21 @@ pub(crate) fn send(p: &mut Process, to: Term, receiver: Term, message: Term) {
             && emit::check(p.pid(), &t, flags::SEND, tag)
         {
             emit::emit(&t, &Event::new(me, flags::SEND, &[tag.into(), message, to]).with(verdict.as_ref()));
+        }
+    }
+}
+
+/// A process on a dirty thread sends a message. No match specification runs there, as other threads may look at the process: a session
+/// that has one for sends gets no such event.
+#[cold]
+pub fn sent_on_dirty_thread(shared: &ProcShared, to: Term, message: Term) {
+    if on(shared, flags::SENSITIVE) {
+        return;
+    }
+    let tag = Atom::new("send");
+    for t in receivers(shared, flags::SEND, tag) {
+        if matches!(t.session.settings.lock().unwrap().send, EventSpec::All) {
+            emit::emit(&t, &Event::new(Term::local_pid(shared.pid), flags::SEND, &[tag.into(), message, to]));
         }
     }
 }
