@@ -98,10 +98,10 @@ NIF(private) { return enif_make_int(env, *(int *)enif_priv_data(env)); }
 typedef struct {
     ErlNifPid to;
     ErlNifMutex *mutex;
-    ErlNifCond *cond;
+    ErlNifCond *cond, *all_awake;
     ErlNifRWLock *rwlock;
     ErlNifTSDKey key;
-    int count, go;
+    int count, go, awake;
 } Shared;
 
 static void *thread(void *arg) {
@@ -109,6 +109,8 @@ static void *thread(void *arg) {
     enif_tsd_set(s->key, s);
     enif_mutex_lock(s->mutex);
     while (!s->go) enif_cond_wait(s->cond, s->mutex);
+    s->awake++;
+    enif_cond_signal(s->all_awake);
     s->count++;
     enif_mutex_unlock(s->mutex);
     enif_rwlock_rwlock(s->rwlock);
@@ -133,6 +135,8 @@ NIF(threads) {
     enif_self(env, &s.to);
     s.mutex = enif_mutex_create("nif_test.mutex");
     s.cond = enif_cond_create("nif_test.cond");
+    s.awake = 0;
+    s.all_awake = enif_cond_create("nif_test.all_awake");
     s.rwlock = enif_rwlock_create("nif_test.rwlock");
     enif_tsd_key_create("nif_test.key", &s.key);
     ErlNifThreadOpts *opts = enif_thread_opts_create("nif_test.opts");
@@ -145,6 +149,7 @@ NIF(threads) {
     int busy = enif_mutex_trylock(s.mutex) == EBUSY;
     s.go = 1;
     enif_cond_broadcast(s.cond);
+    while (s.awake < 4) enif_cond_wait(s.all_awake, s.mutex);
     enif_mutex_unlock(s.mutex);
     enif_rwlock_rlock(s.rwlock);
     busy += enif_rwlock_tryrwlock(s.rwlock) == EBUSY;
@@ -155,7 +160,7 @@ NIF(threads) {
     busy += enif_equal_tids(enif_thread_self(), enif_thread_self()) != 0;
     enif_tsd_key_destroy(s.key);
     enif_mutex_destroy(s.mutex);
-    enif_cond_destroy(s.cond);
+    enif_cond_destroy(s.cond), enif_cond_destroy(s.all_awake);
     enif_rwlock_destroy(s.rwlock);
     return enif_make_tuple4(env, names, enif_make_int(env, busy), enif_make_int(env, joined), enif_make_int(env, s.count));
 }
