@@ -5,7 +5,7 @@ use crate::bits::BitsView;
 use crate::boxed::Kind;
 use crate::fun;
 use crate::ident::RefView;
-use crate::term::Term;
+use crate::term::{TAG_HEADER, Term};
 
 pub use crate::phash::{phash, phash2};
 
@@ -126,6 +126,12 @@ fn compound(term: Term, start: u64) -> u64 {
     }
 }
 
+/// A word that begins no other kind of term: without it, `{<<>>, 0}` and `{0, <<>>}` would have the same hash for every salt.
+#[inline(always)]
+fn mark(kind: Kind) -> u64 {
+    0xffff << 48 | (kind as u64) << 3 | TAG_HEADER
+}
+
 fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
     let header = term.header();
     let slot_address = |n: usize| term.ptr().wrapping_add(1 + n) as *const Term;
@@ -145,11 +151,12 @@ fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
         Kind::Fun => {
             let entry = fun::entry(term);
             stack.push(Pending::Run(slot_address(2), header.arity() - 2));
-            let hash = mix(hash, entry.module.index() as u64 | (entry.old_uniq as u64) << 32);
+            let hash = mix(mix(hash, mark(Kind::Fun)), entry.module.index() as u64 | (entry.old_uniq as u64) << 32);
             mix(hash, entry.index as u64 | (header.arity() as u64) << 32)
         }
         Kind::ExportFun => {
             let mfa = fun::export(term).mfa;
+            let hash = mix(hash, mark(Kind::ExportFun));
             mix(mix(hash, mfa.module.index() as u64 | (mfa.arity as u64) << 32), mfa.function.index() as u64)
         }
         Kind::PosBig | Kind::NegBig | Kind::Float | Kind::ExtPid | Kind::ExtPort => {
@@ -157,12 +164,13 @@ fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
         }
         Kind::Ref | Kind::MagicRef | Kind::ExtRef => match RefView::of(term) {
             Some(view) => {
+                let hash = mix(mix(hash, mark(Kind::Ref)), view.words.len() as u64);
                 view.words.iter().fold(mix(hash, view.node.index() as u64 | (view.creation as u64) << 32), |h, &w| mix(h, w as u64))
             }
             None => hash,
         },
         Kind::HeapBits | Kind::BinRef | Kind::SubBits => match BitsView::of(term) {
-            Some(view) => bits(&view, mix(hash, view.size_bits)),
+            Some(view) => bits(&view, mix(mix(hash, mark(Kind::HeapBits)), view.size_bits)),
             None => hash,
         },
         Kind::MatchCtx | Kind::RegionRef | Kind::Filler => hash,

@@ -151,3 +151,26 @@ fn doubles_and_shared_keys() {
     assert_eq!(map::put(&mut heap, term, Term::small(3), Term::small(83)), term, "nothing changed");
     heap.clear();
 }
+
+/// Two keys with the same hash for every salt would let a trie grow without end.
+#[test]
+fn parts_in_another_order_hash_apart() {
+    let mut heap = Heap::new();
+    let (zero, empty) = (Term::small(0), heap.binary(b""));
+    let parts = [zero, empty, Term::NIL, heap.binary(&[0]), heap.binary(&[0; 8]), heap.bits(&[0], 3)];
+    let mut keys = parts.to_vec();
+    for a in parts {
+        for b in parts {
+            keys.extend([heap.tuple(&[a, b]), heap.cons(a, b)]);
+            keys.extend(parts.map(|c| heap.tuple(&[a, b, c])));
+        }
+    }
+    let mut different: Vec<Term> = Vec::new();
+    for key in keys {
+        if !different.iter().any(|&other| order::exact_eq(other, key)) {
+            different.push(key);
+        }
+    }
+    let hashes: std::collections::HashSet<u64> = different.iter().map(|&key| hash::internal_hash(key)).collect();
+    assert_eq!(hashes.len(), different.len());
+}
