@@ -10,7 +10,7 @@ use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FL
 use heddle_runtime::sched;
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, activity, code, handle, proctab, stack, task};
+use heddle_runtime::{Package, activity, code, handle, proctab, spawn, stack, task};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -274,6 +274,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             Some(mfa) => mfa_term(heap, mfa),
             // The process has not run yet, or it is a task, which has no functions.
             None if q.stand == Stand::Starting || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.initial_call),
+            // A process that called `hibernate/3` and has been woken has not called its function yet.
+            None if spawn::ENTRY_POINTS.get().is_some_and(|entry| q.ip == entry.apply) => {
+                heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)])
+            }
             None => am::UNDEFINED.into(),
         },
         "current_location" => match current(q) {
