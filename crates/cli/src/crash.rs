@@ -53,8 +53,11 @@ pub fn install() {
         let _ = write(&path, &(report + &processes));
         std::process::abort();
     }));
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
-        // SAFETY: the handler only writes and restores terminal modes; it runs on the stack that std gave the thread for this.
+    // The first call loads what it needs, which a handler must not do.
+    frames();
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+        // SAFETY: the handler runs on the stack that std gave the thread for this. It does what a handler may do, and before the process ends it
+        // asks tables without waiting for them; if it faults itself, the system ends the process (SA_RESETHAND).
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = fault as extern "C" fn(libc::c_int) as libc::sighandler_t;
@@ -69,22 +72,61 @@ fn write(path: &str, report: &str) -> std::io::Result<()> {
     crash_dump::create(path)?.write_all(report.as_bytes())
 }
 
-/// A memory fault: says so, and dies in the system's way.
+/// The addresses that the calling thread's functions were called from, the innermost first.
+fn frames() -> Vec<usize> {
+    let mut frames = [std::ptr::null_mut(); MAX_FRAMES];
+    // SAFETY: there is room for as many.
+    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), MAX_FRAMES as libc::c_int) };
+    frames[..count.max(0) as usize].iter().map(|&frame| frame as usize).collect()
+}
+
+/// A library's function is called by few functions of the emulator, and its own calls are seldom deep.
+const MAX_FRAMES: usize = 128;
+
+/// A fault of the machine's code: says so, and dies in the system's way.
 extern "C" fn fault(signal: libc::c_int) {
-    let text: &[u8] = match signal {
-        libc::SIGSEGV | libc::SIGBUS => b"heddle: internal error: memory fault\n",
-        libc::SIGILL => b"heddle: internal error: illegal instruction\n",
-        _ => b"heddle: internal error: arithmetic fault\n",
+    let what: &[u8] = match signal {
+        libc::SIGSEGV | libc::SIGBUS => b"memory fault",
+        libc::SIGILL => b"illegal instruction",
+        libc::SIGABRT => b"abort",
+        _ => b"arithmetic fault",
     };
-    // SAFETY: write is allowed in signal handlers.
-    unsafe {
-        libc::write(2, text.as_ptr().cast(), text.len());
+    // An abort has been explained already, unless it is a library's.
+    if signal != libc::SIGABRT {
+        say(b"heddle: ");
+        say(what);
+        say(b"\n");
     }
-    heddle_runtime::shutdown::run_at_exit();
+    match heddle_runtime::code::foreign::culprit(&frames()) {
+        Some(culprit) => say(report(&culprit, what).as_bytes()),
+        None if signal != libc::SIGABRT => say(b"This is an error in Heddle, not in the program it runs. Please report it.\n"),
+        None => {}
+    }
+    heddle_io::tty::modes::restore();
     // SAFETY: the system's own handling is back (SA_RESETHAND): this ends the process.
     unsafe {
         libc::raise(signal);
     }
+}
+
+fn say(text: &[u8]) {
+    // SAFETY: write is allowed in signal handlers.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len());
+    }
+}
+
+/// Whose fault it was.
+fn report(culprit: &heddle_runtime::code::foreign::Culprit, what: &[u8]) -> String {
+    let mut report = format!("heddle: {} in {}\n  library:  {}\n", String::from_utf8_lossy(what), culprit.role, culprit.file);
+    if let Some(function) = &culprit.function {
+        let _ = writeln!(report, "  function: {function}");
+    }
+    if let Some((pid, mfa)) = heddle_runtime::sched::running() {
+        let shown = heddle_term::text::display::to_string(heddle_runtime::process::identity::term_of(pid));
+        let _ = writeln!(report, "  process:  {shown}, started as {}:{}/{}", mfa.module.name(), mfa.function.name(), mfa.arity);
+    }
+    report + "The library ends the emulator: native code that a program loads can do that. Please report it to the library's authors.\n"
 }
 
 #[cfg(test)]

@@ -76,6 +76,27 @@ impl Entry {
     pub fn is_served(&self) -> bool {
         self.marker == MARKER && self.major >= OLDEST_MAJOR && (self.major, self.minor) <= (MAJOR, MINOR)
     }
+    /// Addresses and names of the functions that it has.
+    pub fn functions(&self) -> Vec<(usize, String)> {
+        let all = [
+            (self.init.map_or(0, |f| f as usize), "init"),
+            (self.start.map_or(0, |f| f as usize), "start"),
+            (self.stop.map_or(0, |f| f as usize), "stop"),
+            (self.output.map_or(0, |f| f as usize), "output"),
+            (self.ready_input.map_or(0, |f| f as usize), "ready_input"),
+            (self.ready_output.map_or(0, |f| f as usize), "ready_output"),
+            (self.finish.map_or(0, |f| f as usize), "finish"),
+            (self.control.map_or(0, |f| f as usize), "control"),
+            (self.timeout.map_or(0, |f| f as usize), "timeout"),
+            (self.outputv.map_or(0, |f| f as usize), "outputv"),
+            (self.ready_async.map_or(0, |f| f as usize), "ready_async"),
+            (self.flush.map_or(0, |f| f as usize), "flush"),
+            (self.call.map_or(0, |f| f as usize), "call"),
+            (self.process_exit.map_or(0, |f| f as usize), "process_exit"),
+            (self.stop_select.map_or(0, |f| f as usize), "stop_select"),
+        ];
+        all.into_iter().filter(|(address, _)| *address != 0).map(|(address, name)| (address, name.to_string())).collect()
+    }
     pub fn has(&self, flag: c_int) -> bool {
         self.flags & flag != 0
     }

@@ -2,6 +2,7 @@
 
 use crate::entry::{Entry, USES_PORT_LOCKING};
 use crate::errors::LoadError;
+use heddle_runtime::code::foreign::{self, ForeignLibrary};
 use heddle_term::Atom;
 use libc::c_void;
 use std::ffi::{CStr, CString};
@@ -45,7 +46,9 @@ impl Loaded {
             Ok(entry) => {
                 // SAFETY: the entry is in the library, which is open.
                 let lock = unsafe { !(*entry).has(USES_PORT_LOCKING) }.then(Mutex::default);
-                Ok(Loaded { handle: AtomicPtr::new(handle), entry, lock })
+                let loaded = Loaded { handle: AtomicPtr::new(handle), entry, lock };
+                foreign::loaded(entry as usize, ForeignLibrary { role: loaded.role(), functions: loaded.entry().functions() });
+                Ok(loaded)
             }
             Err(error) => {
                 // SAFETY: nothing of the library is used.
@@ -72,6 +75,12 @@ impl Loaded {
         unsafe { &*self.entry }
     }
 
+    /// What a crash report calls it.
+    fn role(&self) -> String {
+        // SAFETY: the name is a string that ends with a zero byte; `check` has read it.
+        format!("the driver {}", unsafe { crate::text::latin1(self.entry().driver_name) })
+    }
+
     /// Runs a function of the driver, while no other thread does if the driver wants that.
     pub fn alone<R>(&self, f: impl FnOnce() -> R) -> R {
         let _held = self.lock.as_ref().map(|lock| lock.lock().unwrap());
@@ -86,6 +95,7 @@ impl Loaded {
         }
         let handle = self.handle.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if !handle.is_null() {
+            foreign::unloaded(self.entry as usize, &self.role());
             // SAFETY: the handle is open, and nothing of the library runs or is used any more.
             unsafe { libc::dlclose(handle) };
         }

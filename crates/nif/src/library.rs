@@ -2,7 +2,9 @@
 
 use crate::call;
 use crate::env::{Env, Left};
+use heddle_runtime::code::foreign::{self, ForeignLibrary};
 use heddle_runtime::code::nifs::{NifFunction, NifLibrary};
+use heddle_term::text::display;
 use heddle_term::{Atom, Heap, Term};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use std::any::Any;
@@ -80,6 +82,8 @@ pub struct Library {
     pub module: Atom,
     pub functions: Vec<NifFunction>,
     pub unload: Option<Unload>,
+    /// An address in the library's file.
+    inside: usize,
     /// The size of the library's `ErlNifResourceTypeInit`.
     pub handle: *mut c_void,
     /// What the library keeps for itself. `load` and `upgrade` write it; `bind_nifs` publishes it with the functions.
@@ -104,11 +108,13 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    pub fn new(module: Atom, unload: Option<Unload>, handle: *mut c_void) -> Library {
+    /// `entry`: what the open library `handle` says of itself.
+    pub fn new(module: Atom, entry: &Entry, handle: *mut c_void) -> Library {
         Library {
             module,
             functions: Vec::new(),
-            unload,
+            unload: entry.unload,
+            inside: entry as *const Entry as usize,
             handle,
             private: AtomicPtr::new(null_mut()),
             users: AtomicUsize::new(1),
@@ -118,6 +124,27 @@ impl Library {
             running: AtomicUsize::new(0),
             loading: AtomicBool::new(true),
         }
+    }
+
+    /// Tells crash reports of the library, until `is_gone`.
+    pub fn is_there(&self, entry: &Entry) {
+        let name = |f: &NifFunction| (f.pointer, format!("{}:{}/{}", display::atom(self.module), display::atom(f.name), f.arity));
+        let callbacks = [
+            (entry.load.map_or(0, |f| f as usize), "load"),
+            (entry.upgrade.map_or(0, |f| f as usize), "upgrade"),
+            (entry.unload.map_or(0, |f| f as usize), "unload"),
+        ];
+        let callbacks = callbacks.into_iter().filter(|(address, _)| *address != 0).map(|(address, name)| (address, name.to_string()));
+        foreign::loaded(
+            self.inside,
+            ForeignLibrary { role: self.role(), functions: self.functions.iter().map(name).chain(callbacks).collect() },
+        );
+    }
+    pub fn is_gone(&self) {
+        foreign::unloaded(self.inside, &self.role());
+    }
+    fn role(&self) -> String {
+        format!("the NIF library of module {}", display::atom(self.module))
     }
 
     /// True while `load` or `upgrade` runs.
@@ -156,6 +183,7 @@ impl Library {
             unsafe { unload(&mut env, self.private.load(Ordering::Acquire)) };
             heap.clear();
         }
+        self.is_gone();
         // SAFETY: the handle is that of the library, of which nothing runs any more.
         unsafe { libc::dlclose(self.handle) };
     }

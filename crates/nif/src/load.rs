@@ -211,11 +211,12 @@ fn load(p: &mut Process, instance: &Arc<Instance>, file: &CStr, info: Term) -> R
     let mut handle = open(file)?;
     let entry = entry_of(&handle, module)?;
     check_entry(entry, module)?;
-    let mut library = Arc::new(Library::new(module, entry.unload, handle.0));
+    let mut library = Arc::new(Library::new(module, entry, handle.0));
     let address = Arc::as_ptr(&library);
     let functions = bound(&entry.functions(), instance, address)?;
     // The only reference: what knows its address has not used it yet.
     Arc::get_mut(&mut library).expect("not shared yet").functions = functions;
+    library.is_there(entry);
     call_load(p, instance, entry, &library, info)?;
     handle.0 = null_mut();
     library.is_loaded();
@@ -254,6 +255,7 @@ fn call_load(p: &mut Process, instance: &Arc<Instance>, entry: &Entry, library: 
         Some(refused) => {
             resource::roll_back_types();
             crate::halt::forget(library);
+            library.is_gone();
             Err(refused)
         }
         None => Ok(()),

@@ -3,6 +3,7 @@
 
 pub mod coverage;
 pub mod exports;
+pub mod foreign;
 pub mod funs;
 pub mod literal_areas;
 pub mod natives;

@@ -121,6 +121,14 @@ impl DirtyQueue {
 
 thread_local! {
     static KIND: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Of a dirty thread: its number among all scheduler threads.
+    static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The process on the calling dirty thread.
+pub(super) fn here() -> Option<u64> {
+    // Relaxed: this thread wrote it.
+    CURRENT[NUMBER.get()?].load(Ordering::Relaxed).checked_sub(1)
 }
 
 /// The kind of dirty thread that the caller is: 0 for computations, 1 for input and output; None on other threads.
@@ -134,6 +142,7 @@ pub(crate) fn run(kind: usize, id: usize, number: usize) {
     msacc::register(["dirty_cpu_scheduler", "dirty_io_scheduler"][kind], id);
     sched::set_dirty(true);
     KIND.set(Some(kind));
+    NUMBER.set(Some(number));
     let mut engine = sched::new_engine();
     let queue = sched::dirty_queue(kind);
     loop {

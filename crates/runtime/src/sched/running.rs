@@ -1,7 +1,7 @@
 //! What the threads run, and what they ran so far.
 
-use super::private_threads;
 use super::table::{AtWork, CURRENT, VM, count, share, vm};
+use super::{dirty, private_threads};
 use crate::observe::msacc;
 use std::sync::atomic::Ordering;
 
@@ -26,10 +26,10 @@ pub(crate) fn at_work(index: usize) -> Option<AtWork> {
     Some(AtWork { beat, pid: me.current.load(Ordering::Relaxed).checked_sub(1) })
 }
 
-/// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.
+/// Which process the calling thread is running, on a scheduler or a dirty thread, and the function it was started with: for crash reports.
 pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
-    let here = VM.get()?.schedulers.get(CURRENT.get()).map(|me| &me.current).or_else(private_threads::current)?;
-    let pid = here.load(Ordering::Relaxed).checked_sub(1)?;
+    let here = VM.get()?.schedulers.get(CURRENT.get()).map(|me| &me.current).or_else(private_threads::current);
+    let pid = here.map_or_else(dirty::here, |here| here.load(Ordering::Relaxed).checked_sub(1))?;
     let p = crate::process::proctab::lookup(pid)?;
     // SAFETY: it runs on this thread, which therefore owns it.
     Some((pid, unsafe { p.local() }.initial_call))
