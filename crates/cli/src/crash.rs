@@ -97,7 +97,7 @@ extern "C" fn fault(signal: libc::c_int) {
         say(what);
         say(b"\n");
     }
-    match heddle_runtime::code::foreign::culprit(&frames()) {
+    match heddle_runtime::code::foreign::culprit(&frames(), signal != libc::SIGABRT) {
         Some(culprit) => say(report(&culprit, what).as_bytes()),
         None if signal != libc::SIGABRT => say(b"This is an error in Heddle, not in the program it runs. Please report it.\n"),
         None => {}
@@ -122,9 +122,9 @@ fn report(culprit: &heddle_runtime::code::foreign::Culprit, what: &[u8]) -> Stri
     if let Some(function) = &culprit.function {
         let _ = writeln!(report, "  function: {function}");
     }
-    if let Some((pid, mfa)) = heddle_runtime::sched::running() {
+    if let Some(pid) = heddle_runtime::sched::running_pid() {
         let shown = heddle_term::text::display::to_string(heddle_runtime::process::identity::term_of(pid));
-        let _ = writeln!(report, "  process:  {shown}, started as {}:{}/{}", mfa.module.name(), mfa.function.name(), mfa.arity);
+        let _ = writeln!(report, "  process:  {shown}");
     }
     report + "The library ends the emulator: native code that a program loads can do that. Please report it to the library's authors.\n"
 }

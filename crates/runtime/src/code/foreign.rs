@@ -60,21 +60,20 @@ pub fn unloaded(inside: usize, role: &str) {
 }
 
 /// The library that code was in which was called from these addresses, the innermost call first. The outermost call in the library was that of
-/// the emulator. None if no address is in a library, or if another thread loads one just now.
-pub fn culprit(frames: &[usize]) -> Option<Culprit> {
+/// the emulator. `faulted`: the innermost address in the library may be the instruction that faulted; all others are addresses to return to. None
+/// if no address is in a library, or if another thread loads one just now.
+pub fn culprit(frames: &[usize], faulted: bool) -> Option<Culprit> {
     let all = LOADED.try_lock().ok()?;
     let all = all.as_ref()?;
-    let in_library = |&address: &usize| file_of(address).filter(|(base, _)| all.contains_key(base)).map(|found| (address, found));
-    let (_, (base, file)) = frames.iter().find_map(in_library)?;
-    let outermost = *frames.iter().rfind(|&&address| file_of(address).is_some_and(|(other, _)| other == base))?;
+    let (innermost, (base, file)) =
+        frames.iter().enumerate().find_map(|(n, &address)| Some((n, file_of(address).filter(|(base, _)| all.contains_key(base))?)))?;
+    let outermost = frames.iter().rposition(|&address| file_of(address).is_some_and(|(other, _)| other == base))?;
+    // A call that never returns may be the last instruction of its function, so the address to return to is that of the next one.
+    let inside = if faulted && outermost == innermost { frames[outermost] } else { frames[outermost] - 1 };
     let libraries = &all[&base];
-    let called = libraries
-        .iter()
-        .flat_map(|l| l.functions.iter().map(move |f| (l, f)))
-        .filter(|(_, (at, _))| *at <= outermost)
-        .max_by_key(|(_, (at, _))| *at);
-    let (library, function) = match called {
-        Some((library, (_, name))) => (library, Some(name.clone())),
+    let functions = libraries.iter().flat_map(|l| l.functions.iter().map(move |(at, name)| (*at, name, l)));
+    let (library, function) = match functions.filter(|(at, ..)| *at <= inside).max_by_key(|(at, ..)| *at) {
+        Some((_, name, library)) => (library, Some(name.clone())),
         None => (&libraries[0], None),
     };
     Some(Culprit { file, role: library.role.clone(), function })
@@ -94,14 +93,19 @@ mod tests {
             functions: vec![(low, "m:low/1".into()), (high, "m:high/1".into())],
         };
         let here = an_address_belongs_to_the_function_before_it_and_to_no_library_once_that_is_gone as fn() as usize;
-        assert_eq!(culprit(&[here, low + 1]), None);
+        assert_eq!(culprit(&[here, low + 1], true), None);
         loaded(low, library);
-        let found = culprit(&[low + 1, high + 1, here]).unwrap();
+        let found = culprit(&[low + 1, high + 1, here], true).unwrap();
         assert_eq!((found.function.as_deref(), found.role.as_str()), (Some("m:high/1"), "the NIF library of module m"));
         assert!(found.file.contains("libc"), "{}", found.file);
-        assert_eq!(culprit(&[here, low + 1, here]).unwrap().function.as_deref(), Some("m:low/1"));
-        assert_eq!(culprit(&[here]), None);
+        let function = |frames: &[usize], faulted| culprit(frames, faulted).unwrap().function;
+        assert_eq!(function(&[here, low + 1, here], false).as_deref(), Some("m:low/1"));
+        // The first instruction of a function may fault; a function that is called as the last thing of another returns to the next one.
+        assert_eq!(function(&[high], true).as_deref(), Some("m:high/1"));
+        assert_eq!(function(&[high], false).as_deref(), Some("m:low/1"));
+        assert_eq!(function(&[low + 1, high, here], true).as_deref(), Some("m:low/1"));
+        assert_eq!(culprit(&[here], true), None);
         unloaded(low, "the NIF library of module m");
-        assert_eq!(culprit(&[low + 1]), None);
+        assert_eq!(culprit(&[low + 1], true), None);
     }
 }

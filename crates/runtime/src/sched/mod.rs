@@ -37,7 +37,7 @@ pub use online::set_online;
 pub(crate) use polling::{have_look, wake_all_to_look};
 pub(crate) use run::{SWITCHES, handle_signals, instead_of_slice, run_slice, switch_out, switched_in, switched_out};
 pub(crate) use running::at_work;
-pub use running::{context_switches, running, switch_accounts, total_reductions};
+pub use running::{context_switches, running, running_pid, switch_accounts, total_reductions};
 pub(crate) use table::{AtWork, dirty_queue, new_engine, queue, set_dirty, share};
 pub use table::{
     Engine, EngineThread, ThreadCounts, busy_schedulers, count, counts, current_id, current_index, dirty_queue_lengths, engine,

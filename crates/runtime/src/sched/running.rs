@@ -26,10 +26,16 @@ pub(crate) fn at_work(index: usize) -> Option<AtWork> {
     Some(AtWork { beat, pid: me.current.load(Ordering::Relaxed).checked_sub(1) })
 }
 
-/// Which process the calling thread is running, on a scheduler or a dirty thread, and the function it was started with: for crash reports.
-pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
+/// The process that the calling thread runs, on a scheduler or a dirty thread: for crash reports.
+pub fn running_pid() -> Option<u64> {
     let here = VM.get()?.schedulers.get(CURRENT.get()).map(|me| &me.current).or_else(private_threads::current);
-    let pid = here.map_or_else(dirty::here, |here| here.load(Ordering::Relaxed).checked_sub(1))?;
+    here.map_or_else(dirty::here, |here| here.load(Ordering::Relaxed).checked_sub(1))
+}
+
+/// Which process the calling scheduler thread is running, and the function it was started with: for crash reports.
+pub fn running() -> Option<(u64, heddle_term::code_cell::Mfa)> {
+    // A dirty thread may be offline, and must not look at the table.
+    let pid = running_pid().filter(|_| dirty::here().is_none())?;
     let p = crate::process::proctab::lookup(pid)?;
     // SAFETY: it runs on this thread, which therefore owns it.
     Some((pid, unsafe { p.local() }.initial_call))
