@@ -11,6 +11,7 @@ BASELINE = HERE / "baseline.tsv"
 GAPS = HERE / "known-gaps.txt"
 ARCHITECTURES = ("private", "hybrid", "shared")
 LEFT_OUT = HERE / "left-out.tsv"
+HANGS = HERE / "hangs.tsv"
 CONFIGURATION = ("init_per_suite", "end_per_suite", "init_per_group", "end_per_group")
 
 
@@ -41,10 +42,22 @@ def load_left_out():
     return {(app, suite): reason for app, suite, reason in rows}
 
 
-def load_gaps(hmem="private"):
-    """[(app, suite, group/case with *, reason)]: those of a memory architecture first."""
-    files = [GAPS.with_stem(f"{GAPS.stem}-{hmem}"), GAPS]
-    return [gap for file in files for gap in gaps_of(file)]
+def load_gaps(hmem="private", mode="normal"):
+    """[(app, suite, group/case with *, reason)]: those of a memory architecture first, then those of a mode that has a list."""
+    files = [GAPS.with_stem(f"{GAPS.stem}-{hmem}"), GAPS.with_stem(f"{GAPS.stem}-{mode}"), GAPS]
+    of_mode = [hang[:4] for hang in load_hangs() if hang[4] and mode in hang[4]]
+    return of_mode + [gap for file in files if file.exists() for gap in gaps_of(file)]
+
+
+def load_hangs():
+    """[(app, suite, case, reason, modes in which it is not run, none for all)]"""
+    rows = (line.split("\t") for line in HANGS.read_text().splitlines() if line and not line.startswith("#"))
+    return [(*row[:4], row[4].split(",") if len(row) > 4 else []) for row in rows]
+
+
+def not_run(app, suite, mode):
+    """The cases of a suite that would keep the rest of it from running."""
+    return [case for of_app, of_suite, case, _, modes in load_hangs() if (of_app, of_suite) == (app, suite) and (not modes or mode in modes)]
 
 
 def gaps_of(file):
@@ -66,8 +79,8 @@ def gap_of(key, gaps):
 class Comparison:
     """What an emulator's cases say against the baseline, suite by suite for the suites that ran."""
 
-    def __init__(self, cases, ran, hmem="private"):
-        base, gaps = load_cases(BASELINE), load_gaps(hmem)
+    def __init__(self, cases, ran, hmem="private", mode="normal"):
+        base, gaps = load_cases(BASELINE), load_gaps(hmem, mode)
         self.ran = ran  # {(app, suite): (status, seconds)}
         self.regressions, self.known, self.repaired = [], [], []
         self.rows = {suite: Counter() for suite in ran}

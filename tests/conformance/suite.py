@@ -21,11 +21,12 @@ import sys
 import time
 from pathlib import Path
 
+import results
+
 # Cases that outlast any sensible limit on stock OTP as well.
 SLOW = {("emulator", "process_SUITE"): ["no_pid_wrap", "spawn_request_link_parent_exit", "spawn_request_link_parent_exit_compound_reason",
                                            "spawn_against_new_node"],
         ("stdlib", "io_proto_SUITE"): ["read_modes_ogl"], ("stdlib", "zip_SUITE"): ["zip64_central_headers"]}
-HANGS = Path(__file__).resolve().parent / "hangs.tsv"
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -98,8 +99,7 @@ def selection(tests, work, app, suite, which):
 
 def hangs(app, suite):
     """Cases of hangs.tsv."""
-    rows = (line.split("\t") for line in HANGS.read_text().splitlines() if line and not line.startswith("#"))
-    return [case for of_app, of_suite, case, _ in rows if (of_app, of_suite) == (app, suite)]
+    return results.not_run(app, suite, os.environ.get("CONF_MODE", "normal"))
 
 
 def skipped_by_otp(tests, app, suite):
