@@ -102,6 +102,7 @@ monitors() ->
     Q = spawn(fun() -> receive stop -> ok end end),
     p("monitor again", {monitor(W, Q), demonitor(W), demonitor(W)}),
     exit(Q, kill),
+    p("down of the only process that had it", lists:usort([only_process_ends(N) || N <- lists:seq(100, 130)])),
     p("a type without down", element(1, monitor(new(plain, 4), self()))),
     p("dynamic", [dynamic(?MODULE, watching, W), dynamic(?MODULE, plain, W), dynamic(?MODULE, watching, x)]),
     erlang:garbage_collect(),
@@ -145,6 +146,22 @@ descriptors() ->
     p("stop of the other end", select_on(W, 1, 4, Ref)),
     p("stopped", wait()),
     5 = element(1, number(W)).
+
+%% A resource watches the process that alone has it, which ends: `down` comes before the destructor.
+only_process_ends(N) ->
+    P = alone(N),
+    erlang:garbage_collect(),
+    P ! stop,
+    Down = wait(),
+    erlang:garbage_collect(),
+    {Destroyed, N} = wait(),
+    {Down, Destroyed}.
+
+alone(N) ->
+    W = new(watching, N),
+    Self = self(),
+    P = spawn(fun() -> Self ! {ready, monitor(W, self())}, receive stop -> number(W) end end),
+    receive {ready, {0, _}} -> P end.
 
 wait() -> receive M -> M after 5000 -> nothing end.
 

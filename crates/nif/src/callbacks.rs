@@ -9,8 +9,8 @@ use std::sync::{Condvar, Mutex, Once};
 
 pub enum Due {
     Destroy(*mut Object),
-    /// The process of this number, which an object monitors, has ended.
-    Down(RefId, u64),
+    /// The process of this number, which the object monitored, has ended. The object is kept for the call.
+    Down(*mut Object, RefId, u64),
 }
 
 // SAFETY: objects may be used by all threads.
@@ -55,7 +55,8 @@ fn run() {
                 match due {
                     // SAFETY: `Object::release` handed it over once.
                     Due::Destroy(object) => unsafe { Object::destroy(object) },
-                    Due::Down(reference, pid) => monitor::down(reference, pid),
+                    // SAFETY: `monitor::fired` kept the object.
+                    Due::Down(object, reference, pid) => unsafe { monitor::down(object, reference, pid) },
                 }
                 queue = QUEUE.lock().unwrap();
                 queue.is_busy = false;

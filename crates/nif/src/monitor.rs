@@ -23,7 +23,7 @@ static ALL: LazyLock<Mutex<HashMap<RefId, Watching>>> = LazyLock::new(Mutex::def
 /// From now on monitors of resources fire.
 pub fn install() {
     let _ = links::OUTSIDE_TERM.set(term);
-    let _ = links::OUTSIDE_DOWN.set(|reference, pid| callbacks::add(Due::Down(reference, pid)));
+    let _ = links::OUTSIDE_DOWN.set(fired);
 }
 
 /// The object that has the monitor.
@@ -103,22 +103,32 @@ pub unsafe fn drop_all(object: *mut Object) {
     }
 }
 
-/// A monitored process has ended: calls `down` of the object.
-pub fn down(reference: RefId, pid: u64) {
+/// A monitored process ends. Its own references to the object may go with its heap, before `down` is called: the object is kept until then.
+fn fired(reference: RefId, pid: u64) {
     let mut all = ALL.lock().unwrap();
     let Some(watching) = all.remove(&reference) else { return };
     let object = watching.object;
-    // SAFETY: the monitor was in the table, so the object is there, and an object without references waits for this thread.
-    let callbacks = unsafe {
+    // SAFETY: the monitor was in the table, so the object is there; one without references waits for this table's lock before it goes.
+    let is_live = unsafe {
         (*object).monitors.lock().unwrap().retain(|&r| r != reference);
-        if !Object::keep_if_live(object) {
-            return;
-        }
-        (*(*object).ty()).callbacks()
+        Object::keep_if_live(object)
     };
     drop(all);
+    if is_live {
+        callbacks::add(Due::Down(object, reference, pid));
+    }
+}
+
+/// A monitored process has ended: calls `down` of the object, and drops the reference that `fired` took.
+///
+/// # Safety
+/// The caller has that reference.
+// SAFETY: the thread of call-backs calls it with what `fired` kept.
+pub unsafe fn down(object: *mut Object, reference: RefId, pid: u64) {
+    // SAFETY: the object is kept.
+    let callbacks = unsafe { (*(*object).ty()).callbacks() };
     if let Some(down) = callbacks.down {
-        // SAFETY: kept above.
+        // SAFETY: as above.
         let owner = unsafe { (*(*object).ty()).owner() };
         let mut heap = Heap::new();
         let mut env = Env::callback(owner.as_ref().map_or(std::ptr::null(), Arc::as_ptr), &mut heap);
@@ -128,6 +138,6 @@ pub fn down(reference: RefId, pid: u64) {
         unsafe { down(&mut env, Object::data(object), &pid, &monitor) };
         heap.clear();
     }
-    // SAFETY: kept above.
+    // SAFETY: the caller's reference.
     unsafe { Object::release(object) };
 }

@@ -270,7 +270,7 @@ impl Object {
     ///
     /// # Safety
     /// The object's memory is there.
-    // SAFETY: the thread that also runs destructors calls it, for an object of a monitor, whose destructor has not run.
+    // SAFETY: callers hold the lock of all monitors, and the object has one among them, which its destruction removes first.
     pub unsafe fn keep_if_live(this: *mut Object) -> bool {
         // SAFETY: by contract. AcqRel: as where it sinks.
         let references = unsafe { &(*this).references };
