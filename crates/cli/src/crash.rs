@@ -97,10 +97,12 @@ extern "C" fn fault(signal: libc::c_int) {
         say(what);
         say(b"\n");
     }
+    // After a panic the abort is Heddle's own, even if a library called the function that panicked.
+    let is_reported = signal == libc::SIGABRT && CRASHING.load(Ordering::SeqCst);
     match heddle_runtime::code::foreign::culprit(&frames(), signal != libc::SIGABRT) {
-        Some(culprit) => say(report(&culprit, what).as_bytes()),
-        None if signal != libc::SIGABRT => say(b"This is an error in Heddle, not in the program it runs. Please report it.\n"),
-        None => {}
+        Some(culprit) if !is_reported => say(report(&culprit, what).as_bytes()),
+        _ if signal != libc::SIGABRT => say(b"This is an error in Heddle, not in the program it runs. Please report it.\n"),
+        _ => {}
     }
     heddle_io::tty::modes::restore();
     // SAFETY: the system's own handling is back (SA_RESETHAND): this ends the process.
