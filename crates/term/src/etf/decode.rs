@@ -6,7 +6,7 @@
 //! memory stays within a constant times the input.
 
 use super::reader::Reader;
-use super::{DecodeError, VERSION, leaf, tag};
+use super::{AtomBudget, DecodeError, VERSION, leaf, tag};
 use crate::atom::Atom;
 use crate::boxed::{Header, Kind};
 use crate::code_hooks::{FunKey, hooks};
@@ -22,13 +22,15 @@ pub struct DecodeOptions<'a> {
     pub allow_trailing: bool,
     /// Atoms of the distribution header, for `ATOM_CACHE_REF`.
     pub atom_cache: &'a [Atom],
+    /// How many new atoms may be made, if there is a limit.
+    pub atom_budget: Option<&'a AtomBudget>,
     /// Input bytes of the term after which decoding ends with `Long` (bytes of binaries count less).
     pub limit_bytes: usize,
 }
 
 impl Default for DecodeOptions<'_> {
     fn default() -> Self {
-        DecodeOptions { safe: false, allow_trailing: false, atom_cache: &[], limit_bytes: usize::MAX }
+        DecodeOptions { safe: false, allow_trailing: false, atom_cache: &[], atom_budget: None, limit_bytes: usize::MAX }
     }
 }
 

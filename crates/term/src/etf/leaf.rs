@@ -15,6 +15,9 @@ fn intern(name: &str, options: &DecodeOptions) -> Result<Atom, DecodeError> {
     if options.safe {
         return Atom::existing(name).ok_or(DecodeError::Unsafe);
     }
+    if let Some(budget) = options.atom_budget {
+        return Ok(budget.atom(name)?);
+    }
     Atom::try_new(name).map_err(|error| match error {
         AtomError::TooLong => DecodeError::SystemLimit,
         AtomError::TableFull => DecodeError::AtomTableFull,

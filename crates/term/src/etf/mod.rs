@@ -1,17 +1,26 @@
 //! The external term format, version 131: bytes and back. `encode` writes what OTP 27 writes, `decode` reads all that OTP 27
 //! reads from files, sockets and distribution.
 
+mod budget;
 mod decode;
 mod encode;
+mod encoder;
 mod leaf;
+mod parts;
 mod reader;
+mod writer;
 
+pub use budget::{AtomBudget, BudgetError};
 pub use decode::{DecodeOptions, Decoded, decode, decode_body, decode_literal};
 pub use encode::{EncodeOptions, encode, encode_body, encode_parts, external_size, try_encode};
+pub use parts::{Parts, PartsEncoder, Step, TooLarge};
+pub use writer::{AtomWriter, WholeAtoms, Writer};
 
-pub(crate) const VERSION: u8 = 131;
+/// First byte of a term that stands alone.
+pub const VERSION: u8 = 131;
 
-pub(crate) mod tag {
+/// First bytes of terms, after the version.
+pub mod tag {
     pub const NEW_FLOAT: u8 = 70;
     pub const BIT_BINARY: u8 = 77;
     pub const COMPRESSED: u8 = 80;
@@ -63,6 +72,25 @@ pub enum DecodeError {
     Trailing,
     /// The atom table is full.
     AtomTableFull,
+    /// The sender has made as many new atoms as it may (`DecodeOptions::atom_budget`).
+    AtomBudget,
     /// It is longer than the caller allows (`DecodeOptions::limit_bytes`).
     Long,
+}
+
+impl std::fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DecodeError::Truncated => write!(f, "the bytes end inside a term"),
+            DecodeError::Version(version) => write!(f, "version {version}, not 131"),
+            DecodeError::UnknownTag(tag) => write!(f, "unknown tag {tag}"),
+            DecodeError::Malformed(what) => write!(f, "malformed: {what}"),
+            DecodeError::Unsafe => write!(f, "a new atom or function"),
+            DecodeError::SystemLimit => write!(f, "above a limit of the VM"),
+            DecodeError::Trailing => write!(f, "bytes after the term"),
+            DecodeError::AtomTableFull => write!(f, "the atom table is full"),
+            DecodeError::AtomBudget => write!(f, "more new atoms than the sender may make"),
+            DecodeError::Long => write!(f, "longer than allowed"),
+        }
+    }
 }

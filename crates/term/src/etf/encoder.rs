@@ -1,0 +1,301 @@
+//! The walk over a term that writes its bytes. Nothing recurses.
+
+use super::tag;
+use super::writer::{AtomWriter, Writer};
+use crate::bits::BitsView;
+use crate::boxed::{HEAP_BITS_MAX_BYTES, Kind};
+use crate::fun;
+use crate::ident::{PidView, PortView, RefView};
+use crate::map::{self, MapIter};
+use crate::order::cmp_exact;
+use crate::term::Term;
+
+/// What is still to be written.
+pub(super) enum Work {
+    Run(*const Term, usize),
+    /// The rest of a list whose length was written.
+    Cells(Term),
+    /// The rest of a long list. Its length so far; it will be written at this place.
+    LongCells(Term, usize, usize),
+    Pairs(Vec<(Term, Term)>, usize),
+    Map(MapIter<'static>),
+    Value(Term),
+    /// The place of a fun's size field, and the bytes that had been left out before it.
+    FunSize(usize, usize),
+}
+
+/// Cells of a list that are counted before it is written, if the encoder may stop.
+const MAX_COUNTED_CELLS: usize = 1024;
+
+/// `STOPS`: it may stop between two terms.
+pub(super) struct Encoder<'a, A, const STOPS: bool> {
+    w: Writer<'a, A>,
+    /// 0: floats as text.
+    minor_version: u8,
+    /// Map keys in term order.
+    deterministic: bool,
+    pub stack: Vec<Work>,
+    /// Where whole bytes of large bitstrings belong that are left out (places in `out`, bitstrings), if they are.
+    pub cuts: Option<Vec<(usize, Term)>>,
+    /// Bytes that were left out.
+    pub cut_bytes: usize,
+    /// Where a binary ends after this length, nothing more is written.
+    pub limit_bytes: usize,
+    pub is_full: bool,
+    /// A length does not fit in its field.
+    pub is_too_large: bool,
+    /// If `STOPS`: the length of the output at which it stops.
+    pub pause_at: usize,
+}
+
+impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
+    #[inline]
+    pub fn new(out: &'a mut Vec<u8>, atoms: A, minor_version: u8, deterministic: bool) -> Self {
+        Encoder {
+            w: Writer { out, atoms },
+            minor_version,
+            deterministic,
+            stack: Vec::new(),
+            cuts: None,
+            cut_bytes: 0,
+            limit_bytes: usize::MAX,
+            is_full: false,
+            is_too_large: false,
+            pause_at: usize::MAX,
+        }
+    }
+
+    pub fn run(&mut self, term: Term) {
+        self.term(term);
+        self.go_on();
+    }
+
+    /// Writes what is on the stack, up to `pause_at`.
+    pub fn go_on(&mut self) {
+        while !(STOPS && self.w.out.len() >= self.pause_at)
+            && let Some(work) = self.stack.pop()
+        {
+            self.work(work);
+        }
+    }
+
+    fn work(&mut self, work: Work) {
+        match work {
+            Work::Run(_, 0) => {}
+            Work::Run(at, left) => {
+                self.stack.push(Work::Run(at.wrapping_add(1), left - 1));
+                // SAFETY: the run has `left` terms.
+                self.term(unsafe { *at });
+            }
+            Work::Cells(mut rest) => {
+                // Elements without parts are written in this loop.
+                while rest.is_cons() {
+                    let head = rest.head();
+                    rest = rest.tail();
+                    if head.is_pointer() || STOPS && self.w.out.len() >= self.pause_at {
+                        self.stack.push(Work::Cells(rest));
+                        self.term(head);
+                        return;
+                    }
+                    self.term(head);
+                }
+                self.term(rest);
+            }
+            Work::LongCells(rest, count, at) => self.long_cells(rest, count, at),
+            Work::Pairs(pairs, at) => {
+                let Some(&(key, value)) = pairs.get(at) else { return };
+                self.stack.push(Work::Pairs(pairs, at + 1));
+                self.stack.push(Work::Value(value));
+                self.term(key);
+            }
+            Work::Map(mut iter) => {
+                let Some((key, value)) = iter.next() else { return };
+                self.stack.push(Work::Map(iter));
+                self.stack.push(Work::Value(value));
+                self.term(key);
+            }
+            Work::Value(value) => self.term(value),
+            Work::FunSize(at, cut_bytes) => {
+                let size = self.w.out.len() - at + (self.cut_bytes - cut_bytes);
+                self.set_u32(at, size);
+            }
+        }
+    }
+
+    fn long_cells(&mut self, mut rest: Term, mut count: usize, at: usize) {
+        while rest.is_cons() {
+            let head = rest.head();
+            rest = rest.tail();
+            count += 1;
+            if head.is_pointer() || self.w.out.len() >= self.pause_at {
+                self.stack.push(Work::LongCells(rest, count, at));
+                self.term(head);
+                return;
+            }
+            self.term(head);
+        }
+        self.set_u32(at, count);
+        self.term(rest);
+    }
+
+    fn set_u32(&mut self, at: usize, value: usize) {
+        let Ok(value) = u32::try_from(value) else {
+            self.is_too_large = true;
+            return;
+        };
+        self.w.out[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+
+    fn term(&mut self, term: Term) {
+        if let Some(value) = term.as_small() {
+            self.w.integer(value);
+        } else if let Some(atom) = term.as_atom() {
+            self.w.atom(atom);
+        } else if term.is_nil() {
+            self.w.nil();
+        } else if term.is_cons() {
+            self.list(term);
+        } else if let Some(pid) = PidView::of(term) {
+            self.w.pid(pid);
+        } else if let Some(port) = PortView::of(term) {
+            self.w.port(port);
+        } else if term.is_boxed() {
+            self.object(term);
+        } else {
+            debug_assert!(false, "no term: {:#x}", term.raw());
+            self.w.nil();
+        }
+    }
+
+    fn list(&mut self, list: Term) {
+        let mut len = 0usize;
+        let mut bytes = true;
+        let mut rest = list;
+        while rest.is_cons() {
+            bytes = bytes && rest.head().as_small().is_some_and(|v| (0..256).contains(&v));
+            len += 1;
+            rest = rest.tail();
+            if STOPS && len > if bytes { u16::MAX as usize } else { MAX_COUNTED_CELLS } {
+                self.w.u8(tag::LIST);
+                self.stack.push(Work::LongCells(list, 0, self.w.out.len()));
+                self.w.u32(0);
+                return;
+            }
+        }
+        if bytes && rest.is_nil() && len <= u16::MAX as usize {
+            self.w.u8(tag::STRING);
+            self.w.u16(len as u16);
+            let mut rest = list;
+            while rest.is_cons() {
+                self.w.u8(rest.head().small_value() as u8);
+                rest = rest.tail();
+            }
+            return;
+        }
+        self.w.u8(tag::LIST);
+        self.w.u32(len as u32);
+        self.stack.push(Work::Cells(list));
+    }
+
+    fn object(&mut self, term: Term) {
+        let arity = term.header().arity();
+        let slot_address = |n: usize| term.ptr().wrapping_add(1 + n) as *const Term;
+        match term.header().kind() {
+            Kind::Tuple => {
+                self.w.tuple(arity);
+                self.stack.push(Work::Run(slot_address(0), arity));
+            }
+            Kind::FlatMap | Kind::HashMap => {
+                self.w.u8(tag::MAP);
+                self.w.u32(map::size(term) as u32);
+                if self.deterministic {
+                    let mut pairs: Vec<(Term, Term)> = MapIter::new(term).collect();
+                    pairs.sort_by(|a, b| cmp_exact(a.0, b.0));
+                    self.stack.push(Work::Pairs(pairs, 0));
+                } else {
+                    self.stack.push(Work::Map(MapIter::new(term)));
+                }
+            }
+            Kind::PosBig | Kind::NegBig => self.w.big(term.is_kind(Kind::NegBig), crate::big::digits(term)),
+            Kind::Float => self.float(f64::from_bits(term.word(0))),
+            Kind::HeapBits | Kind::BinRef | Kind::SubBits => self.bits(term),
+            Kind::Fun => self.fun(term),
+            Kind::ExportFun => {
+                let mfa = fun::export(term).mfa;
+                self.w.u8(tag::EXPORT);
+                self.w.atom(mfa.module);
+                self.w.atom(mfa.function);
+                self.w.out.extend_from_slice(&[tag::SMALL_INTEGER, mfa.arity]);
+            }
+            Kind::Ref | Kind::MagicRef | Kind::ExtRef => {
+                crate::resource::remember_term(term);
+                let Some(view) = RefView::of(term) else { return };
+                self.w.reference(view);
+            }
+            // Identifiers were handled before; match contexts and nodes are no terms of a program.
+            Kind::ExtPid | Kind::ExtPort | Kind::HashNode | Kind::MatchCtx | Kind::RegionRef | Kind::Filler => {}
+        }
+    }
+
+    fn float(&mut self, value: f64) {
+        if self.minor_version > 0 {
+            self.w.u8(tag::NEW_FLOAT);
+            self.w.out.extend_from_slice(&value.to_bits().to_be_bytes());
+            return;
+        }
+        let mut text = crate::text::float::scientific(value, 20).into_bytes();
+        text.resize(31, 0);
+        self.w.u8(tag::FLOAT);
+        self.w.out.extend_from_slice(&text);
+    }
+
+    fn bits(&mut self, term: Term) {
+        let Some(view) = BitsView::of(term) else { return };
+        let last = (view.size_bits % 8) as u8;
+        self.w.u8(if last == 0 { tag::BINARY } else { tag::BIT_BINARY });
+        self.is_too_large |= view.len_bytes() > u32::MAX as usize;
+        self.w.u32(view.len_bytes() as u32);
+        if last != 0 {
+            self.w.u8(last);
+        }
+        let whole = (view.size_bits / 8) as usize;
+        if let Some(cuts) = &mut self.cuts
+            && whole > HEAP_BITS_MAX_BYTES
+            && view.offset_bits.is_multiple_of(8)
+        {
+            cuts.push((self.w.out.len(), term));
+            self.cut_bytes += whole;
+            if last != 0 {
+                self.w.u8(view.byte_at(whole as u64 * 8));
+            }
+            return;
+        }
+        if self.w.out.len() + whole > self.limit_bytes {
+            self.is_full = true;
+            self.stack.clear();
+            return;
+        }
+        match view.as_bytes() {
+            Some(bytes) => self.w.out.extend_from_slice(bytes),
+            None => self.w.out.extend_from_slice(&view.to_vec()),
+        }
+    }
+
+    fn fun(&mut self, term: Term) {
+        let entry = fun::entry(term);
+        let (creator, free) = fun::creator_and_free(term);
+        self.w.u8(tag::NEW_FUN);
+        let size_at = self.w.out.len();
+        self.w.u32(0);
+        self.w.u8(entry.arity);
+        self.w.out.extend_from_slice(&entry.uniq);
+        self.w.u32(entry.index);
+        self.w.u32(free.len() as u32);
+        self.w.atom(entry.module);
+        self.w.integer(entry.index as i64);
+        self.w.integer(entry.old_uniq as i64);
+        self.term(creator);
+        self.stack.push(Work::FunSize(size_at, self.cut_bytes));
+        self.stack.push(Work::Run(free.as_ptr(), free.len()));
+    }
+}
