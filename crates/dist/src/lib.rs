@@ -1,0 +1,3 @@
+//! The distribution protocol: how this node speaks with other nodes.
+
+pub mod wire;

@@ -1,0 +1,110 @@
+//! Packets of a connection to whole messages.
+
+use super::error::WireError;
+use super::framing::Framing;
+use super::in_cache::{InCache, InPacket};
+use super::received::Received;
+use heddle_term::Atom;
+use heddle_term::etf::AtomBudget;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// What incomplete messages of a connection may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Messages that are incomplete at the same time. A sender that is a process has at most one.
+    pub max_sequences: usize,
+    /// Bytes of them all.
+    pub max_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // Guessed: far above what nodes do.
+        Limits { max_sequences: 1 << 16, max_bytes: 4 << 30 }
+    }
+}
+
+/// A message of which fragments are missing.
+struct Sequence {
+    atoms: Vec<Atom>,
+    body: Vec<u8>,
+    /// The number of the next fragment, and so of those that are missing.
+    missing: u64,
+}
+
+/// Takes the packets of one connection as they arrive.
+pub struct Assembler {
+    framing: Framing,
+    cache: InCache,
+    incomplete: HashMap<u64, Sequence>,
+    /// Bytes of the bodies in `incomplete`.
+    bytes: usize,
+    limits: Limits,
+}
+
+impl Assembler {
+    pub fn new(framing: Framing, limits: Limits) -> Assembler {
+        Assembler { framing, cache: InCache::new(), incomplete: HashMap::new(), bytes: 0, limits }
+    }
+
+    /// The message that this packet completes, if it does. Its bytes are the packet's where it has one packet.
+    pub fn receive<'a>(&mut self, packet: &'a [u8], budget: &AtomBudget) -> Result<Option<Received<'a>>, WireError> {
+        match self.cache.read(self.framing, packet, budget)? {
+            InPacket::Tick => Ok(None),
+            InPacket::Whole { atoms, body } | InPacket::First { fragment: 1, atoms, body, .. } => {
+                Ok(Some(Received::new(self.framing, atoms, Cow::Borrowed(body))))
+            }
+            InPacket::First { sequence, fragment, atoms, body } => {
+                self.first(sequence, fragment, atoms, body)?;
+                Ok(None)
+            }
+            InPacket::Next { sequence, fragment, body } => self.next(sequence, fragment, body),
+        }
+    }
+
+    fn first(&mut self, sequence: u64, fragment: u64, atoms: Vec<Atom>, body: &[u8]) -> Result<(), WireError> {
+        let missing = fragment.checked_sub(1).ok_or(WireError::FragmentZero { sequence })?;
+        self.count(body)?;
+        let begun = self.incomplete.len();
+        match self.incomplete.entry(sequence) {
+            Entry::Occupied(_) => Err(WireError::SequenceTwice { sequence }),
+            Entry::Vacant(_) if begun >= self.limits.max_sequences => Err(WireError::TooManySequences { limit: self.limits.max_sequences }),
+            Entry::Vacant(place) => {
+                place.insert(Sequence { atoms, body: body.to_vec(), missing });
+                Ok(())
+            }
+        }
+    }
+
+    fn next<'a>(&mut self, sequence: u64, fragment: u64, body: &[u8]) -> Result<Option<Received<'a>>, WireError> {
+        self.count(body)?;
+        let Entry::Occupied(mut place) = self.incomplete.entry(sequence) else {
+            return Err(WireError::UnknownSequence { sequence });
+        };
+        let begun = place.get_mut();
+        if begun.missing != fragment {
+            return Err(WireError::FragmentOrder { sequence, expected: begun.missing, got: fragment });
+        }
+        begun.body.extend_from_slice(body);
+        begun.missing -= 1;
+        if begun.missing > 0 {
+            return Ok(None);
+        }
+        let Sequence { atoms, body, .. } = place.remove();
+        self.bytes -= body.len();
+        Ok(Some(Received::new(self.framing, atoms, Cow::Owned(body))))
+    }
+
+    /// Adds a fragment to the bytes that are kept.
+    fn count(&mut self, body: &[u8]) -> Result<(), WireError> {
+        self.bytes += body.len();
+        if self.bytes > self.limits.max_bytes { Err(WireError::TooManyBytes { limit: self.limits.max_bytes }) } else { Ok(()) }
+    }
+
+    /// Bytes of incomplete messages that are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
