@@ -3,7 +3,6 @@
 
 pub mod data;
 mod host;
-pub mod nodes;
 pub mod process;
 pub mod system;
 pub mod tasks;
@@ -47,7 +46,6 @@ pub const TABLES: &[&[Native]] = &[
     trace::seq::TABLE,
     trace::session::TABLE,
     trace::system::TABLE,
-    nodes::TABLE,
 ];
 
 /// Makes the natives of this crate callable.

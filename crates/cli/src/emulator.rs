@@ -147,6 +147,7 @@ pub fn register_natives() {
     heddle_io::register();
     heddle_bifs::register();
     heddle_linkin::register();
+    heddle_dist::register();
     heddle_runtime::natives::register(code_natives::TABLE);
     heddle_runtime::natives::register(heddle_modules::TABLE);
     heddle_engine::install_natives();

@@ -119,11 +119,6 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
     if matches!(line.print, Print::ArgumentsOnly | Print::CommandOnly) {
         std::process::exit(0);
     }
-    // `-kernel start_distribution false`: a name without effect, as wanted.
-    let is_wanted = !all.windows(2).any(|words| words[0] == b"start_distribution" && words[1] == b"false");
-    if line.distributed && is_wanted {
-        heddle_term::complain!("heddle: distribution is not there yet: a node with a name (-sname, -name) does not start\n");
-    }
     if line.distributed && line.epmd != Some(false) {
         start_epmd(&bindir);
     }

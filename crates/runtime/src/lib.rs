@@ -27,9 +27,9 @@ pub use heap::private::{heap_growth, long_gc, verify};
 pub use heap::{blocks, gc, heap_figures, huge_pages, literals, mode, shared};
 pub use lifecycle::{activity, exit, handle, spawn};
 pub use observe::{figures, lock_order, locks, messages, msacc, pauses, record, wall_time};
-pub use process::{dictionary, links, names, proctab, stack, state};
+pub use process::{dictionary, links, names, nodes, proctab, remote, stack, state};
 pub use sched::{balance, blocking, dirty, placement, private_threads, run_queue, stop_world, worker_cache};
-pub use signal::{inbox, inner_queue, package, send, small};
+pub use signal::{inbox, inner_queue, package, send, send_remote, small};
 pub use timer::{time_offset, timer_refs};
 pub use trace::{system_monitor, system_profile};
 

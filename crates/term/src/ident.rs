@@ -12,7 +12,7 @@ pub const PID_NUMBER_BITS: u32 = 28;
 /// Bits of the lowest word of a local reference.
 pub const REF_WORD0_BITS: u32 = 18;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PidView {
     pub node: Atom,
     pub creation: u32,
@@ -37,10 +37,21 @@ impl PidView {
 
     /// The term: immediate if it is of this node (and fits), boxed otherwise.
     pub fn to_term(self, heap: &mut Heap) -> Term {
-        if (self.node, self.creation) == node::current() && self.number >> PID_NUMBER_BITS == 0 && self.serial >> 30 == 0 {
-            return Term::local_pid(self.number as u64 | (self.serial as u64) << PID_NUMBER_BITS);
+        if let Some(pid) = self.local() {
+            return Term::local_pid(pid);
         }
         external(heap, Kind::ExtPid, self.node, self.creation, self.number as u64 | (self.serial as u64) << 32)
+    }
+
+    /// True if it is of this node, as it lives now.
+    pub fn is_ours(self) -> bool {
+        (self.node, self.creation) == node::current()
+    }
+
+    /// The payload of the local pid; None if it is of another node, or of an earlier life of this one.
+    pub fn local(self) -> Option<u64> {
+        (self.is_ours() && self.number >> PID_NUMBER_BITS == 0 && self.serial >> 30 == 0)
+            .then_some(self.number as u64 | (self.serial as u64) << PID_NUMBER_BITS)
     }
 
     pub fn order(self, other: PidView) -> Ordering {
@@ -94,6 +105,14 @@ pub struct RefView {
 impl PartialEq for RefView {
     fn eq(&self, other: &RefView) -> bool {
         (self.node, self.creation, self.words) == (other.node, other.creation, other.words)
+    }
+}
+
+impl Eq for RefView {}
+
+impl std::hash::Hash for RefView {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.node, self.creation, self.words).hash(state);
     }
 }
 

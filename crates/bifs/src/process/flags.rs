@@ -80,7 +80,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
         if let Some([name, _]) = a[0].as_tuple()
             && name.is_atom_of(Atom::new("monitor_nodes"))
         {
-            return crate::nodes::monitor_nodes(p, a[0].as_tuple().map_or(Term::NIL, |t| t[1]), value);
+            return heddle_runtime::nodes::nodes().monitor_nodes(p, a[0].as_tuple().map_or(Term::NIL, |t| t[1]), value);
         }
         return Err(p.badarg());
     };
@@ -155,7 +155,7 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             Term::small(old as i64)
         }
-        "monitor_nodes" => return crate::nodes::monitor_nodes(p, Term::NIL, value),
+        "monitor_nodes" => return heddle_runtime::nodes::nodes().monitor_nodes(p, Term::NIL, value),
         _ => return Err(p.badarg_cause(Atom::new("badopt"))),
     };
     Ok(old)

@@ -6,7 +6,9 @@ use heddle_natives::args;
 use heddle_runtime::activity::Activity;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::mode;
+use heddle_runtime::nodes::Target;
 use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Stand, Thrown};
+use heddle_runtime::remote::RemoteRelations;
 use heddle_runtime::sched;
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
@@ -307,8 +309,11 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "message_queue_len" => small(q.messages.len()),
         "message_queue_data" => Atom::new(if q.off_heap_messages { "off_heap" } else { "on_heap" }).into(),
         "links" => {
-            let links: Vec<Term> =
+            let mut links: Vec<Term> =
                 q.relations.get().map_or(Vec::new(), |i| i.links.iter().filter(|(_, l)| l.active).map(|(&t, _)| t).collect());
+            if let Some(remote) = remote(q) {
+                links.extend(remote.links.iter().filter(|(_, link)| link.active).map(|(other, _)| other.to_term(heap)));
+            }
             heap.list(&links)
         }
         "monitors" => {
@@ -331,10 +336,18 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
                     out.push(heap.tuple(&[kind.into(), object]));
                 }
             }
+            for monitoring in remote(q).iter().flat_map(|remote| remote.monitoring.values()) {
+                let object = match monitoring.target {
+                    Target::Pid(pid) => pid.to_term(heap),
+                    Target::Name(name) => heap.tuple(&[name.into(), monitoring.connection.node.into()]),
+                };
+                out.push(heap.tuple(&[am::PROCESS.into(), object]));
+            }
             heap.list(&out)
         }
         "monitored_by" => {
             let mut watchers: Vec<Term> = q.relations.get().map_or(Vec::new(), |all| all.monitored_by(heap));
+            watchers.extend(remote(q).iter().flat_map(|remote| remote.watchers.values()).map(|watcher| watcher.watcher.to_term(heap)));
             watchers.extend(heddle_io::socket::watchers(heap, q.pid()));
             heap.list(&watchers)
         }
@@ -497,4 +510,9 @@ fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
         });
     });
     Ok(reference)
+}
+
+/// Its relations to processes of other nodes.
+fn remote(q: &Process) -> Option<&RemoteRelations> {
+    q.relations.get()?.remote.as_deref()
 }

@@ -4,8 +4,11 @@ use heddle_io::ports::{self, hooks::wait_for};
 use heddle_natives::args;
 use heddle_runtime::CollectionKind;
 use heddle_runtime::long_gc;
+use heddle_runtime::nodes::{Destination, nodes};
 use heddle_runtime::process::{Exception, ExceptionClass, FLAG_ASKED, FLAG_AT_PORT, NativeResult, Process, Thrown};
 use heddle_runtime::send::{self, Sent};
+use heddle_runtime::send_remote;
+use heddle_term::ident::PidView;
 use heddle_term::{Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -54,8 +57,11 @@ fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
     }
 }
 
-/// The port is busy: the native is called again when it takes data.
+/// The port, or the connection to another node, is busy: the native is called again when it takes data.
 fn busy(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(to) = Destination::of(a[0]) {
+        return Err(nodes().wait(p, a, to.node()));
+    }
     let dest = match a[0].as_tuple() {
         Some(&[name, _]) => name,
         _ => a[0],
@@ -84,9 +90,14 @@ fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
             _ => return Err(p.badarg_cause(heddle_term::Atom::new("badopt"))),
         }
     }
+    if noconnect
+        && let Some(to) = Destination::of(a[0])
+        && nodes().connection(to.node(), false).is_none()
+    {
+        return Ok(heddle_term::Atom::new("noconnect").into());
+    }
     match send::send(p, a[0], a[1]) {
         Sent::Ok => Ok(am::OK.into()),
-        Sent::NoConnection if noconnect => Ok(heddle_term::Atom::new("noconnect").into()),
         Sent::NoConnection => Ok(am::OK.into()),
         Sent::BadArg => {
             p.flags &= !FLAG_AT_PORT;
@@ -158,7 +169,11 @@ fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
         p.group_leader = leader;
         return Ok(Term::bool(true));
     }
-    if heddle_runtime::proctab::lookup(target.payload()).is_none() {
+    if let (Some(leader), Some(member)) = (PidView::of(leader), PidView::of(target).filter(|view| view.node != send::node_name())) {
+        send_remote::group_leader(p, leader, member);
+        return Ok(Term::bool(true));
+    }
+    if !target.is_local_pid() || heddle_runtime::proctab::lookup(target.payload()).is_none() {
         return Ok(am::BADARG.into());
     }
     Ok(Term::bool(false))

@@ -3,8 +3,10 @@
 use super::spawn::MonitorOptions;
 use heddle_natives::args;
 use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
+use heddle_runtime::nodes::{self, Target as RemoteTarget};
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
+use heddle_runtime::send_remote;
 use heddle_runtime::{Package, RefId, names, proctab, refs, task, time_offset};
 use heddle_term::ident::{PidView, PortView};
 use heddle_term::{Atom, Term, am};
@@ -46,10 +48,13 @@ fn link(p: &mut Process, a: &[Term]) -> NativeResult {
         hears(a[0]);
         return if is_linked { Ok(Term::bool(true)) } else { Err(p.error(am::NOPROC)) };
     }
-    let is_of_this_node = PidView::of(a[0]).map(|view| view.node).or_else(|| PortView::of(a[0]).map(|view| view.node)) == Some(node_name());
-    match a[0].is_pid() || a[0].is_port() {
+    if let Some(other) = PidView::of(a[0]).filter(|view| view.node != node_name()) {
+        send_remote::link(p, other);
+        return Ok(Term::bool(true));
+    }
+    let is_of_this_node = a[0].is_pid() || PortView::of(a[0]).map(|view| view.node) == Some(node_name());
+    match is_of_this_node {
         false => Err(p.badarg()),
-        true if !is_of_this_node => Err(p.error(am::NOCONNECTION)),
         // Of an earlier life of this node.
         true if p.trap_exit => {
             send::build_message(p.pid(), |heap| {
@@ -69,6 +74,8 @@ fn unlink(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_local_pid() || a[0].is_local_port() {
         send::unlink(p, a[0]);
         hears(a[0]);
+    } else if let Some(other) = PidView::of(a[0]) {
+        send_remote::unlink(p, other);
     }
     Ok(Term::bool(true))
 }
@@ -145,6 +152,10 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
             }
             return Ok(reference_term(p, id, alias));
         }
+        Target::Remote(node, target) => {
+            send_remote::monitor(p, node, target, id, alias, options.tag.map(Package::new));
+            return Ok(reference_term(p, id, alias));
+        }
         Target::Bad => return Err(p.badarg()),
     };
     let tag = options.tag.map(Package::new);
@@ -156,7 +167,9 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
 enum Target {
     Id(Term),
     Name(Atom),
-    /// A process of an earlier life of this node, or of a node that cannot be reached: the reason for 'DOWN'.
+    /// A process of another node.
+    Remote(Atom, RemoteTarget),
+    /// A process of an earlier life of this node: the reason for 'DOWN'.
     Gone(Atom),
     Bad,
 }
@@ -172,11 +185,12 @@ fn target(term: Term, is_port: bool) -> Target {
         Some([name, node]) => match (name.as_atom(), node.as_atom()) {
             (Some(name), Some(node)) if node == node_name() => Target::Name(name),
             // A node that has no name refuses the names of other nodes (callers go on without a monitor then).
+            (Some(name), Some(node)) if !is_port && nodes::nodes().is_alive() => Target::Remote(node, RemoteTarget::Name(name)),
             _ => Target::Bad,
         },
         _ if term.is_pid() && !is_port => match PidView::of(term) {
-            Some(view) if view.node == node_name() => Target::Gone(am::NOPROC),
-            _ => Target::Gone(Atom::new("noconnection")),
+            Some(view) if view.node != node_name() => Target::Remote(view.node, RemoteTarget::Pid(view)),
+            _ => Target::Gone(am::NOPROC),
         },
         // Ports of other nodes cannot be monitored.
         _ if term.is_port() && is_port => match PortView::of(term) {
@@ -255,6 +269,10 @@ fn exit_2(p: &mut Process, a: &[Term]) -> NativeResult {
                 return Err(heddle_runtime::Thrown::ExitNow);
             }
         }
+        return Ok(Term::bool(true));
+    }
+    if let Some(other) = PidView::of(a[0]).filter(|view| view.node != node_name()) {
+        send_remote::exit(p, other, a[1]);
         return Ok(Term::bool(true));
     }
     if a[0].is_pid() || a[0].is_port() {

@@ -4,27 +4,22 @@ use super::spawn::{create, mfa_of, parse_options};
 use heddle_natives::args;
 use heddle_runtime::links::AliasMode;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::send::node_name;
 use heddle_runtime::signal::Signal;
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, refs};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
-    "erlang" => {
-        "spawn_request_abandon"/1 => spawn_request_abandon,
-    }
     "erts_internal" => {
         "spawn_request"/4 => spawn_request,
-        "dist_spawn_request"/4 => dist_spawn_request,
     }
 }
 
 /// The answer to a `spawn_request`, and when there is one.
 pub struct Reply {
     pub tag: Term,
-    success: bool,
-    error: bool,
+    pub success: bool,
+    pub error: bool,
 }
 
 impl Default for Reply {
@@ -62,7 +57,7 @@ pub fn reply_of(options: &[Term]) -> Reply {
 }
 
 /// Reports a failed request in a message. Returns the reference of the request.
-fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
+pub fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
     let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
     if reply.error {
         let message = p.heap.tuple(&[reply.tag, reference, am::ERROR.into(), Atom::new(why).into()]);
@@ -105,46 +100,4 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
         p.shared().state.push_to_itself(signal);
     }
     Ok(reference)
-}
-
-/// erts_internal:dist_spawn_request(Node, {M, F, Args}, Options, spawn_opt | spawn_request): there is no other node to ask, so the
-/// reply is `noconnection`. The answer is the reference, for spawn_opt with whether a monitor was asked for.
-fn dist_spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
-    let named = |t: &&[Term]| t.len() == 3 && mfa_of(t[0], t[1], t[2]).is_some();
-    let (Some(node), Some(_), Some(options)) = (a[0].as_atom(), a[1].as_tuple().filter(named), args::list(a[2])) else {
-        return Ok(am::BADARG.into());
-    };
-    if node == node_name() {
-        return Ok(am::BADARG.into());
-    }
-    let is_request = a[3].is_atom_of(Atom::new("spawn_request"));
-    let mut monitored = false;
-    for (i, &item) in options.iter().enumerate() {
-        monitored |= item.is_atom_of(am::MONITOR);
-        let wrong = match args::option(item) {
-            Some((name, value)) => match name.name() {
-                "reply" => !is_request || reply_when(value).is_none(),
-                "reply_tag" => !is_request,
-                "monitor" => {
-                    monitored = true;
-                    super::relations::parse_monitor_options(value).is_none()
-                }
-                _ => false,
-            },
-            None => false,
-        };
-        if wrong {
-            return Ok(if is_request { refuse(p, &reply_of(&options[..i]), "badopt") } else { am::BADARG.into() });
-        }
-    }
-    let reference = refuse(p, &if is_request { reply_of(&options) } else { Reply::default() }, "noconnection");
-    Ok(if is_request { reference } else { p.heap.tuple(&[reference, Term::bool(monitored)]) })
-}
-
-/// Local requests are answered at once, so there is never one to abandon.
-fn spawn_request_abandon(p: &mut Process, a: &[Term]) -> NativeResult {
-    if !a[0].is_reference() {
-        return Err(p.badarg());
-    }
-    Ok(Term::bool(false))
 }

@@ -196,7 +196,10 @@ impl Tcp {
     fn writable(&mut self, port: &Arc<Port>) {
         match self.phase {
             Phase::Connecting => self.connected(port),
-            Phase::Connected => self.flush(port),
+            Phase::Connected => {
+                self.flush(port);
+                self.pump_channel(port);
+            }
             _ => {}
         }
     }

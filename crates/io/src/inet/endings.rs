@@ -15,7 +15,7 @@ impl Tcp {
         if self.output.is_busy() {
             self.output.refuse_senders(port, "closed");
         }
-        if self.socket.options.active != Active::No {
+        if self.socket.options.active != Active::No || self.channel.is_some() {
             return self.tell_end(port);
         }
         if self.socket.options.exit_on_close {
@@ -45,7 +45,7 @@ impl Tcp {
     /// Called when the connection has failed.
     pub(super) fn fail(&mut self, port: &Arc<Port>, reason: Reason) {
         self.output.refuse_senders(port, reason);
-        if self.socket.options.active != Active::No {
+        if self.socket.options.active != Active::No || self.channel.is_some() {
             self.tell_error(port, reason);
             return self.tell_end(port);
         }

@@ -141,7 +141,8 @@ impl Tcp {
     }
 
     fn is_wanted(&self) -> bool {
-        self.phase == Phase::Connected && !self.is_ignored && (self.socket.options.active != Active::No || self.input.waiting.is_some())
+        let is_wanted = self.socket.options.active != Active::No || self.input.waiting.is_some() || self.channel.is_some();
+        self.phase == Phase::Connected && !self.is_ignored && is_wanted
     }
 
     /// Reads and delivers packets, as long as a process wants them and there is input.
@@ -184,7 +185,10 @@ impl Tcp {
                 Read::Nothing => return,
             }
         }
-        self.arm(port, Interest::Read);
+        // The last read may have completed a packet, and nothing more may come.
+        if self.deliver_packets(port).is_some() {
+            self.arm(port, Interest::Read);
+        }
     }
 
     /// Delivers the whole packets in the buffer while they are wanted.
@@ -280,6 +284,12 @@ impl Tcp {
     }
 
     fn deliver(&mut self, port: &Arc<Port>, packet: &[u8]) {
+        if let Some(channel) = &self.channel {
+            if !channel.input(packet) {
+                self.socket.ends_port = Some(Atom::new("badarg"));
+            }
+            return;
+        }
         self.give(port, |tcp, heap, is_binary| tcp.data(heap, port, packet, is_binary));
         if self.socket.options.http().is_some() {
             // Headers end with an empty line.

@@ -15,7 +15,11 @@ use crate::ports::queue::Queue;
 use heddle_runtime::send::build_message;
 use heddle_term::Atom;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+
+/// Bytes that a channel gives at a time, and above which the socket takes no more of it (guessed: a large packet).
+const CHANNEL_BYTES: usize = 128 << 10;
 
 #[derive(Default)]
 pub struct Output {
@@ -229,6 +233,27 @@ impl Tcp {
                 caller.fail(port, "closed");
             }
             None => self.ended_for_receive = Some("closed"),
+        }
+    }
+
+    /// Writes packets of the channel, as long as the descriptor takes them.
+    pub(super) fn pump_channel(&mut self, port: &Arc<Port>) {
+        let Some(channel) = self.channel.clone() else { return };
+        let mut packets = Vec::new();
+        while self.phase == Phase::Connected && self.output.queued_bytes() < CHANNEL_BYTES {
+            channel.output(CHANNEL_BYTES, &mut packets);
+            if packets.is_empty() {
+                return;
+            }
+            let was_empty = self.output.is_empty();
+            for packet in packets.drain(..) {
+                self.socket.sent.add(packet.len());
+                port.bytes_out.fetch_add(packet.len() as u64, Ordering::Relaxed);
+                self.output.queue.push(packet);
+            }
+            if was_empty {
+                self.flush(port);
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use super::output::Output;
 use super::reason::{Reason, Reply, last_error};
 use super::socket::Socket;
 use super::traffic::statistics;
+use crate::ports::channel::Channel;
 use crate::ports::driver::{After, Driver};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
@@ -48,6 +49,8 @@ pub struct Tcp {
     pub(super) end_told: bool,
     /// The descriptor is left alone (`ignorefd`): the port neither reads from it nor writes to it.
     pub(super) is_ignored: bool,
+    /// The connection to another node whose packets go over the socket.
+    pub(super) channel: Option<Arc<dyn Channel>>,
 }
 
 impl Default for Tcp {
@@ -87,6 +90,19 @@ impl Driver for Tcp {
 
     fn queued(&self) -> usize {
         self.output.queued_bytes()
+    }
+
+    fn carry(&mut self, channel: Arc<dyn Channel>) -> bool {
+        let can = self.phase == Phase::Connected && self.channel.is_none();
+        if can {
+            self.channel = Some(channel);
+        }
+        can
+    }
+
+    fn pump(&mut self, port: &Arc<Port>, context: &mut Context<'_>) -> After {
+        self.pump_channel(port);
+        self.after(port, context)
     }
 
     /// Processes that wait get an error. Queued data is still written, unless it is discarded: the port was killed, a file was being sent, or
@@ -176,6 +192,7 @@ impl Tcp {
             ended_for_send: false,
             end_told: false,
             is_ignored: false,
+            channel: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Drivers: what does the work of a port. Programs and descriptors have one (`stream`), sockets another (`inet`). Only the port's task calls
 //! the driver, so a driver needs no lock. This module knows no driver: `install` receives the list of those that `open_port` can name.
 
+use super::channel::Channel;
 use super::data::Data;
 use super::options::PortOptions;
 use super::poll::Interest;
@@ -80,6 +81,16 @@ pub trait Driver: Any + Send {
 
     /// The driver's timer (`Context::set_timer`) has fired.
     fn timeout(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
+        After::Continue
+    }
+
+    /// From now on the port carries a connection to another node (`channel`). Returns false if the driver cannot.
+    fn carry(&mut self, _: Arc<dyn Channel>) -> bool {
+        false
+    }
+
+    /// The channel may have packets to write.
+    fn pump(&mut self, _: &Arc<Port>, _: &mut Context<'_>) -> After {
         After::Continue
     }
 

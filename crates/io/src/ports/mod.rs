@@ -2,6 +2,7 @@
 //! read what it publishes (`port`); only the task touches its state (`port_task`). A driver (`driver`) does the port's work. The poller
 //! (`poll`) reports when the port's descriptors are ready.
 
+pub mod channel;
 pub mod data;
 pub mod driver;
 pub mod flush;

@@ -1,5 +1,6 @@
 //! The task that runs a port: its state, and what it has its driver do. Only the task touches this state, so there is no lock.
 
+use super::channel::Channel;
 use super::data::Data;
 use super::driver::{After, Driver};
 use super::flush::Unsent;
@@ -35,11 +36,13 @@ pub struct PortTask {
     tells_owner: bool,
     /// Messages that wait because the driver says that the port is busy.
     pub(super) delayed: VecDeque<Delayed>,
+    /// The connection to another node that it carries.
+    channel: Option<Arc<dyn Channel>>,
 }
 
 impl PortTask {
     pub fn new(port: Arc<Port>, driver: Box<dyn Driver>) -> PortTask {
-        PortTask { port, driver, closing: None, unsent: None, discards: false, tells_owner: false, delayed: VecDeque::new() }
+        PortTask { port, driver, closing: None, unsent: None, discards: false, tells_owner: false, delayed: VecDeque::new(), channel: None }
     }
 
     /// Calls the driver, and does what it says about the port.
@@ -70,6 +73,20 @@ impl PortTask {
             let any: &mut dyn Any = driver;
             any.downcast_mut::<D>().map_or(After::Continue, |driver| f(driver, port, context))
         })
+    }
+
+    /// The port carries a channel from now on. False if its driver cannot, or the port is closing.
+    pub(super) fn carry(&mut self, channel: Arc<dyn Channel>) -> bool {
+        let carries = self.closing.is_none() && self.driver.carry(channel.clone());
+        if carries {
+            self.channel = Some(channel);
+        }
+        carries
+    }
+
+    /// The channel may have packets to write.
+    pub(super) fn pump(&mut self, context: &mut Context<'_>) -> TaskNext {
+        self.drive(context, |driver, port, context| driver.pump(port, context))
     }
 
     pub(super) fn driver_bytes(&self) -> usize {
@@ -254,6 +271,10 @@ impl Task for PortTask {
     fn terminate(&mut self, reason: Value<'_>, context: &mut Context<'_>) {
         let (port, owner) = (self.port.term(), self.port.owner());
         self.driver.close(&self.port, self.discards);
+        if let Some(channel) = self.channel.take() {
+            // SAFETY: used before this returns.
+            channel.ended(unsafe { reason.term() });
+        }
         super::forget(self.port.id);
         self.port.gate.close();
         // SAFETY: used before this returns.

@@ -21,7 +21,7 @@ type Hook = fn(&mut Process);
 
 /// A list of listeners: called for every exiting process before its links and monitors fire (ETS tables, open files, ...).
 static HOOKS: [OnceLock<Hook>; MAX_HOOKS] = [const { OnceLock::new() }; MAX_HOOKS];
-const MAX_HOOKS: usize = 5;
+const MAX_HOOKS: usize = 6;
 
 pub fn add_hook(hook: Hook) {
     assert!(HOOKS.iter().any(|place| place.set(hook).is_ok()), "more than {MAX_HOOKS} hooks at the end of a process");
@@ -162,6 +162,9 @@ fn tell_relations(p: &mut Process, reason: Term) {
             let _ = deliver(to, Signal::new(SignalBody::Demonitor { reference }));
         }
     }
+    if let Some(remote) = inner.remote {
+        crate::lifecycle::remote::ended(p, *remote, reason);
+    }
 }
 
 /// To others the process is as good as ended: it has no name, no links and no monitors. It runs on.
@@ -200,6 +203,7 @@ pub(crate) fn answer_for_dead(p: &mut Process, signal: Signal) {
                 inner.watchers.remove(&reference);
             }
         }
+        SignalBody::Remote(remote) => crate::lifecycle::remote::answer_for_dead(p.pid(), *remote),
         SignalBody::Call(f) => f(None),
         _ => {}
     }

@@ -226,6 +226,11 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
             });
             append(p, Signal::message(message));
         }
+        SignalBody::Remote(_) => {
+            if let SignalBody::Remote(remote) = std::mem::replace(&mut signal.body, SignalBody::Wake) {
+                return crate::lifecycle::remote::handle(p, *remote);
+            }
+        }
         SignalBody::Timeout(timer) => p.timer.fired(*timer),
         SignalBody::Wake => {}
         SignalBody::Call(f) => {
@@ -253,7 +258,7 @@ fn with_reason(p: &mut Process, reason: &Package, build: impl FnOnce(&mut Heap, 
 }
 
 /// Makes a term on the heap that no function of the process itself made.
-fn in_heap(p: &mut Process, make: impl FnOnce(&mut Heap) -> Term) -> Term {
+pub(crate) fn in_heap(p: &mut Process, make: impl FnOnce(&mut Heap) -> Term) -> Term {
     let before = meters::words(p);
     let made = make(&mut p.heap);
     if meters::on(p) {
@@ -279,7 +284,7 @@ fn port_linked(p: &Process, from: Term, on: bool) {
 
 /// Appends a message to the inner queue.
 #[inline(always)]
-fn append(p: &mut Process, signal: Box<Signal>) {
+pub(crate) fn append(p: &mut Process, signal: Box<Signal>) {
     if events::on(p.shared(), flags::RECEIVE)
         && let SignalBody::Message { from, .. } | SignalBody::Small { from, .. } = signal.body
     {

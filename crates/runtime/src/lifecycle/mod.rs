@@ -3,4 +3,5 @@
 pub mod activity;
 pub mod exit;
 pub mod handle;
+pub(crate) mod remote;
 pub mod spawn;

@@ -1,6 +1,7 @@
 //! What a process knows of others: links, monitors it made, monitors on it, aliases. Kept outside the heap.
 
 use crate::base::refs::RefId;
+use crate::process::remote::RemoteRelations;
 use crate::signal::package::Package;
 use foldhash::fast::FixedState;
 use heddle_term::{Atom, Heap, Term};
@@ -95,9 +96,15 @@ pub struct RelationMaps {
     pub last_unlink: u64,
     /// How many monitors on this process were made.
     watched: u64,
+    /// Relations to processes of other nodes.
+    pub remote: Option<Box<RemoteRelations>>,
 }
 
 impl RelationMaps {
+    pub fn remote(&mut self) -> &mut RemoteRelations {
+        self.remote.get_or_insert_default()
+    }
+
     /// A monitor on this process was made.
     pub fn watch(&mut self, reference: RefId, watcher: Term, name: Option<Atom>) {
         self.watched += 1;

@@ -56,7 +56,9 @@ pub mod host;
 pub mod identity;
 pub mod links;
 pub mod names;
+pub mod nodes;
 pub mod proctab;
+pub mod remote;
 pub mod stack;
 pub mod stack_mark;
 pub mod state;
@@ -411,7 +413,6 @@ impl Rare {
             last_words: None,
             answer: None,
             open: Open::NONE,
-            asked_for_nodes: 0,
         })
     }
 
@@ -454,8 +455,6 @@ pub struct Rare {
     pub answer: Option<crate::Package>,
     /// The open region where it builds messages.
     pub open: Open,
-    /// How often it called `monitor_nodes`.
-    pub asked_for_nodes: usize,
 }
 
 /// The size decides what an idle process costs (see `bench/memory`): what most processes do not need belongs in `Rare`.

@@ -6,12 +6,15 @@ pub(crate) mod outgoing;
 pub mod package;
 mod packing;
 pub(crate) mod prefetch_chain;
+pub mod remote;
 pub mod send;
+pub mod send_remote;
 pub mod small;
 
 use crate::base::refs::RefId;
 use crate::process::Process;
 use crate::signal::package::Package;
+use crate::signal::remote::RemoteSignal;
 use crate::timer::Handle;
 use crate::trace::token::Token;
 use heddle_memory::{RECENT_BYTES, own_row};
@@ -105,6 +108,8 @@ pub enum SignalBody {
         reference: RefId,
         reason: Package,
     },
+    /// From another node.
+    Remote(Box<RemoteSignal>),
     /// This receive timer fired.
     Timeout(Handle),
     /// Resumes a process that a native left waiting, or only makes it check its state.
@@ -149,6 +154,9 @@ const _: () = assert!(size_of::<Signal>() == RECENT_BYTES && align_of::<Signal>(
 impl Signal {
     pub fn new(body: SignalBody) -> Box<Signal> {
         Box::new(Signal { next: std::ptr::null_mut(), body })
+    }
+    pub fn remote(signal: RemoteSignal) -> Box<Signal> {
+        Signal::new(SignalBody::Remote(Box::new(signal)))
     }
     pub fn message_from(from: Term, data: Package) -> Box<Signal> {
         Signal::message_with(from, data, None)

@@ -8,11 +8,13 @@ use crate::observe::messages;
 use crate::observe::messages::{Cost, Timed};
 use crate::process::host::host;
 use crate::process::links::{AliasMode, Link, MonitorKind, Monitoring};
+use crate::process::nodes::Destination;
 use crate::process::{FLAG_TASK, ProcRef, ProcShared, Process};
 use crate::process::{names, proctab};
 use crate::sched;
 use crate::signal::outgoing::{self, Outgoing};
 use crate::signal::package::Package;
+use crate::signal::send_remote;
 use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
 use crate::trace::{events, flags, seq, tracees};
@@ -196,20 +198,19 @@ fn send_other(p: &mut Process, dest: Term, message: Term, token: Option<Box<Toke
             }
             Sent::Ok
         }
-        Some(Kind::MagicRef | Kind::ExtRef) => Sent::Ok,
-        Some(Kind::ExtPid) => Sent::NoConnection,
+        Some(Kind::MagicRef) => Sent::Ok,
+        Some(Kind::ExtPid | Kind::ExtRef) => match Destination::of(dest) {
+            Some(to) => send_remote::send(p, to, message, token),
+            // Of an earlier life of this node, or no alias.
+            None => Sent::Ok,
+        },
         Some(Kind::ExtPort) => Sent::BadArg,
         Some(Kind::Tuple) => match dest.as_tuple() {
-            Some([name, node]) if name.is_atom() && node.is_atom() => {
-                if node.is_atom_of(node_name()) {
-                    match name.as_atom().and_then(names::whereis) {
-                        Some(id) => post(p, id, message, token),
-                        None => Sent::Ok,
-                    }
-                } else {
-                    Sent::NoConnection
-                }
-            }
+            Some([name, node]) if name.is_atom() && node.is_atom_of(node_name()) => match name.as_atom().and_then(names::whereis) {
+                Some(id) => post(p, id, message, token),
+                None => Sent::Ok,
+            },
+            Some(_) if let Some(to) = Destination::of(dest) => send_remote::send(p, to, message, token),
             _ => Sent::BadArg,
         },
         _ => Sent::BadArg,
@@ -328,7 +329,7 @@ pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
     if matches!(inner.aliases.get(&reference), Some(AliasMode::Demonitor | AliasMode::ReplyDemonitor)) {
         inner.aliases.remove(&reference);
     }
-    let Some(m) = inner.monitoring.remove(&reference) else { return false };
+    let Some(m) = inner.monitoring.remove(&reference) else { return inner.remote.is_some() && send_remote::demonitor(p, reference) };
     if (m.target.is_local_pid() || m.target.is_local_port())
         && let Some(to) = proctab::find(m.target)
     {

@@ -1,0 +1,325 @@
+//! A connection to another node, from the time at which it is wanted until it has ended. What carries it is a port, or a process (a controller).
+
+use crate::incoming::Incoming;
+use crate::monitors::{self, Change};
+use crate::out_queue::OutQueue;
+use crate::outgoing::Outgoing;
+use crate::wire::Framing;
+use crate::{flags, table};
+use heddle_io::ports::channel::{self, Channel};
+use heddle_io::ports::gate::{Gate, Limits};
+use heddle_io::ports::port::Port;
+use heddle_runtime::nodes::ConnectionId;
+use heddle_runtime::signal::remote::{Inbound, RemoteSignal};
+use heddle_runtime::signal::{Signal, SignalBody};
+use heddle_runtime::{Package, proctab, send};
+use heddle_term::ident::RefView;
+use heddle_term::{Atom, Heap, Term};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Bytes of queued messages above which senders wait (`+zdbbl`; stock's default is the same).
+const BUSY_BYTES: usize = 1 << 20;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// It is being made. What is sent waits.
+    Pending,
+    Up,
+    Ended,
+}
+
+/// What carries the packets.
+pub enum Carrier {
+    Port(Arc<Port>),
+    /// A process, by its number.
+    Process(u64),
+}
+
+pub struct Connection {
+    pub id: ConnectionId,
+    /// A `Stage`. Changes under the lock of `related`. Release there, Acquire in readers: who sees `Up` sees `flags` and `carrier`.
+    stage: AtomicU8,
+    /// What both nodes can do. Relaxed: set before `stage`.
+    flags: AtomicU64,
+    carrier: OnceLock<Carrier>,
+    queue: Mutex<OutQueue>,
+    /// Shut while too much is queued.
+    pub gate: Gate,
+    /// A call of the port, or a message to the controller, is on its way. SeqCst: set after a message was queued, cleared before the queue is
+    /// read, so that one of the two threads sees the other.
+    is_called: AtomicBool,
+    /// The controller wants a message when there is something to send. SeqCst, as `is_called`.
+    wants_notice: AtomicBool,
+    /// A controller gets each message with its size.
+    pub gives_size: AtomicBool,
+    /// The number of the process that may put data in (`dist_ctrl_input_handler`).
+    pub input_handler: AtomicU64,
+    incoming: Mutex<Option<Incoming>>,
+    /// Numbers of the processes that have relations over the connection.
+    related: Mutex<HashSet<u64>>,
+    /// Monitors of the peer on names: the process that had the name.
+    named: Mutex<HashMap<RefView, u64>>,
+    /// Packets.
+    pub received: AtomicU64,
+    pub sent: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Connection {
+    pub fn new(id: ConnectionId) -> Connection {
+        Connection {
+            id,
+            stage: AtomicU8::new(Stage::Pending as u8),
+            flags: AtomicU64::new(flags::DEFAULT),
+            carrier: OnceLock::new(),
+            queue: Mutex::new(OutQueue::new()),
+            gate: Gate::new(Limits::new(BUSY_BYTES / 2, BUSY_BYTES), Limits::NEVER),
+            is_called: AtomicBool::new(false),
+            wants_notice: AtomicBool::new(false),
+            gives_size: AtomicBool::new(false),
+            input_handler: AtomicU64::new(u64::MAX),
+            incoming: Mutex::default(),
+            related: Mutex::default(),
+            named: Mutex::default(),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+        }
+    }
+
+    pub fn stage(&self) -> Stage {
+        match self.stage.load(Ordering::Acquire) {
+            0 => Stage::Pending,
+            1 => Stage::Up,
+            _ => Stage::Ended,
+        }
+    }
+
+    pub fn flags(&self) -> u64 {
+        self.flags.load(Ordering::Relaxed)
+    }
+
+    pub fn framing(&self) -> Framing {
+        Framing::of_flags(self.flags())
+    }
+
+    pub fn is_visible(&self) -> bool {
+        self.flags() & flags::PUBLISHED != 0
+    }
+
+    pub fn carrier(&self) -> Option<&Carrier> {
+        self.carrier.get()
+    }
+
+    /// True if the process carries it.
+    pub fn is_controller(&self, pid: u64) -> bool {
+        matches!(self.carrier(), Some(Carrier::Process(controller)) if *controller == pid)
+    }
+
+    /// How `erlang:dist_ctrl_get_data` and others name it: `[Number | Node]`.
+    pub fn handle(&self, heap: &mut Heap) -> Term {
+        heap.list_with_tail(&[Term::small(self.id.number as i64)], self.id.node.into())
+    }
+
+    // ---- from pending to up ----
+
+    /// It is up: it has this carrier, and both nodes can do this. False if it was not pending.
+    pub fn up(self: &Arc<Connection>, carrier: Carrier, flags: u64) -> bool {
+        let related = lock(&self.related);
+        if self.stage() != Stage::Pending || self.carrier.set(carrier).is_err() {
+            return false;
+        }
+        self.flags.store(flags, Ordering::Relaxed);
+        *lock(&self.incoming) = Some(Incoming::new(self.framing()));
+        self.stage.store(Stage::Up as u8, Ordering::Release);
+        drop(related);
+        self.call();
+        monitors::tell(&Change { node: self.id.node, connection: Some(self.id.number), is_visible: self.is_visible(), down: None });
+        true
+    }
+
+    // ---- processes with relations over it ----
+
+    /// The process hears of the end of the connection. False if it has ended.
+    pub fn relate(&self, pid: u64) -> bool {
+        let mut related = lock(&self.related);
+        let is_there = self.stage() != Stage::Ended;
+        if is_there {
+            related.insert(pid);
+        }
+        is_there
+    }
+
+    pub fn unrelate(&self, pid: u64) {
+        lock(&self.related).remove(&pid);
+    }
+
+    /// Sends a process what the peer sent it. Returns the signal if the process has ended.
+    pub fn deliver(&self, pid: u64, what: Inbound) -> Result<(), Inbound> {
+        let Some(to) = proctab::lookup(pid) else { return Err(what) };
+        let signal = Signal::remote(RemoteSignal { connection: self.id, what });
+        send::deliver(to, signal).map_err(|signal| match signal.body {
+            SignalBody::Remote(signal) => signal.what,
+            _ => Inbound::Disconnected,
+        })
+    }
+
+    /// The peer monitors a process by a name that the process has now.
+    pub fn remember_named(&self, reference: RefView, pid: u64) {
+        lock(&self.named).insert(reference, pid);
+    }
+
+    pub fn forget_named(&self, reference: RefView) -> Option<u64> {
+        lock(&self.named).remove(&reference)
+    }
+
+    // ---- output ----
+
+    /// Queues a message. False if the connection has ended.
+    pub fn push(&self, message: Outgoing) -> bool {
+        if self.stage() == Stage::Ended {
+            return false;
+        }
+        let mut queue = lock(&self.queue);
+        queue.push(message);
+        self.gate.queued(queue.bytes());
+        drop(queue);
+        self.call();
+        true
+    }
+
+    pub fn queued_bytes(&self) -> usize {
+        lock(&self.queue).bytes()
+    }
+
+    /// Has the carrier take what is queued.
+    fn call(&self) {
+        if self.stage() != Stage::Up {
+            return;
+        }
+        match self.carrier() {
+            Some(Carrier::Port(port)) if !self.is_called.swap(true, Ordering::SeqCst) => channel::has_output(port),
+            Some(Carrier::Process(_)) => self.notice(),
+            _ => {}
+        }
+    }
+
+    fn notice(&self) {
+        if let Some(Carrier::Process(pid)) = self.carrier()
+            && self.wants_notice.swap(false, Ordering::SeqCst)
+        {
+            send::build_message(*pid, |_| Atom::new("dist_data").into());
+        }
+    }
+
+    /// The controller wants a message when there is something to send.
+    pub fn want_notice(&self) {
+        self.wants_notice.store(true, Ordering::SeqCst);
+        if !lock(&self.queue).is_empty() {
+            self.notice();
+        }
+    }
+
+    /// The next packet.
+    pub fn take_one(&self, each: impl FnMut(Vec<u8>)) {
+        self.take(1, 0, each);
+    }
+
+    /// The next packets, about `room` bytes of them. `prefix`: bytes to leave in front of each for its length.
+    pub fn take(&self, room: usize, prefix: usize, mut each: impl FnMut(Vec<u8>)) {
+        let framing = self.framing();
+        let mut queue = lock(&self.queue);
+        queue.take(framing, room, |packet| {
+            let mut bytes = Vec::with_capacity(prefix + packet.len_bytes());
+            bytes.extend_from_slice(&(packet.len_bytes() as u32).to_be_bytes()[..prefix]);
+            packet.append_to(&mut bytes);
+            self.sent.fetch_add(1, Ordering::Relaxed);
+            each(bytes);
+        });
+        self.gate.queued(queue.bytes());
+    }
+
+    // ---- input ----
+
+    /// A packet of the peer. False if it breaks the protocol.
+    pub fn receive(self: &Arc<Connection>, packet: &[u8]) -> bool {
+        self.received.fetch_add(1, Ordering::Relaxed);
+        let mut incoming = lock(&self.incoming);
+        let Some(incoming) = &mut *incoming else { return true };
+        match incoming.packet(self, packet) {
+            Ok(()) => true,
+            Err(error) => {
+                self.complain(&error.to_string());
+                false
+            }
+        }
+    }
+
+    /// Logs what is wrong with what the peer sent.
+    pub fn complain(&self, what: &str) {
+        heddle_runtime::exit::log_message("error", &format!("Connection to node {} is closed: {what}", self.id.node.name()));
+    }
+
+    // ---- the end ----
+
+    /// The connection has ended, for this reason.
+    pub fn ended(&self, reason: Term) {
+        let related = {
+            let mut related = lock(&self.related);
+            if self.stage() == Stage::Ended {
+                return;
+            }
+            let was_up = self.stage.swap(Stage::Ended as u8, Ordering::AcqRel) == Stage::Up as u8;
+            (std::mem::take(&mut *related), was_up)
+        };
+        let (related, was_up) = related;
+        if let Some(node) = table::find(self.id.node) {
+            node.forget(self);
+        }
+        *lock(&self.incoming) = None;
+        *lock(&self.queue) = OutQueue::new();
+        lock(&self.named).clear();
+        self.gate.close();
+        for pid in related {
+            let _ = self.deliver(pid, Inbound::Disconnected);
+        }
+        if was_up {
+            let reason = Package::new(reason);
+            let down = Some(&reason);
+            monitors::tell(&Change { node: self.id.node, connection: Some(self.id.number), is_visible: self.is_visible(), down });
+        }
+    }
+
+    /// Ends the connection from this side: with what carries it, or at once if nothing does.
+    pub fn shut(&self, reason: &'static str) {
+        match self.carrier() {
+            Some(Carrier::Port(port)) => channel::end(port.id, reason),
+            Some(Carrier::Process(pid)) => {
+                send::send_exit(Term::local_pid(*pid), Term::local_pid(*pid), Atom::new(reason).into(), false);
+            }
+            None => self.ended(Atom::new(reason).into()),
+        }
+    }
+}
+
+/// The port's view.
+pub struct PortChannel(pub Arc<Connection>);
+
+impl Channel for PortChannel {
+    fn input(&self, packet: &[u8]) -> bool {
+        self.0.receive(packet)
+    }
+
+    fn output(&self, room: usize, packets: &mut Vec<Vec<u8>>) {
+        self.0.is_called.store(false, Ordering::SeqCst);
+        self.0.take(room, 4, |packet| packets.push(packet));
+    }
+
+    fn ended(&self, reason: Term) {
+        self.0.ended(reason);
+    }
+}

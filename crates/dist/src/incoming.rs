@@ -1,0 +1,187 @@
+//! What a peer sends: packets to messages, and these to the processes that they are for. Called by what carries the connection, one packet at a
+//! time. Terms that come with a message are not decoded here: the receiver does that.
+
+use crate::connection::Connection;
+use crate::spawning;
+use crate::wire::{Assembler, AtomBudget, Control, Framing, Limits, Payload, Spawned, Target, WireError};
+use heddle_runtime::nodes::Outbound;
+use heddle_runtime::signal::remote::{Encoded, Inbound, Payload as Carried};
+use heddle_runtime::{Package, RefId, names, proctab};
+use heddle_term::ident::{PidView, RefView};
+use heddle_term::{Atom, Heap, Term, am, node};
+use std::sync::Arc;
+
+/// New atoms that one connection may make. The atom table of a node has a million by default, so one peer alone cannot fill it.
+const NEW_ATOMS: usize = 400_000;
+
+pub struct Incoming {
+    assembler: Assembler,
+    budget: Arc<AtomBudget>,
+    /// Where control messages are decoded.
+    heap: Heap,
+}
+
+/// A payload that the receiver decodes.
+struct Waiting {
+    payload: Payload<'static>,
+    budget: Arc<AtomBudget>,
+}
+
+impl Encoded for Waiting {
+    fn decode(&self, heap: &mut Heap) -> Option<Term> {
+        self.payload.decode(heap, &self.budget).ok()
+    }
+}
+
+impl Incoming {
+    pub fn new(framing: Framing) -> Incoming {
+        Incoming { assembler: Assembler::new(framing, Limits::default()), budget: Arc::new(AtomBudget::new(NEW_ATOMS)), heap: Heap::new() }
+    }
+
+    pub fn packet(&mut self, connection: &Arc<Connection>, packet: &[u8]) -> Result<(), WireError> {
+        let Some(message) = self.assembler.receive(packet, &self.budget)? else { return Ok(()) };
+        let (control, payload) = message.split(&mut self.heap, &self.budget)?;
+        let done = control.check_nodes(connection.id.node, node::name()).map_err(WireError::Control).and_then(|()| {
+            let payload =
+                payload.map(|payload| Carried::Encoded(Box::new(Waiting { payload: payload.into_owned(), budget: self.budget.clone() })));
+            dispatch(connection, &control, payload)
+        });
+        self.heap.clear();
+        done
+    }
+}
+
+/// The local process that a pid of this node means; None if it is of an earlier life, or has ended.
+fn local(pid: PidView) -> Option<u64> {
+    pid.local()
+}
+
+/// The process that has the name; None if there is none, or if it is a port.
+fn named(name: Atom) -> Option<u64> {
+    names::whereis(name).filter(|id| id.is_local_pid()).map(|pid| pid.payload())
+}
+
+fn ref_id(reference: RefView) -> RefId {
+    RefId::from_words([reference.words[0], reference.words[1], reference.words[2]])
+}
+
+fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Carried>) -> Result<(), WireError> {
+    match *control {
+        Control::Send { from, to, token: _ } => message(connection, from, local(to), None, payload),
+        Control::SendName { from, to, token: _ } => message(connection, Some(from), named(to), None, payload),
+        Control::SendAlias { from, alias, token: _ } => {
+            if (alias.node, alias.creation) == node::current() && alias.count == 5 {
+                let process = alias.words[3] as u64 | (alias.words[4] as u64) << 32;
+                message(connection, Some(from), Some(process), Some(ref_id(alias)), payload);
+            }
+        }
+        Control::Link { from, to } => {
+            let refused = local(to).is_none_or(|pid| connection.deliver(pid, Inbound::Link { from }).is_err());
+            if refused {
+                answer(connection, to, &Outbound::Exit { to: from, reason: am::NOPROC.into(), linked: true, token: None });
+            }
+        }
+        Control::Unlink { id, from, to } => {
+            let refused = local(to).is_none_or(|pid| connection.deliver(pid, Inbound::Unlink { from, id }).is_err());
+            if refused {
+                answer(connection, to, &Outbound::UnlinkAck { to: from, id });
+            }
+        }
+        Control::UnlinkAck { id, from, to } => to_process(connection, to, Inbound::UnlinkAck { from, id }),
+        Control::Exit { from, to, reason, .. } => exit(connection, from, to, reason, payload, true),
+        Control::Exit2 { from, to, reason, .. } => exit(connection, from, to, reason, payload, false),
+        Control::GroupLeader { leader, to } => to_process(connection, to, Inbound::GroupLeader { leader }),
+        Control::Monitor { from, to, reference } => monitor(connection, from, to, reference),
+        Control::Demonitor { from: _, to, reference } => {
+            let watched = match to {
+                Target::Pid(pid) => local(pid),
+                Target::Name(_) => connection.forget_named(reference),
+            };
+            if let Some(pid) = watched {
+                let _ = connection.deliver(pid, Inbound::Demonitor { reference });
+            }
+        }
+        Control::MonitorExit { from: _, to, reference, reason } => {
+            if let Some(reason) = carried(reason, payload) {
+                to_process(connection, to, Inbound::Down { reference: ref_id(reference), reason });
+            }
+        }
+        Control::SpawnRequest { reference, from, group_leader, module, function, arity, options, token: _ } => {
+            let request = spawning::Request { reference, from, group_leader, module, function, arity, options };
+            spawning::start(connection, &request, payload)?;
+        }
+        Control::SpawnReply { reference, to, flags, result, token: _ } => {
+            let result = match result {
+                Spawned::Pid(pid) => Ok(pid),
+                Spawned::Error(reason) => Err(reason),
+            };
+            spawned(connection, to, ref_id(reference), flags, result);
+        }
+    }
+    Ok(())
+}
+
+fn to_process(connection: &Connection, to: PidView, what: Inbound) {
+    if let Some(pid) = local(to) {
+        let _ = connection.deliver(pid, what);
+    }
+}
+
+/// An answer in the name of a process that is not there.
+fn answer(connection: &Connection, of: PidView, signal: &Outbound) {
+    crate::sending::signal(connection, of, signal);
+}
+
+fn message(connection: &Connection, from: Option<PidView>, to: Option<u64>, alias: Option<RefId>, payload: Option<Carried>) {
+    if let (Some(to), Some(payload)) = (to, payload) {
+        let _ = connection.deliver(to, Inbound::Message { from, alias, payload, token: None });
+    }
+}
+
+/// The reason of an exit: in the control message, or the payload.
+fn carried(reason: Option<Term>, payload: Option<Carried>) -> Option<Carried> {
+    match reason {
+        Some(reason) => Some(Carried::Package(Package::new(reason))),
+        None => payload,
+    }
+}
+
+fn exit(connection: &Connection, from: PidView, to: PidView, reason: Option<Term>, payload: Option<Carried>, linked: bool) {
+    if let Some(reason) = carried(reason, payload) {
+        to_process(connection, to, Inbound::Exit { from, reason, linked, token: None });
+    }
+}
+
+fn monitor(connection: &Connection, from: PidView, to: Target, reference: RefView) {
+    let (pid, name) = match to {
+        Target::Pid(pid) => (local(pid), None),
+        Target::Name(name) => (named(name), Some(name)),
+    };
+    if let Some(pid) = pid.filter(|&pid| proctab::lookup(pid).is_some()) {
+        if name.is_some() {
+            connection.remember_named(reference, pid);
+        }
+        if connection.deliver(pid, Inbound::Monitor { watcher: from, reference, name }).is_ok() {
+            return;
+        }
+        connection.forget_named(reference);
+    }
+    let of = match to {
+        Target::Pid(pid) => pid,
+        Target::Name(_) => from,
+    };
+    answer(connection, of, &Outbound::Down { name, watcher: from, reference, reason: am::NOPROC.into() });
+}
+
+/// The answer to a request of this node.
+fn spawned(connection: &Connection, to: PidView, reference: RefId, flags: u32, result: Result<PidView, Atom>) {
+    use crate::wire::{SPAWN_FLAG_LINK, SPAWN_FLAG_MONITOR};
+    let (linked, monitored) = (flags & SPAWN_FLAG_LINK != 0, flags & SPAWN_FLAG_MONITOR != 0);
+    let Some(pid) = local(to) else { return };
+    if connection.deliver(pid, Inbound::SpawnReply { reference, result, linked, monitored }).is_err()
+        && let Ok(new) = result
+    {
+        // The process that asked has ended.
+        heddle_runtime::send_remote::disown(connection.id, pid, new, reference, linked, monitored);
+    }
+}

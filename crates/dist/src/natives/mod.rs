@@ -1,0 +1,6 @@
+//! What Erlang code asks of the distribution.
+
+pub mod connections;
+pub mod controllers;
+pub mod nodes;
+pub mod spawn_request;

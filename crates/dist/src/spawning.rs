@@ -1,0 +1,89 @@
+//! Processes that another node asks for, and requests of this node.
+//!
+//! The argument list of a request may be large. So it goes to the new process as its first message, undecoded, and the process starts in
+//! `erts_internal:dist_spawn_init/1`, which takes it from there (as ERTS does).
+
+use crate::connection::Connection;
+use crate::sending;
+use crate::wire::{Control, SPAWN_FLAG_LINK, SPAWN_FLAG_MONITOR, Spawned, WireError};
+use heddle_bifs::process::spawn::parse_options;
+use heddle_runtime::remote::{RemoteLink, RemoteWatcher};
+use heddle_runtime::signal::Signal;
+use heddle_runtime::signal::remote::{Inbound, Payload, RemoteSignal};
+use heddle_runtime::{Package, sched, spawn};
+use heddle_term::code_cell::Mfa;
+use heddle_term::ident::{PidView, RefView};
+use heddle_term::{Atom, Heap, Term, am};
+
+pub struct Request {
+    pub reference: RefView,
+    pub from: PidView,
+    pub group_leader: PidView,
+    pub module: Atom,
+    pub function: Atom,
+    pub arity: i64,
+    /// A list.
+    pub options: Term,
+}
+
+/// Starts the process, and answers. Malformed requests are errors of the peer.
+pub fn start(connection: &Connection, request: &Request, arguments: Option<Payload>) -> Result<(), WireError> {
+    let Some(arguments) = arguments else { return Ok(()) };
+    let (from, reference) = (request.from, request.reference);
+    let Some(options) = parse_options(request.options, false) else {
+        refuse(connection, from, reference, Atom::new("badopt"));
+        return Ok(());
+    };
+    let init = Mfa { module: am::ERTS_INTERNAL, function: Atom::new("dist_spawn_init"), arity: 1 };
+    let mut heap = Heap::new();
+    let named = heap.tuple(&[request.module.into(), request.function.into(), Term::small(request.arity)]);
+    let list = heap.list(&[named]);
+    let Some(child) = spawn::create(init, list, None, &options.options) else {
+        refuse(connection, from, reference, am::SYSTEM_LIMIT);
+        return Ok(());
+    };
+    let pid = child.pid_term();
+    // SAFETY: not published yet: the creator is its owner.
+    let local = unsafe { child.local() };
+    local.group_leader = request.group_leader.to_term(&mut local.heap);
+    let mut flags = 0;
+    if options.link || options.monitor.is_some() {
+        let remote = local.relations.make().remote();
+        // The connection cannot have ended without the process hearing of it: if it has, it tells itself below.
+        let is_there = connection.relate(pid.payload());
+        if is_there {
+            remote.connections.push(connection.id);
+        }
+        if options.link {
+            flags |= SPAWN_FLAG_LINK;
+            remote.links.insert(from, RemoteLink { active: true, unlinking: 0, connection: connection.id });
+        }
+        if options.monitor.is_some() {
+            flags |= SPAWN_FLAG_MONITOR;
+            remote.watchers.insert(reference, RemoteWatcher { watcher: from, name: None, connection: connection.id });
+        }
+        if !is_there {
+            let gone = RemoteSignal { connection: connection.id, what: Inbound::Disconnected };
+            child.state.push_to_itself(Signal::remote(gone));
+        }
+    }
+    let first = RemoteSignal {
+        connection: connection.id,
+        what: Inbound::Message { from: Some(from), alias: None, payload: arguments, token: None },
+    };
+    child.state.push_to_itself(Signal::remote(first));
+    child.state.push_to_itself(Signal::message(Package::immediate(Atom::new("dist_spawn_init").into())));
+    if let Some(new) = PidView::of(pid) {
+        // Before the process runs, so before all that it sends itself.
+        let reply = Control::SpawnReply { reference, to: from, flags, result: Spawned::Pid(new), token: None };
+        sending::control(connection, pid.payload(), &reply, None);
+    }
+    sched::start_process(child);
+    heap.clear();
+    Ok(())
+}
+
+fn refuse(connection: &Connection, from: PidView, reference: RefView, why: Atom) {
+    let reply = Control::SpawnReply { reference, to: from, flags: 0, result: Spawned::Error(why), token: None };
+    sending::control(connection, u64::MAX, &reply, None);
+}

@@ -1,0 +1,40 @@
+//! A port that carries the packets of a connection to another node: they go to the connection instead of to the port's owner, and the connection
+//! says what the port writes.
+
+use super::find;
+use super::port::Port;
+use super::port_task::PortTask;
+use heddle_runtime::process::identity::PORT;
+use heddle_runtime::task::{self, Owned, TaskNext};
+use heddle_term::{Atom, Term};
+use std::sync::Arc;
+
+/// What a port does for a connection. All calls come from the port's task, one at a time.
+pub trait Channel: Send + Sync {
+    /// A packet of the peer, without its length. False: the peer breaks the protocol, and the port ends.
+    fn input(&self, packet: &[u8]) -> bool;
+    /// Adds packets to write, each with its length in four bytes in front, until they have about `room` bytes.
+    fn output(&self, room: usize, packets: &mut Vec<Vec<u8>>);
+    /// The port has ended, for this reason.
+    fn ended(&self, reason: Term);
+}
+
+/// The port carries the channel from now on. False if it is no port that can. `done` is called with the answer, by the port's task or by the
+/// calling thread.
+pub fn carry(port: Term, channel: Arc<dyn Channel>, done: impl FnOnce(bool) + Send + 'static) {
+    let Some(port) = find(port) else { return done(false) };
+    task::call_soon(port.identity(), move |task: &mut PortTask, context| {
+        done(task.carry(channel));
+        task.pump(context)
+    });
+}
+
+/// The connection has packets to write. May be called by any thread.
+pub fn has_output(port: &Arc<Port>) {
+    task::call_soon(port.identity(), |task: &mut PortTask, context| task.pump(context));
+}
+
+/// Ends the port, for a reason that its owner gets as well.
+pub fn end(port: u64, reason: &'static str) {
+    task::call_soon(port | PORT, move |_: &mut PortTask, _| TaskNext::Exit(Owned::atom(Atom::new(reason))));
+}
