@@ -4,7 +4,7 @@
 # make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, TLS and SSH with other programs as peers, releases (part of make test)
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
-# make fuzz   mutated beam files and external terms (BEAMS=1000000 TERMS=10000000 SEED=1)
+# make fuzz   mutated beam files, external terms and packets of other nodes (BEAMS=1000000 TERMS=10000000 SEED=1)
 # make models   structures against plain models, OPERATIONS=100000000 each
 # make sequences  sequences of operations, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
 # make differential  random programs, compared with a stock emulator (HEDDLE_STOCK=PATH/TO/erl SECONDS=600 SEED=1)
@@ -86,6 +86,7 @@ bench: build
 fuzz:
 	cargo build --release --bins --examples
 	target/release/fuzz_etf --count $(TERMS) --seed $(SEED)
+	target/release/examples/fuzz_dist --count $(TERMS) --seed $(SEED)
 	target/release/examples/fuzz_beam --dir "$$(tools/find-otp)" --count $(BEAMS) --seed $(SEED)
 	target/release/examples/fuzz_loader --dir "$$(tools/find-otp)" --count $$(( $(BEAMS) / 20 )) --seed $(SEED)
 

@@ -6,3 +6,4 @@ mod fragments;
 mod hostile;
 mod messages;
 mod random;
+mod stock;

@@ -3,7 +3,7 @@
 use heddle_dist::wire::{Control, Spawned, Target};
 use heddle_model::Random;
 use heddle_term::ident::{PidView, PortView, RefView};
-use heddle_term::{Atom, Heap, Term, big, map, node};
+use heddle_term::{Atom, Heap, Mfa, Term, big, code_hooks, fun, map, node};
 use std::sync::OnceLock;
 
 /// More than a cache has entries.
@@ -55,7 +55,7 @@ fn target(random: &mut Random) -> Target {
 pub fn term(heap: &mut Heap, random: &mut Random, depth: u64) -> Term {
     let parts =
         |heap: &mut Heap, random: &mut Random| -> Vec<Term> { (0..random.below(6)).map(|_| term(heap, random, depth - 1)).collect() };
-    match random.below(if depth == 0 { 11 } else { 17 }) {
+    match random.below(if depth == 0 { 12 } else { 18 }) {
         0 => Term::small(random.below(300) as i64 - 20),
         1 => {
             let shift = random.below(64);
@@ -75,16 +75,21 @@ pub fn term(heap: &mut Heap, random: &mut Random, depth: u64) -> Term {
             let (node, creation) = node(random);
             PortView { node, creation, number: random.below(1 << 40) }.to_term(heap)
         }
-        11 | 12 => {
+        11 => {
+            let (module, function, arity) = (Atom::new("a_module"), Atom::new("a_function"), random.below(256) as u8);
+            let export = (code_hooks::hooks().find_export)(Mfa { module, function, arity });
+            fun::make_export(heap, export)
+        }
+        12 | 13 => {
             let parts = parts(heap, random);
             heap.tuple(&parts)
         }
-        13 | 14 => {
+        14 | 15 => {
             let parts = parts(heap, random);
             let tail = if random.chance(20) { Term::small(1) } else { Term::NIL };
             heap.list_with_tail(&parts, tail)
         }
-        15 => {
+        16 => {
             // Long enough to be counted while it is written; or a string.
             let count = random.one(&[10, 1023, 1024, 1025, 3000]);
             let values: Vec<Term> = (0..count).map(|n| Term::small(n & if count == 1025 { 0xff } else { 0xfff })).collect();
