@@ -192,8 +192,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             }
             return;
         }
-        self.w.u8(tag::LIST);
-        self.w.u32(len as u32);
+        self.w.tag_u32(tag::LIST, len as u32);
         self.stack.push(Work::Cells(list));
     }
 
@@ -206,8 +205,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
                 self.stack.push(Work::Run(slot_address(0), arity));
             }
             Kind::FlatMap | Kind::HashMap => {
-                self.w.u8(tag::MAP);
-                self.w.u32(map::size(term) as u32);
+                self.w.tag_u32(tag::MAP, map::size(term) as u32);
                 if self.deterministic {
                     let mut pairs: Vec<(Term, Term)> = MapIter::new(term).collect();
                     pairs.sort_by(|a, b| cmp_exact(a.0, b.0));
@@ -240,7 +238,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
     fn float(&mut self, value: f64) {
         if self.minor_version > 0 {
             self.w.u8(tag::NEW_FLOAT);
-            self.w.out.extend_from_slice(&value.to_bits().to_be_bytes());
+            self.w.u64(value.to_bits());
             return;
         }
         let mut text = crate::text::float::scientific(value, 20).into_bytes();
@@ -252,9 +250,8 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
     fn bits(&mut self, term: Term) {
         let Some(view) = BitsView::of(term) else { return };
         let last = (view.size_bits % 8) as u8;
-        self.w.u8(if last == 0 { tag::BINARY } else { tag::BIT_BINARY });
         self.is_too_large |= view.len_bytes() > u32::MAX as usize;
-        self.w.u32(view.len_bytes() as u32);
+        self.w.tag_u32(if last == 0 { tag::BINARY } else { tag::BIT_BINARY }, view.len_bytes() as u32);
         if last != 0 {
             self.w.u8(last);
         }

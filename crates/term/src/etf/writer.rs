@@ -65,11 +65,33 @@ impl<A: AtomWriter> Writer<'_, A> {
     }
     #[inline(always)]
     pub fn u16(&mut self, value: u16) {
-        self.out.extend_from_slice(&value.to_be_bytes());
+        self.array(value.to_be_bytes());
     }
     #[inline(always)]
     pub fn u32(&mut self, value: u32) {
-        self.out.extend_from_slice(&value.to_be_bytes());
+        self.array(value.to_be_bytes());
+    }
+    #[inline(always)]
+    pub fn u64(&mut self, value: u64) {
+        self.array(value.to_be_bytes());
+    }
+    /// A tag, and the four bytes that follow it.
+    #[inline(always)]
+    pub fn tag_u32(&mut self, tag: u8, value: u32) {
+        let [a, b, c, d] = value.to_be_bytes();
+        self.array([tag, a, b, c, d]);
+    }
+
+    /// A few bytes. They are stored where this is inlined, without a call.
+    #[inline(always)]
+    fn array<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.out.reserve(N);
+        let len = self.out.len();
+        // SAFETY: there is room for N more bytes, which are written before they count.
+        unsafe {
+            self.out.as_mut_ptr().add(len).cast::<[u8; N]>().write(bytes);
+            self.out.set_len(len + N);
+        }
     }
 
     #[inline(always)]
@@ -85,21 +107,17 @@ impl<A: AtomWriter> Writer<'_, A> {
     #[inline]
     pub fn tuple(&mut self, arity: usize) {
         match u8::try_from(arity) {
-            Ok(arity) => self.out.extend_from_slice(&[tag::SMALL_TUPLE, arity]),
-            Err(_) => {
-                self.u8(tag::LARGE_TUPLE);
-                self.u32(arity as u32);
-            }
+            Ok(arity) => self.array([tag::SMALL_TUPLE, arity]),
+            Err(_) => self.tag_u32(tag::LARGE_TUPLE, arity as u32),
         }
     }
 
     #[inline]
     pub fn integer(&mut self, value: i64) {
         if let Ok(byte) = u8::try_from(value) {
-            self.out.extend_from_slice(&[tag::SMALL_INTEGER, byte]);
+            self.array([tag::SMALL_INTEGER, byte]);
         } else if let Ok(word) = i32::try_from(value) {
-            self.u8(tag::INTEGER);
-            self.u32(word as u32);
+            self.tag_u32(tag::INTEGER, word as u32);
         } else {
             self.big(value < 0, &[value.unsigned_abs()]);
         }
@@ -118,11 +136,8 @@ impl<A: AtomWriter> Writer<'_, A> {
         let top = digits.last().copied().unwrap_or(0);
         let len = digits.len() * 8 - top.leading_zeros() as usize / 8;
         match u8::try_from(len) {
-            Ok(len) => self.out.extend_from_slice(&[tag::SMALL_BIG, len]),
-            Err(_) => {
-                self.u8(tag::LARGE_BIG);
-                self.u32(len as u32);
-            }
+            Ok(len) => self.array([tag::SMALL_BIG, len]),
+            Err(_) => self.tag_u32(tag::LARGE_BIG, len as u32),
         }
         self.u8(negative as u8);
         let end = self.out.len() + len;
@@ -135,15 +150,14 @@ impl<A: AtomWriter> Writer<'_, A> {
     pub fn pid(&mut self, pid: PidView) {
         self.u8(tag::NEW_PID);
         self.atom(pid.node);
-        self.u32(pid.number);
-        self.u32(pid.serial);
+        self.u64((pid.number as u64) << 32 | pid.serial as u64);
         self.u32(pid.creation);
     }
 
     pub fn port(&mut self, port: PortView) {
         self.u8(tag::V4_PORT);
         self.atom(port.node);
-        self.out.extend_from_slice(&port.number.to_be_bytes());
+        self.u64(port.number);
         self.u32(port.creation);
     }
 

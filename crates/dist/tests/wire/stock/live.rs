@@ -33,8 +33,14 @@ fn random_terms_come_back_from_a_stock_node() {
     for (n, without) in FRAMINGS.into_iter().enumerate() {
         let mut peer = Peer::connect(&node, &format!("echo{n}"), ALL_FLAGS & !without);
         let mut random = Random::new(n as u64);
-        for _ in 0..3000 {
-            let term = random::term(&mut peer.heap, &mut random, 5);
+        for round in 0..3000 {
+            let term = if round % 50 == 0 {
+                // More atoms than a message can refer to, and in the end more than a cache holds.
+                let atoms: Vec<Term> = (0..2000).map(|_| Term::atom(random::atom(&mut random))).collect();
+                peer.heap.list(&atoms)
+            } else {
+                random::term(&mut peer.heap, &mut random, 5)
+            };
             let command = tagged(&mut peer, "echo", term);
             peer.ask(command);
             let (control, payload) = peer.receive();
