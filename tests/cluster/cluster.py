@@ -1,0 +1,216 @@
+"""A run: nodes, a proxy between them, the plan, and what is found."""
+
+import contextlib
+import threading
+import time
+from types import SimpleNamespace
+
+from nodes import HOST, Epmd, Failed, Node
+from plan import plan, text
+from proxy import Proxy
+from rules import RULES
+
+
+#: Seconds in which no connection may go before a phase begins.
+CALM = 0.5
+
+
+class Finding(SimpleNamespace):
+    """A broken rule: rule, node, phase, step, what (a dictionary of texts)."""
+
+    def lines(self):
+        yield f"BROKEN  {self.rule}: {RULES.get(self.rule, self.rule)}"
+        yield f"    node {self.node}, phase {self.phase}, {self.step}"
+        for key, value in self.what.items():
+            yield f"    {key}: {value}"
+
+
+class Cluster:
+    def __init__(self, options, say):
+        self.options, self.say = options, say
+        self.names = [f"n{index}" for index in range(1, len(options.kinds) + 1)]
+        self.phases = plan(options.seed, options.seconds, self.names, options.faults, options.ticktime)
+        self.findings, self.counts, self.figures, self.lock = [], {}, {}, threading.Lock()
+        self.phase, self.step, self.nodes = None, "before the first step", {}
+        self.proxy = None
+
+    # ---- what is found ----
+
+    def broken(self, node, rule, what):
+        finding = Finding(rule=rule, node=f"{node.name} ({node.kind}, life {node.life})", phase=f"{self.phase.number} ({self.phase.kind})" if self.phase else "none",
+                          step=self.step, what=what)
+        with self.lock:
+            self.findings.append(finding)
+            if len(self.findings) <= 30:
+                for line in finding.lines():
+                    self.say(line)
+
+    def trouble(self, node, rule, problem):
+        self.broken(node, rule, {"problem": str(problem)})
+
+    # ---- the run ----
+
+    def run(self):
+        """True if all could be done that was planned."""
+        options = self.options
+        epmd = Epmd(options.folder, [path for _, path in options.kinds], options.epmd_port)
+        try:
+            self.proxy = Proxy(self.names, epmd.port_of) if options.proxy else None
+            settings = SimpleNamespace(**vars(options), ports=self.proxy.ports if self.proxy else None)
+            settings.epmd_port = epmd.port
+            for index, (name, (kind, path)) in enumerate(zip(self.names, options.kinds), 1):
+                self.nodes[name] = Node(name, index, kind, path, settings, self.broken)
+            for node in self.nodes.values():
+                node.start()
+            self.connect()
+            for phase in self.phases:
+                self.do_phase(phase)
+                if options.fail_fast and self.findings:
+                    break
+            self.phase, self.step = None, "at the end"
+            self.end()
+        except Failed as problem:
+            self.trouble(SimpleNamespace(name="cluster", kind="tester", life=1), "node", problem)
+        finally:
+            if self.proxy:
+                self.proxy.end()
+            for node in self.nodes.values():
+                if node.is_running():
+                    node.kill()
+            epmd.end()
+
+    def others(self, node):
+        return ",".join(f"{other.name}@{HOST}" for other in self.nodes.values() if other is not node)
+
+    def long(self):
+        """Seconds in which a node must have answered, whatever it does."""
+        return 4 * self.options.patience + 30
+
+    def connect(self):
+        """Until all nodes are connected, and no connection went for a while: global takes nodes apart that do not see the same others, a little later."""
+        end, before = time.monotonic() + self.options.patience, None
+        while True:
+            answers = {node.name: node.ask("connect", self.others(node), seconds=self.long()) for node in self.nodes.values()}
+            without = {name: answer["without"] for name, answer in answers.items() if answer["without"]}
+            if not without and answers == before:
+                return
+            if time.monotonic() > end:
+                break
+            before = answers
+            time.sleep(CALM)
+        for name, others in (without or {self.names[0]: ["connections that stay"]}).items():
+            self.broken(self.nodes[name], "connect", {"expected": "connections to all, which stay", "found": f"not to {', '.join(others)}"})
+
+    def go(self, node, phase):
+        node.ask("go", phase.number, phase.kind, self.options.slots, self.options.only, self.others(node), seconds=self.long())
+
+    def do_phase(self, phase):
+        self.phase, self.step = phase, "before the first step"
+        begun = time.monotonic()
+        for node in self.nodes.values():
+            self.go(node, phase)
+        #: Nodes that were killed and when they are started again.
+        down = {}
+        for step in phase.steps:
+            self.until(begun + step.at, down, phase)
+            self.step = text(step)
+            if self.options.verbose:
+                self.say(f"        {phase.number}: {step.at:6.2f} s  {self.step}")
+            self.do_step(step, down)
+        self.until(begun + phase.seconds, down, phase)
+        if self.proxy:
+            self.proxy.calm()
+        for name in list(down):
+            self.start_again(name, down, phase)
+        if phase.steps:
+            self.step = f"after {self.step}"
+        self.settle(phase, begun)
+
+    def until(self, when, down, phase):
+        """Waits, starts killed nodes again at their time, and looks that the others run."""
+        while True:
+            for name, again in list(down.items()):
+                if time.monotonic() >= again:
+                    self.start_again(name, down, phase)
+            for node in self.nodes.values():
+                if node.name not in down and not node.is_running():
+                    raise Failed(f"{node.name} ended with {node.process.wait()}: {node.last_words()}")
+            left = when - time.monotonic()
+            if left <= 0:
+                return
+            time.sleep(min(left, 0.1))
+
+    def do_step(self, step, down):
+        first = self.nodes[step.nodes[0]]
+        if step.fault == "kill":
+            if first.name not in down:
+                first.kill()
+                down[first.name] = time.monotonic() + step.values["seconds"]
+        elif step.fault == "contest":
+            if first.name not in down:
+                # The answer comes when global has its locks, perhaps after other faults.
+                first.tell("contest")
+        else:
+            getattr(self.proxy, step.fault)(*step.nodes, **step.values)
+
+    def start_again(self, name, down, phase):
+        node = self.nodes[name]
+        before = node.life
+        node.start()
+        del down[name]
+        if self.options.verbose:
+            self.say(f"        {phase.number}: {name} runs again, life {before + 1}")
+        self.go(node, phase)
+
+    def settle(self, phase, begun):
+        """Ends the traffic, and looks at what is left."""
+        self.connect()
+        counts = {}
+        for node in self.nodes.values():
+            node.tell("stop")
+        for node in self.nodes.values():
+            for key, value in node.said("stop", self.long()).items():
+                counts[key] = counts.get(key, 0) + value
+                self.counts[key] = self.counts.get(key, 0) + value
+        self.connect()
+        self.agree()
+        figures = {}
+        for node in self.nodes.values():
+            figures[node.name] = node.ask("left", seconds=self.long())
+        self.figures[phase.number] = figures
+        rounds = sum(counts.get(f"rounds_{how}", 0) for how in ("steady", "lost", "without_connection"))
+        memory = ", ".join(f"{name} {figure['total'] / 1e6:.0f} MB {figure['process_count']} processes" for name, figure in figures.items())
+        self.say(f"phase {phase.number}/{len(self.phases)} {phase.kind:5} {time.monotonic() - begun:5.1f} s, {len(phase.steps)} faults: "
+                 f"{rounds:,} rounds ({counts.get('rounds_lost', 0):,} lost their connection), {counts.get('stream_messages', 0):,} messages in streams; {memory}")
+
+    def agree(self):
+        """All nodes see the same names and groups, in the end."""
+        end, views = time.monotonic() + self.options.patience, {}
+        while True:
+            views = {node.name: node.ask("view", seconds=self.long()) for node in self.nodes.values()}
+            first, wrong = views[self.names[0]], []
+            for name, view in views.items():
+                wrong += [(name, key, first.get(key), view.get(key)) for key in sorted(set(first) | set(view)) if first.get(key) != view.get(key)]
+            holders = [f"{{cluster_holder,{name}@{HOST}}}" for name in self.names]
+            wrong += [(name, holder, "a process", None) for name, view in views.items() for holder in holders if holder not in view]
+            wrong += [(self.names[0], key, None, value) for key, value in first.items() if "cluster_name_" in key]
+            if not wrong:
+                return
+            if time.monotonic() > end:
+                break
+            time.sleep(0.2)
+        for name, key, expected, found in wrong[:5]:
+            self.broken(self.nodes[name], "names", {"of": key, f"seen by {self.names[0]}": expected, f"seen by {name}": found})
+
+    def end(self):
+        for node in self.nodes.values():
+            try:
+                code = node.end(30)
+            except Failed as problem:
+                self.trouble(node, "end", problem)
+                continue
+            if code != 0:
+                self.broken(node, "end", {"expected": "exit code 0", "found": code, "said": node.last_words()})
+        for node in self.nodes.values():
+            with contextlib.suppress(OSError):
+                node.log.close()

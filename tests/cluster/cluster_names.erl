@@ -1,0 +1,82 @@
+%% Rounds of names: global, pg, and names of the other node.
+-module(cluster_names).
+-export([rounds/0, members/2]).
+-import(cluster_chance, [some/1, once_in/1, pick/1, sample/2]).
+-import(cluster_round, [peer/0, name/0, worker/0, child/0, ask/2, tell/2, end_of/1, watch/1, down/3, right/3]).
+
+%% A scope of pg.
+-define(SCOPE, cluster).
+
+rounds() -> [{global, fun global/0}, {pg, fun pg/0}, {registered, fun registered/0}].
+
+%% A name that no other round uses, of a process here or there, seen from both nodes.
+global() ->
+    Name = {name(), node()},
+    Holder = pick([worker(), child()]),
+    right(global, yes, global:register_name(Name, Holder)),
+    seen(global, Holder, global, whereis_name, [Name]),
+    right(global, no, global:register_name(Name, child())),
+    Ref = make_ref(),
+    ask(worker(), {call, global, send, [Name, {ask, self(), Ref, echo}]}),
+    cluster_round:await({answer, Ref}),
+    case some(3) of
+        1 -> global:unregister_name(Name);
+        2 -> M = watch(Holder), down(M, Holder, end_of(Holder));
+        3 ->
+            Next = pick([worker(), child()]),
+            right(global, yes, global:re_register_name(Name, Next)),
+            seen(global, Next, global, whereis_name, [Name]),
+            global:unregister_name(Name)
+    end,
+    seen(global, undefined, global, whereis_name, [Name]).
+
+%% Both nodes see it in the end.
+seen(Rule, Expected, M, F, Args) ->
+    Until = erlang:monotonic_time(millisecond) + cluster_round:patience(),
+    [seen(Rule, Expected, Look, Until) || Look <- [fun() -> apply(M, F, Args) end, fun() -> rpc:call(peer(), M, F, Args) end]].
+
+seen(Rule, Expected, Look, Until) ->
+    case Look() of
+        Expected -> cluster_book:count(names_seen);
+        Found ->
+            cluster_round:is_steady() orelse throw(lost),
+            case erlang:monotonic_time(millisecond) > Until of
+                true -> right(Rule, Expected, Found);
+                false -> receive after 20 -> seen(Rule, Expected, Look, Until) end
+            end
+    end.
+
+pg() ->
+    Group = {name(), node()},
+    Members = [pick([child(), child()]) || _ <- lists:seq(1, some(4))],
+    Joined = Members ++ sample(some(2), Members),
+    [ok = pg:join(?SCOPE, Group, P) || P <- Joined],
+    has(Group, Joined),
+    [Leaving | Left] = Joined,
+    case once_in(2) of
+        true -> ok = pg:leave(?SCOPE, Group, Leaving), has(Group, Left);
+        false -> M = watch(Leaving), down(M, Leaving, end_of(Leaving)), has(Group, [P || P <- Joined, P =/= Leaving])
+    end,
+    Ended = lists:usort(Joined),
+    [tell(P, {exit, normal}) || P <- Ended],
+    has(Group, []).
+
+has(Group, Ps) -> seen(pg, lists:sort(Ps), ?MODULE, members, [?SCOPE, Group]).
+
+%% Asked here and on the other node.
+members(Scope, Group) -> lists:sort(pg:get_members(Scope, Group)).
+
+%% A name of the other node: messages go to the process that has it when they arrive.
+registered() ->
+    [A, B] = [worker(), worker()],
+    To = {name(), peer()},
+    true = ask(A, {call, cluster_worker, take_name, [name()]}),
+    To ! {note, 1},
+    right(order, [{note, 1}], ask(A, {seen, 1})),
+    true = ask(A, {call, erlang, unregister, [name()]}),
+    To ! {note, 2},
+    true = ask(B, {call, cluster_worker, take_name, [name()]}),
+    To ! {note, 3},
+    right(order, [{note, 3}], ask(B, {seen, 1})),
+    right(order, [], ask(A, {seen, 0})),
+    right(name, B, rpc:call(peer(), erlang, whereis, [name()])).

@@ -1,0 +1,18 @@
+%% Breaks a rule on purpose, once, so that the tests of the tester can see that it finds it (tests/cluster/run --sabotage KIND).
+-module(cluster_sabotage).
+-export([prepare/1, is_due/1, is_due/2]).
+
+%% The opportunity that is taken: not the first one, so that connections and names are there.
+-define(TURN, 12).
+
+prepare(Kind) ->
+    persistent_term:put(?MODULE, {Kind, atomics:new(1, [])}).
+
+%% True once in the life of the node, if this is the kind that was asked for.
+is_due(Kind) -> is_due(Kind, ?TURN).
+
+is_due(Kind, Turn) ->
+    case persistent_term:get(?MODULE, none) of
+        {Kind, Turns} -> atomics:add_get(Turns, 1, 1) =:= Turn;
+        _ -> false
+    end.
