@@ -66,6 +66,7 @@ test: build
 	$(RUN) tests/shell_tmux.py $(ERL)
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
 	python3 tests/stress/test_watch.py
+	python3 tests/cluster/test_cluster.py Plan Through
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 	python3 bench/test_network.py

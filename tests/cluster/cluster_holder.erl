@@ -47,7 +47,7 @@ view() ->
     Names = [{Name, global:whereis_name(Name)} || Name <- global:registered_names()],
     Groups = [{{group, Group}, cluster_names:members(?SCOPE, Group)} || Group <- pg:which_groups(?SCOPE)],
     Shown = #{text(Key) => text([cluster_old:whose(P) || P <- lists:flatten([Of])]) || {Key, Of} <- Names ++ Groups},
-    case cluster_sabotage:is_due(view, 1) of
+    case cluster_sabotage:is(view) of
         true -> Shown#{<<"cluster_first">> => <<"nothing">>};
         false -> Shown
     end.

@@ -5,7 +5,6 @@
 %% How much may be more than after the first phase: atoms (of modules and messages that come late), bytes (a part, and as many more).
 -define(ATOMS, 400).
 -define(BYTES, {0.25, 15000000}).
--define(PATIENCE, 20000).
 
 %% Before all traffic.
 have() -> #{processes => processes(), tables => ets:all(), names => registered()}.
@@ -27,8 +26,8 @@ resident() ->
 %% [{What, Expected, Found}] when all that ends by itself has had time. Base: what have/0 said, and under `figures` those of the first phase, if there was one.
 wrong(Base) ->
     [garbage_collect(P) || P <- processes()],
-    cluster_sabotage:is_due(left, 1) andalso spawn(fun() -> register(cluster_left_over, self()), receive stop -> ok end end),
-    wrong(Base, erlang:monotonic_time(millisecond) + ?PATIENCE).
+    cluster_sabotage:is(left) andalso spawn(fun() -> register(cluster_left_over, self()), receive stop -> ok end end),
+    wrong(Base, erlang:monotonic_time(millisecond) + cluster_round:patience()).
 
 wrong(Base, Until) ->
     case [W || What <- [processes, tables, names, messages, memory], W <- wrong_with(What, Base)] of

@@ -160,6 +160,7 @@ out(Number, #{peer := Peer, name := Name, to := To, alias := Alias} = State) ->
                 20 -> erlang:send(To, Message(To), [nosuspend])
             end
     end,
+    cluster_sabotage:is_due(halt) andalso halt(7),
     cluster_sabotage:is_due(double) andalso (To ! Message(To)),
     cluster_book:note({Sent, Number}),
     case Sent of

@@ -42,11 +42,11 @@ chance(N, Purpose, Below) -> erlang:phash2({N, Purpose}, Below).
 %% 1 byte to 10 MB.
 bytes(N) ->
     Percent = persistent_term:get(cluster_size, 100),
-    case chance(N, order, 100) of
-        X when X < 55 -> 1 + chance(N, bytes, 200);
-        X when X < 80 -> 1 + chance(N, bytes, 70000);
-        X when X < 95 -> 60000 + chance(N, bytes, 300000);
-        X when X < 99 -> ?MB * Percent div 100 + chance(N, bytes, 70000);
+    case chance(N, order, 1000) of
+        X when X < 600 -> 1 + chance(N, bytes, 200);
+        X when X < 900 -> 1 + chance(N, bytes, 70000);
+        X when X < 985 -> 60000 + chance(N, bytes, 200000);
+        X when X < 997 -> ?MB * Percent div 100 + chance(N, bytes, 70000);
         _ -> 10 * ?MB * Percent div 100 + chance(N, bytes, 70000)
     end.
 
