@@ -224,9 +224,11 @@ impl Connection {
         }
     }
 
-    /// The next packet.
-    pub fn take_one(&self, each: impl FnMut(Vec<u8>)) {
-        self.take(1, 0, each);
+    /// The next packet, without its length.
+    pub fn take_one(&self) -> Option<Vec<u8>> {
+        let mut taken = None;
+        self.take(1, 0, |packet| taken = Some(packet));
+        taken
     }
 
     /// The next packets, about `room` bytes of them. `prefix`: bytes to leave in front of each for its length.

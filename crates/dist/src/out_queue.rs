@@ -22,11 +22,20 @@ pub struct OutQueue {
     bytes: usize,
     sequence: NonZeroU64,
     cache: OutCache,
+    /// Bytes of small messages that left since the last fragment.
+    since_fragment: usize,
 }
 
 impl OutQueue {
     pub fn new() -> OutQueue {
-        OutQueue { ready: VecDeque::new(), large: VecDeque::new(), bytes: 0, sequence: NonZeroU64::MIN, cache: OutCache::new() }
+        OutQueue {
+            ready: VecDeque::new(),
+            large: VecDeque::new(),
+            bytes: 0,
+            sequence: NonZeroU64::MIN,
+            cache: OutCache::new(),
+            since_fragment: 0,
+        }
     }
 
     /// Bytes of all messages that are not out completely.
@@ -46,21 +55,19 @@ impl OutQueue {
         }
     }
 
-    /// The next packets, appended to `packets` by `write`, until they have about `room` bytes. A fragment of a large message follows at most as
-    /// many bytes of small ones as it has itself.
+    /// The next packets, until they have about `room` bytes.
     pub fn take(&mut self, framing: Framing, room: usize, mut write: impl FnMut(&Packet<'_>)) {
         let mut written = 0;
         while written < room && !self.is_empty() {
-            written += self.take_small(framing, &mut write);
-            written += self.take_fragment(&mut write);
+            written += self.take_one(framing, &mut write);
         }
     }
 
-    fn take_small(&mut self, framing: Framing, write: &mut impl FnMut(&Packet<'_>)) -> usize {
-        let mut written = 0;
-        while written < MAX_FRAGMENT_BYTES
-            && let Some(Outgoing { sender, message }) = self.ready.pop_front()
-        {
+    /// The next packet, if there is one. Returns its bytes. Between two fragments of large messages are at most as many bytes of small messages
+    /// as a fragment may have.
+    pub fn take_one(&mut self, framing: Framing, write: &mut impl FnMut(&Packet<'_>)) -> usize {
+        while self.large.is_empty() || self.since_fragment < MAX_FRAGMENT_BYTES {
+            let Some(Outgoing { sender, message }) = self.ready.pop_front() else { break };
             let bytes = message.len_bytes();
             self.sequence = self.sequence.checked_add(1).unwrap_or(NonZeroU64::MIN);
             let mut fragments = Fragmenter::new(framing, message, self.sequence);
@@ -68,13 +75,14 @@ impl OutQueue {
                 self.begin(sender, fragments);
                 continue;
             }
-            if let Some(packet) = fragments.next(&mut self.cache) {
-                written += packet.len_bytes();
-                write(&packet);
-            }
             self.bytes -= bytes;
+            let Some(packet) = fragments.next(&mut self.cache) else { continue };
+            self.since_fragment += packet.len_bytes();
+            write(&packet);
+            return packet.len_bytes();
         }
-        written
+        self.since_fragment = 0;
+        self.take_fragment(write)
     }
 
     /// A message that goes out in fragments. What its sender has in the queue waits.
@@ -100,5 +108,67 @@ impl OutQueue {
             self.ready.extend(large.later);
         }
         written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Control, DistEncoder};
+    use heddle_term::ident::PidView;
+    use heddle_term::{Heap, node};
+
+    const FRAMING: Framing = Framing { atom_cache: true, fragments: true };
+
+    fn message(sender: u64, bytes: usize) -> Outgoing {
+        let mut heap = Heap::new();
+        let (name, creation) = node::current();
+        let to = PidView { node: name, creation, number: sender as u32, serial: 0 };
+        let payload = heap.binary(&vec![sender as u8; bytes]);
+        let control = Control::Send { from: None, to, token: None };
+        Outgoing { sender, message: DistEncoder::encode(FRAMING, &control, Some(payload)).expect("a small message") }
+    }
+
+    /// The packets that are taken one by one, as (kind, bytes).
+    fn packets(queue: &mut OutQueue) -> Vec<(u8, usize)> {
+        let mut all = Vec::new();
+        while !queue.is_empty() {
+            queue.take_one(FRAMING, &mut |packet| {
+                let mut bytes = Vec::new();
+                packet.append_to(&mut bytes);
+                all.push((bytes[1], bytes.len()));
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn each_packet_is_taken_once() {
+        let mut queue = OutQueue::new();
+        (0..5).for_each(|sender| queue.push(message(sender, 10)));
+        assert_eq!(packets(&mut queue).len(), 5);
+        assert_eq!(queue.bytes(), 0);
+    }
+
+    #[test]
+    fn small_messages_leave_between_fragments_but_not_those_of_the_same_sender() {
+        let mut queue = OutQueue::new();
+        queue.push(message(1, 3 * MAX_FRAGMENT_BYTES));
+        queue.push(message(1, 10));
+        queue.push(message(2, 20));
+        let kinds: Vec<u8> = packets(&mut queue).into_iter().map(|(kind, _)| kind).collect();
+        // 68: whole; 69: first fragment; 70: the others.
+        assert_eq!(kinds, [68, 69, 70, 70, 70, 68]);
+        assert_eq!(queue.bytes(), 0);
+    }
+
+    #[test]
+    fn large_messages_of_one_sender_follow_each_other() {
+        let mut queue = OutQueue::new();
+        (0..3).for_each(|_| queue.push(message(1, MAX_FRAGMENT_BYTES)));
+        queue.push(message(1, 10));
+        let kinds: Vec<u8> = packets(&mut queue).into_iter().map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, [69, 70, 69, 70, 69, 70, 68]);
+        assert_eq!(queue.bytes(), 0);
     }
 }

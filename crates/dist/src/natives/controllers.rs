@@ -28,12 +28,10 @@ fn carried(p: &mut Process, handle: Term) -> Result<Arc<Connection>, heddle_runt
     if named.is_some_and(|named| named.id == connection.id) { Ok(connection) } else { Err(p.badarg()) }
 }
 
-/// The next packet: a list of binaries, with its size in front if the option `get_size` is on; or `none`.
+/// The next packet: a list of binaries, or `{Size, List}` if the option `get_size` is on; or `none`.
 fn get_data(p: &mut Process, a: &[Term]) -> NativeResult {
     let connection = carried(p, a[0])?;
-    let mut packet = None;
-    connection.take_one(|bytes| packet = Some(bytes));
-    let Some(packet) = packet else { return Ok(Atom::new("none").into()) };
+    let Some(packet) = connection.take_one() else { return Ok(Atom::new("none").into()) };
     p.bump(packet.len() / 64);
     let data = p.heap.binary(&packet);
     let data = p.heap.list(&[data]);
@@ -41,7 +39,7 @@ fn get_data(p: &mut Process, a: &[Term]) -> NativeResult {
     if !connection.gives_size.load(Ordering::Relaxed) {
         return Ok(data);
     }
-    Ok(p.heap.cons(Term::small(packet.len() as i64), data))
+    Ok(p.heap.tuple(&[Term::small(packet.len() as i64), data]))
 }
 
 /// `dist_data` comes when there is something to send.
