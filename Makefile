@@ -70,6 +70,7 @@ test: build
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 	python3 bench/test_network.py
+	python3 bench/test_nodes.py
 	$(MAKE) servers
 
 servers: build

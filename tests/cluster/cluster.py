@@ -5,11 +5,11 @@ import threading
 import time
 from types import SimpleNamespace
 
-from nodes import HOST, Epmd, Failed, Node
+from epmd import Epmd
+from nodes import HOST, Failed, Node
 from plan import plan, text
 from proxy import Proxy
 from rules import RULES
-
 
 #: Seconds in which no connection may go before a phase begins.
 CALM = 0.5
@@ -30,7 +30,7 @@ class Cluster:
         self.options, self.say = options, say
         self.names = [f"n{index}" for index in range(1, len(options.kinds) + 1)]
         self.phases = plan(options.seed, options.seconds, self.names, options.faults, options.ticktime)
-        self.findings, self.counts, self.figures, self.lock = [], {}, {}, threading.Lock()
+        self.findings, self.notes, self.counts, self.figures, self.lock = [], [], {}, {}, threading.Lock()
         self.phase, self.step, self.nodes = None, "before the first step", {}
         self.proxy = None
 
@@ -87,19 +87,31 @@ class Cluster:
         return 4 * self.options.patience + 30
 
     def connect(self):
-        """Until all nodes are connected, and no connection went for a while: global takes nodes apart that do not see the same others, a little later."""
-        end, before = time.monotonic() + self.options.patience, None
-        while True:
+        """Until all nodes are connected, global has seen all, and no connection went for a while: global takes nodes apart that do not see the same
+        others, a little later."""
+        end, before, without = time.monotonic() + self.options.patience, None, {}
+        while time.monotonic() < end:
             answers = {node.name: node.ask("connect", self.others(node), seconds=self.long()) for node in self.nodes.values()}
             without = {name: answer["without"] for name, answer in answers.items() if answer["without"]}
-            if not without and answers == before:
+            late = [name for name, answer in answers.items() if not answer["synced"]]
+            if late and not without:
+                self.apart(f"global of {', '.join(late)} does not see all nodes")
+            elif answers == before:
                 return
-            if time.monotonic() > end:
-                break
             before = answers
             time.sleep(CALM)
-        for name, others in (without or {self.names[0]: ["connections that stay"]}).items():
-            self.broken(self.nodes[name], "connect", {"expected": "connections to all, which stay", "found": f"not to {', '.join(others)}"})
+        for name, others in (without or {self.names[0]: ["connections that stay, with global"]}).items():
+            self.broken(self.nodes[name], "connect", {"expected": "connections to all, which stay", "found": f"not to {', '.join(others)}", **self.globals()})
+
+    def apart(self, why):
+        """Closes all connections. After some losses of connections global waits forever (erlang/otp issues 6524 and 9112), until the next one."""
+        self.say(f"NOTE    {why}: all connections are closed once")
+        self.notes.append({"phase": self.phase.number if self.phase else 0, "what": why, **self.globals()})
+        for node in self.nodes.values():
+            node.ask("disconnect", seconds=self.long())
+
+    def globals(self):
+        return {f"global of {node.name}": node.ask("global", seconds=self.long())["global"] for node in self.nodes.values()}
 
     def go(self, node, phase):
         node.ask("go", phase.number, phase.kind, self.options.slots, self.options.only, self.others(node), seconds=self.long())
@@ -184,23 +196,25 @@ class Cluster:
                  f"{rounds:,} rounds ({counts.get('rounds_lost', 0):,} lost their connection), {counts.get('stream_messages', 0):,} messages in streams; {memory}")
 
     def agree(self):
-        """All nodes see the same names and groups, in the end."""
-        end, views = time.monotonic() + self.options.patience, {}
+        """All nodes see the same names and groups in the end; global names perhaps after all connections were closed once."""
+        wrong = self.disagreements(self.options.patience)
+        if wrong and all("group" not in key for _, key, _, _ in wrong):
+            self.apart(f"{wrong[0][1]} is {wrong[0][2]} for {self.names[0]} and {wrong[0][3]} for {wrong[0][0]}")
+            self.connect()
+            wrong = self.disagreements(self.options.patience)
+        known = self.globals() if wrong else {}
+        for name, key, expected, found in wrong[:3]:
+            self.broken(self.nodes[name], "names", {"of": key, f"seen by {self.names[0]}": expected, f"seen by {name}": found, **known})
+
+    def disagreements(self, seconds):
+        """[(node, name, what the first node sees, what this one sees)], none when all agree within the time."""
+        end = time.monotonic() + seconds
         while True:
             views = {node.name: node.ask("view", seconds=self.long()) for node in self.nodes.values()}
-            first, wrong = views[self.names[0]], []
-            for name, view in views.items():
-                wrong += [(name, key, first.get(key), view.get(key)) for key in sorted(set(first) | set(view)) if first.get(key) != view.get(key)]
-            holders = [f"{{cluster_holder,{name}@{HOST}}}" for name in self.names]
-            wrong += [(name, holder, "a process", None) for name, view in views.items() for holder in holders if holder not in view]
-            wrong += [(self.names[0], key, None, value) for key, value in first.items() if "cluster_name_" in key]
-            if not wrong:
-                return
-            if time.monotonic() > end:
-                break
+            wrong = list(_differences(views, self.names))
+            if not wrong or time.monotonic() > end:
+                return wrong
             time.sleep(0.2)
-        for name, key, expected, found in wrong[:5]:
-            self.broken(self.nodes[name], "names", {"of": key, f"seen by {self.names[0]}": expected, f"seen by {name}": found})
 
     def end(self):
         for node in self.nodes.values():
@@ -214,3 +228,19 @@ class Cluster:
         for node in self.nodes.values():
             with contextlib.suppress(OSError):
                 node.log.close()
+
+
+def _differences(views, names):
+    first = views[names[0]]
+    for name, view in views.items():
+        for key in sorted(set(first) | set(view)):
+            if first.get(key) != view.get(key):
+                yield name, key, first.get(key), view.get(key)
+        for other in names:
+            holder = f"{{cluster_holder,{other}@{HOST}}}"
+            if holder not in view:
+                yield name, holder, first.get(holder, "gone"), "gone"
+    for key, value in first.items():
+        # Those of rounds.
+        if "cluster_name_" in key:
+            yield names[0], key, value, "left of a round"

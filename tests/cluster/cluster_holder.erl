@@ -1,6 +1,6 @@
 %% A process of each node with names and groups that last. By them the tester sees that all nodes agree when they are connected again.
 -module(cluster_holder).
--export([start/0, contest/0, view/0]).
+-export([start/0, contest/0, view/0, global/0]).
 -import(cluster_chance, [some/1, once_in/1]).
 
 %% A scope of pg.
@@ -48,8 +48,13 @@ view() ->
     Groups = [{{group, Group}, cluster_names:members(?SCOPE, Group)} || Group <- pg:which_groups(?SCOPE)],
     Shown = #{text(Key) => text([cluster_old:whose(P) || P <- lists:flatten([Of])]) || {Key, Of} <- Names ++ Groups},
     case cluster_sabotage:is(view) of
-        true -> Shown#{<<"cluster_first">> => <<"nothing">>};
+        true -> Shown#{<<"{group,one}">> => <<"nothing">>};
         false -> Shown
     end.
+
+%% What global knows of the other nodes and waits for, as text, to see why a name is missing.
+global() ->
+    [state, _, Known, Synced, Resolvers, Syncers | _] = tuple_to_list(sys:get_state(global_name_server)),
+    text(#{known => Known, synced => Synced, resolvers => Resolvers, syncers => Syncers, locks => ets:tab2list(global_locks)}).
 
 text(Term) -> unicode:characters_to_binary(io_lib:format("~0tp", [Term])).

@@ -2,14 +2,18 @@
 %%
 %%     go PHASE KIND SLOTS ONLY NODE,NODE...   begins the traffic of a phase with the other nodes (KIND calm or storm; ONLY kinds of rounds or all)
 %%     stop                                    ends the traffic; the answer has what was counted
-%%     connect NODE,NODE...                    waits for connections to these, and for global to have seen them
+%%     connect NODE,NODE...                    waits for connections to these, and says if global has seen them
+%%     disconnect                              closes all connections
 %%     contest                                 takes or gives up contested global names
 %%     view                                    the names and groups that it sees
+%%     global                                  what global knows of the other nodes
 %%     left                                    what a phase left, and figures
 %%     end                                     the node ends in an orderly way
 -module(cluster_node).
 -export([main/1]).
 
+%% How long global may take to see the nodes that are connected.
+-define(SYNC_MS, 10000).
 -define(PERMANENT, [{cluster_stream, receiver, [Name]} || Name <- cluster_stream:names()]
                    ++ [{cluster_worker, echo, []}, {cluster_lock, keeper, []}, {cluster_holder, start, []}, {cluster_old, start, []}]).
 
@@ -77,10 +81,15 @@ do(stop, _, #{traffic := Traffic} = State) ->
     {cluster_book:take_counts(), State#{traffic := []}};
 do(connect, [Peers], State) ->
     Without = [N || N <- nodes_of(Peers), not connected(N, 30)],
-    {#{without => Without, connections => maps:from_list([{N, C} || {N, #{connection_id := C}} <- nodes(connected, #{connection_id => true})])}, State};
+    {#{without => Without, synced => Without =:= [] andalso synced(),
+       connections => maps:from_list([{N, C} || {N, #{connection_id := C}} <- nodes(connected, #{connection_id => true})])}, State};
+do(disconnect, _, State) ->
+    {#{disconnected => [N || N <- nodes(), erlang:disconnect_node(N) =:= true]}, State};
 do(contest, _, State) -> {#{done => cluster_holder:contest()}, State};
 do(view, _, State) ->
     {cluster_holder:view(), State};
+do(global, _, State) ->
+    {#{global => cluster_holder:global()}, State};
 do(left, _, #{base := Base} = State) ->
     Wrong = cluster_left:wrong(Base),
     cluster_book:place(<<"after a phase">>),
@@ -93,10 +102,17 @@ do('end', _, State) ->
 
 nodes_of(Text) -> [list_to_atom(Name) || Name <- string:lexemes(Text, ",")].
 
-%% Tries for some seconds, and waits for global to have seen the node.
+%% Tries for some seconds.
 connected(_, 0) -> false;
 connected(Node, Tries) ->
     case net_adm:ping(Node) of
-        pong -> global:sync() =:= ok;
+        pong -> true;
         pang -> receive after 100 -> connected(Node, Tries - 1) end
+    end.
+
+%% True if global has seen all connected nodes.
+synced() ->
+    {P, M} = spawn_monitor(fun() -> exit(global:sync()) end),
+    receive {'DOWN', M, process, P, Result} -> Result =:= ok
+    after ?SYNC_MS -> exit(P, kill), receive {'DOWN', M, process, P, _} -> false end
     end.

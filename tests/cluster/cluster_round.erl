@@ -227,7 +227,9 @@ rule_of(_) -> unexpected.
 %% The connection is gone. What the emulator owes must come, and nothing of it twice.
 lost() ->
     [exit(P, kill) || P <- get(workers)],
-    owed(maps:keys(get(open))),
+    %% The answers to requests first: they tell what else is owed.
+    {Requests, Others} = lists:partition(fun(Key) -> element(1, Key) =:= spawn end, maps:keys(get(open))),
+    owed(Requests ++ Others),
     receive after 50 -> ok end,
     flush().
 

@@ -2,7 +2,7 @@
 -module(cluster_spawns).
 -export([rounds/0]).
 -import(cluster_chance, [some/1, once_in/1, pick/1, shuffle/1, in_a_while/0]).
--import(cluster_round, [peer/0, end_of/1, known/1, open/1, may_come/1, await/1, arrived/1, watch/1, down/3, down/4, gone/2, right/3]).
+-import(cluster_round, [peer/0, end_of/1, known/1, open/1, close/1, may_come/1, await/1, arrived/1, watch/1, down/3, down/4, gone/2, right/3]).
 
 rounds() ->
     [{spawn_requests, fun requests/0}, {spawn_wrong, fun wrong/0}, {spawn_abandoned, fun abandoned/0}, {spawn_functions, fun functions/0}].
@@ -64,6 +64,7 @@ wrong() ->
     Undefined = spawn_request(peer(), cluster_worker, cluster_no_function, [], [monitor]),
     [open({Kind, Undefined}) || Kind <- [spawn, down]],
     {spawn_reply, Ok, P} = await({spawn, Undefined}),
+    Ok =:= error andalso close({down, Undefined}),
     right(spawn_reply, ok, Ok),
     {'DOWN', process, Found, Reason} = await({down, Undefined}),
     right(down_reason, P, Found),
