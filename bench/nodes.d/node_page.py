@@ -40,7 +40,7 @@ def head(report):
 
 
 def table(rows):
-    names = f'<th>row</th><th></th>{"".join(cell_of(who) for who in LABELS)}<th>spread</th><th>tested / stock</th>'
+    names = f'<th>row</th><th></th>{"".join(cell_of(name) for name in LABELS)}<th>spread</th><th>tested / stock</th>'
     return f'<div class="wide"><table><tr>{names}</tr>{"".join(line(row, key) for row in rows for key in row["keys"])}</table></div>' + "".join(map(said, rows))
 
 

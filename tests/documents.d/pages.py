@@ -111,7 +111,7 @@ def names_in_code(root, files):
     for file in files:
         found.update(part.partition(".")[0] for part in Path(file).parts)
         path = Path(root) / file
-        if not file.endswith((".md", ".beam")) and path.stat().st_size < 1 << 20:
+        if not file.endswith((".md", ".beam")) and path.stat().st_size < 4 << 20:
             found.update(WORD.findall(path.read_text(errors="ignore")))
     return found
 

@@ -50,7 +50,7 @@ messages(Node) ->
     t:w(identity, {node(P) =:= Node, ask(P, fun() -> node() end) =:= Node, is_pid(P), P =:= ask(P, fun() -> self() end), P < P, P == P}),
     t:w(stop, begin P ! stop, ok end).
 
-%% Small messages of one process stay behind a large one of its own; those of others do not wait for it.
+%% Small messages of a process come after a large one that it sent before; those of others do not wait for it.
 order(Node) ->
     Self = self(),
     P = spawn(Node, ?MODULE, ordered, [Self, 60]),

@@ -120,7 +120,7 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
         std::process::exit(0);
     }
     if line.distributed && line.epmd != Some(false) {
-        start_epmd(&bindir);
+        start_epmd();
     }
     if line.detached {
         detach();
@@ -336,16 +336,18 @@ impl Line {
     }
 }
 
-/// As erlexec does before a node with a name; it is no error when there is none.
-fn start_epmd(bindir: &OsStr) {
+/// Starts the name server of nodes in the background, as erlexec does before a node with a name. One that runs already stays.
+fn start_epmd() {
     use std::process::{Command, Stdio};
-    let epmd = Path::new(bindir).join("epmd");
-    let program = if epmd.is_file() { epmd } else { "epmd".into() };
-    let _ = Command::new(program).arg("-daemon").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let Ok(program) = std::env::current_exe() else { return };
+    let started = Command::new(program).args(["epmd", "-daemon"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if let Err(error) = started {
+        heddle_term::complain!("heddle: epmd, the name server of nodes, does not start: {error}\n");
+    }
 }
 
 /// The VM goes on without its terminal, as a child of no process. No thread runs yet.
-fn detach() {
+pub fn detach() {
     // SAFETY: plain system calls in a process with one thread.
     unsafe {
         for round in 0..2 {

@@ -5,6 +5,7 @@
 
 mod crash;
 mod emulator;
+mod epmd;
 mod erl;
 mod front;
 mod help;

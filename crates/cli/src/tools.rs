@@ -1,4 +1,4 @@
-//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl`, `to_erl` and `epmd`: the C programs of OTP's tree.
+//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl` and `to_erl`: the C programs of OTP's tree. `epmd`: Heddle's own.
 
 use crate::erl;
 use std::ffi::{OsStr, OsString};
@@ -13,6 +13,7 @@ pub fn main(name: &str, args: Vec<OsString>, otp: Option<OsString>) -> ! {
         "dialyzer" => erl::main(dialyzer(args), otp),
         "typer" => erl::main(analysis(&["+B", "-boot", "no_dot_erlang", "-run", "typer", "start", "-extra"], args), otp),
         "ct_run" => erl::main(ct_run(args), otp),
+        "epmd" => crate::epmd::main(&args),
         name => tree_program(name, &args, otp.as_deref()),
     }
 }
@@ -47,7 +48,7 @@ fn dialyzer(args: Vec<OsString>) -> Vec<OsString> {
     flags
 }
 
-/// What follows `-erl_args` is the emulator's. There is no distribution, so it gets no name.
+/// What follows `-erl_args` is the emulator's.
 fn ct_run(args: Vec<OsString>) -> Vec<OsString> {
     let has_shell = args.iter().any(|arg| arg == "-shell" || arg == "-ctmaster");
     let mut all = words(&["-s", "ct_run", "script_start"]);
@@ -55,14 +56,12 @@ fn ct_run(args: Vec<OsString>) -> Vec<OsString> {
         all.extend(words(&["-s", "erlang", "halt"]));
     }
     let mut is_ours = true;
-    let mut rest = args.into_iter();
-    while let Some(arg) = rest.next() {
+    for arg in args {
         match arg.to_str() {
             Some("-erl_args") => {
                 is_ours = false;
                 all.push("-ct_erl_args".into());
             }
-            Some("-sname" | "-name") => drop(rest.next()),
             Some(option @ ("-config" | "-decrypt_key" | "-decrypt_file")) if is_ours => {
                 all.push(option.replacen('-', "-ct_", 1).into());
             }

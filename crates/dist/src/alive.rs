@@ -1,4 +1,4 @@
-//! Whether this node has a name by which others reach it. It has one from `erlang:setnode/2` until the process `net_kernel` ends.
+//! The name by which others reach this node. The node has one from `erlang:setnode/2` until the process `net_kernel` ends.
 
 use crate::monitors::{self, Change};
 use crate::table;

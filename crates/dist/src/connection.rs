@@ -39,7 +39,7 @@ pub enum Carrier {
 
 pub struct Connection {
     pub id: ConnectionId,
-    /// A `Stage`. Changes under the lock of `related`. Release there, Acquire in readers: who sees `Up` sees `flags` and `carrier`.
+    /// A `Stage`. Changes under the lock of `related`. Release there, Acquire in readers: a thread that sees `Up` sees `flags` and `carrier`.
     stage: AtomicU8,
     /// What both nodes can do. Relaxed: set before `stage`.
     flags: AtomicU64,
