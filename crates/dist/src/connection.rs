@@ -4,7 +4,7 @@ use crate::incoming::Incoming;
 use crate::monitors::{self, Change};
 use crate::out_queue::OutQueue;
 use crate::outgoing::Outgoing;
-use crate::wire::Framing;
+use crate::wire::{Framing, Packet};
 use crate::{flags, table};
 use heddle_io::ports::channel::{self, Channel};
 use heddle_io::ports::gate::{Gate, Limits};
@@ -12,7 +12,7 @@ use heddle_io::ports::port::Port;
 use heddle_runtime::nodes::ConnectionId;
 use heddle_runtime::signal::remote::{Inbound, RemoteSignal};
 use heddle_runtime::signal::{Signal, SignalBody};
-use heddle_runtime::{Package, proctab, send};
+use heddle_runtime::{Package, proctab, sched, send};
 use heddle_term::ident::RefView;
 use heddle_term::{Atom, Heap, Term};
 use std::collections::{HashMap, HashSet};
@@ -202,7 +202,11 @@ impl Connection {
             return;
         }
         match self.carrier() {
-            Some(Carrier::Port(port)) if !self.is_called.swap(true, Ordering::SeqCst) => channel::has_output(port),
+            Some(Carrier::Port(port)) if !self.is_called.swap(true, Ordering::SeqCst) => {
+                // What the process sends until then goes with the same system call.
+                let port = port.clone();
+                sched::after_slice(move || channel::has_output(&port));
+            }
             Some(Carrier::Process(_)) => self.notice(),
             _ => {}
         }
@@ -227,22 +231,35 @@ impl Connection {
     /// The next packet, without its length.
     pub fn take_one(&self) -> Option<Vec<u8>> {
         let mut taken = None;
-        self.take(1, 0, |packet| taken = Some(packet));
+        self.take(1, |packet| {
+            let mut bytes = Vec::with_capacity(packet.len_bytes());
+            packet.append_to(&mut bytes);
+            taken = Some(bytes);
+        });
         taken
     }
 
-    /// The next packets, about `room` bytes of them. `prefix`: bytes to leave in front of each for its length.
-    pub fn take(&self, room: usize, prefix: usize, mut each: impl FnMut(Vec<u8>)) {
+    /// The next packets, about `room` bytes of them, each with its length in four bytes in front.
+    fn take_packets(&self, room: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.take(room, |packet| {
+            bytes.extend_from_slice(&(packet.len_bytes() as u32).to_be_bytes());
+            packet.append_to(&mut bytes);
+        });
+        bytes
+    }
+
+    fn take(&self, room: usize, mut each: impl FnMut(&Packet<'_>)) {
         let framing = self.framing();
         let mut queue = lock(&self.queue);
+        let mut taken = 0;
         queue.take(framing, room, |packet| {
-            let mut bytes = Vec::with_capacity(prefix + packet.len_bytes());
-            bytes.extend_from_slice(&(packet.len_bytes() as u32).to_be_bytes()[..prefix]);
-            packet.append_to(&mut bytes);
-            self.sent.fetch_add(1, Ordering::Relaxed);
-            each(bytes);
+            taken += 1;
+            each(packet);
         });
         self.gate.queued(queue.bytes());
+        drop(queue);
+        self.sent.fetch_add(taken, Ordering::Relaxed);
     }
 
     // ---- input ----
@@ -316,9 +333,9 @@ impl Channel for PortChannel {
         self.0.receive(packet)
     }
 
-    fn output(&self, room: usize, packets: &mut Vec<Vec<u8>>) {
+    fn output(&self, room: usize) -> Vec<u8> {
         self.0.is_called.store(false, Ordering::SeqCst);
-        self.0.take(room, 4, |packet| packets.push(packet));
+        self.0.take_packets(room)
     }
 
     fn ended(&self, reason: Term) {

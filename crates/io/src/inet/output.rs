@@ -239,18 +239,15 @@ impl Tcp {
     /// Writes packets of the channel, as long as the descriptor takes them.
     pub(super) fn pump_channel(&mut self, port: &Arc<Port>) {
         let Some(channel) = self.channel.clone() else { return };
-        let mut packets = Vec::new();
         while self.phase == Phase::Connected && self.output.queued_bytes() < CHANNEL_BYTES {
-            channel.output(CHANNEL_BYTES, &mut packets);
+            let packets = channel.output(CHANNEL_BYTES);
             if packets.is_empty() {
                 return;
             }
             let was_empty = self.output.is_empty();
-            for packet in packets.drain(..) {
-                self.socket.sent.add(packet.len());
-                port.bytes_out.fetch_add(packet.len() as u64, Ordering::Relaxed);
-                self.output.queue.push(packet);
-            }
+            self.socket.sent.add(packets.len());
+            port.bytes_out.fetch_add(packets.len() as u64, Ordering::Relaxed);
+            self.output.queue.push(packets);
             if was_empty {
                 self.flush(port);
             }

@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub trait Channel: Send + Sync {
     /// A packet of the peer, without its length. False: the peer breaks the protocol, and the port ends.
     fn input(&self, packet: &[u8]) -> bool;
-    /// Adds packets to write, each with its length in four bytes in front, until they have about `room` bytes.
-    fn output(&self, room: usize, packets: &mut Vec<Vec<u8>>);
+    /// Packets to write, each with its length in four bytes in front: about `room` bytes, or none if there are none.
+    fn output(&self, room: usize) -> Vec<u8>;
     /// The port has ended, for this reason.
     fn ended(&self, reason: Term);
 }

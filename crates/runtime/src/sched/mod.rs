@@ -8,6 +8,7 @@
 //! Parking: a scheduler that found nothing enters the set of the idle (`heddle_sync::idle`), looks at all queues once more, and parks.
 //! A thread that pushes looks at that set afterwards.
 
+mod after_slice;
 pub mod backup;
 pub mod balance;
 pub mod blocking;
@@ -30,6 +31,7 @@ mod timeouts;
 mod waking;
 pub mod worker_cache;
 
+pub use after_slice::after_slice;
 pub use home::online;
 pub(crate) use idling::takes_work;
 pub(crate) use online::close;

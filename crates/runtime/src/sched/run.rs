@@ -1,5 +1,6 @@
 //! One process on a scheduler: from the queue, through its slice, to where it goes then. Private threads run theirs with the same parts.
 
+use super::after_slice;
 use super::home;
 use super::table::{EngineThread, vm};
 use super::waking::{enqueue, enqueue_at, wake_inactive, wake_one};
@@ -97,6 +98,7 @@ fn run_process(engine: &mut dyn EngineThread, p: ProcRef, arrived: Arrived, inde
         switched_out(local, outcome);
     }
     switch_out(p, local, outcome);
+    after_slice::run();
     // Others wait and no scheduler helps: the slice is over, so wake one.
     if me.queue.len_for_others() > 1 {
         wake_one();
