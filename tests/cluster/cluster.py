@@ -33,6 +33,8 @@ class Cluster:
         self.findings, self.notes, self.counts, self.figures, self.lock = [], [], {}, {}, threading.Lock()
         self.phase, self.step, self.nodes = None, "before the first step", {}
         self.proxy = None
+        #: Silences under way: (until when, what the connections were before).
+        self.silences = []
 
     # ---- what is found ----
 
@@ -144,6 +146,9 @@ class Cluster:
             for name, again in list(down.items()):
                 if time.monotonic() >= again:
                     self.start_again(name, down, phase)
+            for silence in [one for one in self.silences if time.monotonic() >= one[0]]:
+                self.silences.remove(silence)
+                self.noticed(silence[1], down)
             for node in self.nodes.values():
                 if node.name not in down and not node.is_running():
                     raise Failed(f"{node.name} ended with {node.process.wait()}: {node.last_words()}")
@@ -162,8 +167,25 @@ class Cluster:
             if first.name not in down:
                 # The answer comes when global has its locks, perhaps after other faults.
                 first.tell("contest")
+        elif step.fault == "silence":
+            self.silence(step)
         else:
             getattr(self.proxy, step.fault)(*step.nodes, **step.values)
+
+    def silence(self, step):
+        """Nothing passes between the two for so long that both must close the connection."""
+        pair = [self.nodes[name] for name in step.nodes]
+        before = [(node, other, node.life, self.connection(node, other)) for node, other in (pair, reversed(pair))]
+        self.proxy.stall(*step.nodes, sides=2, seconds=step.values["seconds"] + 1)
+        self.silences.append((time.monotonic() + step.values["seconds"], before))
+
+    def connection(self, node, other):
+        return node.ask("connection", f"{other.name}@{HOST}", seconds=self.long())["id"]
+
+    def noticed(self, before, down):
+        for node, other, life, connection in before:
+            if node.name not in down and node.life == life and connection != "none" and self.connection(node, other) == connection:
+                self.broken(node, "silence", {"expected": f"the connection to {other.name} is closed, net_ticktime is {self.options.ticktime} s", "found": f"connection {connection}"})
 
     def start_again(self, name, down, phase):
         node = self.nodes[name]

@@ -18,17 +18,11 @@ start() ->
     loop().
 
 %% Registers some of the contested names, or gives them up.
-contest() ->
-    Ref = monitor(process, ?MODULE),
-    ?MODULE ! {contest, self(), Ref},
-    receive {Ref, done} -> demonitor(Ref, [flush]), ok end.
+contest() -> ?MODULE ! contest.
 
 loop() ->
     receive
-        {contest, From, Ref} ->
-            [contest(Name) || Name <- ?CONTESTED, once_in(2)],
-            From ! {Ref, done},
-            loop();
+        contest -> [contest(Name) || Name <- ?CONTESTED, once_in(2)], loop();
         {stale, _, _} = Message -> cluster_old:came(Message), loop();
         %% Two parts of the cluster had given a name away, and the other one keeps it.
         {global_name_conflict, _} -> loop();

@@ -4,7 +4,8 @@
 %%     stop                                    ends the traffic; the answer has what was counted
 %%     connect NODE,NODE...                    waits for connections to these, and says if global has seen them
 %%     disconnect                              closes all connections
-%%     contest                                 takes or gives up contested global names
+%%     contest                                 takes or gives up contested global names, as soon as global can
+%%     connection NODE                         the number of the connection to it, or none
 %%     view                                    the names and groups that it sees
 %%     global                                  what global knows of the other nodes
 %%     left                                    what a phase left, and figures
@@ -15,7 +16,7 @@
 %% How long global may take to see the nodes that are connected.
 -define(SYNC_MS, 10000).
 -define(PERMANENT, [{cluster_stream, receiver, [Name]} || Name <- cluster_stream:names()]
-                   ++ [{cluster_worker, echo, []}, {cluster_lock, keeper, []}, {cluster_holder, start, []}, {cluster_old, start, []}]).
+                   ++ [{cluster_worker, echo, []}, {cluster_lock, keeper, []}, {cluster_holder, start, []}, {cluster_old, start, []}, {cluster_connections, start, []}]).
 
 %% Seed, index of the node, number of its life, percent of sizes, patience in seconds, sabotage (none, or what).
 main(Texts) ->
@@ -85,7 +86,11 @@ do(connect, [Peers], State) ->
        connections => maps:from_list([{N, C} || {N, #{connection_id := C}} <- nodes(connected, #{connection_id => true})])}, State};
 do(disconnect, _, State) ->
     {#{disconnected => [N || N <- nodes(), erlang:disconnect_node(N) =:= true]}, State};
-do(contest, _, State) -> {#{done => cluster_holder:contest()}, State};
+do(contest, _, State) ->
+    cluster_holder:contest(),
+    {#{}, State};
+do(connection, [Peer], State) ->
+    {#{id => cluster_round:connection(list_to_atom(Peer))}, State};
 do(view, _, State) ->
     {cluster_holder:view(), State};
 do(global, _, State) ->

@@ -7,7 +7,7 @@
 %% How many of a node are kept.
 -define(KEPT, 40).
 %% Processes that each node starts at about the same time of its life, so their numbers are used again.
--define(NAMES, [?MODULE, cluster_echo, cluster_holder, cluster_keeper, cluster_calls, cluster_stream_1, cluster_stream_2]).
+-define(NAMES, [?MODULE, cluster_echo, cluster_holder, cluster_keeper, cluster_calls, cluster_connections, cluster_stream_1, cluster_stream_2]).
 
 rounds() -> [{old_pids, fun old/0}].
 

@@ -3,7 +3,7 @@
 import random
 from collections import namedtuple
 
-#: Faults and how often each is chosen. All but `kill` and `contest` are of the connection between two nodes, in the proxy.
+#: Faults and how often each is chosen (silence: see SILENT_PHASES). All but `kill` and `contest` are of the connection between two nodes, in the proxy.
 FAULTS = {
     "cut": (5, "a connection is closed, in an orderly way or with a reset"),
     "refuse": (2, "a connection is closed, and new ones are for a while"),
@@ -11,15 +11,18 @@ FAULTS = {
     "slow": (2, "some bytes a second pass"),
     "chop": (3, "bytes arrive in pieces of a few"),
     "stall": (3, "for a while the proxy reads nothing from one side, or from both"),
+    "silence": (0, "nothing passes until both nodes must have noticed it (net_ticktime)"),
     "vanish": (2, "for a while the proxy throws away what comes (half-open), then the connection is closed"),
     "kill": (2, "a node is killed (SIGKILL) and started again"),
     "contest": (4, "a node takes or gives up global names that all want"),
 }
 
 #: Seconds: of a phase, between two faults.
-PHASE, BETWEEN = 8.0, 0.9
-#: Seconds of a stall: short ones must be survived, after long ones the nodes notice that the other side is silent.
-SHORT_STALL, LONG_STALL = (0.1, 1.5), 2.0
+PHASE, BETWEEN = 10.0, 0.9
+#: A silent connection is closed after this part of net_ticktime at the latest, and as many seconds more on a busy computer.
+TICKS, SPARE = 1.25, 3.0
+#: Part of the phases with faults that begin with such a silence.
+SILENT_PHASES = 0.4
 
 Step = namedtuple("Step", "number at fault nodes values")
 Phase = namedtuple("Phase", "number kind seconds steps")
@@ -40,16 +43,23 @@ def plan(seed, seconds, nodes, faults, ticktime):
 
 def _steps(rng, seconds, nodes, faults, ticktime, numbers):
     faults = sorted(faults)
-    weights = [FAULTS[fault][0] for fault in faults]
-    at = rng.uniform(0.1, BETWEEN)
-    while at < seconds - 0.2:
-        fault = rng.choices(faults, weights)[0]
-        pair = tuple(rng.sample(nodes, 2))
-        yield Step(next(numbers), round(at, 2), fault, pair if fault not in ("kill", "contest") else pair[:1], _values(rng, fault, ticktime))
+    at, silent, until = rng.uniform(0.1, BETWEEN), (), 0.0
+    length = round(TICKS * ticktime + SPARE, 2)
+    if "silence" in faults and at + length < seconds and (len(faults) == 1 or rng.random() < SILENT_PHASES):
+        # Nothing else happens between these two until it is over.
+        silent, until = tuple(rng.sample(nodes, 2)), at + length
+        yield Step(next(numbers), round(at, 2), "silence", silent, {"seconds": length})
+    others = [fault for fault in faults if fault != "silence"]
+    while others and at < seconds - 0.2:
+        fault = rng.choices(others, [FAULTS[other][0] for other in others])[0]
+        pair = tuple(rng.sample(nodes, 1 if fault in ("kill", "contest") else 2))
+        values = _values(rng, fault)
+        if at > until or fault == "contest" or not set(pair) <= set(silent):
+            yield Step(next(numbers), round(at, 2), fault, pair, values)
         at += rng.expovariate(1 / BETWEEN)
 
 
-def _values(rng, fault, ticktime):
+def _values(rng, fault):
     """Keyword arguments of the fault."""
     seconds = round(rng.uniform(0.3, 3), 2)
     if fault == "cut":
@@ -61,10 +71,9 @@ def _values(rng, fault, ticktime):
     if fault == "slow":
         return {"bytes_per_second": rng.choice([20_000, 200_000, 2_000_000]), "seconds": seconds}
     if fault == "chop":
-        return {"bytes": rng.choice([1, 3, 50, 1000]), "seconds": seconds / 3}
+        return {"bytes": rng.choice([1, 3, 50, 1000]), "seconds": round(seconds / 3, 2)}
     if fault == "stall":
-        long = rng.random() < 0.2
-        return {"sides": rng.choice([1, 2]), "seconds": round(LONG_STALL * ticktime if long else rng.uniform(*SHORT_STALL), 2)}
+        return {"sides": rng.choice([1, 2]), "seconds": round(rng.uniform(0.1, 1.5), 2)}
     if fault == "vanish":
         return {"sides": rng.choice([1, 2]), "seconds": seconds}
     if fault == "kill":

@@ -21,6 +21,8 @@ RULES = {
     "pg": "members of a group are seen by all nodes",
     "name": "a registered name is seen by the other nodes",
     "names": "all nodes agree on global names and groups when they are connected again",
+    "nodedown": "nodeup and nodedown come in turn, and monitor_node tells once",
+    "silence": "a node notices that the other side of a connection is silent",
     "creation": "nothing that was sent to an earlier life of a node reaches the new one",
     "open": "a round waits for all that it has begun (a fault of the tester)",
     "crashed": "no process of the tester fails",

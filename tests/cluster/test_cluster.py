@@ -27,11 +27,11 @@ NODES = ["n1", "n2", "n3"]
 
 class Plan(unittest.TestCase):
     def test_the_seed_determines_it(self):
-        self.assertEqual(plan(5, 60, NODES, list(FAULTS), 6), plan(5, 60, NODES, list(reversed(FAULTS)), 6))
-        self.assertNotEqual(plan(5, 60, NODES, list(FAULTS), 6), plan(6, 60, NODES, list(FAULTS), 6))
+        self.assertEqual(plan(5, 60, NODES, list(FAULTS), 4), plan(5, 60, NODES, list(reversed(FAULTS)), 4))
+        self.assertNotEqual(plan(5, 60, NODES, list(FAULTS), 4), plan(6, 60, NODES, list(FAULTS), 4))
 
     def test_every_second_phase_has_faults_in_order(self):
-        phases = plan(5, 60, NODES, list(FAULTS), 6)
+        phases = plan(5, 60, NODES, list(FAULTS), 4)
         self.assertAlmostEqual(sum(phase.seconds for phase in phases), 60)
         for phase in phases:
             self.assertEqual(bool(phase.steps), phase.kind == "storm")
@@ -40,13 +40,21 @@ class Plan(unittest.TestCase):
             self.assertTrue(all(0 <= at < phase.seconds for at in times))
 
     def test_all_kinds_of_faults_come_and_have_a_text(self):
-        steps = [step for phase in plan(1, 2000, NODES, list(FAULTS), 6) for step in phase.steps]
+        steps = [step for phase in plan(1, 2000, NODES, list(FAULTS), 4) for step in phase.steps]
         self.assertEqual({step.fault for step in steps}, set(FAULTS))
         self.assertEqual([step.number for step in steps], list(range(1, len(steps) + 1)))
         self.assertTrue(all(text(step).startswith(f"step {step.number}: {step.fault} n") for step in steps))
 
+    def test_nothing_else_happens_between_nodes_that_are_silent(self):
+        for phase in plan(3, 4000, NODES, list(FAULTS), 4):
+            for silence in (step for step in phase.steps if step.fault == "silence"):
+                end = silence.at + silence.values["seconds"]
+                self.assertLess(end, phase.seconds)
+                others = [step for step in phase.steps if step is not silence and step.at <= end and set(step.nodes) <= set(silence.nodes)]
+                self.assertEqual({step.fault for step in others} - {"contest"}, set())
+
     def test_without_faults_all_phases_are_calm(self):
-        self.assertEqual({phase.kind for phase in plan(5, 60, NODES, [], 6)}, {"calm"})
+        self.assertEqual({phase.kind for phase in plan(5, 60, NODES, [], 4)}, {"calm"})
 
 
 class Server(threading.Thread):
@@ -185,6 +193,8 @@ class Sabotage(unittest.TestCase):
         "after_unalias": ({"alias"}, "alias", []),
         "view": ({"names"}, "streams", ["--patience", "2"]),
         "left": ({"left"}, "streams", ["--patience", "2"]),
+        "nodedown": ({"nodedown", "unexpected"}, "streams", []),
+        "ticks": ({"silence"}, "streams", ["--faults", "silence", "--seconds", "20"]),
         "halt": ({"node"}, "streams", []),
     }
 
