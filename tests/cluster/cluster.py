@@ -32,7 +32,7 @@ class Cluster:
         self.phases = plan(options.seed, options.seconds, self.names, options.faults, options.ticktime)
         self.findings, self.notes, self.counts, self.figures, self.lock = [], [], {}, {}, threading.Lock()
         self.phase, self.step, self.nodes = None, "before the first step", {}
-        self.proxy = None
+        self.proxy, self.passed = None, None
         #: Silences under way: (until when, what the connections were before).
         self.silences = []
 
@@ -76,6 +76,7 @@ class Cluster:
         finally:
             if self.proxy:
                 self.proxy.end()
+                self.passed = {"connections": self.proxy.count, "bytes": self.proxy.bytes}
             for node in self.nodes.values():
                 if node.is_running():
                     node.kill()
@@ -110,7 +111,7 @@ class Cluster:
         self.say(f"NOTE    {why}: all connections are closed once")
         self.notes.append({"phase": self.phase.number if self.phase else 0, "what": why, **self.globals()})
         for node in self.nodes.values():
-            node.ask("disconnect", seconds=self.long())
+            node.ask("disconnect", self.others(node), seconds=self.long())
 
     def globals(self):
         return {f"global of {node.name}": node.ask("global", seconds=self.long())["global"] for node in self.nodes.values()}
@@ -165,8 +166,10 @@ class Cluster:
                 down[first.name] = time.monotonic() + step.values["seconds"]
         elif step.fault == "contest":
             if first.name not in down:
-                # The answer comes when global has its locks, perhaps after other faults.
                 first.tell("contest")
+        elif step.fault == "disconnect":
+            if first.name not in down:
+                first.tell("disconnect", f"{step.nodes[1]}@{HOST}")
         elif step.fault == "silence":
             self.silence(step)
         else:

@@ -15,9 +15,12 @@ count(What) -> count(What, 1).
 
 count(What, N) -> ets:update_counter(?MODULE, What, N, {What, 0}).
 
-%% #{What => N} since the last call.
+%% #{What => N} since the last call; of kinds of rounds under names that begin with `of_`.
 take_counts() ->
-    #{What => N || {What, _} <- ets:tab2list(?MODULE), {_, N} <- ets:take(?MODULE, What), What =/= broken}.
+    #{name(What) => N || {What, _} <- ets:tab2list(?MODULE), {_, N} <- ets:take(?MODULE, What), What =/= broken}.
+
+name({of_kind, Kind}) -> <<"of_", (atom_to_binary(Kind))/binary>>;
+name(What) -> What.
 
 %% Where the calling process is at work: told with what it finds broken.
 place(Place) -> put(cluster_place, Place).

@@ -3,7 +3,7 @@
 %%     go PHASE KIND SLOTS ONLY NODE,NODE...   begins the traffic of a phase with the other nodes (KIND calm or storm; ONLY kinds of rounds or all)
 %%     stop                                    ends the traffic; the answer has what was counted
 %%     connect NODE,NODE...                    waits for connections to these, and says if global has seen them
-%%     disconnect                              closes all connections
+%%     disconnect NODE,NODE...                 closes the connections to these
 %%     contest                                 takes or gives up contested global names, as soon as global can
 %%     connection NODE                         the number of the connection to it, or none
 %%     view                                    the names and groups that it sees
@@ -84,8 +84,8 @@ do(connect, [Peers], State) ->
     Without = [N || N <- nodes_of(Peers), not connected(N, 30)],
     {#{without => Without, synced => Without =:= [] andalso synced(),
        connections => maps:from_list([{N, C} || {N, #{connection_id := C}} <- nodes(connected, #{connection_id => true})])}, State};
-do(disconnect, _, State) ->
-    {#{disconnected => [N || N <- nodes(), erlang:disconnect_node(N) =:= true]}, State};
+do(disconnect, [Peers], State) ->
+    {#{disconnected => [N || N <- nodes_of(Peers), erlang:disconnect_node(N) =:= true]}, State};
 do(contest, _, State) ->
     cluster_holder:contest(),
     {#{}, State};

@@ -18,9 +18,10 @@ request(I) ->
     [IsLinked, IsMonitored] = [once_in(3), once_in(3)],
     Tag = pick([spawn_reply, {tag, I}]),
     Options = shuffle([link || IsLinked] ++ [pick([monitor, {monitor, [{tag, 'DOWN'}]}]) || IsMonitored] ++ [{reply, Reply}, {reply_tag, Tag} | options()]),
-    Request = case once_in(3) of
-        true -> Me = self(), spawn_request(peer(), fun() -> cluster_worker:init(Me, Started) end, Options);
-        false -> spawn_request(peer(), cluster_worker, init, [self(), Started], Options)
+    Request = case some(3) of
+        1 -> Me = self(), spawn_request(peer(), fun() -> cluster_worker:init(Me, Started) end, Options);
+        2 -> spawn_request(peer(), cluster_worker, init, [self(), Started], Options);
+        3 -> Key = some(1 bsl 40), spawn_request(peer(), cluster_worker, init, [self(), Started, Key, cluster_term:make(Key)], Options)
     end,
     open({answer, Started}),
     %% Without an answer to errors it is not known, when the connection is lost, if there is a process.

@@ -22,7 +22,7 @@ is_large(_) -> false.
 %% Reasons of exits, of all sizes. They begin with `cluster`, so they are told from those that others make.
 reason(N) ->
     case chance(N, reason, 20) of
-        0 -> {cluster, N, binary(N, chance(N, reason_size, 300000))};
+        0 -> {cluster, N, binary(N, bytes(N))};
         1 -> {cluster, N, long_list(N)};
         X when X < 5 -> {cluster, N, term(N, ?DEPTH)};
         X when X < 12 -> {cluster, N, small(N)};

@@ -53,6 +53,7 @@ slot_loop(Peers, Rounds, Name, Seed, N) ->
         {Kind, Fun} = cluster_chance:weighted(Rounds),
         Peer = cluster_chance:pick(Peers),
         Place = iolist_to_binary(io_lib:format("round ~w ~w of ~w with ~w", [N, Kind, Name, Peer])),
+        cluster_book:count({of_kind, Kind}),
         one(Fun, Peer, Name, Place, rand:uniform(1 bsl 40)),
         cluster_chance:in_a_while(),
         slot_loop(Peers, Rounds, Name, Seed, N + 1)

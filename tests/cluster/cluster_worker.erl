@@ -1,12 +1,18 @@
 %% A process that does what its home, the process of a round, tells it. It ends with its home, and when it loses the connection to it.
 %% It is also the process `cluster_echo` of a node, which has no home and answers all.
 -module(cluster_worker).
--export([init/1, init/2, echo/0, take_name/1]).
+-export([init/1, init/2, init/4, echo/0, take_name/1]).
 
 init(Home) -> loop(#{monitor => monitor(process, Home), seen => [], wanted => none}).
 
 %% Says first that it is there.
 init(Home, Ref) -> Home ! {Ref, self()}, init(Home).
+
+%% Looks at an argument of any size, too.
+init(Home, Ref, Key, Term) ->
+    cluster_book:place({worker, Key}),
+    Term =:= cluster_term:make(Key) orelse cluster_book:broken(altered, {cluster_term, Key}, Term),
+    init(Home, Ref).
 
 echo() ->
     register(cluster_echo, self()),

@@ -3,7 +3,8 @@
 import random
 from collections import namedtuple
 
-#: Faults and how often each is chosen (silence: see SILENT_PHASES). All but `kill` and `contest` are of the connection between two nodes, in the proxy.
+#: Faults and how often each is chosen (silence: see SILENT_PHASES). All but those of the nodes themselves are done by the proxy, to
+#: the connection between two nodes.
 FAULTS = {
     "cut": (5, "a connection is closed, in an orderly way or with a reset"),
     "refuse": (2, "a connection is closed, and new ones are for a while"),
@@ -15,7 +16,9 @@ FAULTS = {
     "vanish": (2, "for a while the proxy throws away what comes (half-open), then the connection is closed"),
     "kill": (2, "a node is killed (SIGKILL) and started again"),
     "contest": (4, "a node takes or gives up global names that all want"),
+    "disconnect": (2, "a node closes a connection (erlang:disconnect_node/1)"),
 }
+OF_NODES = {"kill", "contest", "disconnect"}
 
 #: Seconds: of a phase, between two faults.
 PHASE, BETWEEN = 10.0, 0.9
