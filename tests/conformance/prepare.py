@@ -48,6 +48,10 @@ class Workshop:
     def suites(self, app):
         return sorted(beam.stem for beam in self.folder(app).glob("*_SUITE.beam"))
 
+    def has(self, app, suite):
+        """Also a module of cases that only another suite names (mnesia's)."""
+        return (self.folder(app) / f"{suite}.beam").exists()
+
     def folder(self, app):
         done = self.tests / f"{app}_test"
         if not (done / ".done").exists():

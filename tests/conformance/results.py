@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BASELINE = HERE / "baseline.tsv"
 GAPS = HERE / "known-gaps.txt"
 ARCHITECTURES = ("private", "hybrid", "shared")
 LEFT_OUT = HERE / "left-out.tsv"
@@ -28,12 +27,17 @@ def load_cases(file):
     return found
 
 
-def save_baseline(cases):
+def baseline(node=False):
+    return HERE / ("baseline-node.tsv" if node else "baseline.tsv")
+
+
+def save_baseline(cases, node):
     """Adds (or replaces) the suites in `cases`."""
-    old = load_cases(BASELINE) if BASELINE.exists() else {}
+    file = baseline(node)
+    old = load_cases(file) if file.exists() else {}
     new_suites = {key[:2] for key in cases}
     merged = {key: value for key, value in old.items() if key[:2] not in new_suites} | cases
-    BASELINE.write_text("".join("\t".join((*key, merged[key][0])) + "\n" for key in sorted(merged)))
+    file.write_text("".join("\t".join((*key, merged[key][0])) + "\n" for key in sorted(merged)))
 
 
 def load_left_out():
@@ -42,9 +46,10 @@ def load_left_out():
     return {(app, suite): reason for app, suite, reason in rows}
 
 
-def load_gaps(hmem="private", mode="normal"):
-    """[(app, suite, group/case with *, reason)]: those of a memory architecture first, then those of a mode that has a list."""
-    files = [GAPS.with_stem(f"{GAPS.stem}-{hmem}"), GAPS.with_stem(f"{GAPS.stem}-{mode}"), GAPS]
+def load_gaps(hmem="private", mode="normal", node=False):
+    """[(app, suite, group/case with *, reason)]: those of a memory architecture first, then those of a mode that has a list, then
+    those of a node with a name."""
+    files = [GAPS.with_stem(f"{GAPS.stem}-{name}") for name in (hmem, mode, *(["node"] if node else []))] + [GAPS]
     of_mode = [hang[:4] for hang in load_hangs() if hang[4] and mode in hang[4]]
     return of_mode + [gap for file in files if file.exists() for gap in gaps_of(file)]
 
@@ -79,8 +84,9 @@ def gap_of(key, gaps):
 class Comparison:
     """What an emulator's cases say against the baseline, suite by suite for the suites that ran."""
 
-    def __init__(self, cases, ran, hmem="private", mode="normal"):
-        base, gaps = load_cases(BASELINE), load_gaps(hmem, mode)
+    def __init__(self, cases, ran, hmem="private", mode="normal", node=False):
+        base, gaps = load_cases(baseline(node)), load_gaps(hmem, mode, node)
+        self.where = "in a node with a name" if node else "on one node without distribution"
         self.ran = ran  # {(app, suite): (status, seconds)}
         self.regressions, self.known, self.repaired = [], [], []
         self.rows = {suite: Counter() for suite in ran}
@@ -111,7 +117,7 @@ class Comparison:
         return totals
 
     def markdown(self):
-        lines = ["# Conformance", "", "Cases of OTP 27's own suites, on one node without distribution. *both*: passed by stock and by",
+        lines = ["# Conformance", "", f"Cases of OTP 27's own suites, {self.where}. *both*: passed by stock and by",
                  "this machine.", "", "| application | stock passes | both | share |", "|---|---:|---:|---:|"]
         for app, row in sorted(self.totals().items()):
             lines.append(f"| {app} | {row['stock']} | {row['both']} | {percent(row)} |")

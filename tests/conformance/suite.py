@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs one suite in a node without a name, under Common Test (`ct`) or without it (`plain`: plain_run.erl), and ends everything
+"""Runs one suite in a node without a name (with one if CONF_NODE is set), under Common Test (`ct`) or without it (`plain`: plain_run.erl), and ends everything
 that it started.
 
     suite.py CACHE EMULATOR APP SUITE SECONDS CASES ct|plain [GROUP/CASE]
@@ -15,6 +15,7 @@ import fcntl
 import getpass
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -37,12 +38,13 @@ def main(cache, emulator, app, suite, seconds, cases_file, how, which=None):
     (work / "ct").mkdir(parents=True)
     events = work / "events"
     begin = plain if how == "plain" else common_test
-    command = ["nice", "-n", "10", emulator, "-noinput", *begin(cache, tests, work, events, app, suite, seconds, which)]
+    name, home = node(work)
+    command = ["nice", "-n", "10", emulator, "-noinput", *name, *begin(cache, tests, work, events, app, suite, seconds, which)]
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     started = time.time()
     with open(work / "console", "wb") as console:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT, cwd=work,
-                                   start_new_session=True, env={"USER": getpass.getuser()} | os.environ | {"LC_ALL": "C.UTF-8"})
+                                   start_new_session=True, env={"USER": getpass.getuser()} | os.environ | {"LC_ALL": "C.UTF-8"} | home)
         code = wait(process, started + float(seconds))
     took = time.time() - started
     reap()
@@ -53,6 +55,18 @@ def main(cache, emulator, app, suite, seconds, cases_file, how, which=None):
     print("\t".join(map(str, [app, suite, sum(counts), *counts, round(took), status])))
     if status != "ok":
         print(f"conformance: log in {work}", file=sys.stderr)
+
+
+def node(work):
+    """The emulator's arguments and environment that give it a name and a cookie. All nodes that the suite starts have the same home."""
+    if not os.environ.get("CONF_NODE"):
+        return [], {}
+    home = work / "home"
+    home.mkdir()
+    cookie = home / ".erlang.cookie"
+    cookie.write_text(f"CONF{secrets.token_hex(8).upper()}")
+    cookie.chmod(0o400)
+    return ["-sname", f"conf{os.getpid()}"], {"HOME": str(home)}
 
 
 def common_test(cache, tests, work, events, app, suite, seconds, which):
