@@ -4,7 +4,7 @@ use crate::incoming::Incoming;
 use crate::monitors::{self, Change};
 use crate::out_queue::OutQueue;
 use crate::outgoing::Outgoing;
-use crate::wire::{Framing, Packet};
+use crate::wire::{Framing, HeldBytes, Packet, Piece};
 use crate::{flags, table};
 use heddle_io::ports::channel::{self, Channel};
 use heddle_io::ports::gate::{Gate, Limits};
@@ -16,11 +16,15 @@ use heddle_runtime::{Package, proctab, sched, send};
 use heddle_term::ident::RefView;
 use heddle_term::{Atom, Heap, Term};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Bytes of queued messages above which senders wait (`+zdbbl`; stock's default is the same).
 const BUSY_BYTES: usize = 1 << 20;
+
+/// Parts of binaries from this size on are written where they are; smaller ones are copied beside what is around them (guessed).
+const SHARED_BYTES: usize = 8 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
@@ -239,14 +243,24 @@ impl Connection {
         taken
     }
 
-    /// The next packets, about `room` bytes of them, each with its length in four bytes in front.
-    fn take_packets(&self, room: usize) -> Vec<u8> {
-        let mut bytes = Vec::new();
+    /// The next packets, about `room` bytes of them, each with its length in four bytes in front. Large binaries are not copied.
+    fn take_packets(&self, room: usize) -> Vec<channel::Piece> {
+        let (mut pieces, mut bytes) = (Vec::new(), Vec::new());
         self.take(room, |packet| {
             bytes.extend_from_slice(&(packet.len_bytes() as u32).to_be_bytes());
-            packet.append_to(&mut bytes);
+            bytes.extend_from_slice(&packet.header);
+            for piece in packet.pieces.clone() {
+                match piece {
+                    Piece::Held(held, range) if range.len() >= SHARED_BYTES => {
+                        pieces.push(channel::Piece::Own(std::mem::take(&mut bytes)));
+                        pieces.push(channel::Piece::Shared(Box::new(HeldPart { held: held.clone(), range })));
+                    }
+                    piece => bytes.extend_from_slice(piece.as_bytes()),
+                }
+            }
         });
-        bytes
+        pieces.push(channel::Piece::Own(bytes));
+        pieces
     }
 
     fn take(&self, room: usize, mut each: impl FnMut(&Packet<'_>)) {
@@ -325,6 +339,18 @@ impl Connection {
     }
 }
 
+/// Bytes of a large binary that a message shares.
+struct HeldPart {
+    held: HeldBytes,
+    range: Range<usize>,
+}
+
+impl AsRef<[u8]> for HeldPart {
+    fn as_ref(&self) -> &[u8] {
+        &self.held.as_bytes()[self.range.clone()]
+    }
+}
+
 /// The port's view.
 pub struct PortChannel(pub Arc<Connection>);
 
@@ -333,7 +359,7 @@ impl Channel for PortChannel {
         self.0.receive(packet)
     }
 
-    fn output(&self, room: usize) -> Vec<u8> {
+    fn output(&self, room: usize) -> Vec<channel::Piece> {
         self.0.is_called.store(false, Ordering::SeqCst);
         self.0.take_packets(room)
     }

@@ -118,7 +118,7 @@ impl Server<'_> {
         polled.iter().map(|entry| entry.revents != 0).collect()
     }
 
-    /// Reads what has come. False: the connection is to be closed.
+    /// Reads what has come. Returns false if the connection must be closed.
     fn read(&mut self, connection: &mut Connection) -> bool {
         let mut bytes = [0; 4096];
         match connection.stream.read(&mut bytes) {

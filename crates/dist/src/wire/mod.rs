@@ -24,7 +24,7 @@ pub use atoms::AtomList;
 pub use control::{Control, Malformed, SPAWN_FLAG_LINK, SPAWN_FLAG_MONITOR, Spawned, Target};
 pub use encoder::DistEncoder;
 pub use error::WireError;
-pub use fragmenter::{Fragmenter, MAX_FRAGMENT_BYTES, Packet, Pieces};
+pub use fragmenter::{Fragmenter, MAX_FRAGMENT_BYTES, Packet, Piece, Pieces};
 pub use framing::{FLAG_FRAGMENTS, FLAG_HEADER_ATOM_CACHE, Framing};
 pub use heddle_term::etf::{AtomBudget, Step};
 pub use in_cache::{InCache, InPacket};

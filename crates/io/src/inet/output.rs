@@ -240,14 +240,15 @@ impl Tcp {
     pub(super) fn pump_channel(&mut self, port: &Arc<Port>) {
         let Some(channel) = self.channel.clone() else { return };
         while self.phase == Phase::Connected && self.output.queued_bytes() < CHANNEL_BYTES {
-            let packets = channel.output(CHANNEL_BYTES);
-            if packets.is_empty() {
+            let pieces = channel.output(CHANNEL_BYTES);
+            let bytes = pieces.iter().map(|piece| piece.as_bytes().len()).sum::<usize>();
+            if bytes == 0 {
                 return;
             }
             let was_empty = self.output.is_empty();
-            self.socket.sent.add(packets.len());
-            port.bytes_out.fetch_add(packets.len() as u64, Ordering::Relaxed);
-            self.output.queue.push(packets);
+            self.socket.sent.add(bytes);
+            port.bytes_out.fetch_add(bytes as u64, Ordering::Relaxed);
+            pieces.into_iter().for_each(|piece| self.output.queue.push_piece(piece));
             if was_empty {
                 self.flush(port);
             }

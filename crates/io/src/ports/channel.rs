@@ -9,12 +9,28 @@ use heddle_runtime::task::{self, Owned, TaskNext};
 use heddle_term::{Atom, Term};
 use std::sync::Arc;
 
+/// Bytes to write.
+pub enum Piece {
+    Own(Vec<u8>),
+    /// Memory that others have as well.
+    Shared(Box<dyn AsRef<[u8]> + Send>),
+}
+
+impl Piece {
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Piece::Own(bytes) => bytes,
+            Piece::Shared(bytes) => (**bytes).as_ref(),
+        }
+    }
+}
+
 /// What a port does for a connection. All calls come from the port's task, one at a time.
 pub trait Channel: Send + Sync {
     /// A packet of the peer, without its length. False: the peer breaks the protocol, and the port ends.
     fn input(&self, packet: &[u8]) -> bool;
-    /// Packets to write, each with its length in four bytes in front: about `room` bytes, or none if there are none.
-    fn output(&self, room: usize) -> Vec<u8>;
+    /// Packets to write, each with its length in four bytes in front, in pieces: about `room` bytes, or none if there are none.
+    fn output(&self, room: usize) -> Vec<Piece>;
     /// The port has ended, for this reason.
     fn ended(&self, reason: Term);
 }

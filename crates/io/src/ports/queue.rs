@@ -1,5 +1,6 @@
 //! Bytes that wait until their descriptor takes them.
 
+use super::channel::Piece;
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,14 +16,14 @@ pub struct Queue {
 }
 
 struct Chunk {
-    data: Vec<u8>,
+    data: Piece,
     /// Bytes at its start that do not go out, or are written already.
     done: usize,
 }
 
 impl Chunk {
     fn rest(&self) -> &[u8] {
-        &self.data[self.done..]
+        &self.data.as_bytes()[self.done..]
     }
 }
 
@@ -34,7 +35,15 @@ impl Queue {
     pub fn push_from(&mut self, chunk: Vec<u8>, from: usize) {
         if from < chunk.len() {
             self.bytes += chunk.len() - from;
-            self.chunks.push_back(Chunk { data: chunk, done: from });
+            self.chunks.push_back(Chunk { data: Piece::Own(chunk), done: from });
+        }
+    }
+    /// Adds bytes that may be shared with others.
+    pub fn push_piece(&mut self, piece: Piece) {
+        let bytes = piece.as_bytes().len();
+        if bytes > 0 {
+            self.bytes += bytes;
+            self.chunks.push_back(Chunk { data: piece, done: 0 });
         }
     }
     pub fn bytes(&self) -> usize {

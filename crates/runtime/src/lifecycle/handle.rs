@@ -282,6 +282,16 @@ fn port_linked(p: &Process, from: Term, on: bool) {
     host().port_linked(p.pid_term(), from, on);
 }
 
+/// Appends a message whose data is in the heap to the inner queue.
+pub(crate) fn append_in_heap(p: &mut Process, message: Term) {
+    let signal = Signal::message(Package::immediate(message));
+    if events::on(p.shared(), flags::RECEIVE) {
+        events::receive(p, Term::NONE, message);
+    }
+    p.messages.append_in_heap(signal);
+    system_monitor::queued(p);
+}
+
 /// Appends a message to the inner queue.
 #[inline(always)]
 pub(crate) fn append(p: &mut Process, signal: Box<Signal>) {

@@ -1,11 +1,11 @@
 //! What a process does with signals from other nodes, and what it tells other nodes when it ends. Runs in the receiver.
 
 use crate::RefId;
-use crate::lifecycle::handle::{After, append, in_heap};
+use crate::lifecycle::handle::{After, append, append_in_heap, in_heap};
 use crate::process::links::AliasMode;
 use crate::process::nodes::{ConnectionId, Outbound, Target, nodes};
 use crate::process::remote::{RemoteLink, RemoteMonitoring, RemoteRelations, RemoteWatcher};
-use crate::process::{Process, links::Relations};
+use crate::process::{FLAG_TASK, Process, links::Relations};
 use crate::signal::Signal;
 use crate::signal::package::Package;
 use crate::signal::remote::{Inbound, Payload, RemoteSignal};
@@ -26,9 +26,7 @@ pub(crate) fn handle(p: &mut Process, signal: RemoteSignal) -> After {
             {
                 return After::Continue;
             }
-            if let Some(data) = decoded(connection, &payload) {
-                append(p, Signal::message_with(Term::NONE, data, token));
-            }
+            message(p, connection, &payload, token);
         }
         Inbound::Link { from } => linked(p, from, connection),
         Inbound::Unlink { from, id } => {
@@ -76,11 +74,33 @@ fn relations(relations: &mut Relations) -> Option<&mut RemoteRelations> {
     relations.get_mut()?.remote.as_deref_mut()
 }
 
+/// The message is decoded into the heap, where the process reads it, unless its messages must be elsewhere.
+fn message(p: &mut Process, connection: ConnectionId, payload: &Payload, token: Option<Box<Token>>) {
+    let is_elsewhere = p.flags & FLAG_TASK != 0 || p.off_heap_messages || token.is_some();
+    if let (Payload::Encoded(encoded), false) = (payload, is_elsewhere) {
+        let mut is_good = true;
+        let message = in_heap(p, |heap| {
+            encoded.decode(heap).unwrap_or_else(|| {
+                is_good = false;
+                Term::NIL
+            })
+        });
+        return if is_good { append_in_heap(p, message) } else { broken(connection) };
+    }
+    if let Some(data) = decoded(connection, payload) {
+        append(p, Signal::message_with(Term::NONE, data, token));
+    }
+}
+
+fn broken(connection: ConnectionId) {
+    nodes().broken(connection, "a payload that is no term");
+}
+
 /// The payload's term. Malformed payloads end the connection.
 fn decoded(connection: ConnectionId, payload: &Payload) -> Option<Package> {
     let package = payload.unpack();
     if package.is_none() {
-        nodes().broken(connection, "a payload that is no term");
+        broken(connection);
     }
     package
 }

@@ -100,6 +100,16 @@ impl InnerQueue {
         self.append_all(InOrder { first: node, last: node, len: 1, are_messages: true });
     }
 
+    /// Appends a message whose data is in the receiver's heap already.
+    pub(crate) fn append_in_heap(&mut self, signal: Box<Signal>) {
+        let is_root = signal.body.message_term().is_pointer() && !memory_mode::queues_list_roots();
+        self.append(signal);
+        if is_root {
+            // SAFETY: the last message is in the queue, bare, and not among the adopted ones.
+            unsafe { self.link(self.last) };
+        }
+    }
+
     /// Appends one or more messages.
     #[inline]
     pub(crate) fn append_all(&mut self, InOrder { first, last, len, are_messages }: InOrder) {
