@@ -101,6 +101,6 @@ mod tests {
             ct_run(line("-config a -erl_args -config b")),
             line(&format!("{run} -s erlang halt -ct_config a -ct_erl_args -config b"))
         );
-        assert_eq!(ct_run(line("-shell -sname n -dir d")), line(&format!("{run} -shell -dir d")));
+        assert_eq!(ct_run(line("-shell -sname n -dir d")), line(&format!("{run} -shell -sname n -dir d")));
     }
 }
