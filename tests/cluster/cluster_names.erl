@@ -9,7 +9,7 @@
 %% How long a global name is waited for in a time of faults, in ms.
 -define(STORM_MS, 5000).
 
-rounds() -> [{global, fun global/0}, {pg, fun pg/0}, {registered, fun registered/0}].
+rounds() -> [{global, fun global/0}, {pg, fun pg/0}, {registered, fun with_name/0}].
 
 %% A name that no other round uses, of a process here or there, seen from both nodes.
 global() ->
@@ -81,7 +81,7 @@ has(Group, Ps) -> right(pg, yes, seen(lists:sort(Ps), cluster_round:patience(), 
 members(Scope, Group) -> lists:sort(pg:get_members(Scope, Group)).
 
 %% A name of the other node: messages go to the process that has it when they arrive.
-registered() ->
+with_name() ->
     [A, B] = [worker(), worker()],
     To = {name(), peer()},
     true = ask(A, {call, cluster_worker, take_name, [name()]}),
