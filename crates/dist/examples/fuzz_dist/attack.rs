@@ -1,5 +1,6 @@
 //! A peer that sends good packets, packets with some bytes changed, and plain random bytes.
 
+use crate::mutation::{TAGS, mutate};
 use crate::random;
 use heddle_dist::wire::{Assembler, AtomBudget, DistEncoder, Fragmenter, Framing, Limits, OutCache, WireError};
 use heddle_model::Random;
@@ -10,11 +11,6 @@ use std::num::NonZeroU64;
 const LIMITS: Limits = Limits { max_sequences: 4, max_bytes: 1 << 20 };
 /// New atoms of a connection. They are never freed, so there are few.
 const NEW_ATOMS: usize = 1;
-/// Bytes that begin packets or terms.
-const TAGS: &[u8] = &[
-    68, 69, 70, 77, 80, 82, 88, 89, 90, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116,
-    117, 118, 119, 120, 121, 131,
-];
 
 /// The peer, and this node's end of the connection.
 pub struct Attack {
@@ -67,7 +63,7 @@ impl Attack {
         }
         let mut packet = self.packets.pop().unwrap_or_default();
         if self.random.chance(20) {
-            self.mutate(&mut packet);
+            mutate(&mut self.random, &mut packet);
         }
         packet
     }
@@ -100,35 +96,6 @@ impl Attack {
             bytes.push(if self.random.chance(50) { self.random.one(TAGS) } else { self.random.bits() as u8 >> self.random.below(8) });
         }
         bytes
-    }
-
-    /// Changes a packet a little, or much.
-    fn mutate(&mut self, bytes: &mut Vec<u8>) {
-        let random = &mut self.random;
-        for _ in 0..1 + random.below(4) {
-            if bytes.len() < 2 {
-                return;
-            }
-            // Mostly in the header and the control message.
-            let below = if random.chance(70) { bytes.len().min(100) } else { bytes.len() } as u64;
-            let at = random.below(below) as usize;
-            match random.below(7) {
-                0 => bytes[at] = random.bits() as u8,
-                1 => bytes[at] ^= 1 << random.below(8),
-                2 => bytes[at] = random.one(TAGS),
-                3 => bytes.truncate(at),
-                4 => {
-                    let end = (at + random.below(12) as usize).min(bytes.len());
-                    let part = bytes[at..end].to_vec();
-                    bytes.splice(at..at, part);
-                }
-                5 => {
-                    let end = (at + random.below(6) as usize).min(bytes.len());
-                    bytes.drain(at..end);
-                }
-                _ => bytes[at] = 0xff,
-            }
-        }
     }
 
     /// Has this node take the packet. Error: this node did what it must not do.

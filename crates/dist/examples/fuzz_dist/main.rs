@@ -5,6 +5,7 @@
 //! failure is printed with its packet, and the exit status is 1.
 
 mod attack;
+mod mutation;
 #[path = "../../tests/wire/random.rs"]
 mod random;
 

@@ -27,6 +27,7 @@ impl Default for Limits {
 }
 
 /// A message of which fragments are missing.
+#[derive(Clone)]
 struct Sequence {
     atoms: Vec<Atom>,
     body: Vec<u8>,
@@ -35,6 +36,7 @@ struct Sequence {
 }
 
 /// Takes the packets of one connection as they arrive.
+#[derive(Clone)]
 pub struct Assembler {
     framing: Framing,
     cache: InCache,

@@ -8,6 +8,7 @@ use heddle_term::etf::{AtomBudget, VERSION};
 const ENTRIES: usize = 2048;
 
 /// What the headers that were read so far have set. Headers are read in the order in which packets arrive.
+#[derive(Clone)]
 pub struct InCache {
     atoms: Box<[Option<Atom>; ENTRIES]>,
 }

@@ -5,5 +5,7 @@ mod control;
 mod fragments;
 mod hostile;
 mod messages;
+#[path = "../../examples/fuzz_dist/mutation.rs"]
+mod mutation;
 mod random;
 mod stock;

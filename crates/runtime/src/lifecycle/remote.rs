@@ -257,6 +257,9 @@ fn disconnected(p: &mut Process, connection: ConnectionId) -> After {
     let monitors: Vec<_> = remote.monitoring.extract_if(|_, monitoring| monitoring.connection == connection).collect();
     let requests: Vec<_> = remote.spawning.extract_if(|_, request| request.connection == connection).collect();
     let watched: Vec<_> = remote.nodes.extract_if(|_, node| node.connection == connection).collect();
+    // A peer may have made very many of the first two.
+    remote.watchers.shrink_to(2 * remote.watchers.len());
+    remote.links.shrink_to(2 * remote.links.len());
     for (reference, monitoring) in &monitors {
         if matches!(monitoring.alias, AliasMode::Demonitor | AliasMode::ReplyDemonitor) {
             inner.aliases.remove(reference);
