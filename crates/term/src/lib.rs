@@ -35,6 +35,7 @@ pub mod fun;
 mod hamt;
 pub mod hash;
 pub mod heap;
+pub mod held;
 pub mod holding;
 pub mod ident;
 pub mod list;

@@ -3,12 +3,15 @@
 use super::error::WireError;
 use super::framing::Framing;
 use super::in_cache::{InCache, InPacket};
-use super::received::Received;
+use super::received::{Body, Received};
 use heddle_term::Atom;
 use heddle_term::etf::AtomBudget;
-use std::borrow::Cow;
+use heddle_term::held::HeldBuilder;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+/// Bytes that the first fragment of a message makes room for at most (guessed: most messages are smaller).
+const FIRST_ROOM_BYTES: usize = 2 << 20;
 
 /// What incomplete messages of a connection may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +33,9 @@ impl Default for Limits {
 #[derive(Clone)]
 struct Sequence {
     atoms: Vec<Atom>,
-    body: Vec<u8>,
+    body: HeldBuilder,
+    /// Bytes that the body will have, guessed from the first fragment.
+    expected_bytes: usize,
     /// The number of the next fragment, and so of those that are missing.
     missing: u64,
 }
@@ -56,7 +61,7 @@ impl Assembler {
         match self.cache.read(self.framing, packet, budget)? {
             InPacket::Tick => Ok(None),
             InPacket::Whole { atoms, body } | InPacket::First { fragment: 1, atoms, body, .. } => {
-                Ok(Some(Received::new(self.framing, atoms, Cow::Borrowed(body))))
+                Ok(Some(Received::new(self.framing, atoms, Body::Packet(body))))
             }
             InPacket::First { sequence, fragment, atoms, body } => {
                 self.first(sequence, fragment, atoms, body)?;
@@ -74,7 +79,11 @@ impl Assembler {
             Entry::Occupied(_) => Err(WireError::SequenceTwice { sequence }),
             Entry::Vacant(_) if begun >= self.limits.max_sequences => Err(WireError::TooManySequences { limit: self.limits.max_sequences }),
             Entry::Vacant(place) => {
-                place.insert(Sequence { atoms, body: body.to_vec(), missing });
+                // Later fragments are not larger. The number of fragments is the peer's word, so room is made as they come.
+                let expected_bytes = body.len().saturating_mul(fragment.try_into().unwrap_or(usize::MAX));
+                let mut begun = HeldBuilder::with_capacity(expected_bytes.min(FIRST_ROOM_BYTES).max(body.len()));
+                begun.append(body);
+                place.insert(Sequence { atoms, body: begun, expected_bytes, missing });
                 Ok(())
             }
         }
@@ -89,14 +98,14 @@ impl Assembler {
         if begun.missing != fragment {
             return Err(WireError::FragmentOrder { sequence, expected: begun.missing, got: fragment });
         }
-        begun.body.extend_from_slice(body);
+        begun.body.append_up_to(body, begun.expected_bytes);
         begun.missing -= 1;
         if begun.missing > 0 {
             return Ok(None);
         }
         let Sequence { atoms, body, .. } = place.remove();
-        self.bytes -= body.len();
-        Ok(Some(Received::new(self.framing, atoms, Cow::Owned(body))))
+        self.bytes -= body.len_bytes();
+        Ok(Some(Received::new(self.framing, atoms, Body::Held(body.finish()))))
     }
 
     /// Adds a fragment to the bytes that are kept.

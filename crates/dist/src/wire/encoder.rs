@@ -4,9 +4,10 @@ use super::atoms::{AtomList, MAX_ATOMS};
 use super::control::Control;
 use super::error::WireError;
 use super::framing::Framing;
-use super::message::{HeldBytes, OutMessage};
+use super::message::OutMessage;
 use heddle_term::Term;
 use heddle_term::etf::{Parts, PartsEncoder, Step, VERSION};
+use heddle_term::held::HeldBytes;
 
 /// Room for a short message. Grown from one byte on, it would be allocated several times.
 const ROOM_BYTES: usize = 128;

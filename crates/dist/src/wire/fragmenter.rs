@@ -1,8 +1,9 @@
 //! An encoded message to packets.
 
 use super::framing::Framing;
-use super::message::{HeldBytes, OutMessage};
+use super::message::OutMessage;
 use super::out_cache::{self, OutCache};
+use heddle_term::held::HeldBytes;
 use std::num::NonZeroU64;
 use std::ops::Range;
 

@@ -4,15 +4,40 @@ use super::control::Control;
 use super::error::WireError;
 use super::framing::Framing;
 use heddle_term::etf::{self, AtomBudget, DecodeError, DecodeOptions, VERSION};
+use heddle_term::held::HeldBytes;
 use heddle_term::{Atom, Heap, Term};
-use std::borrow::Cow;
+
+/// The bytes of a message's terms.
+#[derive(Debug)]
+pub(super) enum Body<'a> {
+    /// In the packet that came.
+    Packet(&'a [u8]),
+    /// Large binaries of the terms may stay in this memory.
+    Held(HeldBytes),
+}
+
+impl Body<'_> {
+    fn as_bytes(&self) -> &[u8] {
+        match self {
+            Body::Packet(bytes) => bytes,
+            Body::Held(held) => held.as_bytes(),
+        }
+    }
+
+    fn held(&self) -> Option<&HeldBytes> {
+        match self {
+            Body::Packet(_) => None,
+            Body::Held(held) => Some(held),
+        }
+    }
+}
 
 /// A message: its terms are not decoded yet.
 #[derive(Debug)]
 pub struct Received<'a> {
     framing: Framing,
     atoms: Vec<Atom>,
-    body: Cow<'a, [u8]>,
+    body: Body<'a>,
 }
 
 /// The term that comes with a control message.
@@ -24,13 +49,13 @@ pub struct Payload<'a> {
 }
 
 impl<'a> Received<'a> {
-    pub(super) fn new(framing: Framing, atoms: Vec<Atom>, body: Cow<'a, [u8]>) -> Received<'a> {
+    pub(super) fn new(framing: Framing, atoms: Vec<Atom>, body: Body<'a>) -> Received<'a> {
         Received { framing, atoms, body }
     }
 
     /// Bytes of all terms.
     pub fn len_bytes(&self) -> usize {
-        self.body.len()
+        self.body.as_bytes().len()
     }
 
     /// The control message, with its terms in `heap`, and its payload if the operation has one. Bytes after the last term are ignored, as
@@ -41,7 +66,7 @@ impl<'a> Received<'a> {
         if !control.has_payload() {
             return Ok((control, None));
         }
-        if at == self.body.len() {
+        if at == self.len_bytes() {
             return Err(WireError::NoPayload(control.operation()));
         }
         Ok((control, Some(Payload { message: self, at })))
@@ -55,7 +80,7 @@ impl<'a> Received<'a> {
         budget: &AtomBudget,
         error: fn(DecodeError) -> WireError,
     ) -> Result<(Term, usize), WireError> {
-        let bytes = self.body.get(at..).unwrap_or_default();
+        let bytes = self.body.as_bytes().get(at..).unwrap_or_default();
         let start = if self.framing.has_header() {
             0
         } else {
@@ -65,8 +90,13 @@ impl<'a> Received<'a> {
                 None => return Err(error(DecodeError::Truncated)),
             }
         };
-        let options =
-            DecodeOptions { allow_trailing: true, atom_cache: &self.atoms, atom_budget: Some(budget), ..DecodeOptions::default() };
+        let options = DecodeOptions {
+            allow_trailing: true,
+            atom_cache: &self.atoms,
+            atom_budget: Some(budget),
+            input: self.body.held(),
+            ..DecodeOptions::default()
+        };
         let decoded = etf::decode_body(heap, &bytes[start..], &options).map_err(error)?;
         Ok((decoded.term, at + start + decoded.used))
     }
@@ -75,7 +105,7 @@ impl<'a> Received<'a> {
 impl Payload<'_> {
     /// Bytes of the term.
     pub fn len_bytes(&self) -> usize {
-        self.message.body.len() - self.at
+        self.message.len_bytes() - self.at
     }
 
     pub fn decode(&self, heap: &mut Heap, budget: &AtomBudget) -> Result<Term, WireError> {
@@ -86,9 +116,12 @@ impl Payload<'_> {
     pub fn into_owned(self) -> Payload<'static> {
         let Payload { message: Received { framing, atoms, body }, at } = self;
         match body {
-            Cow::Owned(body) => Payload { message: Received { framing, atoms, body: Cow::Owned(body) }, at },
-            // The control message is not needed any more.
-            Cow::Borrowed(body) => Payload { message: Received { framing, atoms, body: Cow::Owned(body[at..].to_vec()) }, at: 0 },
+            Body::Held(body) => Payload { message: Received { framing, atoms, body: Body::Held(body) }, at },
+            Body::Packet(body) => {
+                // The control message is not needed any more.
+                let body = Body::Held(HeldBytes::copy_of(body.get(at..).unwrap_or_default()));
+                Payload { message: Received { framing, atoms, body }, at: 0 }
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A scheduler without work: it searches the queues of others, then sleeps. One that found work lets woken schedulers run first.
 
+use super::contention::{self, Rounds};
 use super::home::{self, online};
 use super::polling;
 use super::run::counted;
@@ -40,10 +41,11 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
     // the system, and where threads with work want the core, looks only take time from these.
     let look_rounds = if is_first && !gives_core { 1 } else { LOOK_ROUNDS };
     let rounds = match SETTINGS.spin_rounds.get() {
-        _ if !spin => 1,
+        _ if !spin || contention::is_contended() => 1,
         rounds if gives_core => rounds.min(CROWDED_ROUNDS),
         rounds => rounds,
     };
+    let mut time = Rounds::begin();
     'spin: for round in 0..rounds {
         if round % look_rounds == 0 {
             polling::look();
@@ -107,7 +109,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
         }
         qsbr::quiescent();
         // A process that blocks multi-scheduling waits for a quiescent state. After that this scheduler must take nothing.
-        if !me.share.takes_work() {
+        if !me.share.takes_work() || time.has_lost_core() {
             break;
         }
     }

@@ -12,6 +12,7 @@ mod after_slice;
 pub mod backup;
 pub mod balance;
 pub mod blocking;
+mod contention;
 pub mod dirty;
 mod dirty_queue;
 pub mod home;

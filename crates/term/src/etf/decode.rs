@@ -8,9 +8,10 @@
 use super::reader::Reader;
 use super::{AtomBudget, DecodeError, VERSION, leaf, tag};
 use crate::atom::Atom;
-use crate::boxed::{Header, Kind};
+use crate::boxed::{HEAP_BITS_MAX_BYTES, Header, Kind};
 use crate::code_hooks::{FunKey, hooks};
 use crate::heap::Heap;
+use crate::held::HeldBytes;
 use crate::term::Term;
 use std::io::Read;
 
@@ -26,11 +27,13 @@ pub struct DecodeOptions<'a> {
     pub atom_budget: Option<&'a AtomBudget>,
     /// Input bytes of the term after which decoding ends with `Long` (bytes of binaries count less).
     pub limit_bytes: usize,
+    /// What the input is of. A large part of it becomes a binary without being copied.
+    pub input: Option<&'a HeldBytes>,
 }
 
 impl Default for DecodeOptions<'_> {
     fn default() -> Self {
-        DecodeOptions { safe: false, allow_trailing: false, atom_cache: &[], atom_budget: None, limit_bytes: usize::MAX }
+        DecodeOptions { safe: false, allow_trailing: false, atom_cache: &[], atom_budget: None, limit_bytes: usize::MAX, input: None }
     }
 }
 
@@ -174,6 +177,12 @@ impl Decoder<'_, '_> {
         if self.reader.at > self.end { Err(DecodeError::Long) } else { Ok(()) }
     }
 
+    /// A binary in the memory of the input. As in stock it must be more than a quarter of that, which it keeps.
+    fn shared(&mut self, bytes: &[u8]) -> Option<Term> {
+        let input = self.options.input?;
+        (bytes.len() > HEAP_BITS_MAX_BYTES.max(input.as_bytes().len() / 4)).then(|| input.binary(self.heap, bytes)).flatten()
+    }
+
     fn push_slots(&mut self, at: *mut Term, count: usize, stride: usize) {
         self.stack.push(Frame::Slots { at, count, stride });
     }
@@ -221,7 +230,7 @@ impl Decoder<'_, '_> {
                 let len = self.reader.u32()? as usize;
                 let bytes = self.reader.take(len)?;
                 self.binary(len)?;
-                Ok(self.heap.binary(bytes))
+                Ok(self.shared(bytes).unwrap_or_else(|| self.heap.binary(bytes)))
             }
             tag::BIT_BINARY => {
                 let before = self.reader.at;
