@@ -14,7 +14,7 @@ use heddle_runtime::signal::remote::{Inbound, RemoteSignal};
 use heddle_runtime::signal::{Signal, SignalBody};
 use heddle_runtime::{Package, proctab, sched, send};
 use heddle_term::ident::RefView;
-use heddle_term::{Atom, Heap, Term};
+use heddle_term::{Atom, Heap, Term, am};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -321,6 +321,8 @@ impl Connection {
             let _ = self.deliver(pid, Inbound::Disconnected);
         }
         if was_up {
+            // What OTP calls the end of a socket that the peer has closed.
+            let reason = if reason == am::NORMAL.into() { Atom::new("connection_closed").into() } else { reason };
             let reason = Package::new(reason);
             let down = Some(&reason);
             monitors::tell(&Change { node: self.id.node, connection: Some(self.id.number), is_visible: self.is_visible(), down });

@@ -7,9 +7,11 @@ use crate::connection::Connection;
 use crate::sending;
 use crate::wire::{Control, SPAWN_FLAG_LINK, SPAWN_FLAG_MONITOR, Spawned, WireError};
 use heddle_bifs::process::spawn::parse_options;
+use heddle_runtime::process::{DIST_SPAWN_INIT, FLAG_SPAWNED_BY_NODE};
 use heddle_runtime::remote::{RemoteLink, RemoteWatcher};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::signal::remote::{Inbound, Payload, RemoteSignal};
+use heddle_runtime::trace::events;
 use heddle_runtime::{Package, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::ident::{PidView, RefView};
@@ -34,11 +36,10 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
         refuse(connection, from, reference, Atom::new("badopt"));
         return Ok(());
     };
-    let init = Mfa { module: am::ERTS_INTERNAL, function: Atom::new("dist_spawn_init"), arity: 1 };
     let mut heap = Heap::new();
     let named = heap.tuple(&[request.module.into(), request.function.into(), Term::small(request.arity)]);
     let list = heap.list(&[named]);
-    let Some(child) = spawn::create(init, list, None, &options.options) else {
+    let Some(child) = spawn::create(DIST_SPAWN_INIT, list, None, &options.options) else {
         refuse(connection, from, reference, am::SYSTEM_LIMIT);
         return Ok(());
     };
@@ -46,9 +47,14 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
     // SAFETY: not published yet: the creator is its owner.
     let local = unsafe { child.local() };
     local.group_leader = request.group_leader.to_term(&mut local.heap);
+    // No function has more arguments than that: the process fails when it calls it.
+    let arity = u8::try_from(request.arity).unwrap_or(u8::MAX);
+    local.initial_call = Mfa { module: request.module, function: request.function, arity };
+    local.flags |= FLAG_SPAWNED_BY_NODE;
+    let remote = local.relations.make().remote();
+    remote.parent = Some(from);
     let mut flags = 0;
     if options.link || options.monitor.is_some() {
-        let remote = local.relations.make().remote();
         // The connection cannot have ended without the process hearing of it: if it has, it tells itself below.
         let is_there = connection.relate(pid.payload());
         if is_there {
@@ -72,12 +78,13 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
         what: Inbound::Message { from: Some(from), alias: None, payload: arguments, token: None },
     };
     child.state.push_to_itself(Signal::remote(first));
-    child.state.push_to_itself(Signal::message(Package::immediate(Atom::new("dist_spawn_init").into())));
+    child.state.push_to_itself(Signal::message(Package::immediate(am::DIST_SPAWN_INIT.into())));
     if let Some(new) = PidView::of(pid) {
         // Before the process runs, so before all that it sends itself.
         let reply = Control::SpawnReply { reference, to: from, flags, result: Spawned::Pid(new), token: None };
         sending::control(connection, pid.payload(), &reply, None);
     }
+    events::spawn_from_node(from, &child, list, options.link);
     sched::start_process(child);
     heap.clear();
     Ok(())

@@ -96,8 +96,9 @@ impl EngineThread for Thread {
                 p.flags &= !FLAG_HIBERNATES;
             }
             if p.stand == Stand::Starting {
-                (*c).x[0] = p.initial_call.module.into();
-                (*c).x[1] = p.initial_call.function.into();
+                let first = p.first_call();
+                (*c).x[0] = first.module.into();
+                (*c).x[1] = first.function.into();
                 (*c).x[2] = Term::from_raw(*p.stop);
                 p.stop = p.stop.add(1);
                 p.sync_limit();

@@ -71,6 +71,7 @@ atoms! {
     BADSIG = "badsig",
     CASE_CLAUSE = "case_clause",
     CAUSE = "cause",
+    DIST_SPAWN_INIT = "dist_spawn_init",
     EMULATOR = "emulator",
     ERL_ERTS_ERRORS = "erl_erts_errors",
     ERL_INIT = "erl_init",

@@ -275,7 +275,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         "current_function" => match native_at(q).or_else(|| current(q).map(|l| l.mfa)) {
             Some(mfa) => mfa_term(heap, mfa),
             // The process has not run yet, or it is a task, which has no functions.
-            None if q.stand == Stand::Starting || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.initial_call),
+            None if q.stand == Stand::Starting || q.flags & FLAG_TASK != 0 => mfa_term(heap, q.first_call()),
             // A process that called `hibernate/3` and has been woken has not called its function yet.
             None if spawn::ENTRY_POINTS.get().is_some_and(|entry| q.ip == entry.apply) => {
                 heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)])
@@ -424,10 +424,10 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
         }
         "async_dist" => Term::bool(q.flags & FLAG_ASYNC_DIST != 0),
         "parent" => {
-            if q.parent == q.pid() {
-                am::UNDEFINED.into()
-            } else {
+            if q.parent != q.pid() {
                 Term::local_pid(q.parent)
+            } else {
+                remote(q).and_then(|remote| remote.parent).map_or(am::UNDEFINED.into(), |parent| parent.to_term(heap))
             }
         }
         _ => Term::NIL,

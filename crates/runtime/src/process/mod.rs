@@ -551,6 +551,8 @@ pub const FLAG_AT_PORT: u16 = 256;
 pub const FLAG_ASKED: u16 = 512;
 /// Other processes may refer into its block of the shared heap (`shared::local_collection`).
 pub(crate) const FLAG_PUBLISHED: u16 = 1024;
+/// A process of another node spawned it: its parent is among the relations to other nodes, and `first_call` tells where it starts.
+pub const FLAG_SPAWNED_BY_NODE: u16 = 16384;
 /// It has loaded driver libraries, or waits until some are loaded or unloaded.
 pub const FLAG_DRIVERS: u16 = 8192;
 /// It waits in `hibernate/3`.
@@ -561,9 +563,16 @@ pub const FLAG_OVER_LIMIT: u16 = 4096;
 // SAFETY: a process moves between threads whole, under the contract at the top.
 unsafe impl Send for Process {}
 
+/// Where a process starts that another node has spawned: it receives its arguments, and applies the function to them.
+pub const DIST_SPAWN_INIT: Mfa = Mfa { module: am::ERTS_INTERNAL, function: am::DIST_SPAWN_INIT, arity: 1 };
+
 impl Process {
     pub fn pid(&self) -> u64 {
         self.shared().pid
+    }
+    /// The function that it calls when it starts. One that another node has spawned gets the arguments of `initial_call` there.
+    pub fn first_call(&self) -> Mfa {
+        if self.flags & FLAG_SPAWNED_BY_NODE != 0 { DIST_SPAWN_INIT } else { self.initial_call }
     }
     #[inline(always)]
     pub fn pid_term(&self) -> Term {

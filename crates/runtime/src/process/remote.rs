@@ -71,4 +71,6 @@ pub struct RemoteRelations {
     pub nodes: Map<Atom, WatchedNode>,
     /// The connections that tell this process when they end.
     pub connections: Vec<ConnectionId>,
+    /// The process of another node that spawned this one.
+    pub parent: Option<PidView>,
 }

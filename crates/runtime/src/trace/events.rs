@@ -1,12 +1,13 @@
 //! Reports what happens to a process to its tracers. Callers test `ProcShared::trace` first.
 
 use crate::code;
-use crate::process::{ProcShared, Process, Stand};
+use crate::process::{DIST_SPAWN_INIT, ProcShared, Process, Stand};
 use crate::trace::emit::Event;
 use crate::trace::frames::mfa_term;
 use crate::trace::sessions::EventSpec;
 use crate::trace::{Traced, emit, flags, spec, tracees};
 use heddle_term::code_cell::Mfa;
+use heddle_term::ident::PidView;
 use heddle_term::{Atom, Heap, Term};
 use std::sync::atomic::Ordering;
 
@@ -150,10 +151,25 @@ pub fn spawn(p: &Process, child: &ProcShared, mfa: Mfa, arguments: Term, link: b
     heap.clear();
 }
 
+/// A process of another node spawned the child, which starts with these arguments: reports that for the child.
+pub fn spawn_from_node(parent: PidView, child: &ProcShared, arguments: Term, link: bool) {
+    tracees::begin_new(child);
+    if on(child, flags::PROCS) {
+        let mut heap = Heap::new();
+        let parent = parent.to_term(&mut heap);
+        let what = heap.tuple(&[DIST_SPAWN_INIT.module.into(), DIST_SPAWN_INIT.function.into(), arguments]);
+        event(child, flags::PROCS, "spawned", &[parent, what]);
+        if link {
+            event(child, flags::PROCS, "getting_linked", &[parent]);
+        }
+        heap.clear();
+    }
+}
+
 /// The function `{M, F, A}` at which a process stands that does not run.
 pub(crate) fn place(p: &Process, heap: &mut Heap) -> Term {
     if p.stand == Stand::Starting {
-        return mfa_term(heap, p.initial_call);
+        return mfa_term(heap, p.first_call());
     }
     match code::locate(p.ip).map(|l| l.mfa).or_else(|| native_at(p.ip)) {
         Some(mfa) => mfa_term(heap, mfa),

@@ -44,7 +44,7 @@ pub(crate) fn called(p: &mut Process, session: u64, what: MeterKind, meter: &Arc
     let pid = p.pid();
     let now = reading(p, what);
     // Words that a process starts with count for its first function.
-    let is_first = what == MeterKind::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.initial_call == mfa;
+    let is_first = what == MeterKind::Memory && p.stack_words() == 1 && p.minor_count == 0 && p.first_call() == mfa;
     meter.add(pid, 1, 0);
     let all = &mut p.rare().meters;
     let at = all.iter().position(|c| c.session == session && c.what == what).unwrap_or_else(|| {

@@ -102,6 +102,12 @@ pub(crate) fn inherit_at_spawn(parent: &ProcShared, child: &ProcShared) {
     if parent.trace.load(Ordering::Relaxed) & (flags::ON_SPAWN | flags::ON_FIRST_SPAWN) != 0 {
         inherit(parent, child, flags::ON_SPAWN, flags::ON_FIRST_SPAWN);
     }
+    begin_new(child);
+}
+
+/// A new process gets the flags that sessions have for new processes.
+pub(crate) fn begin_new(child: &ProcShared) {
+    // Relaxed: settings of another thread count from some process on.
     if sessions::ANY_NEW.load(Ordering::Relaxed) {
         for session in sessions::all() {
             let wanted = session.settings.lock().unwrap().new_processes.clone();
