@@ -132,6 +132,15 @@ impl HeldBuilder {
     }
 }
 
+impl Clone for HeldBuilder {
+    fn clone(&self) -> Self {
+        let mut copy = HeldBuilder::with_capacity(self.len);
+        // SAFETY: the block has these bytes, and we hold it.
+        copy.append(unsafe { std::slice::from_raw_parts(RefBin::data(self.block), self.len) });
+        copy
+    }
+}
+
 impl Drop for HeldBuilder {
     fn drop(&mut self) {
         // SAFETY: the reference is ours, and it is given up here.

@@ -1,8 +1,8 @@
-//! What waits until the process that runs has ended its slice, on the same scheduler: so what many calls of a process ask for is done once.
+//! What waits until the process that runs has ended its slice, on the same scheduler: so what many calls of a process ask for is done once. What
+//! a scheduler does between slices, as when it hears of packets, counts to the next slice, or ends when there is no other process to run.
 
-use super::table::{current_index, vm};
+use super::table::current_index;
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::Ordering;
 
 type Deferred = Box<dyn FnOnce()>;
 
@@ -12,23 +12,23 @@ thread_local! {
     static HAS_ANY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `f` when the process that the calling thread runs has ended its slice; at once on a thread that is no scheduler in a slice.
+/// Calls `f` after the slice; at once on a thread that is no scheduler.
 pub fn after_slice(f: impl FnOnce() + 'static) {
-    // Relaxed: the thread's own figure.
-    let is_in_slice = current_index().is_some_and(|index| vm().schedulers[index].current.load(Ordering::Relaxed) != 0);
-    if !is_in_slice {
+    if current_index().is_none() {
         return f();
     }
     WAITING.with_borrow_mut(|waiting| waiting.push(Box::new(f)));
     HAS_ANY.set(true);
 }
 
-/// Called by a scheduler after each slice.
+/// Called by a scheduler after each slice, and when it has nothing to run. True if something waited.
 #[inline(always)]
-pub(super) fn run() {
-    if HAS_ANY.get() {
+pub(super) fn run() -> bool {
+    let has_any = HAS_ANY.get();
+    if has_any {
         run_all();
     }
+    has_any
 }
 
 #[cold]

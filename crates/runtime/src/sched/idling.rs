@@ -1,5 +1,6 @@
 //! A scheduler without work: it searches the queues of others, then sleeps. One that found work lets woken schedulers run first.
 
+use super::after_slice;
 use super::contention::{self, Rounds};
 use super::home::{self, online};
 use super::polling;
@@ -26,7 +27,12 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
         // Before it goes to sleep, which takes longer than the look.
         polling::look();
         // SAFETY: this is the queue's owner.
-        return unsafe { me.queue.pop() };
+        let found = unsafe { me.queue.pop() };
+        if found.is_none() && after_slice::run() {
+            // SAFETY: as above.
+            return unsafe { me.queue.pop() };
+        }
+        return found;
     }
     figures::of(index).searches.add(1);
     // SeqCst orders no other memory: readers load Relaxed, for a guess.
@@ -54,6 +60,9 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
         found = unsafe { me.queue.pop() };
         if found.is_some() {
             break;
+        }
+        if after_slice::run() {
+            continue;
         }
         if let Some((victim, taken, since)) = lonely {
             let queue = &vm.schedulers[victim].queue;
@@ -182,6 +191,7 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
     let vm = vm();
     let me = &vm.schedulers[index];
     me.parker.belongs_to_me();
+    after_slice::run();
     vm.idle.enter(index);
     // One more look: a thread that did not see this scheduler among the idle has pushed before this.
     let is_active = takes_work(index);
