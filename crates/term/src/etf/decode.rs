@@ -128,6 +128,25 @@ struct Decoder<'a, 'h> {
     end: usize,
 }
 
+/// Fills slots as long as small integers come, of which long lists often consist, and the reader is not past `end`. Returns how many there were.
+#[inline]
+fn integers(reader: &mut Reader, end: usize, slot: &mut *mut Term, count: usize, stride: usize) -> usize {
+    let mut filled = 0;
+    while filled < count && reader.at <= end {
+        let (value, bytes) = match reader.bytes.get(reader.at..) {
+            Some(&[tag::SMALL_INTEGER, byte, ..]) => (byte as i64, 2),
+            Some(&[tag::INTEGER, a, b, c, d, ..]) => (i32::from_be_bytes([a, b, c, d]) as i64, 5),
+            _ => break,
+        };
+        // SAFETY: the frame has `count` slots: in fresh objects, or in a buffer that the stack keeps.
+        unsafe { **slot = Term::small(value) };
+        *slot = slot.wrapping_add(stride);
+        reader.at += bytes;
+        filled += 1;
+    }
+    filled
+}
+
 impl Decoder<'_, '_> {
     fn run(&mut self) -> Result<(), DecodeError> {
         while let Some(frame) = self.stack.last_mut() {
@@ -136,6 +155,12 @@ impl Decoder<'_, '_> {
                     self.stack.pop();
                 }
                 Frame::Slots { at, count, stride } => {
+                    let integers = integers(&mut self.reader, self.end, at, *count, *stride);
+                    *count -= integers;
+                    self.owed -= integers;
+                    if *count == 0 {
+                        continue;
+                    }
                     let slot = *at;
                     *at = slot.wrapping_add(*stride);
                     *count -= 1;

@@ -90,6 +90,10 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             Work::Cells(mut rest) => {
                 // Elements without parts are written in this loop.
                 while rest.is_cons() {
+                    (rest, _) = self.w.integers_of(rest, self.integers_until_pause());
+                    if !rest.is_cons() {
+                        break;
+                    }
                     let head = rest.head();
                     rest = rest.tail();
                     if head.is_pointer() || STOPS && self.w.out.len() >= self.pause_at {
@@ -124,6 +128,11 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
 
     fn long_cells(&mut self, mut rest: Term, mut count: usize, at: usize) {
         while rest.is_cons() {
+            let (after, integers) = self.w.integers_of(rest, self.integers_until_pause());
+            (rest, count) = (after, count + integers);
+            if !rest.is_cons() {
+                break;
+            }
             let head = rest.head();
             rest = rest.tail();
             count += 1;
@@ -136,6 +145,11 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
         }
         self.set_u32(at, count);
         self.term(rest);
+    }
+
+    /// About as many integers as may be written at once.
+    fn integers_until_pause(&self) -> usize {
+        if STOPS { self.pause_at.saturating_sub(self.w.out.len()) / 5 } else { usize::MAX }
     }
 
     fn set_u32(&mut self, at: usize, value: usize) {

@@ -30,16 +30,20 @@ impl<'a> Reader<'a> {
         self.at += 1;
         Ok(byte)
     }
+    #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let slice = self.take(N)?;
         slice.try_into().map_err(|_| DecodeError::Truncated)
     }
+    #[inline]
     pub fn u16(&mut self) -> Result<u16, DecodeError> {
         self.array().map(u16::from_be_bytes)
     }
+    #[inline]
     pub fn u32(&mut self) -> Result<u32, DecodeError> {
         self.array().map(u32::from_be_bytes)
     }
+    #[inline]
     pub fn u64(&mut self) -> Result<u64, DecodeError> {
         self.array().map(u64::from_be_bytes)
     }

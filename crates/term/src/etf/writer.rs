@@ -3,6 +3,7 @@
 use super::tag;
 use crate::atom::Atom;
 use crate::ident::{PidView, PortView, RefView};
+use crate::term::Term;
 
 /// How an encoder writes atoms.
 pub trait AtomWriter {
@@ -121,6 +122,41 @@ impl<A: AtomWriter> Writer<'_, A> {
         } else {
             self.big(value < 0, &[value.unsigned_abs()]);
         }
+    }
+
+    /// The integers of up to 32 bits with which a list begins: `most` of them, and a few more. Returns the rest of the list, and how many there
+    /// were.
+    pub fn integers_of(&mut self, list: Term, most: usize) -> (Term, usize) {
+        const AT_ONCE: usize = 16;
+        const MAX_BYTES: usize = 5;
+        let (mut rest, mut count) = (list, 0);
+        while count < most && rest.is_cons() && rest.head().is_small() {
+            self.out.reserve(AT_ONCE * MAX_BYTES);
+            let begin = self.out.len();
+            let before = count;
+            let mut at = begin;
+            while count < before + AT_ONCE && rest.is_cons() {
+                let Some(value) = rest.head().as_small().and_then(|value| i32::try_from(value).ok()) else { break };
+                let (bytes, len) = match u8::try_from(value) {
+                    Ok(byte) => ([tag::SMALL_INTEGER, byte, 0, 0, 0], 2),
+                    Err(_) => {
+                        let [a, b, c, d] = value.to_be_bytes();
+                        ([tag::INTEGER, a, b, c, d], 5)
+                    }
+                };
+                // SAFETY: there is room for that many bytes for each of the integers.
+                unsafe { self.out.as_mut_ptr().add(at).cast::<[u8; MAX_BYTES]>().write(bytes) };
+                at += len;
+                count += 1;
+                rest = rest.tail();
+            }
+            // SAFETY: the bytes before are written.
+            unsafe { self.out.set_len(at) };
+            if count < before + AT_ONCE {
+                break;
+            }
+        }
+        (rest, count)
     }
 
     /// Any integer of 64 bits without sign.
