@@ -1,6 +1,7 @@
 //! A connection to another node, from the time at which it is wanted until it has ended. What carries it is a port, or a process (a controller).
 
 use crate::incoming::Incoming;
+use crate::large_senders::BUSY_BYTES;
 use crate::monitors::{self, Change};
 use crate::out_queue::OutQueue;
 use crate::outgoing::Outgoing;
@@ -12,16 +13,13 @@ use heddle_io::ports::port::Port;
 use heddle_runtime::nodes::ConnectionId;
 use heddle_runtime::signal::remote::{Inbound, RemoteSignal};
 use heddle_runtime::signal::{Signal, SignalBody};
-use heddle_runtime::{Package, proctab, sched, send};
+use heddle_runtime::{Package, proctab, sched, send, time};
 use heddle_term::ident::RefView;
 use heddle_term::{Atom, Heap, Term, am};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-
-/// Bytes of queued messages above which senders wait (`+zdbbl`; stock's default is the same).
-const BUSY_BYTES: usize = 1 << 20;
 
 /// Parts of binaries from this size on are written where they are; smaller ones are copied beside what is around them (guessed).
 const SHARED_BYTES: usize = 8 << 10;
@@ -51,6 +49,8 @@ pub struct Connection {
     queue: Mutex<OutQueue>,
     /// Shut while too much is queued.
     pub gate: Gate,
+    /// Bytes of messages that go out in fragments. Relaxed: a copy of a figure of the queue.
+    large_bytes: AtomicUsize,
     /// A call of the port, or a message to the controller, is on its way. SeqCst: set after a message was queued, cleared before the queue is
     /// read, so that one of the two threads sees the other.
     is_called: AtomicBool,
@@ -74,6 +74,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn wake(pids: Vec<u64>) {
+    for pid in pids {
+        if let Some(to) = proctab::lookup(pid) {
+            let _ = send::deliver(to, Signal::new(SignalBody::Wake));
+        }
+    }
+}
+
 impl Connection {
     pub fn new(id: ConnectionId) -> Connection {
         Connection {
@@ -83,6 +91,7 @@ impl Connection {
             carrier: OnceLock::new(),
             queue: Mutex::new(OutQueue::new()),
             gate: Gate::new(Limits::new(BUSY_BYTES / 2, BUSY_BYTES), Limits::NEVER),
+            large_bytes: AtomicUsize::new(0),
             is_called: AtomicBool::new(false),
             wants_notice: AtomicBool::new(false),
             gives_size: AtomicBool::new(false),
@@ -190,10 +199,24 @@ impl Connection {
         }
         let mut queue = lock(&self.queue);
         queue.push(message);
-        self.gate.queued(queue.bytes());
+        self.gate.queued(queue.ready_bytes());
+        self.large_bytes.store(queue.senders.total_bytes(), Ordering::Relaxed);
         drop(queue);
         self.call();
         true
+    }
+
+    /// True if the process must not send now: much is queued, or much of its own.
+    pub fn is_busy_for(&self, pid: u64) -> bool {
+        self.gate.is_shut()
+            || self.large_bytes.load(Ordering::Relaxed) >= BUSY_BYTES && lock(&self.queue).senders.must_wait(pid, time::ticks_ms())
+    }
+
+    /// The process is woken when it may send: at once if it may.
+    pub fn wait(&self, pid: u64) {
+        if self.gate.is_shut() || !lock(&self.queue).senders.wait(pid, time::ticks_ms()) {
+            self.gate.wait(pid);
+        }
     }
 
     pub fn queued_bytes(&self) -> usize {
@@ -271,8 +294,11 @@ impl Connection {
             taken += 1;
             each(packet);
         });
-        self.gate.queued(queue.bytes());
+        self.gate.queued(queue.ready_bytes());
+        self.large_bytes.store(queue.senders.total_bytes(), Ordering::Relaxed);
+        let woken = if taken > 0 { queue.senders.woken(time::ticks_ms()) } else { Vec::new() };
         drop(queue);
+        wake(woken);
         self.sent.fetch_add(taken, Ordering::Relaxed);
     }
 
@@ -314,7 +340,9 @@ impl Connection {
             node.forget(self);
         }
         *lock(&self.incoming) = None;
-        *lock(&self.queue) = OutQueue::new();
+        let mut queue = std::mem::replace(&mut *lock(&self.queue), OutQueue::new());
+        wake(queue.senders.end());
+        drop(queue);
         lock(&self.named).clear();
         self.gate.close();
         for pid in related {

@@ -10,6 +10,7 @@ mod connection;
 mod controllers;
 mod flags;
 mod incoming;
+mod large_senders;
 mod monitors;
 mod natives;
 mod node;

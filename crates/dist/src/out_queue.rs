@@ -3,6 +3,7 @@
 //! A message of more bytes than a fragment goes out a fragment at a time, with others in between. What its sender sends meanwhile waits until
 //! its last fragment is out, so the order of one sender's signals holds.
 
+use crate::large_senders::LargeSenders;
 use crate::outgoing::Outgoing;
 use crate::wire::{Fragmenter, Framing, MAX_FRAGMENT_BYTES, OutCache, Packet};
 use std::collections::VecDeque;
@@ -18,8 +19,9 @@ struct Large {
 pub struct OutQueue {
     ready: VecDeque<Outgoing>,
     large: VecDeque<Large>,
-    /// Bytes of all messages that are not out completely.
+    /// Bytes of the messages in `ready`.
     bytes: usize,
+    pub senders: LargeSenders,
     sequence: NonZeroU64,
     cache: OutCache,
     /// Bytes of small messages that left since the last fragment.
@@ -32,6 +34,7 @@ impl OutQueue {
             ready: VecDeque::new(),
             large: VecDeque::new(),
             bytes: 0,
+            senders: LargeSenders::default(),
             sequence: NonZeroU64::MIN,
             cache: OutCache::new(),
             since_fragment: 0,
@@ -40,6 +43,11 @@ impl OutQueue {
 
     /// Bytes of all messages that are not out completely.
     pub fn bytes(&self) -> usize {
+        self.bytes + self.senders.total_bytes()
+    }
+
+    /// Those of them that delay what any process sends.
+    pub fn ready_bytes(&self) -> usize {
         self.bytes
     }
 
@@ -48,10 +56,15 @@ impl OutQueue {
     }
 
     pub fn push(&mut self, message: Outgoing) {
-        self.bytes += message.bytes();
         match self.large.iter_mut().find(|large| large.sender == message.sender) {
-            Some(large) => large.later.push_back(message),
-            None => self.ready.push_back(message),
+            Some(large) => {
+                self.senders.queued(message.sender, message.bytes());
+                large.later.push_back(message);
+            }
+            None => {
+                self.bytes += message.bytes();
+                self.ready.push_back(message);
+            }
         }
     }
 
@@ -72,6 +85,8 @@ impl OutQueue {
             self.sequence = self.sequence.checked_add(1).unwrap_or(NonZeroU64::MIN);
             let mut fragments = Fragmenter::new(framing, message, self.sequence);
             if fragments.packets_left() > 1 {
+                self.bytes -= bytes;
+                self.senders.queued(sender, bytes);
                 self.begin(sender, fragments);
                 continue;
             }
@@ -87,8 +102,13 @@ impl OutQueue {
 
     /// A message that goes out in fragments. What its sender has in the queue waits.
     fn begin(&mut self, sender: u64, fragments: Fragmenter) {
-        let (later, others) = std::mem::take(&mut self.ready).into_iter().partition(|message| message.sender == sender);
+        let (later, others): (VecDeque<Outgoing>, _) =
+            std::mem::take(&mut self.ready).into_iter().partition(|message| message.sender == sender);
         self.ready = others;
+        for message in &later {
+            self.bytes -= message.bytes();
+            self.senders.queued(sender, message.bytes());
+        }
         self.large.push_back(Large { sender, fragments, later });
     }
 
@@ -99,13 +119,17 @@ impl OutQueue {
         if let Some(packet) = large.fragments.next(&mut self.cache) {
             written = packet.len_bytes();
             write(&packet);
-            self.bytes -= written - packet.header.len();
+            self.senders.left(large.sender, written - packet.header.len());
         }
         if large.fragments.packets_left() > 0 {
             self.large.push_back(large);
         } else {
             // They come before what their sender sends from now on, and after what others have sent.
-            self.ready.extend(large.later);
+            for message in large.later {
+                self.senders.left(large.sender, message.bytes());
+                self.bytes += message.bytes();
+                self.ready.push_back(message);
+            }
         }
         written
     }
@@ -159,7 +183,7 @@ mod tests {
         let kinds: Vec<u8> = packets(&mut queue).into_iter().map(|(kind, _)| kind).collect();
         // 68: whole; 69: first fragment; 70: the others.
         assert_eq!(kinds, [68, 69, 70, 70, 70, 68]);
-        assert_eq!(queue.bytes(), 0);
+        assert_eq!((queue.bytes(), queue.ready_bytes(), queue.senders.total_bytes()), (0, 0, 0));
     }
 
     #[test]

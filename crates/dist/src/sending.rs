@@ -121,7 +121,7 @@ pub fn control(connection: &Connection, sender: u64, control: &Control, payload:
 impl Nodes for Distribution {
     fn send(&self, p: &mut Process, to: Destination, message: Term, _: Option<Box<Token>>, connect: bool) -> Sending {
         let Some(connection) = connection_to(to.node(), connect) else { return Sending::NoConnection };
-        if connection.gate.is_shut() && p.flags & (FLAG_ASYNC_DIST | FLAG_TASK) == 0 {
+        if p.flags & (FLAG_ASYNC_DIST | FLAG_TASK) == 0 && connection.is_busy_for(p.pid()) {
             return Sending::Busy;
         }
         let from = me(p.pid());
@@ -145,9 +145,9 @@ impl Nodes for Distribution {
 
     fn wait(&self, p: &mut Process, args: &[Term], node: Atom) -> Thrown {
         if let Some(connection) = table::find(node).and_then(|node| node.connection()) {
-            connection.gate.wait(p.pid());
+            connection.wait(p.pid());
         }
-        match table::find(node).and_then(|node| node.connection()).is_some_and(|connection| connection.gate.is_shut()) {
+        match table::find(node).and_then(|node| node.connection()).is_some_and(|connection| connection.is_busy_for(p.pid())) {
             true => {
                 p.again(args);
                 Thrown::WaitAgain

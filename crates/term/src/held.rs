@@ -79,6 +79,9 @@ impl Drop for HeldBytes {
     }
 }
 
+/// Each growth may copy all bytes, while the expectation may be wrong (guessed).
+const GROWTH: usize = 8;
+
 /// A block that grows as bytes are appended.
 pub struct HeldBuilder {
     /// The only reference is ours.
@@ -100,14 +103,15 @@ impl HeldBuilder {
         self.len
     }
 
-    /// Where there is no room, the block becomes twice as large, but not larger than `most` bytes unless it must.
+    /// Of a block that is expected to have `most` bytes at last. Where there is no room it becomes `GROWTH` times as large, but not larger than that
+    /// unless it must.
     pub fn append_up_to(&mut self, bytes: &[u8], most: usize) {
         let needed = self.len + bytes.len();
         // SAFETY: the block is live.
         let capacity = unsafe { RefBin::capacity_bytes(self.block) };
         if needed > capacity {
             // SAFETY: the only reference is ours, and the old address is forgotten.
-            self.block = unsafe { RefBin::grow(self.block, needed.max((2 * capacity).min(most))) };
+            self.block = unsafe { RefBin::grow(self.block, needed.max((GROWTH * capacity).min(most))) };
         }
         // SAFETY: the block has room for `needed` bytes, and no one else sees it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), RefBin::data(self.block).add(self.len), bytes.len()) };
@@ -115,7 +119,7 @@ impl HeldBuilder {
     }
 
     pub fn append(&mut self, bytes: &[u8]) {
-        self.append_up_to(bytes, usize::MAX);
+        self.append_up_to(bytes, self.len + bytes.len());
     }
 
     /// The bytes, which do not change any more.
