@@ -1,7 +1,7 @@
 //! The name server of nodes, asked by bytes and by its own program.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -113,6 +113,15 @@ fn it_ends_when_it_is_told_to_and_not_by_what_is_no_request() {
     assert!(!server.says(&[]).status.success());
     assert_eq!(text(&server.says(&["-kill"])), "Killed\n");
     assert!(server.child.wait().expect("it ends").success());
+}
+
+#[test]
+fn it_listens_for_this_computer_in_ipv4_and_ipv6_whatever_addresses_it_gets() {
+    for list in ["127.0.0.1", "::1", "127.0.0.1, ::1"] {
+        let server = Server::start(&["-address", list]);
+        let has_ipv6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
+        assert_eq!(TcpStream::connect((Ipv6Addr::LOCALHOST, server.port)).is_ok(), has_ipv6, "with {list}");
+    }
 }
 
 #[test]

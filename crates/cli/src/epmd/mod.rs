@@ -26,8 +26,8 @@ epmd, the name server of Erlang nodes on this computer
 
 Options:
     -port N         the server's port (default: ERL_EPMD_PORT, else 4369)
-    -address LIST   addresses to listen at besides 127.0.0.1, with commas
-                    (default: ERL_EPMD_ADDRESS, else all)
+    -address LIST   addresses to listen at besides 127.0.0.1 and ::1, with
+                    commas (default: ERL_EPMD_ADDRESS, else all)
     -relaxed_command_check
                     -kill also while nodes are registered, and -stop
     -d, -debug      says on standard error what is asked
@@ -66,7 +66,7 @@ fn parse(args: &[String]) -> Result<(Action, Options), String> {
     let port = std::env::var("ERL_EPMD_PORT").ok().map_or(Ok(PORT), |text| number(&text))?;
     let mut options = Options { port, addresses: None, relaxed: false, debug: false };
     if let Ok(list) = std::env::var("ERL_EPMD_ADDRESS") {
-        options.addresses = Some(addresses(&list)?);
+        options.addresses = addresses(&list)?;
     }
     let (mut action, mut daemon) = (None, false);
     let mut rest = args.iter();
@@ -79,7 +79,7 @@ fn parse(args: &[String]) -> Result<(Action, Options), String> {
             }
             "-daemon" => daemon = true,
             "-port" => options.port = number(&value()?)?,
-            "-address" => options.addresses = Some(addresses(&value()?)?),
+            "-address" => options.addresses = addresses(&value()?)?,
             "-relaxed_command_check" => options.relaxed = true,
             "-d" | "-debug" => options.debug = true,
             "-names" => action = Some(Action::Names),
@@ -93,6 +93,9 @@ fn parse(args: &[String]) -> Result<(Action, Options), String> {
     Ok((action.unwrap_or(Action::Serve { daemon }), options))
 }
 
-fn addresses(list: &str) -> Result<Vec<IpAddr>, String> {
-    list.split(',').filter(|part| !part.is_empty()).map(|part| part.trim().parse().map_err(|_| format!("{part} is no address"))).collect()
+/// None if the list has none.
+fn addresses(list: &str) -> Result<Option<Vec<IpAddr>>, String> {
+    let parts = list.split([',', ' ']).filter(|part| !part.is_empty());
+    let all: Vec<IpAddr> = parts.map(|part| part.parse().map_err(|_| format!("{part} is no address"))).collect::<Result<_, _>>()?;
+    Ok(Some(all).filter(|all| !all.is_empty()))
 }

@@ -70,8 +70,17 @@ fn listen(options: &Options) -> std::io::Result<Vec<TcpListener>> {
             listener => Ok(vec![listener?]),
         };
     };
-    let mut all = vec![listen(Ipv4Addr::LOCALHOST.into())?];
-    for &address in addresses.iter().filter(|&&address| address != Ipv4Addr::LOCALHOST) {
+    let own: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    let mut all = Vec::new();
+    for address in own {
+        match listen(address) {
+            Ok(listener) => all.push(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(error),
+            // The computer may have one of IPv4 and IPv6 only.
+            Err(_) => {}
+        }
+    }
+    for &address in addresses.iter().filter(|address| !own.contains(address)) {
         all.push(listen(address)?);
     }
     Ok(all)
