@@ -9,8 +9,7 @@ all(Erl, Beams, Cookie) ->
     [peer(Kind, Options, Erl, Args) || {Kind, Options} <- [{"peer", #{}}, {"peer at standard_io", #{connection => standard_io}},
                                                             {"peer at a port", #{connection => {{127, 0, 0, 1}, 0}}}]],
     nameless(Erl, Args),
-    slave(Erl, Args),
-    ct_slave(Erl, Args).
+    slave(Erl, Args).
 
 peer(Kind, Options, Erl, Args) ->
     Name = list_to_atom(peer:random_name()),
@@ -47,15 +46,3 @@ slave(Erl, Args) ->
         slave:stop(Node),
         {Answers, until([], fun() -> [N || N <- nodes(), N =:= Node] end)}
     end).
-
-ct_slave(Erl, Args) ->
-    Path = os:getenv("PATH"),
-    os:putenv("PATH", filename:dirname(Erl) ++ ":" ++ Path),
-    check("ct_slave:start and ct_slave:stop", true, fun() ->
-        {ok, Host} = inet:gethostname(),
-        {ok, Node} = ct_slave:start(list_to_atom(Host), list_to_atom(peer:random_name()), [{erl_flags, lists:flatten(lists:join(" ", Args))}, {monitor_master, true}]),
-        Answers = rpc:call(Node, erlang, node, []) =:= Node,
-        {ok, Node} = ct_slave:stop(Node),
-        Answers
-    end),
-    os:putenv("PATH", Path).

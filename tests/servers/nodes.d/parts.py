@@ -87,7 +87,7 @@ def observed(checks, place, erl, other):
     b.checks(checks, f"node_observed:check({atom(a)})", "b to a")
 
 
-def same(checks, what, node, expression, wanted, **options):
-    """The expression has the value that is wanted, which is written as Erlang writes it."""
-    value = node.eval(expression, **options)
+def same(checks, what, node, expression, wanted, wait=0, **options):
+    """The expression has the value that is wanted, which is written as Erlang writes it. `wait`: or gets it within this time, in seconds."""
+    value = node.until(expression, wanted, wait) if wait else node.eval(expression, **options)
     checks.check(what, value == wanted, f"`{expression}` at {node.name} is {value}, not {wanted}")

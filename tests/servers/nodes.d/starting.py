@@ -1,4 +1,4 @@
-"""Nodes that another node starts: peer, slave, ct_slave, a node that loads its code from a boot server; OTP's C program erl_call."""
+"""Nodes that another node starts: peer, slave, a node that loads its code from a boot server; OTP's C program erl_call."""
 
 import subprocess
 
