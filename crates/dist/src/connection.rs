@@ -1,5 +1,6 @@
 //! A connection to another node, from the time at which it is wanted until it has ended. What carries it is a port, or a process (a controller).
 
+use crate::figures::Figures;
 use crate::incoming::Incoming;
 use crate::large_senders::BUSY_BYTES;
 use crate::monitors::{self, Change};
@@ -65,6 +66,7 @@ pub struct Connection {
     related: Mutex<HashSet<u64>>,
     /// Monitors of the peer on names: the process that had the name.
     named: Mutex<HashMap<RefView, u64>>,
+    pub figures: Arc<Figures>,
     /// Packets.
     pub received: AtomicU64,
     pub sent: AtomicU64,
@@ -99,6 +101,7 @@ impl Connection {
             incoming: Mutex::default(),
             related: Mutex::default(),
             named: Mutex::default(),
+            figures: Arc::default(),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
         }
@@ -147,7 +150,7 @@ impl Connection {
             return false;
         }
         self.flags.store(flags, Ordering::Relaxed);
-        *lock(&self.incoming) = Some(Incoming::new(self.framing()));
+        *lock(&self.incoming) = Some(Incoming::new(self.framing(), self.figures.clone()));
         self.stage.store(Stage::Up as u8, Ordering::Release);
         drop(related);
         self.call();
@@ -214,13 +217,20 @@ impl Connection {
 
     /// The process is woken when it may send: at once if it may.
     pub fn wait(&self, pid: u64) {
+        self.figures.stalls.fetch_add(1, Ordering::Relaxed);
         if self.gate.is_shut() || !lock(&self.queue).senders.wait(pid, time::ticks_ms()) {
             self.gate.wait(pid);
         }
     }
 
     pub fn queued_bytes(&self) -> usize {
-        lock(&self.queue).bytes()
+        self.queued().0
+    }
+
+    /// Bytes of messages that are not out, and of those that go out in fragments.
+    pub fn queued(&self) -> (usize, usize) {
+        let queue = lock(&self.queue);
+        (queue.bytes(), queue.senders.total_bytes())
     }
 
     /// Has the carrier take what is queued.

@@ -2,6 +2,7 @@
 //! time. Terms that come with a message are not decoded here: the receiver does that.
 
 use crate::connection::Connection;
+use crate::figures::{Figures, Work};
 use crate::spawning;
 use crate::wire::{Assembler, AtomBudget, Control, Framing, Limits, Payload, Spawned, Target, WireError};
 use heddle_runtime::nodes::Outbound;
@@ -14,9 +15,15 @@ use std::sync::Arc;
 /// New atoms that one connection may make. The atom table of a node has a million by default, so one peer alone cannot fill it.
 const NEW_ATOMS: usize = 400_000;
 
+/// What the messages of a connection have in common.
+struct Common {
+    budget: AtomBudget,
+    figures: Arc<Figures>,
+}
+
 pub struct Incoming {
     assembler: Assembler,
-    budget: Arc<AtomBudget>,
+    common: Arc<Common>,
     /// Where control messages are decoded.
     heap: Heap,
 }
@@ -24,26 +31,28 @@ pub struct Incoming {
 /// A payload that the receiver decodes.
 struct Waiting {
     payload: Payload<'static>,
-    budget: Arc<AtomBudget>,
+    common: Arc<Common>,
 }
 
 impl Encoded for Waiting {
     fn decode(&self, heap: &mut Heap) -> Option<Term> {
-        self.payload.decode(heap, &self.budget).ok()
+        self.common.figures.timed(Work::Decoding, || self.payload.decode(heap, &self.common.budget)).ok()
     }
 }
 
 impl Incoming {
-    pub fn new(framing: Framing) -> Incoming {
-        Incoming { assembler: Assembler::new(framing, Limits::default()), budget: Arc::new(AtomBudget::new(NEW_ATOMS)), heap: Heap::new() }
+    pub fn new(framing: Framing, figures: Arc<Figures>) -> Incoming {
+        let common = Arc::new(Common { budget: AtomBudget::new(NEW_ATOMS), figures });
+        Incoming { assembler: Assembler::new(framing, Limits::default()), common, heap: Heap::new() }
     }
 
     pub fn packet(&mut self, connection: &Arc<Connection>, packet: &[u8]) -> Result<(), WireError> {
-        let Some(message) = self.assembler.receive(packet, &self.budget)? else { return Ok(()) };
-        let (control, payload) = message.split(&mut self.heap, &self.budget)?;
+        let Some(message) = self.assembler.receive(packet, &self.common.budget)? else { return Ok(()) };
+        self.common.figures.received(message.len_bytes());
+        let (control, payload) = message.split(&mut self.heap, &self.common.budget)?;
         let done = control.check_nodes(connection.id.node, node::name()).map_err(WireError::Control).and_then(|()| {
             let payload =
-                payload.map(|payload| Carried::Encoded(Box::new(Waiting { payload: payload.into_owned(), budget: self.budget.clone() })));
+                payload.map(|payload| Carried::Encoded(Box::new(Waiting { payload: payload.into_owned(), common: self.common.clone() })));
             dispatch(connection, &control, payload)
         });
         self.heap.clear();

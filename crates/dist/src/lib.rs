@@ -8,6 +8,7 @@
 mod alive;
 mod connection;
 mod controllers;
+mod figures;
 mod flags;
 mod incoming;
 mod large_senders;
@@ -27,7 +28,13 @@ use heddle_runtime::{exit, nodes};
 pub fn register() {
     nodes::install(&sending::Distribution);
     exit::add_hook(process_ends);
-    for table in [natives::connections::TABLE, natives::controllers::TABLE, natives::nodes::TABLE, natives::spawn_request::TABLE] {
+    for table in [
+        natives::connections::TABLE,
+        natives::controllers::TABLE,
+        natives::figures::TABLE,
+        natives::nodes::TABLE,
+        natives::spawn_request::TABLE,
+    ] {
         heddle_runtime::natives::register(table);
     }
 }

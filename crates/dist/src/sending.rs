@@ -1,6 +1,7 @@
 //! Signals of processes to other nodes: encoded by the process that sends, in its own slice, and queued.
 
 use crate::connection::{Connection, Stage};
+use crate::figures::Work;
 use crate::outgoing::Outgoing;
 use crate::wire::{Control, DistEncoder, Target as WireTarget};
 use crate::{alive, flags, monitors, table};
@@ -65,9 +66,11 @@ fn me(pid: u64) -> PidView {
 
 /// Encodes a message and queues it. Returns its bytes, or None if the connection has ended.
 fn post(connection: &Connection, sender: u64, control: &Control, payload: Option<Term>) -> Option<usize> {
-    match DistEncoder::encode(connection.framing(), control, payload) {
+    let figures = &connection.figures;
+    match figures.timed(Work::Encoding, || DistEncoder::encode(connection.framing(), control, payload)) {
         Ok(message) => {
             let bytes = message.len_bytes();
+            figures.sent(bytes);
             connection.push(Outgoing { sender, message }).then_some(bytes)
         }
         Err(error) => {

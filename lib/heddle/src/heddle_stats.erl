@@ -18,8 +18,8 @@ A first look at what schedulers do:
 ```
 """.
 
--export([schedulers/0, gc/0, gc/1, pauses/0, pauses/1, heaps/0, messages/0, messages/1, memory/0, memory/1, locks/0, record/1, events/0]).
--export_type([id/0, count/0, scheduler/0, collections/0, pause/0, pauses/0, heaps/0, messages/0, memory/0, thread_memory/0, lock/0, event/0]).
+-export([nodes/0, schedulers/0, gc/0, gc/1, pauses/0, pauses/1, heaps/0, messages/0, messages/1, memory/0, memory/1, locks/0, record/1, events/0]).
+-export_type([id/0, count/0, scheduler/0, connection/0, collections/0, pause/0, pauses/0, heaps/0, messages/0, memory/0, thread_memory/0, lock/0, event/0]).
 
 -doc "The number of a scheduler thread: normal schedulers, then dirty ones for CPU, then dirty ones for I/O.".
 -type id() :: pos_integer().
@@ -66,6 +66,12 @@ has `{FromNs, Count}` for each class that is not empty.
                     kinds := #{Kind :: atom() => #{bytes := count(), blocks := count(), block_bytes := count(), areas := count(),
                                                    area_bytes := count()}}}.
 
+-doc "What a connection to another node carried, see `nodes/0`.".
+-type connection() :: #{node := node(), state := pending | up | ended, type := visible | hidden, carrier := port() | pid() | undefined,
+                        sent_messages := count(), sent_bytes := count(), sent_packets := count(),
+                        received_messages := count(), received_bytes := count(), received_packets := count(),
+                        queued_bytes := count(), large_bytes := count(), stalls := count(), encode_ns := count(), decode_ns := count()}.
+
 -doc "Waits for locks of one class by one thread, see `locks/0`.".
 -type lock() :: #{class := atom(), scheduler := count(), waits := pos_integer(), wait_ns := count()}.
 
@@ -87,6 +93,19 @@ Returns what each normal scheduler did, in the order of their numbers.
 """.
 -spec schedulers() -> [scheduler()].
 schedulers() -> erlang:nif_error(undef).
+
+-doc """
+Returns what each connection to another node carried since it was made, in the order of the names of the nodes.
+
+- `node`, `type`, `state`; `carrier`: the port or process that carries it
+- `sent_messages`, `sent_bytes`, `received_messages`, `received_bytes`: messages and other signals, and the bytes of their terms
+- `sent_packets`, `received_packets`: a large message has several, a tick is one without a message
+- `queued_bytes`: what is not written yet; `large_bytes`: the part of it that is in messages of several packets
+- `stalls`: times that a sender had to wait since too much was queued
+- `encode_ns`, `decode_ns`: time of all senders and receivers
+""".
+-spec nodes() -> [connection()].
+nodes() -> erlang:nif_error(undef).
 
 -doc """
 Returns what collections of all threads came to.

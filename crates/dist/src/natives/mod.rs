@@ -2,5 +2,6 @@
 
 pub mod connections;
 pub mod controllers;
+pub mod figures;
 pub mod nodes;
 pub mod spawn_request;

@@ -44,7 +44,7 @@ pub fn init() {
 
 /// Only differences mean something.
 #[inline]
-pub(crate) fn now() -> u64 {
+pub fn now() -> u64 {
     match START.get() {
         _ if !heddle_memory::COUNTED => 0,
         Some(start) if start.is_counter => counter(),
