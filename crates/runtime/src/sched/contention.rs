@@ -36,3 +36,21 @@ impl Rounds {
         has_lost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_that_took_long_lost_its_core() {
+        crate::base::time::init();
+        let mut rounds = Rounds::begin();
+        std::thread::sleep(2 * LOST);
+        assert!(rounds.has_lost_core());
+        assert!(is_contended());
+        // A test thread may lose its core in any round, but not in all.
+        assert!((0..1000).any(|_| !rounds.has_lost_core()));
+        std::thread::sleep(Duration::from_millis(2 * QUIET_MS));
+        assert!(!is_contended());
+    }
+}
