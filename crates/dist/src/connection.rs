@@ -89,7 +89,7 @@ impl Connection {
         Connection {
             id,
             stage: AtomicU8::new(Stage::Pending as u8),
-            flags: AtomicU64::new(flags::DEFAULT),
+            flags: AtomicU64::new(0),
             carrier: OnceLock::new(),
             queue: Mutex::new(OutQueue::new()),
             gate: Gate::new(Limits::new(BUSY_BYTES / 2, BUSY_BYTES), Limits::NEVER),
@@ -115,12 +115,19 @@ impl Connection {
         }
     }
 
-    pub fn flags(&self) -> u64 {
+    /// What both nodes can do, if it is up or was.
+    fn flags(&self) -> u64 {
         self.flags.load(Ordering::Relaxed)
     }
 
+    /// True if it is up and both nodes can do this.
+    pub fn can(&self, flag: u64) -> bool {
+        self.stage() == Stage::Up && self.flags() & flag != 0
+    }
+
+    /// How to encode what is sent now.
     pub fn framing(&self) -> Framing {
-        Framing::of_flags(self.flags())
+        if self.stage() == Stage::Up { Framing::of_flags(self.flags()) } else { Framing::UNKNOWN }
     }
 
     pub fn is_visible(&self) -> bool {
@@ -129,6 +136,14 @@ impl Connection {
 
     pub fn carrier(&self) -> Option<&Carrier> {
         self.carrier.get()
+    }
+
+    /// The port or process that carries it.
+    pub fn carrier_term(&self) -> Option<Term> {
+        Some(match self.carrier()? {
+            Carrier::Port(port) => port.term(),
+            Carrier::Process(pid) => Term::local_pid(*pid),
+        })
     }
 
     /// True if the process carries it.
@@ -150,7 +165,7 @@ impl Connection {
             return false;
         }
         self.flags.store(flags, Ordering::Relaxed);
-        *lock(&self.incoming) = Some(Incoming::new(self.framing(), self.figures.clone()));
+        *lock(&self.incoming) = Some(Incoming::new(Framing::of_flags(flags), self.figures.clone()));
         self.stage.store(Stage::Up as u8, Ordering::Release);
         drop(related);
         self.call();
@@ -168,6 +183,11 @@ impl Connection {
             related.insert(pid);
         }
         is_there
+    }
+
+    /// The numbers of the processes that have relations over it.
+    pub fn related(&self) -> Vec<u64> {
+        lock(&self.related).iter().copied().collect()
     }
 
     pub fn unrelate(&self, pid: u64) {
@@ -297,19 +317,24 @@ impl Connection {
     }
 
     fn take(&self, room: usize, mut each: impl FnMut(&Packet<'_>)) {
-        let framing = self.framing();
+        let flags = self.flags();
         let mut queue = lock(&self.queue);
         let mut taken = 0;
-        queue.take(framing, room, |packet| {
+        queue.take(flags, room, |packet| {
             taken += 1;
             each(packet);
         });
         self.gate.queued(queue.ready_bytes());
         self.large_bytes.store(queue.senders.total_bytes(), Ordering::Relaxed);
         let woken = if taken > 0 { queue.senders.woken(time::ticks_ms()) } else { Vec::new() };
+        let refused = queue.refused();
         drop(queue);
         wake(woken);
         self.sent.fetch_add(taken, Ordering::Relaxed);
+        for (sender, request) in refused {
+            let result = Err(Atom::new("notsup"));
+            let _ = self.deliver(sender, Inbound::SpawnReply { reference: request, result, linked: false, monitored: false, token: None });
+        }
     }
 
     // ---- input ----

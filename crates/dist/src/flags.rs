@@ -6,6 +6,7 @@ pub const EXIT_PAYLOAD: u64 = 0x40_0000;
 pub const FRAGMENTS: u64 = 0x80_0000;
 pub const SEND_SENDER: u64 = 0x8_0000;
 pub const SPAWN: u64 = 0x1_0000_0000;
+pub const ALIAS: u64 = 0x8_0000_0000;
 
 /// A node without one of these is refused.
 pub const MANDATORY: u64 = 0x4_0307_0f94;

@@ -7,6 +7,7 @@ use crate::spawning;
 use crate::wire::{Assembler, AtomBudget, Control, Framing, Limits, Payload, Spawned, Target, WireError};
 use heddle_runtime::nodes::Outbound;
 use heddle_runtime::signal::remote::{Encoded, Inbound, Payload as Carried};
+use heddle_runtime::trace::token::Token;
 use heddle_runtime::{Package, RefId, names, proctab};
 use heddle_term::ident::{PidView, RefView};
 use heddle_term::{Atom, Heap, Term, am, node};
@@ -70,18 +71,18 @@ fn named(name: Atom) -> Option<u64> {
     names::whereis(name).filter(|id| id.is_local_pid()).map(|pid| pid.payload())
 }
 
-fn ref_id(reference: RefView) -> RefId {
+pub fn ref_id(reference: RefView) -> RefId {
     RefId::from_words([reference.words[0], reference.words[1], reference.words[2]])
 }
 
 fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Carried>) -> Result<(), WireError> {
     match *control {
-        Control::Send { from, to, token: _ } => message(connection, from, local(to), None, payload),
-        Control::SendName { from, to, token: _ } => message(connection, Some(from), named(to), None, payload),
-        Control::SendAlias { from, alias, token: _ } => {
+        Control::Send { from, to, token } => message(connection, from, local(to), None, payload, token),
+        Control::SendName { from, to, token } => message(connection, Some(from), named(to), None, payload, token),
+        Control::SendAlias { from, alias, token } => {
             if (alias.node, alias.creation) == node::current() && alias.count == 5 {
                 let process = alias.words[3] as u64 | (alias.words[4] as u64) << 32;
-                message(connection, Some(from), Some(process), Some(ref_id(alias)), payload);
+                message(connection, Some(from), Some(process), Some(ref_id(alias)), payload, token);
             }
         }
         Control::Link { from, to } => {
@@ -97,8 +98,8 @@ fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Car
             }
         }
         Control::UnlinkAck { id, from, to } => to_process(connection, to, Inbound::UnlinkAck { from, id }),
-        Control::Exit { from, to, reason, .. } => exit(connection, from, to, reason, payload, true),
-        Control::Exit2 { from, to, reason, .. } => exit(connection, from, to, reason, payload, false),
+        Control::Exit { from, to, reason, token } => exit(connection, from, to, carried(reason, payload), true, token),
+        Control::Exit2 { from, to, reason, token } => exit(connection, from, to, carried(reason, payload), false, token),
         Control::GroupLeader { leader, to } => to_process(connection, to, Inbound::GroupLeader { leader }),
         Control::Monitor { from, to, reference } => monitor(connection, from, to, reference),
         Control::Demonitor { from: _, to, reference } => {
@@ -115,16 +116,17 @@ fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Car
                 to_process(connection, to, Inbound::Down { reference: ref_id(reference), reason });
             }
         }
-        Control::SpawnRequest { reference, from, group_leader, module, function, arity, options, token: _ } => {
-            let request = spawning::Request { reference, from, group_leader, module, function, arity, options };
+        Control::SpawnRequest { reference, from, group_leader, module, function, arity, options, token } => {
+            let token = trace_token(token);
+            let request = spawning::Request { reference, from, group_leader, module, function, arity, options, token };
             spawning::start(connection, &request, payload)?;
         }
-        Control::SpawnReply { reference, to, flags, result, token: _ } => {
+        Control::SpawnReply { reference, to, flags, result, token } => {
             let result = match result {
                 Spawned::Pid(pid) => Ok(pid),
                 Spawned::Error(reason) => Err(reason),
             };
-            spawned(connection, to, ref_id(reference), flags, result);
+            spawned(connection, to, ref_id(reference), flags, result, trace_token(token));
         }
     }
     Ok(())
@@ -141,9 +143,21 @@ fn answer(connection: &Connection, of: PidView, signal: &Outbound) {
     crate::sending::signal(connection, of, signal);
 }
 
-fn message(connection: &Connection, from: Option<PidView>, to: Option<u64>, alias: Option<RefId>, payload: Option<Carried>) {
+/// The token of sequential tracing. What is no token is as none.
+fn trace_token(token: Option<Term>) -> Option<Box<Token>> {
+    Token::of(token?).map(Box::new)
+}
+
+fn message(
+    connection: &Connection,
+    from: Option<PidView>,
+    to: Option<u64>,
+    alias: Option<RefId>,
+    payload: Option<Carried>,
+    token: Option<Term>,
+) {
     if let (Some(to), Some(payload)) = (to, payload) {
-        let _ = connection.deliver(to, Inbound::Message { from, alias, payload, token: None });
+        let _ = connection.deliver(to, Inbound::Message { from, alias, payload, token: trace_token(token) });
     }
 }
 
@@ -155,9 +169,9 @@ fn carried(reason: Option<Term>, payload: Option<Carried>) -> Option<Carried> {
     }
 }
 
-fn exit(connection: &Connection, from: PidView, to: PidView, reason: Option<Term>, payload: Option<Carried>, linked: bool) {
-    if let Some(reason) = carried(reason, payload) {
-        to_process(connection, to, Inbound::Exit { from, reason, linked, token: None });
+fn exit(connection: &Connection, from: PidView, to: PidView, reason: Option<Carried>, linked: bool, token: Option<Term>) {
+    if let Some(reason) = reason {
+        to_process(connection, to, Inbound::Exit { from, reason, linked, token: trace_token(token) });
     }
 }
 
@@ -183,11 +197,11 @@ fn monitor(connection: &Connection, from: PidView, to: Target, reference: RefVie
 }
 
 /// The answer to a request of this node.
-fn spawned(connection: &Connection, to: PidView, reference: RefId, flags: u32, result: Result<PidView, Atom>) {
+fn spawned(connection: &Connection, to: PidView, reference: RefId, flags: u32, result: Result<PidView, Atom>, token: Option<Box<Token>>) {
     use crate::wire::{SPAWN_FLAG_LINK, SPAWN_FLAG_MONITOR};
     let (linked, monitored) = (flags & SPAWN_FLAG_LINK != 0, flags & SPAWN_FLAG_MONITOR != 0);
     let Some(pid) = local(to) else { return };
-    if connection.deliver(pid, Inbound::SpawnReply { reference, result, linked, monitored }).is_err()
+    if connection.deliver(pid, Inbound::SpawnReply { reference, result, linked, monitored, token }).is_err()
         && let Ok(new) = result
     {
         // The process that asked has ended.

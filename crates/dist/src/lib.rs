@@ -28,13 +28,16 @@ use heddle_runtime::{exit, nodes};
 pub fn register() {
     nodes::install(&sending::Distribution);
     exit::add_hook(process_ends);
-    for table in [
+    let _ = heddle_bifs::system::internal_state::OF_OTHERS.set(natives::internal_states::state);
+    let natives = [
         natives::connections::TABLE,
         natives::controllers::TABLE,
         natives::figures::TABLE,
         natives::nodes::TABLE,
         natives::spawn_request::TABLE,
-    ] {
+        natives::busy::TABLE,
+    ];
+    for table in natives {
         heddle_runtime::natives::register(table);
     }
 }

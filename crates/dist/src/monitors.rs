@@ -79,6 +79,28 @@ pub fn set(p: &mut Process, options: Term, value: Term) -> NativeResult {
     Ok(Term::small(times as i64))
 }
 
+/// `[{Pid, Options}]`, as often as each process asked (`erts_debug:get_internal_state(monitoring_nodes)`).
+pub fn all(heap: &mut Heap) -> Term {
+    let atom = |name: &str| -> Term { Atom::new(name).into() };
+    let mut rows = Vec::new();
+    for known in subscriptions().iter().filter(|known| heddle_runtime::proctab::lookup(known.pid).is_some()) {
+        let mut options = Vec::new();
+        if known.options.reason {
+            options.push(atom("nodedown_reason"));
+        }
+        let kind = match (known.options.visible, known.options.hidden) {
+            (true, true) => Some("all"),
+            (true, false) => Some("visible"),
+            (false, true) => Some("hidden"),
+            (false, false) => None,
+        };
+        options.extend(kind.map(|kind| heap.tuple(&[atom("node_type"), atom(kind)])));
+        let options = heap.list(&options);
+        rows.extend((0..known.times).map(|_| heap.tuple(&[Term::local_pid(known.pid), options])));
+    }
+    heap.list(&rows)
+}
+
 /// A change of a node that processes hear of.
 pub struct Change<'a> {
     pub node: Atom,

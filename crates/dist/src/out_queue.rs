@@ -4,8 +4,9 @@
 //! its last fragment is out, so the order of one sender's signals holds.
 
 use crate::large_senders::LargeSenders;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Needs, Outgoing};
 use crate::wire::{Fragmenter, Framing, MAX_FRAGMENT_BYTES, OutCache, Packet};
+use heddle_runtime::RefId;
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
@@ -22,6 +23,8 @@ pub struct OutQueue {
     /// Bytes of the messages in `ready`.
     bytes: usize,
     pub senders: LargeSenders,
+    /// Requests to spawn that the peer does not take: sender and reference.
+    refused: Vec<(u64, RefId)>,
     sequence: NonZeroU64,
     cache: OutCache,
     /// Bytes of small messages that left since the last fragment.
@@ -35,6 +38,7 @@ impl OutQueue {
             large: VecDeque::new(),
             bytes: 0,
             senders: LargeSenders::default(),
+            refused: Vec::new(),
             sequence: NonZeroU64::MIN,
             cache: OutCache::new(),
             since_fragment: 0,
@@ -55,6 +59,11 @@ impl OutQueue {
         self.ready.is_empty() && self.large.is_empty()
     }
 
+    /// Requests to spawn that were not sent, since the peer does not take them.
+    pub fn refused(&mut self) -> Vec<(u64, RefId)> {
+        std::mem::take(&mut self.refused)
+    }
+
     pub fn push(&mut self, message: Outgoing) {
         match self.large.iter_mut().find(|large| large.sender == message.sender) {
             Some(large) => {
@@ -68,22 +77,30 @@ impl OutQueue {
         }
     }
 
-    /// The next packets, until they have about `room` bytes.
-    pub fn take(&mut self, framing: Framing, room: usize, mut write: impl FnMut(&Packet<'_>)) {
+    /// The next packets, until they have about `room` bytes. `flags`: what both nodes can do.
+    pub fn take(&mut self, flags: u64, room: usize, mut write: impl FnMut(&Packet<'_>)) {
         let mut written = 0;
         while written < room && !self.is_empty() {
-            written += self.take_one(framing, &mut write);
+            written += self.take_one(flags, &mut write);
         }
     }
 
     /// The next packet, if there is one. Returns its bytes. Between two fragments of large messages are at most as many bytes of small messages
     /// as a fragment may have.
-    pub fn take_one(&mut self, framing: Framing, write: &mut impl FnMut(&Packet<'_>)) -> usize {
+    pub fn take_one(&mut self, flags: u64, write: &mut impl FnMut(&Packet<'_>)) -> usize {
         while self.large.is_empty() || self.since_fragment < MAX_FRAGMENT_BYTES {
-            let Some(Outgoing { sender, message }) = self.ready.pop_front() else { break };
-            let bytes = message.len_bytes();
+            let Some(outgoing) = self.ready.pop_front() else { break };
+            let bytes = outgoing.bytes();
+            if !outgoing.is_for(flags) {
+                self.bytes -= bytes;
+                if let Needs::Spawning(request) = outgoing.needs {
+                    self.refused.push((outgoing.sender, request));
+                }
+                continue;
+            }
+            let Outgoing { sender, message, .. } = outgoing;
             self.sequence = self.sequence.checked_add(1).unwrap_or(NonZeroU64::MIN);
-            let mut fragments = Fragmenter::new(framing, message, self.sequence);
+            let mut fragments = Fragmenter::new(Framing::of_flags(flags), message, self.sequence);
             if fragments.packets_left() > 1 {
                 self.bytes -= bytes;
                 self.senders.queued(sender, bytes);
@@ -138,11 +155,13 @@ impl OutQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flags;
     use crate::wire::{Control, DistEncoder};
     use heddle_term::ident::PidView;
     use heddle_term::{Heap, node};
 
-    const FRAMING: Framing = Framing { atom_cache: true, fragments: true };
+    /// An atom cache and fragments.
+    const FLAGS: u64 = flags::ATOM_CACHE | flags::FRAGMENTS;
 
     fn message(sender: u64, bytes: usize) -> Outgoing {
         let mut heap = Heap::new();
@@ -150,14 +169,18 @@ mod tests {
         let to = PidView { node: name, creation, number: sender as u32, serial: 0 };
         let payload = heap.binary(&vec![sender as u8; bytes]);
         let control = Control::Send { from: None, to, token: None };
-        Outgoing { sender, message: DistEncoder::encode(FRAMING, &control, Some(payload)).expect("a small message") }
+        Outgoing {
+            sender,
+            needs: Needs::Nothing,
+            message: DistEncoder::encode(Framing::of_flags(FLAGS), &control, Some(payload)).expect("a small message"),
+        }
     }
 
     /// The packets that are taken one by one, as (kind, bytes).
     fn packets(queue: &mut OutQueue) -> Vec<(u8, usize)> {
         let mut all = Vec::new();
         while !queue.is_empty() {
-            queue.take_one(FRAMING, &mut |packet| {
+            queue.take_one(FLAGS, &mut |packet| {
                 let mut bytes = Vec::new();
                 packet.append_to(&mut bytes);
                 all.push((bytes[1], bytes.len()));

@@ -2,15 +2,16 @@
 
 use crate::connection::{Connection, Stage};
 use crate::figures::Work;
-use crate::outgoing::Outgoing;
+use crate::incoming::ref_id;
+use crate::outgoing::{Needs, Outgoing};
 use crate::wire::{Control, DistEncoder, Target as WireTarget};
 use crate::{alive, flags, monitors, table};
 use heddle_runtime::nodes::{ConnectionId, Destination, Nodes, Outbound, Sending, Target};
-use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_TASK, NativeResult, Process, Thrown};
-use heddle_runtime::send;
+use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::trace::token::Token;
+use heddle_runtime::{send, system_monitor};
 use heddle_term::ident::PidView;
-use heddle_term::{Atom, Term, node};
+use heddle_term::{Atom, Heap, Term, am};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -58,10 +59,13 @@ pub fn numbered(id: ConnectionId) -> Option<Arc<Connection>> {
     last.or_else(|| table::find(id.node)?.numbered(id.number))
 }
 
-fn me(pid: u64) -> PidView {
-    let (node, creation) = node::current();
-    let number = (pid & ((1 << heddle_term::ident::PID_NUMBER_BITS) - 1)) as u32;
-    PidView { node, creation, number, serial: (pid >> heddle_term::ident::PID_NUMBER_BITS) as u32 }
+/// What the peer must be able to do.
+fn needs(control: &Control) -> Needs {
+    match control {
+        Control::SendAlias { .. } => Needs::Aliases,
+        Control::SpawnRequest { reference, .. } => Needs::Spawning(ref_id(*reference)),
+        _ => Needs::Nothing,
+    }
 }
 
 /// Encodes a message and queues it. Returns its bytes, or None if the connection has ended.
@@ -71,7 +75,7 @@ fn post(connection: &Connection, sender: u64, control: &Control, payload: Option
         Ok(message) => {
             let bytes = message.len_bytes();
             figures.sent(bytes);
-            connection.push(Outgoing { sender, message }).then_some(bytes)
+            connection.push(Outgoing { sender, needs: needs(control), message }).then_some(bytes)
         }
         Err(error) => {
             heddle_runtime::exit::log_message("error", &format!("A message to node {} is not sent: {error}", connection.id.node.name()));
@@ -83,21 +87,24 @@ fn post(connection: &Connection, sender: u64, control: &Control, payload: Option
 /// A signal of a process of this node, of an earlier life of it, or of no process.
 pub fn signal(connection: &Connection, from: PidView, signal: &Outbound) -> bool {
     let sender = from.local().unwrap_or(u64::MAX);
-    let has_payloads = connection.flags() & flags::EXIT_PAYLOAD != 0;
+    let has_payloads = connection.can(flags::EXIT_PAYLOAD);
     let split = |reason: Term| if has_payloads { (None, Some(reason)) } else { (Some(reason), None) };
     let target = |target: Target| match target {
         Target::Pid(pid) => WireTarget::Pid(pid),
         Target::Name(name) => WireTarget::Name(name),
     };
+    // Of trace tokens.
+    let mut scratch = Heap::new();
     let (control, payload) = match *signal {
         Outbound::Link { to } => (Control::Link { from, to }, None),
         Outbound::Unlink { to, id } => (Control::Unlink { id, from, to }, None),
         Outbound::UnlinkAck { to, id } => (Control::UnlinkAck { id, from, to }, None),
-        Outbound::Exit { to, reason, linked, .. } => {
+        Outbound::Exit { to, reason, linked, ref token } => {
             let (reason, payload) = split(reason);
+            let token = token.as_ref().map(|token| token.term(&mut scratch));
             let control = match linked {
-                true => Control::Exit { from, to, token: None, reason },
-                false => Control::Exit2 { from, to, token: None, reason },
+                true => Control::Exit { from, to, token, reason },
+                false => Control::Exit2 { from, to, token, reason },
             };
             (control, payload)
         }
@@ -113,7 +120,9 @@ pub fn signal(connection: &Connection, from: PidView, signal: &Outbound) -> bool
         }
         Outbound::GroupLeader { leader, member } => (Control::GroupLeader { leader, to: member }, None),
     };
-    post(connection, sender, &control, payload).is_some()
+    let is_sent = post(connection, sender, &control, payload).is_some();
+    scratch.clear();
+    is_sent
 }
 
 /// A control message of a process.
@@ -121,22 +130,74 @@ pub fn control(connection: &Connection, sender: u64, control: &Control, payload:
     post(connection, sender, control, payload).is_some()
 }
 
+// ---- busy connections ----
+
+/// True if the process must not send over the connection now.
+fn must_wait(p: &Process, connection: &Connection) -> bool {
+    p.flags & (FLAG_ASYNC_DIST | FLAG_TASK) == 0 && connection.is_busy_for(p.pid())
+}
+
+fn living(node: Atom) -> Option<Arc<Connection>> {
+    table::find(node)?.connection().filter(|connection| connection.stage() != Stage::Ended)
+}
+
+/// True if the connection to the node has too much to send for the process to go on.
+pub fn is_busy(p: &Process, node: Atom) -> bool {
+    living(node).is_some_and(|connection| connection.is_busy_for(p.pid()))
+}
+
+/// The native is called again with these arguments, when the connection to the node is not busy any more.
+pub fn again(p: &mut Process, args: &[Term], node: Atom) -> Thrown {
+    let Some(connection) = living(node) else { return p.again(args) };
+    tell(p, &connection);
+    p.flags |= FLAG_AT_PORT;
+    connection.wait(p.pid());
+    match connection.is_busy_for(p.pid()) {
+        true => {
+            p.again(args);
+            Thrown::WaitAgain
+        }
+        false => p.again(args),
+    }
+}
+
+fn tell(p: &Process, connection: &Connection) {
+    if let Some(carrier) = connection.carrier_term() {
+        system_monitor::waits_for_node(p, carrier);
+    }
+}
+
+/// The result of a native that has sent a signal to the node: at once, or when the connection is not busy any more.
+pub fn returns(p: &mut Process, node: Atom, result: Term) -> NativeResult {
+    match connection_to(node, false).filter(|connection| must_wait(p, connection)) {
+        // A process that waits stands in stock's function.
+        Some(_) => Err(p.trap_to(am::ERLANG, Atom::new("bif_return_trap"), &[result, node.into()])),
+        None => Ok(result),
+    }
+}
+
 impl Nodes for Distribution {
-    fn send(&self, p: &mut Process, to: Destination, message: Term, _: Option<Box<Token>>, connect: bool) -> Sending {
+    fn send(&self, p: &mut Process, to: Destination, message: Term, token: Option<Box<Token>>, connect: bool) -> Sending {
         let Some(connection) = connection_to(to.node(), connect) else { return Sending::NoConnection };
-        if p.flags & (FLAG_ASYNC_DIST | FLAG_TASK) == 0 && connection.is_busy_for(p.pid()) {
+        p.flags &= !FLAG_AT_PORT;
+        if must_wait(p, &connection) {
             return Sending::Busy;
         }
-        let from = me(p.pid());
+        let from = PidView::of_local(p.pid());
+        // Of the trace token.
+        let mut scratch = Heap::new();
+        let token = token.map(|token| token.term(&mut scratch));
         let control = match to {
             Destination::Pid(to) => {
-                let from = (connection.flags() & flags::SEND_SENDER != 0).then_some(from);
-                Control::Send { from, to, token: None }
+                let from = connection.can(flags::SEND_SENDER).then_some(from);
+                Control::Send { from, to, token }
             }
-            Destination::Name(to, _) => Control::SendName { from, to, token: None },
-            Destination::Alias(alias) => Control::SendAlias { from, alias, token: None },
+            Destination::Name(to, _) => Control::SendName { from, to, token },
+            Destination::Alias(alias) => Control::SendAlias { from, alias, token },
         };
-        match post(&connection, p.pid(), &control, Some(message)) {
+        let posted = post(&connection, p.pid(), &control, Some(message));
+        scratch.clear();
+        match posted {
             Some(bytes) => {
                 p.bump(bytes / 64);
                 Sending::Ok
@@ -147,16 +208,7 @@ impl Nodes for Distribution {
     }
 
     fn wait(&self, p: &mut Process, args: &[Term], node: Atom) -> Thrown {
-        if let Some(connection) = table::find(node).and_then(|node| node.connection()) {
-            connection.wait(p.pid());
-        }
-        match table::find(node).and_then(|node| node.connection()).is_some_and(|connection| connection.is_busy_for(p.pid())) {
-            true => {
-                p.again(args);
-                Thrown::WaitAgain
-            }
-            false => p.again(args),
-        }
+        again(p, args, node)
     }
 
     fn connection(&self, node: Atom, connect: bool) -> Option<ConnectionId> {
@@ -164,7 +216,11 @@ impl Nodes for Distribution {
     }
 
     fn signal(&self, connection: ConnectionId, from: u64, what: &Outbound) -> bool {
-        numbered(connection).is_some_and(|connection| signal(&connection, me(from), what))
+        numbered(connection).is_some_and(|connection| signal(&connection, PidView::of_local(from), what))
+    }
+
+    fn returns(&self, p: &mut Process, node: Atom, result: Term) -> NativeResult {
+        returns(p, node, result)
     }
 
     fn relate(&self, connection: ConnectionId, pid: u64) -> bool {
@@ -186,6 +242,12 @@ impl Nodes for Distribution {
 
     fn is_alive(&self) -> bool {
         alive::is_alive()
+    }
+
+    fn carriers(&self) -> Vec<(Atom, Term)> {
+        let connections =
+            table::all().into_iter().filter_map(|node| node.connection()).filter(|connection| connection.stage() == Stage::Up);
+        connections.filter_map(|connection| Some((connection.id.node, connection.carrier_term()?))).collect()
     }
 
     fn monitor_nodes(&self, p: &mut Process, options: Term, value: Term) -> NativeResult {

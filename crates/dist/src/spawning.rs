@@ -11,7 +11,8 @@ use heddle_runtime::process::{DIST_SPAWN_INIT, FLAG_SPAWNED_BY_NODE};
 use heddle_runtime::remote::{RemoteLink, RemoteWatcher};
 use heddle_runtime::signal::Signal;
 use heddle_runtime::signal::remote::{Inbound, Payload, RemoteSignal};
-use heddle_runtime::trace::events;
+use heddle_runtime::trace::token::Token;
+use heddle_runtime::trace::{events, seq};
 use heddle_runtime::{Package, sched, spawn};
 use heddle_term::code_cell::Mfa;
 use heddle_term::ident::{PidView, RefView};
@@ -26,6 +27,8 @@ pub struct Request {
     pub arity: i64,
     /// A list.
     pub options: Term,
+    /// The trace token of the argument list.
+    pub token: Option<Box<Token>>,
 }
 
 /// Starts the process, and answers. Malformed requests are errors of the peer.
@@ -33,14 +36,14 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
     let Some(arguments) = arguments else { return Ok(()) };
     let (from, reference) = (request.from, request.reference);
     let Some(options) = parse_options(request.options, false) else {
-        refuse(connection, from, reference, Atom::new("badopt"));
+        refuse(connection, request, Atom::new("badopt"));
         return Ok(());
     };
     let mut heap = Heap::new();
     let named = heap.tuple(&[request.module.into(), request.function.into(), Term::small(request.arity)]);
     let list = heap.list(&[named]);
     let Some(child) = spawn::create(DIST_SPAWN_INIT, list, None, &options.options) else {
-        refuse(connection, from, reference, am::SYSTEM_LIMIT);
+        refuse(connection, request, am::SYSTEM_LIMIT);
         return Ok(());
     };
     let pid = child.pid_term();
@@ -75,13 +78,18 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
     }
     let first = RemoteSignal {
         connection: connection.id,
-        what: Inbound::Message { from: Some(from), alias: None, payload: arguments, token: None },
+        what: Inbound::Message { from: Some(from), alias: None, payload: arguments, token: request.token.clone() },
     };
     child.state.push_to_itself(Signal::remote(first));
     child.state.push_to_itself(Signal::message(Package::immediate(am::DIST_SPAWN_INIT.into())));
+    let token = request.token.as_ref().and_then(|token| {
+        let (told, reply) = told(&mut heap, request, am::OK, pid);
+        seq::spawn_received(local, pid, token, told, reply)
+    });
+    let token = token.map(|token| token.term(&mut heap));
     if let Some(new) = PidView::of(pid) {
         // Before the process runs, so before all that it sends itself.
-        let reply = Control::SpawnReply { reference, to: from, flags, result: Spawned::Pid(new), token: None };
+        let reply = Control::SpawnReply { reference, to: from, flags, result: Spawned::Pid(new), token };
         sending::control(connection, pid.payload(), &reply, None);
     }
     events::spawn_from_node(from, &child, list, options.link);
@@ -90,7 +98,24 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
     Ok(())
 }
 
-fn refuse(connection: &Connection, from: PidView, reference: RefView, why: Atom) {
-    let reply = Control::SpawnReply { reference, to: from, flags: 0, result: Spawned::Error(why), token: None };
+/// What sequential tracing tells of the request and the answer.
+fn told(heap: &mut Heap, request: &Request, kind: Atom, result: Term) -> (Term, Term) {
+    let (reference, from) = (request.reference.to_term(heap), request.from.to_term(heap));
+    let group_leader = request.group_leader.to_term(heap);
+    let call = heap.tuple(&[request.module.into(), request.function.into(), Term::small(request.arity)]);
+    let asked = heap.tuple(&[Atom::new("spawn_request").into(), reference, from, group_leader, call, request.options]);
+    let reply = heap.tuple(&[am::SPAWN_REPLY.into(), reference, kind.into(), result]);
+    (asked, reply)
+}
+
+fn refuse(connection: &Connection, request: &Request, why: Atom) {
+    let mut heap = Heap::new();
+    let token = request.token.as_ref().map(|token| {
+        let (asked, reply) = told(&mut heap, request, am::ERROR, why.into());
+        seq::spawn_refused(token, asked, reply).term(&mut heap)
+    });
+    let (reference, to) = (request.reference, request.from);
+    let reply = Control::SpawnReply { reference, to, flags: 0, result: Spawned::Error(why), token };
     sending::control(connection, u64::MAX, &reply, None);
+    heap.clear();
 }

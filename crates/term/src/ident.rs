@@ -23,16 +23,20 @@ pub struct PidView {
 impl PidView {
     pub fn of(term: Term) -> Option<PidView> {
         if term.is_local_pid() {
-            let (node, creation) = node::current();
-            let data = term.payload();
-            let number = (data & ((1 << PID_NUMBER_BITS) - 1)) as u32;
-            return Some(PidView { node, creation, number, serial: (data >> PID_NUMBER_BITS) as u32 });
+            return Some(PidView::of_local(term.payload()));
         }
         if !term.is_kind(Kind::ExtPid) {
             return None;
         }
         let id = term.word(2);
         Some(PidView { node: term.slot(0).as_atom()?, creation: term.word(1) as u32, number: id as u32, serial: (id >> 32) as u32 })
+    }
+
+    /// The pid of this node with this payload.
+    pub fn of_local(payload: u64) -> PidView {
+        let (node, creation) = node::current();
+        let number = (payload & ((1 << PID_NUMBER_BITS) - 1)) as u32;
+        PidView { node, creation, number, serial: (payload >> PID_NUMBER_BITS) as u32 }
     }
 
     /// The term: immediate if it is of this node (and fits), boxed otherwise.

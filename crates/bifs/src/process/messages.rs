@@ -171,7 +171,7 @@ fn set_group_leader(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     if let (Some(leader), Some(member)) = (PidView::of(leader), PidView::of(target).filter(|view| view.node != send::node_name())) {
         send_remote::group_leader(p, leader, member);
-        return Ok(Term::bool(true));
+        return nodes().returns(p, member.node, am::TRUE.into());
     }
     if !target.is_local_pid() || heddle_runtime::proctab::lookup(target.payload()).is_none() {
         return Ok(am::BADARG.into());

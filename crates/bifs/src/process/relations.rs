@@ -8,7 +8,7 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::send_remote;
 use heddle_runtime::{Package, RefId, names, proctab, refs, task, time_offset};
-use heddle_term::ident::{PidView, PortView};
+use heddle_term::ident::{PidView, PortView, RefView};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -50,7 +50,7 @@ fn link(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     if let Some(other) = PidView::of(a[0]).filter(|view| view.node != node_name()) {
         send_remote::link(p, other);
-        return Ok(Term::bool(true));
+        return nodes::nodes().returns(p, other.node, am::TRUE.into());
     }
     let is_of_this_node = a[0].is_pid() || PortView::of(a[0]).map(|view| view.node) == Some(node_name());
     match is_of_this_node {
@@ -76,6 +76,7 @@ fn unlink(p: &mut Process, a: &[Term]) -> NativeResult {
         hears(a[0]);
     } else if let Some(other) = PidView::of(a[0]) {
         send_remote::unlink(p, other);
+        return nodes::nodes().returns(p, other.node, am::TRUE.into());
     }
     Ok(Term::bool(true))
 }
@@ -154,7 +155,8 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
         }
         Target::Remote(node, target) => {
             send_remote::monitor(p, node, target, id, alias, options.tag.map(Package::new));
-            return Ok(reference_term(p, id, alias));
+            let reference = reference_term(p, id, alias);
+            return nodes::nodes().returns(p, node, reference);
         }
         Target::Bad => return Err(p.badarg()),
     };
@@ -203,10 +205,19 @@ fn target(term: Term, is_port: bool) -> Target {
 
 fn demonitor_1(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(id) = RefId::of(a[0]) else {
-        return if a[0].is_reference() { Ok(Term::bool(true)) } else { Err(p.badarg()) };
+        return if is_old_reference(a[0]) { Ok(Term::bool(true)) } else { Err(p.badarg()) };
     };
+    let node = send_remote::monitored_node(p, id);
     send::demonitor(p, id);
-    Ok(Term::bool(true))
+    match node {
+        Some(node) => nodes::nodes().returns(p, node, am::TRUE.into()),
+        None => Ok(am::TRUE.into()),
+    }
+}
+
+/// True if the reference is of an earlier life of this node.
+fn is_old_reference(term: Term) -> bool {
+    RefView::of(term).is_some_and(|reference| reference.node == node_name())
 }
 
 fn demonitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
@@ -222,8 +233,14 @@ fn demonitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
             _ => return Err(p.badarg_cause(Atom::new("badopt"))),
         }
     }
-    let Some(id) = RefId::of(a[0]) else { return Ok(Term::bool(true)) };
+    let Some(id) = RefId::of(a[0]) else {
+        return if is_old_reference(a[0]) { Ok(Term::bool(!info)) } else { Err(p.badarg()) };
+    };
+    let node = send_remote::monitored_node(p, id);
     let found = send::demonitor(p, id);
+    if let Some(node) = node {
+        return nodes::nodes().returns(p, node, Term::bool(!info || found));
+    }
     if !found && flush {
         // The 'DOWN' may be there already: the Erlang side takes it out of the queue.
         let module = am::ERTS_INTERNAL;
@@ -273,7 +290,7 @@ fn exit_2(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     if let Some(other) = PidView::of(a[0]).filter(|view| view.node != node_name()) {
         send_remote::exit(p, other, a[1]);
-        return Ok(Term::bool(true));
+        return nodes::nodes().returns(p, other.node, am::TRUE.into());
     }
     if a[0].is_pid() || a[0].is_port() {
         return Ok(Term::bool(true));

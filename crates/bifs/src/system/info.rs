@@ -5,7 +5,7 @@ use crate::process::flags::{max_heap, max_heap_term};
 use heddle_abi::settings::{Break, FOREVER_MS, Number, SETTINGS};
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{affinity, dirty, msacc, proctab, sched, send, spawn, time, time_offset, wall_time};
+use heddle_runtime::{affinity, dirty, msacc, nodes, proctab, sched, send, spawn, time, time_offset, wall_time};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -218,7 +218,12 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             p.heap.list(&modules)
         }
         "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
-        "dist_ctrl" | "decentralized_counter_groups_map" => Term::NIL,
+        "dist_ctrl" => {
+            let rows: Vec<Term> =
+                nodes::nodes().carriers().into_iter().map(|(node, carrier)| p.heap.tuple(&[node.into(), carrier])).collect();
+            p.heap.list(&rows)
+        }
+        "decentralized_counter_groups_map" => Term::NIL,
         "modified_timing_level" => am::UNDEFINED.into(),
         "tolerant_timeofday" => atom("disabled"),
         "time_correction" => Term::bool(time::is_corrected()),

@@ -10,14 +10,14 @@ use heddle_runtime::CollectionKind;
 use heddle_runtime::code::nifs;
 use heddle_runtime::mode;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
-use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, timer_refs};
+use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, stop_world, timer_refs};
 use heddle_term::bits::BitsView;
 use heddle_term::ident::RefView;
 use heddle_term::refbin::RefBin;
 use heddle_term::resource::{ResourcePtr, is_written, share};
 use heddle_term::{Atom, Kind, Resource, Term, am, atom, big, hash, map};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 heddle_runtime::natives! { TABLE:
@@ -27,7 +27,14 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
+/// The state of a key, or of `{Key, Value}` (the value is none for a key). None: there is no such state.
+pub type State = fn(&mut Process, &str, Term) -> Option<NativeResult>;
+
+/// States of another crate.
+pub static OF_OTHERS: OnceLock<State> = OnceLock::new();
 static AVAILABLE: AtomicBool = AtomicBool::new(false);
+/// How long `block` waits for the other schedulers to stop.
+const LONGEST_STOP_MS: u64 = 10_000;
 
 fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
     let available = AVAILABLE.load(Ordering::Relaxed);
@@ -68,7 +75,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             // Counters of tables have no memory that could be told apart.
             "flxctr_memory_usage" => Ok(am::NOTSUP.into()),
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
-            _ => Err(p.badarg()),
+            key => of_others(p, key, Term::NONE),
         };
     }
     match args::option(a[0]) {
@@ -78,8 +85,8 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 Some(bindings) => Ok(bindings),
                 None => Err(p.badarg()),
             },
-            "link_list" => tables::relations(p, true, value),
-            "monitor_list" => tables::relations(p, false, value),
+            "link_list" if !value.is_atom() => tables::relations(p, true, value),
+            "monitor_list" if !value.is_atom() => tables::relations(p, false, value),
             "magic_ref" => match magic(value) {
                 Some((address, references)) => {
                     let address = p.heap.unsigned(address);
@@ -101,10 +108,14 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 let exiting = proctab::lookup(value.payload()).is_none_or(|q| q.state.load().is_exiting());
                 Ok(Term::bool(exiting))
             }
-            _ => Err(p.badarg()),
+            key => of_others(p, key, value),
         },
         None => Err(p.badarg()),
     }
+}
+
+fn of_others(p: &mut Process, key: &str, value: Term) -> NativeResult {
+    OF_OTHERS.get().and_then(|state| state(p, key, value)).unwrap_or_else(|| Err(p.badarg()))
 }
 
 /// `heap_binary`, or `{refc_binary, Bytes, {binary, BytesOfTheBlock}, Flags}`. Flags: 1 if more can be appended in place.
@@ -160,10 +171,17 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             None => Err(p.badarg()),
         },
         "heddle_task_probe" => Ok(Term::bool(probe::register())),
-        // Holds this scheduler, as a driver or NIF that takes long would.
-        "block" | "sleep" => match args::count(a[1]) {
+        // `sleep` holds this scheduler, as a driver or NIF that takes long would; `block` holds all.
+        key @ ("block" | "sleep") => match args::count(a[1]) {
             Some(ms) => {
+                let blocks = key == "block";
+                if blocks {
+                    stop_world::stop_others(LONGEST_STOP_MS);
+                }
                 std::thread::sleep(Duration::from_millis(ms as u64));
+                if blocks {
+                    stop_world::release_others();
+                }
                 Ok(Term::bool(true))
             }
             None => Err(p.badarg()),

@@ -1,9 +1,9 @@
 //! What `erts_debug:get_internal_state/1` returns on links, monitors, identities and descriptors, in the form that OTP's tests expect.
 
+use super::remote_tables;
 use heddle_io::ports;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::send::node_name;
 use heddle_runtime::{proctab, send};
 use heddle_term::{Atom, Heap, Term, am};
 
@@ -50,12 +50,8 @@ pub fn status(pid: u64) -> Term {
     })
 }
 
-/// `{link_list, What}` and `{monitor_list, What}` of a pid, port or node.
+/// `{link_list, What}` and `{monitor_list, What}` of a pid or port.
 pub fn relations(p: &mut Process, links: bool, of: Term) -> NativeResult {
-    if let Some(node) = of.as_atom() {
-        // Nothing is kept for this node, and there are no others.
-        return Ok(if node == node_name() { Term::NIL } else { am::UNDEFINED.into() });
-    }
     if !of.is_local_pid() && !of.is_local_port() {
         return Err(p.badarg());
     }
@@ -85,7 +81,7 @@ fn link(heap: &mut Heap, kind: &str, other: Term, active: bool) -> Term {
 
 fn rows(p: &mut Process, links: bool, heap: &mut Heap) -> Term {
     let Some(inner) = p.relations.get() else { return Term::NIL };
-    let rows: Vec<Term> = if links {
+    let mut rows: Vec<Term> = if links {
         let links = inner.links.iter();
         let kind = |other: Term| if other.is_local_port() || p.shared().is_port() { "port" } else { "process" };
         links.map(|(&other, l)| link(heap, kind(other), other, l.active)).collect()
@@ -109,5 +105,6 @@ fn rows(p: &mut Process, links: bool, heap: &mut Heap) -> Term {
         }
         rows
     };
+    rows.extend(remote_tables::of_process(p, links, heap));
     heap.list(&rows)
 }

@@ -20,6 +20,7 @@ pub mod internal_tables;
 pub mod lcnt;
 pub mod multi_scheduling;
 pub mod refused;
+pub mod remote_tables;
 pub mod signals;
 pub mod statistics;
 mod terminate;

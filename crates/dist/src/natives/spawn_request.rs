@@ -13,6 +13,7 @@ use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::remote::Spawning;
 use heddle_runtime::send::node_name;
 use heddle_runtime::send_remote::{self, wire_reference};
+use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, RefId, refs};
 use heddle_term::ident::PidView;
 use heddle_term::{Atom, Term, am};
@@ -55,7 +56,8 @@ fn dist_spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
 
     let connection = send_remote::connection(p, node).and_then(|_| connection_to(node, false));
     let can = connection.as_ref().map_or(Err("noconnection"), |connection| {
-        let can_spawn = connection.stage() == Stage::Pending || connection.flags() & flags::SPAWN != 0;
+        // If it is not up, the request is refused when its turn comes.
+        let can_spawn = connection.stage() == Stage::Pending || connection.can(flags::SPAWN);
         if can_spawn { Ok(()) } else { Err("notsup") }
     });
     let request = Spawning {
@@ -78,16 +80,25 @@ fn dist_spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
             return Err("noconnection");
         };
         let (module, function) = (call[0].as_atom().unwrap_or(am::UNDEFINED), call[1].as_atom().unwrap_or(am::UNDEFINED));
-        let arity = args::length(call[2]).unwrap_or(0) as i64;
+        let arguments = call[2];
+        let arity = args::length(arguments).unwrap_or(0) as i64;
         let options = p.heap.list(&wanted.others);
         let reference = wire_reference(id, alias, p.pid());
-        let control = Control::SpawnRequest { reference, from, group_leader, module, function, arity, options, token: None };
-        if sending::control(connection, p.pid(), &control, Some(call[2])) { Ok(()) } else { Err("noconnection") }
+        let token = if seq::has_token(p) {
+            let (reference, call) = (reference.to_term(&mut p.heap), p.heap.tuple(&[call[0], call[1], Term::small(arity)]));
+            let request = [Atom::new("spawn_request").into(), reference, p.pid_term(), p.group_leader, call, options];
+            let request = p.heap.tuple(&request);
+            seq::spawn_sent(p, node, request, arguments).map(|token| token.term(&mut p.heap))
+        } else {
+            None
+        };
+        let control = Control::SpawnRequest { reference, from, group_leader, module, function, arity, options, token };
+        if sending::control(connection, p.pid(), &control, Some(arguments)) { Ok(()) } else { Err("noconnection") }
     });
     if let Err(why) = sent {
         send_remote::spawn_refused(p, id, Atom::new(why));
     }
-    Ok(answer)
+    sending::returns(p, node, answer)
 }
 
 /// Error: the place of the first wrong option.

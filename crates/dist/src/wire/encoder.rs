@@ -69,6 +69,13 @@ impl DistEncoder {
             return Err(WireError::TooLarge);
         }
         let held = cuts.into_iter().map(|(place, bits)| (place, HeldBytes::of(bits))).collect();
-        Ok(OutMessage { atoms: atoms.into_atoms(), bytes, held, control_bytes: self.control_bytes, len_bytes })
+        Ok(OutMessage {
+            atoms: atoms.into_atoms(),
+            bytes,
+            held,
+            control_bytes: self.control_bytes,
+            len_bytes,
+            has_versions: !self.framing.has_header(),
+        })
     }
 }

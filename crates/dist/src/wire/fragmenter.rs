@@ -60,7 +60,10 @@ pub struct Pieces<'a> {
 impl Fragmenter {
     /// `sequence` tells the fragments of this message from those of others. No other message of the connection that is not sent
     /// completely has it.
-    pub fn new(framing: Framing, message: OutMessage, sequence: NonZeroU64) -> Fragmenter {
+    pub fn new(framing: Framing, mut message: OutMessage, sequence: NonZeroU64) -> Fragmenter {
+        if !framing.has_header() && !message.has_versions {
+            message.add_versions();
+        }
         let rest = message.len_bytes - first_bytes(framing, &message);
         let left = 1 + rest.div_ceil(MAX_FRAGMENT_BYTES) as u64;
         Fragmenter { framing, message, sequence, left, is_first: true, place: Place::default() }

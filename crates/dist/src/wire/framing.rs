@@ -25,6 +25,9 @@ impl Framing {
         Framing { atom_cache: flags & FLAG_HEADER_ATOM_CACHE != 0, fragments: flags & FLAG_FRAGMENTS != 0 }
     }
 
+    /// Of a connection that is not up: what is encoded so can be sent whatever the nodes agree on.
+    pub const UNKNOWN: Framing = Framing { atom_cache: false, fragments: true };
+
     /// True if packets have a header and their terms no version byte. Else it is the other way round.
     pub const fn has_header(self) -> bool {
         self.atom_cache || self.fragments

@@ -36,10 +36,18 @@ impl OutCache {
         OutCache { atoms: Box::new([[EMPTY; SEGMENTS]; PLACES]), next: [0; PLACES] }
     }
 
+    /// The highest of the places that an atom can have.
+    pub const MAX_PLACE: usize = PLACES - 1;
+
+    /// The place of the atom, for which others compete.
+    pub fn place(atom: Atom) -> usize {
+        atom.index() as usize % PLACES
+    }
+
     /// Where the atom is from now on (0 to 2047), with `NEW` if the peer does not know it yet.
     #[inline]
     fn entry(&mut self, atom: Atom) -> u16 {
-        let place = atom.index() as usize % PLACES;
+        let place = Self::place(atom);
         let segments = &mut self.atoms[place];
         if let Some(segment) = segments.iter().position(|&known| known == atom.index()) {
             return (segment * PLACES + place) as u16;

@@ -18,10 +18,18 @@ fn send() -> Control {
     Control::Send { from: Some(pid()), to: pid(), token: None }
 }
 
+fn packets(framing: Framing, message: OutMessage) -> Vec<Vec<u8>> {
+    let (mut fragmenter, mut cache, mut packets) = (Fragmenter::new(framing, message, NonZeroU64::MIN), OutCache::new(), Vec::new());
+    while let Some(packet) = fragmenter.next(&mut cache) {
+        packets.push(Vec::new());
+        packet.append_to(packets.last_mut().unwrap());
+    }
+    packets
+}
+
+/// The first packet of a message.
 fn packet(framing: Framing, message: OutMessage) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    Fragmenter::new(framing, message, NonZeroU64::MIN).next(&mut OutCache::new()).unwrap().append_to(&mut bytes);
-    bytes
+    packets(framing, message).swap_remove(0)
 }
 
 #[test]
@@ -113,4 +121,29 @@ fn atoms_of_a_payload_count_against_the_budget() {
     assert_eq!(Atom::existing("new in payloads"), None);
     assert!(receive(&AtomBudget::new(1)).is_ok());
     heap.clear();
+}
+
+#[test]
+fn what_was_encoded_before_the_framing_was_known_is_understood_in_each() {
+    let mut random = Random::new(7);
+    let budget = AtomBudget::new(0);
+    for n in 0..2000 {
+        let mut heap = Heap::new();
+        let term = if n % 4 == 0 { heap.binary(&[n as u8; 3000]) } else { random::term(&mut heap, &mut random, 4) };
+        for framing in [NONE, CACHE, Framing { atom_cache: true, fragments: true }, Framing::UNKNOWN] {
+            let message = DistEncoder::encode(Framing::UNKNOWN, &send(), Some(term)).unwrap();
+            let (packets, mut assembler) = (packets(framing, message), Assembler::new(framing, Limits::default()));
+            let (last, others) = packets.split_last().unwrap();
+            assert!(others.iter().all(|bytes| assembler.receive(bytes, &budget).unwrap().is_none()));
+            let received = assembler.receive(last, &budget).unwrap().unwrap();
+            let (control, payload) = received.split(&mut heap, &budget).unwrap();
+            assert!(matches!(control, Control::Send { to, .. } if to == pid()));
+            let again = payload.unwrap().decode(&mut heap, &budget).unwrap();
+            assert!(heddle_term::order::exact_eq(term, again), "{term:?} {framing:?}");
+        }
+        heap.clear();
+    }
+    let link = Control::Unlink { id: 1, from: pid(), to: pid() };
+    let bytes = packet(NONE, DistEncoder::encode(Framing::UNKNOWN, &link, None).unwrap());
+    assert_eq!(bytes, packet(NONE, DistEncoder::encode(NONE, &link, None).unwrap()));
 }

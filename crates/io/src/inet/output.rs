@@ -255,6 +255,21 @@ impl Tcp {
         }
     }
 
+    /// The port of a channel is busy for processes while much is queued: there the answer to a sender is not enough, since the channel queues
+    /// data, too.
+    pub(super) fn hold_senders(&self, port: &Arc<Port>) {
+        if self.channel.is_none() {
+            return;
+        }
+        let bytes = self.output.queued_bytes();
+        let is_held = port.gate.is_held();
+        if !is_held && bytes >= self.socket.options.high {
+            port.set_busy(true);
+        } else if is_held && bytes <= self.socket.options.low {
+            port.set_busy(false);
+        }
+    }
+
     fn all_sent(&mut self, port: &Arc<Port>) {
         for pid in std::mem::take(&mut self.output.subscribers) {
             build_message(pid, |heap| heap.tuple(&[Atom::new("empty_out_q").into(), port.term()]));

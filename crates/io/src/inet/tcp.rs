@@ -64,6 +64,7 @@ impl Driver for Tcp {
     fn command(&mut self, port: &Arc<Port>, from: Option<u64>, data: Vec<u8>, context: &mut Context<'_>) -> Option<After> {
         port.bytes_out.fetch_add(data.len() as u64, Ordering::Relaxed);
         self.send(port, from?, data);
+        self.hold_senders(port);
         Some(self.after(port, context))
     }
 
@@ -81,6 +82,7 @@ impl Driver for Tcp {
 
     fn ready(&mut self, port: &Arc<Port>, interest: Interest, context: &mut Context<'_>) -> After {
         self.descriptor_ready(port, interest);
+        self.hold_senders(port);
         self.after(port, context)
     }
 
@@ -102,6 +104,7 @@ impl Driver for Tcp {
 
     fn pump(&mut self, port: &Arc<Port>, context: &mut Context<'_>) -> After {
         self.pump_channel(port);
+        self.hold_senders(port);
         self.after(port, context)
     }
 

@@ -284,7 +284,7 @@ fn port_linked(p: &Process, from: Term, on: bool) {
 
 /// Appends a message whose data is in the heap to the inner queue.
 pub(crate) fn append_in_heap(p: &mut Process, message: Term) {
-    let signal = Signal::message(Package::immediate(message));
+    let signal = Signal::message_with(Term::NONE, Package::immediate(message), None);
     if events::on(p.shared(), flags::RECEIVE) {
         events::receive(p, Term::NONE, message);
     }

@@ -12,7 +12,7 @@ use crate::signal::remote::{Inbound, Payload, RemoteSignal};
 use crate::signal::send::demonitor;
 use crate::signal::send_remote::{disown, joins, nodedown, wire_reference};
 use crate::trace::token::Token;
-use crate::trace::{events, flags};
+use crate::trace::{events, flags, seq};
 use heddle_term::ident::PidView;
 use heddle_term::{Atom, Heap, Term, am};
 
@@ -64,7 +64,9 @@ pub(crate) fn handle(p: &mut Process, signal: RemoteSignal) -> After {
             }
         }
         Inbound::GroupLeader { leader } => p.group_leader = in_heap(p, |heap| leader.to_term(heap)),
-        Inbound::SpawnReply { reference, result, linked, monitored } => spawned(p, connection, reference, result, linked, monitored),
+        Inbound::SpawnReply { reference, result, linked, monitored, token } => {
+            spawned(p, connection, Answer { reference, result, linked, monitored, token });
+        }
         Inbound::Disconnected => return disconnected(p, connection),
     }
     After::Continue
@@ -202,15 +204,17 @@ fn reference_term(heap: &mut Heap, reference: RefId, alias: AliasMode, pid: u64)
 }
 
 /// The answer to a `spawn_request`.
-fn spawned(
-    p: &mut Process,
-    connection: ConnectionId,
+struct Answer {
     reference: RefId,
     result: Result<PidView, Atom>,
-    is_linked: bool,
-    is_monitored: bool,
-) {
+    linked: bool,
+    monitored: bool,
+    token: Option<Box<Token>>,
+}
+
+fn spawned(p: &mut Process, connection: ConnectionId, answer: Answer) {
     let pid = p.pid();
+    let Answer { reference, result, linked: is_linked, monitored: is_monitored, token } = answer;
     let request = relations(&mut p.relations).and_then(|remote| remote.spawning.remove(&reference));
     let Some(request) = request.filter(|request| !request.abandoned) else {
         if let Ok(new) = result {
@@ -230,7 +234,7 @@ fn spawned(
             };
             heap.tuple(&[tag, reference, kind.into(), value])
         });
-        append(p, Signal::message(message));
+        append(p, if token.is_some() { Signal::message_with(Term::NONE, message, token) } else { Signal::message(message) });
     }
     let inner = p.relations.make();
     let Ok(new) = result else {
@@ -285,17 +289,19 @@ fn disconnected(p: &mut Process, connection: ConnectionId) -> After {
     for (reference, request) in requests {
         // As an answer that came.
         p.relations.make().remote().spawning.insert(reference, request);
-        spawned(p, connection, reference, Err(am::NOCONNECTION), false, false);
+        let result = Err(am::NOCONNECTION);
+        spawned(p, connection, Answer { reference, result, linked: false, monitored: false, token: None });
     }
     After::Continue
 }
 
 /// The process ends: tells the processes of other nodes.
-pub(crate) fn ended(p: &Process, remote: RemoteRelations, reason: Term) {
+pub(crate) fn ended(p: &mut Process, remote: RemoteRelations, reason: Term) {
     let pid = p.pid();
     for (to, link) in remote.links {
         if link.active {
-            nodes().signal(link.connection, pid, &Outbound::Exit { to, reason, linked: true, token: None });
+            let token = if seq::has_token(p) { exit_token(p, to, reason) } else { None };
+            nodes().signal(link.connection, pid, &Outbound::Exit { to, reason, linked: true, token });
         }
     }
     for (reference, watcher) in remote.watchers {
@@ -311,6 +317,14 @@ pub(crate) fn ended(p: &Process, remote: RemoteRelations, reason: Term) {
     }
 }
 
+fn exit_token(p: &mut Process, to: PidView, reason: Term) -> Option<Box<Token>> {
+    let mut heap = Heap::new();
+    let to = to.to_term(&mut heap);
+    let token = seq::exiting(p, to, reason);
+    heap.clear();
+    token
+}
+
 /// How a process answers that is ending, or has ended.
 pub(crate) fn answer_for_dead(pid: u64, signal: RemoteSignal) {
     let connection = signal.connection;
@@ -324,7 +338,7 @@ pub(crate) fn answer_for_dead(pid: u64, signal: RemoteSignal) {
         Inbound::Unlink { from, id } => {
             nodes().signal(connection, pid, &Outbound::UnlinkAck { to: from, id });
         }
-        Inbound::SpawnReply { reference, result: Ok(new), linked, monitored } => {
+        Inbound::SpawnReply { reference, result: Ok(new), linked, monitored, .. } => {
             disown(connection, pid, new, reference, linked, monitored);
         }
         _ => {}

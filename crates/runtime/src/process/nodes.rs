@@ -114,6 +114,8 @@ pub trait Nodes: Sync {
     fn connection(&self, node: Atom, connect: bool) -> Option<ConnectionId>;
     /// The process with the number `from` sends a signal over a connection. False if the connection has ended.
     fn signal(&self, connection: ConnectionId, from: u64, signal: &Outbound) -> bool;
+    /// The result of a native that has sent a signal to the node: at once, or when the connection is not busy any more.
+    fn returns(&self, p: &mut Process, node: Atom, result: Term) -> NativeResult;
     /// The process gets `Inbound::Disconnected` when the connection ends. False if it has ended.
     fn relate(&self, connection: ConnectionId, pid: u64) -> bool;
     /// Takes `relate` back: the process ends.
@@ -122,6 +124,8 @@ pub trait Nodes: Sync {
     fn broken(&self, connection: ConnectionId, what: &str);
     /// True if this node has a name by which others can reach it.
     fn is_alive(&self) -> bool;
+    /// The connections that are up: the node, and the port or process that carries it.
+    fn carriers(&self) -> Vec<(Atom, Term)>;
     /// `process_flag(monitor_nodes | {monitor_nodes, Options}, Value)`.
     fn monitor_nodes(&self, p: &mut Process, options: Term, value: Term) -> NativeResult;
 }
@@ -154,6 +158,9 @@ impl Nodes for Alone {
     fn signal(&self, _: ConnectionId, _: u64, _: &Outbound) -> bool {
         false
     }
+    fn returns(&self, _: &mut Process, _: Atom, result: Term) -> NativeResult {
+        Ok(result)
+    }
     fn relate(&self, _: ConnectionId, _: u64) -> bool {
         false
     }
@@ -161,6 +168,9 @@ impl Nodes for Alone {
     fn broken(&self, _: ConnectionId, _: &str) {}
     fn is_alive(&self) -> bool {
         false
+    }
+    fn carriers(&self) -> Vec<(Atom, Term)> {
+        Vec::new()
     }
     fn monitor_nodes(&self, p: &mut Process, _: Term, _: Term) -> NativeResult {
         Err(p.badarg())

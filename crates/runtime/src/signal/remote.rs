@@ -62,6 +62,7 @@ pub enum Inbound {
         result: Result<PidView, Atom>,
         linked: bool,
         monitored: bool,
+        token: Option<Box<Token>>,
     },
     /// The connection is gone.
     Disconnected,

@@ -9,7 +9,7 @@ use crate::observe::messages::{Cost, Timed};
 use crate::process::host::host;
 use crate::process::links::{AliasMode, Link, MonitorKind, Monitoring};
 use crate::process::nodes::Destination;
-use crate::process::{FLAG_TASK, ProcRef, ProcShared, Process};
+use crate::process::{FLAG_AT_PORT, FLAG_TASK, ProcRef, ProcShared, Process};
 use crate::process::{names, proctab};
 use crate::sched;
 use crate::signal::outgoing::{self, Outgoing};
@@ -104,8 +104,13 @@ fn traced_send(p: &mut Process, dest: Term, message: Term) -> Sent {
         None if dest.is_local_pid() => proctab::lookup(dest.payload()).map(|_| dest),
         None => Some(dest),
     };
+    if p.flags & FLAG_AT_PORT != 0 {
+        // It was told when the process began to wait.
+        let token = if seq::has_token(p) { seq::token(p).cloned().map(Box::new) } else { None };
+        return post(p, dest, message, token);
+    }
     // The serial number of the token counts only messages that some process gets.
-    let gets_token = receiver.is_some_and(|r| r.is_local_pid() || alias_process(r).is_some());
+    let gets_token = receiver.is_some_and(|r| r.is_local_pid() || alias_process(r).is_some() || Destination::of(r).is_some());
     // A destination that is not a registered name is shown as it is; a process that has ended is shown as none.
     let receiver = receiver.unwrap_or(if named.is_atom() { dest } else { Term::NONE });
     if events::on(p.shared(), flags::SEND) {

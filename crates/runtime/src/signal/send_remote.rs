@@ -93,6 +93,11 @@ pub fn monitor(p: &mut Process, node: Atom, target: Target, reference: RefId, al
     }
 }
 
+/// The node of the process that the process monitors by this reference, if it is another one.
+pub fn monitored_node(p: &Process, reference: RefId) -> Option<Atom> {
+    Some(p.relations.get()?.remote.as_ref()?.monitoring.get(&reference)?.connection.node)
+}
+
 /// `demonitor/1` of a monitor on a process of another node: true if it existed.
 pub(crate) fn demonitor(p: &mut Process, reference: RefId) -> bool {
     let pid = p.pid();
@@ -192,5 +197,5 @@ pub fn disown(connection: ConnectionId, from: u64, new: PidView, reference: RefI
 
 /// A `spawn_request` of the process cannot be sent: the process is answered why.
 pub fn spawn_refused(p: &Process, reference: RefId, why: Atom) {
-    to_itself(p, nowhere(why), Inbound::SpawnReply { reference, result: Err(why), linked: false, monitored: false });
+    to_itself(p, nowhere(why), Inbound::SpawnReply { reference, result: Err(why), linked: false, monitored: false, token: None });
 }

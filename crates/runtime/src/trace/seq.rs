@@ -5,7 +5,7 @@
 
 use crate::process::{ProcShared, Process};
 use crate::signal::package::Package;
-use crate::trace::token::{SeqState, Token};
+use crate::trace::token::{Sender, SeqState, Token};
 use crate::trace::tracer::{Tracer, Wish};
 use crate::trace::{emit, events, flags};
 use heddle_term::{Atom, Heap, Term, am};
@@ -78,7 +78,7 @@ pub fn set_token(p: &mut Process, token: Option<Box<Token>>) {
 /// The token, made if there is none.
 pub fn token_to_change(p: &mut Process) -> &mut Token {
     if token(p).is_none() {
-        let sender = p.pid_term();
+        let sender = Sender::local(p.pid());
         let previous = p.rare().seq.previous;
         set_token(p, Some(Box::new(Token { flags: 0, label: Package::immediate(Term::small(0)), serial: 0, sender, previous })));
     }
@@ -87,14 +87,14 @@ pub fn token_to_change(p: &mut Process) -> &mut Token {
 
 /// The next event of `p`: advances the serial of its token. Returns false if there is no token, or `p` is the tracer.
 pub fn update_serial(p: &mut Process) -> bool {
-    let me = p.pid_term();
+    let (pid, me) = (p.pid(), p.pid_term());
     if token(p).is_none() || is_unwanted(tracer().as_ref(), me) {
         return false;
     }
     let seq = &mut p.rare().seq;
     seq.clock += 1;
     if let Some(token) = &mut seq.token {
-        token.sender = me;
+        token.sender = Sender::local(pid);
         token.serial = seq.clock;
         token.previous = seq.previous;
     }
@@ -116,7 +116,8 @@ pub fn tell(token: &Token, kind: u32, receiver: Term, message: Term, p: Option<&
     };
     let mut heap = Heap::new();
     let serial = heap.tuple(&[Term::small(token.previous), Term::small(token.serial)]);
-    let what = heap.tuple(&[Atom::new(tag).into(), serial, token.sender, receiver, message]);
+    let sender = token.sender.to_term(&mut heap);
+    let what = heap.tuple(&[Atom::new(tag).into(), serial, sender, receiver, message]);
     let stamp = [(8, flags::TIMESTAMP), (16, flags::STRICT_MONOTONIC), (32, flags::MONOTONIC)];
     let stamp = stamp.iter().find(|(bit, _)| token.flags & bit != 0).map(|&(_, stamp)| stamp);
     let tag = Atom::new("seq_trace").into();
@@ -190,6 +191,50 @@ pub fn spawn_answered(p: &mut Process, local: &mut Process, reply: Term, at_once
     Some(token)
 }
 
+/// `p` asks another node for a new process. That is told as two messages: the request without the arguments, and these, since the other node
+/// decodes them in the new process. Returns the token of the second.
+pub fn spawn_sent(p: &mut Process, node: Atom, request: Term, arguments: Term) -> Option<Box<Token>> {
+    for message in [request, arguments] {
+        update_serial(p);
+        tell(token(p)?, SEND, node.into(), message, Some(p));
+    }
+    token(p).cloned().map(Box::new)
+}
+
+/// The token of the request, of that which came with the arguments.
+fn of_request(of_arguments: &Token) -> Token {
+    Token { serial: of_arguments.serial - 1, ..of_arguments.clone() }
+}
+
+/// Another node asked for this new process, which answers. Returns the token of the answer.
+pub fn spawn_received(local: &mut Process, pid: Term, of_arguments: &Token, request: Term, reply: Term) -> Option<Box<Token>> {
+    let of_request = of_request(of_arguments);
+    tell(&of_request, RECEIVE, pid, request, Some(local));
+    let seq = &mut local.rare().seq;
+    (seq.clock, seq.previous) = (of_request.serial, of_request.serial);
+    set_token(local, Some(Box::new(of_arguments.clone())));
+    update_serial(local);
+    let token = token(local)?;
+    let mut heap = Heap::new();
+    let parent = of_arguments.sender.to_term(&mut heap);
+    tell(token, SEND, parent, reply, Some(local));
+    heap.clear();
+    Some(Box::new(token.clone()))
+}
+
+/// Another node asked for a process, and this node refuses. Returns the token of the answer.
+pub fn spawn_refused(of_arguments: &Token, request: Term, reply: Term) -> Box<Token> {
+    let mut token = Box::new(of_request(of_arguments));
+    let me = crate::send::node_name();
+    tell(&token, RECEIVE, me.into(), request, None);
+    let mut heap = Heap::new();
+    let parent = token.sender.to_term(&mut heap);
+    (token.previous, token.serial, token.sender) = (token.serial, token.serial + 1, Sender::Node(me));
+    tell(&token, SEND, parent, reply, None);
+    heap.clear();
+    token
+}
+
 /// Ends sequential tracing in `p`: removes its token, its counters, and the tokens of messages that wait.
 pub fn reset(p: &mut Process) {
     p.messages.forget_tokens();
@@ -205,9 +250,12 @@ pub(crate) fn exiting(p: &mut Process, to: Term, reason: Term) -> Option<Box<Tok
     let token = token(p)?;
     let mut heap = Heap::new();
     let message = heap.tuple(&[am::EXIT_UPPER.into(), p.pid_term(), reason]);
-    let receiver = if to.is_local_pid() { crate::process::proctab::lookup(to.payload()) } else { None };
     // What a sensitive process receives is not reported.
-    if receiver.is_some_and(|to| !events::on(&to, flags::SENSITIVE)) && !tracer().is_some_and(|t| t.is(to)) {
+    let is_seen = match to.is_local_pid() {
+        true => crate::process::proctab::lookup(to.payload()).is_some_and(|to| !events::on(&to, flags::SENSITIVE)),
+        false => to.is_pid(),
+    };
+    if is_seen && !tracer().is_some_and(|t| t.is(to)) {
         tell(token, SEND, to, message, None);
     }
     heap.clear();

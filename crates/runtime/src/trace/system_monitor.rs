@@ -23,7 +23,6 @@ pub struct MonitorLimits {
     pub busy_port: bool,
     /// Heddle's own: a scheduler does not come back from a native (`watch`).
     pub stuck: bool,
-    // There is no distribution, so this is accepted and never told.
     pub busy_dist_port: bool,
 }
 
@@ -34,6 +33,7 @@ static LARGE_HEAP_WORDS: AtomicU64 = AtomicU64::new(u64::MAX);
 static LONG_QUEUE: AtomicUsize = AtomicUsize::new(usize::MAX);
 static QUIET_QUEUE: AtomicUsize = AtomicUsize::new(0);
 static BUSY_PORT: AtomicBool = AtomicBool::new(false);
+static BUSY_DIST_PORT: AtomicBool = AtomicBool::new(false);
 static STUCK: AtomicBool = AtomicBool::new(false);
 
 /// The watching process and its limits, while it is alive.
@@ -57,6 +57,7 @@ pub fn set(new: Option<(u64, MonitorLimits)>) {
     LARGE_HEAP_WORDS.store(limits.large_heap_words.unwrap_or(u64::MAX), Ordering::Relaxed);
     QUIET_QUEUE.store(limits.long_queue.map_or(0, |(quiet, _)| quiet), Ordering::Relaxed);
     BUSY_PORT.store(limits.busy_port, Ordering::Relaxed);
+    BUSY_DIST_PORT.store(limits.busy_dist_port, Ordering::Relaxed);
     STUCK.store(limits.stuck, Ordering::Relaxed);
     LONG_QUEUE.store(limits.long_queue.map_or(usize::MAX, |(_, long)| long), Ordering::Relaxed);
 }
@@ -94,6 +95,13 @@ pub(crate) fn is_stuck(pid: u64, info: impl FnOnce(&mut Heap) -> Term) {
 pub fn waits_for_port(p: &Process, port: Term) {
     if BUSY_PORT.load(Ordering::Relaxed) {
         tell(p, "busy_port", |_| port);
+    }
+}
+
+/// The process is about to wait because a connection to another node is busy, which this port or process carries.
+pub fn waits_for_node(p: &Process, carrier: Term) {
+    if BUSY_DIST_PORT.load(Ordering::Relaxed) {
+        tell(p, "busy_dist_port", |_| carrier);
     }
 }
 
