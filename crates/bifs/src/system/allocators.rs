@@ -167,8 +167,14 @@ type Figure = (usize, usize, Part, &'static str);
 /// The figures that were told last, and the highest ones that were ever told.
 static TOLD: Mutex<Option<HashMap<Figure, [usize; 2]>>> = Mutex::new(None);
 
+/// Stand for the instance in figures of `fix_alloc` and `literal_alloc`, which are no kinds.
+const FIXED: usize = usize::MAX;
+const LITERALS: usize = usize::MAX - 1;
+
 struct Teller<'a> {
     heap: &'a mut Heap,
+    /// Of the allocator.
+    name: &'static str,
     kind: MemoryKind,
     instance: usize,
     part: Part,
@@ -202,7 +208,7 @@ impl Teller<'_> {
         if is_long {
             figures.insert(0, if is_pool { self.plain("count", c.blocks) } else { self.figure("count", c.blocks) });
         }
-        let typed = self.pair(name(self.kind), &figures);
+        let typed = self.pair(self.name, &figures);
         let blocks = self.pair("blocks", if c.blocks == 0 { &[] } else { std::slice::from_ref(&typed) });
         let mut items = vec![blocks];
         if is_long {
@@ -240,7 +246,7 @@ pub fn sizes(p: &mut Process, question: Question, reference: Term, allocators: T
         } else if let Some(kind) = kind(name) {
             of_kind(p, question, name, kind, &mut rows);
         } else {
-            let data = if name.is_atom_of(Atom::new("fix_alloc")) { fixed(p) } else { literals(p, question) };
+            let data = if name.is_atom_of(Atom::new("fix_alloc")) { fixed(p, question == Question::All) } else { literals(p, question) };
             rows.push(p.heap.tuple(&[name, Term::small(0), data]));
         }
     }
@@ -273,7 +279,7 @@ fn of_kind(p: &mut Process, question: Question, name: Term, kind: MemoryKind, ro
         for part in PARTS {
             // The pool belongs to all instances, and is shown in instance 0.
             if part != Part::Pool || instance == 0 {
-                items.push(Teller { heap: &mut p.heap, kind, instance, part }.part(parts[part as usize], is_long));
+                items.push(Teller { heap: &mut p.heap, name: self::name(kind), kind, instance, part }.part(parts[part as usize], is_long));
             }
         }
         if is_long {
@@ -322,7 +328,7 @@ fn in_use(heap: &mut Heap, name: &str, bytes: usize) -> Term {
 
 /// For pieces of one size the number is known: `[{fix_types, [{Type, Allocated, Used}]}, {mbcs, ..}, {sbcs, ..}]`, without
 /// blocks, which are those of `std_alloc`.
-fn fixed(p: &mut Process) -> Term {
+fn fixed(p: &mut Process, is_long: bool) -> Term {
     let sizes = [("proc", proctab::count() * size_of::<ProcShared>()), ("bif_timer", timer_refs::count() * timer_refs::BYTES)];
     let types = sizes.map(|(name, bytes)| {
         let bytes = Term::small(bytes as i64);
@@ -330,31 +336,24 @@ fn fixed(p: &mut Process) -> Term {
     });
     let types = p.heap.list(&types);
     let types = p.heap.tuple(&[atom("fix_types"), types]);
-    let parts = [Part::Many, Part::Single]
-        .map(|part| Teller { heap: &mut p.heap, kind: MemoryKind::Rest, instance: usize::MAX, part }.part(Carriers::default(), false));
+    let parts = [Part::Many, Part::Single].map(|part| {
+        Teller { heap: &mut p.heap, name: "fix_alloc", kind: MemoryKind::Rest, instance: FIXED, part }.part(Carriers::default(), is_long)
+    });
     p.heap.list(&[types, parts[0], parts[1]])
 }
 
-/// The figures of literals: one carrier, which is the part of their address range that was ever used.
+/// The figures of literals: one carrier with one block, which is the part of their address range that was ever used.
 fn literals(p: &mut Process, question: Question) -> Term {
     let name = "literal_alloc";
     if question == Question::Memory {
         return in_use(&mut p.heap, name, literal::used_bytes());
     }
-    let heap = &mut p.heap;
-    let size = heap.tuple(&[atom("size"), Term::small(literal::used_bytes() as i64)]);
-    let size = heap.list(&[size]);
-    let typed = heap.tuple(&[atom(name), size]);
-    let typed = heap.list(&[typed]);
-    let parts = [("mbcs", typed, literal::extent_bytes()), ("sbcs", Term::NIL, 0)].map(|(part, blocks, bytes)| {
-        let blocks = heap.tuple(&[atom("blocks"), blocks]);
-        // The range only grows: its size is also the largest that it had.
-        let bytes = Term::small(bytes as i64);
-        let range = heap.tuple(&[atom("carriers_size"), bytes, bytes, bytes]);
-        let items = heap.list(&[blocks, range]);
-        heap.tuple(&[atom(part), items])
+    let all = Carriers { carriers: 1, carriers_bytes: literal::extent_bytes(), blocks: 1, block_bytes: literal::used_bytes() };
+    let parts = [(Part::Many, all), (Part::Single, Carriers::default())].map(|(part, carriers)| {
+        let mut teller = Teller { heap: &mut p.heap, name, kind: MemoryKind::Rest, instance: LITERALS, part };
+        teller.part(carriers, question == Question::All)
     });
-    heap.list(&parts)
+    p.heap.list(&parts)
 }
 
 /// `system_info(allocated_areas)`, in bytes. `atom_space` and the rest lie in `std_alloc`.

@@ -28,8 +28,9 @@ heddle_runtime::natives! { TABLE:
     }
 }
 
-/// The version that programs are told: the release of the library whose syntax and error texts are those of OTP 27.
-const VERSION: &[u8] = b"8.45 2021-06-15";
+/// The version that programs are told: the release of the library whose syntax and error texts are those of OTP 27, with the day of the library that
+/// is here. It must be none that stock has: Elixir keeps what `re:compile` returned in modules, with the version, and compiles again if that differs.
+const VERSION: &[u8] = b"8.45 2025-08-27";
 
 fn version(p: &mut Process, _: &[Term]) -> NativeResult {
     Ok(p.heap.binary(VERSION))
