@@ -9,7 +9,7 @@ use crate::{alive, flags, monitors, table};
 use heddle_runtime::nodes::{ConnectionId, Destination, Nodes, Outbound, Sending, Target};
 use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::trace::token::Token;
-use heddle_runtime::{send, system_monitor};
+use heddle_runtime::{sched, send, system_monitor};
 use heddle_term::ident::PidView;
 use heddle_term::{Atom, Heap, Term, am};
 use std::cell::RefCell;
@@ -68,18 +68,35 @@ fn needs(control: &Control) -> Needs {
     }
 }
 
-/// Encodes a message and queues it. Returns its bytes, or None if the connection has ended.
-fn post(connection: &Connection, sender: u64, control: &Control, payload: Option<Term>) -> Option<usize> {
+/// Bytes that a normal scheduler encodes at one go, besides large binaries: less than a millisecond.
+const SHORT_BYTES: usize = 512 << 10;
+
+/// What came of a message.
+enum Posted {
+    /// It is queued, with this many bytes.
+    Queued(usize),
+    /// It is too long for a normal scheduler.
+    Long,
+    /// The connection has ended.
+    Ended,
+}
+
+/// Encodes a message and queues it. `most_bytes`: a longer one is left.
+fn post(connection: &Connection, sender: u64, control: &Control, payload: Option<Term>, most_bytes: usize) -> Posted {
     let figures = &connection.figures;
-    match figures.timed(Work::Encoding, || DistEncoder::encode(connection.framing(), control, payload)) {
-        Ok(message) => {
+    match figures.timed(Work::Encoding, || DistEncoder::encode_short(connection.framing(), control, payload, most_bytes)) {
+        Ok(Some(message)) => {
             let bytes = message.len_bytes();
             figures.sent(bytes);
-            connection.push(Outgoing { sender, needs: needs(control), message }).then_some(bytes)
+            match connection.push(Outgoing { sender, needs: needs(control), message }) {
+                true => Posted::Queued(bytes),
+                false => Posted::Ended,
+            }
         }
+        Ok(None) => Posted::Long,
         Err(error) => {
             heddle_runtime::exit::log_message("error", &format!("A message to node {} is not sent: {error}", connection.id.node.name()));
-            Some(0)
+            Posted::Queued(0)
         }
     }
 }
@@ -120,14 +137,14 @@ pub fn signal(connection: &Connection, from: PidView, signal: &Outbound) -> bool
         }
         Outbound::GroupLeader { leader, member } => (Control::GroupLeader { leader, to: member }, None),
     };
-    let is_sent = post(connection, sender, &control, payload).is_some();
+    let posted = post(connection, sender, &control, payload, usize::MAX);
     scratch.clear();
-    is_sent
+    matches!(posted, Posted::Queued(_))
 }
 
 /// A control message of a process.
 pub fn control(connection: &Connection, sender: u64, control: &Control, payload: Option<Term>) -> bool {
-    post(connection, sender, control, payload).is_some()
+    matches!(post(connection, sender, control, payload, usize::MAX), Posted::Queued(_))
 }
 
 // ---- busy connections ----
@@ -180,7 +197,9 @@ impl Nodes for Distribution {
     fn send(&self, p: &mut Process, to: Destination, message: Term, token: Option<Box<Token>>, connect: bool) -> Sending {
         let Some(connection) = connection_to(to.node(), connect) else { return Sending::NoConnection };
         p.flags &= !FLAG_AT_PORT;
-        if must_wait(p, &connection) {
+        // On a dirty thread it was found too long when it could be sent.
+        let is_short = p.flags & FLAG_TASK == 0 && !sched::on_dirty_thread();
+        if is_short && must_wait(p, &connection) {
             return Sending::Busy;
         }
         let from = PidView::of_local(p.pid());
@@ -195,15 +214,20 @@ impl Nodes for Distribution {
             Destination::Name(to, _) => Control::SendName { from, to, token },
             Destination::Alias(alias) => Control::SendAlias { from, alias, token },
         };
-        let posted = post(&connection, p.pid(), &control, Some(message));
+        let posted = post(&connection, p.pid(), &control, Some(message), if is_short { SHORT_BYTES } else { usize::MAX });
         scratch.clear();
         match posted {
-            Some(bytes) => {
+            Posted::Queued(bytes) => {
                 p.bump(bytes / 64);
                 Sending::Ok
             }
+            Posted::Long => {
+                // What tells of the message has been told.
+                p.flags |= FLAG_AT_PORT;
+                Sending::Long
+            }
             // It has just ended: what is sent to it is lost, as what was sent before.
-            None => Sending::Ok,
+            Posted::Ended => Sending::Ok,
         }
     }
 

@@ -54,6 +54,7 @@ fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
             Err(p.badarg())
         }
         Sent::Busy => busy(p, a),
+        Sent::Long => Err(Thrown::DirtyCpu),
     }
 }
 
@@ -105,6 +106,7 @@ fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         Sent::Busy if nosuspend => Ok(heddle_term::Atom::new("nosuspend").into()),
         Sent::Busy => busy(p, a),
+        Sent::Long => Err(Thrown::DirtyCpu),
     }
 }
 

@@ -49,6 +49,20 @@ impl DistEncoder {
         encoder.finish()
     }
 
+    /// The same, or None if it has more than about `most_bytes` besides large binaries.
+    pub fn encode_short(
+        framing: Framing,
+        control: &Control,
+        payload: Option<Term>,
+        most_bytes: usize,
+    ) -> Result<Option<OutMessage>, WireError> {
+        let mut encoder = DistEncoder::new(framing, control, payload)?;
+        match encoder.step(most_bytes) {
+            Step::Done => encoder.finish().map(Some),
+            Step::More => Ok(None),
+        }
+    }
+
     fn version(&mut self) {
         if !self.framing.has_header() {
             self.parts.writer().u8(VERSION);

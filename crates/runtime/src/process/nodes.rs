@@ -103,6 +103,8 @@ pub enum Sending {
     NoConnection,
     /// The connection has too much to send: nothing was sent.
     Busy,
+    /// To encode it takes too long for a normal scheduler: nothing was sent. A dirty scheduler sends it.
+    Long,
 }
 
 pub trait Nodes: Sync {

@@ -81,6 +81,8 @@ pub enum Sent {
     NoConnection,
     /// A busy port: nothing was sent.
     Busy,
+    /// The same, but a dirty scheduler sends it.
+    Long,
 }
 
 /// `Dest ! Message`.

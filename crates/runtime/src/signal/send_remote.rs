@@ -21,6 +21,7 @@ pub(crate) fn send(p: &mut Process, to: Destination, message: Term, token: Optio
         Sending::Ok => Sent::Ok,
         Sending::NoConnection => Sent::NoConnection,
         Sending::Busy => Sent::Busy,
+        Sending::Long => Sent::Long,
     }
 }
 
