@@ -67,6 +67,7 @@ test: build
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
 	python3 tests/stress/test_watch.py
 	python3 tests/cluster/test_cluster.py Plan Through
+	$(RUN) tests/hostile/run --seconds 6 --erl $(ERL)
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 	python3 bench/test_network.py

@@ -3,6 +3,8 @@
 %%     figures     processes, ports, atoms, tables, memory
 %%     settle N    waits up to N seconds until no more processes and ports are there than at the beginning, and then says the figures
 %%     left        what processes are there that were not there at the beginning
+%%     queues      which processes have many messages waiting
+%%     atoms       makes 1000 new atoms
 %%     base        what is there now is what was there at the beginning
 %%     told        how often the node logged that it closed a connection, by reason, and how often anything else
 %%     first       the first processes: number and name
@@ -21,6 +23,9 @@ main(_) ->
     {module, _} = code:ensure_loaded(timer),
     ok = code:ensure_modules_loaded([json, io_lib_pretty, io_lib_format, re, string, unicode_util, sets, erl_eval, rand, erpc, pg, global, binary, maps, proc_lib]),
     [begin Pid = spawn(fun() -> ok end), Ref = monitor(process, Pid), receive {'DOWN', Ref, _, _, _} -> ok end end || _ <- lists:seq(1, ?NUMBERS)],
+    %% These start processes that stay.
+    _ = inet:gethostbyname("localhost"),
+    _ = inet_gethost_native:gethostbyname("localhost"),
     ets:new(hostile, [named_table, public]),
     ets:new(hostile_told, [named_table, public, {write_concurrency, true}]),
     [logger:remove_handler(Id) || Id <- logger:get_handler_ids()],
@@ -38,7 +43,7 @@ main(_) ->
 %% A handler of logger. Reasons without their numbers, of which there may be any.
 log(#{msg := {"~ts~n", ["Connection to node hostile" ++ Rest]}}, _) ->
     [_, Reason] = string:split(Rest, ": "),
-    io:put_chars(user, ["hostile", Rest, $\n]),
+    io:put_chars(user, [calendar:system_time_to_rfc3339(erlang:system_time(millisecond), [{unit, millisecond}]), " hostile", Rest, $\n]),
     told(iolist_to_binary(re:replace(Reason, "[0-9]+", "N", [global])));
 log(#{msg := {"~ts~n", ["Connection to node " ++ _ = Text]}}, _) -> told(iolist_to_binary(["of another: ", Text]));
 log(_, _) -> told(<<"other">>).
@@ -60,6 +65,8 @@ loop(State) ->
         {line, ["settle", Seconds]} -> say(settle, settle(State, 1000 * list_to_integer(Seconds)));
         {line, ["left"]} -> say(left, left(State));
         {line, ["base"]} -> say(base, ok), loop(State#{base => {length(processes()), length(erlang:ports()), length(nodes(connected))}});
+        {line, ["atoms"]} -> say(atoms, length([list_to_atom("own_" ++ integer_to_list(N)) || N <- lists:seq(1, 1000)]));
+        {line, ["queues"]} -> say(queues, queues());
         {line, ["told"]} -> say(told, maps:from_list(ets:tab2list(hostile_told)));
         {line, ["first"]} -> say(first, first());
         {line, ["end"]} -> init:stop();
@@ -72,6 +79,12 @@ figures() ->
     #{processes => erlang:system_info(process_count), ports => erlang:system_info(port_count), atoms => erlang:system_info(atom_count),
       tables => length(ets:all()), ets => erlang:memory(ets), binary => erlang:memory(binary), in_processes => erlang:memory(processes_used),
       total => erlang:memory(total), nodes => length(nodes(connected)), known => length(nodes(known)), queued => queued()}.
+
+%% The processes with the longest queues.
+queues() ->
+    All = [{N, Pid} || Pid <- processes(), {_, N} <- [process_info(Pid, message_queue_len)], N > 50],
+    [iolist_to_binary(io_lib:format("~p ~p ~0p", [N, Pid, process_info(Pid, [registered_name, initial_call, current_function])]))
+     || {N, Pid} <- lists:sublist(lists:reverse(lists:sort(All)), 5)].
 
 queued() -> lists:sum([N || Pid <- processes(), {_, N} <- [process_info(Pid, message_queue_len)]]).
 

@@ -190,6 +190,8 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
             heddle_runtime::exports::find(mfa)
                 .is_some_and(|e| heddle_runtime::exports::is_loaded(e) || e.native.load(std::sync::atomic::Ordering::Acquire) != 0)
         },
+        has_export: |mfa| heddle_runtime::exports::find(mfa).is_some(),
+        has_fun_entry: |k| heddle_runtime::funs::is_there(k.module, k.uniq, k.index),
         find_fun_entry: |k| {
             heddle_runtime::funs::get(&heddle_runtime::funs::FunInfo {
                 module: k.module,

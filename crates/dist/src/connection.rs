@@ -8,6 +8,7 @@ use crate::out_queue::OutQueue;
 use crate::outgoing::Outgoing;
 use crate::wire::{Framing, HeldBytes, Packet, Piece};
 use crate::{flags, table};
+use heddle_abi::settings::SETTINGS;
 use heddle_io::ports::channel::{self, Channel};
 use heddle_io::ports::gate::{Gate, Limits};
 use heddle_io::ports::port::Port;
@@ -67,6 +68,8 @@ pub struct Connection {
     /// Monitors of the peer on names: the process that had the name.
     named: Mutex<HashMap<RefView, u64>>,
     pub figures: Arc<Figures>,
+    /// What is wrong with the peer was logged. Relaxed: it is logged once.
+    is_blamed: AtomicBool,
     /// Packets.
     pub received: AtomicU64,
     pub sent: AtomicU64,
@@ -102,6 +105,7 @@ impl Connection {
             related: Mutex::default(),
             named: Mutex::default(),
             figures: Arc::default(),
+            is_blamed: AtomicBool::new(false),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
         }
@@ -224,7 +228,12 @@ impl Connection {
         queue.push(message);
         self.gate.queued(queue.ready_bytes());
         self.large_bytes.store(queue.senders.total_bytes(), Ordering::Relaxed);
+        let small_bytes = queue.small_bytes();
         drop(queue);
+        // Senders wait, but answers to the peer do not: a peer that asks and does not read would have them pile up.
+        if small_bytes > SETTINGS.answers_mib.get() << 20 {
+            self.blame(&format!("{small_bytes} bytes of small messages wait for it to read (+hdout)"));
+        }
         self.call();
         true
     }
@@ -353,9 +362,20 @@ impl Connection {
         }
     }
 
-    /// Logs what is wrong with what the peer sent.
-    pub fn complain(&self, what: &str) {
-        heddle_runtime::exit::log_message("error", &format!("Connection to node {} is closed: {what}", self.id.node.name()));
+    /// Logs what is wrong with what the peer did, once.
+    fn complain(&self, what: &str) -> bool {
+        let is_first = !self.is_blamed.swap(true, Ordering::Relaxed);
+        if is_first {
+            heddle_runtime::exit::log_message("error", &format!("Connection to node {} is closed: {what}", self.id.node.name()));
+        }
+        is_first
+    }
+
+    /// Logs what is wrong with what the peer did, and ends the connection.
+    pub fn blame(&self, what: &str) {
+        if self.complain(what) {
+            self.shut("killed");
+        }
     }
 
     // ---- the end ----

@@ -5,6 +5,7 @@ use crate::connection::Connection;
 use crate::figures::{Figures, Work};
 use crate::spawning;
 use crate::wire::{Assembler, AtomBudget, Control, Framing, Limits, Payload, Spawned, Target, WireError};
+use heddle_abi::settings::SETTINGS;
 use heddle_runtime::nodes::Outbound;
 use heddle_runtime::signal::remote::{Encoded, Inbound, Payload as Carried};
 use heddle_runtime::trace::token::Token;
@@ -12,9 +13,6 @@ use heddle_runtime::{Package, RefId, names, proctab};
 use heddle_term::ident::{PidView, RefView};
 use heddle_term::{Atom, Heap, Term, am, node};
 use std::sync::Arc;
-
-/// New atoms that one connection may make. The atom table of a node has a million by default, so one peer alone cannot fill it.
-const NEW_ATOMS: usize = 400_000;
 
 /// What the messages of a connection have in common.
 struct Common {
@@ -36,15 +34,17 @@ struct Waiting {
 }
 
 impl Encoded for Waiting {
-    fn decode(&self, heap: &mut Heap) -> Option<Term> {
-        self.common.figures.timed(Work::Decoding, || self.payload.decode(heap, &self.common.budget)).ok()
+    fn decode(&self, heap: &mut Heap) -> Result<Term, String> {
+        let Common { budget, figures } = &*self.common;
+        figures.timed(Work::Decoding, || self.payload.decode(heap, budget)).map_err(|error| error.to_string())
     }
 }
 
 impl Incoming {
     pub fn new(framing: Framing, figures: Arc<Figures>) -> Incoming {
-        let common = Arc::new(Common { budget: AtomBudget::new(NEW_ATOMS), figures });
-        Incoming { assembler: Assembler::new(framing, Limits::default()), common, heap: Heap::new() }
+        let limits = Limits { max_bytes: SETTINGS.fragments_mib.get() << 20, ..Limits::default() };
+        let budget = AtomBudget::with_functions(SETTINGS.peer_atoms.get(), SETTINGS.peer_functions.get());
+        Incoming { assembler: Assembler::new(framing, limits), common: Arc::new(Common { budget, figures }), heap: Heap::new() }
     }
 
     pub fn packet(&mut self, connection: &Arc<Connection>, packet: &[u8]) -> Result<(), WireError> {
@@ -75,14 +75,19 @@ pub fn ref_id(reference: RefView) -> RefId {
     RefId::from_words([reference.words[0], reference.words[1], reference.words[2]])
 }
 
+/// The reference of this node; None if it is of an earlier life.
+fn own_ref(reference: RefView) -> Option<RefId> {
+    ((reference.node, reference.creation) == node::current()).then(|| ref_id(reference))
+}
+
 fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Carried>) -> Result<(), WireError> {
     match *control {
         Control::Send { from, to, token } => message(connection, from, local(to), None, payload, token),
         Control::SendName { from, to, token } => message(connection, Some(from), named(to), None, payload, token),
         Control::SendAlias { from, alias, token } => {
-            if (alias.node, alias.creation) == node::current() && alias.count == 5 {
+            if let Some(id) = own_ref(alias).filter(|_| alias.count == 5) {
                 let process = alias.words[3] as u64 | (alias.words[4] as u64) << 32;
-                message(connection, Some(from), Some(process), Some(ref_id(alias)), payload, token);
+                message(connection, Some(from), Some(process), Some(id), payload, token);
             }
         }
         Control::Link { from, to } => {
@@ -112,8 +117,8 @@ fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Car
             }
         }
         Control::MonitorExit { from: _, to, reference, reason } => {
-            if let Some(reason) = carried(reason, payload) {
-                to_process(connection, to, Inbound::Down { reference: ref_id(reference), reason });
+            if let (Some(reference), Some(reason)) = (own_ref(reference), carried(reason, payload)) {
+                to_process(connection, to, Inbound::Down { reference, reason });
             }
         }
         Control::SpawnRequest { reference, from, group_leader, module, function, arity, options, token } => {
@@ -126,7 +131,9 @@ fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Car
                 Spawned::Pid(pid) => Ok(pid),
                 Spawned::Error(reason) => Err(reason),
             };
-            spawned(connection, to, ref_id(reference), flags, result, trace_token(token));
+            if let Some(reference) = own_ref(reference) {
+                spawned(connection, to, reference, flags, result, trace_token(token));
+            }
         }
     }
     Ok(())

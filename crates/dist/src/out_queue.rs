@@ -25,6 +25,8 @@ pub struct OutQueue {
     pub senders: LargeSenders,
     /// Requests to spawn that the peer does not take: sender and reference.
     refused: Vec<(u64, RefId)>,
+    /// Bytes of all messages that have at most as many as a fragment.
+    small_bytes: usize,
     sequence: NonZeroU64,
     cache: OutCache,
     /// Bytes of small messages that left since the last fragment.
@@ -39,6 +41,7 @@ impl OutQueue {
             bytes: 0,
             senders: LargeSenders::default(),
             refused: Vec::new(),
+            small_bytes: 0,
             sequence: NonZeroU64::MIN,
             cache: OutCache::new(),
             since_fragment: 0,
@@ -55,6 +58,11 @@ impl OutQueue {
         self.bytes
     }
 
+    /// Bytes of messages that have at most as many as a fragment.
+    pub fn small_bytes(&self) -> usize {
+        self.small_bytes
+    }
+
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty() && self.large.is_empty()
     }
@@ -65,6 +73,7 @@ impl OutQueue {
     }
 
     pub fn push(&mut self, message: Outgoing) {
+        self.small_bytes += small(message.bytes());
         match self.large.iter_mut().find(|large| large.sender == message.sender) {
             Some(large) => {
                 self.senders.queued(message.sender, message.bytes());
@@ -91,6 +100,7 @@ impl OutQueue {
         while self.large.is_empty() || self.since_fragment < MAX_FRAGMENT_BYTES {
             let Some(outgoing) = self.ready.pop_front() else { break };
             let bytes = outgoing.bytes();
+            self.small_bytes -= small(bytes);
             if !outgoing.is_for(flags) {
                 self.bytes -= bytes;
                 if let Needs::Spawning(request) = outgoing.needs {
@@ -150,6 +160,11 @@ impl OutQueue {
         }
         written
     }
+}
+
+/// The bytes of a message if they are few.
+fn small(bytes: usize) -> usize {
+    if bytes <= MAX_FRAGMENT_BYTES { bytes } else { 0 }
 }
 
 #[cfg(test)]

@@ -259,8 +259,7 @@ impl Nodes for Distribution {
 
     fn broken(&self, connection: ConnectionId, what: &str) {
         if let Some(connection) = numbered(connection) {
-            connection.complain(what);
-            connection.shut("killed");
+            connection.blame(what);
         }
     }
 

@@ -26,15 +26,25 @@ pub struct CodeHooks {
     pub find_export: fn(Mfa) -> &'static Export,
     /// True if the export exists and is loaded (or native): what option `safe` allows.
     pub is_known_export: fn(Mfa) -> bool,
+    /// True if `find_export` makes nothing.
+    pub has_export: fn(Mfa) -> bool,
     /// The entry of a fun, made (unloaded) if need be.
     pub find_fun_entry: fn(&FunKey) -> &'static FunEntry,
+    /// True if `find_fun_entry` makes nothing.
+    pub has_fun_entry: fn(&FunKey) -> bool,
     /// The live resource of a local reference, if that is a magic one.
     pub find_magic: fn([u32; 3]) -> Option<Arc<dyn Resource>>,
 }
 
 static INSTALLED: OnceLock<CodeHooks> = OnceLock::new();
-static DEFAULT: CodeHooks =
-    CodeHooks { find_export: default_export, is_known_export: |_| true, find_fun_entry: default_fun_entry, find_magic: |_| None };
+static DEFAULT: CodeHooks = CodeHooks {
+    find_export: default_export,
+    is_known_export: |_| true,
+    has_export: |mfa| EXPORTS.lock().unwrap().iter().any(|export| export.mfa == mfa),
+    find_fun_entry: default_fun_entry,
+    has_fun_entry: |key| FUNS.lock().unwrap().iter().any(|(known, _)| known == key),
+    find_magic: |_| None,
+};
 
 /// To be called once, before anything is decoded; later calls change nothing.
 pub fn install(hooks: CodeHooks) {

@@ -103,6 +103,12 @@ impl HeldBuilder {
         self.len
     }
 
+    /// Bytes that there is room for.
+    pub fn capacity_bytes(&self) -> usize {
+        // SAFETY: the block is live.
+        unsafe { RefBin::capacity_bytes(self.block) }
+    }
+
     /// Of a block that is expected to have `most` bytes at last. Where there is no room it becomes `GROWTH` times as large, but not larger than that
     /// unless it must.
     pub fn append_up_to(&mut self, bytes: &[u8], most: usize) {
@@ -138,7 +144,7 @@ impl HeldBuilder {
 
 impl Clone for HeldBuilder {
     fn clone(&self) -> Self {
-        let mut copy = HeldBuilder::with_capacity(self.len);
+        let mut copy = HeldBuilder::with_capacity(self.capacity_bytes());
         // SAFETY: the block has these bytes, and we hold it.
         copy.append(unsafe { std::slice::from_raw_parts(RefBin::data(self.block), self.len) });
         copy

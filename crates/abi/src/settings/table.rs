@@ -117,6 +117,28 @@ flags! {
         watch_ns: Number = 10_000_000_000,
         Seconds("+hwatch {}: seconds, from 0.1 to 86400, or off")
     };
+    "hdatom" Value "N" "how many new atoms a connection to another node may make; then it is closed (default 400000)" {
+        /// New atoms that one connection may make. The atom table has a million by default, so one peer alone cannot fill it.
+        peer_atoms: Number = 400_000,
+        Any
+    };
+    "hdfun" Value "N" "how many functions that are not loaded a connection to another node may name; then it is closed (default 100000)" {
+        /// Entries of the code tables that one connection may make.
+        peer_functions: Number = 100_000,
+        Any
+    };
+    "hdfrag" Value "MIB"
+        "how much incomplete messages of a connection to another node may take; then it is closed (default 4096)" {
+        /// Room of a connection for messages of which fragments are missing, in MiB.
+        fragments_mib: Number = 4096,
+        Within(1, 1 << 30, "+hdfrag {}: at least one MiB")
+    };
+    "hdout" Value "MIB"
+        "how many answers may wait for a node that does not read; then the connection is closed (default 1024)" {
+        /// Room of a connection for small messages that leave too slowly, in MiB.
+        answers_mib: Number = 1024,
+        Within(1, 1 << 30, "+hdout {}: at least one MiB")
+    };
     "hms" Value "WORDS" "smallest heap of a process" {
         /// New processes: smallest heap, in words. `cli` rounds it up to a step of `runtime::sizes`.
         min_heap_words: Number = DEFAULT_MIN_HEAP_WORDS,

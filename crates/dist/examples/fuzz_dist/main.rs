@@ -55,7 +55,9 @@ fn main() -> ExitCode {
     code_hooks::install(CodeHooks {
         find_export: hook_export,
         is_known_export: |_| true,
+        has_export: |_| true,
         find_fun_entry: hook_fun_entry,
+        has_fun_entry: |_| true,
         find_magic: |_| None,
     });
     let mut attack = Attack::new(seed);

@@ -138,8 +138,8 @@ fn flood(link: &mut Link, kind: &str, count: u64, sent: &mut u64) -> Result<(), 
             "answers" => {
                 let (node, creation) = node::current();
                 let to = PidView { node, creation, number: 1 << 27, serial: 1 };
+                link.is_deaf = true;
                 link.put_message(&Control::Link { from: own(link, n as u32), to })?;
-                // Never reads.
                 continue;
             }
             "spawns" => {

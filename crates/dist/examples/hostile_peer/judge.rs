@@ -48,7 +48,7 @@ impl Judge {
 
     /// True if the message must not be sent at all.
     pub fn forbids(&self, target: &Target, control: &Control, payload: Option<Term>) -> bool {
-        is_dangerous(target, control) || payload.is_some_and(|term| term.is_kind(Kind::Tuple)) && is_for_protected(target, control)
+        is_dangerous(target, control) || payload.is_some_and(|term| stays_out(target, control, term))
     }
 
     fn verdict(&mut self, target: &Target, packet: &[u8]) -> Result<Verdict, WireError> {
@@ -60,8 +60,7 @@ impl Judge {
         }
         let Some(payload) = payload else { return Ok(Verdict::Accepted) };
         match payload.decode(&mut self.heap, &self.budget) {
-            // Some of the first processes end after an unknown request, as in stock (`erl_prim_loader` after `{Pid, Unknown}`).
-            Ok(term) if term.is_kind(Kind::Tuple) && is_for_protected(target, &control) => Ok(Verdict::Forbidden),
+            Ok(term) if stays_out(target, &control, term) => Ok(Verdict::Forbidden),
             Ok(_) => Ok(Verdict::Accepted),
             Err(WireError::AtomBudget | WireError::AtomTableFull) => Ok(Verdict::Forbidden),
             Err(error) => Ok(Verdict::BadPayload(error.to_string())),
@@ -69,11 +68,12 @@ impl Judge {
     }
 }
 
-/// True for a message to a process that the node does not live without.
-fn is_for_protected(target: &Target, control: &Control) -> bool {
+/// True for a message that does harm in stock as well: some of the first processes end after an unknown request (`erl_prim_loader` after
+/// `{Pid, Unknown}`), and others leave what they do not know in their queues.
+fn stays_out(target: &Target, control: &Control, message: Term) -> bool {
     match control {
         Control::Send { to, .. } => to.is_ours() && target.is_protected(*to),
-        Control::SendName { to, .. } => random_pid::is_of_node(*to),
+        Control::SendName { to, .. } => random_pid::is_of_node(*to) && message.is_kind(Kind::Tuple),
         _ => false,
     }
 }

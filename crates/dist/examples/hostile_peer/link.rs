@@ -8,6 +8,7 @@ use crate::target::Target;
 use heddle_dist::wire::{Assembler, AtomBudget, Control, DistEncoder, Fragmenter, Framing, Limits, OutCache, Target as Receiver};
 use heddle_term::ident::RefView;
 use heddle_term::{Atom, Heap, Term};
+use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::num::NonZeroU64;
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 const WRITE_BYTES: usize = 64 << 10;
 /// In the highest word of the references of questions that this peer wants an answer to.
 const QUESTION: u32 = 0x5eed;
+/// Packets that are told after a failure.
+const RECENT: usize = 12;
 /// A name that no process has.
 const NOBODY: &str = "hostile_nobody";
 
@@ -46,6 +49,10 @@ pub struct Link<'a> {
     assembler: Assembler,
     budget: AtomBudget,
     heap: Heap,
+    /// The last packets that were sent, to be told after a failure.
+    recent: VecDeque<Vec<u8>>,
+    /// Nothing is read.
+    pub is_deaf: bool,
     questions: u32,
     /// The number of the last question that was answered.
     answered: u32,
@@ -76,6 +83,8 @@ impl<'a> Link<'a> {
             assembler: Assembler::new(framing, Limits::default()),
             budget: AtomBudget::new(100_000),
             heap: Heap::new(),
+            recent: VecDeque::new(),
+            is_deaf: false,
             questions: 0,
             answered: 0,
             wants: Vec::new(),
@@ -108,7 +117,17 @@ impl<'a> Link<'a> {
         add(&self.counters.bytes, packet.len() as u64 + 4);
         self.output.extend_from_slice(&(packet.len() as u32).to_be_bytes());
         self.output.extend_from_slice(packet);
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(packet[..packet.len().min(500)].to_vec());
         if self.output.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// The last packets that were sent, as text.
+    pub fn recent(&self) -> String {
+        let hex = |packet: &Vec<u8>| packet.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        self.recent.iter().map(|packet| format!("\n  sent {}", hex(packet))).collect()
     }
 
     /// Sends a message that the node must accept. Tells the judge.
@@ -142,6 +161,9 @@ impl<'a> Link<'a> {
         self.output = output;
         self.output.clear();
         written?;
+        if self.is_deaf {
+            return Ok(());
+        }
         self.stream.set_nonblocking(true).map_err(|error| self.broken(&error))?;
         let read = self.read();
         self.stream.set_nonblocking(false).map_err(|error| self.broken(&error))?;

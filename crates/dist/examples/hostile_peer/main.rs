@@ -31,7 +31,7 @@ use options::{HELP, Options};
 use session::Session;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use target::Target;
@@ -70,17 +70,17 @@ struct Attack {
     target: Target,
     counters: Counters,
     atoms: Arc<AtomBudget>,
-    /// The number of the next connection. Relaxed: only unique.
-    next: AtomicU64,
     /// No new connections. Relaxed: it is seen soon enough.
     is_over: AtomicBool,
 }
 
 impl Attack {
-    /// Connections, until all is over.
-    fn work(&self) {
+    /// Connections, until all is over. No two workers use a name at the same time: the node gives up a connection for a new one of its name.
+    fn work(&self, worker: u64) {
+        let mut number = self.options.from + worker;
         while !self.is_over.load(Ordering::Relaxed) {
-            self.connection(self.next.fetch_add(1, Ordering::Relaxed));
+            self.connection(number);
+            number += self.options.peers;
         }
     }
 
@@ -141,7 +141,9 @@ fn main() -> ExitCode {
     code_hooks::install(CodeHooks {
         find_export: hook_export,
         is_known_export: |_| true,
+        has_export: |_| true,
         find_fun_entry: hook_fun_entry,
+        has_fun_entry: |_| true,
         find_magic: |_| None,
     });
     run(options, target)
@@ -171,8 +173,7 @@ fn run(options: Options, target: Target) -> ExitCode {
     node::set_current(target.atom(), creation);
     let only = options.only;
     let atoms = Arc::new(AtomBudget::new(options.atoms));
-    let next = AtomicU64::new(options.from);
-    let attack = Attack { options, target, counters: Counters::default(), atoms, next, is_over: AtomicBool::new(false) };
+    let attack = Attack { options, target, counters: Counters::default(), atoms, is_over: AtomicBool::new(false) };
     let mut progress = Progress::new();
     if let Err(what) = flood::single(&attack.options, &attack.target, &attack.counters) {
         add(&attack.counters.failures, 1);
@@ -181,7 +182,8 @@ fn run(options: Options, target: Target) -> ExitCode {
         attack.connection(only);
     } else if attack.options.flood.is_none() && attack.options.kill.is_none() {
         std::thread::scope(|scope| {
-            (0..attack.options.peers).for_each(|_| _ = scope.spawn(|| attack.work()));
+            let attack = &attack;
+            (0..attack.options.peers).for_each(|worker| _ = scope.spawn(move || attack.work(worker)));
             while !attack.is_over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(50));
                 progress.show(&attack.counters);

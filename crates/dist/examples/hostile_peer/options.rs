@@ -117,6 +117,8 @@ impl Options {
         if !options.node.contains('@') || options.cookie.is_empty() {
             return Err("--node NAME@HOST and --cookie COOKIE say which node; see --help".into());
         }
+        // So each worker has names of its own.
+        options.names = options.names.next_multiple_of(options.peers);
         if !has_seconds && (options.frames.is_some() || options.handshakes.is_some()) {
             options.time = Duration::from_secs(24 * 3600);
         }
@@ -129,8 +131,10 @@ impl Options {
 
     /// The command that repeats a connection.
     pub fn repeat(&self, connection: u64) -> String {
-        let Options { node, cookie, seed, wrong, names, .. } = self;
+        let Options { node, cookie, seed, wrong, names, peers, .. } = self;
         let stock = if self.is_stock { " --stock" } else { "" };
-        format!("hostile_peer --node {node} --cookie {cookie} --seed {seed} --wrong {wrong} --names {names}{stock} --only {connection}")
+        format!(
+            "hostile_peer --node {node} --cookie {cookie} --seed {seed} --wrong {wrong} --names {names} --peers {peers}{stock} --only {connection}"
+        )
     }
 }

@@ -75,8 +75,8 @@ impl Session<'_> {
         match self.packets(&mut link, &mut outlook) {
             Ok(()) => Ok(()),
             Err(Broken::Closed) if outlook == Outlook::May => Ok(()),
-            Err(Broken::Closed) => Err("the node closed a connection that kept to the protocol".into()),
-            Err(Broken::Silent(what) | Broken::Wrong(what)) => Err(what),
+            Err(Broken::Closed) => Err(format!("{name}: the node closed a connection that kept to the protocol{}", link.recent())),
+            Err(Broken::Silent(what) | Broken::Wrong(what)) => Err(format!("{name}: {what}")),
         }
     }
 

@@ -10,15 +10,16 @@ use heddle_term::held::HeldBuilder;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Bytes that the first fragment of a message makes room for at most (guessed: most messages are smaller).
+/// Bytes that the first fragment of a message makes room for at most (guessed: most messages are smaller), and how many times its own.
 const FIRST_ROOM_BYTES: usize = 2 << 20;
+const FIRST_ROOM_TIMES: usize = 32;
 
 /// What incomplete messages of a connection may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Messages that are incomplete at the same time. A sender that is a process has at most one.
     pub max_sequences: usize,
-    /// Bytes of them all.
+    /// Bytes of them all, with the room that was made for fragments to come.
     pub max_bytes: usize,
 }
 
@@ -46,7 +47,7 @@ pub struct Assembler {
     framing: Framing,
     cache: InCache,
     incomplete: HashMap<u64, Sequence>,
-    /// Bytes of the bodies in `incomplete`.
+    /// Bytes of the bodies in `incomplete`, with their unused room.
     bytes: usize,
     limits: Limits,
 }
@@ -73,16 +74,20 @@ impl Assembler {
 
     fn first(&mut self, sequence: u64, fragment: u64, atoms: Vec<Atom>, body: &[u8]) -> Result<(), WireError> {
         let missing = fragment.checked_sub(1).ok_or(WireError::FragmentZero { sequence })?;
-        self.count(body)?;
+        // Later fragments are not larger. The number of fragments is the peer's word, so room is made as they come.
+        let expected_bytes = body.len().saturating_mul(fragment.try_into().unwrap_or(usize::MAX));
+        let room = expected_bytes.min(FIRST_ROOM_BYTES).min(FIRST_ROOM_TIMES * body.len());
+        if self.bytes.saturating_add(room) > self.limits.max_bytes {
+            return Err(WireError::TooManyBytes { limit: self.limits.max_bytes });
+        }
         let begun = self.incomplete.len();
         match self.incomplete.entry(sequence) {
             Entry::Occupied(_) => Err(WireError::SequenceTwice { sequence }),
             Entry::Vacant(_) if begun >= self.limits.max_sequences => Err(WireError::TooManySequences { limit: self.limits.max_sequences }),
             Entry::Vacant(place) => {
-                // Later fragments are not larger. The number of fragments is the peer's word, so room is made as they come.
-                let expected_bytes = body.len().saturating_mul(fragment.try_into().unwrap_or(usize::MAX));
-                let mut begun = HeldBuilder::with_capacity(expected_bytes.min(FIRST_ROOM_BYTES).max(body.len()));
+                let mut begun = HeldBuilder::with_capacity(room);
                 begun.append(body);
+                self.bytes += begun.capacity_bytes();
                 place.insert(Sequence { atoms, body: begun, expected_bytes, missing });
                 Ok(())
             }
@@ -90,7 +95,7 @@ impl Assembler {
     }
 
     fn next<'a>(&mut self, sequence: u64, fragment: u64, body: &[u8]) -> Result<Option<Received<'a>>, WireError> {
-        self.count(body)?;
+        let room = self.limits.max_bytes.saturating_sub(self.bytes);
         let Entry::Occupied(mut place) = self.incomplete.entry(sequence) else {
             return Err(WireError::UnknownSequence { sequence });
         };
@@ -98,23 +103,22 @@ impl Assembler {
         if begun.missing != fragment {
             return Err(WireError::FragmentOrder { sequence, expected: begun.missing, got: fragment });
         }
-        begun.body.append_up_to(body, begun.expected_bytes);
+        let old = begun.body.capacity_bytes();
+        if (begun.body.len_bytes() + body.len()).saturating_sub(old) > room {
+            return Err(WireError::TooManyBytes { limit: self.limits.max_bytes });
+        }
+        begun.body.append_up_to(body, begun.expected_bytes.min(old + room));
+        self.bytes += begun.body.capacity_bytes() - old;
         begun.missing -= 1;
         if begun.missing > 0 {
             return Ok(None);
         }
         let Sequence { atoms, body, .. } = place.remove();
-        self.bytes -= body.len_bytes();
+        self.bytes -= body.capacity_bytes();
         Ok(Some(Received::new(self.framing, atoms, Body::Held(body.finish()))))
     }
 
-    /// Adds a fragment to the bytes that are kept.
-    fn count(&mut self, body: &[u8]) -> Result<(), WireError> {
-        self.bytes += body.len();
-        if self.bytes > self.limits.max_bytes { Err(WireError::TooManyBytes { limit: self.limits.max_bytes }) } else { Ok(()) }
-    }
-
-    /// Bytes of incomplete messages that are kept.
+    /// Bytes that incomplete messages take.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

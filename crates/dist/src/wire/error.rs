@@ -25,8 +25,10 @@ pub enum WireError {
     AtomTooLong,
     /// The peer has made as many new atoms as it may.
     AtomBudget,
-    /// The atom table of this node is full.
+    /// The atom table of this node is full, but for what it needs itself.
     AtomTableFull,
+    /// The peer has named as many functions that this node does not know as it may.
+    FunctionBudget,
     /// The control message is no term.
     ControlTerm(DecodeError),
     /// The payload is no term.
@@ -64,8 +66,9 @@ impl fmt::Display for WireError {
             WireError::EmptyCacheEntry(index) => write!(f, "entry {index} of the atom cache is empty"),
             WireError::AtomEncoding => write!(f, "the name of an atom is not UTF-8"),
             WireError::AtomTooLong => write!(f, "the name of an atom has more than 255 characters"),
-            WireError::AtomBudget => write!(f, "the peer has made as many new atoms as it may"),
-            WireError::AtomTableFull => write!(f, "the atom table is full"),
+            WireError::AtomBudget => write!(f, "the peer has made as many new atoms as it may (+hdatom)"),
+            WireError::AtomTableFull => write!(f, "the atom table is full, but for what this node needs itself (+t)"),
+            WireError::FunctionBudget => write!(f, "the peer has named as many unknown functions as it may (+hdfun)"),
             WireError::ControlTerm(error) => write!(f, "the control message is no term: {error}"),
             WireError::PayloadTerm(error) => write!(f, "the payload is no term: {error}"),
             WireError::Control(malformed) => write!(f, "invalid control message: {malformed}"),
@@ -78,7 +81,7 @@ impl fmt::Display for WireError {
                 write!(f, "sequence {sequence}: fragment {got} came where {expected} was expected")
             }
             WireError::TooManySequences { limit } => write!(f, "more than {limit} incomplete messages"),
-            WireError::TooManyBytes { limit } => write!(f, "more than {limit} bytes in incomplete messages"),
+            WireError::TooManyBytes { limit } => write!(f, "more than {limit} bytes in incomplete messages (+hdfrag)"),
             WireError::TooLarge => write!(f, "the message has a part of more than 4 GiB"),
         }
     }
@@ -116,6 +119,7 @@ impl WireError {
         match error {
             DecodeError::AtomBudget => WireError::AtomBudget,
             DecodeError::AtomTableFull => WireError::AtomTableFull,
+            DecodeError::FunctionBudget => WireError::FunctionBudget,
             error => other(error),
         }
     }

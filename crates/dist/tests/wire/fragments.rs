@@ -170,8 +170,32 @@ fn fragments_out_of_order_are_errors() {
         let order = WireError::FragmentOrder { sequence, expected: 2, got };
         assert_eq!(receive(&[fragment(69, 7, 3, b"x"), fragment(70, 7, got, b"x")]), order);
     }
+    // What fits exactly is taken.
+    let full = [fragment(69, 7, 2, b"12345"), fragment(70, 7, 1, b"12345"), fragment(70, 7, 1, b"")];
+    assert_eq!(receive(&full), WireError::UnknownSequence { sequence });
     let many = [fragment(69, 7, 3, b""), fragment(69, 8, 3, b""), fragment(69, 9, 3, b"")];
     assert_eq!(receive(&many), WireError::TooManySequences { limit: 2 });
-    let long = [fragment(69, 7, 3, b"12345"), fragment(69, 8, u64::MAX, b"12345"), fragment(70, 7, 2, b"1")];
+    let long = [fragment(69, 7, 2, b"12345"), fragment(70, 7, 1, b"123456")];
     assert_eq!(receive(&long), WireError::TooManyBytes { limit: 10 });
+    assert_eq!(receive(&[fragment(69, 7, u64::MAX, b"x")]), WireError::TooManyBytes { limit: 10 });
+}
+
+#[test]
+fn the_room_of_messages_that_are_not_complete_is_counted_before_it_is_taken() {
+    let limits = Limits { max_sequences: 1000, max_bytes: 1000 };
+    let mut assembler = Assembler::new(BOTH, limits);
+    // Each claims to be the first of very many fragments.
+    let first = |sequence| fragment(69, sequence, u64::MAX, b"few");
+    let taken = (0..).take_while(|&sequence| assembler.receive(&first(sequence), &AtomBudget::new(0)).is_ok()).count();
+    assert!((1..=10).contains(&taken), "{taken} messages");
+    assert!(assembler.bytes() <= limits.max_bytes);
+    // What is complete does not count any more.
+    let mut assembler = Assembler::new(BOTH, limits);
+    for sequence in 0..100 {
+        assembler.receive(&fragment(69, sequence, 3, &[1; 100]), &AtomBudget::new(0)).unwrap();
+        assembler.receive(&fragment(70, sequence, 2, &[1; 100]), &AtomBudget::new(0)).unwrap();
+        assert!(assembler.bytes() >= 200);
+        assembler.receive(&fragment(70, sequence, 1, &[1; 300]), &AtomBudget::new(0)).unwrap();
+        assert_eq!(assembler.bytes(), 0);
+    }
 }

@@ -53,6 +53,11 @@ pub fn get(info: &FunInfo) -> &'static FunEntry {
     })
 }
 
+/// True if the fun of this index, of the module with this MD5, has an entry.
+pub fn is_there(module: Atom, uniq: [u8; 16], index: u32) -> bool {
+    LockClass::Funs.lock(&TABLE).as_ref().is_some_and(|table| table.contains_key(&(module, uniq, index)))
+}
+
 pub(crate) fn unload(entry: &'static FunEntry) {
     entry.entry.store(entry.stub.as_ptr() as *mut u64, Ordering::Release);
 }

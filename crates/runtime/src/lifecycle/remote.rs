@@ -80,31 +80,26 @@ fn relations(relations: &mut Relations) -> Option<&mut RemoteRelations> {
 fn message(p: &mut Process, connection: ConnectionId, payload: &Payload, token: Option<Box<Token>>) {
     let is_elsewhere = p.flags & FLAG_TASK != 0 || p.off_heap_messages || token.is_some();
     if let (Payload::Encoded(encoded), false) = (payload, is_elsewhere) {
-        let mut is_good = true;
+        let mut done = Ok(());
         let message = in_heap(p, |heap| {
-            encoded.decode(heap).unwrap_or_else(|| {
-                is_good = false;
+            encoded.decode(heap).unwrap_or_else(|what| {
+                done = Err(what);
                 Term::NIL
             })
         });
-        return if is_good { append_in_heap(p, message) } else { broken(connection) };
+        return match done {
+            Ok(()) => append_in_heap(p, message),
+            Err(what) => nodes().broken(connection, &what),
+        };
     }
     if let Some(data) = decoded(connection, payload) {
         append(p, Signal::message_with(Term::NONE, data, token));
     }
 }
 
-fn broken(connection: ConnectionId) {
-    nodes().broken(connection, "a payload that is no term");
-}
-
 /// The payload's term. Malformed payloads end the connection.
 fn decoded(connection: ConnectionId, payload: &Payload) -> Option<Package> {
-    let package = payload.unpack();
-    if package.is_none() {
-        broken(connection);
-    }
-    package
+    payload.unpack().map_err(|what| nodes().broken(connection, &what)).ok()
 }
 
 /// True if the alias is active. One that takes a single message is not any more then.

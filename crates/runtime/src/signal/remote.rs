@@ -77,25 +77,25 @@ pub enum Payload {
 
 /// A term in the external format, as the distribution received it.
 pub trait Encoded: Send {
-    /// None if it is malformed.
-    fn decode(&self, heap: &mut Heap) -> Option<Term>;
+    /// Error: what is wrong with it.
+    fn decode(&self, heap: &mut Heap) -> Result<Term, String>;
 }
 
 impl Payload {
-    /// Decodes it into memory of its own. None if it is malformed.
-    pub fn unpack(&self) -> Option<Package> {
+    /// Decodes it into memory of its own. Error: what is wrong with it.
+    pub fn unpack(&self) -> Result<Package, String> {
         let encoded = match self {
-            Payload::Atom(atom) => return Some(Package::immediate((*atom).into())),
-            Payload::Package(package) => return Some(Package::new(package.term())),
+            Payload::Atom(atom) => return Ok(Package::immediate((*atom).into())),
+            Payload::Package(package) => return Ok(Package::new(package.term())),
             Payload::Encoded(encoded) => encoded,
         };
-        let mut is_good = true;
+        let mut done = Ok(());
         let package = Package::build(|heap| {
-            encoded.decode(heap).unwrap_or_else(|| {
-                is_good = false;
+            encoded.decode(heap).unwrap_or_else(|what| {
+                done = Err(what);
                 Term::NIL
             })
         });
-        is_good.then_some(package)
+        done.map(|()| package)
     }
 }

@@ -240,7 +240,9 @@ fn main() -> ExitCode {
     code_hooks::install(CodeHooks {
         find_export: hook_export,
         is_known_export: |_| true,
+        has_export: |_| true,
         find_fun_entry: hook_fun_entry,
+        has_fun_entry: |_| true,
         find_magic: |_| None,
     });
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);

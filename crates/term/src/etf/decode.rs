@@ -23,7 +23,7 @@ pub struct DecodeOptions<'a> {
     pub allow_trailing: bool,
     /// Atoms of the distribution header, for `ATOM_CACHE_REF`.
     pub atom_cache: &'a [Atom],
-    /// How many new atoms may be made, if there is a limit.
+    /// How many new atoms and functions may be made, if there is a limit.
     pub atom_budget: Option<&'a AtomBudget>,
     /// Input bytes of the term after which decoding ends with `Long` (bytes of binaries count less).
     pub limit_bytes: usize,
@@ -350,7 +350,9 @@ impl Decoder<'_, '_> {
         if num_free > 255 {
             return Err(DecodeError::Malformed("free variables of a fun"));
         }
-        let entry = (hooks().find_fun_entry)(&FunKey { module, uniq, index, old_index, old_uniq, arity, num_free });
+        let key = FunKey { module, uniq, index, old_index, old_uniq, arity, num_free };
+        leaf::pay(self.options, || (hooks().has_fun_entry)(&key))?;
+        let entry = (hooks().find_fun_entry)(&key);
         let free = [Term::NIL; 256];
         let fun = crate::fun::make(self.heap, entry, creator, &free[..num_free as usize]);
         self.push_slots(fun.ptr().wrapping_add(3).cast(), num_free as usize, 1);

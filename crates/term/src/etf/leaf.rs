@@ -198,6 +198,14 @@ pub fn reference(reader: &mut Reader, heap: &mut Heap, tag: u8, options: &Decode
     Ok(view.to_term(heap))
 }
 
+/// Has the sender pay for a function that is not in the code tables yet.
+pub fn pay(options: &DecodeOptions, is_there: impl FnOnce() -> bool) -> Result<(), DecodeError> {
+    match options.atom_budget {
+        Some(budget) if !is_there() && !budget.pay_function() => Err(DecodeError::FunctionBudget),
+        _ => Ok(()),
+    }
+}
+
 pub fn export(reader: &mut Reader, options: &DecodeOptions) -> Result<&'static Export, DecodeError> {
     let (module, function) = (atom(reader, options)?, atom(reader, options)?);
     let arity = match reader.u8()? {
@@ -209,6 +217,7 @@ pub fn export(reader: &mut Reader, options: &DecodeOptions) -> Result<&'static E
     if options.safe && !(hooks().is_known_export)(mfa) {
         return Err(DecodeError::Unsafe);
     }
+    pay(options, || (hooks().has_export)(mfa))?;
     Ok((hooks().find_export)(mfa))
 }
 

@@ -74,6 +74,8 @@ pub enum DecodeError {
     AtomTableFull,
     /// The sender has made as many new atoms as it may (`DecodeOptions::atom_budget`).
     AtomBudget,
+    /// The sender has named as many unknown functions as it may (likewise).
+    FunctionBudget,
     /// It is longer than the caller allows (`DecodeOptions::limit_bytes`).
     Long,
 }
@@ -90,6 +92,7 @@ impl std::fmt::Display for DecodeError {
             DecodeError::Trailing => write!(f, "bytes after the term"),
             DecodeError::AtomTableFull => write!(f, "the atom table is full"),
             DecodeError::AtomBudget => write!(f, "more new atoms than the sender may make"),
+            DecodeError::FunctionBudget => write!(f, "more unknown functions than the sender may name"),
             DecodeError::Long => write!(f, "longer than allowed"),
         }
     }
