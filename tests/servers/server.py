@@ -136,6 +136,11 @@ def get(url, user=None, timeout=5):
         return error.code, error.read()
 
 
+def end_by_signal():
+    """A test that is ended by SIGTERM ends what it has started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+
 class Checks:
     def __init__(self):
         self.passed = self.failed = 0

@@ -23,7 +23,7 @@ command("publish", Channel, Queue, [First, Last]) ->
     publish(Channel, Queue, First, Last, #{first => First, half => (First + Last) div 2, confirmed => #{}, sent => 0}),
     io:format("@confirmed ~b~n", [Last - First + 1]);
 command("take", Channel, Queue, []) ->
-    Numbers = take(Channel, Queue, []),
+    Numbers = taken(Channel, Queue),
     io:format("@taken ~b ~s~n", [length(Numbers), Numbers =:= lists:seq(1, length(Numbers))]).
 
 %% The tags of a channel begin with 1.
@@ -47,8 +47,14 @@ publish(Channel, Queue, Number, Last, #{confirmed := Confirmed} = State) ->
         halt(1)
     end.
 
-take(Channel, Queue, Numbers) ->
-    case amqp_channel:call(Channel, #'basic.get'{queue = Queue, no_ack = true}) of
-        {#'basic.get_ok'{}, #amqp_msg{payload = Payload}} -> take(Channel, Queue, [binary_to_integer(Payload) | Numbers]);
-        #'basic.get_empty'{} -> lists:reverse(Numbers)
+taken(Channel, Queue) ->
+    #'basic.consume_ok'{} = amqp_channel:subscribe(Channel, #'basic.consume'{queue = Queue, no_ack = true}, self()),
+    delivered([]).
+
+%% All numbers, when none has come for five seconds.
+delivered(Numbers) ->
+    receive
+        #'basic.consume_ok'{} -> delivered(Numbers);
+        {#'basic.deliver'{}, #amqp_msg{payload = Payload}} -> delivered([binary_to_integer(Payload) | Numbers])
+    after 5000 -> lists:reverse(Numbers)
     end.
