@@ -2,7 +2,7 @@
 
 use crate::figures::Figures;
 use crate::incoming::Incoming;
-use crate::large_senders::BUSY_BYTES;
+use crate::large_senders::busy_bytes;
 use crate::monitors::{self, Change};
 use crate::out_queue::OutQueue;
 use crate::outgoing::Outgoing;
@@ -95,7 +95,7 @@ impl Connection {
             flags: AtomicU64::new(0),
             carrier: OnceLock::new(),
             queue: Mutex::new(OutQueue::new()),
-            gate: Gate::new(Limits::new(BUSY_BYTES / 2, BUSY_BYTES), Limits::NEVER),
+            gate: Gate::new(Limits::new(busy_bytes() / 2, busy_bytes()), Limits::NEVER),
             large_bytes: AtomicUsize::new(0),
             is_called: AtomicBool::new(false),
             wants_notice: AtomicBool::new(false),
@@ -241,7 +241,7 @@ impl Connection {
     /// True if the process must not send now: much is queued, or much of its own.
     pub fn is_busy_for(&self, pid: u64) -> bool {
         self.gate.is_shut()
-            || self.large_bytes.load(Ordering::Relaxed) >= BUSY_BYTES && lock(&self.queue).senders.must_wait(pid, time::ticks_ms())
+            || self.large_bytes.load(Ordering::Relaxed) >= busy_bytes() && lock(&self.queue).senders.must_wait(pid, time::ticks_ms())
     }
 
     /// The process is woken when it may send: at once if it may.

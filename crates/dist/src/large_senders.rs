@@ -1,10 +1,15 @@
 //! Processes whose large messages are on their way out, a fragment at a time. What they have queued does not delay the messages of others, so it
 //! does not count for the gate of the connection: each of them waits by itself. Only if the peer takes nothing, all senders wait.
 
+use heddle_abi::settings::SETTINGS;
 use std::collections::HashMap;
 
 /// The bytes of large messages from which on their sender waits, and all others if the peer takes nothing. It waits until half of it is out.
-pub const BUSY_BYTES: usize = 1 << 20;
+#[inline]
+pub fn busy_bytes() -> usize {
+    SETTINGS.node_busy_kib.get() << 10
+}
+
 /// The peer takes nothing if nothing has left for so long (guessed).
 const STALLED_MS: u64 = 20;
 
@@ -45,7 +50,7 @@ impl LargeSenders {
 
     /// True if the process must not send now.
     pub fn must_wait(&self, sender: u64, now_ms: u64) -> bool {
-        self.of(sender) >= BUSY_BYTES || self.total >= BUSY_BYTES && now_ms > self.left_ms + STALLED_MS
+        self.of(sender) >= busy_bytes() || self.total >= busy_bytes() && now_ms > self.left_ms + STALLED_MS
     }
 
     /// The process waits, and is among the `woken` later. False if it does not have to.
@@ -60,7 +65,7 @@ impl LargeSenders {
     /// Something left: the processes that may go on.
     pub fn woken(&mut self, now_ms: u64) -> Vec<u64> {
         self.left_ms = now_ms;
-        let (waiting, woken) = std::mem::take(&mut self.waiting).into_iter().partition(|&sender| self.of(sender) > BUSY_BYTES / 2);
+        let (waiting, woken) = std::mem::take(&mut self.waiting).into_iter().partition(|&sender| self.of(sender) > busy_bytes() / 2);
         self.waiting = waiting;
         woken
     }
@@ -79,14 +84,14 @@ mod tests {
     fn a_sender_waits_for_its_own_messages_alone() {
         let mut large = LargeSenders::default();
         large.woken(100);
-        large.queued(1, BUSY_BYTES + 10);
+        large.queued(1, busy_bytes() + 10);
         large.queued(2, 100);
         assert!(large.wait(1, 101));
         assert!(!large.wait(2, 101));
         assert!(!large.wait(3, 101));
         large.left(1, 20);
         assert!(large.woken(102).is_empty());
-        large.left(1, BUSY_BYTES / 2);
+        large.left(1, busy_bytes() / 2);
         assert_eq!(large.woken(103), [1]);
         assert!(!large.must_wait(1, 103));
     }
@@ -95,7 +100,7 @@ mod tests {
     fn all_wait_when_the_peer_takes_nothing() {
         let mut large = LargeSenders::default();
         large.woken(100);
-        large.queued(1, BUSY_BYTES);
+        large.queued(1, busy_bytes());
         assert!(!large.must_wait(2, 100 + STALLED_MS));
         assert!(large.wait(2, 101 + STALLED_MS));
         assert_eq!(large.woken(300), [2]);

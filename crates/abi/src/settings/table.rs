@@ -267,7 +267,11 @@ flags! {
     "L" Nothing "" "no line numbers in stack traces" ignored;
     "M" Attached "..." "memory allocators" ignored;
     "n" Attached "{s|a|d}" "signals to ports" ignored;
-    "pad" Value "BOOL" "asynchronous distribution" ignored;
+    "pad" Value "BOOL" "new processes do not wait when they send more to another node than it takes (default false)" {
+        /// New processes do not wait for busy connections to other nodes.
+        async_dist: Switch = false,
+        Bool("bad async dist value {}")
+    };
     "R" Value "N" "compatibility release" ignored;
     "r" Nothing "" "always move" ignored;
     "rg" Value "N" "reader groups" ignored;
@@ -326,7 +330,11 @@ flags! {
     "swtdio" Value "HOW" "wake-up threshold of SDio threads" ignored;
     "T" Value "N" "modified timing" ignored;
     "v" Attached "" "verbose" ignored;
-    "zdbbl" Value "KB" "busy limit of distribution buffers" ignored;
+    "zdbbl" Value "KIB" "how much may wait to be sent to another node before processes that send to it wait as well (default 1024)" {
+        /// How much may wait to be sent to another node before senders wait, in KiB.
+        node_busy_kib: Number = 1024,
+        Within(1, 2_097_151, "Invalid dbbl limit: {}")
+    };
     "zdntgc" Value "S" "collection of node tables" ignored;
     "zebwt" Value "HOW" "busy wait in ETS" ignored;
     "zosrl" Value "N" "outstanding requests" ignored;

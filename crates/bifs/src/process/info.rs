@@ -7,7 +7,9 @@ use heddle_runtime::activity::Activity;
 use heddle_runtime::links::MonitorKind;
 use heddle_runtime::mode;
 use heddle_runtime::nodes::Target;
-use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Stand, Thrown};
+use heddle_runtime::process::{
+    FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_HAS_RESULT, FLAG_HIBERNATES, FLAG_TASK, NativeResult, Process, Stand, Thrown,
+};
 use heddle_runtime::remote::RemoteRelations;
 use heddle_runtime::sched;
 use heddle_runtime::send::{self, node_name};
@@ -267,6 +269,9 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
     match name {
         "current_function" if q.flags & FLAG_HIBERNATES != 0 && !own => {
             heap.tuple(&[am::ERLANG.into(), am::HIBERNATE.into(), Term::small(3)])
+        }
+        "current_function" if q.flags & FLAG_HAS_RESULT != 0 && !own => {
+            heap.tuple(&[am::ERLANG.into(), Atom::new("bif_return_trap").into(), Term::small(2)])
         }
         // `!` is an instruction, but a sender that waits for a port stands in stock's function.
         "current_function" if q.flags & FLAG_AT_PORT != 0 && !own && current(q).is_some_and(|l| l.mfa.module != am::ERLANG) => {

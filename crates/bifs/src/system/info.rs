@@ -140,11 +140,11 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "lock_checking"
         | "debug_compiled"
         | "io_thread"
-        | "async_dist"
         | "port_parallelism"
         | "dynamic_trace_probes"
         | "ets_realloc_moves"
         | "ets_always_compress" => Term::bool(false),
+        "async_dist" => Term::bool(SETTINGS.async_dist.is_on()),
         "break_ignored" => Term::bool(SETTINGS.on_break.is(Break::Ignore)),
         "beam_jump_table" => Term::bool(true),
         "emu_args" => {
@@ -201,7 +201,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "context_reductions" => small(4000),
         "trace_control_word" => small(heddle_natives::spec::CONTROL_WORD.load(Ordering::Relaxed) as usize),
         "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),
-        "dist_buf_busy_limit" => small(1 << 20),
+        "dist_buf_busy_limit" => small(SETTINGS.node_busy_kib.get() << 10),
         "delayed_node_table_gc" => small(60),
         "halt_flush_timeout" => match SETTINGS.halt_flush_max_ms.get() {
             FOREVER_MS => am::INFINITY.into(),

@@ -255,18 +255,12 @@ impl Tcp {
         }
     }
 
-    /// The port of a channel is busy for processes while much is queued: there the answer to a sender is not enough, since the channel queues
-    /// data, too.
+    /// The port of a channel is busy for other processes while one waits for room: there an answer that comes late is not enough, since the
+    /// channel queues data, too.
     pub(super) fn hold_senders(&self, port: &Arc<Port>) {
-        if self.channel.is_none() {
-            return;
-        }
-        let bytes = self.output.queued_bytes();
-        let is_held = port.gate.is_held();
-        if !is_held && bytes >= self.socket.options.high {
-            port.set_busy(true);
-        } else if is_held && bytes <= self.socket.options.low {
-            port.set_busy(false);
+        let is_busy = self.output.is_busy();
+        if self.channel.is_some() && is_busy != port.gate.is_held() {
+            port.set_busy(is_busy);
         }
     }
 

@@ -39,7 +39,7 @@ impl Default for SpawnOptions {
             fullsweep_after: FULLSWEEP_AFTER.load(Ordering::Relaxed) as u16,
             max_heap: default_max_heap(),
             off_heap_messages: SETTINGS.off_heap_messages.is_on(),
-            async_dist: false,
+            async_dist: SETTINGS.async_dist.is_on(),
             place: Place::Anywhere,
         }
     }

@@ -547,6 +547,9 @@ pub(crate) const FLAG_ENDS: u16 = 128;
 /// It waits for a busy port, or waited and has not tried again yet.
 pub const FLAG_AT_PORT: u16 = 256;
 
+/// It waits for a connection to another node with the result of a native, which has sent its signal.
+pub const FLAG_HAS_RESULT: u16 = 2;
+
 /// A program asked for a collection of the shared heap.
 pub const FLAG_ASKED: u16 = 512;
 /// Other processes may refer into its block of the shared heap (`shared::local_collection`).
