@@ -286,7 +286,7 @@ impl Tcp {
     fn deliver(&mut self, port: &Arc<Port>, packet: &[u8]) {
         if let Some(channel) = &self.channel {
             if !channel.input(packet) {
-                self.socket.ends_port = Some(Atom::new("badarg"));
+                self.socket.ends_port = Some(Atom::new("killed"));
             }
             return;
         }
