@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -29,9 +30,12 @@ def fetch(name, *packages):
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """A port at which nothing listens. It is below those that the system takes for outgoing connections, so none of these gets it meanwhile."""
+    while True:
+        port = random.randrange(15_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as one:
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Program:
