@@ -2,9 +2,10 @@
 
 use crate::monitors::{self, Change};
 use crate::table;
+use heddle_bifs::data::persistent_term;
 use heddle_runtime::process::Process;
 use heddle_runtime::{Package, names};
-use heddle_term::{Atom, am, node};
+use heddle_term::{Atom, Heap, am, node};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const NOBODY: u64 = u64::MAX;
@@ -15,6 +16,18 @@ static NET_KERNEL: AtomicU64 = AtomicU64::new(NOBODY);
 
 pub fn is_alive() -> bool {
     NET_KERNEL.load(Ordering::Acquire) != NOBODY
+}
+
+/// True if the node is alive, or gets its name from the first node that it connects with (`erlang:is_alive/0`, which is OTP's code).
+pub fn may_connect() -> bool {
+    if is_alive() {
+        return true;
+    }
+    let mut heap = Heap::new();
+    let key = heap.tuple(&[am::ERTS_INTERNAL.into(), Atom::new("dynamic_node_name").into()]);
+    let is_dynamic = persistent_term::lookup(key).is_some_and(|value| value.is_atom_of(am::TRUE));
+    heap.clear();
+    is_dynamic
 }
 
 /// The process `net_kernel`, if the node is alive.

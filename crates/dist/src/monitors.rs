@@ -79,11 +79,11 @@ pub fn set(p: &mut Process, options: Term, value: Term) -> NativeResult {
     Ok(Term::small(times as i64))
 }
 
-/// `[{Pid, Options}]`, as often as each process asked (`erts_debug:get_internal_state(monitoring_nodes)`).
+/// `[{Pid, Options}]`, the latest first, as often as each process asked (`erts_debug:get_internal_state(monitoring_nodes)`).
 pub fn all(heap: &mut Heap) -> Term {
     let atom = |name: &str| -> Term { Atom::new(name).into() };
     let mut rows = Vec::new();
-    for known in subscriptions().iter().filter(|known| heddle_runtime::proctab::lookup(known.pid).is_some()) {
+    for known in subscriptions().iter().rev().filter(|known| heddle_runtime::proctab::lookup(known.pid).is_some()) {
         let mut options = Vec::new();
         if known.options.reason {
             options.push(atom("nodedown_reason"));

@@ -264,7 +264,7 @@ impl Nodes for Distribution {
     }
 
     fn is_alive(&self) -> bool {
-        alive::is_alive()
+        alive::may_connect()
     }
 
     fn carriers(&self) -> Vec<(Atom, Term)> {

@@ -167,7 +167,8 @@ fn put(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(am::OK.into())
 }
 
-fn lookup(key: Term) -> Option<Term> {
+/// The value of the key, which the runtime must not keep.
+pub fn lookup(key: Term) -> Option<Term> {
     Some(table()?.find(key)?.1)
 }
 

@@ -154,7 +154,7 @@ fn monitor_node_3(p: &mut Process, a: &[Term]) -> NativeResult {
         return Err(p.badarg_cause(Atom::new("badopt")));
     };
     let (Some(node), Some(on)) = (a[0].as_atom(), args::boolean(a[1])) else { return Err(p.badarg()) };
-    if node != am::NONODE_NOHOST && !alive::is_alive() {
+    if node != am::NONODE_NOHOST && !alive::may_connect() {
         return Err(p.error(Atom::new("notalive")));
     }
     if node == node_name() {
