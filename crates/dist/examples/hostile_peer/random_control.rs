@@ -86,6 +86,8 @@ fn spawn_options(heap: &mut Heap, random: &mut Random) -> Term {
                 continue;
             }
             4 => [atom("priority"), atom(random.one(&["low", "normal", "high", "max", "none"]))],
+            // Room that is asked for is room that is taken: with more than the machine has, stock stops as well.
+            5 if value > 70_000 => continue,
             5 => [atom("min_heap_size"), number],
             6 => [atom("min_bin_vheap_size"), number],
             7 => [atom("max_heap_size"), number],
