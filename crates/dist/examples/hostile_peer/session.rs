@@ -80,13 +80,16 @@ impl Session<'_> {
         }
     }
 
-    /// A name that the node still knows from another connection is tried again for a while.
+    /// A name that the node still knows from another connection, or to which it connects itself at this time, is tried again for a while.
     fn connect(&mut self, wish: &Wish) -> Result<(std::net::TcpStream, Ending), std::io::Error> {
         let mut tries = 0;
         loop {
             let mut stream = handshake::connect(&self.target.host, self.target.port, self.target.patience)?;
-            let ending = wish.make(&mut stream, &mut self.reactions)?;
             tries += 1;
+            let ending = match wish.make(&mut stream, &mut self.reactions) {
+                Err(error) if handshake::is_closed(&error) && tries < 20 => Ending::NotNow("closed".into()),
+                made => made?,
+            };
             if !matches!(ending, Ending::NotNow(_)) || tries == 20 {
                 return Ok((stream, ending));
             }
