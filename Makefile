@@ -22,9 +22,10 @@ TERMS ?= 10000000
 SEED ?= 1
 SECONDS ?= 600
 OPERATIONS ?= 100000000
+COMMA := ,
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test servers loom bench fuzz models sequences differential check otp conformance same-code install
+.PHONY: build demo test servers nodes loom bench fuzz models sequences differential check otp conformance same-code install
 
 build:
 	cargo build --release
@@ -67,7 +68,6 @@ test: build
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
 	python3 tests/stress/test_watch.py
 	python3 tests/cluster/test_cluster.py Plan Through
-	$(RUN) tests/hostile/run --seconds 6 --erl $(ERL)
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 	python3 bench/test_network.py
@@ -79,10 +79,17 @@ servers: build
 	$(RUN) tests/servers/yaws --erl $(ERL)
 	$(RUN) tests/servers/ejabberd --erl $(ERL)
 	$(RUN) tests/servers/rabbitmq --erl $(ERL)
-	$(RUN) tests/servers/nodes --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))
-	$(RUN) tests/servers/rabbitmq_cluster --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))
+	$(RUN) tests/servers/nodes --erl $(ERL) --only calls,starting
 	$(RUN) tests/servers/releases --erl $(ERL)
 	$(RUN) tests/servers/chaos --erl $(ERL) --minutes 0.3
+
+# Takes a quarter of an hour. With HEDDLE_STOCK one side is stock.
+nodes: build
+	$(RUN) tests/servers/nodes --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))
+	$(RUN) tests/servers/rabbitmq_cluster --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))
+	$(RUN) tests/cluster/run --nodes heddle,heddle$(if $(HEDDLE_STOCK),$(COMMA)stock27) --seconds 60
+	cargo build --release -p heddle-dist --examples
+	$(RUN) tests/hostile/run --seconds 60 --erl $(ERL)
 
 bench: build
 	$(RUN) bench/compare --erl $(ERL)
