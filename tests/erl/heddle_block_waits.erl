@@ -24,4 +24,4 @@ main(_) ->
 
 hold(Parent) ->
     Parent ! {self(), holds},
-    erts_debug:set_internal_state(block, ?MS).
+    erts_debug:set_internal_state(sleep, ?MS).

@@ -35,7 +35,7 @@ stuck(C) ->
     Last = erlang:system_info(schedulers_online),
     process_flag(scheduler, 1),
     Before = used(C),
-    {P, Ref} = spawn_opt(fun() -> Me ! begins, erts_debug:set_internal_state(block, 300) end, [monitor, {scheduler, Last}]),
+    {P, Ref} = spawn_opt(fun() -> Me ! begins, erts_debug:set_internal_state(sleep, 300) end, [monitor, {scheduler, Last}]),
     receive begins -> ok end,
     receive after 20 -> ok end,
     [begin persistent_term:put({?MODULE, I}, lists:seq(1, 100)), persistent_term:erase({?MODULE, I}) end || I <- lists:seq(1, 10)],

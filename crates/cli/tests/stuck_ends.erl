@@ -25,7 +25,7 @@ busy(Until) ->
 
 %% Terms of 2^70 parts, by one instruction.
 stuck("instruction", Begins) -> {A, B} = {shared(70), shared(70)}, Begins(), A == B;
-stuck("native", Begins) -> Begins(), erts_debug:set_internal_state(block, ?LONG_MS);
+stuck("native", Begins) -> Begins(), erts_debug:set_internal_state(sleep, ?LONG_MS);
 %% A native that holds what others need to write there.
 stuck("output", Begins) -> Begins(), erlang:display(lists:duplicate(1000000, $a));
 stuck("dirty", Begins) -> Begins(), erts_debug:dirty_cpu(wait, ?LONG_MS);

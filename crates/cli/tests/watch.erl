@@ -30,7 +30,7 @@ told(P, What) ->
 
 block(Ms) ->
     register(holder, self()),
-    erts_debug:set_internal_state(block, Ms).
+    erts_debug:set_internal_state(sleep, Ms).
 
 dirty(Ms) -> erts_debug:dirty_cpu(wait, Ms).
 
