@@ -1,7 +1,8 @@
 # make demo   build, and run one example
 # make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
 # make same-code   compare the code of operations and the cells of the loader with the record (BLESS=1 accepts; tests/same-code --help)
-# make servers  RabbitMQ (one node, and a cluster), ejabberd and yaws from the distribution's packages, TLS and SSH with other programs as peers, releases, two nodes (part of make test; HEDDLE_STOCK=PATH/TO/erl: one of the nodes is stock)
+# make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, TLS and SSH with other programs as peers, releases, calls between two nodes (part of make test)
+# make nodes    what stands on the distribution, a cluster of RabbitMQ, random traffic with faults, peers that attack (HEDDLE_STOCK=PATH/TO/erl: one of the nodes is stock)
 # make loom   the lock-free structures in all interleavings that the memory model allows
 # make bench  compare with a stock emulator (HEDDLE_STOCK=PATH/TO/erl)
 # make fuzz   mutated beam files, external terms and packets of other nodes (BEAMS=1000000 TERMS=10000000 SEED=1)
@@ -83,7 +84,6 @@ servers: build
 	$(RUN) tests/servers/releases --erl $(ERL)
 	$(RUN) tests/servers/chaos --erl $(ERL) --minutes 0.3
 
-# Takes a quarter of an hour. With HEDDLE_STOCK one side is stock.
 nodes: build
 	$(RUN) tests/servers/nodes --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))
 	$(RUN) tests/servers/rabbitmq_cluster --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))

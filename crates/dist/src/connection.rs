@@ -10,7 +10,7 @@ use crate::wire::{Framing, HeldBytes, Packet, Piece};
 use crate::{flags, table};
 use heddle_abi::settings::SETTINGS;
 use heddle_io::ports::channel::{self, Channel};
-use heddle_io::ports::gate::{Gate, Limits};
+use heddle_io::ports::gate::{Gate, Limits, wake};
 use heddle_io::ports::port::Port;
 use heddle_runtime::nodes::ConnectionId;
 use heddle_runtime::signal::remote::{Inbound, RemoteSignal};
@@ -77,14 +77,6 @@ pub struct Connection {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn wake(pids: Vec<u64>) {
-    for pid in pids {
-        if let Some(to) = proctab::lookup(pid) {
-            let _ = send::deliver(to, Signal::new(SignalBody::Wake));
-        }
-    }
 }
 
 impl Connection {

@@ -195,8 +195,9 @@ pub fn returns(p: &mut Process, node: Atom, result: Term) -> NativeResult {
 
 impl Nodes for Distribution {
     fn send(&self, p: &mut Process, to: Destination, message: Term, token: Option<Box<Token>>, connect: bool) -> Sending {
-        let Some(connection) = connection_to(to.node(), connect) else { return Sending::NoConnection };
+        // Also where there is no connection any more: the next message must be traced.
         p.flags &= !FLAG_AT_PORT;
+        let Some(connection) = connection_to(to.node(), connect) else { return Sending::NoConnection };
         // On a dirty thread it was found too long when it could be sent.
         let is_short = p.flags & FLAG_TASK == 0 && !sched::on_dirty_thread();
         if is_short && must_wait(p, &connection) {

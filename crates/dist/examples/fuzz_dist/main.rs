@@ -10,39 +10,9 @@ mod mutation;
 mod random;
 
 use attack::Attack;
-use heddle_term::code_hooks::{self, CodeHooks, FunKey};
-use heddle_term::{Atom, Export, FunEntry, Mfa};
+use heddle_term::code_hooks;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicUsize};
-
-/// One export and one fun entry serve all names: a fuzzer must not fill tables that never shrink.
-fn hook_export(_: Mfa) -> &'static Export {
-    static ONE: OnceLock<Export> = OnceLock::new();
-    ONE.get_or_init(|| Export {
-        entry: AtomicPtr::default(),
-        mfa: Mfa { module: Atom::new("ok"), function: Atom::new("a"), arity: 0 },
-        native: AtomicUsize::new(0),
-        loaded: AtomicPtr::default(),
-        stub: [const { AtomicUsize::new(0) }; 2],
-    })
-}
-
-fn hook_fun_entry(key: &FunKey) -> &'static FunEntry {
-    static ONE: OnceLock<FunEntry> = OnceLock::new();
-    ONE.get_or_init(|| FunEntry {
-        entry: AtomicPtr::default(),
-        module: key.module,
-        arity: key.arity,
-        num_free: key.num_free,
-        index: key.index,
-        old_uniq: key.old_uniq,
-        uniq: key.uniq,
-        function: key.module,
-        stub: [const { AtomicUsize::new(0) }; 4],
-    })
-}
 
 fn option(name: &str, default: u64) -> u64 {
     let args: Vec<String> = std::env::args().collect();
@@ -52,14 +22,7 @@ fn option(name: &str, default: u64) -> u64 {
 
 fn main() -> ExitCode {
     let (count, seed) = (option("--count", 1_000_000), option("--seed", 1));
-    code_hooks::install(CodeHooks {
-        find_export: hook_export,
-        is_known_export: |_| true,
-        has_export: |_| true,
-        find_fun_entry: hook_fun_entry,
-        has_fun_entry: |_| true,
-        find_magic: |_| None,
-    });
+    code_hooks::install(code_hooks::ONE_FOR_ALL);
     let mut attack = Attack::new(seed);
     for n in 0..count {
         let packet = attack.packet();

@@ -25,44 +25,17 @@ mod wrong_handshake;
 use counters::{Counters, Progress, add, get};
 use heddle_dist::wire::AtomBudget;
 use heddle_model::Random;
-use heddle_term::code_hooks::{self, CodeHooks, FunKey};
-use heddle_term::{Atom, Export, FunEntry, Mfa, node};
+use heddle_term::code_hooks;
+use heddle_term::node;
 use options::{HELP, Options};
 use session::Session;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use target::Target;
 use wrong_handshake::WrongHandshake;
-
-/// One export and one fun entry serve all names: the tables of this program must not grow.
-fn hook_export(_: Mfa) -> &'static Export {
-    static ONE: OnceLock<Export> = OnceLock::new();
-    ONE.get_or_init(|| Export {
-        entry: AtomicPtr::default(),
-        mfa: Mfa { module: Atom::new("lists"), function: Atom::new("seq"), arity: 2 },
-        native: AtomicUsize::new(0),
-        loaded: AtomicPtr::default(),
-        stub: [const { AtomicUsize::new(0) }; 2],
-    })
-}
-
-fn hook_fun_entry(key: &FunKey) -> &'static FunEntry {
-    static ONE: OnceLock<FunEntry> = OnceLock::new();
-    ONE.get_or_init(|| FunEntry {
-        entry: AtomicPtr::default(),
-        module: key.module,
-        arity: key.arity,
-        num_free: key.num_free,
-        index: key.index,
-        old_uniq: key.old_uniq,
-        uniq: key.uniq,
-        function: key.module,
-        stub: [const { AtomicUsize::new(0) }; 4],
-    })
-}
 
 /// What all connections share.
 struct Attack {
@@ -138,14 +111,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    code_hooks::install(CodeHooks {
-        find_export: hook_export,
-        is_known_export: |_| true,
-        has_export: |_| true,
-        find_fun_entry: hook_fun_entry,
-        has_fun_entry: |_| true,
-        find_magic: |_| None,
-    });
+    code_hooks::install(code_hooks::ONE_FOR_ALL);
     run(options, target)
 }
 

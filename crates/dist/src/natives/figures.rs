@@ -1,10 +1,10 @@
 //! `heddle_stats:nodes/0`.
 
-use crate::connection::{Carrier, Connection, Stage};
+use crate::connection::{Connection, Stage};
 use crate::figures::Work;
 use crate::table;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_term::{Atom, Heap, Term, map};
+use heddle_term::{Atom, Heap, Term, am, map};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -40,11 +40,7 @@ fn of(heap: &mut Heap, connection: &Connection) -> Term {
         Stage::Ended => "ended",
     };
     let kind = if connection.is_visible() { "visible" } else { "hidden" };
-    let carrier = match connection.carrier() {
-        Some(Carrier::Port(port)) => port.term(),
-        Some(Carrier::Process(pid)) => Term::local_pid(*pid),
-        None => Atom::new("undefined").into(),
-    };
+    let carrier = connection.carrier_term().unwrap_or(am::UNDEFINED.into());
     let mut pairs: Vec<(Term, Term)> = numbers.iter().map(|&(name, n)| (Atom::new(name).into(), heap.unsigned(n))).collect();
     let about =
         [("node", connection.id.node.into()), ("state", Atom::new(state).into()), ("type", Atom::new(kind).into()), ("carrier", carrier)];

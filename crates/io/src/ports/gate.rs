@@ -144,11 +144,15 @@ impl Gate {
 
     /// Wakes the processes that wait.
     pub fn wake_all(&self) {
-        for pid in std::mem::take(&mut *LockClass::Port.lock(&self.waiting)) {
-            if let Some(to) = proctab::lookup(pid) {
-                let _ = deliver(to, Signal::new(SignalBody::Wake));
-            }
-        }
+        let waiting = std::mem::take(&mut *LockClass::Port.lock(&self.waiting));
+        wake(waiting);
+    }
+}
+
+/// Wakes processes, of which some may have ended.
+pub fn wake(pids: Vec<u64>) {
+    for to in pids.into_iter().filter_map(proctab::lookup) {
+        let _ = deliver(to, Signal::new(SignalBody::Wake));
     }
 }
 

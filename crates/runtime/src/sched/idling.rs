@@ -27,12 +27,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
         // Before it goes to sleep, which takes longer than the look.
         polling::look();
         // SAFETY: this is the queue's owner.
-        let found = unsafe { me.queue.pop() };
-        if found.is_none() && after_slice::run() {
-            // SAFETY: as above.
-            return unsafe { me.queue.pop() };
-        }
-        return found;
+        return unsafe { me.queue.pop() };
     }
     figures::of(index).searches.add(1);
     // SeqCst orders no other memory: readers load Relaxed, for a guess.

@@ -1,6 +1,5 @@
 //! The scheduler threads: how they start, and the loop that each runs.
 
-use super::after_slice;
 use super::balance::BalanceCheck;
 use super::balance::share::Share;
 use super::idling::{GIVES_WAY, came, cores, find_work, give_way, let_others_come, park};
@@ -166,7 +165,6 @@ fn scheduler_loop(index: usize) {
                     balance::set_busy(index, false);
                     wall_time::set_busy(index, false);
                 }
-                after_slice::run();
                 if active { find_work(index, spin) } else { None }
             }
         };

@@ -4,14 +4,13 @@
 //! must not panic, must not take more memory than a constant times the input, and what it accepts must survive encoding and
 //! decoding. The first failure is printed with its input, and the exit status is 1.
 
-use heddle_term::code_hooks::{self, CodeHooks};
+use heddle_term::code_hooks;
 use heddle_term::etf::{self, DecodeOptions, EncodeOptions};
-use heddle_term::{Atom, Export, FunEntry, Heap, Mfa, Term, big, hash, ident, map, order};
+use heddle_term::{Atom, Heap, Mfa, Term, big, hash, ident, map, order};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts live bytes and their peak.
 struct Counting;
@@ -80,7 +79,7 @@ fn random_term(heap: &mut Heap, random: &mut Random, depth: usize) -> Term {
             heap.byte_list(&bytes)
         }
         9 => {
-            let export = hook_export(Mfa { module: Atom::new("ok"), function: Atom::new("a"), arity: 0 });
+            let export = (code_hooks::ONE_FOR_ALL.find_export)(Mfa { module: Atom::new("ok"), function: Atom::new("a"), arity: 0 });
             heddle_term::fun::make_export(heap, export)
         }
         10 | 11 => {
@@ -202,33 +201,6 @@ fn round_trip(heap: &mut Heap, term: Term) -> Result<(), String> {
     Ok(())
 }
 
-/// One export and one fun entry serve all names: a fuzzer must not fill tables that never shrink.
-fn hook_export(_: Mfa) -> &'static Export {
-    static ONE: OnceLock<Export> = OnceLock::new();
-    ONE.get_or_init(|| Export {
-        entry: AtomicPtr::default(),
-        mfa: Mfa { module: Atom::new("ok"), function: Atom::new("a"), arity: 0 },
-        native: AtomicUsize::new(0),
-        loaded: AtomicPtr::default(),
-        stub: [const { AtomicUsize::new(0) }; 2],
-    })
-}
-
-fn hook_fun_entry(key: &code_hooks::FunKey) -> &'static FunEntry {
-    static ONE: OnceLock<FunEntry> = OnceLock::new();
-    ONE.get_or_init(|| FunEntry {
-        entry: AtomicPtr::default(),
-        module: key.module,
-        arity: key.arity,
-        num_free: key.num_free,
-        index: key.index,
-        old_uniq: key.old_uniq,
-        uniq: key.uniq,
-        function: key.module,
-        stub: [const { AtomicUsize::new(0) }; 4],
-    })
-}
-
 fn option(name: &str, default: u64) -> u64 {
     let args: Vec<String> = std::env::args().collect();
     let value = args.iter().position(|a| a == name).and_then(|at| args.get(at + 1));
@@ -237,14 +209,7 @@ fn option(name: &str, default: u64) -> u64 {
 
 fn main() -> ExitCode {
     let (count, seed) = (option("--count", 1_000_000), option("--seed", 1));
-    code_hooks::install(CodeHooks {
-        find_export: hook_export,
-        is_known_export: |_| true,
-        has_export: |_| true,
-        find_fun_entry: hook_fun_entry,
-        has_fun_entry: |_| true,
-        find_magic: |_| None,
-    });
+    code_hooks::install(code_hooks::ONE_FOR_ALL);
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (mut accepted, mut previous) = (0u64, vec![131, 106]);
     for n in 0..count {
