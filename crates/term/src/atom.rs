@@ -4,8 +4,8 @@
 
 use heddle_abi::settings::SETTINGS;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
@@ -44,6 +44,8 @@ static INDEX: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
 /// Release in `place`. Readers load Relaxed: they only compare or count.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static WRITER: Mutex<()> = Mutex::new(());
+/// Done when the predefined names are in the table.
+static FILLED: Once = Once::new();
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 fn hash_name(name: &str) -> u64 {
@@ -87,14 +89,21 @@ fn lookup(name: &str, hash: u64) -> Option<Atom> {
     }
 }
 
-fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
-    let _guard = WRITER.lock().unwrap();
-    if COUNT.load(Ordering::Relaxed) == 0 && INDEX.load(Ordering::Relaxed).is_null() {
+/// Puts the predefined names in, at the first use of the table. A thread that comes meanwhile waits until all are there.
+#[inline]
+fn fill() {
+    FILLED.call_once(|| {
+        let _guard = WRITER.lock().unwrap();
         grow(1 << 15);
         for name in crate::am::names() {
             place(name, hash_name(name));
         }
-    }
+    });
+}
+
+fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
+    fill();
+    let _guard = WRITER.lock().unwrap();
     if let Some(atom) = lookup(name, hash) {
         return Ok(atom);
     }
@@ -186,17 +195,12 @@ impl Atom {
 
     /// The atom of this name if it exists already.
     pub fn existing(name: &str) -> Option<Atom> {
-        if INDEX.load(Ordering::Acquire).is_null() {
-            Atom::new("nil");
-        }
+        fill();
         lookup(name, hash_name(name))
     }
 
     pub fn name(self) -> &'static str {
-        if INDEX.load(Ordering::Acquire).is_null() {
-            // First use of the table: the predefined names go in.
-            Atom::new("nil");
-        }
+        fill();
         entry(self.0).name
     }
 
