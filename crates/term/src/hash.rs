@@ -165,7 +165,8 @@ fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
         Kind::Ref | Kind::MagicRef | Kind::ExtRef => match RefView::of(term) {
             Some(view) => {
                 let hash = mix(mix(hash, mark(Kind::Ref)), view.words.len() as u64);
-                view.words.iter().fold(mix(hash, view.node.index() as u64 | (view.creation as u64) << 32), |h, &w| mix(h, w as u64))
+                // Without the node: a table and a map keep the references of this node when the node gets another name.
+                view.words.iter().fold(hash, |h, &w| mix(h, w as u64))
             }
             None => hash,
         },
