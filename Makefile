@@ -1,5 +1,5 @@
 # make demo   build, and run one example
-# make test   the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
+# make test   all of TESTS below (each is a target of its own): the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
 # make same-code   compare the code of operations and the cells of the loader with the record (BLESS=1 accepts; tests/same-code --help)
 # make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, TLS and SSH with other programs as peers, releases, calls between two nodes (part of make test)
 # make nodes    what stands on the distribution, a cluster of RabbitMQ, random traffic with faults, peers that attack (HEDDLE_STOCK=PATH/TO/erl: one of the nodes is stock)
@@ -26,7 +26,7 @@ OPERATIONS ?= 100000000
 COMMA := ,
 RUN := HEDDLE_OTP="$$(tools/find-otp)"
 
-.PHONY: build demo test servers nodes loom bench fuzz models sequences differential check otp conformance same-code install
+.PHONY: build demo ready test test-rust test-code test-texts test-programs test-install test-differential test-self-host test-shell test-stress test-tools servers nodes loom bench fuzz models sequences differential check otp conformance same-code install
 
 build:
 	cargo build --release
@@ -42,47 +42,75 @@ demo: build
 	@$(RUN) tools/compile-modules && $(RUN) tools/make-root
 	$(RUN) target/release/heddle run examples/ring.erl
 
+# What the parts of `make test` need.
+ready: build
+	@$(RUN) tools/compile-modules && $(RUN) tools/make-root
+
+# A part that fails does not keep the others from running.
+TESTS := test-rust loom test-code test-texts test-programs test-install test-differential test-self-host test-shell test-stress test-tools servers
+
+test: ready
+	@$(MAKE) --no-print-directory --keep-going $(TESTS)
+
+test-rust: ready
+	$(RUN) cargo test --workspace --no-fail-fast
+
 # The lock-free structures in all interleavings, by a model of the memory.
 loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p heddle-sync --test loom
 
-test: build
-	@$(RUN) tools/compile-modules && $(RUN) tools/make-root
-	$(RUN) cargo test --workspace
-	$(MAKE) loom
+# The code of operations, the dependencies between modules, the orderings of atomic operations.
+test-code: ready
 	tests/tail-calls
 	$(RUN) tests/same-code
 	$(RUN) python3 tests/same-code.d/test_same_code.py
 	tests/module-graph
 	python3 tests/module-graph.d/test_module_graph.py
 	tests/orderings
+
+test-texts:
 	tests/plain-english
 	python3 tests/plain-english.d/test_plain_english.py
-	$(RUN) tests/install
 	tests/documents
 	python3 tests/documents.d/test_documents.py
+
+test-programs: ready
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
+
+test-install: ready
+	$(RUN) tests/install
+
+test-differential: ready
 	$(RUN) tests/differential/run --recorded --count 100
 	$(RUN) tests/differential/sequences/run --recorded
+
+test-self-host: ready
 	$(RUN) tests/self-host --jobs $(JOBS)
+
+test-shell: ready
 	$(RUN) tests/shell_tmux.py $(ERL)
+
+test-stress: ready
 	HEDDLE_ZEAL=yield $(RUN) tests/stress/run 20 --erl $(ERL)
+
+# The testers' own tests.
+test-tools:
 	python3 tests/stress/test_watch.py
 	python3 tests/cluster/test_cluster.py Plan Through
 	python3 bench/test_scaling.py
 	python3 bench/test_heaps.py
 	python3 bench/test_network.py
 	python3 bench/test_nodes.py
-	$(MAKE) servers
 
-servers: build
-	$(RUN) tests/servers/peers --erl $(ERL)
-	$(RUN) tests/servers/yaws --erl $(ERL)
-	$(RUN) tests/servers/ejabberd --erl $(ERL)
-	$(RUN) tests/servers/rabbitmq --erl $(ERL)
-	$(RUN) tests/servers/nodes --erl $(ERL) --only calls,starting
-	$(RUN) tests/servers/releases --erl $(ERL)
-	$(RUN) tests/servers/chaos --erl $(ERL) --minutes 0.3
+SERVERS := peers yaws ejabberd rabbitmq nodes releases chaos
+# Of those that take long, what `make test` runs.
+nodes_OPTIONS := --only calls,starting
+chaos_OPTIONS := --minutes 0.3
+
+servers: $(SERVERS:%=server-%)
+
+server-%: ready
+	$(RUN) tests/servers/$* --erl $(ERL) $($*_OPTIONS)
 
 nodes: build
 	$(RUN) tests/servers/nodes --erl $(ERL) $(if $(HEDDLE_STOCK),--other $(HEDDLE_STOCK))
