@@ -15,6 +15,8 @@
 -define(VICTIMS, 16).
 %% A victim ends after this number of messages, so that what it has gathered goes.
 -define(MESSAGES, 2000).
+%% Milliseconds after which all threads have given back what they do not need.
+-define(REST, 5000).
 %% Numbers of pids that are used up at the beginning: pids of victims look unlike those of the processes that a node does not live without.
 -define(NUMBERS, 100000).
 
@@ -78,7 +80,19 @@ loop(State) ->
 figures() ->
     #{processes => erlang:system_info(process_count), ports => erlang:system_info(port_count), atoms => erlang:system_info(atom_count),
       tables => length(ets:all()), ets => erlang:memory(ets), binary => erlang:memory(binary), in_processes => erlang:memory(processes_used),
-      total => erlang:memory(total), nodes => length(nodes(connected)), known => length(nodes(known)), queued => queued()}.
+      total => erlang:memory(total), nodes => length(nodes(connected)), known => length(nodes(known)), queued => queued(), areas => areas(), largest => largest()}.
+
+%% What the allocator has: bytes and blocks in use, and bytes with what it keeps, for each kind of memory. Heddle alone tells it so.
+areas() ->
+    try maps:map(fun(_, #{blocks := Blocks, bytes := Bytes, area_bytes := Areas}) -> [Blocks, Bytes, Areas] end, maps:get(kinds, apply(heddle_stats, memory, [])))
+    catch _:_ -> #{}
+    end.
+
+%% The processes with the most memory.
+largest() ->
+    All = [{Bytes, Pid} || Pid <- processes(), {_, Bytes} <- [process_info(Pid, memory)]],
+    [iolist_to_binary(io_lib:format("~p ~p ~0p", [Bytes, Pid, process_info(Pid, [registered_name, initial_call, current_function, message_queue_len, total_heap_size])]))
+     || {Bytes, Pid} <- lists:sublist(lists:reverse(lists:sort(All)), 4)].
 
 %% The processes with the longest queues.
 queues() ->
@@ -94,7 +108,8 @@ settle(State, Left) ->
         false when Left > 0 -> receive after 100 -> settle(State, Left - 100) end;
         _ ->
             [garbage_collect(Pid) || Pid <- processes()],
-            receive after 300 -> ok end,
+            %% A thread gives memory back when it has slept for a while.
+            receive after ?REST -> ok end,
             figures()
     end.
 

@@ -47,17 +47,22 @@ impl Incoming {
         Incoming { assembler: Assembler::new(framing, limits), common: Arc::new(Common { budget, figures }), heap: Heap::new() }
     }
 
+    /// Does what the packet wants. Error: it breaks the protocol.
     pub fn packet(&mut self, connection: &Arc<Connection>, packet: &[u8]) -> Result<(), WireError> {
+        let done = self.take(connection, packet);
+        // Also what was decoded before an error was found.
+        self.heap.clear();
+        done
+    }
+
+    fn take(&mut self, connection: &Arc<Connection>, packet: &[u8]) -> Result<(), WireError> {
         let Some(message) = self.assembler.receive(packet, &self.common.budget)? else { return Ok(()) };
         self.common.figures.received(message.len_bytes());
         let (control, payload) = message.split(&mut self.heap, &self.common.budget)?;
-        let done = control.check_nodes(connection.id.node, node::name()).map_err(WireError::Control).and_then(|()| {
-            let payload =
-                payload.map(|payload| Carried::Encoded(Box::new(Waiting { payload: payload.into_owned(), common: self.common.clone() })));
-            dispatch(connection, &control, payload)
-        });
-        self.heap.clear();
-        done
+        control.check_nodes(connection.id.node, node::name()).map_err(WireError::Control)?;
+        let payload =
+            payload.map(|payload| Carried::Encoded(Box::new(Waiting { payload: payload.into_owned(), common: self.common.clone() })));
+        dispatch(connection, &control, payload)
     }
 }
 
@@ -213,5 +218,28 @@ fn spawned(connection: &Connection, to: PidView, reference: RefId, flags: u32, r
     {
         // The process that asked has ended.
         heddle_runtime::send_remote::disown(connection.id, pid, new, reference, linked, monitored);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_runtime::nodes::ConnectionId;
+
+    #[test]
+    fn nothing_is_left_of_a_control_message_that_is_wrong() {
+        let connection = Arc::new(Connection::new(ConnectionId { node: Atom::new("peer@host"), number: 1 }));
+        let framing = Framing { atom_cache: true, fragments: true };
+        let mut incoming = Incoming::new(framing, Arc::default());
+        // The sender is no pid; and a tuple of which nothing comes after a binary of 100 bytes.
+        let no_pid = [&[131, 68, 0, 104, 4, 97, 6, 106, 106, 119, 1, b'x'][..], &[106]].concat();
+        let too_short = [&[131, 68, 0, 104, 4, 97, 6, 109, 0, 0, 0, 100][..], &[7; 100]].concat();
+        let used = || heddle_memory::sum(heddle_memory::MemoryKind::Heap) + heddle_memory::sum(heddle_memory::MemoryKind::Binary);
+        let before = used();
+        for packet in [no_pid, too_short] {
+            (0..1000).for_each(|_| assert!(incoming.packet(&connection, &packet).is_err()));
+        }
+        // Other tests allocate at the same time.
+        assert!(used() < before + 50_000, "{} bytes are left", used() - before);
     }
 }

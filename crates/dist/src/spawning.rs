@@ -43,6 +43,7 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
     let named = heap.tuple(&[request.module.into(), request.function.into(), Term::small(request.arity)]);
     let list = heap.list(&[named]);
     let Some(child) = spawn::create(DIST_SPAWN_INIT, list, None, &options.options) else {
+        heap.clear();
         refuse(connection, request, am::SYSTEM_LIMIT);
         return Ok(());
     };

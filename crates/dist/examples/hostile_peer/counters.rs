@@ -38,6 +38,8 @@ counters! {
     wrong_handshakes,
     /// Right handshakes for which the node was not ready: it knew the name from another connection.
     not_now,
+    /// Right handshakes that the node broke off. They are made again.
+    broken_off,
     sessions,
     /// Answers to monitors, which show that the node has read all before them.
     answers,

@@ -64,13 +64,13 @@ fn spawn_request(heap: &mut Heap, target: &Target, own: &Own, random: &mut Rando
         1 => crate::random::pid(random),
         _ => from,
     };
-    let options = spawn_options(heap, random);
+    let options = spawn_options(heap, target, random);
     let arity = random.one(&[0, 1, 2, 3, 255, 256, -1, 1 << 40]);
     Control::SpawnRequest { reference: own.reference(random), from, group_leader, module, function, arity, options, token: None }
 }
 
 /// Mostly some that a node sends; else none that make sense.
-fn spawn_options(heap: &mut Heap, random: &mut Random) -> Term {
+fn spawn_options(heap: &mut Heap, target: &Target, random: &mut Random) -> Term {
     let atom = |name: &str| Term::atom(Atom::new(name));
     let mut options = Vec::new();
     for _ in 0..random.below(4) {
@@ -86,8 +86,10 @@ fn spawn_options(heap: &mut Heap, random: &mut Random) -> Term {
                 continue;
             }
             4 => [atom("priority"), atom(random.one(&["low", "normal", "high", "max", "none"]))],
-            // Room that is asked for is room that is taken: with more than the machine has, stock stops as well.
+            // Room that is asked for may be room that is taken, and some such processes fill the machine: stock stops as well.
             5 if value > 70_000 => continue,
+            // Stock stops when it is to count to such a size.
+            6 if value > 70_000 && target.is_stock => continue,
             5 => [atom("min_heap_size"), number],
             6 => [atom("min_bin_vheap_size"), number],
             7 => [atom("max_heap_size"), number],

@@ -87,7 +87,10 @@ impl Session<'_> {
             let mut stream = handshake::connect(&self.target.host, self.target.port, self.target.patience)?;
             tries += 1;
             let ending = match wish.make(&mut stream, &mut self.reactions) {
-                Err(error) if handshake::is_closed(&error) && tries < 20 => Ending::NotNow("closed".into()),
+                Err(error) if handshake::is_closed(&error) && tries < 20 => {
+                    add(&self.counters.broken_off, 1);
+                    Ending::NotNow("closed".into())
+                }
                 made => made?,
             };
             if !matches!(ending, Ending::NotNow(_)) || tries == 20 {
@@ -197,12 +200,13 @@ impl Session<'_> {
     fn last(&mut self, link: &mut Link, packet: &[u8], verdict: Verdict, outlook: &mut Outlook) -> Result<(), Broken> {
         add(&self.counters.refused, 1);
         self.tell(packet, &format!("{verdict:?}"));
+        // Before it is sent: the node may close the connection while the rest is written.
+        *outlook = Outlook::May;
         link.put(packet)?;
         // What follows in the same bytes must do no harm.
         if self.random.chance(50) {
             link.put(packet)?;
         }
-        *outlook = Outlook::May;
         match verdict {
             Verdict::Refused(_) if !self.target.is_stock => link.until_closed(),
             // Perhaps no process reads it.

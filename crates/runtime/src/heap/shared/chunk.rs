@@ -95,10 +95,14 @@ pub(super) fn free(start: *mut u64, end: *mut u64) {
 /// Words that a first block has in addition to those known to be needed: many processes need hardly more, and a refill costs little.
 const SPARE_WORDS: usize = 32;
 
-/// The heap size that the process asked for, in words, if it is larger than the usual minimum, else 0. The usual minimum is meant for heaps
-/// that are copied when they are full.
+/// Maximum words of a first block, whatever the process asked for (guessed). All blocks lie in the message area, which has an end, and a
+/// process that fills its block gets another one without a copy.
+const MAX_ASKED_WORDS: usize = 256 * 1024;
+
+/// The size of a block for the heap size that the process asked for, in words, if it is larger than the usual minimum, else 0. The usual minimum
+/// is meant for heaps that are copied when they are full.
 fn asked_words(p: &Process) -> usize {
-    if p.min_heap_words > SETTINGS.min_heap_words.get() { p.min_heap_words } else { 0 }
+    if p.min_heap_words > SETTINGS.min_heap_words.get() { p.min_heap_words.min(MAX_ASKED_WORDS) } else { 0 }
 }
 
 /// A block of at most this many words is counted for the nursery only when it is left to the next stop-the-world collection
