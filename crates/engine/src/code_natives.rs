@@ -107,6 +107,9 @@ pub(crate) fn publish(instance: Instance) {
     let has_on_load = instance.has_on_load;
     code::with_module(instance.name, |m| {
         if has_on_load {
+            funs::begin_on_load(&instance);
+            // As when it is replaced at once: also if on_load fails, the version before is traced no longer.
+            m.current.iter().for_each(|current| breakpoints::forget_code(current));
             m.pending = Some(instance.clone());
         } else {
             make_current(m, instance.clone());
@@ -214,23 +217,14 @@ fn finish_after_on_load(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
     let _change = LockClass::CodeChange.lock(&CHANGES);
     let keep = a[1] == Term::bool(true);
-    let mut unloaded = None;
-    let found = code::with_module(module, |m| match m.pending.take() {
-        Some(instance) if keep => {
+    // Otherwise the purger takes it away: processes may run it, which on_load has spawned.
+    let found = code::with_module(module, |m| match m.pending.take_if(|_| keep) {
+        Some(instance) => {
             make_current(m, instance);
             true
         }
-        Some(instance) => {
-            code::remove_range(&instance);
-            unloaded = Some(instance.clone());
-            free_later(instance);
-            true
-        }
-        None => false,
+        None => m.pending.is_some(),
     });
-    if let Some(instance) = unloaded {
-        instance.unload_nifs();
-    }
     if found
         && keep
         && let Some(instance) = code::current(module)
@@ -275,9 +269,15 @@ fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
 fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let (Some(module), Some(op)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let result = match op.name() {
-        "prepare" | "prepare_on_load" => code::with_module(module, |m| {
+        "prepare" => code::with_module(module, |m| {
             m.old.iter().for_each(|old| funs::start_purge(old));
-            m.old.is_some() || (op.name() == "prepare_on_load" && m.pending.is_some())
+            m.old.is_some()
+        }),
+        "prepare_on_load" => code::with_module(module, |m| {
+            let Some(failed) = m.pending.take() else { return false };
+            funs::start_purge(&failed);
+            m.old_meanwhile = m.old.replace(failed);
+            true
         }),
         "abort" => {
             if let Some(old) = code::with_module(module, |m| m.old.clone()) {
@@ -286,7 +286,7 @@ fn purge_module(p: &mut Process, a: &[Term]) -> NativeResult {
             false
         }
         "complete" => {
-            let old = code::with_module(module, |m| m.old.take());
+            let old = code::with_module(module, |m| std::mem::replace(&mut m.old, m.old_meanwhile.take()));
             match old {
                 Some(old) => {
                     // Those of the same version may be in use by the current code (module loaded twice).

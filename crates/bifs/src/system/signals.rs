@@ -146,14 +146,14 @@ fn notify(signal: libc::c_int) {
 
 /// (Signal, default | ignore | handle)
 fn set_signal(p: &mut Process, a: &[Term]) -> NativeResult {
-    let named = a[0].as_atom().and_then(|n| SETTABLE.iter().find(|(name, _)| *name == n.name()));
-    let Some(&(_, signal)) = named else { return Err(p.badarg()) };
     let handler = match a[1].as_atom().map(|n| n.name()) {
         Some("default") => libc::SIG_DFL,
         Some("ignore") => libc::SIG_IGN,
         Some("handle") => note_address(),
         _ => return Err(p.badarg_cause(Atom::new("badopt"))),
     };
+    let named = a[0].as_atom().and_then(|n| SETTABLE.iter().find(|(name, _)| *name == n.name()));
+    let Some(&(_, signal)) = named else { return Err(p.badarg()) };
     start();
     // Programs that ports start are waited for by their process id: an ignored SIGCHLD would lose their status.
     if signal == libc::SIGCHLD && handler == libc::SIG_IGN {

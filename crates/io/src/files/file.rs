@@ -2,6 +2,8 @@
 //! Everything that may block runs on a dirty thread. A call that waits for the system there (`wait`) holds nothing of the process, so the
 //! process handles signals meanwhile and can be ended.
 
+use crate::files::outgoing::Outgoing;
+use crate::files::reading;
 use heddle_natives::args;
 use heddle_runtime::locks::LockClass;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
@@ -222,77 +224,44 @@ fn offset_arg(p: &mut Process, term: Term) -> Result<u64, Thrown> {
     big::to_u64(term).filter(|o| *o <= i64::MAX as u64).ok_or_else(|| p.badarg())
 }
 
-/// Most bytes that are allocated at once for one read.
-const READ_MAX: usize = 1 << 26;
-
 fn read(p: &mut Process, a: &[Term]) -> NativeResult {
-    let size = size_arg(p, a[1])?.min(READ_MAX);
-    with_file(p, a[0], |p, mut file| {
-        let mut buffer = vec![0u8; size];
-        let n = wait(p, || io::Read::read(&mut file, &mut buffer))?;
-        Ok(data(p, &buffer[..n], size))
+    let size = size_arg(p, a[1])?;
+    with_file(p, a[0], |p, file| {
+        let bytes = wait(p, || reading::read(file, size))?;
+        Ok(data(p, bytes, size))
     })
 }
 
-fn data(p: &mut Process, bytes: &[u8], asked: usize) -> Term {
+fn data(p: &mut Process, bytes: Vec<u8>, asked: usize) -> Term {
     if bytes.is_empty() && asked > 0 {
         return Atom::new("eof").into();
     }
-    let binary = p.heap.binary(bytes);
+    let binary = reading::binary(p, bytes);
     ok_with(p, binary)
 }
 
-/// Bytes of a list of binaries.
-fn gather(p: &mut Process, list: Term) -> Result<Vec<u8>, Thrown> {
-    let Some(items) = args::list(list) else { return Err(p.badarg()) };
-    let mut out = Vec::new();
-    for item in items {
-        match BitsView::of(item).filter(|b| b.is_binary()) {
-            Some(view) => match view.as_bytes() {
-                Some(bytes) => out.extend_from_slice(bytes),
-                None => out.extend(view.to_vec()),
-            },
-            None => return Err(p.badarg()),
-        }
-    }
-    Ok(out)
-}
-
 fn write(p: &mut Process, a: &[Term]) -> NativeResult {
-    let bytes = gather(p, a[1])?;
-    with_file(p, a[0], |p, mut file| {
-        wait(p, || io::Write::write_all(&mut file, &bytes))?;
+    let Some(bytes) = Outgoing::of(a[1]) else { return Err(p.badarg()) };
+    with_file(p, a[0], |p, file| {
+        wait(p, || bytes.write(file))?;
         Ok(ok())
     })
 }
 
 fn pread(p: &mut Process, a: &[Term]) -> NativeResult {
-    let (offset, size) = (offset_arg(p, a[1])?, size_arg(p, a[2])?.min(READ_MAX));
+    let (offset, size) = (offset_arg(p, a[1])?, size_arg(p, a[2])?);
     with_file(p, a[0], |p, file| {
-        let mut buffer = vec![0u8; size];
-        let n = wait(p, || fill(file, &mut buffer, offset))?;
+        let bytes = wait(p, || reading::read_at(file, size, offset))?;
         // Unlike in `read`, a result of no bytes is `eof` even if no bytes were asked for: dets relies on that for empty slots.
-        Ok(data(p, &buffer[..n], size.max(1)))
+        Ok(data(p, bytes, size.max(1)))
     })
-}
-
-/// Reads until the buffer is full or the file ends. Returns the number of bytes.
-fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut n = 0;
-    while n < buffer.len() {
-        match file.read_at(&mut buffer[n..], offset + n as u64)? {
-            0 => break,
-            k => n += k,
-        }
-    }
-    Ok(n)
 }
 
 fn pwrite(p: &mut Process, a: &[Term]) -> NativeResult {
     let offset = offset_arg(p, a[1])?;
-    let bytes = gather(p, a[2])?;
+    let Some(bytes) = Outgoing::of(a[2]) else { return Err(p.badarg()) };
     with_file(p, a[0], |p, file| {
-        wait(p, || file.write_all_at(&bytes, offset))?;
+        wait(p, || bytes.write_at(file, offset))?;
         Ok(ok())
     })
 }
@@ -403,7 +372,7 @@ fn read_file(p: &mut Process, a: &[Term]) -> NativeResult {
     blocking()?;
     match wait(p, || std::fs::read(&path)) {
         Ok(bytes) => {
-            let binary = p.heap.binary(&bytes);
+            let binary = reading::binary(p, bytes);
             Ok(ok_with(p, binary))
         }
         Err(e) => Ok(posix(p, &e)),

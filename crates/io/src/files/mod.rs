@@ -4,4 +4,6 @@ pub mod buffer;
 pub mod file;
 pub mod file_info;
 pub mod names;
+pub mod outgoing;
 pub mod paths;
+pub mod reading;

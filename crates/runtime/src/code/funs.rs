@@ -69,6 +69,16 @@ pub fn is_loaded(entry: &FunEntry) -> bool {
     !(stubs.start.cast::<u64>()..stubs.end.cast::<u64>()).contains(&entry.entry.load(Ordering::Acquire).cast_const())
 }
 
+/// The funs of code whose on_load function is about to run, but for those of a version that is the same and loaded.
+pub fn begin_on_load(pending: &Instance) {
+    for &(entry, offset) in &pending.funs {
+        if !is_loaded(entry) {
+            // Release: pairs with the loads of calls.
+            entry.entry.store(pending.code.as_ptr().wrapping_add(offset as usize).cast_mut(), Ordering::Release);
+        }
+    }
+}
+
 /// Processes that called a fun of code that is being purged. They wait until the purge is over.
 static WAITING: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 

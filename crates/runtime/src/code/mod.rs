@@ -92,6 +92,8 @@ pub struct Module {
     pub old: Option<Arc<Instance>>,
     /// Loaded, but its on_load function has not succeeded yet.
     pub pending: Option<Arc<Instance>>,
+    /// The old version, while a version whose on_load function failed is purged in its place.
+    pub old_meanwhile: Option<Arc<Instance>>,
 }
 
 static MODULES: Mutex<Option<HashMap<Atom, Module, FixedState>>> = Mutex::new(None);

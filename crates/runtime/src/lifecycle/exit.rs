@@ -229,7 +229,12 @@ pub fn log_uncaught(p: &mut Process, class: crate::process::ExceptionClass) {
     }
     let pid = p.pid_term();
     let reason = p.exit_reason;
-    log("error", "Error in process ~p with exit value:~n~p~n", &[pid, reason], p.group_leader);
+    if crate::process::nodes::nodes().is_alive() {
+        let node = heddle_term::node::name().into();
+        log("error", "Error in process ~p on node ~p with exit value:~n~p~n", &[pid, node, reason], p.group_leader);
+    } else {
+        log("error", "Error in process ~p with exit value:~n~p~n", &[pid, reason], p.group_leader);
+    }
 }
 
 /// A message of the VM itself about what `p` does.
