@@ -86,7 +86,7 @@ fn spawn_options(heap: &mut Heap, target: &Target, random: &mut Random) -> Term 
                 continue;
             }
             4 => [atom("priority"), atom(random.one(&["low", "normal", "high", "max", "none"]))],
-            // Room that is asked for may be room that is taken, and some such processes fill the machine: stock stops as well.
+            // Room that is asked for may be room that is taken: with more than the machine has, stock stops as well.
             5 if value > 70_000 => continue,
             // Stock stops when it is to count to such a size.
             6 if value > 70_000 && target.is_stock => continue,
