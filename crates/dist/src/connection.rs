@@ -441,6 +441,10 @@ impl Channel for PortChannel {
         self.0.take_packets(room)
     }
 
+    fn discards(&self) -> bool {
+        self.0.is_blamed.load(Ordering::Relaxed)
+    }
+
     fn ended(&self, reason: Term) {
         self.0.ended(reason);
     }

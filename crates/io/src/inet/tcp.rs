@@ -108,10 +108,11 @@ impl Driver for Tcp {
         self.after(port, context)
     }
 
-    /// Processes that wait get an error. Queued data is still written, unless it is discarded: the port was killed, a file was being sent, or
-    /// the socket lingers for no time.
+    /// Processes that wait get an error. Queued data is still written, unless it is discarded: the port was killed, a file was being sent, the
+    /// socket lingers for no time, or the node at the other end broke the protocol.
     fn close(&mut self, port: &Port, discards: bool) {
-        let discards = discards || self.output.file.is_some() || self.socket.lingers_not();
+        let is_unwanted = self.channel.as_ref().is_some_and(|channel| channel.discards());
+        let discards = discards || is_unwanted || self.output.file.is_some() || self.socket.lingers_not();
         let fd = self.abandon();
         let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
         for caller in waiting {

@@ -31,6 +31,11 @@ pub trait Channel: Send + Sync {
     fn input(&self, packet: &[u8]) -> bool;
     /// Packets to write, each with its length in four bytes in front, in pieces: about `room` bytes, or none if there are none.
     fn output(&self, room: usize) -> Vec<Piece>;
+
+    /// True if what is not sent yet is not for the peer any more, which broke the protocol and may never read it.
+    fn discards(&self) -> bool {
+        false
+    }
     /// The port has ended, for this reason.
     fn ended(&self, reason: Term);
 }
