@@ -65,7 +65,10 @@ class Cluster:
             for node in self.nodes.values():
                 node.start()
             self.connect()
+            begun = time.monotonic()
             for phase in self.phases:
+                if options.at_most and time.monotonic() > begun + options.at_most:
+                    break
                 self.do_phase(phase)
                 if options.fail_fast and self.findings:
                     break
