@@ -16,7 +16,7 @@ enum Piece {
     Held(HeldBytes),
 }
 
-/// What is to be written. It is no part of a heap, so the process may collect meanwhile.
+/// Data on its way to a file. It is no part of a heap, so the process may collect meanwhile.
 pub struct Outgoing(Vec<Piece>);
 
 impl Outgoing {
