@@ -24,7 +24,13 @@ main(_) ->
     receive Old -> ok end,
     true = code:delete(again),
     t:w(fourth_fails, load(again, "no", "4")),
-    t:w(old_stays, {is_process_alive(Old), erlang:check_old_code(again), code:purge(again), is_process_alive(Old)}).
+    t:w(old_stays, {is_process_alive(Old), erlang:check_old_code(again), code:purge(again), is_process_alive(Old)}),
+    %% Deleting what was deleted: an error as long as there is old code, no difference after that.
+    t:w(deleted_again, {erlang:delete_module(again), erlang:delete_module(again), erlang:delete_module(never_loaded)}),
+    {module, again} = load(again, "ok"),
+    true = erlang:delete_module(again),
+    t:e(old_code, fun() -> erlang:delete_module(again) end),
+    t:w(code_server, code:delete(again)).
 
 %% The loop may have been ended before the monitor was there.
 reason(noproc) -> killed;

@@ -20,7 +20,7 @@ use heddle_term::ident::RefView;
 use heddle_term::{Atom, Heap, Term, am};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Parts of binaries from this size on are written where they are; smaller ones are copied beside what is around them (guessed).
@@ -48,6 +48,8 @@ pub struct Connection {
     /// What both nodes can do. Relaxed: set before `stage`.
     flags: AtomicU64,
     carrier: OnceLock<Carrier>,
+    /// Tells this life of the peer from its others. Relaxed: set before `stage`.
+    creation: AtomicU32,
     queue: Mutex<OutQueue>,
     /// Shut while too much is queued.
     pub gate: Gate,
@@ -86,6 +88,7 @@ impl Connection {
             stage: AtomicU8::new(Stage::Pending as u8),
             flags: AtomicU64::new(0),
             carrier: OnceLock::new(),
+            creation: AtomicU32::new(0),
             queue: Mutex::new(OutQueue::new()),
             gate: Gate::new(Limits::new(busy_bytes() / 2, busy_bytes()), Limits::NEVER),
             large_bytes: AtomicUsize::new(0),
@@ -152,7 +155,17 @@ impl Connection {
         heap.list_with_tail(&[Term::small(self.id.number as i64)], self.id.node.into())
     }
 
+    /// What tells this life of the peer from its others. 0 before the connection is up.
+    pub fn creation(&self) -> u32 {
+        self.creation.load(Ordering::Relaxed)
+    }
+
     // ---- from pending to up ----
+
+    /// The handshake has told the peer's creation.
+    pub fn set_creation(&self, creation: u32) {
+        self.creation.store(creation, Ordering::Relaxed);
+    }
 
     /// It is up: it has this carrier, and both nodes can do this. False if it was not pending.
     pub fn up(self: &Arc<Connection>, carrier: Carrier, flags: u64) -> bool {

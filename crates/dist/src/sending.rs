@@ -268,6 +268,12 @@ impl Nodes for Distribution {
         alive::may_connect()
     }
 
+    fn shown_as(&self, number: u64) -> Option<(Atom, u32)> {
+        let node = table::all().into_iter().find(|node| node.name.index() as u64 == number)?;
+        let connection = node.connection().filter(|connection| connection.stage() == Stage::Up)?;
+        Some((node.name, connection.creation()))
+    }
+
     fn carriers(&self) -> Vec<(Atom, Term)> {
         let connections =
             table::all().into_iter().filter_map(|node| node.connection()).filter(|connection| connection.stage() == Stage::Up);

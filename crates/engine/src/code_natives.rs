@@ -106,6 +106,7 @@ pub(crate) fn publish(instance: Instance) {
     code::add_range(&instance);
     let has_on_load = instance.has_on_load;
     code::with_module(instance.name, |m| {
+        m.was_loaded = true;
         if has_on_load {
             funs::begin_on_load(&instance);
             // As when it is replaced at once: also if on_load fails, the version before is traced no longer.
@@ -243,11 +244,11 @@ fn delete_module(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(module) = a[0].as_atom() else { return Err(p.badarg()) };
     let _change = LockClass::CodeChange.lock(&CHANGES);
     let result = code::with_module(module, |m| {
-        if m.current.is_some() && m.old.is_some() {
+        if m.old.is_some() {
             return None;
         }
         match m.current.take() {
-            None => Some(am::UNDEFINED),
+            None => Some(if m.was_loaded { am::TRUE } else { am::UNDEFINED }),
             Some(instance) => {
                 breakpoints::forget_code(&instance);
                 for &(export, _) in &instance.exports {

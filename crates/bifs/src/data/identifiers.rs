@@ -2,10 +2,11 @@
 
 use heddle_natives::args;
 use heddle_runtime::exports;
+use heddle_runtime::process::nodes::nodes;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::code_cell::Mfa;
 use heddle_term::code_hooks::hooks;
-use heddle_term::ident::{PID_NUMBER_BITS, REF_WORD0_BITS};
+use heddle_term::ident::{PID_NUMBER_BITS, PidView, PortView, REF_WORD0_BITS, RefView};
 use heddle_term::text::display;
 use heddle_term::{Atom, FunEntry, Kind, Term, am, fun, list};
 
@@ -57,13 +58,17 @@ fn numbers(text: Term, prefix: &str) -> Option<Vec<u64>> {
     text.strip_prefix(prefix)?.strip_suffix('>')?.split('.').map(digits).collect()
 }
 
-// A node number other than 0 stands for another node as printed here; it does not say which start of that node.
+// A node number other than 0 stands for another node as printed here; its connection says which start of that node.
 
 fn list_to_pid(p: &mut Process, a: &[Term]) -> NativeResult {
     match numbers(a[0], "<").as_deref() {
         Some(&[0, number, serial]) if number >> PID_NUMBER_BITS == 0 && serial >> 30 == 0 => {
             Ok(Term::local_pid(number | serial << PID_NUMBER_BITS))
         }
+        Some(&[node, number, serial]) if node != 0 => match (nodes().shown_as(node), u32::try_from(number), u32::try_from(serial)) {
+            (Some((node, creation)), Ok(number), Ok(serial)) => Ok(PidView { node, creation, number, serial }.to_term(&mut p.heap)),
+            _ => Err(p.badarg()),
+        },
         _ => Err(p.badarg()),
     }
 }
@@ -71,6 +76,10 @@ fn list_to_pid(p: &mut Process, a: &[Term]) -> NativeResult {
 fn list_to_port(p: &mut Process, a: &[Term]) -> NativeResult {
     match numbers(a[0], "#Port<").as_deref() {
         Some(&[0, number]) if number >> 58 == 0 => Ok(Term::local_port(number)),
+        Some(&[node, number]) if node != 0 => match nodes().shown_as(node) {
+            Some((node, creation)) => Ok(PortView { node, creation, number }.to_term(&mut p.heap)),
+            None => Err(p.badarg()),
+        },
         _ => Err(p.badarg()),
     }
 }
@@ -88,6 +97,13 @@ fn list_to_ref(p: &mut Process, a: &[Term]) -> NativeResult {
         }),
         [w0, w1, w2, w3, w4, 0] if w0 >> REF_WORD0_BITS == 0 && w4 >> 26 == 0 => {
             Ok(p.heap.alias_reference([w0, w1, w2], w3 as u64 | (w4 as u64) << 32))
+        }
+        [.., node] if node != 0 && (2..=6).contains(&words.len()) => {
+            let Some((node, creation)) = nodes().shown_as(node as u64) else { return Err(p.badarg()) };
+            let count = words.len() - 1;
+            let mut all = [0; 5];
+            all[..count].copy_from_slice(&words[..count]);
+            Ok(RefView { node, creation, count, words: all }.to_term(&mut p.heap))
         }
         _ => Err(p.badarg()),
     }

@@ -2,7 +2,7 @@
 
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_term::{Term, am, list, text};
+use heddle_term::{Atom, Term, am, list, text};
 use std::io::Write;
 
 heddle_runtime::natives! { TABLE:
@@ -44,9 +44,27 @@ fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
         Some("stderr") => {
             let _ = std::io::stderr().write_all(&bytes);
         }
+        Some("stdin") => {
+            if let Err(error) = type_in(&bytes) {
+                return Err(p.badarg_cause(Atom::new(heddle_io::errno::name(error.raw_os_error().unwrap_or(libc::EIO)))));
+            }
+        }
         _ => return Err(p.badarg()),
     }
     Ok(Term::bool(true))
+}
+
+/// The terminal takes the bytes as if a user typed them.
+fn type_in(bytes: &[u8]) -> std::io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let terminal = std::fs::File::open("/dev/tty")?;
+    for byte in bytes {
+        // SAFETY: TIOCSTI reads one byte at the address.
+        if unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSTI, byte as *const u8) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 /// (Term, MaxLength | undefined): the text as a list.

@@ -73,8 +73,8 @@ fn create_dist_channel(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let badarg = Ok(am::BADARG.into());
     let (Some(kernel), Some(node)) = (alive::net_kernel(), a[0].as_atom().filter(|&node| is_node_name(node))) else { return badarg };
-    let Some(&[flags, _creation]) = a[2].as_tuple() else { return badarg };
-    let Some(flags) = big::to_u64(flags) else { return badarg };
+    let Some(&[flags, creation]) = a[2].as_tuple() else { return badarg };
+    let (Some(flags), Some(creation)) = (big::to_u64(flags), big::to_u64(creation)) else { return badarg };
     if flags & flags::MANDATORY != flags::MANDATORY {
         exit::log_of(
             p,
@@ -91,6 +91,7 @@ fn create_dist_channel(p: &mut Process, a: &[Term]) -> NativeResult {
     else {
         return badarg;
     };
+    connection.set_creation(creation as u32);
     let (carrier, me) = (a[1], p.pid());
     if carrier.is_local_pid() {
         return by_process(p, &connection, carrier, flags, kernel);

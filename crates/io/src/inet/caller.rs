@@ -3,7 +3,6 @@
 use super::deadline::Deadline;
 use super::reason::Reason;
 use crate::ports::port::Port;
-use heddle_runtime::send::build_message;
 use heddle_term::etf::{self, DecodeOptions};
 use heddle_term::{Atom, Heap, Term, am};
 
@@ -19,7 +18,7 @@ pub struct Caller {
 impl Caller {
     /// `{inet_async, Port, Reference, Result}`; false when the caller is gone.
     pub fn tell(self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) -> bool {
-        build_message(self.pid, |heap| {
+        port.send(self.pid, |heap| {
             let result = result(heap);
             heap.tuple(&[Atom::new("inet_async").into(), port.term(), Term::small(self.reference as i64), result])
         })
@@ -55,7 +54,7 @@ impl Sender {
 
     /// `{inet_reply, Port, Result, Reference}`.
     pub fn tell(&self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) {
-        build_message(self.pid, |heap| {
+        port.send(self.pid, |heap| {
             let mut message = vec![Atom::new("inet_reply").into(), port.term(), result(heap)];
             let options = DecodeOptions { allow_trailing: true, ..Default::default() };
             message.extend(etf::decode(heap, &self.reference, &options).map(|decoded| decoded.term).ok());

@@ -7,7 +7,6 @@ use super::options::Active;
 use super::reason::{Reason, name_of};
 use super::udp::Udp;
 use crate::ports::port::Port;
-use heddle_runtime::send::build_message;
 use heddle_term::{Atom, Heap, Term, am};
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -88,7 +87,7 @@ impl Udp {
             });
             return;
         }
-        build_message(port.owner(), |heap| {
+        port.send(port.owner(), |heap| {
             if !options.term {
                 let all = self.with_address(heap, datagram, data, false, port.binary);
                 let inner = heap.tuple(&[Atom::new("data").into(), all]);
@@ -117,13 +116,13 @@ impl Udp {
 
     fn become_passive(&mut self, port: &Port) {
         self.socket.options.active = Active::No;
-        build_message(port.owner(), |heap| heap.tuple(&[Atom::new("udp_passive").into(), port.term()]));
+        port.send(port.owner(), |heap| heap.tuple(&[Atom::new("udp_passive").into(), port.term()]));
     }
 
     /// The system reports an error, mostly of an earlier send. The socket goes on.
     fn fail(&mut self, port: &Port, reason: Reason) {
         if self.socket.options.active != Active::No {
-            build_message(port.owner(), |heap| heap.tuple(&[Atom::new("udp_error").into(), port.term(), Atom::new(reason).into()]));
+            port.send(port.owner(), |heap| heap.tuple(&[Atom::new("udp_error").into(), port.term(), Atom::new(reason).into()]));
         } else if let Some(caller) = self.waiting.take() {
             caller.fail(port, reason);
         }

@@ -10,7 +10,6 @@ use crate::packet::{Framing, NextPacket, PacketKind};
 use crate::packet::{http, tls};
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
-use heddle_runtime::send::build_message;
 use heddle_term::{Atom, Heap, Term, am};
 use std::cell::RefCell;
 use std::os::fd::AsRawFd;
@@ -331,6 +330,6 @@ impl Tcp {
     }
 
     pub(super) fn tell_owner(&self, port: &Arc<Port>, what: impl FnOnce(&mut Heap) -> Term) {
-        build_message(port.owner(), what);
+        port.send(port.owner(), what);
     }
 }

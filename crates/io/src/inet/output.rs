@@ -12,7 +12,6 @@ use crate::ports::flush::Unsent;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
 use crate::ports::queue::Queue;
-use heddle_runtime::send::build_message;
 use heddle_term::Atom;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -266,7 +265,7 @@ impl Tcp {
 
     fn all_sent(&mut self, port: &Arc<Port>) {
         for pid in std::mem::take(&mut self.output.subscribers) {
-            build_message(pid, |heap| heap.tuple(&[Atom::new("empty_out_q").into(), port.term()]));
+            port.send(pid, |heap| heap.tuple(&[Atom::new("empty_out_q").into(), port.term()]));
         }
         if std::mem::take(&mut self.output.shut_after)
             && let Some(fd) = &self.socket.fd

@@ -6,7 +6,6 @@ use super::tcp::{Phase, Tcp};
 use crate::ports::BYTES_OUT;
 use crate::ports::port::Port;
 use crate::ports::queue::Queue;
-use heddle_runtime::send::build_message;
 use heddle_term::{Atom, Heap, Term, am};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -61,7 +60,7 @@ impl SendFile {
 
     /// `{sendfile, Port, Result}`
     fn tell(&self, port: &Port, result: impl FnOnce(&mut Heap) -> Term) {
-        build_message(self.caller, |heap| {
+        port.send(self.caller, |heap| {
             let result = result(heap);
             heap.tuple(&[Atom::new("sendfile").into(), port.term(), result])
         });

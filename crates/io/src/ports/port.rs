@@ -104,6 +104,12 @@ impl Port {
     pub fn tell_owner(&self, what: impl FnOnce(&mut Heap) -> Term) {
         self.tell(self.owner(), what);
     }
+    /// Sends a message of any shape. False if the process has ended.
+    pub fn send(&self, to: u64, message: impl FnOnce(&mut Heap) -> Term) -> bool {
+        let message = Package::build(message);
+        tracing::sent(self.term(), to, message.term());
+        send::message_to_pid(to, message)
+    }
     pub fn tell(&self, to: u64, what: impl FnOnce(&mut Heap) -> Term) {
         let port = self.term();
         let message = Package::build(|heap| {

@@ -100,7 +100,7 @@ impl PortTask {
 
     /// The poller reports that a descriptor of the driver is ready.
     pub(super) fn ready(&mut self, interest: Interest, context: &mut Context<'_>) -> TaskNext {
-        self.drive(context, |driver, port, context| driver.ready(port, interest, context))
+        tracing::polled(self.port.term(), || self.drive(context, |driver, port, context| driver.ready(port, interest, context)))
     }
 
     /// Data from a process. False if the port takes no data any more.

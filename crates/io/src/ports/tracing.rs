@@ -157,7 +157,18 @@ pub fn received(port: Term, from: Term, what: impl FnOnce(&mut Heap) -> Term) {
 
 /// Runs `f`, and reports it as an operation of this name for which the port was scheduled.
 pub fn scheduled<T>(port: Term, operation: &str, f: impl FnOnce() -> T) -> T {
-    let name = Atom::new(operation).into();
+    within(port, Atom::new(operation).into(), f)
+}
+
+/// Runs `f`, for which the poller has the port scheduled.
+pub fn polled<T>(port: Term, f: impl FnOnce() -> T) -> T {
+    if !on(flags::RUNNING_PORTS) && !system_profile::on(system_profile::PORTS) {
+        return f();
+    }
+    within(port, Term::small(0), f)
+}
+
+fn within<T>(port: Term, name: Term, f: impl FnOnce() -> T) -> T {
     let profiled = system_profile::on(system_profile::PORTS);
     if profiled {
         system_profile::port(port, true);

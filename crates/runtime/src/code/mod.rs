@@ -94,6 +94,8 @@ pub struct Module {
     pub pending: Option<Arc<Instance>>,
     /// The old version, while a version whose on_load function failed is purged in its place.
     pub old_meanwhile: Option<Arc<Instance>>,
+    /// A version was loaded at some time: there is something that may be deleted, also again.
+    pub was_loaded: bool,
 }
 
 static MODULES: Mutex<Option<HashMap<Atom, Module, FixedState>>> = Mutex::new(None);

@@ -126,6 +126,8 @@ pub trait Nodes: Sync {
     fn broken(&self, connection: ConnectionId, what: &str);
     /// True if this node has a name by which others can reach it.
     fn is_alive(&self) -> bool;
+    /// The node that identifiers show by this number, and its creation, if a connection to it is up.
+    fn shown_as(&self, number: u64) -> Option<(Atom, u32)>;
     /// The connections that are up: the node, and the port or process that carries it.
     fn carriers(&self) -> Vec<(Atom, Term)>;
     /// `process_flag(monitor_nodes | {monitor_nodes, Options}, Value)`.
@@ -170,6 +172,9 @@ impl Nodes for Alone {
     fn broken(&self, _: ConnectionId, _: &str) {}
     fn is_alive(&self) -> bool {
         false
+    }
+    fn shown_as(&self, _: u64) -> Option<(Atom, u32)> {
+        None
     }
     fn carriers(&self) -> Vec<(Atom, Term)> {
         Vec::new()
