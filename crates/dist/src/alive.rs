@@ -5,7 +5,7 @@ use crate::table;
 use heddle_bifs::data::persistent_term;
 use heddle_runtime::process::Process;
 use heddle_runtime::{Package, names};
-use heddle_term::{Atom, Heap, am, node};
+use heddle_term::{Atom, Heap, am, lives, node};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const NOBODY: u64 = u64::MAX;
@@ -42,7 +42,11 @@ pub fn begin(name: Atom, creation: u32) -> bool {
         return false;
     }
     // Creations below are kept for nodes of old releases, as in stock.
-    node::set_current(name, creation.max(4));
+    let mut creation = creation.max(4);
+    while lives::is_named(name.index(), creation) {
+        creation = creation.wrapping_add(1).max(4);
+    }
+    node::set_current(name, creation);
     NET_KERNEL.store(kernel.payload(), Ordering::Release);
     monitors::tell(&Change { node: name, connection: None, is_visible: true, down: None });
     true

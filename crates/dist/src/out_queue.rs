@@ -1,25 +1,40 @@
 //! Messages on their way to the peer, until the port or process that carries the connection takes them.
 //!
 //! A message of more bytes than a fragment goes out a fragment at a time, with others in between. What its sender sends meanwhile waits until
-//! its last fragment is out, so the order of one sender's signals holds.
+//! its last fragment is out, so the order of one sender's signals holds. However many large messages there are (processes that end with a large reason do
+//! not wait), few of them are begun at a time: the peer holds what it has of each.
 
 use crate::large_senders::LargeSenders;
 use crate::outgoing::{Needs, Outgoing};
 use crate::wire::{Fragmenter, Framing, MAX_FRAGMENT_BYTES, OutCache, Packet};
+use foldhash::fast::FixedState;
 use heddle_runtime::RefId;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU64;
 
-/// A message that goes out in fragments, and what its sender sent afterwards.
+/// Messages of which some fragments are out: the peer must hold what it has of them.
+const MAX_BEGUN: usize = 1024;
+const MAX_BEGUN_BYTES: usize = 1 << 30;
+/// One of at most as many bytes begins whatever those before it have.
+const MEDIUM_BYTES: usize = 1 << 20;
+
+/// A message that goes out in fragments.
 struct Large {
     sender: u64,
     fragments: Fragmenter,
-    later: VecDeque<Outgoing>,
+    bytes: usize,
 }
 
 pub struct OutQueue {
     ready: VecDeque<Outgoing>,
+    /// Those of which fragments are out, or may go out: one of each in turn.
     large: VecDeque<Large>,
+    large_bytes: usize,
+    max_large_bytes: usize,
+    /// Those that begin when others are out.
+    waiting: VecDeque<Large>,
+    /// What the senders sent that have a large message in the queue: it follows that message.
+    followers: HashMap<u64, VecDeque<Outgoing>, FixedState>,
     /// Bytes of the messages in `ready`.
     bytes: usize,
     pub senders: LargeSenders,
@@ -38,6 +53,10 @@ impl OutQueue {
         OutQueue {
             ready: VecDeque::new(),
             large: VecDeque::new(),
+            large_bytes: 0,
+            max_large_bytes: MAX_BEGUN_BYTES,
+            waiting: VecDeque::new(),
+            followers: HashMap::default(),
             bytes: 0,
             senders: LargeSenders::default(),
             refused: Vec::new(),
@@ -74,16 +93,21 @@ impl OutQueue {
 
     pub fn push(&mut self, message: Outgoing) {
         self.small_bytes += small(message.bytes());
-        match self.large.iter_mut().find(|large| large.sender == message.sender) {
-            Some(large) => {
+        match self.followers.get_mut(&message.sender) {
+            Some(later) => {
                 self.senders.queued(message.sender, message.bytes());
-                large.later.push_back(message);
+                later.push_back(message);
             }
-            None => {
-                self.bytes += message.bytes();
-                self.ready.push_back(message);
-            }
+            None => self.is_ready(message),
         }
+    }
+
+    fn is_ready(&mut self, message: Outgoing) {
+        self.bytes += message.bytes();
+        if is_large(&message) {
+            self.followers.insert(message.sender, VecDeque::new());
+        }
+        self.ready.push_back(message);
     }
 
     /// The next packets, until they have about `room` bytes. `flags`: what both nodes can do.
@@ -99,12 +123,15 @@ impl OutQueue {
     pub fn take_one(&mut self, flags: u64, write: &mut impl FnMut(&Packet<'_>)) -> usize {
         while self.large.is_empty() || self.since_fragment < MAX_FRAGMENT_BYTES {
             let Some(outgoing) = self.ready.pop_front() else { break };
-            let bytes = outgoing.bytes();
+            let (bytes, is_large) = (outgoing.bytes(), is_large(&outgoing));
             self.small_bytes -= small(bytes);
+            self.bytes -= bytes;
             if !outgoing.is_for(flags) {
-                self.bytes -= bytes;
                 if let Needs::Spawning(request) = outgoing.needs {
                     self.refused.push((outgoing.sender, request));
+                }
+                if is_large {
+                    self.is_out(outgoing.sender);
                 }
                 continue;
             }
@@ -112,31 +139,46 @@ impl OutQueue {
             self.sequence = self.sequence.checked_add(1).unwrap_or(NonZeroU64::MIN);
             let mut fragments = Fragmenter::new(Framing::of_flags(flags), message, self.sequence);
             if fragments.packets_left() > 1 {
-                self.bytes -= bytes;
+                debug_assert!(is_large);
                 self.senders.queued(sender, bytes);
-                self.begin(sender, fragments);
+                self.begin(Large { sender, fragments, bytes });
                 continue;
             }
-            self.bytes -= bytes;
-            let Some(packet) = fragments.next(&mut self.cache) else { continue };
-            self.since_fragment += packet.len_bytes();
-            write(&packet);
-            return packet.len_bytes();
+            let written = fragments.next(&mut self.cache).map(|packet| {
+                write(&packet);
+                packet.len_bytes()
+            });
+            if is_large {
+                self.is_out(sender);
+            }
+            let Some(written) = written else { continue };
+            self.since_fragment += written;
+            return written;
         }
         self.since_fragment = 0;
         self.take_fragment(write)
     }
 
-    /// A message that goes out in fragments. What its sender has in the queue waits.
-    fn begin(&mut self, sender: u64, fragments: Fragmenter) {
-        let (later, others): (VecDeque<Outgoing>, _) =
-            std::mem::take(&mut self.ready).into_iter().partition(|message| message.sender == sender);
-        self.ready = others;
-        for message in &later {
-            self.bytes -= message.bytes();
-            self.senders.queued(sender, message.bytes());
+    /// A message goes out in fragments: from now on, or when those before it are out.
+    fn begin(&mut self, large: Large) {
+        if large.bytes <= MEDIUM_BYTES && self.large.len() < MAX_BEGUN {
+            self.large_bytes += large.bytes;
+            self.large.push_back(large);
+        } else {
+            self.waiting.push_back(large);
+            self.begin_waiting();
         }
-        self.large.push_back(Large { sender, fragments, later });
+    }
+
+    fn begin_waiting(&mut self) {
+        while let Some(next) = self.waiting.front() {
+            let has_room = self.large.len() < MAX_BEGUN && self.large_bytes + next.bytes <= self.max_large_bytes;
+            if !has_room && !self.large.is_empty() {
+                return;
+            }
+            self.large_bytes += next.bytes;
+            self.large.extend(self.waiting.pop_front());
+        }
     }
 
     /// One fragment of the large message whose turn it is.
@@ -151,15 +193,31 @@ impl OutQueue {
         if large.fragments.packets_left() > 0 {
             self.large.push_back(large);
         } else {
-            // They come before what their sender sends from now on, and after what others have sent.
-            for message in large.later {
-                self.senders.left(large.sender, message.bytes());
-                self.bytes += message.bytes();
-                self.ready.push_back(message);
-            }
+            self.large_bytes -= large.bytes;
+            self.is_out(large.sender);
+            self.begin_waiting();
         }
         written
     }
+
+    /// The large message of a sender is out. What follows it comes before what its sender sends from now on, and after what others have sent.
+    fn is_out(&mut self, sender: u64) {
+        let mut later = self.followers.remove(&sender).unwrap_or_default();
+        while let Some(message) = later.pop_front() {
+            self.senders.left(sender, message.bytes());
+            let is_large = is_large(&message);
+            self.is_ready(message);
+            if is_large {
+                self.followers.insert(sender, later);
+                return;
+            }
+        }
+    }
+}
+
+/// True if the message has more bytes than a fragment, or nearly as many.
+fn is_large(message: &Outgoing) -> bool {
+    message.bytes() + 16 > MAX_FRAGMENT_BYTES
 }
 
 /// The bytes of a message if they are few.
@@ -222,6 +280,25 @@ mod tests {
         // 68: whole; 69: first fragment; 70: the others.
         assert_eq!(kinds, [68, 69, 70, 70, 70, 68]);
         assert_eq!((queue.bytes(), queue.ready_bytes(), queue.senders.total_bytes()), (0, 0, 0));
+    }
+
+    #[test]
+    fn few_of_the_largest_are_begun_at_a_time() {
+        let mut queue = OutQueue::new();
+        queue.max_large_bytes = 10 << 20;
+        (0..9).for_each(|sender| queue.push(message(sender, 3 << 20)));
+        queue.push(message(100, 20));
+        queue.take_one(FLAGS, &mut |packet| assert_eq!(packet.header[1], 68));
+        assert_eq!((queue.large.len(), queue.waiting.len()), (3, 6));
+        queue.push(message(101, 2 * MAX_FRAGMENT_BYTES));
+        queue.take_one(FLAGS, &mut |packet| assert_eq!(packet.header[1], 69));
+        assert_eq!((queue.large.len(), queue.waiting.len()), (4, 6));
+        while queue.waiting.len() == 6 {
+            queue.take_one(FLAGS, &mut |_| {});
+        }
+        assert_eq!(queue.large.len(), 3);
+        packets(&mut queue);
+        assert_eq!((queue.bytes(), queue.large_bytes, queue.followers.len()), (0, 0, 0));
     }
 
     #[test]

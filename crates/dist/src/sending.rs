@@ -4,9 +4,9 @@ use crate::connection::{Connection, Stage};
 use crate::figures::Work;
 use crate::incoming::ref_id;
 use crate::outgoing::{Needs, Outgoing};
-use crate::wire::{Control, DistEncoder, Target as WireTarget};
+use crate::wire::{Control, DistEncoder, Target as WireTarget, WireError};
 use crate::{alive, flags, monitors, table};
-use heddle_runtime::nodes::{ConnectionId, Destination, Nodes, Outbound, Sending, Target};
+use heddle_runtime::nodes::{ConnectionId, Destination, Nodes, Outbound, Sending, Signalled, Target};
 use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::trace::token::Token;
 use heddle_runtime::{sched, send, system_monitor};
@@ -79,6 +79,8 @@ enum Posted {
     Long,
     /// The connection has ended.
     Ended,
+    /// It has a part that is too large for the external format.
+    TooLarge,
 }
 
 /// Encodes a message and queues it. `most_bytes`: a longer one is left.
@@ -94,6 +96,7 @@ fn post(connection: &Connection, sender: u64, control: &Control, payload: Option
             }
         }
         Ok(None) => Posted::Long,
+        Err(WireError::TooLarge) => Posted::TooLarge,
         Err(error) => {
             heddle_runtime::exit::log_message("error", &format!("A message to node {} is not sent: {error}", connection.id.node.name()));
             Posted::Queued(0)
@@ -102,7 +105,7 @@ fn post(connection: &Connection, sender: u64, control: &Control, payload: Option
 }
 
 /// A signal of a process of this node, of an earlier life of it, or of no process.
-pub fn signal(connection: &Connection, from: PidView, signal: &Outbound) -> bool {
+pub fn signal(connection: &Connection, from: PidView, signal: &Outbound) -> Signalled {
     let sender = from.local().unwrap_or(u64::MAX);
     let has_payloads = connection.can(flags::EXIT_PAYLOAD);
     let split = |reason: Term| if has_payloads { (None, Some(reason)) } else { (Some(reason), None) };
@@ -139,7 +142,16 @@ pub fn signal(connection: &Connection, from: PidView, signal: &Outbound) -> bool
     };
     let posted = post(connection, sender, &control, payload, usize::MAX);
     scratch.clear();
-    matches!(posted, Posted::Queued(_))
+    match posted {
+        Posted::Queued(_) => Signalled::Ok,
+        Posted::TooLarge => {
+            if !matches!(signal, Outbound::Exit { linked: false, .. }) {
+                connection.blame("the reason of an exit is too large for it");
+            }
+            Signalled::TooLarge
+        }
+        Posted::Long | Posted::Ended => Signalled::Ended,
+    }
 }
 
 /// A control message of a process.
@@ -227,6 +239,7 @@ impl Nodes for Distribution {
                 p.flags |= FLAG_AT_PORT;
                 Sending::Long
             }
+            Posted::TooLarge => Sending::TooLarge,
             // It has just ended: what is sent to it is lost, as what was sent before.
             Posted::Ended => Sending::Ok,
         }
@@ -240,8 +253,8 @@ impl Nodes for Distribution {
         connection_to(node, connect).map(|connection| connection.id)
     }
 
-    fn signal(&self, connection: ConnectionId, from: u64, what: &Outbound) -> bool {
-        numbered(connection).is_some_and(|connection| signal(&connection, PidView::of_local(from), what))
+    fn signal(&self, connection: ConnectionId, from: u64, what: &Outbound) -> Signalled {
+        numbered(connection).map_or(Signalled::Ended, |connection| signal(&connection, PidView::of_local(from), what))
     }
 
     fn returns(&self, p: &mut Process, node: Atom, result: Term) -> NativeResult {

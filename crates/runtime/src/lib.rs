@@ -29,7 +29,7 @@ pub use lifecycle::{activity, exit, handle, spawn};
 pub use observe::{figures, lock_order, locks, messages, msacc, pauses, record, wall_time};
 pub use process::{dictionary, links, names, nodes, proctab, remote, stack, state};
 pub use sched::{balance, blocking, dirty, placement, private_threads, run_queue, stop_world, worker_cache};
-pub use signal::{inbox, inner_queue, package, send, send_remote, small};
+pub use signal::{inbox, inner_queue, package, send, send_remote, small, undecoded};
 pub use timer::{time_offset, timer_refs};
 pub use trace::{system_monitor, system_profile};
 

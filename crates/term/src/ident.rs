@@ -3,6 +3,7 @@
 use crate::atom::Atom;
 use crate::boxed::{Header, Kind};
 use crate::heap::Heap;
+use crate::lives;
 use crate::node;
 use crate::term::Term;
 use std::cmp::Ordering;
@@ -157,6 +158,7 @@ impl RefView {
         if local && self.count == 5 {
             return heap.alias_reference([w0, w1, w2], w3 as u64 | (w4 as u64) << 32);
         }
+        lives::enter(self.node.index(), self.creation);
         let packed = self.count.div_ceil(2);
         let ptr = heap.alloc(4 + packed);
         // SAFETY: header, three words and the packed words were just allocated.
@@ -197,6 +199,7 @@ fn cmp_nodes(a: (Atom, u32), b: (Atom, u32)) -> Ordering {
 }
 
 fn external(heap: &mut Heap, kind: Kind, node: Atom, creation: u32, id: u64) -> Term {
+    lives::enter(node.index(), creation);
     let ptr = heap.alloc(4);
     // SAFETY: four words were just allocated.
     unsafe {

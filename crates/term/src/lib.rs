@@ -40,6 +40,7 @@ pub mod holding;
 pub mod ident;
 pub mod list;
 pub mod literal;
+pub mod lives;
 pub mod map;
 mod map_iter;
 #[cfg(test)]

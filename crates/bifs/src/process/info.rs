@@ -14,7 +14,7 @@ use heddle_runtime::remote::RemoteRelations;
 use heddle_runtime::sched;
 use heddle_runtime::send::{self, node_name};
 use heddle_runtime::trace::seq;
-use heddle_runtime::{Package, activity, code, handle, proctab, spawn, stack, task};
+use heddle_runtime::{Package, activity, code, handle, proctab, spawn, stack, task, undecoded};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
@@ -206,6 +206,9 @@ fn ask_any(p: &mut Process, pid: Term, keys: Vec<Key>, shape: Shape) -> NativeRe
 }
 
 fn gather(q: &mut Process, keys: &[Key], shape: Shape, own: bool) -> Package {
+    if keys.iter().any(|key| matches!(key, Key::Name("messages" | "total_heap_size"))) {
+        undecoded::decode(q);
+    }
     let mut heap = Heap::new();
     let mut items = Vec::new();
     if shape == Shape::Default

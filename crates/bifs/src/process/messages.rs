@@ -55,6 +55,7 @@ fn bang(p: &mut Process, a: &[Term]) -> NativeResult {
         }
         Sent::Busy => busy(p, a),
         Sent::Long => Err(Thrown::DirtyCpu),
+        Sent::TooLarge => Err(p.system_limit()),
     }
 }
 
@@ -107,6 +108,7 @@ fn send_3(p: &mut Process, a: &[Term]) -> NativeResult {
         Sent::Busy if nosuspend => Ok(heddle_term::Atom::new("nosuspend").into()),
         Sent::Busy => busy(p, a),
         Sent::Long => Err(Thrown::DirtyCpu),
+        Sent::TooLarge => Err(p.system_limit()),
     }
 }
 

@@ -289,7 +289,9 @@ fn exit_2(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(Term::bool(true));
     }
     if let Some(other) = PidView::of(a[0]).filter(|view| view.node != node_name()) {
-        send_remote::exit(p, other, a[1]);
+        if !send_remote::exit(p, other, a[1]) {
+            return Err(p.system_limit());
+        }
         return nodes::nodes().returns(p, other.node, am::TRUE.into());
     }
     if a[0].is_pid() || a[0].is_port() {

@@ -6,13 +6,13 @@ use crate::process::links::AliasMode;
 use crate::process::nodes::{ConnectionId, Outbound, Target, nodes};
 use crate::process::remote::{RemoteLink, RemoteMonitoring, RemoteRelations, RemoteWatcher};
 use crate::process::{FLAG_TASK, Process, links::Relations};
-use crate::signal::Signal;
 use crate::signal::package::Package;
 use crate::signal::remote::{Inbound, Payload, RemoteSignal};
 use crate::signal::send::demonitor;
 use crate::signal::send_remote::{disown, joins, nodedown, wire_reference};
+use crate::signal::{Signal, undecoded};
 use crate::trace::token::Token;
-use crate::trace::{events, flags, seq};
+use crate::trace::{events, flags, seq, system_monitor};
 use heddle_term::ident::PidView;
 use heddle_term::{Atom, Heap, Term, am};
 
@@ -20,13 +20,13 @@ use heddle_term::{Atom, Heap, Term, am};
 pub(crate) fn handle(p: &mut Process, signal: RemoteSignal) -> After {
     let connection = signal.connection;
     match signal.what {
-        Inbound::Message { alias, payload, token, .. } => {
+        Inbound::Message { from, alias, payload, token } => {
             if let Some(alias) = alias
                 && !takes_alias(p, alias)
             {
                 return After::Continue;
             }
-            message(p, connection, &payload, token);
+            message(p, connection, from, payload, token);
         }
         Inbound::Link { from } => linked(p, from, connection),
         Inbound::Unlink { from, id } => {
@@ -77,9 +77,23 @@ fn relations(relations: &mut Relations) -> Option<&mut RemoteRelations> {
 }
 
 /// The message is decoded into the heap, where the process reads it, unless its messages must be elsewhere.
-fn message(p: &mut Process, connection: ConnectionId, payload: &Payload, token: Option<Box<Token>>) {
+fn message(p: &mut Process, connection: ConnectionId, from: Option<PidView>, payload: Payload, token: Option<Box<Token>>) {
+    if events::on(p.shared(), flags::RECEIVE) {
+        let Some(data) = decoded(connection, &payload) else { return };
+        let from = from.map_or(Term::NONE, |from| in_heap(p, |heap| from.to_term(heap)));
+        events::receive_from(p, connection.node, from, data.term());
+        p.messages.append(Signal::message_with(Term::NONE, data, token));
+        return system_monitor::queued(p);
+    }
+    let payload = match payload {
+        Payload::Encoded(encoded) if undecoded::waits(p) && token.is_none() => {
+            append(p, Signal::message(Package::immediate(Term::NIL)));
+            return undecoded::is_latest(p, connection, encoded);
+        }
+        payload => payload,
+    };
     let is_elsewhere = p.flags & FLAG_TASK != 0 || p.off_heap_messages || token.is_some();
-    if let (Payload::Encoded(encoded), false) = (payload, is_elsewhere) {
+    if let (Payload::Encoded(encoded), false) = (&payload, is_elsewhere) {
         let mut done = Ok(());
         let message = in_heap(p, |heap| {
             encoded.decode(heap).unwrap_or_else(|what| {
@@ -92,7 +106,7 @@ fn message(p: &mut Process, connection: ConnectionId, payload: &Payload, token: 
             Err(what) => nodes().broken(connection, &what),
         };
     }
-    if let Some(data) = decoded(connection, payload) {
+    if let Some(data) = decoded(connection, &payload) {
         append(p, Signal::message_with(Term::NONE, data, token));
     }
 }

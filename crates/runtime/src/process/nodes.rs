@@ -4,7 +4,7 @@
 use super::{NativeResult, Process};
 use crate::trace::token::Token;
 use heddle_term::ident::{PidView, RefView};
-use heddle_term::{Atom, Kind, Term};
+use heddle_term::{Atom, Heap, Kind, Term};
 use std::sync::OnceLock;
 
 /// A connection to another node. The next connection to the same node has another number.
@@ -105,6 +105,24 @@ pub enum Sending {
     Busy,
     /// To encode it takes too long for a normal scheduler: nothing was sent. A dirty scheduler sends it.
     Long,
+    /// It has a part that is too large for the external format.
+    TooLarge,
+}
+
+/// What came of a signal to a process of another node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signalled {
+    Ok,
+    /// The connection has ended.
+    Ended,
+    /// Its reason has a part that is too large for the external format. Other signals than those of `exit/2` end the connection then.
+    TooLarge,
+}
+
+/// A term in the external format, as the distribution received it.
+pub trait Encoded: Send {
+    /// Error: what is wrong with it.
+    fn decode(&self, heap: &mut Heap) -> Result<Term, String>;
 }
 
 pub trait Nodes: Sync {
@@ -114,8 +132,8 @@ pub trait Nodes: Sync {
     fn wait(&self, p: &mut Process, args: &[Term], node: Atom) -> super::Thrown;
     /// The connection to the node, or one that is being made. None: there is none, and `connect` is false or this node is not alive.
     fn connection(&self, node: Atom, connect: bool) -> Option<ConnectionId>;
-    /// The process with the number `from` sends a signal over a connection. False if the connection has ended.
-    fn signal(&self, connection: ConnectionId, from: u64, signal: &Outbound) -> bool;
+    /// The process with the number `from` sends a signal over a connection.
+    fn signal(&self, connection: ConnectionId, from: u64, signal: &Outbound) -> Signalled;
     /// The result of a native that has sent a signal to the node: at once, or when the connection is not busy any more.
     fn returns(&self, p: &mut Process, node: Atom, result: Term) -> NativeResult;
     /// The process gets `Inbound::Disconnected` when the connection ends. False if it has ended.
@@ -159,8 +177,8 @@ impl Nodes for Alone {
     fn connection(&self, _: Atom, _: bool) -> Option<ConnectionId> {
         None
     }
-    fn signal(&self, _: ConnectionId, _: u64, _: &Outbound) -> bool {
-        false
+    fn signal(&self, _: ConnectionId, _: u64, _: &Outbound) -> Signalled {
+        Signalled::Ended
     }
     fn returns(&self, _: &mut Process, _: Atom, result: Term) -> NativeResult {
         Ok(result)

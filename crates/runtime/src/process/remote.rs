@@ -4,13 +4,13 @@
 //! Each relation remembers the connection over which it was made, and ends with it: see [`Nodes::relate`](super::nodes::Nodes::relate).
 
 use super::links::AliasMode;
-use super::nodes::{ConnectionId, Target};
+use super::nodes::{ConnectionId, Encoded, Target};
 use crate::base::refs::RefId;
 use crate::signal::package::Package;
 use foldhash::fast::FixedState;
 use heddle_term::Atom;
 use heddle_term::ident::{PidView, RefView};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 type Map<K, V> = HashMap<K, V, FixedState>;
 
@@ -62,6 +62,13 @@ pub struct WatchedNode {
     pub times: usize,
 }
 
+/// A message of another node that came while the process was suspended. Its place in the queue is taken by a node with this address.
+pub struct Undecoded {
+    pub node: usize,
+    pub connection: ConnectionId,
+    pub payload: Box<dyn Encoded>,
+}
+
 #[derive(Default)]
 pub struct RemoteRelations {
     pub links: Map<PidView, RemoteLink>,
@@ -69,6 +76,8 @@ pub struct RemoteRelations {
     pub watchers: Map<RefView, RemoteWatcher>,
     pub spawning: Map<RefId, Spawning>,
     pub nodes: Map<Atom, WatchedNode>,
+    /// In the order of the queue. Empty while the process is not suspended.
+    pub undecoded: VecDeque<Undecoded>,
     /// The connections that tell this process when they end.
     pub connections: Vec<ConnectionId>,
     /// The process of another node that spawned this one.

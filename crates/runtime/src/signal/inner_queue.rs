@@ -10,6 +10,7 @@ use crate::base::memory_mode;
 use crate::heap::hybrid::held_regions;
 use crate::sched::worker_cache;
 use crate::signal::inbox::InOrder;
+use crate::signal::package::Package;
 use crate::signal::small;
 use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
@@ -60,6 +61,12 @@ struct Marker {
 
 impl Marker {
     const FREE: Marker = Marker { number: u32::MAX, reference: Term::NONE, after: null_mut() };
+}
+
+/// What becomes of a message whose content was not known.
+pub(crate) enum Settled {
+    Content(Package),
+    Nothing,
 }
 
 impl InnerQueue {
@@ -370,6 +377,42 @@ impl InnerQueue {
     pub(crate) fn pass_all(&mut self) {
         self.save = null_mut();
         self.before = self.last;
+    }
+
+    /// The address of the latest message, by which `settle` knows it.
+    pub(crate) fn latest(&self) -> usize {
+        self.last as usize
+    }
+
+    /// Asks `f` about each message by its address, in order. One for which it returns Some gets this content, or leaves the queue. The
+    /// next receive looks at all messages.
+    pub(crate) fn settle(&mut self, mut f: impl FnMut(usize) -> Option<Settled>) {
+        self.restart();
+        while !self.save.is_null() {
+            match f(self.save as usize) {
+                None => self.skip(),
+                Some(Settled::Content(data)) => {
+                    // SAFETY: the message is in the queue, so its node is live; one that is no pointer is not among the adopted ones.
+                    unsafe {
+                        debug_assert!(!(*self.save).body.message_term().is_pointer());
+                        self.disown(self.save);
+                        (*self.save).body = SignalBody::message(Term::NONE, data, None);
+                        if memory_mode::queues_list_roots() {
+                            self.note_shared(self.save);
+                        }
+                    }
+                    self.skip();
+                }
+                Some(Settled::Nothing) => {
+                    let before = self.before;
+                    // SAFETY: list nodes are live.
+                    let next = unsafe { (*self.save).next };
+                    self.unlink().discard();
+                    (self.before, self.save) = (before, next);
+                }
+            }
+        }
+        self.restart();
     }
 
     /// Takes a message out of the list of adopted ones, if it is there.

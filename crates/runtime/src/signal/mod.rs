@@ -10,6 +10,7 @@ pub mod remote;
 pub mod send;
 pub mod send_remote;
 pub mod small;
+pub mod undecoded;
 
 use crate::base::refs::RefId;
 use crate::process::Process;

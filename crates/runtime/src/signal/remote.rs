@@ -3,10 +3,11 @@
 
 use crate::base::refs::RefId;
 use crate::process::nodes::ConnectionId;
+pub use crate::process::nodes::Encoded;
 use crate::signal::package::Package;
 use crate::trace::token::Token;
 use heddle_term::ident::{PidView, RefView};
-use heddle_term::{Atom, Heap, Term};
+use heddle_term::{Atom, Term};
 
 pub struct RemoteSignal {
     pub connection: ConnectionId,
@@ -73,12 +74,6 @@ pub enum Payload {
     Encoded(Box<dyn Encoded>),
     Package(Package),
     Atom(Atom),
-}
-
-/// A term in the external format, as the distribution received it.
-pub trait Encoded: Send {
-    /// Error: what is wrong with it.
-    fn decode(&self, heap: &mut Heap) -> Result<Term, String>;
 }
 
 impl Payload {

@@ -15,6 +15,7 @@ use crate::sched;
 use crate::signal::outgoing::{self, Outgoing};
 use crate::signal::package::Package;
 use crate::signal::send_remote;
+use crate::signal::undecoded;
 use crate::signal::{Signal, SignalBody};
 use crate::trace::token::Token;
 use crate::trace::{events, flags, seq, tracees};
@@ -48,6 +49,14 @@ pub fn message_to_pid(pid: u64, message: Package) -> bool {
     }
 }
 
+/// Appends a message to the queue of the process in which this runs: at once, so that a `demonitor` that flushes finds it.
+pub(crate) fn to_own_queue(p: &mut Process, message: Package) {
+    if events::on(p.shared(), flags::RECEIVE) {
+        events::receive(p, Term::NONE, message.term());
+    }
+    p.messages.append(Signal::message(message));
+}
+
 /// Makes a waiting process check again what it waits for.
 pub fn wake(pid: u64) {
     let _guard = crate::base::qsbr::guard();
@@ -60,6 +69,7 @@ pub fn wake(pid: u64) {
 pub fn resume(p: &mut Process, count: u32) {
     p.suspend_count = p.suspend_count.saturating_sub(count);
     if p.suspend_count == 0 {
+        undecoded::decode(p);
         p.shared().state.set_suspended(false);
         // It may have had a reason to run all along.
         let _ = deliver(p.proc_ref(), Signal::new(SignalBody::Wake));
@@ -83,6 +93,8 @@ pub enum Sent {
     Busy,
     /// The same, but a dirty scheduler sends it.
     Long,
+    /// Too large for another node: nothing was sent.
+    TooLarge,
 }
 
 /// `Dest ! Message`.

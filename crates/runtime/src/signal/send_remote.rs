@@ -3,7 +3,7 @@
 use crate::RefId;
 use crate::process::Process;
 use crate::process::links::AliasMode;
-use crate::process::nodes::{ConnectionId, Destination, Outbound, Sending, Target, nodes};
+use crate::process::nodes::{ConnectionId, Destination, Outbound, Sending, Signalled, Target, nodes};
 use crate::process::remote::{RemoteLink, RemoteMonitoring, WatchedNode};
 use crate::signal::Signal;
 use crate::signal::package::Package;
@@ -22,6 +22,7 @@ pub(crate) fn send(p: &mut Process, to: Destination, message: Term, token: Optio
         Sending::NoConnection => Sent::NoConnection,
         Sending::Busy => Sent::Busy,
         Sending::Long => Sent::Long,
+        Sending::TooLarge => Sent::TooLarge,
     }
 }
 
@@ -52,7 +53,7 @@ pub fn link(p: &mut Process, to: PidView) {
         return;
     }
     remote.links.insert(to, link);
-    if !found.is_some_and(|connection| nodes().signal(connection, p.pid(), &Outbound::Link { to })) {
+    if !found.is_some_and(|connection| nodes().signal(connection, p.pid(), &Outbound::Link { to }) == Signalled::Ok) {
         to_itself(p, link.connection, Inbound::Exit { from: to, reason: Payload::Atom(am::NOCONNECTION), linked: true, token: None });
     }
 }
@@ -72,7 +73,7 @@ pub fn unlink(p: &mut Process, other: PidView) {
     }
     (link.active, link.unlinking) = (false, id);
     inner.last_unlink = id;
-    let is_sent = nodes().signal(link.connection, pid, &Outbound::Unlink { to: other, id });
+    let is_sent = nodes().signal(link.connection, pid, &Outbound::Unlink { to: other, id }) == Signalled::Ok;
     if !is_sent && let Some(remote) = &mut inner.remote {
         remote.links.remove(&other);
     }
@@ -89,7 +90,7 @@ pub fn monitor(p: &mut Process, node: Atom, target: Target, reference: RefId, al
     let connection = found.unwrap_or(nowhere(node));
     inner.remote().monitoring.insert(reference, RemoteMonitoring { target, connection, alias, tag });
     let signal = Outbound::Monitor { target, reference: wire_reference(reference, alias, pid) };
-    if !found.is_some_and(|connection| nodes().signal(connection, pid, &signal)) {
+    if !found.is_some_and(|connection| nodes().signal(connection, pid, &signal) == Signalled::Ok) {
         to_itself(p, connection, Inbound::Down { reference, reason: Payload::Atom(am::NOCONNECTION) });
     }
 }
@@ -109,17 +110,16 @@ pub(crate) fn demonitor(p: &mut Process, reference: RefId) -> bool {
     true
 }
 
-/// `exit/2`.
-pub fn exit(p: &mut Process, to: PidView, reason: Term) {
+/// `exit/2`. False if the reason is too large: nothing was sent.
+pub fn exit(p: &mut Process, to: PidView, reason: Term) -> bool {
     let token = if seq::has_token(p) {
         let to = to.to_term(&mut p.heap);
         seq::exiting(p, to, reason)
     } else {
         None
     };
-    if let Some(connection) = nodes().connection(to.node, true) {
-        nodes().signal(connection, p.pid(), &Outbound::Exit { to, reason, linked: false, token });
-    }
+    let Some(connection) = nodes().connection(to.node, true) else { return true };
+    nodes().signal(connection, p.pid(), &Outbound::Exit { to, reason, linked: false, token }) != Signalled::TooLarge
 }
 
 /// `group_leader/2` for a process of another node.

@@ -119,14 +119,13 @@ pub fn watched_by(pid: u64) {
     }
 }
 
-/// Sends the process a message for each of its monitors of the offset. Returns true if there are any.
+/// Puts a message for each of its monitors of the offset into the process's queue. Returns true if there are any.
 fn tell(p: &mut Process, offset_ns: i64) -> bool {
     let pid = p.pid();
     let Some(inner) = p.relations.get_mut() else { return false };
-    let mut found = false;
+    let mut messages = Vec::new();
     for (reference, m) in inner.monitoring.iter().filter(|(_, m)| m.kind == MonitorKind::TimeOffset) {
-        found = true;
-        let message = Package::build(|heap| {
+        messages.push(Package::build(|heap| {
             let tag: Term = m.tag.as_ref().map_or(Atom::new("CHANGE").into(), |tag| heap.copy(tag.term()));
             let reference = match m.alias {
                 AliasMode::None => heap.reference(reference.words()),
@@ -134,15 +133,20 @@ fn tell(p: &mut Process, offset_ns: i64) -> bool {
             };
             let offset = heap.integer(offset_ns);
             heap.tuple(&[tag, reference, am::TIME_OFFSET.into(), Atom::new("clock_service").into(), offset])
-        });
-        send::message_to_pid(pid, message);
+        }));
     }
+    let found = !messages.is_empty();
+    messages.into_iter().for_each(|message| send::to_own_queue(p, message));
     found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RefId;
+    use crate::process::links::Monitoring;
+    use crate::process::{self, SpawnOptions};
+    use heddle_term::Mfa;
 
     #[test]
     fn the_offset_follows_leaps_only() {
@@ -155,5 +159,23 @@ mod tests {
         assert_eq!(time::offset_ns(), (start + 3_600_000_000_123).div_euclid(1000) * 1000);
         follow(measured_ns());
         assert!((time::offset_ns() - start).abs() < LEAP_NS);
+    }
+
+    #[test]
+    fn a_process_has_the_messages_in_its_queue_at_once() {
+        let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
+        let shared = process::allocate(7, Process::blank(mfa, Term::local_pid(7), 7, &SpawnOptions::default()));
+        // SAFETY: this thread made it, and runs it alone.
+        let p = unsafe { shared.local() };
+        let kinds = [MonitorKind::TimeOffset, MonitorKind::Port, MonitorKind::TimeOffset];
+        for (n, kind) in (0..).zip(kinds) {
+            let monitoring = Monitoring { target: Term::NONE, name: None, alias: AliasMode::None, tag: None, kind };
+            p.relations.make().monitoring.insert(RefId::from_words([n, 0, 0]), monitoring);
+        }
+        assert!(tell(p, 5));
+        assert_eq!(p.messages.len(), 2);
+        p.messages.clear();
+        // SAFETY: it is in no table.
+        unsafe { process::deallocate(shared) };
     }
 }

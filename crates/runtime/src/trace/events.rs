@@ -108,6 +108,12 @@ pub fn sent_on_dirty_thread(shared: &ProcShared, to: Term, message: Term) {
 /// A message arrives in `p`'s queue. `from` may be NONE: not known.
 #[cold]
 pub fn receive(p: &mut Process, from: Term, message: Term) {
+    receive_from(p, crate::signal::send::node_name(), from, message);
+}
+
+/// The same, of a process of this node or another.
+#[cold]
+pub fn receive_from(p: &mut Process, node: Atom, from: Term, message: Term) {
     if p.sensitive {
         return;
     }
@@ -116,7 +122,7 @@ pub fn receive(p: &mut Process, from: Term, message: Term) {
     let tag = Atom::new("receive");
     for t in tracees::of(p.pid(), flags::RECEIVE) {
         let which = t.session.settings.lock().unwrap().receive.clone();
-        if let Some(verdict) = judge(p, &t, which, &[crate::signal::send::node_name().into(), from, message])
+        if let Some(verdict) = judge(p, &t, which, &[node.into(), from, message])
             && emit::check(p.pid(), &t, flags::RECEIVE, tag)
         {
             emit::emit(&t, &Event::new(me, flags::RECEIVE, &[tag.into(), message]).with(verdict.as_ref()));
