@@ -1,7 +1,7 @@
 %% What the test programs share: printing that never shows a pid, reference, port or address, and a call that
 %% shows how it failed (class, reason, the frame on top of the stack, and the explanation OTP gives for it).
 -module(t).
--export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0]).
+-export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0, forms/1]).
 
 %% The compiler cannot see through this one, so that what is tested happens at run time.
 id(X) -> X.
@@ -116,4 +116,16 @@ emulator() ->
     case filename:basename(Exe) of
         "heddle" -> {Exe, ["erl"]};
         _ -> {filename:join([code:root_dir(), "bin", "erl"]), []}
+    end.
+
+%% The forms of a module's text.
+forms(Text) -> forms(Text, 1).
+
+forms(Text, Line) ->
+    case erl_scan:tokens([], Text, Line) of
+        {done, {ok, Tokens, Next}, Rest} ->
+            {ok, Form} = erl_parse:parse_form(Tokens),
+            [Form | forms(Rest, Next)];
+        {done, {eof, _}, _} -> [];
+        {more, _} -> []
     end.

@@ -5,7 +5,7 @@ t(F) -> try F() catch C:R -> {C,R} end.
 main(_) ->
   true = code:coverage_support(),
   S = "-module(ct1).\n-export([a/1,b/0,c/1,d/1]).\na(1) -> x; a(2) -> y;\na(_) -> z.\nb() ->\n  ok.\nc(X) -> case X of 1 -> one; 2 -> two end.\nd(L) ->\n [Y || Y <- L,\n   Y > 2].\ne() -> fun() ->\n  1 end.\nf(1) -> 2.\n",
-  Forms = forms(S, 1),
+  Forms = t:forms(S),
   [begin
   {ok,M,Beam} = compile:forms(Forms, [binary, nowarn_unused_function | Opts]),
   [begin
@@ -27,7 +27,7 @@ main(_) ->
      {reset_coverage, [not_loaded]}, {reset_coverage, [lists]}, {get_coverage_mode, [lists]}]],
   %% Many at once lose no count.
   code:set_coverage_mode(line_counters),
-  {ok, M1, Beam1} = compile:forms(forms("-module(ct2).\n-export([f/1]).\nf(0) -> 0;\nf(N) ->\n f(N - 1).\n", 1), [line_coverage]),
+  {ok, M1, Beam1} = compile:forms(t:forms("-module(ct2).\n-export([f/1]).\nf(0) -> 0;\nf(N) ->\n f(N - 1).\n"), [line_coverage]),
   code:load_binary(M1, "", Beam1),
   code:set_coverage_mode(none),
   Ps = [spawn_monitor(fun() -> ct2:f(10000) end) || _ <- lists:seq(1, 8)],
@@ -35,10 +35,3 @@ main(_) ->
   io:format("~p~n", [code:get_coverage(line, ct2)]),
   erlang:garbage_collect(),
   code:purge(ct2), code:delete(ct2).
-
-forms(Text, Line) ->
-  case erl_scan:tokens([], Text, Line) of
-    {done, {ok, Tokens, Next}, Rest} -> {ok, Form} = erl_parse:parse_form(Tokens), [Form | forms(Rest, Next)];
-    {more, _} -> [];
-    {done, {eof, _}, _} -> []
-  end.

@@ -39,7 +39,7 @@ reason(Reason) -> Reason.
 load(Module, Result) -> load(Module, Result, "0").
 
 load(Module, Result, Version) ->
-    {ok, Module, Code} = compile:forms(forms(
+    {ok, Module, Code} = compile:forms(t:forms(
         "-module(" ++ atom_to_list(Module) ++ ").\n"
         "-export([is_there/0, version/0, wait/0]).\n"
         "-on_load(init/0).\n"
@@ -54,13 +54,3 @@ load(Module, Result, Version) ->
         "wait() -> receive {From, are_you_there} -> From ! self(), wait() end.\n"
         "is_there() -> true.\n")),
     code:load_binary(Module, "in memory", Code).
-
-forms(Text) -> forms(Text, 1).
-
-forms(Text, Line) ->
-    case erl_scan:tokens([], Text, Line) of
-        {done, {ok, Tokens, Next}, Rest} ->
-            {ok, Form} = erl_parse:parse_form(Tokens),
-            [Form | forms(Rest, Next)];
-        {more, _} -> []
-    end.

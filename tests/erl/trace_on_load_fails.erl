@@ -35,17 +35,7 @@ forward(Main, Calls) ->
     end.
 
 load(Result) ->
-    {ok, traced, Code} = compile:forms(forms(
+    {ok, traced, Code} = compile:forms(t:forms(
         "-module(traced).\n-export([f/0]).\n-on_load(init/0).\ninit() -> " ++ Result ++ ".\nf() -> here.\n")),
     code:purge(traced),
     code:load_binary(traced, "in memory", Code).
-
-forms(Text) -> forms(Text, 1).
-
-forms(Text, Line) ->
-    case erl_scan:tokens([], Text, Line) of
-        {done, {ok, Tokens, Next}, Rest} ->
-            {ok, Form} = erl_parse:parse_form(Tokens),
-            [Form | forms(Rest, Next)];
-        {more, _} -> []
-    end.

@@ -13,26 +13,20 @@ const AT_ONCE: usize = 1 << 26;
 /// Reads up to `size` bytes at the position: fewer only if the file ends.
 pub fn read(mut file: &File, size: usize) -> io::Result<Vec<u8>> {
     let at = if size > AT_ONCE { file.stream_position().unwrap_or(0) } else { 0 };
-    let mut bytes = vec![0; room(file, size, at)];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes.truncate(filled);
-    Ok(bytes)
+    filled(room(file, size, at), |part, _| file.read(part))
 }
 
 /// Reads up to `size` bytes at an offset: fewer only if the file ends.
 pub fn read_at(file: &File, size: usize, offset: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; room(file, size, offset)];
+    filled(room(file, size, offset), |part, before| file.read_at(part, offset + before as u64))
+}
+
+/// Bytes that `read` gives until there are `size`, or no more. It gets what is to fill, and how many came before.
+fn filled(size: usize, mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; size];
     let mut filled = 0;
     while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
+        match read(&mut bytes[filled..], filled) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

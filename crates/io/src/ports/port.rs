@@ -112,12 +112,10 @@ impl Port {
     }
     pub fn tell(&self, to: u64, what: impl FnOnce(&mut Heap) -> Term) {
         let port = self.term();
-        let message = Package::build(|heap| {
+        self.send(to, |heap| {
             let what = what(heap);
             heap.tuple(&[port, what])
         });
-        tracing::sent(port, to, message.term());
-        send::message_to_pid(to, message);
     }
 
     /// Sends a piece of input to the owner.

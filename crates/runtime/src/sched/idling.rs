@@ -26,7 +26,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
     if n == 1 {
         // Before it goes to sleep, which takes longer than the look.
         polling::look();
-        // SAFETY: this is the queue's owner.
+        // SAFETY: this thread owns the queue.
         return unsafe { me.queue.pop() };
     }
     figures::of(index).searches.add(1);
