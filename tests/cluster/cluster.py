@@ -94,16 +94,20 @@ class Cluster:
 
     def connect(self):
         """Until all nodes are connected, global has seen all, and no connection went for a while: global takes nodes apart that do not see the same
-        others, a little later."""
-        end, before, without = time.monotonic() + self.options.patience, None, {}
+        others, a little later. On a busy computer this may go round and round with nodes of any kind, until all connections are closed at once."""
+        begun, before, without = time.monotonic(), None, {}
+        end, closed = begun + self.options.patience, begun
         while time.monotonic() < end:
-            answers = {node.name: node.ask("connect", self.others(node), seconds=self.long()) for node in self.nodes.values()}
+            answers = self.ask_all("connect", self.others)
             without = {name: answer["without"] for name, answer in answers.items() if answer["without"]}
             late = [name for name, answer in answers.items() if not answer["synced"]]
             if late and not without:
                 self.apart(f"global of {', '.join(late)} does not see all nodes")
             elif answers == before:
                 return
+            elif time.monotonic() > closed + self.options.patience / 3:
+                self.apart("connections go again and again")
+                closed = time.monotonic()
             before = answers
             time.sleep(CALM)
         for name, others in (without or {self.names[0]: ["connections that stay, with global"]}).items():
@@ -113,11 +117,16 @@ class Cluster:
         """Closes all connections. After some losses of connections global waits forever (erlang/otp issues 6524 and 9112), until the next one."""
         self.say(f"NOTE    {why}: all connections are closed once")
         self.notes.append({"phase": self.phase.number if self.phase else 0, "what": why, **self.globals()})
-        for node in self.nodes.values():
-            node.ask("disconnect", self.others(node), seconds=self.long())
+        self.ask_all("disconnect", self.others)
 
     def globals(self):
-        return {f"global of {node.name}": node.ask("global", seconds=self.long())["global"] for node in self.nodes.values()}
+        return {f"global of {name}": answer["global"] for name, answer in self.ask_all("global").items()}
+
+    def ask_all(self, word, *words):
+        """{name of a node: its answer}. The nodes answer at the same time, so that their answers are of one moment; `words` are functions of a node."""
+        for node in self.nodes.values():
+            node.tell(word, *(of(node) for of in words))
+        return {node.name: node.said(word, self.long()) for node in self.nodes.values()}
 
     def go(self, node, phase):
         node.ask("go", phase.number, phase.kind, self.options.slots, self.options.only, self.others(node), seconds=self.long())
@@ -206,18 +215,13 @@ class Cluster:
         """Ends the traffic, and looks at what is left."""
         self.connect()
         counts = {}
-        for node in self.nodes.values():
-            node.tell("stop")
-        for node in self.nodes.values():
-            for key, value in node.said("stop", self.long()).items():
+        for answer in self.ask_all("stop").values():
+            for key, value in answer.items():
                 counts[key] = counts.get(key, 0) + value
                 self.counts[key] = self.counts.get(key, 0) + value
         self.connect()
         self.agree()
-        figures = {}
-        for node in self.nodes.values():
-            figures[node.name] = node.ask("left", seconds=self.long())
-        self.figures[phase.number] = figures
+        figures = self.figures[phase.number] = self.ask_all("left")
         rounds = sum(counts.get(f"rounds_{how}", 0) for how in ("steady", "lost", "without_connection"))
         memory = ", ".join(f"{name} {figure['total'] / 1e6:.0f} MB {figure['process_count']} processes" for name, figure in figures.items())
         self.say(f"phase {phase.number}/{len(self.phases)} {phase.kind:5} {time.monotonic() - begun:5.1f} s, {len(phase.steps)} faults: "
@@ -238,7 +242,7 @@ class Cluster:
         """[(node, name, what the first node sees, what this one sees)], none when all agree within the time."""
         end = time.monotonic() + seconds
         while True:
-            views = {node.name: node.ask("view", seconds=self.long()) for node in self.nodes.values()}
+            views = self.ask_all("view")
             wrong = list(_differences(views, self.names))
             if not wrong or time.monotonic() > end:
                 return wrong
