@@ -1,7 +1,7 @@
 %% Rounds of requests with answers: gen_server, rpc, erpc, echoes of terms of all kinds. It is also the server `cluster_calls` of a node.
 -module(cluster_calls).
 -behaviour(gen_server).
--export([rounds/0, start_link/0, init/1, handle_call/3, handle_cast/2, handle_info/2, fail/2, wait/2]).
+-export([rounds/0, start_link/0, init/1, handle_call/3, handle_cast/2, handle_info/2, fail/2, wait/2, wait_told/3]).
 -import(cluster_chance, [some/1, once_in/1, pick/1, shuffle/1]).
 -import(cluster_round, [peer/0, worker/0, ask/2, right/3, fence/0]).
 
@@ -27,6 +27,12 @@ handle_info(_, Notes) -> {noreply, Notes}.
 %% ---- what is called on the other node ----
 
 wait(Ms, X) -> receive after Ms -> X end.
+
+%% Until the process that is called for lets it go on, or has ended: how busy a computer is plays no part.
+wait_told(Caller, Ref, X) ->
+    M = monitor(process, Caller),
+    Caller ! {Ref, self()},
+    receive {Ref, go_on} -> X; {'DOWN', M, process, _, _} -> X end.
 
 fail(Class, Reason) -> erlang:Class(Reason).
 
@@ -102,7 +108,7 @@ rpc() ->
                 {value, {badrpc, {'EXIT', {undef, [_ | _]}}}} -> ok;
                 Outcome -> right(call, undef, Outcome)
             end;
-        6 -> answer({badrpc, timeout}, fun() -> rpc:call(peer(), ?MODULE, wait, [300, X], some(20)) end)
+        6 -> too_late({value, {badrpc, timeout}}, fun(Args) -> rpc:call(peer(), ?MODULE, wait_told, Args, some(20)) end)
     end.
 
 erpc() ->
@@ -125,8 +131,15 @@ failures() ->
         1 -> failure({error, {exception, Reason}}, fail, [error, Reason]);
         2 -> failure({exit, {exception, Reason}}, fail, [exit, Reason]);
         3 -> failure({throw, Reason}, fail, [throw, Reason]);
-        4 -> right(call, {error, {erpc, timeout}}, outcome(fun() -> erpc:call(peer(), ?MODULE, wait, [300, x], some(20)) end))
+        4 -> too_late({error, {erpc, timeout}}, fun(Args) -> erpc:call(peer(), ?MODULE, wait_told, Args, some(20)) end)
     end.
+
+%% What is called waits until the call has ended.
+too_late(Expected, Call) ->
+    Ref = make_ref(),
+    cluster_book:count(calls),
+    right(call, Expected, outcome(fun() -> Call([self(), Ref, x]) end)),
+    cluster_round:await({answer, Ref}) ! {Ref, go_on}.
 
 failure(Expected, F, Args) ->
     right(call, Expected, case outcome(fun() -> erpc:call(peer(), ?MODULE, F, Args) end) of
