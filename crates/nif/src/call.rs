@@ -2,22 +2,42 @@
 
 use crate::env::{Env, EnvKind, Left};
 use crate::library::Library;
+use heddle_io::ports::flush::Unfinished;
 use heddle_runtime::code::nifs::{NifFunction, NifThread};
 use heddle_runtime::dirty;
 use heddle_runtime::process::{Exception, NativeResult, Process, Thrown};
 use heddle_term::{Heap, Term};
 use libc::c_int;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::Ordering;
 
 pub type CFunction = unsafe extern "C" fn(*mut Env, c_int, *const Term) -> Term;
 
-/// What the engine calls for a function of that kind.
-pub fn of_thread(thread: NifThread) -> unsafe fn(&NifFunction, &mut Process, &[Term], i64) -> NativeResult {
-    match thread {
-        NifThread::Scheduler => on_scheduler,
-        NifThread::DirtyCpu | NifThread::DirtyIo => on_dirty_thread,
+/// What the engine calls for a function of that kind. `delays_halt`: the VM does not halt while the function runs.
+pub fn of_thread(thread: NifThread, delays_halt: bool) -> unsafe fn(&NifFunction, &mut Process, &[Term], i64) -> NativeResult {
+    match (thread, delays_halt) {
+        (NifThread::Scheduler, false) => on_scheduler,
+        (NifThread::Scheduler, true) => on_scheduler_before_halt,
+        (NifThread::DirtyCpu | NifThread::DirtyIo, false) => on_dirty_thread,
+        (NifThread::DirtyCpu | NifThread::DirtyIo, true) => on_dirty_thread_before_halt,
     }
+}
+
+/// # Safety
+/// As `on_scheduler`.
+// SAFETY: as `on_scheduler`.
+unsafe fn on_scheduler_before_halt(function: &NifFunction, p: &mut Process, args: &[Term], left: i64) -> NativeResult {
+    let _unfinished = Unfinished::begin();
+    // SAFETY: by contract.
+    unsafe { on_scheduler(function, p, args, left) }
+}
+
+/// # Safety
+/// As `on_scheduler`.
+// SAFETY: as `on_scheduler`.
+unsafe fn on_dirty_thread_before_halt(function: &NifFunction, p: &mut Process, args: &[Term], left: i64) -> NativeResult {
+    let _unfinished = Unfinished::begin();
+    // SAFETY: by contract.
+    unsafe { on_dirty_thread(function, p, args, left) }
 }
 
 pub fn pointer_of(function: &NifFunction) -> CFunction {
@@ -56,10 +76,7 @@ unsafe fn on_dirty_thread(function: &NifFunction, p: &mut Process, args: &[Term]
     env.kind = EnvKind::Dirty;
     env.heap = &raw mut heap;
     // SAFETY: the library is loaded; it stays so even if the process ends and its code is purged.
-    unsafe {
-        (*library).hold();
-        (*library).running.fetch_add(1, Ordering::AcqRel);
-    }
+    unsafe { (*library).hold() };
     let result = dirty::detached(p, || {
         // SAFETY: as `on_scheduler`; arguments do not move while the process is detached.
         unsafe { pointer_of(function)(&mut env, c_int::from(function.arity), args.as_ptr()) }
@@ -67,10 +84,7 @@ unsafe fn on_dirty_thread(function: &NifFunction, p: &mut Process, args: &[Term]
     let result = finish_dirty(p, function, args, env, result);
     heap.clear();
     // SAFETY: held above.
-    unsafe {
-        (*library).running.fetch_sub(1, Ordering::AcqRel);
-        (*library).release();
-    }
+    unsafe { (*library).release() };
     result
 }
 

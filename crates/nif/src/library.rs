@@ -9,8 +9,8 @@ use heddle_term::{Atom, Heap, Term};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use std::any::Any;
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// `ErlNifFunc` of version 2.7 and later.
 #[repr(C)]
@@ -95,9 +95,8 @@ pub struct Library {
     pub types: Mutex<Vec<*const crate::resource::ResourceType>>,
     /// Release where it is set, Acquire where the VM halts.
     pub on_halt: AtomicPtr<c_void>,
-    pub delays_halt: AtomicBool,
-    /// Dirty NIFs that run. AcqRel where it changes, Acquire where the VM halts.
-    pub running: AtomicUsize,
+    /// The functions in a form for which the VM waits when it halts. Filled if `load` or `upgrade` wants that.
+    delaying: OnceLock<Vec<NifFunction>>,
     /// False once `load` or `upgrade` has returned.
     loading: AtomicBool,
 }
@@ -120,8 +119,7 @@ impl Library {
             users: AtomicUsize::new(1),
             types: Mutex::default(),
             on_halt: AtomicPtr::new(null_mut()),
-            delays_halt: AtomicBool::new(false),
-            running: AtomicUsize::new(0),
+            delaying: OnceLock::new(),
             loading: AtomicBool::new(true),
         }
     }
@@ -156,6 +154,20 @@ impl Library {
         self.loading.store(false, Ordering::Relaxed);
     }
 
+    /// From now on the VM does not halt while functions of the library run. False if that was so before.
+    pub fn delay_halt(&self) -> bool {
+        let delaying = |f: &NifFunction| NifFunction { call: call::of_thread(f.thread, true), ..*f };
+        self.delaying.set(self.functions.iter().map(delaying).collect()).is_ok()
+    }
+    pub fn delays_halt(&self) -> bool {
+        self.delaying.get().is_some()
+    }
+
+    /// Returns the functions that the code of the module calls.
+    pub fn to_bind(&self) -> &[NifFunction] {
+        self.delaying.get().unwrap_or(&self.functions)
+    }
+
     /// Keeps the library loaded until `release`.
     pub fn hold(&self) {
         // Relaxed: the caller is a user already, or has one.
@@ -163,7 +175,7 @@ impl Library {
     }
 
     /// As `hold`, for a caller that is no user. False if the library is being unloaded.
-    fn hold_if_used(&self) -> bool {
+    pub fn hold_if_used(&self) -> bool {
         // AcqRel, Acquire: as where it sinks.
         self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n > 0).then_some(n + 1)).is_ok()
     }

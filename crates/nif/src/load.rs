@@ -179,7 +179,7 @@ fn bound(functions: &[FunctionEntry], instance: &Instance, library: *const Libra
             return Err(bad_library(format!("Duplicate NIF entry for {shown}")));
         }
         bound.push(NifFunction {
-            call: call::of_thread(thread),
+            call: call::of_thread(thread, false),
             pointer: f.pointer as usize,
             library: library.cast(),
             thread,
@@ -221,7 +221,7 @@ fn load(p: &mut Process, instance: &Arc<Instance>, file: &CStr, info: Term) -> R
     handle.0 = null_mut();
     library.is_loaded();
     resource::commit_types(&library);
-    instance.bind_nifs(library.clone(), &library.functions);
+    instance.bind_nifs(library.clone(), library.to_bind());
     Ok(())
 }
 

@@ -27,7 +27,8 @@ impl Scheduled {
     fn new(library: *const Library, module: Atom, key: &Key) -> Scheduled {
         let (name, arity) = (key.name, key.arity);
         let function = Box::new(NifFunction {
-            call: call::of_thread(key.thread),
+            // SAFETY: the library, which schedules the function, is loaded.
+            call: call::of_thread(key.thread, unsafe { (*library).delays_halt() }),
             pointer: key.pointer,
             library: library.cast(),
             thread: key.thread,

@@ -8,7 +8,7 @@ use super::reason::{Reason, name_of};
 use super::sendfile::SendFile;
 use super::tcp::{Phase, Tcp};
 use crate::packet::PacketKind;
-use crate::ports::flush::Unsent;
+use crate::ports::flush::Unfinished;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
 use crate::ports::queue::Queue;
@@ -78,7 +78,7 @@ impl Output {
         if let Some(fd) = fd
             && !queue.is_empty()
         {
-            linger(Arc::new(Mutex::new(Some(Rest { fd, queue, _unsent: Unsent::begin() }))));
+            linger(Arc::new(Mutex::new(Some(Rest { fd, queue, _unsent: Unfinished::begin() }))));
         }
     }
 }
@@ -88,7 +88,7 @@ struct Rest {
     fd: OwnedFd,
     queue: Queue,
     /// Keeps the VM from halting before all is written. The last field, so the descriptor is closed first.
-    _unsent: Unsent,
+    _unsent: Unfinished,
 }
 
 /// Writes a queue that has no port any more. An error ends that.

@@ -1,6 +1,6 @@
-//! Before the VM halts, all data that was sent to ports is written. Processes run no more, all ports close as they do for an exit signal
-//! `killed`, and the thread that drops the last `Unsent` ends the VM. The port of `heart` stays open: else its program would start the
-//! VM again.
+//! Before the VM halts, all data that was sent to ports is written, and NIFs return whose libraries want that. Processes run no more, the
+//! libraries are told, all ports close as they do for an exit signal `killed`, and the thread that drops the last `Unfinished` ends the
+//! VM. The port of `heart` stays open: else its program would start the VM again.
 
 use super::port::Port;
 use super::port_task::PortTask;
@@ -10,8 +10,8 @@ use heddle_runtime::task::{Context, Owned, TaskNext};
 use heddle_runtime::watch::Snapshot;
 use heddle_runtime::{proctab, shutdown, task};
 use heddle_term::{Atom, Term, am};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The time limit of a halt that has none.
@@ -20,25 +20,26 @@ pub const FOREVER: u64 = FOREVER_MS as u64;
 const TIMED_OUT: i32 = 255;
 
 /// The exit code of a VM that halts; negative before it halts.
-/// SeqCst, with UNSENT (see there).
+/// SeqCst, with UNFINISHED (see there).
 static STATUS: AtomicI32 = AtomicI32::new(-1);
-/// How many `Unsent` there are. SeqCst, with STATUS: the thread that drops the last one sees that the VM halts, or drops it before the
+/// How many `Unfinished` there are. SeqCst, with STATUS: the thread that drops the last one sees that the VM halts, or drops it before the
 /// halt looks.
-static UNSENT: AtomicUsize = AtomicUsize::new(0);
+static UNFINISHED: AtomicUsize = AtomicUsize::new(0);
 
-/// Held by each port or socket that may still have data to write. If the VM halts, the drop of the last one ends it.
-pub struct Unsent(());
+/// Held by each port or socket that may still have data to write, and during calls of NIFs that the VM waits for. If the VM halts, the
+/// drop of the last one ends it.
+pub struct Unfinished(());
 
-impl Unsent {
-    pub fn begin() -> Unsent {
-        UNSENT.fetch_add(1, Ordering::SeqCst);
-        Unsent(())
+impl Unfinished {
+    pub fn begin() -> Unfinished {
+        UNFINISHED.fetch_add(1, Ordering::SeqCst);
+        Unfinished(())
     }
 }
 
-impl Drop for Unsent {
+impl Drop for Unfinished {
     fn drop(&mut self) {
-        let was_last = UNSENT.fetch_sub(1, Ordering::SeqCst) == 1;
+        let was_last = UNFINISHED.fetch_sub(1, Ordering::SeqCst) == 1;
         let status = STATUS.load(Ordering::SeqCst);
         if was_last && status >= 0 {
             shutdown::exit_now(status);
@@ -68,14 +69,20 @@ impl Drop for Unheard {
     }
 }
 
+/// Tells NIF libraries that the VM halts. Set at most once.
+pub static TELL_LIBRARIES: OnceLock<fn()> = OnceLock::new();
+
 /// Halts the VM when all data is written, or after `max_ms` milliseconds, or those of `+zhft` if these are fewer. The calling process runs no more.
 pub fn halt(p: &mut Process, status: i32, max_ms: u64) -> Thrown {
     if shutdown::begin() {
         // Held until all ports were told.
-        let _mine = Unsent::begin();
-        let _unheard = Unheard::begin();
+        let _mine = Unfinished::begin();
         STATUS.store(status, Ordering::SeqCst);
         limit(status, max_ms.min(SETTINGS.halt_flush_max_ms.get() as u64));
+        if let Some(tell) = TELL_LIBRARIES.get() {
+            tell();
+        }
+        let _unheard = Unheard::begin();
         close_all();
     }
     p.again(&[Term::NIL, Term::NIL]);
@@ -114,7 +121,7 @@ fn close_all() {
     let mut ports: Vec<Arc<Port>> = Vec::new();
     proctab::for_each_port(|port| ports.extend(super::find(port.pid_term())));
     for port in ports {
-        let (unsent, unheard) = (Unsent::begin(), Unheard::begin());
+        let (unsent, unheard) = (Unfinished::begin(), Unheard::begin());
         let request = move |task: &mut PortTask, context: &mut Context<'_>| {
             drop(unheard);
             task.halt(unsent, context)
@@ -132,7 +139,7 @@ fn close_all() {
 }
 
 impl PortTask {
-    fn halt(&mut self, unsent: Unsent, context: &mut Context<'_>) -> TaskNext {
+    fn halt(&mut self, unsent: Unfinished, context: &mut Context<'_>) -> TaskNext {
         if context.registered_name() == Some(Atom::new("heart_port")) {
             return TaskNext::Wait;
         }

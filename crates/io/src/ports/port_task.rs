@@ -3,7 +3,7 @@
 use super::channel::Channel;
 use super::data::Data;
 use super::driver::{After, Driver};
-use super::flush::Unsent;
+use super::flush::Unfinished;
 use super::message::Delayed;
 use super::poll::Interest;
 use super::port::Port;
@@ -28,8 +28,8 @@ pub struct PortTask {
     driver: Box<dyn Driver>,
     /// The reason for which the port has closed. Processes know it already; the port only waits until what is outstanding is written.
     closing: Option<Owned>,
-    /// Set while the VM halts: it ends when the last `Unsent` is dropped.
-    pub(super) unsent: Option<Unsent>,
+    /// Set while the VM halts: it ends when the last `Unfinished` is dropped.
+    pub(super) unsent: Option<Unfinished>,
     /// The port was killed: what is outstanding is not written.
     discards: bool,
     /// The owner asked the port by a message to close, and gets `{Port, closed}`.
