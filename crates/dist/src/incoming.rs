@@ -87,12 +87,12 @@ fn own_ref(reference: RefView) -> Option<RefId> {
 
 fn dispatch(connection: &Arc<Connection>, control: &Control, payload: Option<Carried>) -> Result<(), WireError> {
     match *control {
-        Control::Send { from, to, token } => message(connection, from, local(to), None, payload, token),
-        Control::SendName { from, to, token } => message(connection, Some(from), named(to), None, payload, token),
-        Control::SendAlias { from, alias, token } => {
+        Control::Send { from: _, to, token } => message(connection, local(to), None, payload, token),
+        Control::SendName { from: _, to, token } => message(connection, named(to), None, payload, token),
+        Control::SendAlias { from: _, alias, token } => {
             if let Some(id) = own_ref(alias).filter(|_| alias.count == 5) {
                 let process = alias.words[3] as u64 | (alias.words[4] as u64) << 32;
-                message(connection, Some(from), Some(process), Some(id), payload, token);
+                message(connection, Some(process), Some(id), payload, token);
             }
         }
         Control::Link { from, to } => {
@@ -160,16 +160,9 @@ fn trace_token(token: Option<Term>) -> Option<Box<Token>> {
     Token::of(token?).map(Box::new)
 }
 
-fn message(
-    connection: &Connection,
-    from: Option<PidView>,
-    to: Option<u64>,
-    alias: Option<RefId>,
-    payload: Option<Carried>,
-    token: Option<Term>,
-) {
+fn message(connection: &Connection, to: Option<u64>, alias: Option<RefId>, payload: Option<Carried>, token: Option<Term>) {
     if let (Some(to), Some(payload)) = (to, payload) {
-        let _ = connection.deliver(to, Inbound::Message { from, alias, payload, token: trace_token(token) });
+        let _ = connection.deliver(to, Inbound::Message { alias, payload, token: trace_token(token) });
     }
 }
 

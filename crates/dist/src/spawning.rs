@@ -79,7 +79,7 @@ pub fn start(connection: &Connection, request: &Request, arguments: Option<Paylo
     }
     let first = RemoteSignal {
         connection: connection.id,
-        what: Inbound::Message { from: Some(from), alias: None, payload: arguments, token: request.token.clone() },
+        what: Inbound::Message { alias: None, payload: arguments, token: request.token.clone() },
     };
     child.state.push_to_itself(Signal::remote(first));
     child.state.push_to_itself(Signal::message(Package::immediate(am::DIST_SPAWN_INIT.into())));

@@ -31,7 +31,8 @@ fn transfer(table: &Arc<Table>, pid: u64, from: u64, data: Term) -> bool {
     if to.state.load().is_exiting() && registry::disown(pid, table) {
         return false;
     }
-    send::message_to_pid(
+    send::message_from(
+        Term::local_pid(from),
         pid,
         Package::build(|heap| {
             let id = table.public_id(heap);

@@ -51,6 +51,7 @@ atoms! {
     ERROR = "error",
     EXIT = "exit",
     UNDEFINED = "undefined",
+    CLOCK_SERVICE = "clock_service",
     NOCATCH = "nocatch",
     UNDEFINED_FUNCTION = "undefined_function",
     UNDEFINED_LAMBDA = "undefined_lambda",

@@ -329,7 +329,7 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
             if let Some(inner) = q.relations.get() {
                 for m in inner.monitoring.values() {
                     if m.kind == MonitorKind::TimeOffset {
-                        out.push(heap.tuple(&[Atom::new("time_offset").into(), Atom::new("clock_service").into()]));
+                        out.push(heap.tuple(&[Atom::new("time_offset").into(), am::CLOCK_SERVICE.into()]));
                         continue;
                     }
                     let kind = Atom::new(match m.kind {

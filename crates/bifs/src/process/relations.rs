@@ -119,7 +119,7 @@ fn start_monitor(p: &mut Process, a: &[Term], options: MonitorOptions) -> Native
     let id = refs::fresh();
     match kind.name() {
         "process" | "port" => {}
-        "time_offset" if a[1].is_atom_of(Atom::new("clock_service")) => {
+        "time_offset" if a[1].is_atom_of(am::CLOCK_SERVICE) => {
             let tag = options.tag.map(Package::new);
             let m = Monitoring { target: Term::NONE, name: None, alias, tag, kind: MonitorKind::TimeOffset };
             let inner = p.relations.make();
@@ -237,17 +237,17 @@ fn demonitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
         return if is_old_reference(a[0]) { Ok(Term::bool(!info)) } else { Err(p.badarg()) };
     };
     let node = send_remote::monitored_node(p, id);
+    let tells_often = p.relations.get_mut().and_then(|inner| inner.monitoring.get(&id)).is_some_and(|m| m.kind == MonitorKind::TimeOffset);
     let found = send::demonitor(p, id);
     if let Some(node) = node {
         return nodes::nodes().returns(p, node, Term::bool(!info || found));
     }
-    if !found && flush {
-        // The 'DOWN' may be there already: the Erlang side takes it out of the queue.
-        let module = am::ERTS_INTERNAL;
-        let result = if info { Term::bool(false) } else { Term::bool(true) };
-        return Err(p.trap_to(module, Atom::new("flush_monitor_messages"), &[a[0], Term::bool(false), result]));
+    let result = Term::bool(found || !info);
+    if flush && (tells_often || !found) {
+        // Messages may be there already: the Erlang side takes one out of the queue, or all.
+        return Err(p.trap_to(am::ERTS_INTERNAL, Atom::new("flush_monitor_messages"), &[a[0], Term::bool(tells_often), result]));
     }
-    Ok(Term::bool(if info { found } else { true }))
+    Ok(result)
 }
 
 fn alias(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -4,6 +4,7 @@ use super::spawn::{create, mfa_of, parse_options};
 use heddle_natives::args;
 use heddle_runtime::links::AliasMode;
 use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::send::node_name;
 use heddle_runtime::signal::Signal;
 use heddle_runtime::trace::seq;
 use heddle_runtime::{Package, refs};
@@ -61,7 +62,7 @@ pub fn refuse(p: &mut Process, reply: &Reply, why: &str) -> Term {
     let (reference, _) = heddle_runtime::send::fresh_reference(&mut p.heap);
     if reply.error {
         let message = p.heap.tuple(&[reply.tag, reference, am::ERROR.into(), Atom::new(why).into()]);
-        p.shared().state.push_to_itself(Signal::message(Package::new(message)));
+        p.shared().state.push_to_itself(Signal::message_of(node_name().into(), Package::new(message)));
     }
     reference
 }
@@ -95,7 +96,7 @@ fn spawn_request(p: &mut Process, a: &[Term]) -> NativeResult {
                 }
                 Signal::message_with(created.pid, data, created.token)
             }
-            None => Signal::message(data),
+            None => Signal::message_of(node_name().into(), data),
         };
         p.shared().state.push_to_itself(signal);
     }

@@ -2,7 +2,7 @@
 
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::send;
+use heddle_runtime::{Package, send};
 use heddle_term::{Atom, Term, am};
 
 heddle_runtime::natives! { TABLE:
@@ -21,7 +21,7 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
             _ => match args::option(option) {
                 Some((name, value)) if name.name() == "asynchronous" => {
                     is_async = true;
-                    reply = Some(heddle_runtime::Package::new(value));
+                    reply = Some(Package::new(value));
                 }
                 _ => return Ok(Atom::new("badopt").into()),
             },
@@ -53,11 +53,12 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
             other.shared().state.set_suspended(true);
         }
         if let Some(value) = reply {
-            send::build_message(me, |heap| {
+            let answer = Package::build(|heap| {
                 let value = heap.copy(value.term());
                 let state = Atom::new(if alive { "suspended" } else { "exited" });
                 heap.tuple(&[value, state.into()])
             });
+            send::message_from(Term::local_pid(target), me, answer);
         } else if !is_async {
             send::build_message(me, |heap| {
                 let reference = heap.reference(id.words());

@@ -58,7 +58,7 @@ fn request(p: &mut Process, requester: Term, target: Term, priority: Term, reque
         Some("inherit") => p.priority,
         _ => return Err(p.badarg()),
     };
-    let task = Task { requester: requester.payload(), kind, id: Package::new(id), argument, until: None };
+    let task = Task { requester: requester.payload(), target, kind, id: Package::new(id), argument, until: None };
     send::ask_as(priority, target.payload(), move |other| task.run(other));
     Ok(am::OK.into())
 }
@@ -70,6 +70,8 @@ const TIME_TO_LEAVE: u64 = 4_000;
 
 struct Task {
     requester: u64,
+    /// The process that does it, a pid.
+    target: Term,
     kind: Atom,
     id: Package,
     argument: Atom,
@@ -110,10 +112,11 @@ impl Task {
                 Term::bool(uses)
             }
         };
-        send::build_message(self.requester, |heap| {
+        let answer = Package::build(|heap| {
             let id = heap.copy(self.id.term());
             heap.tuple(&[self.kind.into(), id, result])
         });
+        send::message_from(self.target, self.requester, answer);
     }
 }
 

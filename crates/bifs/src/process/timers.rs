@@ -122,8 +122,7 @@ fn reply(p: &mut Process, reference: Term, result: Term, is_async: bool, info: b
     if is_async {
         if info {
             let message = p.heap.tuple(&[Atom::new(tag).into(), reference, result]);
-            let me = p.pid_term();
-            heddle_runtime::send::send(p, me, message);
+            heddle_runtime::send::message_from(am::CLOCK_SERVICE.into(), p.pid(), Package::new(message));
         }
         return Ok(am::OK.into());
     }

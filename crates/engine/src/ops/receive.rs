@@ -298,8 +298,7 @@ unsafe fn timed_out(c: *mut Ctx, h: *mut u64, s: *mut u64) {
     unsafe {
         let p = save!(c, h, s);
         if events::on(p.shared(), flags::RECEIVE) {
-            let clock = Atom::new("clock_service").into();
-            events::receive(p, clock, Atom::new("timeout").into());
+            events::receive(p, am::CLOCK_SERVICE.into(), Atom::new("timeout").into());
         }
         sched::cancel_receive_timer(p);
     }

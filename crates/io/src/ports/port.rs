@@ -108,7 +108,7 @@ impl Port {
     pub fn send(&self, to: u64, message: impl FnOnce(&mut Heap) -> Term) -> bool {
         let message = Package::build(message);
         tracing::sent(self.term(), to, message.term());
-        send::message_to_pid(to, message)
+        send::message_from(self.term(), to, message)
     }
     pub fn tell(&self, to: u64, what: impl FnOnce(&mut Heap) -> Term) {
         let port = self.term();

@@ -18,7 +18,7 @@ fn deliver(port: Option<Term>, to: Term, words: &[u64]) -> c_int {
     if let Some(port) = port.filter(|_| sched::current_index().is_some()) {
         tracing::sent(port, to.payload(), message.term());
     }
-    send::message_to_pid(to.payload(), message) as c_int
+    send::message_from(port.unwrap_or(Term::NONE), to.payload(), message) as c_int
 }
 
 /// The words of a description.

@@ -46,7 +46,11 @@ unsafe fn post(env: *mut Env, to: u64, message_env: *mut Env, message: Term) -> 
             }
             _ => {}
         }
-        send::message_to_pid(to, Package::new(message)) as c_int
+        let sender = match kind {
+            EnvKind::Process | EnvKind::Dirty => (*(*env).process).pid_term(),
+            _ => am::UNDEFINED.into(),
+        };
+        send::message_from(sender, to, Package::new(message)) as c_int
     }
 }
 

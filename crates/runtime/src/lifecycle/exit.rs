@@ -112,7 +112,7 @@ fn leave(p: &mut Process) {
     if shared.is_port()
         && let Some((to, message)) = p.rare().last_words.take()
     {
-        crate::signal::send::message_to_pid(to, message);
+        crate::signal::send::message_from(p.pid_term(), to, message);
     }
     crate::trace::meters::flush(p);
     let traced = p.shared().trace.load(Ordering::Relaxed);

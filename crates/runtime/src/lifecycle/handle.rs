@@ -207,6 +207,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 inner.aliases.remove(&reference);
             }
             let pid = p.pid();
+            let from = if matches!(m.kind, MonitorKind::TimeOffset) { Term::NONE } else { m.target };
             let message = with_reason(p, reason, |heap, reason| {
                 let tag = m.tag.as_ref().map_or(am::DOWN_UPPER.into(), |t| heap.copy(t.term()));
                 let reference = match m.alias {
@@ -224,7 +225,7 @@ fn handle(p: &mut Process, mut signal: Box<Signal>) -> After {
                 };
                 heap.tuple(&[tag, reference, kind.into(), object, reason])
             });
-            append(p, Signal::message(message));
+            append(p, Signal::message_of(from, message));
         }
         SignalBody::Remote(_) => {
             if let SignalBody::Remote(remote) = std::mem::replace(&mut signal.body, SignalBody::Wake) {
@@ -283,10 +284,10 @@ fn port_linked(p: &Process, from: Term, on: bool) {
 }
 
 /// Appends a message whose data is in the heap to the inner queue.
-pub(crate) fn append_in_heap(p: &mut Process, message: Term) {
-    let signal = Signal::message_with(Term::NONE, Package::immediate(message), None);
+pub(crate) fn append_in_heap(p: &mut Process, from: Term, message: Term) {
+    let signal = Signal::message_with(from, Package::immediate(message), None);
     if events::on(p.shared(), flags::RECEIVE) {
-        events::receive(p, Term::NONE, message);
+        events::receive(p, from, message);
     }
     p.messages.append_in_heap(signal);
     system_monitor::queued(p);

@@ -20,13 +20,13 @@ use heddle_term::{Atom, Heap, Term, am};
 pub(crate) fn handle(p: &mut Process, signal: RemoteSignal) -> After {
     let connection = signal.connection;
     match signal.what {
-        Inbound::Message { from, alias, payload, token } => {
+        Inbound::Message { alias, payload, token } => {
             if let Some(alias) = alias
                 && !takes_alias(p, alias)
             {
                 return After::Continue;
             }
-            message(p, connection, from, payload, token);
+            message(p, connection, payload, token);
         }
         Inbound::Link { from } => linked(p, from, connection),
         Inbound::Unlink { from, id } => {
@@ -77,12 +77,12 @@ fn relations(relations: &mut Relations) -> Option<&mut RemoteRelations> {
 }
 
 /// The message is decoded into the heap, where the process reads it, unless its messages must be elsewhere.
-fn message(p: &mut Process, connection: ConnectionId, from: Option<PidView>, payload: Payload, token: Option<Box<Token>>) {
+fn message(p: &mut Process, connection: ConnectionId, payload: Payload, token: Option<Box<Token>>) {
+    let sender = sender(connection);
     if events::on(p.shared(), flags::RECEIVE) {
         let Some(data) = decoded(connection, &payload) else { return };
-        let from = from.map_or(Term::NONE, |from| in_heap(p, |heap| from.to_term(heap)));
-        events::receive_from(p, connection.node, from, data.term());
-        p.messages.append(Signal::message_with(Term::NONE, data, token));
+        events::receive(p, sender, data.term());
+        p.messages.append(Signal::message_with(sender, data, token));
         return system_monitor::queued(p);
     }
     let payload = match payload {
@@ -102,13 +102,18 @@ fn message(p: &mut Process, connection: ConnectionId, from: Option<PidView>, pay
             })
         });
         return match done {
-            Ok(()) => append_in_heap(p, message),
+            Ok(()) => append_in_heap(p, sender, message),
             Err(what) => nodes().broken(connection, &what),
         };
     }
     if let Some(data) = decoded(connection, &payload) {
-        append(p, Signal::message_with(Term::NONE, data, token));
+        append(p, Signal::message_with(sender, data, token));
     }
+}
+
+/// What traces tell of the sender of what comes over a connection.
+fn sender(connection: ConnectionId) -> Term {
+    connection.node.into()
 }
 
 /// The payload's term. Malformed payloads end the connection.
@@ -171,7 +176,7 @@ fn exit(p: &mut Process, connection: ConnectionId, from: PidView, reason: &Paylo
             let (from, reason) = (from.to_term(heap), heap.copy(reason.term()));
             heap.tuple(&[am::EXIT_UPPER.into(), from, reason])
         });
-        append(p, Signal::message_with(Term::NONE, message, token));
+        append(p, Signal::message_with(sender(connection), message, token));
         return After::Continue;
     }
     if reason.term().is_atom_of(am::NORMAL) {
@@ -189,7 +194,7 @@ fn down(p: &mut Process, reference: RefId, reason: &Package) {
         inner.aliases.remove(&reference);
     }
     let message = down_message(p.pid(), reference, &monitoring, reason.term());
-    append(p, Signal::message(message));
+    append(p, Signal::message_of(sender(monitoring.connection), message));
 }
 
 fn down_message(pid: u64, reference: RefId, monitoring: &RemoteMonitoring, reason: Term) -> Package {
@@ -231,6 +236,9 @@ fn spawned(p: &mut Process, connection: ConnectionId, answer: Answer) {
         }
         return;
     };
+    if let (Ok(new), true) = (result, is_linked) {
+        traced(p, "link", new);
+    }
     let alias = request.monitor.as_ref().map_or(AliasMode::None, |monitor| monitor.0);
     let is_told = if result.is_ok() { request.tells_success } else { request.tells_error };
     if is_told {
@@ -243,7 +251,8 @@ fn spawned(p: &mut Process, connection: ConnectionId, answer: Answer) {
             };
             heap.tuple(&[tag, reference, kind.into(), value])
         });
-        append(p, if token.is_some() { Signal::message_with(Term::NONE, message, token) } else { Signal::message(message) });
+        let sender = sender(connection);
+        append(p, if token.is_some() { Signal::message_with(sender, message, token) } else { Signal::message_of(sender, message) });
     }
     let inner = p.relations.make();
     let Ok(new) = result else {
@@ -293,7 +302,7 @@ fn disconnected(p: &mut Process, connection: ConnectionId) -> After {
         }
     }
     for (reference, monitoring) in monitors {
-        append(p, Signal::message(down_message(pid, reference, &monitoring, am::NOCONNECTION.into())));
+        append(p, Signal::message_of(sender(connection), down_message(pid, reference, &monitoring, am::NOCONNECTION.into())));
     }
     for (reference, request) in requests {
         // As an answer that came.

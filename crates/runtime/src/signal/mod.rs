@@ -209,7 +209,8 @@ impl Signal {
     pub fn message(data: Package) -> Box<Signal> {
         Signal::message_of(Term::NONE, data)
     }
-    pub(crate) fn message_of(from: Term, data: Package) -> Box<Signal> {
+    /// As `message`, with the sender that traces tell.
+    pub fn message_of(from: Term, data: Package) -> Box<Signal> {
         Signal::new(SignalBody::Message { from, data, token: None, clears_token: false, is_old: false, before: std::ptr::null_mut() })
     }
 }

@@ -17,7 +17,6 @@ pub struct RemoteSignal {
 pub enum Inbound {
     /// `alias`: the words of the alias to which it was sent, if it was.
     Message {
-        from: Option<PidView>,
         alias: Option<RefId>,
         payload: Payload,
         token: Option<Box<Token>>,

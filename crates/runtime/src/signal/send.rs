@@ -36,25 +36,30 @@ fn deliver_message(to: ProcRef, message: Outgoing) -> Result<(), Box<Signal>> {
     Ok(())
 }
 
-/// A message that no process sends (from timers, ports, the VM itself). Dropped if the receiver has ended.
+/// A message that the VM itself sends. Dropped if the receiver has ended.
 pub fn message_to_pid(pid: u64, message: Package) -> bool {
+    message_from(Term::NONE, pid, message)
+}
+
+/// As `message_to_pid`, with the sender that traces tell, as in `events::receive`.
+pub fn message_from(from: Term, pid: u64, message: Package) -> bool {
     let _guard = crate::base::qsbr::guard();
     match proctab::lookup(pid) {
         Some(to) => {
             // The message was copied when it was made.
             let _ = messages::to(to.ran_on(), Cost::of_copy(message.words()));
-            deliver(to, Signal::message(message)).is_ok()
+            deliver(to, Signal::message_of(from, message)).is_ok()
         }
         None => false,
     }
 }
 
 /// Appends a message to the queue of the process in which this runs: at once, so that a `demonitor` that flushes finds it.
-pub(crate) fn to_own_queue(p: &mut Process, message: Package) {
+pub(crate) fn to_own_queue(p: &mut Process, from: Term, message: Package) {
     if events::on(p.shared(), flags::RECEIVE) {
-        events::receive(p, Term::NONE, message.term());
+        events::receive(p, from, message.term());
     }
-    p.messages.append(Signal::message(message));
+    p.messages.append(Signal::message_of(from, message));
 }
 
 /// Makes a waiting process check again what it waits for.

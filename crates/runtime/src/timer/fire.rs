@@ -5,6 +5,7 @@ use crate::observe::msacc::{self, ThreadState};
 use crate::process::{names, proctab};
 use crate::signal::send;
 use crate::signal::{Signal, SignalBody};
+use heddle_term::am;
 
 /// Maximum number of timers fired at a time, so that the processes of this scheduler do not wait for long (guessed: a millisecond or so).
 const AT_ONCE: usize = 5000;
@@ -43,7 +44,7 @@ fn fire(handle: Handle, action: Action) {
                 None => dest,
             };
             if dest.is_local_pid() {
-                send::message_to_pid(dest.payload(), message);
+                send::message_from(am::CLOCK_SERVICE.into(), dest.payload(), message);
             }
         }
         Action::Run(f) => f(),

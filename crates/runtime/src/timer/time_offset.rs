@@ -132,11 +132,11 @@ fn tell(p: &mut Process, offset_ns: i64) -> bool {
                 _ => heap.alias_reference(reference.words(), pid),
             };
             let offset = heap.integer(offset_ns);
-            heap.tuple(&[tag, reference, am::TIME_OFFSET.into(), Atom::new("clock_service").into(), offset])
+            heap.tuple(&[tag, reference, am::TIME_OFFSET.into(), am::CLOCK_SERVICE.into(), offset])
         }));
     }
     let found = !messages.is_empty();
-    messages.into_iter().for_each(|message| send::to_own_queue(p, message));
+    messages.into_iter().for_each(|message| send::to_own_queue(p, am::CLOCK_SERVICE.into(), message));
     found
 }
 

@@ -8,7 +8,7 @@ use crate::trace::sessions::EventSpec;
 use crate::trace::{Traced, emit, flags, spec, tracees};
 use heddle_term::code_cell::Mfa;
 use heddle_term::ident::PidView;
-use heddle_term::{Atom, Heap, Term};
+use heddle_term::{Atom, Heap, Term, am};
 use std::sync::atomic::Ordering;
 
 /// True if any of the flags is set. Callers test this before anything else.
@@ -105,24 +105,23 @@ pub fn sent_on_dirty_thread(shared: &ProcShared, to: Term, message: Term) {
     }
 }
 
-/// A message arrives in `p`'s queue. `from` may be NONE: not known.
+/// A message arrives in `p`'s queue. `from` is a process of this node; or, where the sender is not known, that process' node, a port, or
+/// what sends in the place of a process (`clock_service`); or NONE: the VM. A match specification sees node and sender.
 #[cold]
 pub fn receive(p: &mut Process, from: Term, message: Term) {
-    receive_from(p, crate::signal::send::node_name(), from, message);
-}
-
-/// The same, of a process of this node or another.
-#[cold]
-pub fn receive_from(p: &mut Process, node: Atom, from: Term, message: Term) {
     if p.sensitive {
         return;
     }
     let me = p.pid_term();
-    let from = if from.is_none() { Atom::new("undefined").into() } else { from };
+    let (node, from) = match from {
+        _ if from.is_none() => (Atom::new("system").into(), am::UNDEFINED.into()),
+        _ if from.is_pid() => (crate::signal::send::node_name().into(), from),
+        _ => (from, am::UNDEFINED.into()),
+    };
     let tag = Atom::new("receive");
     for t in tracees::of(p.pid(), flags::RECEIVE) {
         let which = t.session.settings.lock().unwrap().receive.clone();
-        if let Some(verdict) = judge(p, &t, which, &[node.into(), from, message])
+        if let Some(verdict) = judge(p, &t, which, &[node, from, message])
             && emit::check(p.pid(), &t, flags::RECEIVE, tag)
         {
             emit::emit(&t, &Event::new(me, flags::RECEIVE, &[tag.into(), message]).with(verdict.as_ref()));
