@@ -416,7 +416,11 @@ fn value(q: &mut Process, name: &str, heap: &mut Heap, own: bool) -> Term {
                 .rare_if_any()
                 .iter()
                 .flat_map(|r| &r.suspending)
-                .map(|&(pid, n)| heap.tuple(&[Term::local_pid(pid), small(n as usize), Term::small(0)]))
+                .map(|s| {
+                    // Those that the other process has handled, and those that it has not.
+                    let (active, outstanding) = if s.is_done() { (s.count, 0) } else { (0, s.count) };
+                    heap.tuple(&[Term::local_pid(s.pid), small(active as usize), small(outstanding as usize)])
+                })
                 .collect();
             heap.list(&list)
         }

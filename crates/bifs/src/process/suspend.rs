@@ -1,6 +1,7 @@
 //! Suspending other processes.
 
 use heddle_natives::args;
+use heddle_runtime::process::suspending::Suspending;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{Package, send};
 use heddle_term::{Atom, Term, am};
@@ -32,7 +33,7 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let target = a[0].payload();
     let suspending = &mut p.rare().suspending;
-    let entry = suspending.iter().position(|s| s.0 == target);
+    let entry = suspending.iter().position(|s| s.pid == target);
     if unless && entry.is_some() {
         return Ok(Term::bool(false));
     }
@@ -40,10 +41,16 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(am::BADARG.into());
     }
     let suspending = &mut p.rare().suspending;
-    match entry {
-        Some(i) => suspending[i].1 += 1,
-        None => suspending.push((target, 1)),
-    }
+    let done = match entry {
+        Some(i) => {
+            suspending[i].count += 1;
+            suspending[i].done()
+        }
+        None => {
+            suspending.push(Suspending::once(target));
+            suspending[suspending.len() - 1].done()
+        }
+    };
     let me = p.pid();
     let (reference, id) = send::fresh_reference(&mut p.heap);
     send::ask(p, target, move |other| {
@@ -51,6 +58,7 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
         if let Some(other) = other {
             other.suspend_count += 1;
             other.shared().state.set_suspended(true);
+            done();
         }
         if let Some(value) = reply {
             let answer = Package::build(|heap| {
@@ -76,9 +84,9 @@ fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let target = a[0].payload();
     let suspending = &mut p.rare().suspending;
-    let Some(i) = suspending.iter().position(|s| s.0 == target) else { return Err(p.badarg()) };
-    suspending[i].1 -= 1;
-    if suspending[i].1 == 0 {
+    let Some(i) = suspending.iter().position(|s| s.pid == target) else { return Err(p.badarg()) };
+    suspending[i].count -= 1;
+    if suspending[i].count == 0 {
         suspending.swap_remove(i);
     }
     send::call_in(target, |other| {

@@ -88,6 +88,9 @@ impl Task {
                 later(target, move |target| self.run(target));
                 return;
             }
+            ("garbage_collect", Some(target)) if long_gc::holds_back(target) => {
+                return long_gc::keep_back(target, move |target| self.run(target));
+            }
             ("garbage_collect", Some(target)) => {
                 // Inside signal handling every live term is in a root (nothing is in X registers), so this may collect.
                 let kind = if self.argument.name() == "major" { CollectionKind::Major } else { CollectionKind::Asked };

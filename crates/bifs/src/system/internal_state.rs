@@ -10,7 +10,7 @@ use heddle_runtime::CollectionKind;
 use heddle_runtime::code::nifs;
 use heddle_runtime::mode;
 use heddle_runtime::process::{FLAG_DETACHED, NativeResult, Process, Thrown};
-use heddle_runtime::{Package, balance, exit, gc, proctab, qsbr, refs, sched, send, stop_world, timer_refs};
+use heddle_runtime::{Package, balance, exit, gc, long_gc, proctab, qsbr, refs, sched, send, stop_world, timer_refs};
 use heddle_term::bits::BitsView;
 use heddle_term::ident::RefView;
 use heddle_term::refbin::RefBin;
@@ -250,6 +250,11 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             Ok(Term::bool(found))
         }
+        // Collections that other processes ask for. A process that needs memory collects in any case. Returns what was set before.
+        "gc_state" => match args::boolean(a[1]) {
+            Some(on) => Ok(Term::bool(!long_gc::hold_back(p, !on))),
+            None => Err(p.badarg()),
+        },
         "proc_sig_block" => match a[1].as_tuple() {
             // A port is held in the same way.
             Some(&[pid, ms]) if pid.is_local_pid() || pid.is_port() => {

@@ -84,12 +84,13 @@ fn leave(p: &mut Process) {
     for hook in HOOKS.iter().map_while(OnceLock::get) {
         hook(p);
     }
-    if crate::heap::private::long_gc::is_due(p) {
+    if crate::heap::private::long_gc::is_due(p) || crate::heap::private::long_gc::holds_back(p) {
         crate::heap::private::long_gc::give_up(p);
     }
     // Processes that it suspended go on.
-    for &(pid, count) in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
-        crate::signal::send::call_in(pid, move |other| {
+    for suspending in p.rare_if_any().iter().flat_map(|r| &r.suspending) {
+        let count = suspending.count;
+        crate::signal::send::call_in(suspending.pid, move |other| {
             if let Some(other) = other {
                 crate::signal::send::resume(other, count);
             }

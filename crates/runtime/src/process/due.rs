@@ -3,7 +3,7 @@
 use crate::process::Process;
 
 /// A task that needs the process whole and may take long. It gets None if the process ended before.
-type DueTask = Box<dyn FnOnce(Option<&mut Process>) + Send>;
+pub(crate) type DueTask = Box<dyn FnOnce(Option<&mut Process>) + Send>;
 
 /// What a dirty thread must do.
 #[derive(Default)]

@@ -62,6 +62,7 @@ pub mod remote;
 pub mod stack;
 pub mod stack_mark;
 pub mod state;
+pub mod suspending;
 
 use crate::base::level::{Level, Priority};
 use crate::base::place::Place;
@@ -406,6 +407,7 @@ impl Rare {
             seq: Default::default(),
             meters: Vec::new(),
             due: Default::default(),
+            held_back: None,
             floats: Vec::new(),
             mark: stack_mark::Mark::NONE,
             gap_words: 0,
@@ -430,7 +432,7 @@ pub struct Rare {
     /// As set by process_flag; no calls are saved.
     pub save_calls: u32,
     /// Processes that this one suspended, and how often (`erlang:suspend_process`).
-    pub suspending: Vec<(u64, u32)>,
+    pub suspending: Vec<suspending::Suspending>,
     /// Reductions the running slice has used, for a native that asked (`Thrown::TellSlice`); None when it has read them.
     pub slice_used: Option<u64>,
     /// Values that natives attach (open files): dropped at exit.
@@ -441,6 +443,8 @@ pub struct Rare {
     pub meters: Vec<crate::trace::meter::Current>,
     /// What a dirty thread must do with it (FLAG_COLLECT).
     pub due: due::Due,
+    /// Collections that others ask for, in a time in which they are not done (`long_gc::hold_back`).
+    pub(crate) held_back: Option<Vec<due::DueTask>>,
     /// Float registers while it does not run (FLAG_FLOATS).
     pub floats: Vec<f64>,
     /// Which part of a large stack did not change.

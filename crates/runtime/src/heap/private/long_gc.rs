@@ -42,6 +42,30 @@ pub fn put_off_task(p: &mut Process, task: impl FnOnce(Option<&mut Process>) + S
     p.flags |= FLAG_COLLECT;
 }
 
+/// Begins or ends a time in which collections that other processes ask for are not done: they are when it ends. The process still
+/// collects when it needs memory. Returns whether this was such a time before.
+pub fn hold_back(p: &mut Process, on: bool) -> bool {
+    let rare = p.rare();
+    let was = rare.held_back.is_some();
+    if on {
+        rare.held_back.get_or_insert_default();
+    } else if let Some(tasks) = rare.held_back.take().filter(|tasks| !tasks.is_empty()) {
+        rare.due.tasks.extend(tasks);
+        p.flags |= FLAG_COLLECT;
+    }
+    was
+}
+
+/// True within such a time.
+pub fn holds_back(p: &Process) -> bool {
+    p.rare_if_any().is_some_and(|rare| rare.held_back.is_some())
+}
+
+/// `task`, a collection that another process asked for, is done when such a time ends.
+pub fn keep_back(p: &mut Process, task: impl FnOnce(Option<&mut Process>) + Send + 'static) {
+    p.rare().held_back.get_or_insert_default().push(Box::new(task));
+}
+
 #[inline(always)]
 pub(crate) fn is_due(p: &Process) -> bool {
     p.flags & FLAG_COLLECT != 0
@@ -81,7 +105,8 @@ pub(crate) fn run(p: &mut Process) {
 /// The process ends: its tasks run with None, so that the processes that wait for them are told.
 pub(crate) fn give_up(p: &mut Process) {
     p.flags &= !FLAG_COLLECT;
-    for task in std::mem::take(&mut p.rare().due).tasks {
+    let held = p.rare().held_back.take().unwrap_or_default();
+    for task in std::mem::take(&mut p.rare().due).tasks.into_iter().chain(held) {
         task(None);
     }
 }
