@@ -11,7 +11,7 @@ main(_) ->
            "Max = integer_to_list(binary_to_integer(Pages) * 4096 + 200000000),"
            "os:cmd(\"prlimit --pid \" ++ os:getpid() ++ \" --as=\" ++ Max), length(lists:seq(1, 50000000)), io:format(\"made~n\"), halt(0).",
     Port = open_port({spawn_executable, Program},
-                     [{args, Arguments ++ ["-noinput", "-boot", "start_clean", "-eval", Code]}, {env, [{"ERL_CRASH_DUMP", Dump}, {"HEDDLE_ZEAL", false}]},
+                     [{args, Arguments ++ ["-noinput", "-boot", "start_clean", "-eval", Code]}, {env, [{"ERL_CRASH_DUMP", Dump}, {"ERL_CRASH_DUMP_BYTES", false}, {"HEDDLE_ZEAL", false}]},
                       exit_status, stderr_to_stdout, binary]),
     {Status, Said} = collect(Port, <<>>),
     Lines = binary:split(Said, [<<"\r\n">>, <<"\n">>], [global, trim_all]),

@@ -15,7 +15,8 @@ Commands:
   erlc [OPTIONS] FILES    like erlc: compile to .beam files
   escript FILE [ARGS]     like escript: run a script
   dialyzer, typer, ct_run like the programs of these names
-  run_erl, to_erl, epmd   the C programs of OTP's tree
+  run_erl, to_erl         the C programs of OTP's tree
+  epmd, heart             like the programs of these names
   natives [--missing] [--json]
                           which of the functions that OTP calls are there
   messages [--json] FILE.beam|MODULE...

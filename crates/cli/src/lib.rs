@@ -8,6 +8,7 @@ mod emulator;
 mod epmd;
 mod erl;
 mod front;
+mod heart;
 mod help;
 mod inventory;
 mod listing;

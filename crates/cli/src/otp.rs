@@ -99,15 +99,16 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
     libraries.sort_unstable();
     let version = |name: &str| libraries.iter().rev().find_map(|library| library.strip_prefix(name)?.strip_prefix('-'));
     let Some(kernel) = version("kernel") else { return Err(None) };
-    let release = release(root).or_else(|| major(kernel).map(|major| (major + 17).to_string())).unwrap_or_else(|| "?".into());
     // A release that was made of an application has numbers of its own: the kernel tells which OTP it is of.
-    let of_kernel = major(kernel).map_or_else(|| release.clone(), |major| (major + 17).to_string());
+    let of_kernel = release_of_kernel(root, kernel);
+    let release = release(root).or_else(|| of_kernel.clone()).unwrap_or_else(|| "?".into());
+    let of_kernel = of_kernel.unwrap_or_else(|| release.clone());
     if of_kernel != RELEASE {
         return Err(Some(format!("is an Erlang/OTP {of_kernel}")));
     }
-    let is_release = std::fs::read_dir(root)
-        .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("erts-")))
-        && !root.join("bin/start.boot").exists();
+    let is_release = version("erts").is_none()
+        && std::fs::read_dir(root)
+            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("erts-")));
     if is_release && let Some((erts_version, preloaded)) = made_with_heddle(root) {
         return Ok(Otp { root: absolute(root), erts_version, release: of_kernel, preloaded });
     }
@@ -133,12 +134,24 @@ fn absolute(root: &Path) -> PathBuf {
     root.canonicalize().unwrap_or_else(|_| root.to_path_buf())
 }
 
+/// Returns the number of the OTP that a kernel is of. Its `.app` file says which ERTS it needs, and a release may give the kernel a version of
+/// its own; only without that the version counts.
+fn release_of_kernel(root: &Path, version: &str) -> Option<String> {
+    let file = std::fs::read_to_string(root.join(format!("lib/kernel-{version}/ebin/kernel.app"))).unwrap_or_default();
+    let erts = file.split_once("\"erts-").and_then(|(_, rest)| major(rest));
+    let release = erts.map(|erts| erts + 12).or_else(|| major(version).map(|kernel| kernel + 17));
+    release.map(|release| release.to_string())
+}
+
 /// The version of ERTS, and the folder with the modules that are loaded first, of a release that has Heddle in it (of `mix release`,
-/// `rebar3 release`).
+/// `rebar3 release`). If the release has several versions, that of the running executable.
 fn made_with_heddle(release: &Path) -> Option<(String, PathBuf)> {
-    std::fs::read_dir(release).ok()?.flatten().find_map(|entry| {
-        let version = entry.file_name().to_str()?.strip_prefix("erts-")?.to_string();
-        let preloaded = absolute(&entry.path().join(PRELOADED_OF_RELEASE));
+    let folders: Vec<PathBuf> = std::fs::read_dir(release).ok()?.flatten().map(|entry| entry.path()).collect();
+    let executable = std::env::current_exe().and_then(|exe| exe.canonicalize()).unwrap_or_default();
+    let is_ours = |folder: &&PathBuf| executable.starts_with(absolute(folder));
+    folders.iter().filter(is_ours).chain(&folders).find_map(|folder| {
+        let version = folder.file_name()?.to_str()?.strip_prefix("erts-")?.to_string();
+        let preloaded = absolute(&folder.join(PRELOADED_OF_RELEASE));
         preloaded.join("init.beam").exists().then_some((version, preloaded))
     })
 }
@@ -191,9 +204,16 @@ mod tests {
     #[test]
     fn trees_that_do_not_fit_are_named() {
         assert_eq!(problem(&tree("whole", &WHOLE)), None);
-        for (kernel, release) in [("8.5", 25), ("9.2", 26), ("10.99", 27), ("11.0", 28), ("12.1", 29)] {
+        // The second column: what the kernel says it needs. A release may have a kernel with a version of its own.
+        for (kernel, erts, release) in
+            [("8.5", "13.0.1", 25), ("9.2", "", 26), ("10.99", "", 27), ("10.3", "16.0", 28), ("11.0", "17.0", 29), ("8.4", "15.2", 27)]
+        {
             let kernel = format!("lib/kernel-{kernel}/ebin/kernel.app");
-            let said = problem(&tree(&format!("of-{release}"), &[&kernel, WHOLE[1], WHOLE[2], WHOLE[3]]));
+            let root = tree(&format!("of-{release}"), &[&kernel, WHOLE[1], WHOLE[2], WHOLE[3]]);
+            if !erts.is_empty() {
+                std::fs::write(root.join(&kernel), format!("{{runtime_dependencies, [\"erts-{erts}\", \"stdlib-6.0\"]}}")).unwrap();
+            }
+            let said = problem(&root);
             assert_eq!(said.is_none(), release == 27, "{said:?}");
             assert!(said.is_none_or(|said| said.contains(&format!("is an Erlang/OTP {release};")) && said.contains("make otp")));
         }
@@ -205,7 +225,8 @@ mod tests {
         }
         let said = problem(&tree("release", &["lib/kernel-10.2/ebin/kernel.app", "erts-15.2/bin/beam.smp", "releases/0.1.0/x"])).unwrap();
         assert!(said.contains("is a release made with Erlang/OTP 27"), "{said}");
-        let ours = ["lib/kernel-10.2/ebin/kernel.app", "erts-15.2/bin/preloaded/init.beam", "releases/0.1.0/x"];
+        // `target_system` makes releases with a `bin/start.boot`.
+        let ours = ["lib/kernel-10.2/ebin/kernel.app", "erts-15.2/bin/preloaded/init.beam", "releases/0.1.0/x", "bin/start.boot"];
         let root = tree("ours", &ours);
         let found = find(Some(&root)).unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!((found.erts_version.as_str(), found.release.as_str()), ("15.2", "27"));

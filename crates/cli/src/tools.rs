@@ -1,11 +1,11 @@
-//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl` and `to_erl`: the C programs of OTP's tree. `epmd`: Heddle's own.
+//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl` and `to_erl`: the C programs of OTP's tree. `epmd` and `heart`: Heddle's own.
 
 use crate::erl;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 
 /// The names of programs that this module stands in for.
-pub const NAMES: [&str; 6] = ["dialyzer", "typer", "ct_run", "run_erl", "to_erl", "epmd"];
+pub const NAMES: [&str; 7] = ["dialyzer", "typer", "ct_run", "run_erl", "to_erl", "epmd", "heart"];
 
 /// Behaves as the program of this name, which is one of `NAMES`.
 pub fn main(name: &str, args: Vec<OsString>, otp: Option<OsString>) -> ! {
@@ -14,6 +14,7 @@ pub fn main(name: &str, args: Vec<OsString>, otp: Option<OsString>) -> ! {
         "typer" => erl::main(analysis(&["+B", "-boot", "no_dot_erlang", "-run", "typer", "start", "-extra"], args), otp),
         "ct_run" => erl::main(ct_run(args), otp),
         "epmd" => crate::epmd::main(&args),
+        "heart" => crate::heart::main(&args),
         name => tree_program(name, &args, otp.as_deref()),
     }
 }

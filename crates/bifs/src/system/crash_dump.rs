@@ -9,19 +9,17 @@ use heddle_term::{Atom, Term, text};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// Creates the file, as stock does, so that other users cannot read it.
-pub fn create(path: &str) -> Result<File> {
+pub fn create(path: impl AsRef<Path>) -> Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o640).open(path)
 }
 
-/// Writes a dump. `stopped`: no scheduler runs a process now, except the one that calls this.
-pub fn write(path: &str, slogan: &str, stopped: bool) -> Result<()> {
-    if let Some(before) = heddle_runtime::shutdown::AT_CRASH.get() {
-        before();
-    }
-    let mut out = BufWriter::new(create(path)?);
+/// Writes a dump to a new file. `stopped`: no scheduler runs a process now, except the one that calls this.
+pub fn write(file: impl Write, slogan: &str, stopped: bool) -> Result<()> {
+    let mut out = BufWriter::new(file);
     writeln!(out, "=erl_crash_dump:0.5")?;
     writeln!(out, "Slogan: {slogan}")?;
     writeln!(out, "System version: {}", super::info::system_version().trim_end())?;

@@ -1,6 +1,8 @@
 //! halt/2 and the end of the VM.
 
-use heddle_io::ports::flush;
+use super::crash_dump;
+use super::dump_settings::{self, DumpSettings, Limited};
+use heddle_io::ports::{flush, heart};
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{shutdown, stop_world};
@@ -65,14 +67,42 @@ pub fn crash(slogan: &str) -> ! {
     let stopped = stop_world::stop_others(STOP_MS);
     // The terminal may be in a mode in which a line feed does not return the carriage. Stock writes this everywhere.
     heddle_term::complain!("{slogan}\r\n");
-    if let Some(path) = dump_path() {
-        heddle_term::complain!("\r\nCrash dump is being written to: {path}...");
-        match super::crash_dump::write(&path, slogan, stopped) {
+    if let Some(before) = shutdown::AT_CRASH.get() {
+        before();
+    }
+    let has_heart = heart::tell_crash();
+    let variable = |name: &str| heddle_io::os::variable(name.as_bytes());
+    if let Some(settings) = DumpSettings::of(variable, has_heart) {
+        heddle_term::complain!("\r\nCrash dump is being written to: {}...", settings.path.display());
+        match dump(&settings, slogan, stopped) {
             Ok(()) => heddle_term::complain!("done\r\n"),
+            Err(e) if dump_settings::is_limit(&e) => {}
             Err(e) => heddle_term::complain!(" {e}\r\n"),
         }
     }
     shutdown::exit_now(1)
+}
+
+fn dump(settings: &DumpSettings, slogan: &str, stopped: bool) -> std::io::Result<()> {
+    if let Some(seconds) = settings.max_seconds {
+        // SAFETY: the system's own handling of this signal ends the process; an earlier alarm that comes sooner stays.
+        unsafe {
+            libc::signal(libc::SIGALRM, libc::SIG_DFL);
+            let earlier = libc::alarm(seconds);
+            if (1..seconds).contains(&earlier) {
+                libc::alarm(earlier);
+            }
+        }
+    }
+    if settings.nice > 0 {
+        // SAFETY: a system call that takes a number.
+        unsafe { libc::nice(settings.nice) };
+    }
+    let file = crash_dump::create(&settings.path)?;
+    match settings.max_bytes {
+        Some(bytes) => crash_dump::write(Limited::new(file, bytes), slogan, stopped),
+        None => crash_dump::write(file, slogan, stopped),
+    }
 }
 
 /// How long the dump of a VM without memory may take, in seconds: the thread that writes it may hold a lock that it wants.
@@ -86,12 +116,4 @@ pub fn out_of_memory(kind: heddle_memory::MemoryKind, bytes: usize) -> ! {
         libc::alarm(OUT_OF_MEMORY_SECONDS);
     }
     crash(&format!("heddle: cannot allocate {bytes} bytes of memory (of type \"{}\")", kind.name()))
-}
-
-/// The path of the dump. None if dumps are switched off.
-fn dump_path() -> Option<String> {
-    if std::env::var("ERL_CRASH_DUMP_SECONDS").is_ok_and(|s| s.trim() == "0") {
-        return None;
-    }
-    Some(std::env::var("ERL_CRASH_DUMP").unwrap_or_else(|_| "erl_crash.dump".into()))
 }

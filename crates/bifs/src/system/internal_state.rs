@@ -212,6 +212,8 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             None => Err(p.badarg()),
         },
+        // Stock makes what its scheduler refers to unreadable before it writes the dump, which must be whole all the same.
+        "broken_halt" => super::halt::crash(&heddle_term::text::display::to_string(a[1])),
         // Only a debugging build of stock pauses everywhere on demand.
         "ets_force_trap" => Ok(am::NOTSUP.into()),
         "binary_loop_limit" => limit(p, &long::BINARIES, a[1]),

@@ -9,6 +9,7 @@ pub mod cpus;
 pub mod crash_dump;
 pub mod dirty;
 pub mod display;
+pub mod dump_settings;
 pub mod halt;
 pub mod heap_figures;
 pub mod heddle_stats;

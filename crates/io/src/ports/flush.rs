@@ -9,7 +9,7 @@ use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::task::{Context, Owned, TaskNext};
 use heddle_runtime::watch::Snapshot;
 use heddle_runtime::{proctab, shutdown, task};
-use heddle_term::{Atom, Term, am};
+use heddle_term::{Term, am};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -140,7 +140,7 @@ fn close_all() {
 
 impl PortTask {
     fn halt(&mut self, unsent: Unfinished, context: &mut Context<'_>) -> TaskNext {
-        if context.registered_name() == Some(Atom::new("heart_port")) {
+        if context.registered_name() == Some(super::heart::name()) {
             return TaskNext::Wait;
         }
         self.unsent = Some(unsent);

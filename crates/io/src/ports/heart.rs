@@ -1,0 +1,33 @@
+//! The port of `heart`, the program that starts the VM again: it stays open while the VM halts, and is told of a crash.
+
+use super::port::Port;
+use super::port_task::PortTask;
+use heddle_runtime::process::names;
+use heddle_runtime::task::Context;
+use heddle_runtime::{proctab, task};
+use heddle_term::Atom;
+use std::sync::Arc;
+
+/// What `kernel`'s module `heart` registers the port as.
+pub fn name() -> Atom {
+    Atom::new("heart_port")
+}
+
+fn port() -> Option<Arc<Port>> {
+    names::whereis(name()).filter(|id| id.is_port()).and_then(super::find)
+}
+
+/// The message that the VM crashes: the program then waits while the VM writes a crash dump.
+const CRASHING: u8 = 8;
+
+/// Tells the program, if there is one, that the VM crashes. False if there is none. The other schedulers have stopped. A port that another
+/// thread is busy with is not told, and the program starts the VM again as soon as the port has closed.
+pub fn tell_crash() -> bool {
+    let Some(port) = port() else { return false };
+    if let Some(mut entered) = proctab::lookup(port.identity()).and_then(task::try_now)
+        && let Some(task) = entered.process()
+    {
+        task::call(task, |task: &mut PortTask, context: &mut Context<'_>| task.command(None, vec![CRASHING].into(), context).1);
+    }
+    true
+}
