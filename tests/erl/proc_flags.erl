@@ -14,6 +14,10 @@ main(_) ->
     receive {'DOWN', M, _, P, R} -> t:w(ended, R) end,
     t:w(other, begin Q = spawn(fun() -> receive after infinity -> ok end end), X = process_flag(Q, save_calls, 5), exit(Q, kill), X end),
     t:e(other_bad, fun() -> process_flag(self(), trap_exit, true) end),
+    {D, MD} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', MD, _, D, _} -> ok end,
+    [t:e({save_calls, Who, V}, fun() -> process_flag(Pid, save_calls, V) end) || {Who, Pid} <- [{self, self()}, {dead, D}, {none, no_pid}, {init, whereis(init)}], V <- [no, 1 bsl 64, -1, 10001, 0]],
+    [t:e({save_calls, V}, fun() -> process_flag(save_calls, V) end) || V <- [no, 1 bsl 64, 10001]],
     {K, MK} = spawn_monitor(fun() -> process_flag(max_heap_size, #{size => 5000, kill => true, error_logger => false}), lists:seq(1, 1000000) end),
     receive {'DOWN', MK, _, K, RK} -> t:w(max_heap, RK) end,
     t:w(heap_sizes, [begin {S, MS} = spawn_opt(fun() -> {_, H} = process_info(self(), min_heap_size), exit({H >= N, H < N * 3}) end, [monitor, {min_heap_size, N}]), receive {'DOWN', MS, _, S, RS} -> RS end end || N <- [300, 1000, 10000]]).

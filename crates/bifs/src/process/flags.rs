@@ -136,8 +136,8 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
             Term::bool(old)
         }
         "save_calls" => {
-            let Some(n) = args::count(value).filter(|n| *n <= 10000) else { return Err(p.badarg()) };
-            Term::small(std::mem::replace(&mut p.rare().save_calls, n as u32) as i64)
+            let Some(n) = saved_calls(value) else { return Err(p.badarg_cause(Atom::new("none"))) };
+            Term::small(std::mem::replace(&mut p.rare().save_calls, n) as i64)
         }
         // The second call, after the move: see below.
         "scheduler" if value.is_catch_marker() => Term::small(value.payload() as i64),
@@ -161,25 +161,26 @@ fn process_flag_2(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(old)
 }
 
+/// A number of calls to save.
+fn saved_calls(value: Term) -> Option<u32> {
+    args::count(value).filter(|n| *n <= 10000).map(|n| n as u32)
+}
+
 /// (Pid, Flag, Value): only `save_calls` may be set for another process. The Erlang caller expects `badarg` or a reference.
 fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
-    if a[0] == p.pid_term() && a[1].is_atom_of(Atom::new("save_calls")) {
+    let is_there = a[0].is_local_pid() && heddle_runtime::proctab::lookup(a[0].payload()).is_some();
+    if !is_there {
+        let is_elsewhere = a[0].is_pid() && !a[0].is_local_pid();
+        return Ok(if is_elsewhere { am::BADARG.into() } else { Atom::new("badtype").into() });
+    }
+    let Some(n) = saved_calls(a[2]).filter(|_| a[1].is_atom_of(Atom::new("save_calls"))) else { return Ok(am::BADARG.into()) };
+    if a[0] == p.pid_term() {
         return process_flag_2(p, &a[1..]);
     }
-    if !a[0].is_local_pid() {
-        return Ok(am::BADARG.into());
-    }
-    if heddle_runtime::proctab::lookup(a[0].payload()).is_none() {
-        return Ok(Atom::new("badtype").into());
-    }
-    if !a[1].is_atom_of(Atom::new("save_calls")) {
-        return Ok(am::BADARG.into());
-    }
-    let Some(n) = args::count(a[2]).filter(|n| *n <= 10000) else { return Ok(am::BADARG.into()) };
     let me = p.pid();
     let (reference, id) = heddle_runtime::send::fresh_reference(&mut p.heap);
     heddle_runtime::send::ask(p, a[0].payload(), move |other| {
-        let old = other.map(|q| std::mem::replace(&mut q.rare().save_calls, n as u32));
+        let old = other.map(|q| std::mem::replace(&mut q.rare().save_calls, n));
         heddle_runtime::send::build_message(me, |heap| {
             let reference = heap.reference(id.words());
             let result = old.map_or(Term::atom(am::BADARG), |n| Term::small(n as i64));

@@ -6,7 +6,7 @@ use heddle_natives::spec::CONTROL_WORD;
 use heddle_natives::spec::eval::Actions;
 use heddle_natives::spec::functions::Action;
 use heddle_runtime::process::{ProcRef, Process};
-use heddle_runtime::trace::{Session, Tracer, flags, frames, seq, tracees};
+use heddle_runtime::trace::{Session, Tracer, flags, frames, tracees};
 use heddle_runtime::{code, names, proctab, stack};
 use heddle_term::{Term, am};
 use std::sync::Arc;
@@ -33,8 +33,6 @@ fn act(action: Action, values: &[Term], p: &mut Process, session: &Arc<Session>)
             None => am::UNDEFINED.into(),
         },
         Action::ProcessDump => p.heap.binary(crate::process::dump::whole(p).as_bytes()),
-        Action::GetSeqToken => super::seq::whole(p),
-        Action::IsSeqTrace => Term::bool(seq::has_token(p)),
         Action::SetSeqToken => match super::seq::set(p, values[0], values[1]) {
             Some(_) => Term::bool(true),
             None => am::EXIT_UPPER.into(),

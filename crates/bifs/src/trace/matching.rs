@@ -17,8 +17,8 @@ impl spec::Program for Compiled {
     fn run(&self, p: &mut Process, session: &Arc<Session>, terms: &[Term]) -> SpecVerdict {
         run(p, &self.0, session, terms)
     }
-    fn is_for_calls(&self) -> bool {
-        self.0.is_for_calls()
+    fn is_for_messages(&self, received: bool) -> bool {
+        self.0.is_for_messages(received)
     }
 }
 

@@ -199,8 +199,7 @@ fn event_spec(p: &mut Process, session: &Session, event: Atom, what: What, flags
     }
     let spec = match what {
         What::On(None) => EventSpec::All,
-        // A specification for messages cannot ask for what only calls have.
-        What::On(Some(spec)) if spec.program.is_for_calls() => {
+        What::On(Some(spec)) if !spec.program.is_for_messages(event.name() == "receive") => {
             return Err(p.badarg_cause(Atom::new("match_spec")));
         }
         What::On(Some(spec)) => EventSpec::Matching(spec),

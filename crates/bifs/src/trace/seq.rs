@@ -48,7 +48,7 @@ pub fn set(p: &mut Process, component: Term, value: Term) -> Option<Term> {
             Some(p.heap.tuple(&[Term::small(old_previous), Term::small(old)]))
         }
         "sequential_trace_token" if value.is_nil() => {
-            let old = whole(p);
+            let old = seq::whole(p);
             if seq::has_token(p) {
                 seq::set_token(p, None);
             }
@@ -58,28 +58,8 @@ pub fn set(p: &mut Process, component: Term, value: Term) -> Option<Term> {
     }
 }
 
-/// The token, or [].
-pub fn whole(p: &mut Process) -> Term {
-    match seq::token(p).cloned() {
-        Some(token) => token.term(&mut p.heap),
-        None => Term::NIL,
-    }
-}
-
 fn seq_trace_info(p: &mut Process, a: &[Term]) -> NativeResult {
-    let Some(name) = a[0].as_atom() else { return Err(p.badarg()) };
-    let token = seq::token(p).cloned();
-    let value = match (name.name(), token) {
-        ("spawn", None) => Term::bool(false),
-        ("label" | "serial", None) => return Ok(Term::NIL),
-        ("label", Some(token)) => p.heap.copy(token.label.term()),
-        ("serial", Some(token)) => p.heap.tuple(&[Term::small(token.previous), Term::small(token.serial)]),
-        (flag, token) => match seq::named(flag) {
-            Some(bit) => Term::bool(token.is_some_and(|t| t.flags & bit != 0)),
-            None => return Err(p.badarg()),
-        },
-    };
-    Ok(p.heap.tuple(&[a[0], value]))
+    seq::component(p, a[0]).ok_or_else(|| p.badarg())
 }
 
 fn print(p: &mut Process, message: Term) -> Term {

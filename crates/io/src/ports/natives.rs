@@ -4,7 +4,7 @@ use super::data::Data;
 use super::find;
 use super::hooks::wait_for;
 use super::open::{open, what};
-use super::options::{self, Bad};
+use super::options;
 use super::port::Port;
 use super::port_task::PortTask;
 use heddle_natives::args;
@@ -45,13 +45,12 @@ fn open_port(p: &mut Process, a: &[Term]) -> NativeResult {
     if let Some(answer) = task::answer(p, a) {
         return answer;
     }
+    let Some(options) = options::parse(a[1]) else { return Ok(atom("badopt")) };
     let Some(what) = what(a[0]) else { return Ok(am::BADARG.into()) };
-    let executable = matches!(what, super::open::What::Executable(_));
-    let options = match options::parse(a[1], executable) {
-        Ok(options) => options,
-        Err(Bad::Argument) => return Ok(am::BADARG.into()),
-        Err(Bad::Option) => return Ok(atom("badopt")),
-    };
+    let has_arguments = options.args.is_some() || options.arg0.is_some();
+    if has_arguments && !matches!(what, super::open::What::Executable(_)) {
+        return Ok(am::BADARG.into());
+    }
     // The answer of an earlier port is not the one of this.
     task::expect_answer(p);
     match open(what, options, p.pid()) {

@@ -243,7 +243,7 @@ fn finish(
 
 /// Makes a port with this driver that belongs to `owner`: that of a connection which a listening socket accepted, say.
 pub fn with_driver(label: &str, driver: Box<dyn Driver>, owner: u64) -> Option<Arc<Port>> {
-    let options = super::options::parse(Term::NIL, false).ok()?;
+    let options = super::options::parse(Term::NIL)?;
     begin(label, driver, &options, owner).ok()?
 }
 

@@ -33,11 +33,6 @@ pub struct PortOptions {
     pub busy_msgq: Limits,
 }
 
-pub enum Bad {
-    Argument,
-    Option,
-}
-
 /// An atom, a deep list of characters or a binary, as bytes for the operating system.
 pub fn text(term: Term) -> Option<OsString> {
     if term.is_atom() || term.is_binary() || is_characters(term) {
@@ -66,7 +61,7 @@ fn is_characters(list: Term) -> bool {
     true
 }
 
-pub fn parse(settings: Term, executable: bool) -> Result<PortOptions, Bad> {
+pub fn parse(settings: Term) -> Option<PortOptions> {
     let mut o = PortOptions {
         packet: Packet::Stream,
         cd: None,
@@ -84,7 +79,7 @@ pub fn parse(settings: Term, executable: bool) -> Result<PortOptions, Bad> {
         busy_port: Limits::USUAL,
         busy_msgq: Limits::USUAL,
     };
-    for item in args::list(settings).ok_or(Bad::Argument)? {
+    for item in args::list(settings)? {
         if let Some(name) = item.as_atom() {
             match name.name() {
                 "stream" => o.packet = Packet::Stream,
@@ -98,40 +93,40 @@ pub fn parse(settings: Term, executable: bool) -> Result<PortOptions, Bad> {
                 "eof" => o.eof = true,
                 "exit_status" => o.exit_status = true,
                 "hide" | "overlapped_io" => {}
-                _ => return Err(Bad::Option),
+                _ => return None,
             }
             continue;
         }
-        let (name, value) = args::option(item).ok_or(Bad::Option)?;
+        let (name, value) = args::option(item)?;
         match name.name() {
             "packet" => match value.as_small() {
                 Some(n @ (1 | 2 | 4)) => o.packet = Packet::Header(n as u8),
-                _ => return Err(Bad::Option),
+                _ => return None,
             },
             "line" => match args::count(value) {
                 Some(n) if n > 0 => o.packet = Packet::Line(n),
-                _ => return Err(Bad::Option),
+                _ => return None,
             },
-            "cd" => o.cd = Some(text(value).ok_or(Bad::Option)?),
-            "env" => o.env = env(value).ok_or(Bad::Option)?,
-            "args" if executable => {
-                let items = args::list(value).ok_or(Bad::Option)?;
-                o.args = Some(items.into_iter().map(text).collect::<Option<_>>().ok_or(Bad::Option)?);
+            "cd" => o.cd = Some(text(value)?),
+            "env" => o.env = env(value)?,
+            "args" => {
+                let items = args::list(value)?;
+                o.args = Some(items.into_iter().map(text).collect::<Option<_>>()?);
             }
-            "arg0" if executable => o.arg0 = Some(text(value).ok_or(Bad::Option)?),
-            "parallelism" => o.parallelism = args::boolean(value).ok_or(Bad::Option)?,
-            "busy_limits_port" => o.busy_port = limits(value).ok_or(Bad::Option)?,
-            "busy_limits_msgq" => o.busy_msgq = limits(value).ok_or(Bad::Option)?,
-            _ => return Err(Bad::Option),
+            "arg0" => o.arg0 = Some(text(value)?),
+            "parallelism" => o.parallelism = args::boolean(value)?,
+            "busy_limits_port" => o.busy_port = limits(value)?,
+            "busy_limits_msgq" => o.busy_msgq = limits(value)?,
+            _ => return None,
         }
     }
     if o.stderr_to_stdout && !o.stdio {
-        return Err(Bad::Option);
+        return None;
     }
     if !o.input && !o.output {
         (o.input, o.output) = (true, true);
     }
-    Ok(o)
+    Some(o)
 }
 
 /// `{Low, High}` in bytes, or `disabled`.

@@ -21,6 +21,7 @@ pub struct Compiler {
     /// The slot of each variable, by number.
     variables: BTreeMap<u32, u32>,
     depth: usize,
+    in_guards: bool,
 }
 
 /// The number of `'$N'`.
@@ -39,7 +40,7 @@ fn is_atom(term: Term, name: &str) -> bool {
 
 /// Compiles a specification or, by `form`, a head alone, whose body is one special variable (`ets:match`, `ets:match_object`).
 pub fn compile(term: Term, form: Form, dialect: Dialect) -> Result<Vec<Clause>, Vec<String>> {
-    let mut compiler = Compiler { dialect, errors: Vec::new(), variables: BTreeMap::new(), depth: 0 };
+    let mut compiler = Compiler { dialect, errors: Vec::new(), variables: BTreeMap::new(), depth: 0, in_guards: false };
     if form != Form::Spec {
         let head = compiler.pattern(term);
         let body = if form == Form::Match { compiler.all_vars() } else { Expr::Object };
@@ -66,7 +67,9 @@ pub fn compile(term: Term, form: Form, dialect: Dialect) -> Result<Vec<Clause>, 
     for (head, guards, body) in shapes {
         compiler.start();
         let head = compiler.pattern(head);
+        compiler.in_guards = true;
         let guards = compiler.expressions(guards);
+        compiler.in_guards = false;
         let body = compiler.body(body);
         clauses.push(compiler.finish(head, guards, body));
         if !compiler.errors.is_empty() {
@@ -282,6 +285,14 @@ impl Compiler {
             FunctionForm::Action(action) => {
                 if self.dialect == Dialect::Table {
                     return self.error(format!("Special form '{}' used in wrong dialect.", name.name()));
+                }
+                if self.in_guards && !action.is_for_guards() {
+                    return self.error(match action {
+                        functions::Action::SetControlWord => "Function set_tcw/1 cannot be called in this context.".into(),
+                        // Stock calls it by another name here.
+                        functions::Action::SetSeqToken => "Special form 'set_seq_trace' called in guard context.".into(),
+                        _ => format!("Special form '{}' called in guard context.", name.name()),
+                    });
                 }
                 if let (functions::Action::Stack, [depth]) = (action, arguments)
                     && depth.as_small().is_none_or(|n| n < 0)

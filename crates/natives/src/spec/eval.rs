@@ -5,6 +5,7 @@ use super::functions::Action;
 use super::{Clause, Expr, Program};
 use crate::args::boolean;
 use heddle_runtime::process::Process;
+use heddle_runtime::trace::seq;
 use heddle_term::{Term, am, map};
 use std::sync::atomic::Ordering;
 
@@ -182,12 +183,14 @@ fn act(action: Action, arguments: &[Expr], p: &mut Process, env: &mut Env, mode:
         Action::ExceptionTrace => env.flags.push("exception_trace"),
         Action::Display => heddle_term::complain!("{}\n", heddle_term::text::display::to_string(values[0])),
         Action::Caller | Action::CallerLine | Action::Stack => return Some(am::UNDEFINED.into()),
-        Action::GetSeqToken => return Some(Term::NIL),
-        Action::IsSeqTrace => return Some(Term::bool(false)),
+        Action::GetSeqToken => return Some(seq::whole(p)),
+        Action::IsSeqTrace => return Some(Term::bool(seq::has_token(p))),
+        // What it is, instead of a change.
+        Action::SetSeqToken => return Some(seq::component(p, values[0]).unwrap_or(am::EXIT_UPPER.into())),
         Action::GetControlWord | Action::SetControlWord => {
             return Some(Term::small(super::CONTROL_WORD.load(Ordering::Relaxed) as i64));
         }
-        Action::Enable | Action::Disable | Action::Trace | Action::Silent | Action::ProcessDump | Action::SetSeqToken => {}
+        Action::Enable | Action::Disable | Action::Trace | Action::Silent | Action::ProcessDump => {}
     }
     Some(Term::bool(true))
 }

@@ -39,6 +39,24 @@ pub enum Action {
     SetSeqToken,
 }
 
+impl Action {
+    /// True if guards may use it, not only bodies.
+    pub fn is_for_guards(self) -> bool {
+        matches!(self, Action::IsSeqTrace | Action::GetControlWord)
+    }
+
+    /// True if specifications for messages that are sent may use it, not only those for calls.
+    pub fn is_for_sends(self) -> bool {
+        !matches!(self, Action::Caller | Action::CallerLine | Action::Stack)
+    }
+
+    /// True if specifications for messages that are received may use it.
+    pub fn is_for_receives(self) -> bool {
+        use Action::{Display, ExceptionTrace, GetControlWord, Message, ReturnTrace, SetControlWord};
+        matches!(self, Message | ReturnTrace | ExceptionTrace | Display | GetControlWord | SetControlWord)
+    }
+}
+
 pub enum FunctionForm {
     Function(Function),
     Action(Action),

@@ -7,6 +7,7 @@ pub mod functions;
 pub mod natives;
 pub mod pattern;
 
+use functions::Action;
 use heddle_runtime::Package;
 use heddle_runtime::process::{Process, Thrown};
 use heddle_term::{Heap, Resource, Term};
@@ -48,17 +49,15 @@ pub enum Expr {
 }
 
 impl Expr {
-    fn is_for_calls(&self) -> bool {
-        use functions::Action::{Caller, CallerLine, ExceptionTrace, ReturnTrace, Stack};
+    fn uses_only(&self, allowed: fn(Action) -> bool) -> bool {
+        let all = |parts: &[Expr]| parts.iter().all(|part| part.uses_only(allowed));
         match self {
-            Expr::Const(_) | Expr::Var(_) | Expr::Object | Expr::ObjectElement(_) | Expr::AllVars(_) => false,
-            Expr::Tuple(parts) | Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => parts.iter().any(Expr::is_for_calls),
-            Expr::AndAlso(parts) | Expr::OrElse(parts) => parts.iter().any(Expr::is_for_calls),
-            Expr::List(parts, tail) => tail.is_for_calls() || parts.iter().any(Expr::is_for_calls),
-            Expr::Map(pairs) => pairs.iter().any(|(k, v)| k.is_for_calls() || v.is_for_calls()),
-            Expr::Action(action, parts) => {
-                matches!(action, Caller | CallerLine | ExceptionTrace | ReturnTrace | Stack) || parts.iter().any(Expr::is_for_calls)
-            }
+            Expr::Const(_) | Expr::Var(_) | Expr::Object | Expr::ObjectElement(_) | Expr::AllVars(_) => true,
+            Expr::Tuple(parts) | Expr::Call(_, parts) | Expr::And(parts) | Expr::Or(parts) => all(parts),
+            Expr::AndAlso(parts) | Expr::OrElse(parts) => all(parts),
+            Expr::List(parts, tail) => tail.uses_only(allowed) && all(parts),
+            Expr::Map(pairs) => pairs.iter().all(|(k, v)| k.uses_only(allowed) && v.uses_only(allowed)),
+            Expr::Action(action, parts) => allowed(*action) && all(parts),
         }
     }
 }
@@ -140,9 +139,10 @@ impl Program {
         Ok(Program { clauses, form: Form::Spec, _source: Some(source) })
     }
 
-    /// True if the program asks for what only calls have.
-    pub fn is_for_calls(&self) -> bool {
-        self.clauses.iter().any(|c| c.guards.iter().chain(&c.body).any(Expr::is_for_calls))
+    /// True if the program is one for messages that are sent or, if `received`, for those that are received.
+    pub fn is_for_messages(&self, received: bool) -> bool {
+        let allowed = if received { Action::is_for_receives } else { Action::is_for_sends };
+        self.clauses.iter().all(|c| c.guards.iter().chain(&c.body).all(|expr| expr.uses_only(allowed)))
     }
 
     /// Compiles for tables. An empty list is not a specification, but a search of tables takes it for one that nothing matches.

@@ -17,11 +17,16 @@ pub enum Activity {
 
 /// For the owner of the process, or a thread that handles its signals.
 pub fn of(p: &Process) -> Activity {
+    let is_dirty = p.shared().state.load().is_dirty();
+    // A native on a dirty thread goes on, suspended or not.
+    if is_dirty && dirty::is_running(p.pid()) {
+        return Activity::Running;
+    }
     if p.suspend_count > 0 {
         return Activity::Suspended;
     }
-    if p.shared().state.load().is_dirty() {
-        return if dirty::is_running(p.pid()) { Activity::Running } else { Activity::Runnable };
+    if is_dirty {
+        return Activity::Runnable;
     }
     if p.stand == Stand::Runs {
         return Activity::Running;

@@ -65,6 +65,27 @@ pub fn token(p: &Process) -> Option<&Token> {
     p.rare_if_any()?.seq.token.as_deref()
 }
 
+/// The token as a term, or [].
+pub fn whole(p: &mut Process) -> Term {
+    match token(p).cloned() {
+        Some(token) => token.term(&mut p.heap),
+        None => Term::NIL,
+    }
+}
+
+/// `{Name, Value}` of a part of the token, or [] if there is no token to have it. None if tokens have no such part.
+pub fn component(p: &mut Process, name: Term) -> Option<Term> {
+    let token = token(p).cloned();
+    let value = match (name.as_atom()?.name(), token) {
+        ("spawn", None) => Term::bool(false),
+        ("label" | "serial", None) => return Some(Term::NIL),
+        ("label", Some(token)) => p.heap.copy(token.label.term()),
+        ("serial", Some(token)) => p.heap.tuple(&[Term::small(token.previous), Term::small(token.serial)]),
+        (flag, token) => named(flag).map(|bit| Term::bool(token.is_some_and(|t| t.flags & bit != 0)))?,
+    };
+    Some(p.heap.tuple(&[name, value]))
+}
+
 pub fn set_token(p: &mut Process, token: Option<Box<Token>>) {
     let shared = p.shared();
     // Relaxed: only the process itself reads this flag.

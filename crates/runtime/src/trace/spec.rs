@@ -16,8 +16,8 @@ pub struct Spec {
 pub trait Program: Send + Sync {
     /// Runs the specification on the list of these terms.
     fn run(&self, p: &mut Process, session: &Arc<Session>, terms: &[Term]) -> SpecVerdict;
-    /// True if the specification asks for what only a call has.
-    fn is_for_calls(&self) -> bool;
+    /// True if the specification is one for messages that are sent or, if `received`, for those that are received.
+    fn is_for_messages(&self, received: bool) -> bool;
 }
 
 // SAFETY: no thread changes the package, and readers only copy out of it.
