@@ -48,7 +48,7 @@ view() ->
 
 %% What global knows of the other nodes and waits for, as text, to see why a name is missing.
 global() ->
-    [state, _, Known, Synced, Resolvers, Syncers | _] = tuple_to_list(sys:get_state(global_name_server)),
+    [state, _, Known, Synced, Resolvers, Syncers | _] = tuple_to_list(sys:get_state(global_name_server, infinity)),
     text(#{known => Known, synced => Synced, resolvers => Resolvers, syncers => Syncers, locks => ets:tab2list(global_locks)}).
 
 text(Term) -> unicode:characters_to_binary(io_lib:format("~0tp", [Term])).

@@ -13,8 +13,8 @@
 -module(cluster_node).
 -export([main/1]).
 
-%% How long global may take to see the nodes that are connected.
--define(SYNC_MS, 10000).
+%% Global may take this part of the patience to see the nodes that are connected.
+-define(SYNC_PART, 6).
 -define(PERMANENT, [{cluster_stream, receiver, [Name]} || Name <- cluster_stream:names()]
                    ++ [{cluster_worker, echo, []}, {cluster_lock, keeper, []}, {cluster_holder, start, []}, {cluster_old, start, []}, {cluster_connections, start, []}]).
 
@@ -119,5 +119,5 @@ connected(Node, Tries) ->
 synced() ->
     {P, M} = spawn_monitor(fun() -> exit(global:sync()) end),
     receive {'DOWN', M, process, P, Result} -> Result =:= ok
-    after ?SYNC_MS -> exit(P, kill), receive {'DOWN', M, process, P, _} -> false end
+    after persistent_term:get(cluster_patience) div ?SYNC_PART -> exit(P, kill), receive {'DOWN', M, process, P, _} -> false end
     end.

@@ -34,7 +34,7 @@ class Node:
         ticktime = 600 if settings.sabotage == "ticks" else settings.ticktime
         way = ["-epmd_module", "cluster_epmd"] if settings.ports else []
         command = [self.emulator, "-sname", f"{self.name}@{HOST}", "-setcookie", "cluster", "-start_epmd", "false", *way, "-noshell", "-pa", str(settings.beams),
-                   "-kernel", "logger_level", "none", "net_ticktime", str(ticktime), "net_setuptime", "3", "inet_dist_use_interface", "{127,0,0,1}",
+                   "-kernel", "logger_level", "none", "net_ticktime", str(ticktime), "net_setuptime", "12" if settings.zeal else "3", "inet_dist_use_interface", "{127,0,0,1}",
                    *shlex.split(settings.flags), "-run", "cluster_node", "main",
                    *map(str, (settings.seed, self.index, self.life, settings.size, settings.patience, settings.sabotage if self.index == 1 else "none"))]
         env = {k: v for k, v in os.environ.items() if k not in ("HEDDLE_ZEAL", "ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS")}

@@ -34,8 +34,8 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
     let target = a[0].payload();
     let suspending = &mut p.rare().suspending;
     let entry = suspending.iter().position(|s| s.pid == target);
-    if unless && entry.is_some() {
-        return Ok(Term::bool(false));
+    if unless && let Some(i) = entry {
+        return Ok(if is_async || suspending[i].is_done() { Term::bool(false) } else { when_suspended(p, target) });
     }
     if heddle_runtime::proctab::lookup(target).is_none() {
         return Ok(am::BADARG.into());
@@ -76,6 +76,19 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
         }
     });
     Ok(if is_async { Term::bool(true) } else { reference })
+}
+
+/// Asks a process that is about to be suspended for the answer false, which comes when it is.
+fn when_suspended(p: &mut Process, target: u64) -> Term {
+    let me = p.pid();
+    let (reference, id) = send::fresh_reference(&mut p.heap);
+    send::ask(p, target, move |_| {
+        send::build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            heap.tuple(&[reference, Term::bool(false)])
+        });
+    });
+    reference
 }
 
 fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {
