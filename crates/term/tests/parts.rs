@@ -3,6 +3,7 @@
 use heddle_term::bits::BitsView;
 use heddle_term::code_hooks::{FunKey, hooks};
 use heddle_term::etf::{self, AtomBudget, DecodeError, DecodeOptions, EncodeOptions, Parts, PartsEncoder, Step, WholeAtoms};
+use heddle_term::refbin::RefBin;
 use heddle_term::{Atom, Heap, Term, fun, map};
 
 /// A fun with these free variables.
@@ -50,9 +51,28 @@ fn whole(bytes: &[u8], cuts: &[(usize, Term)]) -> Vec<u8> {
 fn what_is_left_out_belongs_where_it_is_said() {
     let mut heap = Heap::new();
     for term in terms(&mut heap) {
-        let (bytes, cuts) = etf::encode_parts(term, &EncodeOptions::default());
+        let (bytes, cuts) = etf::encode_parts(term, &EncodeOptions::default()).unwrap();
         assert!(whole(&bytes, &cuts) == etf::encode(term, &EncodeOptions::default()), "{term:?}");
     }
+    heap.clear();
+}
+
+/// Nothing is written to the binary, so the operating system gives no memory for it.
+#[test]
+fn binaries_whose_length_does_not_fit_are_not_encoded() {
+    let mut heap = Heap::new();
+    let size = u32::MAX as usize + 1;
+    let binary = heap.bin_ref(RefBin::allocate(size), 8 * size as u64);
+    let all = heap.list(&[Term::small(1), binary]);
+    for compressed in [None, Some(6)] {
+        for (local, term) in [(false, binary), (true, binary), (false, all)] {
+            let options = EncodeOptions { compressed, local, ..EncodeOptions::default() };
+            assert!(etf::try_encode(term, &options).is_none());
+            assert!(etf::encode_parts(term, &options).is_none());
+        }
+    }
+    let shorter = heap.sub_bits(binary, 0, 8 * u64::from(u32::MAX));
+    assert!(etf::encode_parts(shorter, &EncodeOptions::default()).is_some());
     heap.clear();
 }
 

@@ -110,7 +110,7 @@ fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(p.heap.list(&[binary]));
     }
     long::work_on(p, a[0])?;
-    let (bytes, cuts) = etf::encode_parts(a[0], &options);
+    let Some((bytes, cuts)) = etf::encode_parts(a[0], &options) else { return Err(p.system_limit()) };
     p.bump(bytes.len() / 256);
     let mut vector = Vec::with_capacity(2 * cuts.len() + 1);
     let mut from = 0;

@@ -1,9 +1,11 @@
 //! Writing to standard output directly, without an I/O server.
 
 use heddle_natives::args;
-use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::{Atom, Term, am, list, text};
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsRawFd;
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -24,6 +26,11 @@ fn display(_: &mut Process, a: &[Term]) -> NativeResult {
 
 /// (stdin | stdout | stderr, String | Binary)
 fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
+    // A terminal that is not there is noticed before a text that is none.
+    let terminal = match a[0].as_atom().map(|d| d.name()) {
+        Some("stdin") => Some(File::open("/dev/tty").map_err(|error| device_error(p, &error))?),
+        _ => None,
+    };
     let bytes = if a[1].is_list() {
         match list::unicode_string(a[1]) {
             Some(text) => text.into_bytes(),
@@ -35,6 +42,10 @@ fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
             None => return Err(p.badarg()),
         }
     };
+    if let Some(terminal) = terminal {
+        type_in(&terminal, &bytes).map_err(|error| device_error(p, &error))?;
+        return Ok(Term::bool(true));
+    }
     match a[0].as_atom().map(|d| d.name()) {
         Some("stdout") => {
             let mut out = std::io::stdout().lock();
@@ -44,20 +55,17 @@ fn display_string(p: &mut Process, a: &[Term]) -> NativeResult {
         Some("stderr") => {
             let _ = std::io::stderr().write_all(&bytes);
         }
-        Some("stdin") => {
-            if let Err(error) = type_in(&bytes) {
-                return Err(p.badarg_cause(Atom::new(heddle_io::errno::name(error.raw_os_error().unwrap_or(libc::EIO)))));
-            }
-        }
         _ => return Err(p.badarg()),
     }
     Ok(Term::bool(true))
 }
 
+fn device_error(p: &mut Process, error: &std::io::Error) -> Thrown {
+    p.badarg_cause(Atom::new(heddle_io::errno::name(error.raw_os_error().unwrap_or(libc::EIO))))
+}
+
 /// The terminal takes the bytes as if a user typed them.
-fn type_in(bytes: &[u8]) -> std::io::Result<()> {
-    use std::os::fd::AsRawFd;
-    let terminal = std::fs::File::open("/dev/tty")?;
+fn type_in(terminal: &File, bytes: &[u8]) -> std::io::Result<()> {
     for byte in bytes {
         // SAFETY: TIOCSTI reads one byte at the address.
         if unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSTI, byte as *const u8) } < 0 {

@@ -34,7 +34,7 @@ pub fn encode(term: Term, options: &EncodeOptions) -> Vec<u8> {
     try_encode(term, options).unwrap_or_else(|| heddle_memory::out_of_memory(heddle_memory::MemoryKind::Rest, external_size(term, options)))
 }
 
-/// The same; None if the computer has not the memory.
+/// The same; None if a length does not fit in its field, or if the computer has not the memory.
 pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
     // Room for a small term. Grown from one byte on, it would be allocated four times.
     let mut out = Vec::with_capacity(64);
@@ -44,7 +44,8 @@ pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
         out.extend_from_slice(&[0; 8]);
     }
     let start = out.len();
-    if !encode_up_to(&mut out, term, options, CHECKED_BYTES) {
+    let mut outcome = encode_up_to(&mut out, term, options, CHECKED_BYTES);
+    if outcome == Outcome::Full {
         out.truncate(start);
         let size = external_size(term, options);
         // All of it, and at the end a copy.
@@ -52,7 +53,10 @@ pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
             return None;
         }
         out.reserve_exact(size);
-        encode_up_to(&mut out, term, options, usize::MAX);
+        outcome = encode_up_to(&mut out, term, options, usize::MAX);
+    }
+    if outcome == Outcome::TooLarge {
+        return None;
     }
     if options.local {
         let seal = local_seal(&out[10..]);
@@ -79,7 +83,7 @@ fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
 pub fn external_size(term: Term, options: &EncodeOptions) -> usize {
     // The seal of the local form takes a tag and eight bytes.
     let seal = if options.local { 9 } else { 0 };
-    let (bytes, cuts) = encode_parts(term, options);
+    let (bytes, cuts, _) = parts(term, options);
     seal + bytes.len() + cuts.iter().filter_map(|cut| BitsView::of(cut.1)).map(|view| (view.size_bits / 8) as usize).sum::<usize>()
 }
 
@@ -99,21 +103,43 @@ fn encoder<'a>(out: &'a mut Vec<u8>, options: &EncodeOptions) -> Encoder<'a, Who
     Encoder::new(out, atoms, options.minor_version, options.deterministic)
 }
 
-/// The same; false if a binary ends after that length, where encoding stops.
-fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &EncodeOptions, limit_bytes: usize) -> bool {
+#[derive(PartialEq, Eq)]
+enum Outcome {
+    Done,
+    /// A binary would end after the limit.
+    Full,
+    /// A length does not fit in its field.
+    TooLarge,
+}
+
+/// The same, up to that length. Where the outcome is not `Done`, encoding stops.
+fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &EncodeOptions, limit_bytes: usize) -> Outcome {
     let mut encoder = encoder(out, options);
     encoder.limit_bytes = limit_bytes;
     encoder.run(term);
-    !encoder.is_full
+    match encoder.is_full {
+        _ if encoder.is_too_large => Outcome::TooLarge,
+        true => Outcome::Full,
+        false => Outcome::Done,
+    }
 }
 
+/// Where the whole bytes of which bitstring belong.
+pub type Cuts = Vec<(usize, Term)>;
+
 /// As `encode` (neither compressed nor local), but the bytes of large bitstrings are left out: the second answer says where
-/// the whole bytes of which bitstring belong.
-pub fn encode_parts(term: Term, options: &EncodeOptions) -> (Vec<u8>, Vec<(usize, Term)>) {
+/// the whole bytes of which bitstring belong. None if a length does not fit in its field.
+pub fn encode_parts(term: Term, options: &EncodeOptions) -> Option<(Vec<u8>, Cuts)> {
+    let (bytes, cuts, is_too_large) = parts(term, options);
+    (!is_too_large).then_some((bytes, cuts))
+}
+
+fn parts(term: Term, options: &EncodeOptions) -> (Vec<u8>, Cuts, bool) {
     let mut out = vec![VERSION];
     let mut encoder = encoder(&mut out, options);
     encoder.cuts = Some(Vec::new());
     encoder.run(term);
     let cuts = encoder.cuts.take().unwrap_or_default();
-    (out, cuts)
+    let is_too_large = encoder.is_too_large;
+    (out, cuts, is_too_large)
 }

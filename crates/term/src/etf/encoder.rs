@@ -281,7 +281,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             }
             return;
         }
-        if self.w.out.len() + whole > self.limit_bytes {
+        if self.is_too_large || self.w.out.len() + whole > self.limit_bytes {
             self.is_full = true;
             self.stack.clear();
             return;
