@@ -10,7 +10,10 @@ main(_) ->
     t:p(killed, ends(File, "os:cmd(\"kill -9 \" ++ os:getpid())", [{"HEART_COMMAND", Command}])),
     t:p(set_by_the_program, ends(File, "ok = heart:set_cmd(\"" ++ Command ++ "\"), {ok, Set} = heart:get_cmd(), halt(length(Set) - length(\"" ++ Command ++ "\"))", [])),
     t:p(cleared, ends(File, "ok = heart:set_cmd(\"x\"), ok = heart:clear_cmd(), {ok, Set} = heart:get_cmd(), halt(length(Set))",
-                      [{"HEART_COMMAND", false}])).
+                      [{"HEART_COMMAND", false}])),
+    %% It is in a session of its own, so no signal of the emulator's terminal reaches it.
+    t:p(session, ends(File, "{os_pid, Pid} = erlang:port_info(whereis(heart_port), os_pid), "
+                            "halt(list_to_integer(string:trim(os:cmd(\"ps -o sid= -p \" ++ integer_to_list(Pid)))) - Pid)", [{"HEART_COMMAND", false}])).
 
 %% The exit status, what heart said of its end, and what the command wrote.
 ends(File, Code, Env) ->

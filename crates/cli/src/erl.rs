@@ -129,7 +129,7 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
 }
 
 pub fn bindir(otp: &Otp) -> OsString {
-    otp.root.join(format!("erts-{}/bin", otp.erts_version)).into_os_string()
+    otp.root.join(&otp.erts_folder).join("bin").into_os_string()
 }
 
 /// What programs started by Erlang code find: this VM as `erl`, the same library tree.

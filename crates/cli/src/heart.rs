@@ -42,6 +42,8 @@ struct Heart {
 }
 
 pub fn main(args: &[OsString]) -> ! {
+    // SAFETY: a system call. In a session of its own no signal of the VM's terminal reaches this process, as when the terminal goes with the VM.
+    unsafe { libc::setsid() };
     let mut heart = Heart::of(args);
     send(ACKNOWLEDGED, &[]);
     let end = heart.listen();

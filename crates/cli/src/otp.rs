@@ -10,7 +10,10 @@ const HELP: &str = "run `make otp` in Heddle's sources, which fetches one, or sa
 pub struct Otp {
     /// `$ROOT`: holds lib, releases, erts-VSN or bin.
     pub root: PathBuf,
+    /// The version of ERTS that the libraries are made for. A release may call the folder of its programs by another one.
     pub erts_version: String,
+    /// The folder below `root` whose `bin` has the programs.
+    pub erts_folder: String,
     pub release: String,
     /// The folder with the modules that are loaded first.
     pub preloaded: PathBuf,
@@ -19,6 +22,8 @@ pub struct Otp {
 /// The folder of the modules that are loaded first, below the `erts-VSN` of a release that has Heddle in it. Tools that make releases copy all of
 /// `erts-VSN/bin`.
 const PRELOADED_OF_RELEASE: &str = "bin/preloaded";
+/// The file in that folder that says which version of ERTS these modules are of.
+const VERSION_FILE: &str = "ERTS_VERSION";
 
 /// Finds OTP's tree as `find_tree` does. If `tools/make-root` has made a root with the libraries of that tree, `Otp::root` is this root: it has
 /// Heddle's programs where OTP's tree has those of the stock emulator.
@@ -109,8 +114,10 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
     let is_release = version("erts").is_none()
         && std::fs::read_dir(root)
             .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("erts-")));
-    if is_release && let Some((erts_version, preloaded)) = made_with_heddle(root) {
-        return Ok(Otp { root: absolute(root), erts_version, release: of_kernel, preloaded });
+    if is_release && let Some((erts_folder, preloaded)) = made_with_heddle(root) {
+        let told = std::fs::read_to_string(preloaded.join(VERSION_FILE)).map(|version| version.trim().to_string());
+        let erts_version = told.unwrap_or_else(|_| erts_folder.trim_start_matches("erts-").to_string());
+        return Ok(Otp { root: absolute(root), erts_version, erts_folder, release: of_kernel, preloaded });
     }
     let Some(erts_version) = version("erts") else {
         let what = if is_release { "is a release made with" } else { "is an incomplete" };
@@ -127,7 +134,8 @@ fn at(root: &Path) -> Result<Otp, Option<String>> {
     let erts_version = erts_version.to_string();
     let root = absolute(root);
     let preloaded = root.join(format!("lib/erts-{erts_version}/ebin"));
-    Ok(Otp { root, erts_version, release, preloaded })
+    let erts_folder = format!("erts-{erts_version}");
+    Ok(Otp { root, erts_version, erts_folder, release, preloaded })
 }
 
 fn absolute(root: &Path) -> PathBuf {
@@ -143,16 +151,16 @@ fn release_of_kernel(root: &Path, version: &str) -> Option<String> {
     release.map(|release| release.to_string())
 }
 
-/// The version of ERTS, and the folder with the modules that are loaded first, of a release that has Heddle in it (of `mix release`,
+/// The name of the folder with the programs, and the folder with the modules that are loaded first, of a release that has Heddle in it (of `mix release`,
 /// `rebar3 release`). If the release has several versions, that of the running executable.
 fn made_with_heddle(release: &Path) -> Option<(String, PathBuf)> {
     let folders: Vec<PathBuf> = std::fs::read_dir(release).ok()?.flatten().map(|entry| entry.path()).collect();
     let executable = std::env::current_exe().and_then(|exe| exe.canonicalize()).unwrap_or_default();
     let is_ours = |folder: &&PathBuf| executable.starts_with(absolute(folder));
     folders.iter().filter(is_ours).chain(&folders).find_map(|folder| {
-        let version = folder.file_name()?.to_str()?.strip_prefix("erts-")?.to_string();
+        let name = folder.file_name()?.to_str().filter(|name| name.starts_with("erts-"))?.to_string();
         let preloaded = absolute(&folder.join(PRELOADED_OF_RELEASE));
-        preloaded.join("init.beam").exists().then_some((version, preloaded))
+        preloaded.join("init.beam").exists().then_some((name, preloaded))
     })
 }
 
@@ -230,6 +238,10 @@ mod tests {
         let root = tree("ours", &ours);
         let found = find(Some(&root)).unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!((found.erts_version.as_str(), found.release.as_str()), ("15.2", "27"));
+        // The name of the folder is the release's own.
+        std::fs::write(root.join("erts-15.2/bin/preloaded/ERTS_VERSION"), "15.2.7\n").unwrap();
+        let found = find(Some(&root)).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!((found.erts_version.as_str(), found.erts_folder.as_str()), ("15.2.7", "erts-15.2"));
         assert_eq!(problem(&root), None);
         let said = problem(&tree("other", &["lib/other-1.0/ebin/other.app"])).unwrap();
         assert!(said.contains("is no Erlang/OTP tree"), "{said}");

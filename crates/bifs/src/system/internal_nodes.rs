@@ -1,20 +1,28 @@
-//! Terms of other nodes (or of an earlier life of this one) in tables and timers, as OTP's tests count them. No counters
-//! are kept: terms carry their node's name, so this walks through tables and timers. Heaps of processes are not walked.
+//! What refers to other nodes (or to an earlier life of this one), as OTP's tests count it. No counters are kept: terms carry their
+//! node's name, so this walks through tables, timers, and the links and monitors of processes. Heaps of processes are not walked.
 
-use heddle_runtime::process::Process;
-use heddle_runtime::{sched, send, timer_refs};
+use super::crash_dump;
+use heddle_runtime::nodes::{Target, nodes};
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_runtime::{proctab, sched, send, stop_world, timer_refs};
 use heddle_term::boxed::Kind;
 use heddle_term::ident::{PidView, PortView, RefView};
-use heddle_term::{Atom, Term};
+use heddle_term::{Atom, Heap, Term};
 use std::collections::BTreeMap;
 
 /// A node's name and creation.
 type Node = (Atom, u32);
 
-#[derive(Default)]
-struct Found {
-    tables: i64,
-    timers: i64,
+/// What refers to a node, what kind of references these are, and how many.
+type Referrers = BTreeMap<(Referrer, &'static str), i64>;
+
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
+enum Referrer {
+    /// A part of the VM.
+    System(&'static str),
+    Process(u64),
+    /// The carrier of a connection, a port.
+    Port(u64),
 }
 
 fn node_of(term: Term) -> Option<Node> {
@@ -42,44 +50,103 @@ fn for_each(root: Term, mut f: impl FnMut(Node)) {
     }
 }
 
-/// `{{node_references, [{Node, Count, [{Referrer, [{Type, Count}]}]}]}, {dist_references, Same}}`
-pub fn references(p: &mut Process) -> Term {
-    timer_refs::sweep();
-    let mut found: BTreeMap<(&str, u32), Found> = BTreeMap::new();
-    for table in heddle_ets::registry::all() {
-        table.for_each(|object| for_each(object.tuple(), |(name, creation)| found.entry((name.name(), creation)).or_default().tables += 1));
-    }
-    sched::timers().for_each_message(|message| {
-        for_each(message, |(name, creation)| found.entry((name.name(), creation)).or_default().timers += 1);
-    });
-    let atom = |name: &str| -> Term { Atom::new(name).into() };
-    let mut rows = Vec::new();
-    for ((name, creation), found) in found {
-        let node = p.heap.tuple(&[atom(name), Term::small(creation as i64)]);
-        let mut referrers = Vec::new();
-        for (kind, count) in [("ets", found.tables), ("timer", found.timers)] {
-            if count > 0 {
-                let by = p.heap.tuple(&[atom(kind), Term::small(count)]);
-                let by = p.heap.list(&[by]);
-                let who = p.heap.tuple(&[atom("system"), atom(kind)]);
-                referrers.push(p.heap.tuple(&[who, by]));
-            }
+/// Counts the links and monitors that a process has with other nodes: for a monitor on it, the process and the reference.
+fn relations(q: &Process, found: &mut BTreeMap<Node, Referrers>) {
+    let Some(remote) = q.relations.get().and_then(|inner| inner.remote.as_deref()) else { return };
+    let mut add = |node: Atom, creation: u32, kind, count| {
+        *found.entry((node, creation)).or_default().entry((Referrer::Process(q.pid()), kind)).or_default() += count;
+    };
+    remote.links.keys().for_each(|link| add(link.node, link.creation, "link", 1));
+    remote.watchers.keys().for_each(|reference| add(reference.node, reference.creation, "monitor", 2));
+    for monitoring in remote.monitoring.values() {
+        if let Target::Pid(pid) = monitoring.target {
+            add(pid.node, pid.creation, "monitor", 1);
         }
-        let referrers = p.heap.list(&referrers);
-        rows.push(p.heap.tuple(&[node, Term::small(found.tables + found.timers), referrers]));
     }
-    // This node is always there.
-    let system = p.heap.tuple(&[atom("system"), Term::small(1)]);
-    let system = p.heap.list(&[system]);
-    let who = p.heap.tuple(&[atom("system"), atom("node")]);
-    let who = p.heap.tuple(&[who, system]);
-    let who = p.heap.list(&[who]);
-    let own = p.heap.tuple(&[send::node_name().into(), Term::small(heddle_term::node::creation() as i64)]);
-    rows.push(p.heap.tuple(&[own, Term::small(1), who]));
-    let nodes = p.heap.list(&rows);
-    let dist = p.heap.tuple(&[send::node_name().into(), Term::small(1), who]);
-    let dist = p.heap.list(&[dist]);
-    let nodes = p.heap.tuple(&[atom("node_references"), nodes]);
-    let dist = p.heap.tuple(&[atom("dist_references"), dist]);
-    p.heap.tuple(&[nodes, dist])
+}
+
+/// How long the schedulers may take to stop, in ms.
+const LONGEST_STOP_MS: u64 = 500;
+
+/// The relations of all processes. The schedulers are stopped meanwhile; processes that do not stop are left out. None: another thread has
+/// stopped them; call again later.
+fn all_relations(p: &Process) -> Option<BTreeMap<Node, Referrers>> {
+    let stopped = stop_world::stop_others_alone(LONGEST_STOP_MS)?;
+    let found = crash_dump::in_window(|| {
+        let mut found = BTreeMap::new();
+        proctab::for_each(|q| {
+            let state = q.state.load();
+            if q.pid == p.pid() {
+                relations(p, &mut found);
+            } else if stopped && !state.is_running() && !state.is_dirty() && !state.is_exiting() {
+                // SAFETY: it does not run: schedulers stand still, and no dirty thread has it.
+                relations(unsafe { q.local() }, &mut found);
+            }
+        });
+        found
+    });
+    stop_world::release_others();
+    Some(found)
+}
+
+/// `{{node_references, [{Node, Count, [{Referrer, [{Type, Count}]}]}]}, {dist_references, Same}}`. A process from which this is called has
+/// its own relations counted as well.
+pub fn references(p: &mut Process) -> NativeResult {
+    timer_refs::sweep();
+    let Some(mut found) = all_relations(p) else { return Err(p.again(&[Atom::new("node_and_dist_references").into()])) };
+    let mut add = |node: Node, part: &'static str, kind: &'static str| {
+        *found.entry(node).or_default().entry((Referrer::System(part), kind)).or_default() += 1;
+    };
+    for table in heddle_ets::registry::all() {
+        table.for_each(|object| for_each(object.tuple(), |node| add(node, "ets", "ets")));
+    }
+    sched::timers().for_each_message(|message| for_each(message, |node| add(node, "timer", "timer")));
+    // This node is always there, and so are those with a connection.
+    let own = send::node_name();
+    add((own, heddle_term::node::creation()), "node", "system");
+    let mut connected: BTreeMap<Atom, Referrers> = BTreeMap::new();
+    connected.entry(own).or_default().insert((Referrer::System("node"), "system"), 1);
+    for (node, carrier) in nodes().carriers() {
+        if let Some((_, creation)) = nodes().shown_as(node.index().into()) {
+            add((node, creation), "connection", "system");
+        }
+        let carrier = if carrier.is_port() { Referrer::Port(carrier.payload()) } else { Referrer::Process(carrier.payload()) };
+        connected.entry(node).or_default().insert((carrier, "control"), 1);
+    }
+    let rows: Vec<Term> = found
+        .into_iter()
+        .map(|((node, creation), referrers)| {
+            let node = p.heap.tuple(&[node.into(), Term::small(creation.into())]);
+            row(&mut p.heap, node, referrers)
+        })
+        .collect();
+    let rows_of_connections: Vec<Term> = connected.into_iter().map(|(node, referrers)| row(&mut p.heap, node.into(), referrers)).collect();
+    let mut named = |name: &str, rows: &[Term]| {
+        let rows = p.heap.list(rows);
+        p.heap.tuple(&[Atom::new(name).into(), rows])
+    };
+    let all = [named("node_references", &rows), named("dist_references", &rows_of_connections)];
+    Ok(p.heap.tuple(&all))
+}
+
+/// `{Node, Count, [{Referrer, [{Type, Count}]}]}`
+fn row(heap: &mut Heap, node: Term, referrers: Referrers) -> Term {
+    let atom = |name: &str| -> Term { Atom::new(name).into() };
+    let count: i64 = referrers.values().sum();
+    let mut by_referrer: BTreeMap<Referrer, Vec<Term>> = BTreeMap::new();
+    for ((referrer, kind), count) in referrers {
+        by_referrer.entry(referrer).or_default().push(heap.tuple(&[atom(kind), Term::small(count)]));
+    }
+    let mut rows = Vec::new();
+    for (referrer, counts) in by_referrer {
+        let referrer = match referrer {
+            Referrer::System(part) => [atom("system"), atom(part)],
+            Referrer::Process(pid) => [atom("process"), Term::local_pid(pid)],
+            Referrer::Port(port) => [atom("port"), Term::local_port(port)],
+        };
+        let (referrer, counts) = (heap.tuple(&referrer), heap.list(&counts));
+        rows.push(heap.tuple(&[referrer, counts]));
+    }
+    let rows = heap.list(&rows);
+    heap.tuple(&[node, Term::small(count), rows])
 }

@@ -48,7 +48,7 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         return match key.name() {
             "reds_left" => Err(Thrown::ReductionsLeft),
             key @ ("next_pid" | "next_port") => Ok(p.heap.unsigned(tables::next_identity(key).expect("one of them"))),
-            "node_and_dist_references" => Ok(nodes::references(p)),
+            "node_and_dist_references" => nodes::references(p),
             "check_io_debug" => Ok(tables::check_io(p)),
             "heddle_task_probe" => Ok(Term::small(probe::living() as i64)),
             "nbalance" => Ok(p.heap.unsigned(balance::balanced())),

@@ -9,7 +9,7 @@ use heddle_runtime::process::{Process, Thrown};
 use heddle_runtime::task::{Context, Owned, TaskNext};
 use heddle_runtime::watch::Snapshot;
 use heddle_runtime::{proctab, shutdown, task};
-use heddle_term::{Term, am};
+use heddle_term::{Atom, Term, am};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -67,6 +67,11 @@ impl Drop for Unheard {
     fn drop(&mut self) {
         UNHEARD.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// What `kernel`'s module `heart` registers its port as.
+pub fn heart_name() -> Atom {
+    Atom::new("heart_port")
 }
 
 /// Tells NIF libraries that the VM halts. Set at most once.
@@ -140,7 +145,7 @@ fn close_all() {
 
 impl PortTask {
     fn halt(&mut self, unsent: Unfinished, context: &mut Context<'_>) -> TaskNext {
-        if context.registered_name() == Some(super::heart::name()) {
+        if context.registered_name() == Some(heart_name()) {
             return TaskNext::Wait;
         }
         self.unsent = Some(unsent);
