@@ -181,6 +181,9 @@ fn copy_off(me: u64, id: Package, other: Option<&mut Process>) {
         if must_wait(other) {
             return later(other, move |other| copy_off(me, id, other));
         }
+        if long_gc::holds_back(other) {
+            return long_gc::keep_back(other, move |other| copy_off(me, id, other));
+        }
         if is_put_off(other, CollectionKind::Major) {
             return long_gc::put_off_task(other, move |other| copy_off(me, id, other));
         }

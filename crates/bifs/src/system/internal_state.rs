@@ -257,6 +257,12 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             Some(on) => Ok(Term::bool(!long_gc::hold_back(p, !on))),
             None => Err(p.badarg()),
         },
+        // As `gc_state`, from `start` to the call with what that returned.
+        "inconsistent_heap" => {
+            let starts = a[1].is_atom_of(Atom::new("start"));
+            long_gc::hold_back(p, starts);
+            Ok(if starts { p.heap.tuple(&[]) } else { am::OK.into() })
+        }
         "proc_sig_block" => match a[1].as_tuple() {
             // A port is held in the same way.
             Some(&[pid, ms]) if pid.is_local_pid() || pid.is_port() => {

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 /// What `open_port` was asked to open.
@@ -169,6 +169,7 @@ fn spawn(mut c: Command, label: String, o: PortOptions, owner: u64) -> std::io::
         let (their_in, our_out) = pipe()?;
         let (our_in, their_out) = pipe()?;
         let (a, b) = (std::os::fd::IntoRawFd::into_raw_fd(their_in), std::os::fd::IntoRawFd::into_raw_fd(their_out));
+        let (reads, writes) = (o.output, o.input);
         // SAFETY: runs in the child before exec: only dup2 and close.
         unsafe {
             c.pre_exec(move || {
@@ -176,7 +177,8 @@ fn spawn(mut c: Command, label: String, o: PortOptions, owner: u64) -> std::io::
                 // Moved to numbers from 10 on first, in case one of them is 3 or 4.
                 let a2 = libc::fcntl(a, libc::F_DUPFD, 10);
                 let b2 = libc::fcntl(b, libc::F_DUPFD, 10);
-                if a2 < 0 || b2 < 0 || libc::dup2(a2, 3) < 0 || libc::dup2(b2, 4) < 0 {
+                // A port in one direction has one of the two.
+                if a2 < 0 || b2 < 0 || reads && libc::dup2(a2, 3) < 0 || writes && libc::dup2(b2, 4) < 0 {
                     return Err(std::io::Error::last_os_error());
                 }
                 libc::close(a2);
@@ -190,7 +192,7 @@ fn spawn(mut c: Command, label: String, o: PortOptions, owner: u64) -> std::io::
         if o.output {
             output = Some(our_out);
         }
-        let child = c.spawn();
+        let child = begun(&mut c, &o);
         // SAFETY: our copies of the child's ends.
         unsafe {
             libc::close(a);
@@ -207,9 +209,41 @@ fn spawn(mut c: Command, label: String, o: PortOptions, owner: u64) -> std::io::
             })
         };
     }
-    let child = c.spawn()?;
+    let child = begun(&mut c, &o)?;
     drop(c);
     Ok(finish(child, label, &o, owner, input, output))
+}
+
+/// Starts the program. Where it cannot begin (no such folder, too much environment), a child takes its place that ends with the number of
+/// the error: in stock the port is open before that is known.
+fn begun(c: &mut Command, o: &PortOptions) -> std::io::Result<Child> {
+    let error = match c.spawn() {
+        Ok(child) => return Ok(child),
+        Err(error) => error,
+    };
+    let status = error.raw_os_error().unwrap_or(255);
+    let folder = o.cd.as_ref().map(|cd| cd.as_bytes()).filter(|cd| !is_folder(cd));
+    let words = match folder {
+        Some(cd) => [b"spawn: Could not cd to ", cd, b"\n"].concat(),
+        None if status == libc::E2BIG => Vec::new(),
+        None => return Err(error),
+    };
+    c.env_clear().current_dir("/");
+    // SAFETY: runs in the child before exec, of which there is none: two system calls.
+    unsafe {
+        c.pre_exec(move || {
+            libc::write(2, words.as_ptr().cast(), words.len());
+            libc::_exit(status)
+        })
+    };
+    c.spawn()
+}
+
+/// True if a program can be started there.
+fn is_folder(path: &[u8]) -> bool {
+    let Ok(path) = std::ffi::CString::new([path, b"/."].concat()) else { return false };
+    // SAFETY: a string that ends with 0.
+    unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
 }
 
 fn finish(
