@@ -2,6 +2,7 @@
 
 pub mod errno;
 pub mod files;
+pub mod heart;
 pub mod inet;
 pub mod net;
 pub mod os;

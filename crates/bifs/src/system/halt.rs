@@ -2,7 +2,8 @@
 
 use super::crash_dump;
 use super::dump_settings::{self, DumpSettings, Limited};
-use heddle_io::ports::{flush, heart};
+use heddle_io::heart;
+use heddle_io::ports::flush;
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::{shutdown, stop_world};

@@ -8,7 +8,6 @@ pub mod driver;
 pub mod flush;
 pub mod frame;
 pub mod gate;
-pub mod heart;
 pub mod hooks;
 mod message;
 pub mod natives;

@@ -1,15 +1,15 @@
 //! The port of `heart`, the program that starts the VM again: it stays open while the VM halts, and is told of a crash.
 
-use super::flush;
-use super::port::Port;
-use super::port_task::PortTask;
+use crate::ports::port::Port;
+use crate::ports::port_task::PortTask;
+use crate::ports::{self, flush};
 use heddle_runtime::process::names;
 use heddle_runtime::task::Context;
 use heddle_runtime::{proctab, task};
 use std::sync::Arc;
 
 fn port() -> Option<Arc<Port>> {
-    names::whereis(flush::heart_name()).filter(|id| id.is_port()).and_then(super::find)
+    names::whereis(flush::heart_name()).filter(|id| id.is_port()).and_then(ports::find)
 }
 
 /// The message that the VM crashes: the program then waits while the VM writes a crash dump.
