@@ -3,6 +3,8 @@
 -export([main/1]).
 
 main(_) ->
+    %% The VM warns when its inner state is opened.
+    ok = logger:set_primary_config(level, none),
     false = erts_debug:set_internal_state(available_internal_state, true),
     Me = self(),
     {P, M} = spawn_monitor(fun() ->

@@ -64,6 +64,6 @@ fn a_halt_waits_for_dirty_nifs_of_a_library_that_wants_it_and_tells_it() {
     let Some(folder) = library("waits") else { return };
     let output = run(&folder, "waits");
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "works\nhas worked\nhears of the halt\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "works\nhears of the halt\nhas worked\n");
     std::fs::remove_dir_all(&folder).unwrap();
 }
