@@ -1,7 +1,7 @@
 %% What the test programs share: printing that never shows a pid, reference, port or address, and a call that
 %% shows how it failed (class, reason, the frame on top of the stack, and the explanation OTP gives for it).
 -module(t).
--export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0, forms/1]).
+-export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0, exit_status/2, forms/1]).
 
 %% The compiler cannot see through this one, so that what is tested happens at run time.
 id(X) -> X.
@@ -116,6 +116,14 @@ emulator() ->
     case filename:basename(Exe) of
         "heddle" -> {Exe, ["erl"]};
         _ -> {filename:join([code:root_dir(), "bin", "erl"]), []}
+    end.
+
+%% The exit status of a port's program, whatever else the port sends; `hangs` if nothing comes for so long.
+exit_status(Port, Ms) ->
+    receive
+        {Port, {exit_status, Status}} -> Status;
+        {Port, _} -> exit_status(Port, Ms)
+    after Ms -> hangs
     end.
 
 %% The forms of a module's text.

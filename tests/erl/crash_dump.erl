@@ -9,7 +9,7 @@ main(_) ->
                      [{args, First ++ ["-noshell", "-pa", filename:dirname(code:which(?MODULE)), "-run", "crash_dump", "child"]},
                       {env, [{"ERL_CRASH_DUMP", Dump}, {"HEDDLE_OTP", code:root_dir()},
                             {"ERL_CRASH_DUMP_SECONDS", false}, {"ERL_CRASH_DUMP_BYTES", false}]}, exit_status, stderr_to_stdout, binary]),
-    t:w(status, wait(Port)),
+    t:w(status, t:exit_status(Port, 20000)),
     {ok, Text} = file:read_file(Dump),
     Sections = [binary:split(S, <<"\n">>) || S <- binary:split(Text, <<"\n=">>, [global])],
     Of = fun(Kind, Line) ->
@@ -23,13 +23,6 @@ main(_) ->
     t:w(port, lists:any(fun([Head | _]) -> hd(binary:split(Head, <<":">>)) =:= <<"port">> end, Sections)),
     t:w(module, [Head || [Head | _] <- Sections, Head =:= <<"mod:lists">>]),
     t:w(complete, binary:longest_common_suffix([Text, <<"\n=end\n">>])).
-
-wait(Port) ->
-    receive
-        {Port, {exit_status, Status}} -> Status;
-        {Port, _} -> wait(Port)
-    after 20000 -> hangs
-    end.
 
 child() ->
     ets:new(child_table, [named_table, public]),

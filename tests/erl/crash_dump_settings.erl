@@ -18,7 +18,7 @@ dump(Dump, Flags, Variables) ->
                      [{args, First ++ ["-noshell" | Flags] ++ ["-eval", Code]},
                       {env, [{"HEDDLE_OTP", code:root_dir()}, {"ERL_CRASH_DUMP_SECONDS", false}, {"ERL_CRASH_DUMP_BYTES", false}]},
                       exit_status, stderr_to_stdout, binary]),
-    Status = receive_status(Port),
+    Status = t:exit_status(Port, 60000),
     case file:read_file(Dump) of
         {ok, Text} -> {Status, whole_or_cut(Text), byte_size(Text) < 1100};
         {error, Reason} -> {Status, Reason}
@@ -28,11 +28,4 @@ whole_or_cut(Text) ->
     case lists:last(binary:split(Text, <<"\n=">>, [global])) of
         <<"end\n">> -> whole;
         <<"abort:", Why/binary>> -> Why
-    end.
-
-receive_status(Port) ->
-    receive
-        {Port, {exit_status, Status}} -> Status;
-        {Port, _} -> receive_status(Port)
-    after 60000 -> hangs
     end.

@@ -3,6 +3,7 @@
 //!
 //! Heddle has its own for the same reason as its `epmd`.
 
+use heddle_io::heart::CRASHING;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +17,6 @@ const SET_COMMAND: u8 = 4;
 const CLEAR_COMMAND: u8 = 5;
 const ASK_COMMAND: u8 = 6;
 const COMMAND: u8 = 7;
-const CRASHING: u8 = 8;
 
 /// The longest message, with its first byte. Longer ones are read and not heeded.
 const MAX_MESSAGE_BYTES: usize = 2048;

@@ -12,8 +12,8 @@ fn port() -> Option<Arc<Port>> {
     names::whereis(flush::heart_name()).filter(|id| id.is_port()).and_then(ports::find)
 }
 
-/// The message that the VM crashes: the program then waits while the VM writes a crash dump.
-const CRASHING: u8 = 8;
+/// The first byte of the message that the VM crashes: the program then waits while the VM writes a crash dump.
+pub const CRASHING: u8 = 8;
 
 /// Tells the program, if there is one, that the VM crashes. False if there is none. The other schedulers have stopped. A port that another
 /// thread is busy with is not told, and the program starts the VM again as soon as the port has closed.

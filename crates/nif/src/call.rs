@@ -75,7 +75,7 @@ unsafe fn on_dirty_thread(function: &NifFunction, p: &mut Process, args: &[Term]
     let mut env = Env::of_process(p, library, 0);
     env.kind = EnvKind::Dirty;
     env.heap = &raw mut heap;
-    // SAFETY: the library is loaded; it stays so even if the process ends and its code is purged.
+    // SAFETY: the code that called this keeps the library loaded; held, it stays so even if the process ends and its code is purged.
     unsafe { (*library).hold() };
     let result = dirty::detached(p, || {
         // SAFETY: as `on_scheduler`; arguments do not move while the process is detached.
@@ -83,7 +83,7 @@ unsafe fn on_dirty_thread(function: &NifFunction, p: &mut Process, args: &[Term]
     });
     let result = finish_dirty(p, function, args, env, result);
     heap.clear();
-    // SAFETY: held above.
+    // SAFETY: held above, so the library is loaded until here.
     unsafe { (*library).release() };
     result
 }

@@ -177,15 +177,7 @@ fn process_flag_3(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0] == p.pid_term() {
         return process_flag_2(p, &a[1..]);
     }
-    let me = p.pid();
-    let (reference, id) = heddle_runtime::send::fresh_reference(&mut p.heap);
-    heddle_runtime::send::ask(p, a[0].payload(), move |other| {
-        let old = other.map(|q| std::mem::replace(&mut q.rare().save_calls, n));
-        heddle_runtime::send::build_message(me, |heap| {
-            let reference = heap.reference(id.words());
-            let result = old.map_or(Term::atom(am::BADARG), |n| Term::small(n as i64));
-            heap.tuple(&[reference, result])
-        });
-    });
-    Ok(reference)
+    Ok(heddle_runtime::send::ask_for(p, a[0].payload(), move |other| {
+        other.map_or(am::BADARG.into(), |q| Term::small(std::mem::replace(&mut q.rare().save_calls, n) as i64))
+    }))
 }

@@ -508,20 +508,11 @@ fn process_display(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_local_pid() || !a[1].is_atom_of(Atom::new("backtrace")) {
         return Ok(am::BADARG.into());
     }
-    let me = p.pid();
-    let (reference, id) = send::fresh_reference(&mut p.heap);
-    send::ask(p, a[0].payload(), move |other| {
-        let alive = other.is_some();
-        if let Some(q) = other {
-            heddle_term::complain!("{}", super::dump::stack(q));
-        }
-        send::build_message(me, |heap| {
-            let reference = heap.reference(id.words());
-            let result = if alive { Term::bool(true) } else { Term::atom(am::BADARG) };
-            heap.tuple(&[reference, result])
-        });
-    });
-    Ok(reference)
+    Ok(send::ask_for(p, a[0].payload(), |other| {
+        let Some(q) = other else { return am::BADARG.into() };
+        heddle_term::complain!("{}", super::dump::stack(q));
+        Term::bool(true)
+    }))
 }
 
 /// Its relations to processes of other nodes.

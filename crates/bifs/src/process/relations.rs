@@ -5,7 +5,7 @@ use heddle_natives::args;
 use heddle_runtime::links::{AliasMode, MonitorKind, Monitoring};
 use heddle_runtime::nodes::{self, Target as RemoteTarget};
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::send::{self, node_name};
+use heddle_runtime::send::{self, Demonitored, node_name};
 use heddle_runtime::send_remote;
 use heddle_runtime::{Package, RefId, names, proctab, refs, task, time_offset};
 use heddle_term::ident::{PidView, PortView, RefView};
@@ -237,8 +237,8 @@ fn demonitor_2(p: &mut Process, a: &[Term]) -> NativeResult {
         return if is_old_reference(a[0]) { Ok(Term::bool(!info)) } else { Err(p.badarg()) };
     };
     let node = send_remote::monitored_node(p, id);
-    let tells_often = p.relations.get_mut().and_then(|inner| inner.monitoring.get(&id)).is_some_and(|m| m.kind == MonitorKind::TimeOffset);
-    let found = send::demonitor(p, id);
+    let ended = send::end_monitor(p, id);
+    let (found, tells_often) = (ended != Demonitored::Nothing, ended == Demonitored::Often);
     if let Some(node) = node {
         return nodes::nodes().returns(p, node, Term::bool(!info || found));
     }

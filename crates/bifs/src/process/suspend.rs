@@ -35,60 +35,43 @@ fn suspend_process(p: &mut Process, a: &[Term]) -> NativeResult {
     let suspending = &mut p.rare().suspending;
     let entry = suspending.iter().position(|s| s.pid == target);
     if unless && let Some(i) = entry {
-        return Ok(if is_async || suspending[i].is_done() { Term::bool(false) } else { when_suspended(p, target) });
+        // One that is under way is waited for.
+        let waits = !is_async && !suspending[i].is_done();
+        return Ok(if waits { send::ask_for(p, target, |_| Term::bool(false)) } else { Term::bool(false) });
     }
     if heddle_runtime::proctab::lookup(target).is_none() {
         return Ok(am::BADARG.into());
     }
     let suspending = &mut p.rare().suspending;
-    let done = match entry {
-        Some(i) => {
-            suspending[i].count += 1;
-            suspending[i].done()
-        }
-        None => {
-            suspending.push(Suspending::once(target));
-            suspending[suspending.len() - 1].done()
-        }
+    let index = entry.unwrap_or_else(|| {
+        suspending.push(Suspending::new(target));
+        suspending.len() - 1
+    });
+    suspending[index].count += 1;
+    let done = suspending[index].done();
+    // True if the other process stands still now; false if it has ended.
+    let suspend = move |other: Option<&mut Process>| {
+        let Some(other) = other else { return false };
+        other.suspend_count += 1;
+        other.shared().state.set_suspended(true);
+        done();
+        true
     };
+    if !is_async {
+        return Ok(send::ask_for(p, target, |other| if suspend(other) { Term::bool(true) } else { am::BADARG.into() }));
+    }
     let me = p.pid();
-    let (reference, id) = send::fresh_reference(&mut p.heap);
     send::ask(p, target, move |other| {
-        let alive = other.is_some();
-        if let Some(other) = other {
-            other.suspend_count += 1;
-            other.shared().state.set_suspended(true);
-            done();
-        }
+        let state = Atom::new(if suspend(other) { "suspended" } else { "exited" });
         if let Some(value) = reply {
             let answer = Package::build(|heap| {
                 let value = heap.copy(value.term());
-                let state = Atom::new(if alive { "suspended" } else { "exited" });
                 heap.tuple(&[value, state.into()])
             });
             send::message_from(Term::local_pid(target), me, answer);
-        } else if !is_async {
-            send::build_message(me, |heap| {
-                let reference = heap.reference(id.words());
-                let result = if alive { Term::bool(true) } else { Term::atom(am::BADARG) };
-                heap.tuple(&[reference, result])
-            });
         }
     });
-    Ok(if is_async { Term::bool(true) } else { reference })
-}
-
-/// Asks a process that is about to be suspended for the answer false, which comes when it is.
-fn when_suspended(p: &mut Process, target: u64) -> Term {
-    let me = p.pid();
-    let (reference, id) = send::fresh_reference(&mut p.heap);
-    send::ask(p, target, move |_| {
-        send::build_message(me, |heap| {
-            let reference = heap.reference(id.words());
-            heap.tuple(&[reference, Term::bool(false)])
-        });
-    });
-    reference
+    Ok(Term::bool(true))
 }
 
 fn resume_process(p: &mut Process, a: &[Term]) -> NativeResult {

@@ -51,6 +51,7 @@
 
 pub mod dictionary;
 pub mod due;
+mod exception;
 pub mod growth;
 pub mod host;
 pub mod identity;
@@ -63,6 +64,8 @@ pub mod stack;
 pub mod stack_mark;
 pub mod state;
 pub mod suspending;
+
+pub use exception::{Exception, ExceptionClass};
 
 use crate::base::level::{Level, Priority};
 use crate::base::place::Place;
@@ -299,24 +302,6 @@ pub enum Outcome {
     Suspended,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum ExceptionClass {
-    Error = 0,
-    Exit = 1,
-    Throw = 2,
-}
-
-impl ExceptionClass {
-    pub fn atom(self) -> Atom {
-        match self {
-            ExceptionClass::Error => am::ERROR,
-            ExceptionClass::Exit => am::EXIT,
-            ExceptionClass::Throw => am::THROW,
-        }
-    }
-}
-
 /// How far a process has come, as its owner knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
@@ -357,31 +342,6 @@ pub enum Thrown {
 
 pub type NativeResult = Result<Term, Thrown>;
 pub type NativeFn = fn(&mut Process, &[Term]) -> NativeResult;
-
-#[derive(Clone, Copy)]
-pub struct Exception {
-    pub class: ExceptionClass,
-    pub reason: Term,
-    /// The stack trace that was passed to `erlang:raise/3` or kept by a re-raise, or NONE: the engine makes one.
-    pub trace: Term,
-    /// `error_info` map entries that the native adds to its frame: cause term or NONE.
-    pub cause: Term,
-    /// Argument list for the first frame (`erlang:error/2,3`), or NONE.
-    pub args: Term,
-    /// Extra frame information (`error_info` map given to erlang:error/3) or NONE.
-    pub info: Term,
-}
-
-impl Exception {
-    pub const NONE: Exception = Exception {
-        class: ExceptionClass::Error,
-        reason: Term::NONE,
-        trace: Term::NONE,
-        cause: Term::NONE,
-        args: Term::NONE,
-        info: Term::NONE,
-    };
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MaxHeap {

@@ -12,9 +12,9 @@ pub struct Suspending {
 }
 
 impl Suspending {
-    /// Suspended once; the other process has not handled that yet.
-    pub fn once(pid: u64) -> Suspending {
-        Suspending { pid, count: 1, is_done: Arc::default() }
+    /// Not suspended yet.
+    pub fn new(pid: u64) -> Suspending {
+        Suspending { pid, count: 0, is_done: Arc::default() }
     }
 
     /// True if the other process stands still.

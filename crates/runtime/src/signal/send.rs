@@ -348,18 +348,36 @@ pub fn monitor(
 
 /// `demonitor/1`: true if the monitor existed.
 pub fn demonitor(p: &mut Process, reference: RefId) -> bool {
-    let Some(inner) = p.relations.get_mut() else { return false };
+    end_monitor(p, reference) != Demonitored::Nothing
+}
+
+/// What `end_monitor` found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Demonitored {
+    Nothing,
+    /// A monitor that tells once, when what it monitors has gone.
+    Once,
+    /// One that tells of each change (of the time offset).
+    Often,
+}
+
+/// As `demonitor`.
+pub fn end_monitor(p: &mut Process, reference: RefId) -> Demonitored {
+    let Some(inner) = p.relations.get_mut() else { return Demonitored::Nothing };
     // A process's monitor of itself is only an alias.
     if matches!(inner.aliases.get(&reference), Some(AliasMode::Demonitor | AliasMode::ReplyDemonitor)) {
         inner.aliases.remove(&reference);
     }
-    let Some(m) = inner.monitoring.remove(&reference) else { return inner.remote.is_some() && send_remote::demonitor(p, reference) };
+    let Some(m) = inner.monitoring.remove(&reference) else {
+        let is_remote = inner.remote.is_some() && send_remote::demonitor(p, reference);
+        return if is_remote { Demonitored::Once } else { Demonitored::Nothing };
+    };
     if (m.target.is_local_pid() || m.target.is_local_port())
         && let Some(to) = proctab::find(m.target)
     {
         let _ = deliver(to, Signal::new(SignalBody::Demonitor { reference }));
     }
-    true
+    if m.kind == MonitorKind::TimeOffset { Demonitored::Often } else { Demonitored::Once }
 }
 
 /// `exit/2`.
@@ -418,6 +436,21 @@ pub fn call_in(pid: u64, f: impl FnOnce(Option<&mut Process>) + Send + 'static) 
             }
         }
     }
+}
+
+/// Runs `f` in the other process as `ask` does, and returns the reference with which its answer, an immediate term, comes: as
+/// `{Reference, Answer}`.
+pub fn ask_for(p: &mut Process, pid: u64, f: impl FnOnce(Option<&mut Process>) -> Term + Send + 'static) -> Term {
+    let me = p.pid();
+    let (reference, id) = fresh_reference(&mut p.heap);
+    ask(p, pid, move |other| {
+        let answer = f(other);
+        build_message(me, |heap| {
+            let reference = heap.reference(id.words());
+            heap.tuple(&[reference, answer])
+        });
+    });
+    reference
 }
 
 pub fn fresh_reference(heap: &mut heddle_term::Heap) -> (Term, RefId) {
