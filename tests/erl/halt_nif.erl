@@ -1,6 +1,6 @@
 %% A halt with flush tells NIF libraries that want that, and then waits for their functions (tests/nif/halt_nif.c).
 -module(halt_nif).
--export([main/1, start/1, on_dirty_cpu/1, on_dirty_io/1]).
+-export([main/1, start/1, on_scheduler/1, on_dirty_cpu/1, on_dirty_io/1]).
 -nifs([on_scheduler/1, on_dirty_cpu/1, on_dirty_io/1, too_late/0]).
 
 on_scheduler(_) -> not_loaded.
@@ -8,17 +8,9 @@ on_dirty_cpu(_) -> not_loaded.
 on_dirty_io(_) -> not_loaded.
 too_late() -> not_loaded.
 
-%% The function on a scheduler runs on another one than the process that halts: nothing else does what a scheduler has begun to do.
 main(_) ->
-    spawn_opt(fun halts/0, [{scheduler, 1}]),
-    receive after infinity -> ok end.
-
-halts() ->
     start([fun on_dirty_cpu/1, fun on_dirty_io/1]),
     io:format("too late: ~p~n", [too_late()]),
-    Self = self(),
-    spawn_opt(fun() -> on_scheduler(Self) end, [{scheduler, 2}]),
-    receive runs -> ok end,
     halt(3).
 
 %% Runs those functions, each in a process.
