@@ -29,7 +29,8 @@ loop(Up, Armed) ->
             loop(Up#{Node => down}, Armed);
         {nodedown, Node} when is_map_key(Node, Armed) ->
             C = map_get(Node, Armed),
-            gone(Node, C, 20) orelse cluster_book:broken(nodedown, {nothing, while_there_is, C}, {nodedown, Node}),
+            % Asked when there was no connection any more (none), it tells of one that began since, or of none.
+            C =:= none orelse gone(Node, C, 20) orelse cluster_book:broken(nodedown, {nothing, while_there_is, C}, {nodedown, Node}),
             Next = maps:remove(Node, Armed),
             loop(Up, case cluster_round:connection(Node) of none -> Next; _ -> armed(Node, Next) end);
         {stale, _, _} = Message -> cluster_old:came(Message), loop(Up, Armed);
