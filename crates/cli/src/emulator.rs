@@ -3,7 +3,7 @@
 use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Effect, Wrong};
-use heddle_abi::settings::{Direct, MemoryArchitecture, SETTINGS, Untranslatable};
+use heddle_abi::settings::{Direct, MIN_ETS_LIMIT, MemoryArchitecture, SETTINGS, Untranslatable};
 use heddle_bifs::system::binding;
 use heddle_bifs::system::signals;
 use heddle_engine::loader;
@@ -89,6 +89,7 @@ fn complete(name: &str, value: &str) -> Result<(), String> {
             }
             SETTINGS.min_heap_words.set(words);
         }
+        "e" => SETTINGS.ets_limit.set(SETTINGS.ets_limit.get().max(MIN_ETS_LIMIT)),
         "hmbs" => SETTINGS.min_vheap_words.set(sizes::at_least(SETTINGS.min_vheap_words.get())),
         "scl" | "sub" if SETTINGS.by_utilisation.is_on() => SETTINGS.compaction.set(false),
         _ => {}
@@ -106,6 +107,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
         "SDio" => config.threads.set_dirty_io(value)?,
         "sbt" | "stbt" => binding::type_flag(value)?,
         "sct" => binding::topology_flag(value)?,
+        "ssrct" => binding::detect_nothing(),
         "i" => config.boot_module = value.into(),
         "fnu" => {
             SETTINGS.utf8_names.set(true);

@@ -3,10 +3,11 @@
 use crate::connection::{Connection, Stage};
 use crate::figures::Work;
 use crate::incoming::ref_id;
+use crate::node::Node;
 use crate::outgoing::{Needs, Outgoing};
 use crate::wire::{Control, DistEncoder, Target as WireTarget, WireError};
 use crate::{alive, flags, monitors, table};
-use heddle_runtime::nodes::{ConnectionId, Destination, Nodes, Outbound, Sending, Signalled, Target};
+use heddle_runtime::nodes::{ConnectionId, Destination, KnownNode, NodeUp, Nodes, Outbound, Sending, Signalled, Target};
 use heddle_runtime::process::{FLAG_ASYNC_DIST, FLAG_AT_PORT, FLAG_TASK, NativeResult, Process, Thrown};
 use heddle_runtime::trace::token::Token;
 use heddle_runtime::{sched, send, system_monitor};
@@ -287,10 +288,14 @@ impl Nodes for Distribution {
         Some((node.name, connection.creation()))
     }
 
-    fn carriers(&self) -> Vec<(Atom, Term)> {
-        let connections =
-            table::all().into_iter().filter_map(|node| node.connection()).filter(|connection| connection.stage() == Stage::Up);
-        connections.filter_map(|connection| Some((connection.id.node, connection.carrier_term()?))).collect()
+    fn known(&self) -> Vec<KnownNode> {
+        let shown = |connection: Arc<Connection>| NodeUp {
+            is_visible: connection.is_visible(),
+            creation: connection.creation(),
+            carrier: connection.carrier_term(),
+        };
+        let up = |node: &Node| node.connection().filter(|connection| connection.stage() == Stage::Up).map(shown);
+        table::all().iter().map(|node| KnownNode { name: node.name, up: up(node) }).collect()
     }
 
     fn monitor_nodes(&self, p: &mut Process, options: Term, value: Term) -> NativeResult {

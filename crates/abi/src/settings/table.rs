@@ -51,6 +51,9 @@ const SLICE: usize = 4000;
 pub const DEFAULT_MIN_HEAP_WORDS: usize = 233;
 pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 
+/// From ERTS.
+pub const MIN_ETS_LIMIT: usize = 8192;
+
 flags! {
     "S" Value "N[:M]" "schedulers (default: processors), and how many of them are online (default: no more than processors)" by_cli;
     "SP" Value "P[:Q]" "the same in percent of the processors" by_cli;
@@ -207,7 +210,11 @@ flags! {
         Milliseconds("Invalid halt flush timeout {}")
     };
     "Q" Value "N" "how many ports there may be" ignored;
-    "e" Value "N" "how many ETS tables there may be (there is no limit)" ignored;
+    "e" Value "N" "what is told as the limit of ETS tables (default 8192, and at least that); there is none" {
+        /// What `system_info(ets_limit)` tells. There is no limit.
+        ets_limit: Number = MIN_ETS_LIMIT,
+        Within(0, usize::MAX >> 5, "bad maximum number of ets tables {}")
+    };
     "A" Value "N" "asynchronous threads" ignored;
     "a" Value "KWORDS" "their stack" ignored;
     "c" Boolean "BOOL" "time correction (default true)" {
@@ -298,7 +305,7 @@ flags! {
         Bool("bad scheduler compact load value '{}'")
     };
     "sct" Value "TOPOLOGY" "processor topology, such as L0-3t0-1,0-1c0,0,1,1p0" by_cli;
-    "ssrct" Nothing "" "do not look at the processor topology" ignored;
+    "ssrct" Nothing "" "do not look at the processor topology" by_cli;
     "secio" Value "BOOL" "eager look for input" ignored;
     "sfwi" Value "MS" "forced wake-up interval" ignored;
     "spp" Value "BOOL" "port parallelism" ignored;

@@ -10,16 +10,16 @@ use std::sync::Mutex;
 struct Binding {
     /// The topology that the user gave. None: the detected one.
     defined: Option<Vec<Cpu>>,
-    /// True if `+sct` gave it. Nothing is detected then.
-    by_flag: bool,
+    /// Nothing is detected: `+sct` gave the topology, or `+ssrct`.
+    undetected: bool,
     kind: &'static str,
 }
 
-static BINDING: Mutex<Binding> = Mutex::new(Binding { defined: None, by_flag: false, kind: "unbound" });
+static BINDING: Mutex<Binding> = Mutex::new(Binding { defined: None, undetected: false, kind: "unbound" });
 
 impl Binding {
     fn detected(&self) -> Option<Vec<Cpu>> {
-        if self.by_flag {
+        if self.undetected {
             return None;
         }
         let mut heap = Heap::new();
@@ -45,8 +45,13 @@ pub fn topology_flag(text: &str) -> Result<(), String> {
     let cpus = cpus::from_flag(text).map_err(|wrong| format!("bad cpu topology '{text}': {wrong}"))?;
     let mut settings = BINDING.lock().unwrap();
     settings.defined = Some(cpus);
-    settings.by_flag = true;
+    settings.undetected = true;
     Ok(())
+}
+
+/// `+ssrct`
+pub fn detect_nothing() {
+    BINDING.lock().unwrap().undetected = true;
 }
 
 /// `+sbt`, `+stbt`

@@ -111,8 +111,7 @@ fn choose() -> bool {
         b'i' => show(|out| out.write_all(&areas::areas())),
         b'l' => show(|out| out.write_all(&crash_dump::loaded())),
         b'D' => show(crash_dump::tables),
-        // There is no distribution.
-        b'd' => say("=node:'nonode@nohost'\n=no_distribution\n"),
+        b'd' => show(|out| out.write_all(super::known_nodes::sections().as_bytes())),
         b'k' => kill(),
         b'\n' | b'\r' => return false,
         other => {

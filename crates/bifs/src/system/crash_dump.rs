@@ -34,6 +34,7 @@ pub fn write(file: impl Write, slogan: &str, stopped: bool) -> Result<()> {
         ports(&mut out, stopped)
     })?;
     tables(&mut out)?;
+    out.write_all(super::known_nodes::sections().as_bytes())?;
     modules(&mut out)?;
     writeln!(out, "=end")?;
     out.flush()

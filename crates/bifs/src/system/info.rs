@@ -1,11 +1,11 @@
 //! `system_info`, `system_flag`, and their settings.
 
-use super::{allocators, binding, multi_scheduling};
+use super::{allocators, binding, known_nodes, multi_scheduling};
 use crate::process::flags::{max_heap, max_heap_term};
 use heddle_abi::settings::{Break, FOREVER_MS, Number, SETTINGS};
 use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
-use heddle_runtime::{affinity, dirty, msacc, nodes, proctab, sched, send, spawn, time, time_offset, wall_time};
+use heddle_runtime::{affinity, dirty, msacc, nodes, proctab, sched, spawn, time, time_offset, wall_time};
 use heddle_term::{Atom, Term, am};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -195,7 +195,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "port_limit" => small(heddle_runtime::proctab::PORT_LIMIT),
         "atom_count" => small(heddle_term::atom::count()),
         "atom_limit" => small(heddle_term::atom::limit()),
-        "ets_limit" => small(8192),
+        "ets_limit" => small(SETTINGS.ets_limit.get()),
         "ets_count" => small(heddle_ets::count()),
         "thread_pool_size" => small(1),
         "context_reductions" => small(4000),
@@ -217,7 +217,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
             let modules: Vec<Term> = heddle_runtime::code::nifs::taints().into_iter().map(Term::from).collect();
             p.heap.list(&modules)
         }
-        "dist" if send::node_name().name() == "nonode@nohost" => p.heap.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
+        "dist" => p.heap.binary(known_nodes::sections().as_bytes()),
         "dist_ctrl" => {
             let rows: Vec<Term> =
                 nodes::nodes().carriers().into_iter().map(|(node, carrier)| p.heap.tuple(&[node.into(), carrier])).collect();

@@ -74,9 +74,17 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
             }
             // Counters of tables have no memory that could be told apart.
             "flxctr_memory_usage" => Ok(am::NOTSUP.into()),
+            "min_unique_monotonic_integer" => Ok(Term::small(-(refs::UNIQUE_BELOW as i64))),
+            "unique_monotonic_integer_state" => Ok(p.heap.unsigned(refs::next_monotonic().wrapping_sub(1))),
             "force_heap_frags" | "hashmap_collision_bonanza" => Ok(Term::bool(false)),
             key => of_others(p, key, Term::NONE),
         };
+    }
+    if let Some([key, _, _]) = a[0].as_tuple()
+        && key.is_atom_of(Atom::new("check_time_config"))
+    {
+        // Time is corrected in all modes of time warp, and may be left as it is in all of them.
+        return Ok(Term::bool(true));
     }
     match args::option(a[0]) {
         Some((key, value)) => match key.name() {
@@ -192,6 +200,14 @@ fn set_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
         },
         // Other nodes are only known by the terms that name them. There is no table that could keep them longer.
         "node_tab_delayed_delete" if a[1].is_integer() => Ok(am::OK.into()),
+        // The last integer that was made, counted from the least one. Modulo 2^64, as in ERTS.
+        "unique_monotonic_integer_state" => match big::to_u64(a[1]).or_else(|| big::to_i64(a[1]).map(|n| n as u64)) {
+            Some(last) => {
+                refs::set_next_monotonic(last.wrapping_add(1));
+                Ok(Term::bool(true))
+            }
+            None => Ok(Term::bool(false)),
+        },
         "process_uniq_counter" => match big::to_i64(a[1]) {
             Some(n) => {
                 p.messages.marker_number(n as u64);

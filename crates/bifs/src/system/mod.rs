@@ -18,6 +18,7 @@ pub mod instrument;
 pub mod internal_nodes;
 pub mod internal_state;
 pub mod internal_tables;
+mod known_nodes;
 pub mod lcnt;
 pub mod multi_scheduling;
 pub mod refused;

@@ -248,7 +248,7 @@ fn universaltime_to_posixtime(p: &mut Process, a: &[Term]) -> NativeResult {
 // ---- unique integers ----
 
 fn unique_integer_0(p: &mut Process, _: &[Term]) -> NativeResult {
-    Ok(p.heap.integer(refs::unique() as i64 - (1 << 58)))
+    Ok(refs::unique_term(&mut p.heap, refs::unique()))
 }
 fn unique_integer_1(p: &mut Process, a: &[Term]) -> NativeResult {
     let (mut positive, mut monotonic) = (false, false);
@@ -265,9 +265,9 @@ fn unique_integer_1(p: &mut Process, a: &[Term]) -> NativeResult {
         return Err(p.badarg());
     }
     Ok(match (monotonic, positive) {
-        (false, false) => p.heap.integer(refs::unique() as i64 - (1 << 58)),
+        (false, false) => refs::unique_term(&mut p.heap, refs::unique()),
         (false, true) => p.heap.unsigned(refs::unique() + 1),
-        (true, false) => p.heap.integer(refs::unique_monotonic() as i64 - (1 << 58)),
+        (true, false) => refs::unique_term(&mut p.heap, refs::unique_monotonic()),
         (true, true) => p.heap.unsigned(refs::unique_monotonic() + 1),
     })
 }

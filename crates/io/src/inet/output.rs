@@ -8,6 +8,7 @@ use super::reason::{Reason, name_of};
 use super::sendfile::SendFile;
 use super::tcp::{Phase, Tcp};
 use crate::packet::PacketKind;
+use crate::ports::channel::Channel;
 use crate::ports::flush::Unfinished;
 use crate::ports::poll::{self, Interest};
 use crate::ports::port::Port;
@@ -239,19 +240,34 @@ impl Tcp {
     pub(super) fn pump_channel(&mut self, port: &Arc<Port>) {
         let Some(channel) = self.channel.clone() else { return };
         while self.phase == Phase::Connected && self.output.queued_bytes() < CHANNEL_BYTES {
-            let pieces = channel.output(CHANNEL_BYTES);
-            let bytes = pieces.iter().map(|piece| piece.as_bytes().len()).sum::<usize>();
-            if bytes == 0 {
+            let was_empty = self.output.is_empty();
+            if !self.take_of_channel(port, &*channel) {
                 return;
             }
-            let was_empty = self.output.is_empty();
-            self.socket.sent.add(bytes);
-            port.bytes_out.fetch_add(bytes as u64, Ordering::Relaxed);
-            pieces.into_iter().for_each(|piece| self.output.queue.push_piece(piece));
             if was_empty {
                 self.flush(port);
             }
         }
+    }
+
+    /// Queues all that the channel has, for the VM halts. No process gives it more.
+    pub(super) fn drain_channel(&mut self, port: &Port) {
+        if let Some(channel) = self.channel.clone() {
+            while self.phase == Phase::Connected && self.take_of_channel(port, &*channel) {}
+        }
+    }
+
+    /// Queues some packets of the channel. Returns false if it has none.
+    fn take_of_channel(&mut self, port: &Port, channel: &dyn Channel) -> bool {
+        let pieces = channel.output(CHANNEL_BYTES);
+        let bytes = pieces.iter().map(|piece| piece.as_bytes().len()).sum::<usize>();
+        if bytes == 0 {
+            return false;
+        }
+        self.socket.sent.add(bytes);
+        port.bytes_out.fetch_add(bytes as u64, Ordering::Relaxed);
+        pieces.into_iter().for_each(|piece| self.output.queue.push_piece(piece));
+        true
     }
 
     /// The port of a channel is busy for other processes while one waits for room: there an answer that comes late is not enough, since the

@@ -13,6 +13,7 @@ use super::socket::Socket;
 use super::traffic::statistics;
 use crate::ports::channel::Channel;
 use crate::ports::driver::{After, Driver};
+use crate::ports::flush;
 use crate::ports::poll::Interest;
 use crate::ports::port::Port;
 use heddle_runtime::proctab;
@@ -113,6 +114,9 @@ impl Driver for Tcp {
     fn close(&mut self, port: &Port, discards: bool) {
         let is_unwanted = self.channel.as_ref().is_some_and(|channel| channel.discards());
         let discards = discards || is_unwanted || self.output.file.is_some() || self.socket.lingers_not();
+        if !discards && flush::is_halting() {
+            self.drain_channel(port);
+        }
         let fd = self.abandon();
         let waiting = self.acceptors.drain(..).chain(self.connecting.take()).chain(self.input.forget());
         for caller in waiting {

@@ -47,6 +47,11 @@ impl Drop for Unfinished {
     }
 }
 
+/// True once the VM halts and waits for what is unsent.
+pub fn is_halting() -> bool {
+    STATUS.load(Ordering::SeqCst) >= 0
+}
+
 /// How many ports do not know yet that the VM halts, and one more while they are told. Each port needs a turn on a scheduler to know it.
 static UNHEARD: AtomicUsize = AtomicUsize::new(0);
 /// How long a scheduler that does not come back from its slice may delay the halt while there are such ports. A port that knows of the

@@ -36,9 +36,6 @@ fn triple(heap: &mut Heap, us: i64) -> Term {
 const POSITIVE: c_int = 1;
 const MONOTONIC: c_int = 2;
 
-/// What `erlang:unique_integer/1` subtracts, so that its first results are small integers.
-const BELOW: i64 = 1 << 58;
-
 api! { FUNCTIONS:
     fn enif_monotonic_time(unit: c_int) -> i64 {
         convert(time::monotonic_ns(), NS, unit)
@@ -58,7 +55,7 @@ api! { FUNCTIONS:
     fn enif_make_unique_integer(env: *mut Env, properties: c_int) -> Term {
         let value = if properties & MONOTONIC != 0 { refs::unique_monotonic() } else { refs::unique() };
         let heap = &mut *(*env).heap;
-        if properties & POSITIVE != 0 { heap.unsigned(value + 1) } else { heap.integer(value as i64 - BELOW) }
+        if properties & POSITIVE != 0 { heap.unsigned(value + 1) } else { refs::unique_term(heap, value) }
     }
     fn enif_make_ref(env: *mut Env) -> Term {
         (*(*env).heap).reference(refs::fresh().words())

@@ -1,6 +1,6 @@
 //! Unique references and integers, without shared counters: each thread counts in a range of its own.
 
-use heddle_term::Term;
+use heddle_term::{Heap, Term};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,6 +65,17 @@ pub fn fresh() -> RefId {
     RefId(w0 | w1 << 32, w2)
 }
 
+/// What is subtracted of unique integers that need not be positive: the first ones are the least small integers, as in ERTS.
+pub const UNIQUE_BELOW: u64 = 1 << 59;
+
+/// The integer of 64 bits that `unique` or `unique_monotonic` returned, less `UNIQUE_BELOW`.
+pub fn unique_term(heap: &mut Heap, unique: u64) -> Term {
+    match unique.checked_sub(UNIQUE_BELOW) {
+        Some(value) => heap.unsigned(value),
+        None => heap.integer(unique as i64 - UNIQUE_BELOW as i64),
+    }
+}
+
 /// `erlang:unique_integer/0`: unique, not ordered.
 pub fn unique() -> u64 {
     let n = NEXT_UNIQUE.with(|c| {
@@ -78,4 +89,14 @@ pub fn unique() -> u64 {
 /// `erlang:unique_integer([monotonic])`.
 pub fn unique_monotonic() -> u64 {
     MONOTONIC.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What the next `unique_monotonic` returns, for tests.
+pub fn next_monotonic() -> u64 {
+    MONOTONIC.load(Ordering::Relaxed)
+}
+
+/// Sets what the next `unique_monotonic` returns, for tests: integers may come a second time.
+pub fn set_next_monotonic(next: u64) {
+    MONOTONIC.store(next, Ordering::Relaxed);
 }

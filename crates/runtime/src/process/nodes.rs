@@ -125,6 +125,21 @@ pub trait Encoded: Send {
     fn decode(&self, heap: &mut Heap) -> Result<Term, String>;
 }
 
+/// Another node, as `system_info` and crash dumps show it.
+pub struct KnownNode {
+    pub name: Atom,
+    /// None: there is no connection, or it is not up yet.
+    pub up: Option<NodeUp>,
+}
+
+/// A connection that is up.
+pub struct NodeUp {
+    pub is_visible: bool,
+    pub creation: u32,
+    /// The port or process that carries the connection.
+    pub carrier: Option<Term>,
+}
+
 pub trait Nodes: Sync {
     /// `Dest ! Message`. `connect`: a connection is made if there is none; the message waits for it.
     fn send(&self, p: &mut Process, to: Destination, message: Term, token: Option<Box<Token>>, connect: bool) -> Sending;
@@ -146,8 +161,12 @@ pub trait Nodes: Sync {
     fn is_alive(&self) -> bool;
     /// The node that identifiers show by this number, and its creation, if a connection to it is up.
     fn shown_as(&self, number: u64) -> Option<(Atom, u32)>;
+    /// The nodes that have a connection, or had one.
+    fn known(&self) -> Vec<KnownNode>;
     /// The connections that are up: the node, and the port or process that carries it.
-    fn carriers(&self) -> Vec<(Atom, Term)>;
+    fn carriers(&self) -> Vec<(Atom, Term)> {
+        self.known().into_iter().filter_map(|node| Some((node.name, node.up?.carrier?))).collect()
+    }
     /// `process_flag(monitor_nodes | {monitor_nodes, Options}, Value)`.
     fn monitor_nodes(&self, p: &mut Process, options: Term, value: Term) -> NativeResult;
 }
@@ -194,7 +213,7 @@ impl Nodes for Alone {
     fn shown_as(&self, _: u64) -> Option<(Atom, u32)> {
         None
     }
-    fn carriers(&self) -> Vec<(Atom, Term)> {
+    fn known(&self) -> Vec<KnownNode> {
         Vec::new()
     }
     fn monitor_nodes(&self, p: &mut Process, _: Term, _: Term) -> NativeResult {
