@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Erlang shell in a real terminal (tmux): expressions, line editing, history, completion, signals, the ways out.
+"""The Erlang shell in a real terminal (tmux): expressions, line editing, history, completion, signals, the ways out, run_erl and to_erl.
 
     tests/shell_tmux.py                       bin/erl
     tests/shell_tmux.py /path/to/erl          another emulator, for comparison
@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -376,13 +377,44 @@ def noshell():
     t.close()
 
 
+def attached():
+    """A shell that run_erl keeps in the background, and to_erl shows."""
+    programs = os.path.dirname(ERL)
+    if not os.path.exists(os.path.join(programs, "run_erl")):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        t = Terminal("attached", width=72)
+        t.line(f"{programs}/run_erl -daemon {folder}/ {folder} \"exec '{ERL}'\"; clear; {programs}/to_erl {folder}/; echo left=$?")
+        t.wait(r"^1> ")
+        t.line("io:columns().")
+        expect(t, "run_erl: the terminal has the window's size", r"^\{ok,72\}\s+2> ")
+        t.keys("C-d")
+        expect(t, "to_erl: Ctrl-D leaves", r"\[Quit\]\s+left=0")
+        t.line(f"clear; {programs}/to_erl {folder}/; echo left=$?")
+        t.wait(r"Attaching to ")
+        t.line("6 * 7.")
+        expect(t, "to_erl: the shell goes on", r"^42\s+3> ")
+        t.keys("C-c")
+        expect(t, "to_erl: Ctrl-C is the shell's", r"BREAK: \(a\)bort")
+        t.line("a")
+        expect(t, "to_erl: the end of the program", r"\[End\]\s+left=0")
+        names = sorted(os.listdir(folder))
+        check("run_erl: the pipes are gone", names == ["erlang.log.1", "run_erl.log"], t)
+        with open(os.path.join(folder, "erlang.log.1")) as log:
+            logged = log.read()
+        check("run_erl: the log has what was shown", "LOGGING STARTED" in logged and "{ok,72}" in logged and "42" in logged, t)
+        t.line(f"clear; {programs}/to_erl {folder}/; echo left=$?")
+        expect(t, "to_erl without run_erl", r"No running Erlang on pipe .*\s+left=1")
+        t.close()
+
+
 if __name__ == "__main__":
     if not shutil.which("tmux"):
         print("shell test skipped: tmux is not installed")
         sys.exit(0)
     keep_server()
     try:
-        for part in [editing, own_modules, errors, interrupts, menu_choices, menu_keeps_the_keyboard, exits, noshell]:
+        for part in [editing, own_modules, errors, interrupts, menu_choices, menu_keeps_the_keyboard, exits, noshell, attached]:
             try:
                 part()
             except NoShell as problem:

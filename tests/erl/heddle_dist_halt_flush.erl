@@ -1,4 +1,4 @@
-%% A halt with flush brings out what was sent to other nodes, also what waits behind a connection whose peer takes nothing for a while. (Stock loses it.)
+%% A halt with flush brings out what was sent to other nodes, also what waits for a connection whose peer takes nothing for a while. (Stock loses it.)
 -module(heddle_dist_halt_flush).
 -export([main/1, flood/1, sink/1]).
 

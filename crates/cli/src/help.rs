@@ -15,7 +15,7 @@ Commands:
   erlc [OPTIONS] FILES    like erlc: compile to .beam files
   escript FILE [ARGS]     like escript: run a script
   dialyzer, typer, ct_run like the programs of these names
-  run_erl, to_erl         the C programs of OTP's tree
+  run_erl, to_erl         a program in a terminal of its own, with logs, and the way to it
   epmd, heart             like the programs of these names
   natives [--missing] [--json]
                           which of the functions that OTP calls are there

@@ -15,6 +15,7 @@ mod listing;
 mod messages;
 mod otp;
 mod run;
+mod run_erl;
 mod threads;
 mod tools;
 

@@ -1,8 +1,7 @@
-//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl` and `to_erl`: the C programs of OTP's tree. `epmd` and `heart`: Heddle's own.
+//! `dialyzer`, `typer` and `ct_run`: arguments for `erl`. `run_erl`, `to_erl`, `epmd` and `heart`: Heddle's own.
 
 use crate::erl;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::process::CommandExt;
+use std::ffi::OsString;
 
 /// The names of programs that this module stands in for.
 pub const NAMES: [&str; 7] = ["dialyzer", "typer", "ct_run", "run_erl", "to_erl", "epmd", "heart"];
@@ -15,7 +14,8 @@ pub fn main(name: &str, args: Vec<OsString>, otp: Option<OsString>) -> ! {
         "ct_run" => erl::main(ct_run(args), otp),
         "epmd" => crate::epmd::main(&args),
         "heart" => crate::heart::main(&args),
-        name => tree_program(name, &args, otp.as_deref()),
+        "run_erl" => crate::run_erl::main(&args),
+        _ => crate::run_erl::to_erl::main(&args),
     }
 }
 
@@ -70,17 +70,6 @@ fn ct_run(args: Vec<OsString>) -> Vec<OsString> {
         }
     }
     all
-}
-
-fn tree_program(name: &str, args: &[OsString], otp: Option<&OsStr>) -> ! {
-    let otp = erl::find_otp(otp);
-    // The program in `bin` may be this one, under another name.
-    let places = [std::path::Path::new(&erl::bindir(&otp)).join(name), otp.root.join("bin").join(name)];
-    let Some(program) = places.iter().find(|place| place.is_file()) else {
-        erl::fail(&format!("{name}: there is none in {}", otp.root.display()))
-    };
-    let error = std::process::Command::new(program).args(args).exec();
-    erl::fail(&format!("{name}: {}: {error}", program.display()))
 }
 
 #[cfg(test)]
