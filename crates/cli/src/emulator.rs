@@ -182,7 +182,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     if SETTINGS.memory.is(MemoryArchitecture::Shared) {
         heddle_runtime::shared::want();
     }
-    proctab::init(SETTINGS.process_limit.get());
+    proctab::init(SETTINGS.process_limit.get(), SETTINGS.port_limit.get());
     register_natives();
     heddle_nif::install(&otp.erts_version, &otp.release);
     heddle_linkin::install();

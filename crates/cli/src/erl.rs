@@ -3,7 +3,7 @@
 use crate::emulator::{self, Config};
 use crate::listing::{list, list_part};
 use crate::otp::{self, Otp};
-use heddle_abi::settings::{MIN_ETS_LIMIT, SETTINGS};
+use heddle_abi::settings::{DEFAULT_PORT_LIMIT, MIN_ETS_LIMIT, SETTINGS};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -83,9 +83,14 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
         let from = if i == 2 { From::CommandLine } else { From::Elsewhere };
         line.rewrite(group, from).unwrap_or_else(|message| fail(&message));
     }
-    // After the flags, as `-env` may set it. `+e` is more than it; what is no number counts for nothing, as in stock.
-    if let (Ok(limit), MIN_ETS_LIMIT) = (std::env::var("ERL_MAX_ETS_TABLES"), SETTINGS.ets_limit.get()) {
-        let _ = emulator::flag(&mut line.config, b"+e", Some(&limit.into_bytes()));
+    // After the flags, as `-env` may set them. A flag is more than its variable; what is no number counts for nothing, as in stock.
+    for (variable, flag, is_set) in [
+        ("ERL_MAX_ETS_TABLES", b"+e", SETTINGS.ets_limit.get() != MIN_ETS_LIMIT),
+        ("ERL_MAX_PORTS", b"+Q", SETTINGS.port_limit.get() != DEFAULT_PORT_LIMIT),
+    ] {
+        if !is_set && let Ok(value) = std::env::var(variable) {
+            let _ = emulator::flag(&mut line.config, flag, Some(&value.into_bytes()));
+        }
     }
     let bindir = bindir(&otp);
     let mut all: Words = Vec::new();

@@ -47,7 +47,7 @@ fn check(beam: &[u8], expected: &str) {
 #[test]
 fn prints_what_stock_prints() {
     run::init();
-    proctab::init(1024);
+    proctab::init(1024, 1024);
     natives::register(TABLE);
     install_natives();
     for mode in ["", "gc"] {

@@ -26,7 +26,7 @@ fn begin() -> (MutexGuard<'static, ()>, Term, Option<Area>, Vec<Term>) {
 }
 
 fn process() -> Process {
-    proctab::init(1024);
+    proctab::init(1024, 1024);
     let pid = proctab::reserve().unwrap();
     let mfa = Mfa { module: Atom::new("m"), function: Atom::new("f"), arity: 0 };
     let mut local = Process::blank(mfa, Term::local_pid(pid), pid, &SpawnOptions::default());

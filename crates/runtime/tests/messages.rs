@@ -26,7 +26,7 @@ fn take_all(p: &mut Process) -> Vec<i64> {
 /// A process may be taken from its run queue although nothing came: what it had in its queue stays there, before what comes later.
 #[test]
 fn messages_stay_in_order_however_many_come_at_a_time() {
-    proctab::init(1024);
+    proctab::init(1024, 1024);
     qsbr::online();
     let shared = running::process(100);
     // SAFETY: this thread made it, and runs it alone.

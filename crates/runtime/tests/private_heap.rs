@@ -18,7 +18,7 @@ fn collect(p: &mut Process, live: &mut [Term]) -> (usize, bool) {
 /// After two major collections in a row the block has room: otherwise the next few words would need another one.
 #[test]
 fn a_block_that_was_nearly_full_is_larger_after_the_next_major_collection() {
-    proctab::init(1024);
+    proctab::init(1024, 1024);
     qsbr::online();
     let mut nearly_full = 0;
     for n in 20..600 {

@@ -21,7 +21,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     shared::want();
-    proctab::init(1024);
+    proctab::init(1024, 1024);
     // Makes the ranges.
     let mut heap = Heap::new();
     let text = heap.string("a");

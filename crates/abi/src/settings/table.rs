@@ -52,6 +52,8 @@ pub const DEFAULT_MIN_HEAP_WORDS: usize = 233;
 pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 
 /// From ERTS.
+pub const DEFAULT_PORT_LIMIT: usize = 1 << 16;
+/// From ERTS.
 pub const MIN_ETS_LIMIT: usize = 8192;
 
 flags! {
@@ -64,6 +66,11 @@ flags! {
         /// Maximum number of processes.
         process_limit: Number = 1 << 20,
         Within(1024, 134_217_727, "+P {}: between 1024 and 134217727 processes")
+    };
+    "Q" Value "N" "how many ports there may be at a time" {
+        /// Maximum number of ports.
+        port_limit: Number = DEFAULT_PORT_LIMIT,
+        Within(1024, 134_217_727, "+Q {}: between 1024 and 134217727 ports")
     };
     "t" Value "N" "how many atoms there may be" {
         /// Maximum number of atoms.
@@ -209,7 +216,6 @@ flags! {
         halt_flush_max_ms: Number = FOREVER_MS,
         Milliseconds("Invalid halt flush timeout {}")
     };
-    "Q" Value "N" "how many ports there may be" ignored;
     "e" Value "N" "what is told as the limit of ETS tables (default 8192, and at least that); there is none" {
         /// What `system_info(ets_limit)` tells. There is no limit.
         ets_limit: Number = MIN_ETS_LIMIT,

@@ -192,7 +192,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "process_count" => small(proctab::count()),
         "process_limit" => small(proctab::limit()),
         "port_count" => small(heddle_io::ports::count()),
-        "port_limit" => small(heddle_runtime::proctab::PORT_LIMIT),
+        "port_limit" => small(proctab::port_limit()),
         "atom_count" => small(heddle_term::atom::count()),
         "atom_limit" => small(heddle_term::atom::limit()),
         "ets_limit" => small(SETTINGS.ets_limit.get()),

@@ -21,9 +21,9 @@ const FORM_FEED: u8 = 12;
 
 /// How long the program's output is still read after its end, if another process keeps the terminal open.
 const REST: Duration = Duration::from_secs(5);
-/// A `to_erl` that leaves so much unread is let go.
+/// Bytes for a `to_erl` that waits unread: if there are more, it is let go.
 const MAX_UNREAD: usize = 1 << 20;
-/// No more is read of a `to_erl` while the program has left so much unread.
+/// Bytes for the program that wait unread: while there are more, nothing is read of a `to_erl`.
 const MAX_UNTYPED: usize = 64 << 10;
 
 pub struct Session {

@@ -105,7 +105,7 @@ fn begin() {
     LIVE.take().into_iter().filter(|p| proctab::lookup(p.pid).is_some()).for_each(proctab::remove);
     static FIRST: Once = Once::new();
     FIRST.call_once(|| {
-        proctab::init(1024);
+        proctab::init(1024, 1024);
         // The node ends with its first process: that must be none of these.
         let _ = process(true);
         LIVE.take();

@@ -14,9 +14,6 @@ use heddle_term::Term;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// `+Q`; stock's default.
-pub const PORT_LIMIT: usize = 1 << 16;
-
 /// Read by all threads and never written; what changes is in `Numbers`, on other cache lines.
 struct Table {
     /// AcqRel in `reserve`, Release where a process is entered or leaves (`give_back`), Acquire in readers: the process that is seen is
@@ -125,10 +122,11 @@ impl Numbers {
     }
 }
 
-/// `limit` as given with `+P`: rounded up to a power of two, as in ERTS.
-pub fn init(limit: usize) {
-    let _ = PROCESS_TABLE.set(Table::new(limit.clamp(1024, 1 << 27).next_power_of_two()));
-    let _ = PORT_TABLE.set(Table::new(PORT_LIMIT));
+/// The limits are those of `+P` and `+Q`: rounded up to a power of two, as in ERTS.
+pub fn init(limit: usize, port_limit: usize) {
+    let rounded = |limit: usize| limit.clamp(1024, 1 << 27).next_power_of_two();
+    let _ = PROCESS_TABLE.set(Table::new(rounded(limit)));
+    let _ = PORT_TABLE.set(Table::new(rounded(port_limit)));
 }
 
 fn processes() -> &'static Table {
@@ -143,6 +141,9 @@ pub fn limit() -> usize {
 }
 pub fn count() -> usize {
     PROCESS_NUMBERS.count.load(Ordering::Relaxed)
+}
+pub fn port_limit() -> usize {
+    ports().limit
 }
 pub fn port_count() -> usize {
     PORT_NUMBERS.count.load(Ordering::Relaxed)

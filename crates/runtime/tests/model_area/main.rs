@@ -23,7 +23,7 @@ fn begin() -> MutexGuard<'static, ()> {
     let _ = literal::make_literal(text);
     heap.clear();
     assert!(area::is_there());
-    proctab::init(1 << 16);
+    proctab::init(1 << 16, 1024);
     // Freed memory is overwritten, and each heap is verified after its collections.
     zeal::set("gc").expect("a mode");
     guard

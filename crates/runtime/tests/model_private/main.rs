@@ -17,7 +17,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn begin() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
-    proctab::init(1 << 16);
+    proctab::init(1 << 16, 1024);
     let mut heap = Heap::new();
     let text = heap.string("a");
     let _ = literal::make_literal(text);

@@ -54,7 +54,7 @@ fn take_bits(words: &[AtomicU64], range: Range<usize>, mut f: impl FnMut(usize))
 static MARKS: OnceLock<[Marks; 2]> = OnceLock::new();
 
 fn marks() -> &'static [Marks; 2] {
-    MARKS.get_or_init(|| [Marks::new(proctab::limit()), Marks::new(proctab::PORT_LIMIT)])
+    MARKS.get_or_init(|| [Marks::new(proctab::limit()), Marks::new(proctab::port_limit())])
 }
 
 /// The process runs, or something is sent to it.
