@@ -143,7 +143,8 @@ fn local_info(p: &mut Process, term: Term, item: &str) -> Option<Term> {
         "index" | "new_index" => Term::small(entry.index as i64),
         "uniq" => Term::small(entry.old_uniq as i64),
         "new_uniq" => p.heap.binary(&entry.uniq),
-        "refc" => Term::small(1),
+        // The code and this term. Copies in heaps are not counted.
+        "refc" => Term::small(2),
         _ => return None,
     })
 }
