@@ -17,7 +17,8 @@ class Terminal:
     """A window of a tmux server of its own, with a shell in it."""
 
     def __init__(self, place, name):
-        self.socket, self.name = f"nodes-{os.getpid()}", name
+        # A server that was told to end takes new windows for a while, and then ends with them: each window has another one.
+        self.socket, self.name = f"nodes-{os.getpid()}-{name}", name
         variables = {**place.env, "HISTFILE": "", "PS1": "$ ", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm"}
         self.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "100", "-y", "40", "bash", "--norc", "--noprofile", env=variables)
         if not self.shows(r"^\$ "):
