@@ -12,6 +12,8 @@ main(_) ->
     Ports = fun() -> erlang:system_info(port_limit) end,
     t:w(ports, [with(Args, Ports) || Args <- [[], ["+Q", "1500"], ["-env", "ERL_MAX_PORTS", "5000"], ["+Q", "2000", "-env", "ERL_MAX_PORTS", "5000"]]]),
     t:w(full, with(["+Q", "1024"], fun all_ports/0)),
+    Threads = fun() -> erlang:system_info(thread_pool_size) end,
+    t:w(threads, [with(Args, Threads) || Args <- [[], ["+A", "0"], ["+A", "42"]]]),
     Topology = fun() -> [erlang:system_info({cpu_topology, What}) || What <- [defined, detected, used]] end,
     t:w(undetected, with(["+ssrct"], Topology)).
 

@@ -221,7 +221,11 @@ flags! {
         ets_limit: Number = MIN_ETS_LIMIT,
         Within(0, usize::MAX >> 5, "bad maximum number of ets tables {}")
     };
-    "A" Value "N" "asynchronous threads" ignored;
+    "A" Value "N" "what is told as the number of asynchronous threads (default 1); there are +SDio threads" {
+        /// What `system_info(thread_pool_size)` tells.
+        async_threads: Number = 1,
+        Within(0, 1024, "bad number of async threads {}")
+    };
     "a" Value "KWORDS" "their stack" ignored;
     "c" Boolean "BOOL" "time correction (default true)" {
         /// Time correction. Set before the clock starts.
