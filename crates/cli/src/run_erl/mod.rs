@@ -11,7 +11,7 @@ pub mod to_erl;
 
 use crate::erl;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
 const HELP: &str = "\
@@ -37,31 +37,42 @@ pub fn main(args: &[OsString]) -> ! {
         print!("{HELP}");
         std::process::exit(if args.iter().any(|arg| arg == "-h" || arg == "--help" || arg == "-help") { 0 } else { 1 })
     };
-    if is_daemon {
-        go_to_background(Path::new(logs));
-    }
-    match run(pipes, Path::new(logs), command) {
+    let ready = is_daemon.then(|| go_to_background(Path::new(logs)));
+    match run(pipes, Path::new(logs), command, ready) {
         Ok(()) => std::process::exit(0),
         Err(problem) => erl::fail(&format!("run_erl: {problem}")),
     }
 }
 
-fn run(pipes: &OsStr, logs: &Path, command: &OsStr) -> Result<(), String> {
+/// `ready` is dropped when a `to_erl` can come.
+fn run(pipes: &OsStr, logs: &Path, command: &OsStr, ready: Option<OwnedFd>) -> Result<(), String> {
     let limits = log::Limits::of_environment()?;
     let log = log::Log::open(logs, limits)?;
     let pipes = pipes::Pipes::make(pipes)?;
     let terminal = pty::Terminal::start(command).inspect_err(|_| pipes.remove())?;
-    session::Session::new(pipes, terminal, log)?.run()
+    let session = session::Session::new(pipes, terminal, log)?;
+    drop(ready);
+    session.run()
 }
 
-/// The parent ends, so its caller goes on. Errors go to run_erl.log from now on.
-fn go_to_background(logs: &Path) {
+/// Errors go to run_erl.log from now on. The parent ends, so its caller goes on, when the descriptor that this returns is dropped.
+fn go_to_background(logs: &Path) -> OwnedFd {
     let file = std::fs::File::create(logs.join("run_erl.log"));
     let errors = file.unwrap_or_else(|error| erl::fail(&format!("run_erl: {}: {error}", logs.join("run_erl.log").display())));
     // SAFETY: there is one thread, and no call here needs more than that.
     unsafe {
-        for _ in 0..2 {
+        let mut ends = [-1; 2];
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            erl::fail("run_erl: no descriptor is left");
+        }
+        let [waits, ready] = ends;
+        for is_first in [true, false] {
             if libc::fork() != 0 {
+                libc::close(ready);
+                // Returns when no process has the other end any more.
+                if is_first {
+                    libc::read(waits, [0u8].as_mut_ptr().cast(), 1);
+                }
                 libc::_exit(0);
             }
             // The second time the process leads a session, and stays in it.
@@ -75,5 +86,7 @@ fn go_to_background(logs: &Path) {
         if nothing > 2 {
             libc::close(nothing);
         }
+        libc::close(waits);
+        OwnedFd::from_raw_fd(ready)
     }
 }
