@@ -10,7 +10,7 @@ mod table;
 
 pub use check::{Check, FOREVER_MS};
 pub use choices::{Break, CoverageMode, Direct, MemoryArchitecture, Untranslatable, WarningMap, Warp};
-pub use table::{DEFAULT_MIN_HEAP_WORDS, DEFAULT_MIN_VHEAP_WORDS, DEFAULT_PORT_LIMIT, FLAGS, MIN_ETS_LIMIT, SETTINGS, Settings};
+pub use table::{DEFAULT_MIN_HEAP_WORDS, DEFAULT_MIN_VHEAP_WORDS, FLAGS, MIN_ETS_LIMIT, SETTINGS, Settings};
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};

@@ -89,6 +89,7 @@ fn complete(name: &str, value: &str) -> Result<(), String> {
             }
             SETTINGS.min_heap_words.set(words);
         }
+        "A" => SETTINGS.async_threads.set(SETTINGS.async_threads.get().max(1)),
         "e" => SETTINGS.ets_limit.set(SETTINGS.ets_limit.get().max(MIN_ETS_LIMIT)),
         "hmbs" => SETTINGS.min_vheap_words.set(sizes::at_least(SETTINGS.min_vheap_words.get())),
         "scl" | "sub" if SETTINGS.by_utilisation.is_on() => SETTINGS.compaction.set(false),

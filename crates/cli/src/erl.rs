@@ -3,7 +3,6 @@
 use crate::emulator::{self, Config};
 use crate::listing::{list, list_part};
 use crate::otp::{self, Otp};
-use heddle_abi::settings::{DEFAULT_PORT_LIMIT, MIN_ETS_LIMIT, SETTINGS};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -84,12 +83,10 @@ pub fn main(args: Vec<OsString>, mut otp_dir: Option<OsString>) -> ! {
         line.rewrite(group, from).unwrap_or_else(|message| fail(&message));
     }
     // After the flags, as `-env` may set them. A flag is more than its variable; what is no number counts for nothing, as in stock.
-    for (variable, flag, is_set) in [
-        ("ERL_MAX_ETS_TABLES", b"+e", SETTINGS.ets_limit.get() != MIN_ETS_LIMIT),
-        ("ERL_MAX_PORTS", b"+Q", SETTINGS.port_limit.get() != DEFAULT_PORT_LIMIT),
-    ] {
-        if !is_set && let Ok(value) = std::env::var(variable) {
-            let _ = emulator::flag(&mut line.config, flag, Some(&value.into_bytes()));
+    for (variable, flag) in [("ERL_MAX_ETS_TABLES", "e"), ("ERL_MAX_PORTS", "Q")] {
+        let is_given = line.flags.iter().any(|given| given.strip_prefix(b"-") == Some(flag.as_bytes()));
+        if !is_given && let Ok(value) = std::env::var(variable) {
+            let _ = emulator::flag(&mut line.config, format!("+{flag}").as_bytes(), Some(&value.into_bytes()));
         }
     }
     let bindir = bindir(&otp);

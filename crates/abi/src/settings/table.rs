@@ -52,8 +52,6 @@ pub const DEFAULT_MIN_HEAP_WORDS: usize = 233;
 pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 
 /// From ERTS.
-pub const DEFAULT_PORT_LIMIT: usize = 1 << 16;
-/// From ERTS.
 pub const MIN_ETS_LIMIT: usize = 8192;
 
 flags! {
@@ -68,8 +66,8 @@ flags! {
         Within(1024, 134_217_727, "+P {}: between 1024 and 134217727 processes")
     };
     "Q" Value "N" "how many ports there may be at a time" {
-        /// Maximum number of ports.
-        port_limit: Number = DEFAULT_PORT_LIMIT,
+        /// Maximum number of ports. The default is that of stock.
+        port_limit: Number = 1 << 16,
         Within(1024, 134_217_727, "+Q {}: between 1024 and 134217727 ports")
     };
     "t" Value "N" "how many atoms there may be" {

@@ -2,7 +2,7 @@
 //! Another thread reads signals meanwhile, so a second Ctrl-C ends the VM whatever the menu's thread waits for. The rest of the VM goes on,
 //! without the keyboard. As in stock each choice but a wrong one leaves the menu.
 
-use super::{areas, crash_dump, halt, info};
+use super::{areas, crash_dump, halt, info, known_nodes};
 use heddle_io::tty::{modes, natives::KEYBOARD};
 use heddle_runtime::send::deliver;
 use heddle_runtime::signal::{Signal, SignalBody};
@@ -111,7 +111,7 @@ fn choose() -> bool {
         b'i' => show(|out| out.write_all(&areas::areas())),
         b'l' => show(|out| out.write_all(&crash_dump::loaded())),
         b'D' => show(crash_dump::tables),
-        b'd' => show(|out| out.write_all(super::known_nodes::sections().as_bytes())),
+        b'd' => show(|out| out.write_all(known_nodes::sections().as_bytes())),
         b'k' => kill(),
         b'\n' | b'\r' => return false,
         other => {

@@ -1,6 +1,7 @@
 //! The file that `halt("text")` and the break menu write: sections as in stock's, so that its viewer reads them. Contents of heaps
 //! are not in it; stacks are, as far as they are return addresses and immediate terms.
 
+use super::known_nodes;
 use crate::process::dump;
 use heddle_io::ports::port::PortKind;
 use heddle_runtime::process::{ProcRef, Process};
@@ -34,7 +35,7 @@ pub fn write(file: impl Write, slogan: &str, stopped: bool) -> Result<()> {
         ports(&mut out, stopped)
     })?;
     tables(&mut out)?;
-    out.write_all(super::known_nodes::sections().as_bytes())?;
+    out.write_all(known_nodes::sections().as_bytes())?;
     modules(&mut out)?;
     writeln!(out, "=end")?;
     out.flush()

@@ -197,7 +197,7 @@ fn by_name(p: &mut Process, key: &str) -> NativeResult {
         "atom_limit" => small(heddle_term::atom::limit()),
         "ets_limit" => small(SETTINGS.ets_limit.get()),
         "ets_count" => small(heddle_ets::count()),
-        "thread_pool_size" => small(SETTINGS.async_threads.get().max(1)),
+        "thread_pool_size" => small(SETTINGS.async_threads.get()),
         "context_reductions" => small(4000),
         "trace_control_word" => small(heddle_natives::spec::CONTROL_WORD.load(Ordering::Relaxed) as usize),
         "outstanding_system_requests_limit" => small(SYSTEM_REQUESTS.load(Ordering::Relaxed)),

@@ -11,7 +11,7 @@ pub mod to_erl;
 
 use crate::erl;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 const HELP: &str = "\
@@ -37,56 +37,33 @@ pub fn main(args: &[OsString]) -> ! {
         print!("{HELP}");
         std::process::exit(if args.iter().any(|arg| arg == "-h" || arg == "--help" || arg == "-help") { 0 } else { 1 })
     };
-    let ready = is_daemon.then(|| go_to_background(Path::new(logs)));
-    match run(pipes, Path::new(logs), command, ready) {
+    match run(pipes, Path::new(logs), command, is_daemon) {
         Ok(()) => std::process::exit(0),
         Err(problem) => erl::fail(&format!("run_erl: {problem}")),
     }
 }
 
-/// `ready` is dropped when a `to_erl` can come.
-fn run(pipes: &OsStr, logs: &Path, command: &OsStr, ready: Option<OwnedFd>) -> Result<(), String> {
+fn run(pipes: &OsStr, logs: &Path, command: &OsStr, is_daemon: bool) -> Result<(), String> {
     let limits = log::Limits::of_environment()?;
     let log = log::Log::open(logs, limits)?;
     let pipes = pipes::Pipes::make(pipes)?;
+    // From here on a `to_erl` can come, also before the command starts.
+    let input = pipes.open_input()?;
+    if is_daemon {
+        go_to_background(&logs.join("run_erl.log"))?;
+    }
     let terminal = pty::Terminal::start(command).inspect_err(|_| pipes.remove())?;
-    let session = session::Session::new(pipes, terminal, log)?;
-    drop(ready);
-    session.run()
+    session::Session::new(pipes, terminal, log, input).run()
 }
 
-/// Errors go to run_erl.log from now on. The parent ends, so its caller goes on, when the descriptor that this returns is dropped.
-fn go_to_background(logs: &Path) -> OwnedFd {
-    let file = std::fs::File::create(logs.join("run_erl.log"));
-    let errors = file.unwrap_or_else(|error| erl::fail(&format!("run_erl: {}: {error}", logs.join("run_erl.log").display())));
-    // SAFETY: there is one thread, and no call here needs more than that.
+/// Errors go to a file from now on. What is wrong with the arguments was told before.
+fn go_to_background(errors: &Path) -> Result<(), String> {
+    let file = std::fs::File::create(errors).map_err(|error| format!("{}: {error}", errors.display()))?;
+    erl::detach();
+    // SAFETY: plain system calls, with an open descriptor.
     unsafe {
-        let mut ends = [-1; 2];
-        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-            erl::fail("run_erl: no descriptor is left");
-        }
-        let [waits, ready] = ends;
-        for is_first in [true, false] {
-            if libc::fork() != 0 {
-                libc::close(ready);
-                // Returns when no process has the other end any more.
-                if is_first {
-                    libc::read(waits, [0u8].as_mut_ptr().cast(), 1);
-                }
-                libc::_exit(0);
-            }
-            // The second time the process leads a session, and stays in it.
-            libc::setsid();
-            libc::signal(libc::SIGHUP, libc::SIG_IGN);
-        }
-        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
-        libc::dup2(nothing, 0);
-        libc::dup2(nothing, 1);
-        libc::dup2(errors.as_raw_fd(), 2);
-        if nothing > 2 {
-            libc::close(nothing);
-        }
-        libc::close(waits);
-        OwnedFd::from_raw_fd(ready)
+        libc::signal(libc::SIGHUP, libc::SIG_IGN);
+        libc::dup2(file.as_raw_fd(), 2);
     }
+    Ok(())
 }

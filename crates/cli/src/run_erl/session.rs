@@ -94,10 +94,10 @@ fn drain(queue: &mut VecDeque<u8>, mut file: &File) -> bool {
 }
 
 impl Session {
-    pub fn new(pipes: Pipes, terminal: Terminal, log: Log) -> Result<Session, String> {
-        let input = pipes.open_input()?;
+    /// `input`: of `pipes`.
+    pub fn new(pipes: Pipes, terminal: Terminal, log: Log, input: File) -> Session {
         let (typed, shown) = (VecDeque::new(), VecDeque::new());
-        Ok(Session { pipes, terminal, log, input, output: None, has_begun: false, typed, shown })
+        Session { pipes, terminal, log, input, output: None, has_begun: false, typed, shown }
     }
 
     /// Returns when the program has ended, or left the terminal.

@@ -30,9 +30,10 @@ pub fn main(args: &[OsString]) -> ! {
     let mut forces = false;
     for arg in args {
         match arg.to_str() {
-            Some("-h" | "-help" | "--help") => {
+            Some(option @ ("-h" | "-help" | "--help")) => {
                 print!("{HELP}");
-                std::process::exit(0)
+                // From OTP's program, which has -h only.
+                std::process::exit(i32::from(option == "-h"))
             }
             Some("-F") => forces = true,
             Some(option) if option.starts_with('-') => erl::fail(&format!("Invalid option '{option}'; to_erl -h tells more")),

@@ -47,7 +47,7 @@ impl Table {
         // SAFETY: zeroed memory is a slice of null pointers; pages are only used as they are touched.
         let slots = unsafe {
             let ptr = std::alloc::alloc_zeroed(layout).cast::<AtomicPtr<ProcShared>>();
-            assert!(!ptr.is_null(), "no memory for a process table of {limit} (use a smaller +P)");
+            assert!(!ptr.is_null(), "no memory for a table of {limit} processes or ports (use a smaller +P or +Q)");
             Box::from_raw(std::ptr::slice_from_raw_parts_mut(ptr, limit))
         };
         Table { slots, limit }
