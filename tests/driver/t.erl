@@ -1,7 +1,7 @@
 %% What the test programs share: printing that never shows a pid, reference, port or address, and a call that
 %% shows how it failed (class, reason, the frame on top of the stack, and the explanation OTP gives for it).
 -module(t).
--export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0, exit_status/2, forms/1]).
+-export([id/1, p/2, w/2, e/2, all/2, clean/1, head/1, wait_until/1, flush/0, sum/1, tmp/1, threads/0, threads_left/1, resident/0, emulator/0, stop_os/1, exit_status/2, forms/1]).
 
 %% The compiler cannot see through this one, so that what is tested happens at run time.
 id(X) -> X.
@@ -74,6 +74,11 @@ wait_until(Fun, N) ->
         true -> ok;
         false -> receive after 5 -> wait_until(Fun, N - 1) end
     end.
+
+%% Stops an operating system process, and returns when none of its threads runs: a signal is on its way for a while. One thread takes it and stops the
+%% others, which go on until then.
+stop_os(Pid) ->
+    os:cmd("kill -STOP " ++ Pid ++ "; while grep -h ^State /proc/" ++ Pid ++ "/task/*/status | grep -qv stopped; do sleep 0.01; done").
 
 %% The messages in the queue, in order.
 flush() ->

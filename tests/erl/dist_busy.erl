@@ -17,7 +17,7 @@ main(_) ->
     Watcher = peer:call(Sender, erlang, spawn, [?MODULE, watch, [self()]]),
     ready = receive {Watcher, Ready} -> Ready end,
     Os = peer:call(Receiver, os, getpid, []),
-    os:cmd("kill -STOP " ++ Os),
+    t:stop_os(Os),
     Waiting = start(Sender, Sink, waits),
     t:w(event, receive {Watcher, {Pid, Port}} -> {Pid =:= Waiting, is_port(Port)} after 20000 -> none end),
     t:w(status, status(Sender, Waiting, 600)),

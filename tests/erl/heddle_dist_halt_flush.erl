@@ -11,7 +11,7 @@ main(_) ->
     pong = peer:call(Sender, net_adm, ping, [To]),
     Sink = peer:call(Receiver, erlang, spawn, [?MODULE, sink, [0]]),
     Os = peer:call(Receiver, os, getpid, []),
-    os:cmd("kill -STOP " ++ Os),
+    t:stop_os(Os),
     Floods = peer:call(Sender, erlang, spawn, [?MODULE, flood, [Sink]]),
     t:w(flood, t:wait_until(fun() -> peer:call(Sender, erlang, process_info, [Floods, status]) =:= {status, suspended} end)),
     [{sent, Before}] = peer:call(Sender, ets, lookup, [heddle_dist_halt_flush, sent]),
