@@ -69,4 +69,6 @@ pub use literals::LiteralTable;
 pub use operand::{Alloc, Bytes, List, Operand, Reg, X_REGS, Y_REGS};
 pub use tables::{ARITY_MAX, FunctionRef, Import, Lambda};
 pub use types::ValueType;
+pub use verify::kinds::{Kind as OperandKind, kinds as operand_kinds};
+pub use verify::lists::{Command as MatchCommand, command as match_command};
 pub use verify::{Facts, Verified, verify};

@@ -28,7 +28,7 @@ mod effects;
 mod flow;
 mod frames;
 pub(crate) mod kinds;
-mod lists;
+pub(crate) mod lists;
 mod state;
 mod tags;
 

@@ -77,6 +77,68 @@ pub(crate) fn ended_by_limit(p: &mut Process) -> bool {
     }
 }
 
+/// Calls the operation of the first cell. Operations keep the registers that belong to the caller; code of the second tier, at which they may
+/// continue, does not.
+///
+/// # Safety
+/// As an operation.
+// SAFETY: it keeps what the caller's registers hold on the stack, and passes its other arguments to `code`, for which the caller answers.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn enter_code(code: OpFn, ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64, r: i64) -> u64 {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbp, 0",
+        "push rbx",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbx, 0",
+        "push r12",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset r12, 0",
+        "push r13",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset r13, 0",
+        "push r14",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset r14, 0",
+        "push r15",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset r15, 0",
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "mov rsi, rdx",
+        "mov rdx, rcx",
+        "mov rcx, r8",
+        "mov r8, r9",
+        "call rax",
+        "add rsp, 8",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r15",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore r15",
+        "pop r14",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore r14",
+        "pop r13",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore r13",
+        "pop r12",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore r12",
+        "pop rbx",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore rbx",
+        "pop rbp",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore rbp",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
 impl EngineThread for Thread {
     fn run(&mut self, p: &mut Process, reductions: i64) -> (Outcome, i64) {
         let c: *mut Ctx = &mut *self.ctx;
@@ -115,7 +177,7 @@ impl EngineThread for Thread {
             p.stand = Stand::Runs;
             (*c).left = 0;
             let ip = p.ip;
-            let out = (*(ip as *const OpFn))(ip, c, p.heap.htop, p.stop, reductions);
+            let out = enter_code(*(ip as *const OpFn), ip, c, p.heap.htop, p.stop, reductions);
             let outcome = match out {
                 // A process requested a collection while this one was about to wait, and the limit was exceeded: its next slice, now, ends
                 // it.

@@ -3,7 +3,7 @@
 use heddle_abi::opcodes::Op;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Any term: register, atom, `[]`, integer, literal. Read.
     Src,
     /// Register holding a term. Read.
@@ -77,8 +77,8 @@ pub(crate) enum Kind {
     Commands,
 }
 
-/// Kinds by position. Instructions that are not live have none.
-pub(crate) fn kinds(op: Op) -> &'static [Kind] {
+/// The kinds of an instruction's operands, by position. Instructions that are not live have none.
+pub fn kinds(op: Op) -> &'static [Kind] {
     TABLE[op as usize]
 }
 

@@ -104,7 +104,7 @@ fn check_flags(flags: Operand) -> Result<(), String> {
 
 /// One command of `bs_match`, with what the data flow needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Command {
+pub struct Command {
     /// X registers in use, when it may allocate.
     pub live: Option<u32>,
     pub dst: Option<Operand>,
@@ -139,7 +139,7 @@ fn atom(operand: Operand) -> u32 {
 }
 
 /// Decodes the command that a list starts with, and says how many elements it has.
-pub(super) fn command(name: Option<&str>, list: &[Operand]) -> Result<(Command, usize), String> {
+pub fn command(name: Option<&str>, list: &[Operand]) -> Result<(Command, usize), String> {
     let number = |index: usize| match list[index].number() {
         Some(number) => Ok(number),
         None => Err(format!("{:?} in a command of bs_match, a number wanted", list[index])),

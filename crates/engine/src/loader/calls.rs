@@ -85,7 +85,22 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits a call of a function that is an operation. Returns false for other functions.
+    /// True if a call of the export jumps to its entry: it is neither a native nor an operation.
+    pub fn is_function(export: &Export) -> bool {
+        let is_operation = export.mfa.module == am::ERLANG
+            && matches!(
+                (export.mfa.function, export.mfa.arity),
+                (am::APPLY, 2 | 3)
+                    | (am::YIELD, 0)
+                    | (am::HIBERNATE, 3)
+                    | (am::LOAD_NIF, 2)
+                    | (am::CALL_ON_LOAD_FUNCTION, 1)
+                    | (am::RAISE, 3)
+            );
+        !is_operation && export.native.load(Ordering::Acquire) == 0
+    }
+
+    /// Emits a call of a function that is an operation (see `is_function`). Returns false for other functions.
     fn special(&mut self, module: Atom, export: &Export, leave: Leave) -> bool {
         let mfa = export.mfa;
         if mfa.module != am::ERLANG {

@@ -26,6 +26,8 @@ pub struct Emitter<'a> {
     pub cells: Vec<u64>,
     /// Offsets of the operations among the cells, for `fuse`.
     pub ops: Vec<u32>,
+    /// For each instruction the offset of its first cell; `heddle_jit::MERGED` for one that is part of an operation before it.
+    pub starts: Vec<u32>,
     /// Offset of each label's code; u32::MAX until it is placed.
     pub labels: Vec<u32>,
     /// Cells that get the address of a label.

@@ -115,6 +115,7 @@ impl Emitter<'_> {
             }
             self.at = function.entry as usize + i;
             let offset = self.offset();
+            self.starts[self.at] = offset;
             let done = self.instruction(module, function, &instrs[i..], zeal)?;
             if self.at + done > self.next_message {
                 self.note_message(offset, done);

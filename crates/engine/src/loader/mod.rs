@@ -15,6 +15,7 @@ pub mod instructions;
 mod maps;
 pub mod selects;
 
+use crate::second_tier::{self, Tables};
 use emitter::Emitter;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::{self, Messages};
@@ -150,6 +151,7 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         lambdas,
         cells: Vec::with_capacity(beam.code.instrs.len() * 4),
         ops: Vec::with_capacity(beam.code.instrs.len()),
+        starts: vec![heddle_jit::MERGED; beam.code.instrs.len()],
         labels: vec![u32::MAX; beam.code.labels.limit() as usize],
         fixups: Vec::new(),
         functions: Vec::with_capacity(beam.code.functions.len()),
@@ -167,13 +169,27 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
     emitter.all(name, zeal::gc())?;
     fuse::Code { cells: &mut emitter.cells, ops: &emitter.ops, fixups: &emitter.fixups, labels: &emitter.labels }.fuse();
     show(&emitter);
-    let Emitter { cells, labels, fixups, functions, lines, nif_places, lambdas, on_load, atoms, areas, recorder, message_sites, .. } =
-        emitter;
+    let Emitter {
+        cells, starts, labels, fixups, functions, lines, nif_places, lambdas, on_load, atoms, literals, imports, areas, recorder, messages, message_sites, ..
+    } = emitter;
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
     for (cell, label) in fixups {
         code[cell as usize] = base.wrapping_add(labels[label as usize] as usize) as u64;
     }
+    let machine_code = second_tier::is_on().then(|| {
+        let builds_message = |at| messages.contains(at);
+        let tables = Tables {
+            beam: &beam,
+            starts: &starts,
+            labels: &labels,
+            atoms: &atoms,
+            literals: &literals,
+            imports: &imports,
+            builds_message: &builds_message,
+        };
+        second_tier::compile(&mut code, &tables)
+    });
     let exported = beam
         .exports
         .iter()
@@ -202,5 +218,6 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         coverage: recorder.coverage,
         message_sites,
         nifs: Nifs::of_places(nif_places),
+        machine_code: machine_code.flatten(),
     })
 }

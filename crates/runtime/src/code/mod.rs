@@ -44,6 +44,8 @@ pub struct Instance {
     /// Ascending offsets of operations that build what is judged to be sent; empty if that analysis is off.
     pub message_sites: Vec<u32>,
     pub nifs: nifs::Nifs,
+    /// Machine code that cells refer to.
+    pub machine_code: Option<Box<dyn std::any::Any + Send + Sync>>,
 }
 
 impl Instance {
@@ -66,6 +68,7 @@ impl Instance {
             coverage: Default::default(),
             message_sites: Vec::new(),
             nifs: nifs::Nifs::default(),
+            machine_code: None,
         }
     }
 }

@@ -1,0 +1,41 @@
+//! What compiled code has to know of the VM and of the module that is compiled.
+
+use heddle_beamfile::Verified;
+use heddle_term::{Atom, Export, Term};
+
+/// Facts about the first tier. The X registers stand at the start of its register file.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// Byte offset of the float registers in the register file.
+    pub floats: i32,
+    /// Words of the stack that stay free between heap and stack.
+    pub slack_words: usize,
+    /// Address of the operation that ends the slice at the function entry in its `ip`.
+    pub yield_at: usize,
+}
+
+/// A module, with what the loader of the first tier made of it.
+pub struct Source<'a> {
+    pub beam: &'a Verified,
+    /// The cells, with the first tier's operations. Compiled code holds their addresses.
+    pub cells: &'a [u64],
+    /// For each instruction the offset of its first cell, or [`crate::MERGED`].
+    pub starts: &'a [u32],
+    /// For each label the offset of its first cell.
+    pub labels: &'a [u32],
+    /// Atoms by their index in the module; the first is not used.
+    pub atoms: &'a [Atom],
+    pub literals: &'a [Term],
+    pub imports: &'a [&'static Export],
+    /// For each import: true if a call is a jump to the entry of the export, and nothing else.
+    pub is_function: &'a [bool],
+    /// True if the instruction must be left to the first tier.
+    pub is_left: &'a dyn Fn(usize) -> bool,
+}
+
+impl Source<'_> {
+    /// The address of a cell.
+    pub(crate) fn address(&self, cell: u32) -> i64 {
+        self.cells.as_ptr() as i64 + i64::from(cell) * 8
+    }
+}

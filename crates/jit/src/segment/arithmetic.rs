@@ -1,0 +1,172 @@
+//! Arithmetic with small integers whose result is one. The first tier does all else.
+
+use super::Segment;
+use super::state::Known;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use heddle_beamfile::Operand;
+use heddle_term::Term;
+use heddle_term::term::{SMALL_MASK, SMALL_SHIFT};
+
+/// Operators with a translation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operator {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Left,
+    Right,
+}
+
+impl Operator {
+    pub fn of(name: &str) -> Option<Operator> {
+        Some(match name {
+            "+" => Operator::Add,
+            "-" => Operator::Sub,
+            "*" => Operator::Mul,
+            "div" => Operator::Div,
+            "rem" => Operator::Rem,
+            "band" => Operator::And,
+            "bor" => Operator::Or,
+            "bxor" => Operator::Xor,
+            "bsl" => Operator::Left,
+            "bsr" => Operator::Right,
+            _ => return None,
+        })
+    }
+}
+
+/// Shifts by more bits are left to the first tier.
+const MAX_SHIFT: i64 = 59;
+
+impl Segment<'_, '_> {
+    pub(super) fn binary_operator(&mut self, at: usize, operator: Operator, a: Operand, b: Operand, to: Operand) {
+        let constant = self.small_constant(b);
+        let (x, y) = (self.get(a), self.get(b));
+        self.need_smalls(at, x, y);
+        let value = match operator {
+            Operator::Add => self.add(at, x, y, constant),
+            Operator::Sub => self.sub(at, x, y, constant),
+            Operator::Mul => {
+                let y = self.b.ins().sshr_imm_u(y, i64::from(SMALL_SHIFT));
+                let (product, overflow) = self.b.ins().smul_overflow(x, y);
+                self.exit_if(overflow, at);
+                product
+            }
+            Operator::Div | Operator::Rem => self.divide(at, operator, x, y, constant),
+            Operator::And => self.b.ins().band(x, y),
+            Operator::Or => self.b.ins().bor(x, y),
+            Operator::Xor => self.b.ins().bxor(x, y),
+            Operator::Left => self.shift_left(at, x, y, constant),
+            Operator::Right => self.shift_right(at, x, y, constant),
+        };
+        self.learn(value, Known::Small);
+        self.set(to, value);
+    }
+
+    /// `-X`
+    pub(super) fn negate(&mut self, at: usize, a: Operand, to: Operand) {
+        let x = self.get(a);
+        let zero = self.word(Term::small(0).raw());
+        self.learn(zero, Known::Small);
+        self.need_smalls(at, x, zero);
+        let value = self.sub(at, zero, x, None);
+        self.learn(value, Known::Small);
+        self.set(to, value);
+    }
+
+    fn exit_if(&mut self, condition: Value, at: usize) {
+        let holds = self.b.ins().icmp_imm_s(IntCC::Equal, condition, 0);
+        self.exit_unless(holds, at);
+    }
+
+    fn add(&mut self, at: usize, x: Value, y: Value, constant: Option<i64>) -> Value {
+        let Some(constant) = constant else {
+            let (sum, overflow) = self.b.ins().sadd_overflow(x, y);
+            self.exit_if(overflow, at);
+            return sum;
+        };
+        let sum = self.b.ins().iadd(x, y);
+        let condition = if constant >= 0 { IntCC::SignedGreaterThanOrEqual } else { IntCC::SignedLessThan };
+        let fits = self.b.ins().icmp(condition, sum, x);
+        self.exit_unless(fits, at);
+        sum
+    }
+
+    fn sub(&mut self, at: usize, x: Value, y: Value, constant: Option<i64>) -> Value {
+        let Some(constant) = constant else {
+            let (difference, overflow) = self.b.ins().ssub_overflow(x, y);
+            self.exit_if(overflow, at);
+            return difference;
+        };
+        let difference = self.b.ins().isub(x, y);
+        let condition = if constant >= 0 { IntCC::SignedLessThanOrEqual } else { IntCC::SignedGreaterThan };
+        let fits = self.b.ins().icmp(condition, difference, x);
+        self.exit_unless(fits, at);
+        difference
+    }
+
+    fn divide(&mut self, at: usize, operator: Operator, x: Value, y: Value, constant: Option<i64>) -> Value {
+        // Division by -1 alone can leave the small integers.
+        match constant {
+            Some(0 | -1) => {
+                let never = self.b.ins().iconst(cranelift_codegen::ir::types::I8, 0);
+                self.exit_unless(never, at);
+            }
+            Some(_) => {}
+            None => {
+                let one_more = self.b.ins().iadd_imm_s(y, 1 << SMALL_SHIFT);
+                let fits = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, one_more, 1 << SMALL_SHIFT);
+                self.exit_unless(fits, at);
+            }
+        }
+        let shift = i64::from(SMALL_SHIFT);
+        let x = self.b.ins().sshr_imm_u(x, shift);
+        let y = match constant {
+            // In code that is never reached.
+            Some(0 | -1) => self.word(1),
+            Some(constant) => self.word(constant as u64),
+            None => self.b.ins().sshr_imm_u(y, shift),
+        };
+        let value = match operator {
+            Operator::Div => self.b.ins().sdiv(x, y),
+            _ => self.b.ins().srem(x, y),
+        };
+        self.b.ins().ishl_imm_u(value, shift)
+    }
+
+    fn shift_left(&mut self, at: usize, x: Value, y: Value, constant: Option<i64>) -> Value {
+        let count = match constant {
+            Some(count @ 0..=MAX_SHIFT) => self.word(count as u64),
+            _ => {
+                // Negative counts are large unsigned ones.
+                let fits = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, y, MAX_SHIFT << SMALL_SHIFT);
+                self.exit_unless(fits, at);
+                self.b.ins().sshr_imm_u(y, i64::from(SMALL_SHIFT))
+            }
+        };
+        let shifted = self.b.ins().ishl(x, count);
+        let back = self.b.ins().sshr(shifted, count);
+        let fits = self.b.ins().icmp(IntCC::Equal, back, x);
+        self.exit_unless(fits, at);
+        shifted
+    }
+
+    fn shift_right(&mut self, at: usize, x: Value, y: Value, constant: Option<i64>) -> Value {
+        let count = match constant {
+            Some(count @ 0..=MAX_SHIFT) => self.word(count as u64),
+            _ => {
+                let fits = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, y, MAX_SHIFT << SMALL_SHIFT);
+                self.exit_unless(fits, at);
+                self.b.ins().sshr_imm_u(y, i64::from(SMALL_SHIFT))
+            }
+        };
+        let shifted = self.b.ins().sshr(x, count);
+        self.b.ins().band_imm_s(shifted, !(SMALL_MASK as i64))
+    }
+}

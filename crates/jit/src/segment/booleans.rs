@@ -1,0 +1,180 @@
+//! Guard functions: operators, accessors, and tests whose result is a term.
+
+use super::Segment;
+use super::arithmetic::Operator;
+use super::comparisons::Question;
+use super::state::Known;
+use crate::analysis::function::FunctionView;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::Operand;
+use heddle_term::Term;
+use heddle_term::term::{SMALL_SHIFT, TAG_CONS, TAG_MASK};
+
+/// The parts of a call of a guard function: name, arguments, destination.
+fn parts<'a>(view: &FunctionView<'a>, at: usize) -> Option<(&'static str, &'a [Operand], Operand)> {
+    let o = view.operands(at);
+    let (import, arguments, to) = match view.instr(at).op {
+        Op::Bif1 => (o[1], &o[2..3], o[3]),
+        Op::Bif2 => (o[1], &o[2..4], o[4]),
+        Op::GcBif1 => (o[2], &o[3..4], o[4]),
+        _ => (o[2], &o[3..5], o[5]),
+    };
+    Some((view.of_erlang(import)?, arguments, to))
+}
+
+pub(super) fn knows_guard(view: &FunctionView<'_>, at: usize) -> bool {
+    let Some((name, arguments, _)) = parts(view, at) else { return false };
+    match arguments.len() {
+        1 => matches!(name, "-" | "hd" | "tl" | "tuple_size" | "not" | "is_atom" | "is_list" | "is_tuple"),
+        _ => {
+            Operator::of(name).is_some()
+                || matches!(name, "=:=" | "=/=" | "==" | "/=" | "<" | ">=" | ">" | "=<" | "and" | "or")
+                || name == "element" && matches!(arguments[0], Operand::I(1..))
+        }
+    }
+}
+
+impl Segment<'_, '_> {
+    pub(super) fn guard(&mut self, at: usize) {
+        let Some((name, arguments, to)) = parts(self.view(), at) else { return self.fail("a guard") };
+        match *arguments {
+            [a] => self.guard_1(at, name, a, to),
+            [a, b] => self.guard_2(at, name, a, b, to),
+            _ => self.fail("a guard"),
+        }
+    }
+
+    fn guard_1(&mut self, at: usize, name: &str, a: Operand, to: Operand) {
+        if name == "-" {
+            return self.negate(at, a, to);
+        }
+        let value = self.get(a);
+        let known = self.known(value);
+        let result = match name {
+            "hd" | "tl" => {
+                if known != Some(Known::Cons) {
+                    let is = self.has_bits(value, TAG_MASK, TAG_CONS);
+                    self.exit_unless(is, at);
+                    self.learn(value, Known::Cons);
+                }
+                let (head, tail) = if name == "hd" { (Some(to), None) } else { (None, Some(to)) };
+                return self.get_list(a, head, tail);
+            }
+            "tuple_size" => {
+                self.need_tuple(at, value);
+                let header = self.boxed_word(value, 0);
+                let size = self.b.ins().ushr_imm_u(header, 8);
+                let size = self.b.ins().ishl_imm_u(size, i64::from(SMALL_SHIFT));
+                self.learn(size, Known::Small);
+                size
+            }
+            "not" => {
+                let (yes, no) = (Term::bool(true).raw(), Term::bool(false).raw());
+                let (is_true, is_false) = (self.equals(value, yes), self.equals(value, no));
+                let is = self.b.ins().bor(is_true, is_false);
+                self.exit_unless(is, at);
+                self.boolean(is_false)
+            }
+            "is_atom" => {
+                let is = self.has_bits(value, 0x3f, 3);
+                self.boolean(is)
+            }
+            "is_list" => {
+                let (cons, nil) = (self.has_bits(value, TAG_MASK, TAG_CONS), self.equals(value, Term::NIL.raw()));
+                let is = self.b.ins().bor(cons, nil);
+                self.boolean(is)
+            }
+            // Of a value that is boxed; the first tier does the others.
+            "is_tuple" => {
+                let boxed = self.is_boxed(value);
+                self.exit_unless(boxed, at);
+                let header = self.boxed_word(value, 0);
+                let is = self.has_bits(header, 0xff, super::terms::tuple_header(0) & 0xff);
+                self.boolean(is)
+            }
+            _ => return self.fail("a guard"),
+        };
+        self.set(to, result);
+    }
+
+    fn guard_2(&mut self, at: usize, name: &str, a: Operand, b: Operand, to: Operand) {
+        if let Some(operator) = Operator::of(name) {
+            return self.binary_operator(at, operator, a, b, to);
+        }
+        let (question, swapped, negated) = match name {
+            "=:=" => (Question::Same, false, false),
+            "=/=" => (Question::Same, false, true),
+            "==" => (Question::Equal, false, false),
+            "/=" => (Question::Equal, false, true),
+            "<" => (Question::Less, false, false),
+            ">=" => (Question::Less, false, true),
+            ">" => (Question::Less, true, false),
+            "=<" => (Question::Less, true, true),
+            "and" | "or" => return self.combine(at, name, a, b, to),
+            _ => return self.element(at, a, b, to),
+        };
+        let (mut x, mut y) = (self.get(a), self.get(b));
+        if swapped {
+            (x, y) = (y, x);
+        }
+        let mut condition = self.answer(at, question, x, y);
+        if negated {
+            condition = self.b.ins().icmp_imm_s(IntCC::Equal, condition, 0);
+        }
+        let value = self.boolean(condition);
+        self.set(to, value);
+    }
+
+    /// `and` and `or` of two booleans.
+    fn combine(&mut self, at: usize, name: &str, a: Operand, b: Operand, to: Operand) {
+        let values = [self.get(a), self.get(b)];
+        let (yes, no) = (Term::bool(true).raw(), Term::bool(false).raw());
+        let mut are_true = Vec::new();
+        for value in values {
+            let (is_true, is_false) = (self.equals(value, yes), self.equals(value, no));
+            let is = self.b.ins().bor(is_true, is_false);
+            self.exit_unless(is, at);
+            are_true.push(is_true);
+        }
+        let both = match name {
+            "and" => self.b.ins().band(are_true[0], are_true[1]),
+            _ => self.b.ins().bor(are_true[0], are_true[1]),
+        };
+        let value = self.boolean(both);
+        self.set(to, value);
+    }
+
+    /// Goes on if the value is a tuple, otherwise the first tier does the instruction.
+    fn need_tuple(&mut self, at: usize, value: Value) {
+        if self.known(value).is_some_and(Known::is_tuple) {
+            return;
+        }
+        let boxed = self.is_boxed(value);
+        self.exit_unless(boxed, at);
+        let header = self.boxed_word(value, 0);
+        let is = self.has_bits(header, 0xff, super::terms::tuple_header(0) & 0xff);
+        self.exit_unless(is, at);
+        self.learn(value, Known::Tuple);
+    }
+
+    /// `element(N, Tuple)` with a number that is known now.
+    fn element(&mut self, at: usize, index: Operand, tuple: Operand, to: Operand) {
+        let Some(index) = self.small_constant(index).and_then(|index| i32::try_from(index).ok()) else { return self.fail("an index") };
+        let value = self.get(tuple);
+        self.need_tuple(at, value);
+        let size = match self.known(value) {
+            Some(Known::TupleOf(header)) => Some((header >> 8) as i64),
+            _ => None,
+        };
+        if size.is_none_or(|size| size < i64::from(index)) {
+            let header = self.boxed_word(value, 0);
+            let size = self.b.ins().ushr_imm_u(header, 8);
+            let is_inside = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, size, i64::from(index));
+            self.exit_unless(is_inside, at);
+        }
+        let element = self.boxed_word(value, index);
+        self.set(to, element);
+    }
+}

@@ -1,0 +1,65 @@
+//! Instructions that have a translation.
+
+use crate::analysis::function::FunctionView;
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::Operand;
+
+/// Records with more elements are copied by the first tier.
+const MAX_RECORD: u64 = 32;
+
+/// True if compiled code does the instruction itself, and those that the first tier does together with it. Otherwise the first tier does it.
+pub fn knows(view: &FunctionView<'_>, at: usize) -> bool {
+    let is_merged = |&at: &usize| at < view.function.end as usize && view.cell(at).is_none();
+    let merged = (at + 1..).take_while(is_merged).filter(|&at| !matches!(view.instr(at).op, Op::Label | Op::Line));
+    knows_alone(view, at) && merged.into_iter().all(|at| knows_alone(view, at))
+}
+
+fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
+    let o = view.operands(at);
+    let are_constants = |position: usize| view.list(o[position]).iter().all(|&element| is_constant(element) || !is_term(element));
+    if (view.source.is_left)(at) {
+        return false;
+    }
+    match view.instr(at).op {
+        Op::Move | Op::Swap | Op::GetList | Op::GetHd | Op::GetTl | Op::PutList | Op::GetTupleElement | Op::SetTupleElement | Op::PutTuple2 => {
+            has_known_constants(view, o)
+        }
+        Op::Allocate | Op::AllocateHeap | Op::TestHeap | Op::Deallocate | Op::Trim | Op::InitYregs | Op::Jump => true,
+        Op::UpdateRecord => matches!(o[1], Operand::U(size) if size <= MAX_RECORD) && has_known_constants(view, o),
+        Op::SelectVal => are_constants(2),
+        Op::SelectTupleArity | Op::TestArity | Op::IsTaggedTuple => true,
+        Op::IsEqExact | Op::IsNeExact | Op::IsEq | Op::IsNe | Op::IsLt | Op::IsGe => has_known_constants(view, o),
+        Op::IsInteger | Op::IsFloat | Op::IsNumber | Op::IsAtom | Op::IsNil | Op::IsList | Op::IsNonemptyList | Op::IsTuple | Op::IsBoolean | Op::IsMap
+        | Op::IsFunction => has_known_constants(view, o),
+        Op::Call | Op::CallLast | Op::CallOnly | Op::Return => true,
+        Op::CallExt | Op::CallExtLast | Op::CallExtOnly => view.is_function(o[1]),
+        Op::GcBif1 | Op::GcBif2 | Op::Bif1 | Op::Bif2 => has_known_constants(view, o) && super::booleans::knows_guard(view, at),
+        Op::Fmove => !matches!((o[0], o[1]), (Operand::Literal(_), Operand::X(_) | Operand::Y(_))),
+        Op::Fconv | Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Fnegate => true,
+        _ => false,
+    }
+}
+
+/// A constant that needs no memory, or a literal. The first tier keeps large integers of operands where compiled code does not find them.
+fn is_constant(operand: Operand) -> bool {
+    match operand {
+        Operand::I(value) => heddle_term::Term::try_small(value).is_some(),
+        Operand::Atom(_) | Operand::Nil => true,
+        _ => false,
+    }
+}
+
+fn is_term(operand: Operand) -> bool {
+    matches!(operand, Operand::I(_) | Operand::Big(_) | Operand::Atom(_) | Operand::Nil | Operand::Literal(_))
+}
+
+fn has_known_constants(view: &FunctionView<'_>, operands: &[Operand]) -> bool {
+    operands.iter().all(|&operand| match operand {
+        Operand::List(_) => view.list(operand).iter().all(|&element| is_known(element)),
+        operand => is_known(operand),
+    })
+}
+
+fn is_known(operand: Operand) -> bool {
+    !is_term(operand) || is_constant(operand) || matches!(operand, Operand::Literal(_))
+}

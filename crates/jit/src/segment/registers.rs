@@ -1,0 +1,143 @@
+//! Reading and writing registers and constants.
+
+use super::state::{Held, Known};
+use super::{Segment, trusted};
+use crate::analysis::effects::Registers;
+use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
+use heddle_beamfile::{Operand, Reg};
+use heddle_term::Term;
+
+impl Segment<'_, '_> {
+    pub(super) fn word(&mut self, word: u64) -> Value {
+        self.b.ins().iconst(clif::I64, word as i64)
+    }
+
+    /// The term that an operand stands for, unless it is a register.
+    pub(super) fn constant(&self, operand: Operand) -> Option<u64> {
+        let source = self.plan.view.source;
+        Some(match operand {
+            Operand::I(value) => Term::try_small(value)?.raw(),
+            Operand::Atom(index) => Term::atom(source.atoms[index as usize]).raw(),
+            Operand::Nil => Term::NIL.raw(),
+            Operand::Literal(index) => source.literals[index as usize].raw(),
+            _ => return None,
+        })
+    }
+
+    /// The value of a source operand.
+    pub(super) fn get(&mut self, operand: Operand) -> Value {
+        match operand.reg() {
+            Some(Reg::X(x)) => self.get_x(x),
+            Some(Reg::Y(y)) => self.get_y(y),
+            None => {
+                let Some(term) = self.constant(operand) else {
+                    self.unfit.get_or_insert(super::Unfit("an operand that is no term"));
+                    return self.word(0);
+                };
+                let value = self.word(term);
+                if let Some(known) = kind_of(Term::from_raw(term)) {
+                    self.state.known.insert(value, known);
+                }
+                value
+            }
+        }
+    }
+
+    pub(super) fn get_x(&mut self, x: u16) -> Value {
+        if let Some(held) = self.state.x[x as usize] {
+            return held.value;
+        }
+        let value = self.b.ins().load(clif::I64, trusted(), self.c, i32::from(x) * 8);
+        self.state.x[x as usize] = Some(Held { value, is_new: false });
+        value
+    }
+
+    fn get_y(&mut self, y: u16) -> Value {
+        let offset = self.state.stack_bytes + i32::from(y) * 8;
+        if let Some(&value) = self.state.y.get(&offset) {
+            return value;
+        }
+        let value = self.b.ins().load(clif::I64, trusted(), self.state.s, offset);
+        self.state.y.insert(offset, value);
+        value
+    }
+
+    pub(super) fn set(&mut self, operand: Operand, value: Value) {
+        match operand.reg() {
+            Some(Reg::X(x)) => self.state.x[x as usize] = Some(Held { value, is_new: true }),
+            Some(Reg::Y(y)) => self.set_slot(self.state.stack_bytes + i32::from(y) * 8, value),
+            None => self.unfit = Some(super::Unfit("a destination that is no register")),
+        }
+    }
+
+    /// Writes a word of the stack, `offset` bytes from `State::s`.
+    pub(super) fn set_slot(&mut self, offset: i32, value: Value) {
+        self.b.ins().store(trusted(), value, self.state.s, offset);
+        self.state.y.insert(offset, value);
+    }
+
+    /// Stores the X registers in memory that are new and among `needed`, and all float registers that are new.
+    pub(super) fn store_needed(&mut self, needed: Registers) {
+        for x in 0..self.state.x.len() {
+            if let Some(Held { value, is_new: true }) = self.state.x[x]
+                && needed >> x & 1 != 0
+            {
+                self.b.ins().store(trusted(), value, self.c, x as i32 * 8);
+            }
+        }
+        let mut floats: Vec<_> = self.state.f.iter().filter(|(_, held)| held.is_new).map(|(&f, held)| (f, held.value)).collect();
+        floats.sort_unstable_by_key(|float| float.0);
+        for (f, value) in floats {
+            self.b.ins().store(trusted(), value, self.c, self.plan.host.floats + i32::from(f) * 8);
+        }
+    }
+
+    pub(super) fn heap_top(&mut self) -> Value {
+        if self.state.heap_bytes != 0 {
+            self.state.h = self.b.ins().iadd_imm_s(self.state.h, i64::from(self.state.heap_bytes));
+            self.state.heap_bytes = 0;
+        }
+        self.state.h
+    }
+
+    /// The top of the stack. Slots are found again, from the new base.
+    pub(super) fn stack_top(&mut self) -> Value {
+        let moved = self.state.stack_bytes;
+        if moved != 0 {
+            self.state.s = self.b.ins().iadd_imm_s(self.state.s, i64::from(moved));
+            self.state.stack_bytes = 0;
+            let slots = std::mem::take(&mut self.state.y);
+            self.state.y = slots.into_iter().map(|(offset, value)| (offset - moved, value)).collect();
+        }
+        self.state.s
+    }
+
+    pub(super) fn known(&self, value: Value) -> Option<Known> {
+        self.state.known.get(&value).copied()
+    }
+
+    pub(super) fn learn(&mut self, value: Value, known: Known) {
+        self.state.known.insert(value, known);
+    }
+
+    /// The operand as a small integer that is known now.
+    pub(super) fn small_constant(&self, operand: Operand) -> Option<i64> {
+        self.constant(operand).map(Term::from_raw).and_then(|term| term.as_small())
+    }
+}
+
+pub(super) fn kind_of(term: Term) -> Option<Known> {
+    if term.is_small() {
+        Some(Known::Small)
+    } else if term.is_nil() {
+        Some(Known::Nil)
+    } else if term.is_atom() {
+        Some(Known::Atom)
+    } else if term.is_cons() {
+        Some(Known::Cons)
+    } else if term.is_float() {
+        Some(Known::Float)
+    } else {
+        None
+    }
+}
