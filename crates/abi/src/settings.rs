@@ -9,7 +9,7 @@ mod choices;
 mod table;
 
 pub use check::{Check, FOREVER_MS};
-pub use choices::{Break, CoverageMode, Direct, Jit, MemoryArchitecture, Untranslatable, WarningMap, Warp};
+pub use choices::{Break, CoverageMode, Direct, MemoryArchitecture, Untranslatable, WarningMap, Warp};
 pub use table::{DEFAULT_MIN_HEAP_WORDS, DEFAULT_MIN_VHEAP_WORDS, FLAGS, MIN_ETS_LIMIT, SETTINGS, Settings};
 
 use std::marker::PhantomData;

@@ -88,6 +88,19 @@ pub fn find<'a>(file: &'a [u8], chunks: &[Chunk], id: &[u8; 4]) -> Option<&'a [u
     file.get(chunk.range.clone())
 }
 
+/// A file of the same kind with some of the chunks of an unpacked file.
+pub fn with_chunks(file: &[u8], ids: &[&[u8; 4]]) -> Result<Vec<u8>, BeamError> {
+    let mut form = b"BEAM".to_vec();
+    for chunk in chunks(file)?.into_iter().filter(|chunk| ids.contains(&&chunk.id.0)) {
+        form.extend_from_slice(&chunk.id.0);
+        form.extend_from_slice(&(chunk.range.len() as u32).to_be_bytes());
+        form.extend_from_slice(&file[chunk.range]);
+        form.resize(form.len().next_multiple_of(4), 0);
+    }
+    let size = (form.len() as u32).to_be_bytes();
+    Ok([&b"FOR1"[..], &size, &form].concat())
+}
+
 fn be32(bytes: &[u8], pos: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.get(pos..)?.first_chunk()?))
 }

@@ -34,13 +34,12 @@ pub struct Counts {
     pub with_frame: usize,
 }
 
-/// The machine code of a module.
+/// Machine code that has an address.
 #[derive(Debug)]
 pub struct Compiled {
     pub memory: CodeMemory,
-    /// Cells, and the addresses of the code that takes the place of their operations.
+    /// Cells, and the addresses of the code that takes the place of their operations. The entries of functions come last.
     pub places: Vec<(u32, usize)>,
-    pub counts: Counts,
 }
 
 /// A segment before it has an address.
@@ -88,52 +87,65 @@ fn target() -> &'static OwnedTargetIsa {
     })
 }
 
-/// Compiles all functions for which `wants` says true. Functions that do not fit are left to the first tier.
-pub fn compile(source: &Source<'_>, host: Host, wants: impl Fn(usize, &Function) -> bool) -> Result<Option<Compiled>, CodeError> {
-    let mut compiler = Compiler { context: Context::new(), builder: FunctionBuilderContext::new(), pieces: Vec::new(), counts: Counts::default() };
-    for (index, function) in source.beam.code.functions.iter().enumerate() {
-        if !wants(index, function) {
-            continue;
-        }
-        let before = compiler.pieces.len();
-        match compiler.function(source, host, index, function) {
-            Ok(()) => compiler.counts.functions += 1,
-            Err(Unfit(_)) => {
-                compiler.pieces.truncate(before);
-                compiler.counts.unfit += 1;
-            }
-        }
-    }
-    compiler.link()
-}
-
-struct Compiler {
+/// Compiles functions of modules, one after the other.
+pub struct Compiler {
+    host: Host,
     context: Context,
     builder: FunctionBuilderContext,
     pieces: Vec<Piece>,
-    counts: Counts,
+    pub counts: Counts,
+}
+
+/// Why a function is left to the first tier, if that can be said without compiling it.
+pub fn unfit(source: &Source<'_>, index: usize) -> Option<&'static str> {
+    let function = source.beam.code.functions.get(index)?;
+    let view = FunctionView { source, function };
+    let instrs = &source.beam.code.instrs[view.instrs()];
+    if instrs.len() > MAX_INSTRS {
+        return Some("it is too large");
+    }
+    let is_special = |op: Op| matches!(op, Op::NifStart | Op::ExecutableLine | Op::OnLoad);
+    if source.beam.raises_raw(index) || view.instrs().any(|at| source.beam.clears(at)) || instrs.iter().any(|instr| is_special(instr.op)) {
+        return Some("the first tier has operations between those of the instructions");
+    }
+    // The first tier may have put an operation of its own at the entry.
+    let entry = source.labels.get(function.entry_label as usize).copied();
+    if view.entry().and_then(|at| view.cell(at)) != entry {
+        return Some("the entry is another operation");
+    }
+    None
 }
 
 impl Compiler {
-    fn function(&mut self, source: &Source<'_>, host: Host, index: usize, function: &Function) -> Result<(), Unfit> {
+    pub fn new(host: Host) -> Compiler {
+        let counts = Counts::default();
+        Compiler { host, context: Context::new(), builder: FunctionBuilderContext::new(), pieces: Vec::new(), counts }
+    }
+
+    /// Compiles the function with this index. Returns false if it is left to the first tier.
+    pub fn add(&mut self, source: &Source<'_>, index: usize) -> bool {
+        let before = self.pieces.len();
+        let result = match (unfit(source, index), source.beam.code.functions.get(index)) {
+            (None, Some(function)) => self.function(source, function),
+            (why, _) => Err(Unfit(why.unwrap_or("there is no such function"))),
+        };
+        match result {
+            Ok(()) => self.counts.functions += 1,
+            Err(Unfit(_)) => {
+                self.pieces.truncate(before);
+                self.counts.unfit += 1;
+            }
+        }
+        result.is_ok()
+    }
+
+    fn function(&mut self, source: &Source<'_>, function: &Function) -> Result<(), Unfit> {
         let view = FunctionView { source, function };
-        let instrs = &source.beam.code.instrs[view.instrs()];
-        if instrs.len() > MAX_INSTRS {
-            return Err(Unfit("it is too large"));
-        }
-        let is_special = |op: Op| matches!(op, Op::NifStart | Op::ExecutableLine | Op::OnLoad);
-        if source.beam.raises_raw(index) || view.instrs().any(|at| source.beam.clears(at)) || instrs.iter().any(|instr| is_special(instr.op)) {
-            return Err(Unfit("the first tier has operations between those of the instructions"));
-        }
-        // The first tier may have put an operation of its own at the entry.
-        let entry = source.labels.get(function.entry_label as usize).copied();
-        if view.entry().and_then(|at| view.cell(at)) != entry {
-            return Err(Unfit("the entry is another operation"));
-        }
         let live = Liveness::of(&view).ok_or(Unfit("it uses high registers"))?;
         let roots = roots::of(&view);
-        let plan = Plan { view, host, roots, live };
-        for &root in &plan.roots {
+        let plan = Plan { view, host: self.host, roots, live };
+        // The entry last: what is installed before is only reached from it.
+        for &root in plan.roots.iter().rev() {
             self.segment(&plan, root)?;
         }
         Ok(())
@@ -161,18 +173,20 @@ impl Compiler {
         Ok(())
     }
 
-    fn link(self) -> Result<Option<Compiled>, CodeError> {
-        if self.pieces.is_empty() {
+    /// Gives what was added an address. `None` if that was nothing.
+    pub fn link(&mut self) -> Result<Option<Compiled>, CodeError> {
+        let pieces = std::mem::take(&mut self.pieces);
+        if pieces.is_empty() {
             return Ok(None);
         }
-        let mut offsets = Vec::with_capacity(self.pieces.len());
+        let mut offsets = Vec::with_capacity(pieces.len());
         let mut end = 0usize;
-        for piece in &self.pieces {
+        for piece in &pieces {
             offsets.push(end);
             end = (end + piece.code.len()).next_multiple_of(ALIGNMENT);
         }
         let memory = CodeMemory::with(end, |bytes, base| {
-            for (piece, &offset) in self.pieces.iter().zip(&offsets) {
+            for (piece, &offset) in pieces.iter().zip(&offsets) {
                 bytes[offset..offset + piece.code.len()].copy_from_slice(&piece.code);
                 let address = (base + offset + piece.start) as u64;
                 for &at in &piece.own {
@@ -180,7 +194,7 @@ impl Compiler {
                 }
             }
         })?;
-        let places = self.pieces.iter().zip(&offsets).map(|(piece, &offset)| (piece.cell, memory.base() + offset + piece.start));
-        Ok(Some(Compiled { places: places.collect(), memory, counts: self.counts }))
+        let places = pieces.iter().zip(&offsets).map(|(piece, &offset)| (piece.cell, memory.base() + offset + piece.start));
+        Ok(Some(Compiled { places: places.collect(), memory }))
     }
 }

@@ -17,8 +17,10 @@ pub struct Host {
 /// A module, with what the loader of the first tier made of it.
 pub struct Source<'a> {
     pub beam: &'a Verified,
-    /// The cells, with the first tier's operations. Compiled code holds their addresses.
-    pub cells: &'a [u64],
+    /// Address of the first cell.
+    pub base: usize,
+    /// The first tier's operation in a cell.
+    pub operation: &'a dyn Fn(u32) -> u64,
     /// For each instruction the offset of its first cell, or [`crate::MERGED`].
     pub starts: &'a [u32],
     /// For each label the offset of its first cell.
@@ -36,6 +38,6 @@ pub struct Source<'a> {
 impl Source<'_> {
     /// The address of a cell.
     pub(crate) fn address(&self, cell: u32) -> i64 {
-        self.cells.as_ptr() as i64 + i64::from(cell) * 8
+        self.base as i64 + i64::from(cell) * 8
     }
 }

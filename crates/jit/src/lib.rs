@@ -19,8 +19,8 @@ mod compile;
 mod host;
 mod segment;
 
-pub use code::memory::{CodeError, CodeMemory};
-pub use compile::{Compiled, Counts, compile};
+pub use code::memory::{CodeError, CodeMemory, used_bytes};
+pub use compile::{Compiled, Compiler, Counts, unfit};
 pub use host::{Host, Source};
 
 /// Where an instruction has no cell of its own: it is part of the operation of an instruction before it.

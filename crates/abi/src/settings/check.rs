@@ -17,6 +17,8 @@ pub enum Check {
     IsTrue,
     /// One of the names, each with its number, or the text.
     OneOf(&'static [(&'static str, usize)], &'static str),
+    /// One of the names, each with its number, or a number from the first to the second, or the text.
+    NamedOrWithin(&'static [(&'static str, usize)], usize, usize, &'static str),
     /// Seconds, with a fraction if need be, from 0.1 to 86,400, as nanoseconds; `off` and 0 are 0.
     Seconds(&'static str),
     /// Milliseconds in 31 bits, or `infinity` for [`FOREVER_MS`].
@@ -33,6 +35,10 @@ impl Check {
             Check::Bool(problem) => (value.parse::<bool>().ok().map(usize::from), problem),
             Check::IsTrue => return Ok(usize::from(value == "true")),
             Check::OneOf(names, problem) => (names.iter().find(|(name, _)| *name == value).map(|(_, number)| *number), problem),
+            Check::NamedOrWithin(names, min, max, problem) => {
+                let named = names.iter().find(|(name, _)| *name == value).map(|(_, number)| *number);
+                (named.or_else(|| value.parse().ok().filter(|n| (min..=max).contains(n))), problem)
+            }
             Check::Seconds(problem) => (nanoseconds(value), problem),
             Check::Milliseconds(problem) => (milliseconds(value), problem),
         };

@@ -60,13 +60,6 @@ choices! {
         Hybrid = "hybrid",
     }
 
-    /// Which functions become machine code (`+jit`).
-    Jit {
-        Off = "off",
-        /// All, when their module is loaded.
-        Eager = "eager",
-    }
-
     /// Which messages are built in open regions of the message area (`+hdirect`), instead of copied when they are sent the first time.
     Direct {
         Never = "never",

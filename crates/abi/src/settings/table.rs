@@ -1,7 +1,7 @@
 //! The flags: one row each.
 
-use super::Check::{Any, Bool, IsTrue, Milliseconds, OneOf, Seconds, Within};
-use super::{Break, Choice, CoverageMode, Direct, FOREVER_MS, Jit, MemoryArchitecture, Number, Switch, Untranslatable, WarningMap, Warp};
+use super::Check::{Any, Bool, IsTrue, Milliseconds, NamedOrWithin, OneOf, Seconds, Within};
+use super::{Break, Choice, CoverageMode, Direct, FOREVER_MS, MemoryArchitecture, Number, Switch, Untranslatable, WarningMap, Warp};
 use crate::flags::Takes::{Attached, Boolean, Nothing, Value, Word};
 use crate::flags::{Effect, Flag};
 
@@ -75,10 +75,11 @@ flags! {
         atom_limit: Number = 1 << 20,
         Within(8192, 2_147_483_647, "+t {}: between 8192 and 2147483647 atoms")
     };
-    "jit" Value "off|eager" "which functions become machine code: none, or all when their module is loaded (default off)" {
-        /// Which functions become machine code.
-        jit: Choice<Jit> = Jit::Off,
-        OneOf(&[("off", Jit::Off as usize), ("eager", Jit::Eager as usize)], "+jit {}: off or eager")
+    "jit" Value "off|eager|N"
+        "which functions become machine code: none, all when their module is loaded, or those that were called N times (default off)" {
+        /// Which functions become machine code: 0 none, 1 all, N those that were called N times.
+        jit: Number = 0,
+        NamedOrWithin(&[("off", 0), ("eager", 1)], 2, 1_000_000_000, "+jit {}: off, eager, or a number of calls from 2 to 1000000000")
     };
     "hmem" Value "private|shared|hybrid"
         "where terms lie: in a heap for each process, in one for all, or messages in an area for all (default private)" {

@@ -2,7 +2,8 @@
 
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, OperandPlace};
-use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, nifs, receive, tests};
+use crate::ops::{calls, control, counting, data, direct, errors, floats, frames, funs, maps, nifs, receive, tests};
+use crate::second_tier::{self, Mode};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
@@ -22,6 +23,9 @@ impl Emitter<'_> {
         for (index, function) in beam.code.functions.iter().enumerate() {
             self.clear_frames = beam.raises_raw(index);
             let name = self.atoms[function.name as usize];
+            if let Mode::After(_) = second_tier::mode() {
+                (0..counting::CELLS).for_each(|_| self.cell(0));
+            }
             let start = self.offset();
             // Labels before func_info are targets of failed clauses.
             for instr in &beam.code.instrs[function.start as usize..function.func_info as usize] {

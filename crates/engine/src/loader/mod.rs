@@ -15,7 +15,7 @@ pub mod instructions;
 mod maps;
 pub mod selects;
 
-use crate::second_tier::{self, Tables};
+use crate::second_tier::{self, Mode, Tables};
 use emitter::Emitter;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::{self, Messages};
@@ -170,26 +170,29 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
     fuse::Code { cells: &mut emitter.cells, ops: &emitter.ops, fixups: &emitter.fixups, labels: &emitter.labels }.fuse();
     show(&emitter);
     let Emitter {
-        cells, starts, labels, fixups, functions, lines, nif_places, lambdas, on_load, atoms, literals, imports, areas, recorder, messages, message_sites, ..
+        cells,
+        starts,
+        labels,
+        fixups,
+        functions,
+        lines,
+        nif_places,
+        lambdas,
+        on_load,
+        atoms,
+        literals,
+        imports,
+        areas,
+        recorder,
+        messages,
+        message_sites,
+        ..
     } = emitter;
     let mut code = cells.into_boxed_slice();
     let base = code.as_mut_ptr();
     for (cell, label) in fixups {
         code[cell as usize] = base.wrapping_add(labels[label as usize] as usize) as u64;
     }
-    let machine_code = second_tier::is_on().then(|| {
-        let builds_message = |at| messages.contains(at);
-        let tables = Tables {
-            beam: &beam,
-            starts: &starts,
-            labels: &labels,
-            atoms: &atoms,
-            literals: &literals,
-            imports: &imports,
-            builds_message: &builds_message,
-        };
-        second_tier::compile(&mut code, &tables)
-    });
     let exported = beam
         .exports
         .iter()
@@ -199,6 +202,8 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         })
         .collect();
     let funs = lambdas.iter().zip(&beam.lambdas).map(|(entry, l)| (*entry, labels[l.label as usize])).collect();
+    let tables = (second_tier::mode() != Mode::Off).then(|| Tables::new(bytes, starts, labels, atoms, literals, imports, messages));
+    let machine_code = tables.and_then(|tables| second_tier::prepare(&mut code, &functions, &beam, tables));
     let mut file_names: Vec<String> = vec![format!("{}.erl", name.name())];
     file_names.extend(beam.lines.names.iter().cloned());
     Ok(Instance {
@@ -218,6 +223,6 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         coverage: recorder.coverage,
         message_sites,
         nifs: Nifs::of_places(nif_places),
-        machine_code: machine_code.flatten(),
+        machine_code,
     })
 }

@@ -41,4 +41,3 @@ impl Liveness {
         self.before[at - self.start]
     }
 }
-

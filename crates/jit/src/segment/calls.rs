@@ -4,7 +4,7 @@ use super::state::{Held, State};
 use super::{LoopHead, Segment, trusted};
 use crate::analysis::effects::first;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, ExternalName, ExtFuncData, InstBuilder, UserExternalName, Value, types as clif};
+use cranelift_codegen::ir::{BlockArg, ExtFuncData, ExternalName, InstBuilder, UserExternalName, Value, types as clif};
 use heddle_beamfile::Operand;
 use heddle_term::Export;
 use heddle_term::term::TAG_CONTINUATION;

@@ -1,8 +1,8 @@
 //! Stack frames and heap checks.
 
 use super::Segment;
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::condcodes::IntCC;
 use heddle_beamfile::Operand;
 use heddle_term::Term;
 

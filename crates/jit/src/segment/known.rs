@@ -21,15 +21,30 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
         return false;
     }
     match view.instr(at).op {
-        Op::Move | Op::Swap | Op::GetList | Op::GetHd | Op::GetTl | Op::PutList | Op::GetTupleElement | Op::SetTupleElement | Op::PutTuple2 => {
-            has_known_constants(view, o)
-        }
+        Op::Move
+        | Op::Swap
+        | Op::GetList
+        | Op::GetHd
+        | Op::GetTl
+        | Op::PutList
+        | Op::GetTupleElement
+        | Op::SetTupleElement
+        | Op::PutTuple2 => has_known_constants(view, o),
         Op::Allocate | Op::AllocateHeap | Op::TestHeap | Op::Deallocate | Op::Trim | Op::InitYregs | Op::Jump => true,
         Op::UpdateRecord => matches!(o[1], Operand::U(size) if size <= MAX_RECORD) && has_known_constants(view, o),
         Op::SelectVal => are_constants(2),
         Op::SelectTupleArity | Op::TestArity | Op::IsTaggedTuple => true,
         Op::IsEqExact | Op::IsNeExact | Op::IsEq | Op::IsNe | Op::IsLt | Op::IsGe => has_known_constants(view, o),
-        Op::IsInteger | Op::IsFloat | Op::IsNumber | Op::IsAtom | Op::IsNil | Op::IsList | Op::IsNonemptyList | Op::IsTuple | Op::IsBoolean | Op::IsMap
+        Op::IsInteger
+        | Op::IsFloat
+        | Op::IsNumber
+        | Op::IsAtom
+        | Op::IsNil
+        | Op::IsList
+        | Op::IsNonemptyList
+        | Op::IsTuple
+        | Op::IsBoolean
+        | Op::IsMap
         | Op::IsFunction => has_known_constants(view, o),
         Op::Call | Op::CallLast | Op::CallOnly | Op::Return => true,
         Op::CallExt | Op::CallExtLast | Op::CallExtOnly => view.is_function(o[1]),

@@ -19,7 +19,7 @@ impl Segment<'_, '_> {
         let view = self.view();
         let Some(cell) = view.cell(at) else { return self.fail("an exit inside of an operation") };
         self.store_needed(self.live(at));
-        let code = self.word(view.source.cells[cell as usize]);
+        let code = self.word((view.source.operation)(cell));
         let ip = self.b.ins().iconst(clif::I64, view.source.address(cell));
         self.go(code, ip);
     }

@@ -91,7 +91,11 @@ pub fn signature() -> Signature {
 
 /// Makes the code of the segment that begins at `root`. Returns the number of jumps out of it.
 pub fn translate(
-    plan: &Plan<'_>, root: usize, reach: Reach, frontend: TargetFrontendConfig, context: &mut FunctionBuilderContext,
+    plan: &Plan<'_>,
+    root: usize,
+    reach: Reach,
+    frontend: TargetFrontendConfig,
+    context: &mut FunctionBuilderContext,
     function: &mut ir::Function,
 ) -> Result<usize, Unfit> {
     function.signature = signature();

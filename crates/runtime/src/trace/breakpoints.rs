@@ -394,6 +394,14 @@ fn forget_session(session: u64) {
     }
 }
 
+/// Puts another operation in the first cell of a function, if that holds `from` and has no breakpoint.
+pub fn replace(entry: usize, from: u64, to: u64) -> bool {
+    let _one = CHANGES.lock().unwrap();
+    let _guard = qsbr::guard();
+    // Release: a thread that sees the operation sees what belongs to it.
+    entries::find(entry).is_none() && cell(entry).compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
+}
+
 /// The code is no longer the module's current version: its functions are not traced any more.
 pub fn forget_code(instance: &Instance) {
     let _one = CHANGES.lock().unwrap();

@@ -1,0 +1,49 @@
+//! What the second tier has done since the start.
+
+use heddle_jit::Counts;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Sums over all modules. Relaxed: figures.
+#[derive(Default)]
+pub struct Sums {
+    pub functions: AtomicU64,
+    /// Functions that are left to the first tier.
+    pub unfit: AtomicU64,
+    pub segments: AtomicU64,
+    pub with_frame: AtomicU64,
+    /// Nanoseconds that compiling took.
+    pub compile_ns: AtomicU64,
+}
+
+pub static COUNTS: Sums = Sums {
+    functions: AtomicU64::new(0),
+    unfit: AtomicU64::new(0),
+    segments: AtomicU64::new(0),
+    with_frame: AtomicU64::new(0),
+    compile_ns: AtomicU64::new(0),
+};
+
+impl Sums {
+    pub fn add(&self, counts: &Counts, time: Duration) {
+        let add = |sum: &AtomicU64, more: u64| sum.fetch_add(more, Ordering::Relaxed);
+        add(&self.functions, counts.functions as u64);
+        add(&self.unfit, counts.unfit as u64);
+        add(&self.segments, counts.segments as u64);
+        add(&self.with_frame, counts.with_frame as u64);
+        add(&self.compile_ns, time.as_nanos() as u64);
+    }
+
+    /// The sums by their names, and the bytes of machine code that there are now.
+    pub fn named(&self) -> [(&'static str, u64); 6] {
+        let of = |sum: &AtomicU64| sum.load(Ordering::Relaxed);
+        [
+            ("functions", of(&self.functions)),
+            ("unfit", of(&self.unfit)),
+            ("segments", of(&self.segments)),
+            ("with_frame", of(&self.with_frame)),
+            ("compile_ns", of(&self.compile_ns)),
+            ("code_bytes", heddle_jit::used_bytes() as u64),
+        ]
+    }
+}

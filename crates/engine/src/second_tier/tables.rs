@@ -1,0 +1,90 @@
+//! What the loader made of a module, for the second tier.
+
+use crate::loader::emitter::Emitter;
+use heddle_abi::opcodes::Op;
+use heddle_beamfile::messages::Messages;
+use heddle_beamfile::{BeamError, Verified, container};
+use heddle_jit::Source;
+use heddle_runtime::zeal;
+use heddle_term::{Atom, Export, Term};
+
+/// Chunks that are needed to read the code again.
+const CHUNKS: [&[u8; 4]; 12] = [b"AtU8", b"Atom", b"Code", b"ImpT", b"ExpT", b"LocT", b"FunT", b"LitT", b"StrT", b"Line", b"Type", b"Attr"];
+
+pub struct Tables {
+    /// The parts of the file that are needed to read the code again. Instructions take ten times as much memory when they are decoded.
+    file: Box<[u8]>,
+    starts: Box<[u32]>,
+    labels: Box<[u32]>,
+    atoms: Box<[Atom]>,
+    literals: Box<[Term]>,
+    imports: Box<[&'static Export]>,
+    /// For each import: true if a call is a jump to its entry.
+    is_function: Box<[bool]>,
+    /// Instructions that build messages where they will be sent from.
+    messages: Messages,
+}
+
+impl Tables {
+    pub fn new(
+        bytes: &[u8],
+        starts: Vec<u32>,
+        labels: Vec<u32>,
+        atoms: Vec<Atom>,
+        literals: Vec<Term>,
+        imports: Vec<&'static Export>,
+        messages: Messages,
+    ) -> Tables {
+        let is_function = imports.iter().map(|export| Emitter::is_function(export)).collect();
+        Tables {
+            file: container::unpack(bytes).and_then(|file| container::with_chunks(&file, &CHUNKS)).unwrap_or_default().into(),
+            starts: starts.into(),
+            labels: labels.into(),
+            atoms: atoms.into(),
+            literals: literals.into(),
+            imports: imports.into(),
+            is_function,
+            messages,
+        }
+    }
+
+    /// Reads the code again.
+    pub fn beam(&self) -> Result<Verified, BeamError> {
+        Verified::load(&self.file)
+    }
+
+    /// `operation`: the first tier's operation in a cell.
+    pub fn source<'a>(&'a self, beam: &'a Verified, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
+        let collects_here =
+            move |at: usize| zeal::gc() && matches!(beam.code.instrs[at].op, Op::Allocate | Op::AllocateHeap | Op::TestHeap);
+        let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at));
+        ModuleSource { tables: self, beam, base, operation, is_left }
+    }
+}
+
+/// A module as the second tier takes it.
+pub struct ModuleSource<'a> {
+    tables: &'a Tables,
+    beam: &'a Verified,
+    base: usize,
+    operation: &'a dyn Fn(u32) -> u64,
+    is_left: Box<dyn Fn(usize) -> bool + 'a>,
+}
+
+impl ModuleSource<'_> {
+    pub fn borrow(&self) -> Source<'_> {
+        let tables = self.tables;
+        Source {
+            beam: self.beam,
+            base: self.base,
+            operation: self.operation,
+            starts: &tables.starts,
+            labels: &tables.labels,
+            atoms: &tables.atoms,
+            literals: &tables.literals,
+            imports: &tables.imports,
+            is_function: &tables.is_function,
+            is_left: &*self.is_left,
+        }
+    }
+}

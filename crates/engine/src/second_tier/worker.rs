@@ -1,0 +1,134 @@
+//! The thread that compiles functions in the background.
+
+use super::figures::COUNTS;
+use super::{Kept, Mode, host, mode};
+use crate::ops::counting;
+use heddle_beamfile::Verified;
+use heddle_jit::{Compiled, Compiler};
+use heddle_runtime::code::{self, Instance};
+use heddle_runtime::qsbr;
+use heddle_runtime::trace::breakpoints;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::Instant;
+
+/// Entries of functions that were called often.
+static REQUESTS: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
+static ARRIVED: Condvar = Condvar::new();
+static STARTED: Once = Once::new();
+
+/// A recursion over the instructions of a function may be deep.
+const STACK_BYTES: usize = 16 << 20;
+
+fn requests() -> MutexGuard<'static, VecDeque<usize>> {
+    REQUESTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has the function with this entry compiled.
+pub fn request(entry: *const u64) {
+    requests().push_back(entry as usize);
+    ARRIVED.notify_one();
+    STARTED.call_once(|| {
+        let thread = std::thread::Builder::new().name("jit".into()).stack_size(STACK_BYTES).spawn(run);
+        if let Err(error) = thread {
+            heddle_runtime::exit::log_message("warning", &format!("Nothing is compiled: the thread for it does not start: {error}"));
+        }
+    });
+}
+
+fn run() {
+    let mut compiler = Compiler::new(host());
+    // The module that was read last: functions of a module are often requested one after the other.
+    let mut last: Option<(Arc<Instance>, Verified)> = None;
+    loop {
+        let next = {
+            let mut requests = requests();
+            loop {
+                match requests.pop_front() {
+                    Some(next) => break next,
+                    None if last.is_some() => {
+                        // The module is not kept while there is nothing to do.
+                        drop(requests);
+                        forget(last.take());
+                        requests = self::requests();
+                    }
+                    None => requests = ARRIVED.wait(requests).unwrap_or_else(PoisonError::into_inner),
+                }
+            }
+        };
+        let Some(location) = code::locate(next as *const u64) else { continue };
+        let instance = location.instance;
+        if last.as_ref().is_none_or(|(known, _)| !Arc::ptr_eq(known, &instance)) {
+            forget(last.take());
+            let tables = instance.machine_code.as_deref().and_then(Kept::of).and_then(|kept| kept.tables.as_ref());
+            match tables.map(|tables| tables.beam()) {
+                Some(Ok(beam)) => last = Some((instance, beam)),
+                _ => {
+                    forget_instance(instance);
+                    continue;
+                }
+            }
+        }
+        if let Some((instance, beam)) = &last {
+            let started = Instant::now();
+            compile(&mut compiler, instance, beam, location.offset);
+            COUNTS.add(&std::mem::take(&mut compiler.counts), started.elapsed());
+        }
+    }
+}
+
+/// The last to know an instance gives its memory back, which other threads may still read.
+fn forget_instance(instance: Arc<Instance>) {
+    let _guard = qsbr::guard();
+    qsbr::retire(move || drop(instance));
+}
+
+fn forget(last: Option<(Arc<Instance>, Verified)>) {
+    if let Some((instance, _)) = last {
+        forget_instance(instance);
+    }
+}
+
+/// A cell that other threads run.
+fn cell(instance: &Instance, offset: u32) -> &AtomicU64 {
+    // SAFETY: the cell lies in the code of the instance, and all that write it while it runs write it as one word.
+    unsafe { &*(&raw const instance.code[offset as usize]).cast() }
+}
+
+/// Compiles the function with this entry, and puts its code in place.
+fn compile(compiler: &mut Compiler, instance: &Instance, beam: &Verified, entry: u32) {
+    let Some(kept) = instance.machine_code.as_deref().and_then(Kept::of) else { return };
+    let Some(tables) = &kept.tables else { return };
+    let Some(index) = instance.functions.iter().position(|function| function.entry == entry) else { return };
+    let base = instance.code.as_ptr() as usize;
+    let entry_address = base + entry as usize * 8;
+    // The operation of the entry stands where calls are counted.
+    let first = counting::original(entry);
+    let operation = |at: u32| cell(instance, if at == entry { first } else { at }).load(Ordering::Relaxed);
+    let source = tables.source(beam, base, &operation);
+    let counted = counting::operation();
+    let compiled = if compiler.add(&source.borrow(), index) { compiler.link() } else { Ok(None) };
+    match compiled {
+        Ok(Some(Compiled { memory, places })) => {
+            kept.keep(memory);
+            for (at, address) in places {
+                if at != entry {
+                    // Release: a thread that sees the address sees the code.
+                    cell(instance, at).store(address as u64, Ordering::Release);
+                } else if !breakpoints::replace(entry_address, counted, address as u64) {
+                    // It is traced. Calls are counted on, so this is tried again.
+                    if let Mode::After(calls) = mode() {
+                        cell(instance, counting::counter(entry)).store(calls, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        Ok(None) => {
+            // It is not counted any more.
+            let original = cell(instance, first).load(Ordering::Relaxed);
+            breakpoints::replace(entry_address, counted, original);
+        }
+        Err(error) => heddle_runtime::exit::log_message("warning", &format!("A function is not compiled: {error}")),
+    }
+}
