@@ -84,6 +84,16 @@ impl Verified {
     /// True if the VM must put a term into the destination of the instruction with this index before it runs it: the
     /// instruction (a BIF) may fail, and the code at its label reads the destination nevertheless.
     pub fn clears(&self, instr: usize) -> bool {
+        !self.facts.clears.is_empty() && self.is_cleared(instr)
+    }
+
+    /// True if `clears` is for some of these instructions.
+    pub fn clears_in(&self, instrs: std::ops::Range<usize>) -> bool {
+        let at = self.facts.clears.partition_point(|&at| (at as usize) < instrs.start);
+        self.facts.clears.get(at).is_some_and(|&at| (at as usize) < instrs.end)
+    }
+
+    fn is_cleared(&self, instr: usize) -> bool {
         self.facts.clears.binary_search(&(instr as u32)).is_ok()
     }
 }

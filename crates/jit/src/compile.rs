@@ -96,7 +96,8 @@ pub struct Compiler {
     pub counts: Counts,
 }
 
-/// Why a function is left to the first tier, if that can be said without compiling it.
+/// Why a function is left to the first tier, if that can be said without compiling it. The caller answers for what only the verifier finds:
+/// instructions before which the first tier writes registers (`Verified::raises_raw`, `Verified::clears`).
 pub fn unfit(source: &Source<'_>, index: usize) -> Option<&'static str> {
     let function = source.beam.code.functions.get(index)?;
     let view = FunctionView { source, function };
@@ -104,8 +105,7 @@ pub fn unfit(source: &Source<'_>, index: usize) -> Option<&'static str> {
     if instrs.len() > MAX_INSTRS {
         return Some("it is too large");
     }
-    let is_special = |op: Op| matches!(op, Op::NifStart | Op::ExecutableLine | Op::OnLoad);
-    if source.beam.raises_raw(index) || view.instrs().any(|at| source.beam.clears(at)) || instrs.iter().any(|instr| is_special(instr.op)) {
+    if instrs.iter().any(|instr| matches!(instr.op, Op::NifStart | Op::ExecutableLine | Op::OnLoad)) {
         return Some("the first tier has operations between those of the instructions");
     }
     // The first tier may have put an operation of its own at the entry.

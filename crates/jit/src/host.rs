@@ -1,6 +1,6 @@
 //! What compiled code has to know of the VM and of the module that is compiled.
 
-use heddle_beamfile::Verified;
+use heddle_beamfile::BeamFile;
 use heddle_term::{Atom, Export, Term};
 
 /// Facts about the first tier. The X registers stand at the start of its register file.
@@ -16,7 +16,8 @@ pub struct Host {
 
 /// A module, with what the loader of the first tier made of it.
 pub struct Source<'a> {
-    pub beam: &'a Verified,
+    /// Verified, when it was loaded.
+    pub beam: &'a BeamFile,
     /// Address of the first cell.
     pub base: usize,
     /// The first tier's operation in a cell.

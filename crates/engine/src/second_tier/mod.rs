@@ -79,7 +79,8 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
             let fits: Vec<bool> = {
                 let operation = |cell: u32| cells[cell as usize];
                 let source = tables.source(beam, cells.as_ptr() as usize, &operation);
-                (0..functions.len()).map(|index| heddle_jit::unfit(&source.borrow(), index).is_none()).collect()
+                let source = source.borrow();
+                (0..functions.len()).map(|index| fits(beam, index) && heddle_jit::unfit(&source, index).is_none()).collect()
             };
             for (function, _) in functions.iter().zip(fits).filter(|(_, fits)| *fits) {
                 counting::count(cells, function.entry as usize, calls);
@@ -89,6 +90,12 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
     }
 }
 
+/// False for a function in which the first tier writes registers before an instruction.
+fn fits(beam: &Verified, index: usize) -> bool {
+    let function = &beam.code.functions[index];
+    !beam.raises_raw(index) && !beam.clears_in(function.entry as usize..function.end as usize)
+}
+
 fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<CodeMemory> {
     let started = Instant::now();
     let mut compiler = Compiler::new(host());
@@ -96,7 +103,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
         let operation = |cell: u32| cells[cell as usize];
         let source = tables.source(beam, cells.as_ptr() as usize, &operation);
         let source = source.borrow();
-        for index in 0..beam.code.functions.len() {
+        for index in (0..beam.code.functions.len()).filter(|&index| fits(beam, index)) {
             compiler.add(&source, index);
         }
         compiler.link()

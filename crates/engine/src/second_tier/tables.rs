@@ -3,7 +3,7 @@
 use crate::loader::emitter::Emitter;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::Messages;
-use heddle_beamfile::{BeamError, Verified, container};
+use heddle_beamfile::{BeamError, BeamFile, container};
 use heddle_jit::Source;
 use heddle_runtime::zeal;
 use heddle_term::{Atom, Export, Term};
@@ -48,13 +48,13 @@ impl Tables {
         }
     }
 
-    /// Reads the code again.
-    pub fn beam(&self) -> Result<Verified, BeamError> {
-        Verified::load(&self.file)
+    /// Reads the code again. It was verified when it was loaded.
+    pub fn beam(&self) -> Result<BeamFile, BeamError> {
+        BeamFile::parse(&self.file)
     }
 
     /// `operation`: the first tier's operation in a cell.
-    pub fn source<'a>(&'a self, beam: &'a Verified, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
+    pub fn source<'a>(&'a self, beam: &'a BeamFile, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
         let collects_here =
             move |at: usize| zeal::gc() && matches!(beam.code.instrs[at].op, Op::Allocate | Op::AllocateHeap | Op::TestHeap);
         let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at));
@@ -65,7 +65,7 @@ impl Tables {
 /// A module as the second tier takes it.
 pub struct ModuleSource<'a> {
     tables: &'a Tables,
-    beam: &'a Verified,
+    beam: &'a BeamFile,
     base: usize,
     operation: &'a dyn Fn(u32) -> u64,
     is_left: Box<dyn Fn(usize) -> bool + 'a>,

@@ -3,7 +3,7 @@
 use super::figures::COUNTS;
 use super::{Kept, Mode, host, mode};
 use crate::ops::counting;
-use heddle_beamfile::Verified;
+use heddle_beamfile::BeamFile;
 use heddle_jit::{Compiled, Compiler};
 use heddle_runtime::code::{self, Instance};
 use heddle_runtime::qsbr;
@@ -40,7 +40,7 @@ pub fn request(entry: *const u64) {
 fn run() {
     let mut compiler = Compiler::new(host());
     // The module that was read last: functions of a module are often requested one after the other.
-    let mut last: Option<(Arc<Instance>, Verified)> = None;
+    let mut last: Option<(Arc<Instance>, BeamFile)> = None;
     loop {
         let next = {
             let mut requests = requests();
@@ -84,7 +84,7 @@ fn forget_instance(instance: Arc<Instance>) {
     qsbr::retire(move || drop(instance));
 }
 
-fn forget(last: Option<(Arc<Instance>, Verified)>) {
+fn forget(last: Option<(Arc<Instance>, BeamFile)>) {
     if let Some((instance, _)) = last {
         forget_instance(instance);
     }
@@ -97,7 +97,7 @@ fn cell(instance: &Instance, offset: u32) -> &AtomicU64 {
 }
 
 /// Compiles the function with this entry, and puts its code in place.
-fn compile(compiler: &mut Compiler, instance: &Instance, beam: &Verified, entry: u32) {
+fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry: u32) {
     let Some(kept) = instance.machine_code.as_deref().and_then(Kept::of) else { return };
     let Some(tables) = &kept.tables else { return };
     let Some(index) = instance.functions.iter().position(|function| function.entry == entry) else { return };

@@ -38,6 +38,8 @@ pub fn of(beam: &BeamFile, instr: &Instr) -> Option<Effects> {
         Op::RawRaise => (3, true),
         Op::BuildStacktrace | Op::BsInitWritable => (1, true),
         Op::CatchEnd => (1, false),
+        // It takes the exception from X1 to X3.
+        Op::TryCase => (4, false),
         _ => (0, false),
     };
     if reads > u64::from(X_LIMIT) {

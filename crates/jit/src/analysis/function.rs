@@ -74,7 +74,22 @@ impl<'a> FunctionView<'a> {
         }
     }
 
-    /// All labels of an instruction.
+    /// For a call of a fun that the first tier makes a tail call: the frame that it removes.
+    pub fn fun_tail_call(&self, at: usize) -> Option<Operand> {
+        let is_one = at + 2 < self.function.end as usize && self.instr(at + 1).op == Op::Deallocate && self.cell(at + 1).is_none();
+        is_one.then(|| self.operands(at + 1)[0])
+    }
+
+    /// True if the instruction is a call that comes back to the function.
+    pub fn returns_here(&self, at: usize) -> bool {
+        match self.instr(at).op {
+            Op::Call | Op::CallExt => !self.ends(at),
+            Op::CallFun | Op::CallFun2 => self.fun_tail_call(at).is_none(),
+            _ => false,
+        }
+    }
+
+    /// All labels of an instruction. Those where exceptions are handled are not reached from it.
     pub fn labels(&self, at: usize) -> Vec<u32> {
         let operands = self.operands(at);
         let is_call = matches!(self.instr(at).op, Op::Call | Op::CallLast | Op::CallOnly);

@@ -16,8 +16,12 @@ pub fn of(view: &FunctionView<'_>) -> BTreeSet<usize> {
     let mut roots: BTreeSet<usize> = view.entry().into_iter().collect();
     for at in view.instrs() {
         if knows(view, at) {
-            if matches!(view.instr(at).op, Op::Call | Op::CallExt | Op::CallFun | Op::CallFun2) && !view.ends(at) {
+            if view.returns_here(at) {
                 roots.extend(view.after_group(at));
+            }
+            // An exception gets there from the first tier.
+            if matches!(view.instr(at).op, Op::Try | Op::Catch) {
+                roots.extend(view.labels(at).into_iter().filter_map(|label| view.at_label(label)));
             }
         } else if !matches!(view.instr(at).op, Op::Label | Op::Line) {
             roots.extend(view.labels(at).into_iter().filter_map(|label| view.at_label(label)));

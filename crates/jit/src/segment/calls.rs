@@ -62,11 +62,15 @@ impl Segment<'_, '_> {
     }
 
     fn store_arguments(&mut self, arity: Operand) {
-        self.state.f.clear();
-        self.store_needed(first(u64::from(arity.number().unwrap_or(0))));
+        self.store_call_arguments(u64::from(arity.number().unwrap_or(0)));
     }
 
-    fn push_continuation(&mut self, at: usize) {
+    pub(super) fn store_call_arguments(&mut self, arity: u64) {
+        self.state.f.clear();
+        self.store_needed(first(arity));
+    }
+
+    pub(super) fn push_continuation(&mut self, at: usize) {
         let view = self.view();
         let Some(cell) = view.after_group(at).and_then(|next| view.cell(next)) else { return self.fail("a call at the end") };
         let continuation = self.word(view.source.address(cell) as u64 | TAG_CONTINUATION);
@@ -92,7 +96,7 @@ impl Segment<'_, '_> {
     }
 
     /// Continues at a function's entry, for one reduction, or yields there.
-    fn enter(&mut self, ip: Value) {
+    pub(super) fn enter(&mut self, ip: Value) {
         self.take_reduction(|segment| segment.yield_at(ip));
         let code = self.b.ins().load(clif::I64, trusted(), ip, 0);
         self.go(code, ip);

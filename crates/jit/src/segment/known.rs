@@ -1,5 +1,6 @@
 //! Instructions that have a translation.
 
+use crate::X_LIMIT;
 use crate::analysis::function::FunctionView;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
@@ -45,8 +46,11 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
         | Op::IsTuple
         | Op::IsBoolean
         | Op::IsMap
-        | Op::IsFunction => has_known_constants(view, o),
+        | Op::IsFunction | Op::IsBinary | Op::IsBitstr => has_known_constants(view, o),
         Op::Call | Op::CallLast | Op::CallOnly | Op::Return => true,
+        Op::Try | Op::Catch | Op::TryEnd | Op::CatchEnd | Op::TryCase => true,
+        Op::CallFun => matches!(o[0], Operand::U(arity) if arity < u64::from(X_LIMIT)),
+        Op::CallFun2 => matches!(o[1], Operand::U(arity) if arity < u64::from(X_LIMIT)) && o[2].reg().is_some(),
         Op::CallExt | Op::CallExtLast | Op::CallExtOnly => view.is_function(o[1]),
         Op::GcBif1 | Op::GcBif2 | Op::Bif1 | Op::Bif2 => has_known_constants(view, o) && super::booleans::knows_guard(view, at),
         Op::Fmove => !matches!((o[0], o[1]), (Operand::Literal(_), Operand::X(_) | Operand::Y(_))),

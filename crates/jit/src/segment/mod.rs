@@ -11,6 +11,8 @@ mod choices;
 mod comparisons;
 mod floats;
 mod frames;
+mod funs;
+mod handlers;
 mod known;
 mod leave;
 mod registers;
@@ -29,6 +31,7 @@ use cranelift_codegen::ir::{self, AbiParam, Block, InstBuilder, MemFlagsData, Si
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use heddle_abi::opcodes::Op;
+use heddle_beamfile::Operand;
 use state::State;
 use std::collections::{BTreeSet, HashMap};
 
@@ -61,6 +64,8 @@ pub struct Segment<'a, 'b> {
     plan: &'a Plan<'a>,
     b: FunctionBuilder<'b>,
     root: usize,
+    /// The instruction that is translated.
+    at: usize,
     reach: Reach,
     /// The register file.
     c: Value,
@@ -111,6 +116,7 @@ pub fn translate(
         plan,
         b,
         root,
+        at: root,
         reach,
         c,
         signature,
@@ -217,6 +223,7 @@ impl<'a> Segment<'a, '_> {
             return false;
         }
         self.failed = None;
+        self.at = at;
         let o = view.operands(at);
         match view.instr(at).op {
             Op::Move => self.move_term(o[0], o[1]),
@@ -245,7 +252,13 @@ impl<'a> Segment<'a, '_> {
             Op::CallOnly | Op::CallLast => return self.call_last(at, o),
             Op::CallExt => return self.call_external(at, o),
             Op::CallExtOnly | Op::CallExtLast => return self.call_external_last(o),
+            Op::CallFun => return self.call_fun(at, o[0], Operand::X(o[0].number().unwrap_or(0) as u16)),
+            Op::CallFun2 => return self.call_fun(at, o[1], o[2]),
             Op::Return => return self.ret(),
+            Op::Try | Op::Catch => self.mark(o[0], o[1]),
+            Op::TryEnd => self.unmark(o[0]),
+            Op::CatchEnd => self.catch_end(at, o[0]),
+            Op::TryCase => self.try_case(o[0]),
             Op::GcBif1 | Op::GcBif2 | Op::Bif1 | Op::Bif2 => self.guard(at),
             Op::Fmove => self.move_float(o[0], o[1]),
             Op::Fconv => self.convert(at, o[0], o[1]),

@@ -53,6 +53,33 @@ impl Segment<'_, '_> {
         self.check(is, label);
     }
 
+    /// Goes on if the value is a bitstring whose size in bits has none of these bits. A match that is passed on is left to the first tier.
+    fn check_bits(&mut self, value: Value, odd: u64, label: Operand) {
+        let boxed = self.is_boxed(value);
+        self.check(boxed, label);
+        let header = self.boxed_word(value, 0);
+        let (on_heap, other, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let size = self.b.append_block_param(done, clif::I64);
+        let is_on_heap = self.is_kind(header, [Kind::HeapBits; 2]);
+        self.b.ins().brif(is_on_heap, on_heap, &[], other, &[]);
+        self.b.switch_to_block(on_heap);
+        let bits = self.boxed_word(value, 1);
+        self.b.ins().jump(done, &[bits.into()]);
+        self.b.switch_to_block(other);
+        let is_match = self.is_kind(header, [Kind::MatchCtx; 2]);
+        let no_match = self.b.ins().icmp_imm_s(IntCC::Equal, is_match, 0);
+        self.exit_unless(no_match, self.at);
+        let is_other = self.is_kind(header, [Kind::BinRef, Kind::SubBits]);
+        self.check(is_other, label);
+        let bits = self.boxed_word(value, 2);
+        self.b.ins().jump(done, &[bits.into()]);
+        self.b.switch_to_block(done);
+        if odd != 0 {
+            let is_even = self.has_bits(size, odd, 0);
+            self.check(is_even, label);
+        }
+    }
+
     /// True if a header is of one of two kinds, whose numbers differ in one bit or not at all.
     fn is_kind(&mut self, header: Value, kinds: [Kind; 2]) -> Value {
         let [a, b] = kinds.map(kind_byte);
@@ -136,6 +163,8 @@ impl Segment<'_, '_> {
                 self.learn(value, Known::Tuple);
             }
             Op::IsMap => self.check_kind(value, [Kind::FlatMap, Kind::HashMap], label),
+            Op::IsBitstr => self.check_bits(value, 0, label),
+            Op::IsBinary => self.check_bits(value, 7, label),
             Op::IsFunction => self.check_kind(value, [Kind::Fun, Kind::ExportFun], label),
             Op::IsBoolean => {
                 let (yes, no) = (self.equals(value, Term::bool(true).raw()), self.equals(value, Term::bool(false).raw()));

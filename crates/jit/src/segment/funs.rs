@@ -1,0 +1,66 @@
+//! Calls of funs. What is no fun of the module's own kind, or has another arity, is left to the first tier.
+
+use super::{Segment, trusted};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
+use heddle_beamfile::Operand;
+use heddle_term::{FunEntry, Header, Kind};
+use std::mem::offset_of;
+
+/// The bits of a header that count its words.
+const SIZE_MASK: u64 = 0xffff_ffff << 8;
+
+/// Words of a fun before its free variables: header, entry, creator.
+const FREE_AT: i32 = 3;
+
+impl Segment<'_, '_> {
+    pub(super) fn call_fun(&mut self, at: usize, arity: Operand, fun: Operand) -> bool {
+        let Some(arity) = arity.number() else {
+            self.fail("an arity");
+            return false;
+        };
+        let fun = self.get(fun);
+        let boxed = self.is_boxed(fun);
+        self.exit_unless(boxed, at);
+        let header = self.boxed_word(fun, 0);
+        let wanted = Header::with_aux(Kind::Fun, 0, arity).raw();
+        let kind = self.b.ins().band_imm_s(header, !SIZE_MASK as i64);
+        let is = self.equals(kind, wanted);
+        self.exit_unless(is, at);
+        self.store_call_arguments(u64::from(arity));
+        match self.view().fun_tail_call(at) {
+            Some(slots) => self.move_stack(slots),
+            None => self.push_continuation(at),
+        }
+        self.store_free_variables(fun, header, arity as i32);
+        let entry = self.boxed_word(fun, 1);
+        let ip = self.b.ins().load(clif::I64, trusted(), entry, offset_of!(FunEntry, entry) as i32);
+        self.enter(ip);
+        false
+    }
+
+    /// Puts the free variables into the X registers after the arguments, and then the fun: the code that stands for a module that is not loaded
+    /// needs it.
+    fn store_free_variables(&mut self, fun: Value, header: Value, arity: i32) {
+        let (head, body, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let index = self.b.append_block_param(head, clif::I64);
+        let size = self.b.ins().ushr_imm_u(header, 5);
+        let bytes = self.b.ins().band_imm_u(size, (SIZE_MASK >> 5) as i64);
+        let bytes = self.b.ins().iadd_imm_s(bytes, -(i64::from(FREE_AT - 1) * 8));
+        let zero = self.word(0);
+        self.b.ins().jump(head, &[zero.into()]);
+        self.b.switch_to_block(head);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, index, bytes);
+        self.b.ins().brif(more, body, &[], done, &[]);
+        self.b.switch_to_block(body);
+        let from = self.b.ins().iadd(fun, index);
+        let value = self.boxed_word(from, FREE_AT);
+        let to = self.b.ins().iadd(self.c, index);
+        self.b.ins().store(trusted(), value, to, arity * 8);
+        let next = self.b.ins().iadd_imm_s(index, 8);
+        self.b.ins().jump(head, &[next.into()]);
+        self.b.switch_to_block(done);
+        let to = self.b.ins().iadd(self.c, bytes);
+        self.b.ins().store(trusted(), fun, to, arity * 8);
+    }
+}
