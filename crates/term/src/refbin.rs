@@ -25,7 +25,25 @@ struct Elsewhere {
     owner: Box<dyn Any + Send + Sync>,
 }
 
+/// Where machine code finds the bytes of a block.
+pub struct BytesLayout {
+    /// Offset of the word that is `foreign` if the bytes are not in the block.
+    pub used_bits: usize,
+    pub foreign: u64,
+    /// Offset of the first byte in the block.
+    pub inside: usize,
+    /// Offset of the address of the first byte of a foreign block.
+    pub outside: usize,
+}
+
 impl RefBin {
+    pub const LAYOUT: BytesLayout = BytesLayout {
+        used_bits: std::mem::offset_of!(RefBin, used_bits),
+        foreign: FOREIGN,
+        inside: size_of::<RefBin>(),
+        outside: size_of::<RefBin>() + std::mem::offset_of!(Elsewhere, data),
+    };
+
     fn bytes(capacity_bytes: usize) -> usize {
         size_of::<RefBin>() + capacity_bytes
     }

@@ -11,6 +11,9 @@ use heddle_term::{Atom, Export, Term};
 /// Chunks that are needed to read the code again.
 const CHUNKS: [&[u8; 4]; 12] = [b"AtU8", b"Atom", b"Code", b"ImpT", b"ExpT", b"LocT", b"FunT", b"LitT", b"StrT", b"Line", b"Type", b"Attr"];
 
+/// Instructions that collect first where every allocation does.
+const ALLOCATE: [Op; 5] = [Op::Allocate, Op::AllocateHeap, Op::TestHeap, Op::BsStartMatch3, Op::BsStartMatch4];
+
 pub struct Tables {
     /// The parts of the file that are needed to read the code again. Instructions take ten times as much memory when they are decoded.
     file: Box<[u8]>,
@@ -56,7 +59,7 @@ impl Tables {
     /// `operation`: the first tier's operation in a cell.
     pub fn source<'a>(&'a self, beam: &'a BeamFile, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
         let collects_here =
-            move |at: usize| zeal::gc() && matches!(beam.code.instrs[at].op, Op::Allocate | Op::AllocateHeap | Op::TestHeap);
+            move |at: usize| zeal::gc() && ALLOCATE.contains(&beam.code.instrs[at].op);
         let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at));
         ModuleSource { tables: self, beam, base, operation, is_left }
     }

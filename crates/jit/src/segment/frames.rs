@@ -17,7 +17,7 @@ fn words(operand: Operand) -> i64 {
 
 impl Segment<'_, '_> {
     /// Goes on if there are as many words between heap and stack, otherwise the first tier collects.
-    fn make_room(&mut self, at: usize, words: i64) {
+    pub(super) fn make_room(&mut self, at: usize, words: i64) {
         let state = &self.state;
         let bytes = (words + self.plan.host.slack_words as i64) * 8 - i64::from(state.stack_bytes) + i64::from(state.heap_bytes);
         let (s, h) = (state.s, state.h);

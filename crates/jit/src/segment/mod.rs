@@ -5,9 +5,11 @@
 //! which ways do not meet.) Y registers are always written to the stack, and read from it once.
 
 mod arithmetic;
+mod bits;
 mod booleans;
 mod calls;
 mod choices;
+pub mod commands;
 mod comparisons;
 mod floats;
 mod frames;
@@ -264,6 +266,13 @@ impl<'a> Segment<'a, '_> {
             Op::Fconv => self.convert(at, o[0], o[1]),
             Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv => self.float_arithmetic(at, o),
             Op::Fnegate => self.negate_float(o[1], o[2]),
+            Op::BsStartMatch3 => self.start_match(at, o[0], o[1], o[3]),
+            Op::BsStartMatch4 => self.start_match(at, o[0], o[2], o[3]),
+            Op::BsMatch => self.bs_match(at, o),
+            Op::BsGetPosition => self.get_position(o[0], o[1]),
+            Op::BsSetPosition => self.set_position(o[0], o[1]),
+            Op::BsTestTail2 => self.test_tail(o),
+            Op::BsTestUnit => self.test_unit(o),
             op => self.type_test(at, op, o),
         }
         true

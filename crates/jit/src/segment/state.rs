@@ -34,6 +34,16 @@ pub struct Held {
     pub is_new: bool,
 }
 
+/// What is known of a match context. Only the code of the segment moves it.
+#[derive(Clone, Copy)]
+pub struct Match {
+    /// Bits of the original: the position, and the end.
+    pub at: Value,
+    pub end: Value,
+    /// Address of the first byte of the original.
+    pub base: Option<Value>,
+}
+
 #[derive(Clone)]
 pub struct State {
     /// The top of the heap, less `heap_bytes`.
@@ -49,6 +59,7 @@ pub struct State {
     pub y: HashMap<i32, Value>,
     pub f: HashMap<u16, Held>,
     pub known: HashMap<Value, Known>,
+    pub matches: HashMap<Value, Match>,
 }
 
 impl State {
@@ -64,6 +75,7 @@ impl State {
             y: HashMap::new(),
             f: HashMap::new(),
             known: HashMap::new(),
+            matches: HashMap::new(),
         }
     }
 }

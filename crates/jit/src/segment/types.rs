@@ -81,7 +81,7 @@ impl Segment<'_, '_> {
     }
 
     /// True if a header is of one of two kinds, whose numbers differ in one bit or not at all.
-    fn is_kind(&mut self, header: Value, kinds: [Kind; 2]) -> Value {
+    pub(super) fn is_kind(&mut self, header: Value, kinds: [Kind; 2]) -> Value {
         let [a, b] = kinds.map(kind_byte);
         if (a ^ b).count_ones() <= 1 {
             return self.has_bits(header, KIND_MASK & !(a ^ b), a & b);
