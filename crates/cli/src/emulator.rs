@@ -153,6 +153,7 @@ pub fn register_natives() {
     heddle_dist::register();
     heddle_runtime::natives::register(code_natives::TABLE);
     heddle_runtime::natives::register(heddle_modules::TABLE);
+    heddle_runtime::natives::register(heddle_engine::second_tier::figures::TABLE);
     heddle_engine::install_natives();
 }
 

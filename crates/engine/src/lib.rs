@@ -9,7 +9,7 @@ mod native_code;
 pub mod ops;
 pub mod profile;
 pub mod run;
-mod second_tier;
+pub mod second_tier;
 
 pub use native_code::install as install_natives;
 pub use run::{Interpreter, init};

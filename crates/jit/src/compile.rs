@@ -52,39 +52,54 @@ struct Piece {
     own: Vec<usize>,
 }
 
-fn target() -> &'static OwnedTargetIsa {
-    static TARGET: OnceLock<OwnedTargetIsa> = OnceLock::new();
-    TARGET.get_or_init(|| {
-        let mut flags = settings::builder();
-        let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
-        for (name, value) in [
-            ("opt_level", "speed"),
-            ("enable_verifier", verifier),
-            ("enable_probestack", "false"),
-            ("unwind_info", "false"),
-            ("is_pic", "false"),
-            // Its tail calls need them; `frames` removes them.
-            ("preserve_frame_pointers", "true"),
-        ] {
-            flags.set(name, value).expect("a setting of Cranelift");
+/// How much Cranelift does for the code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// Instructions are chosen, and registers. That takes half of the time, and does for most code.
+    Little,
+    /// Code is simplified before: it pays in loops, and where there are divisions by constants.
+    Full,
+}
+
+fn target(effort: Effort) -> &'static OwnedTargetIsa {
+    static LITTLE: OnceLock<OwnedTargetIsa> = OnceLock::new();
+    static FULL: OnceLock<OwnedTargetIsa> = OnceLock::new();
+    match effort {
+        Effort::Little => LITTLE.get_or_init(|| new_target("none")),
+        Effort::Full => FULL.get_or_init(|| new_target("speed")),
+    }
+}
+
+fn new_target(level: &str) -> OwnedTargetIsa {
+    let mut flags = settings::builder();
+    let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
+    for (name, value) in [
+        ("opt_level", level),
+        ("enable_verifier", verifier),
+        ("enable_probestack", "false"),
+        ("unwind_info", "false"),
+        ("is_pic", "false"),
+        // Its tail calls need them; `frames` removes them.
+        ("preserve_frame_pointers", "true"),
+    ] {
+        flags.set(name, value).expect("a setting of Cranelift");
+    }
+    let mut builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").expect("the one target that is built in");
+    for (name, is_there) in [
+        ("has_sse3", std::is_x86_feature_detected!("sse3")),
+        ("has_ssse3", std::is_x86_feature_detected!("ssse3")),
+        ("has_sse41", std::is_x86_feature_detected!("sse4.1")),
+        ("has_sse42", std::is_x86_feature_detected!("sse4.2")),
+        ("has_popcnt", std::is_x86_feature_detected!("popcnt")),
+        ("has_bmi1", std::is_x86_feature_detected!("bmi1")),
+        ("has_bmi2", std::is_x86_feature_detected!("bmi2")),
+        ("has_lzcnt", std::is_x86_feature_detected!("lzcnt")),
+    ] {
+        if is_there {
+            builder.enable(name).expect("a feature that Cranelift knows");
         }
-        let mut builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").expect("the one target that is built in");
-        for (name, is_there) in [
-            ("has_sse3", std::is_x86_feature_detected!("sse3")),
-            ("has_ssse3", std::is_x86_feature_detected!("ssse3")),
-            ("has_sse41", std::is_x86_feature_detected!("sse4.1")),
-            ("has_sse42", std::is_x86_feature_detected!("sse4.2")),
-            ("has_popcnt", std::is_x86_feature_detected!("popcnt")),
-            ("has_bmi1", std::is_x86_feature_detected!("bmi1")),
-            ("has_bmi2", std::is_x86_feature_detected!("bmi2")),
-            ("has_lzcnt", std::is_x86_feature_detected!("lzcnt")),
-        ] {
-            if is_there {
-                builder.enable(name).expect("a feature that Cranelift knows");
-            }
-        }
-        builder.finish(settings::Flags::new(flags)).expect("a complete target")
-    })
+    }
+    builder.finish(settings::Flags::new(flags)).expect("a complete target")
 }
 
 /// Compiles functions of modules, one after the other.
@@ -154,8 +169,10 @@ impl Compiler {
     fn segment(&mut self, plan: &Plan<'_>, root: usize) -> Result<(), Unfit> {
         let reach = roots::reach(&plan.view, &plan.roots, root);
         self.context.clear();
-        let exits = translate(plan, root, reach, target().frontend_config(), &mut self.builder, &mut self.context.func)?;
-        let compiled = self.context.compile(&**target(), &mut ControlPlane::default());
+        let pays = |&at: &usize| plan.view.is_loop(at) || plan.view.divides(at);
+        let target = &**target(if reach.instrs.iter().any(pays) { Effort::Full } else { Effort::Little });
+        let exits = translate(plan, root, reach, target.frontend_config(), &mut self.builder, &mut self.context.func)?;
+        let compiled = self.context.compile(target, &mut ControlPlane::default());
         let compiled = compiled.map_err(|_| Unfit("Cranelift refuses it"))?;
         let mut code = compiled.code_buffer().to_vec();
         let mut own = Vec::new();

@@ -18,8 +18,8 @@ A first look at what schedulers do:
 ```
 """.
 
--export([nodes/0, schedulers/0, gc/0, gc/1, pauses/0, pauses/1, heaps/0, messages/0, messages/1, memory/0, memory/1, locks/0, record/1, events/0]).
--export_type([id/0, count/0, scheduler/0, connection/0, collections/0, pause/0, pauses/0, heaps/0, messages/0, memory/0, thread_memory/0, lock/0, event/0]).
+-export([jit/0, nodes/0, schedulers/0, gc/0, gc/1, pauses/0, pauses/1, heaps/0, messages/0, messages/1, memory/0, memory/1, locks/0, record/1, events/0]).
+-export_type([id/0, count/0, jit/0, scheduler/0, connection/0, collections/0, pause/0, pauses/0, heaps/0, messages/0, memory/0, thread_memory/0, lock/0, event/0]).
 
 -doc "The number of a scheduler thread: normal schedulers, then dirty ones for CPU, then dirty ones for I/O.".
 -type id() :: pos_integer().
@@ -66,6 +66,9 @@ has `{FromNs, Count}` for each class that is not empty.
                     kinds := #{Kind :: atom() => #{bytes := count(), blocks := count(), block_bytes := count(), areas := count(),
                                                    area_bytes := count()}}}.
 
+-doc "What the second tier did, see `jit/0`.".
+-type jit() :: #{functions := count(), unfit := count(), segments := count(), with_frame := count(), compile_ns := count(), code_bytes := count()}.
+
 -doc "What a connection to another node carried, see `nodes/0`.".
 -type connection() :: #{node := node(), state := pending | up | ended, type := visible | hidden, carrier := port() | pid() | undefined,
                         sent_messages := count(), sent_bytes := count(), sent_packets := count(),
@@ -93,6 +96,20 @@ Returns what each normal scheduler did, in the order of their numbers.
 """.
 -spec schedulers() -> [scheduler()].
 schedulers() -> erlang:nif_error(undef).
+
+-doc """
+Returns what the second tier (`+jit`) did since the start of the VM.
+
+`functions` became machine code, in `segments` pieces, of which `with_frame` have values that do not fit in machine registers. `unfit`
+functions were called often, but are left to the interpreter. Compiling took `compile_ns`. `code_bytes` is the machine code that there is now:
+that of modules that were purged is gone.
+
+```erlang
+1> maps:get(functions, heddle_stats:jit()).
+```
+""".
+-spec jit() -> jit().
+jit() -> erlang:nif_error(undef).
 
 -doc """
 Returns what each connection to another node carried since it was made, in the order of the names of the nodes.

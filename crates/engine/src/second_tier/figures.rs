@@ -1,8 +1,18 @@
 //! What the second tier has done since the start.
 
 use heddle_jit::Counts;
+use heddle_runtime::process::{NativeResult, Process};
+use heddle_term::{Atom, Term, map};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+heddle_runtime::natives! { TABLE: "heddle_stats" => { "jit"/0 => jit } }
+
+/// The sums by their names.
+fn jit(p: &mut Process, _: &[Term]) -> NativeResult {
+    let pairs: Vec<(Term, Term)> = COUNTS.named().map(|(name, number)| (Atom::new(name).into(), p.heap.unsigned(number))).into();
+    Ok(map::from_pairs(&mut p.heap, &pairs))
+}
 
 /// Sums over all modules. Relaxed: figures.
 #[derive(Default)]

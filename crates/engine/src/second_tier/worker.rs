@@ -45,7 +45,9 @@ fn run() {
         let next = {
             let mut requests = requests();
             loop {
-                match requests.pop_front() {
+                // One of the module that was read last, if there is one.
+                let same = last.as_ref().and_then(|(module, _)| requests.iter().position(|&entry| module.contains(entry as *const u64)));
+                match requests.remove(same.unwrap_or(0)) {
                     Some(next) => break next,
                     None if last.is_some() => {
                         // The module is not kept while there is nothing to do.

@@ -130,6 +130,11 @@ impl<'a> FunctionView<'a> {
         import.number().and_then(|import| self.source.is_function.get(import as usize)).copied().unwrap_or(false)
     }
 
+    /// True if the instruction divides integers.
+    pub fn divides(&self, at: usize) -> bool {
+        self.instr(at).op == Op::GcBif2 && matches!(self.of_erlang(self.operands(at)[2]), Some("div" | "rem"))
+    }
+
     /// True if the instruction calls the function itself in tail position, with arguments that may stay in machine registers.
     pub fn is_loop(&self, at: usize) -> bool {
         let o = self.operands(at);

@@ -34,6 +34,7 @@ impl Segment<'_, '_> {
     }
 
     fn move_match(&mut self, context: Value, at: Value) {
+        self.exit = None;
         self.b.ins().store(trusted(), at, context, AT * 8 - TAG_BOXED as i32);
         // Another value may be the same context, read from another register.
         self.state.matches.retain(|&other, _| other == context);

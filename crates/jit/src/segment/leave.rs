@@ -83,8 +83,15 @@ impl Segment<'_, '_> {
     }
 
     /// Goes on in a new block if the condition holds. Otherwise the first tier does the instruction.
+    /// The checks of an instruction share an exit as long as it writes nothing.
     pub(super) fn exit_unless(&mut self, condition: Value, at: usize) {
-        self.otherwise(condition, |segment| segment.exit(at));
+        if let Some(exit) = self.exit {
+            return self.go_on_if(condition, exit);
+        }
+        self.otherwise(condition, |segment| {
+            segment.exit = segment.b.current_block();
+            segment.exit(at);
+        });
     }
 
     /// Goes on in a new block if the condition holds. Otherwise does what `cold` does, which must leave the segment.

@@ -76,6 +76,8 @@ pub struct Segment<'a, 'b> {
     work: Vec<Work>,
     joins: HashMap<usize, Block>,
     loop_head: Option<LoopHead>,
+    /// Where the first tier does the instruction.
+    exit: Option<Block>,
     /// Where the instruction goes if one of its checks fails.
     failed: Option<Block>,
     /// Jumps out of the segment.
@@ -126,6 +128,7 @@ pub fn translate(
         work: Vec::new(),
         joins: HashMap::new(),
         loop_head: None,
+        exit: None,
         failed: None,
         exits: 0,
         unfit: None,
@@ -225,6 +228,7 @@ impl<'a> Segment<'a, '_> {
             return false;
         }
         self.failed = None;
+        self.exit = None;
         self.at = at;
         let o = view.operands(at);
         match view.instr(at).op {

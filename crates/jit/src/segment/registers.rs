@@ -63,6 +63,7 @@ impl Segment<'_, '_> {
     }
 
     pub(super) fn set(&mut self, operand: Operand, value: Value) {
+        self.exit = None;
         match operand.reg() {
             Some(Reg::X(x)) => self.state.x[x as usize] = Some(Held { value, is_new: true }),
             Some(Reg::Y(y)) => self.set_slot(self.state.stack_bytes + i32::from(y) * 8, value),
