@@ -35,8 +35,44 @@ fn slots(term: Term, from: usize) -> *const Term {
     term.ptr().wrapping_add(1 + from) as *const Term
 }
 
+/// Most terms that are compared differ early, or are flat: those need no `Vec`, and no native frame that could hold one.
 #[inline(never)]
-fn equal(a: Term, b: Term, exact: bool) -> bool {
+fn equal(mut a: Term, mut b: Term, exact: bool) -> bool {
+    // A number may equal one of another kind.
+    if !exact {
+        return equal_deep(a, b, exact);
+    }
+    while a.is_cons() && b.is_cons() {
+        let (x, y) = (a.head(), b.head());
+        if x != y {
+            return x.is_pointer() && y.is_pointer() && equal_deep(a, b, exact);
+        }
+        (a, b) = (a.tail(), b.tail());
+        if a == b {
+            return true;
+        }
+        if !(a.is_pointer() && b.is_pointer()) {
+            return false;
+        }
+    }
+    if a.is_boxed() && b.is_boxed() && a.header().kind() == Kind::Tuple {
+        let size = a.header().arity();
+        if a.header() != b.header() {
+            return false;
+        }
+        for at in 0..size {
+            let (x, y) = (a.slot(at), b.slot(at));
+            if x != y {
+                return x.is_pointer() && y.is_pointer() && equal_deep(a, b, exact);
+            }
+        }
+        return true;
+    }
+    equal_deep(a, b, exact)
+}
+
+#[inline(never)]
+fn equal_deep(a: Term, b: Term, exact: bool) -> bool {
     let mut stack: Vec<Pending> = Vec::new();
     let (mut a, mut b, mut exact) = (a, b, exact);
     loop {
