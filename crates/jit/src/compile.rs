@@ -7,7 +7,6 @@ use crate::code::frames;
 use crate::code::memory::{CodeError, CodeMemory};
 use crate::host::{Host, Source};
 use crate::segment::{Plan, Unfit, translate};
-use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -48,8 +47,6 @@ struct Piece {
     code: Vec<u8>,
     /// Offset of its first instruction.
     start: usize,
-    /// Offsets of words that get the address of the first instruction.
-    own: Vec<usize>,
 }
 
 /// How much Cranelift does for the code.
@@ -175,18 +172,14 @@ impl Compiler {
         let compiled = self.context.compile(target, &mut ControlPlane::default());
         let compiled = compiled.map_err(|_| Unfit("Cranelift refuses it"))?;
         let mut code = compiled.code_buffer().to_vec();
-        let mut own = Vec::new();
-        for reloc in compiled.buffer.relocs() {
-            if reloc.kind != Reloc::Abs8 || reloc.addend != 0 {
-                return Err(Unfit("an address of a kind that is not known"));
-            }
-            own.push(reloc.offset as usize);
+        if !compiled.buffer.relocs().is_empty() {
+            return Err(Unfit("it has addresses that must be filled in"));
         }
         let start = frames::remove(&mut code, exits);
         self.counts.segments += 1;
         self.counts.with_frame += usize::from(start == 0);
         let cell = plan.view.cell(root).ok_or(Unfit("a root inside of an operation"))?;
-        self.pieces.push(Piece { cell, code, start, own });
+        self.pieces.push(Piece { cell, code, start });
         Ok(())
     }
 
@@ -202,13 +195,9 @@ impl Compiler {
             offsets.push(end);
             end = (end + piece.code.len()).next_multiple_of(ALIGNMENT);
         }
-        let memory = CodeMemory::with(end, |bytes, base| {
+        let memory = CodeMemory::with(end, |bytes| {
             for (piece, &offset) in pieces.iter().zip(&offsets) {
                 bytes[offset..offset + piece.code.len()].copy_from_slice(&piece.code);
-                let address = (base + offset + piece.start) as u64;
-                for &at in &piece.own {
-                    bytes[offset + at..offset + at + 8].copy_from_slice(&address.to_le_bytes());
-                }
             }
         })?;
         let places = pieces.iter().zip(&offsets).map(|(piece, &offset)| (piece.cell, memory.base() + offset + piece.start));

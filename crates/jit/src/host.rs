@@ -10,6 +10,8 @@ pub struct Host {
     pub floats: i32,
     /// Words of the stack that stay free between heap and stack.
     pub slack_words: usize,
+    /// Address of the operation in the entry of a function that is traced.
+    pub breakpoint: usize,
     /// Address of the operation that ends the slice at the function entry in its `ip`.
     pub yield_at: usize,
 }
@@ -32,6 +34,8 @@ pub struct Source<'a> {
     pub imports: &'a [&'static Export],
     /// For each import: true if a call is a jump to the entry of the export, and nothing else.
     pub is_function: &'a [bool],
+    /// True if the function with this index is what its instructions say: the first tier does nothing between them.
+    pub may_inline: &'a dyn Fn(usize) -> bool,
     /// True if the instruction must be left to the first tier.
     pub is_left: &'a dyn Fn(usize) -> bool,
 }

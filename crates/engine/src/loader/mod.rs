@@ -202,7 +202,7 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         })
         .collect();
     let funs = lambdas.iter().zip(&beam.lambdas).map(|(entry, l)| (*entry, labels[l.label as usize])).collect();
-    let tables = (second_tier::mode() != Mode::Off).then(|| Tables::new(bytes, starts, labels, atoms, literals, imports, messages));
+    let tables = (second_tier::mode() != Mode::Off).then(|| Tables::new(bytes, &beam, starts, labels, atoms, literals, imports, messages));
     let machine_code = tables.and_then(|tables| second_tier::prepare(&mut code, &functions, &beam, tables));
     let mut file_names: Vec<String> = vec![format!("{}.erl", name.name())];
     file_names.extend(beam.lines.names.iter().cloned());

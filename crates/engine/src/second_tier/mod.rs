@@ -50,7 +50,7 @@ pub fn mode() -> Mode {
 
 pub fn host() -> Host {
     const { assert!(offset_of!(Ctx, x) == 0) };
-    Host { floats: offset_of!(Ctx, f) as i32, slack_words: STACK_SLACK_WORDS, yield_at: yield_at as *const () as usize }
+    Host { floats: offset_of!(Ctx, f) as i32, slack_words: STACK_SLACK_WORDS, breakpoint: crate::ops::tracing::breakpoint_operation(), yield_at: yield_at as *const () as usize }
 }
 
 /// What a module keeps for the second tier, as long as its cells live.
@@ -80,7 +80,7 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
                 let operation = |cell: u32| cells[cell as usize];
                 let source = tables.source(beam, cells.as_ptr() as usize, &operation);
                 let source = source.borrow();
-                (0..functions.len()).map(|index| fits(beam, index) && heddle_jit::unfit(&source, index).is_none()).collect()
+                (0..functions.len()).map(|index| tables.fits(index) && heddle_jit::unfit(&source, index).is_none()).collect()
             };
             for (function, _) in functions.iter().zip(fits).filter(|(_, fits)| *fits) {
                 counting::count(cells, function.entry as usize, calls);
@@ -90,12 +90,6 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
     }
 }
 
-/// False for a function in which the first tier writes registers before an instruction.
-fn fits(beam: &Verified, index: usize) -> bool {
-    let function = &beam.code.functions[index];
-    !beam.raises_raw(index) && !beam.clears_in(function.entry as usize..function.end as usize)
-}
-
 fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<CodeMemory> {
     let started = Instant::now();
     let mut compiler = Compiler::new(host());
@@ -103,7 +97,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
         let operation = |cell: u32| cells[cell as usize];
         let source = tables.source(beam, cells.as_ptr() as usize, &operation);
         let source = source.borrow();
-        for index in (0..beam.code.functions.len()).filter(|&index| fits(beam, index)) {
+        for index in (0..beam.code.functions.len()).filter(|&index| tables.fits(index)) {
             compiler.add(&source, index);
         }
         compiler.link()

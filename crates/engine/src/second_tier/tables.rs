@@ -3,7 +3,7 @@
 use crate::loader::emitter::Emitter;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::Messages;
-use heddle_beamfile::{BeamError, BeamFile, container};
+use heddle_beamfile::{BeamError, BeamFile, Verified, container};
 use heddle_jit::Source;
 use heddle_runtime::zeal;
 use heddle_term::{Atom, Export, Term};
@@ -24,6 +24,8 @@ pub struct Tables {
     imports: Box<[&'static Export]>,
     /// For each import: true if a call is a jump to its entry.
     is_function: Box<[bool]>,
+    /// For each function: true if the first tier writes no register between its instructions.
+    fits: Box<[bool]>,
     /// Instructions that build messages where they will be sent from.
     messages: Messages,
 }
@@ -31,6 +33,7 @@ pub struct Tables {
 impl Tables {
     pub fn new(
         bytes: &[u8],
+        beam: &Verified,
         starts: Vec<u32>,
         labels: Vec<u32>,
         atoms: Vec<Atom>,
@@ -47,8 +50,14 @@ impl Tables {
             literals: literals.into(),
             imports: imports.into(),
             is_function,
+            fits: (0..beam.code.functions.len()).map(|index| fits(beam, index)).collect(),
             messages,
         }
+    }
+
+    /// True if the second tier may compile the function.
+    pub fn fits(&self, index: usize) -> bool {
+        self.fits.get(index).copied().unwrap_or(false)
     }
 
     /// Reads the code again. It was verified when it was loaded.
@@ -60,9 +69,16 @@ impl Tables {
     pub fn source<'a>(&'a self, beam: &'a BeamFile, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
         let collects_here =
             move |at: usize| zeal::gc() && ALLOCATE.contains(&beam.code.instrs[at].op);
+        let may_inline = Box::new(|index: usize| self.fits(index));
         let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at));
-        ModuleSource { tables: self, beam, base, operation, is_left }
+        ModuleSource { tables: self, beam, base, operation, may_inline, is_left }
     }
+}
+
+/// False for a function in which the first tier writes registers before an instruction.
+fn fits(beam: &Verified, index: usize) -> bool {
+    let function = &beam.code.functions[index];
+    !beam.raises_raw(index) && !beam.clears_in(function.entry as usize..function.end as usize)
 }
 
 /// A module as the second tier takes it.
@@ -71,6 +87,7 @@ pub struct ModuleSource<'a> {
     beam: &'a BeamFile,
     base: usize,
     operation: &'a dyn Fn(u32) -> u64,
+    may_inline: Box<dyn Fn(usize) -> bool + 'a>,
     is_left: Box<dyn Fn(usize) -> bool + 'a>,
 }
 
@@ -87,6 +104,7 @@ impl ModuleSource<'_> {
             literals: &tables.literals,
             imports: &tables.imports,
             is_function: &tables.is_function,
+            may_inline: &*self.may_inline,
             is_left: &*self.is_left,
         }
     }

@@ -7,6 +7,7 @@ use heddle_abi::opcodes::Op;
 use heddle_beamfile::{Function, Instr, Operand};
 use heddle_term::am;
 
+#[derive(Clone, Copy)]
 pub struct FunctionView<'a> {
     pub source: &'a Source<'a>,
     pub function: &'a Function,

@@ -56,13 +56,13 @@ impl std::fmt::Debug for CodeMemory {
 }
 
 impl CodeMemory {
-    /// A block with `bytes` bytes of code, which `write` puts there. It gets the address at which the code will run.
-    pub fn with(bytes: usize, write: impl FnOnce(&mut [u8], usize)) -> Result<CodeMemory, CodeError> {
+    /// A block with `bytes` bytes of code, which `write` puts there.
+    pub fn with(bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<CodeMemory, CodeError> {
         let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
         let memory = CodeMemory::reserve(bytes)?;
         let writable = (memory.region.writable + memory.offset) as *mut u8;
         // SAFETY: the range belongs to this block alone, it is mapped there for writing, and nothing runs it yet.
-        write(unsafe { std::slice::from_raw_parts_mut(writable, bytes) }, memory.base());
+        write(unsafe { std::slice::from_raw_parts_mut(writable, bytes) });
         Ok(memory)
     }
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn blocks_are_apart_and_are_used_again() {
-        let block = || CodeMemory::with(100, |bytes, _| bytes.fill(0xc3)).expect("memory");
+        let block = || CodeMemory::with(100, |bytes| bytes.fill(0xc3)).expect("memory");
         let (first, second) = (block(), block());
         assert!(first.base().abs_diff(second.base()) >= 128);
         let base = first.base();

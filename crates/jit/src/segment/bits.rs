@@ -74,7 +74,7 @@ impl Segment<'_, '_> {
     }
 
     pub(super) fn bs_match(&mut self, at: usize, o: &[Operand]) {
-        let Some((commands, reading)) = commands::of(self.view(), o[2]) else { return self.fail("commands of bs_match") };
+        let Some((commands, reading)) = commands::of(&self.view(), o[2]) else { return self.fail("commands of bs_match") };
         let context = self.get(o[1]);
         let Match { at: start, end, .. } = self.context(context);
         if reading == Reading::Bytes {

@@ -38,7 +38,7 @@ pub(super) fn knows_guard(view: &FunctionView<'_>, at: usize) -> bool {
 
 impl Segment<'_, '_> {
     pub(super) fn guard(&mut self, at: usize) {
-        let Some((name, arguments, to)) = parts(self.view(), at) else { return self.fail("a guard") };
+        let Some((name, arguments, to)) = parts(&self.view(), at) else { return self.fail("a guard") };
         match *arguments {
             [a] => self.guard_1(at, name, a, to),
             [a, b] => self.guard_2(at, name, a, b, to),

@@ -4,7 +4,7 @@ use super::state::{Held, State};
 use super::{LoopHead, Segment, trusted};
 use crate::analysis::effects::first;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, ExtFuncData, ExternalName, InstBuilder, UserExternalName, Value, types as clif};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
 use heddle_term::Export;
 use heddle_term::term::TAG_CONTINUATION;
@@ -15,6 +15,9 @@ const LOOP_ARGUMENTS: u16 = 8;
 
 impl Segment<'_, '_> {
     pub(super) fn call(&mut self, at: usize, o: &[Operand]) -> bool {
+        if self.call_inline(at, o) {
+            return false;
+        }
         self.store_arguments(o[0]);
         self.push_continuation(at);
         self.enter_label(o[1]);
@@ -61,7 +64,7 @@ impl Segment<'_, '_> {
         false
     }
 
-    fn store_arguments(&mut self, arity: Operand) {
+    pub(super) fn store_arguments(&mut self, arity: Operand) {
         self.store_call_arguments(u64::from(arity.number().unwrap_or(0)));
     }
 
@@ -79,7 +82,7 @@ impl Segment<'_, '_> {
         self.b.ins().store(trusted(), continuation, self.state.s, offset);
     }
 
-    fn enter_label(&mut self, label: Operand) {
+    pub(super) fn enter_label(&mut self, label: Operand) {
         let view = self.view();
         let cell = if let Operand::Label(label) = label { view.source.labels.get(label as usize) } else { None };
         let Some(&cell) = cell else { return self.fail("a call of nothing") };
@@ -137,7 +140,7 @@ impl Segment<'_, '_> {
         self.loop_head = Some(LoopHead { block });
     }
 
-    /// Goes to the head of the loop. The entry's cell is looked at: the code may have been replaced there, by a breakpoint or by nothing at all.
+    /// Goes to the head of the loop, unless the function is traced.
     fn turn(&mut self) {
         let view = self.view();
         let count = self.loop_arguments();
@@ -152,10 +155,8 @@ impl Segment<'_, '_> {
         });
         // Arguments that are not parameters of the loop.
         self.store_needed(first(arity) & !first(u64::from(count)));
-        let code = self.b.ins().load(clif::I64, trusted(), ip, 0);
-        let own = self.own_address();
-        let is_own = self.b.ins().icmp(IntCC::Equal, code, own);
-        self.otherwise(is_own, |segment| {
+        let is_free = self.is_not_traced(ip);
+        self.otherwise(is_free, |segment| {
             segment.store_needed(first(arity));
             let code = segment.b.ins().load(clif::I64, trusted(), ip, 0);
             segment.go(code, ip);
@@ -166,11 +167,10 @@ impl Segment<'_, '_> {
         self.b.ins().jump(block, &all);
     }
 
-    /// The address of this segment's code, which is filled in when it has one.
-    fn own_address(&mut self) -> Value {
-        let name = self.b.func.declare_imported_user_function(UserExternalName { namespace: 0, index: 0 });
-        let data = ExtFuncData { name: ExternalName::user(name), signature: self.signature, colocated: false, patchable: false };
-        let function = self.b.import_function(data);
-        self.b.ins().func_addr(clif::I64, function)
+    /// True if the function with this entry has no breakpoint.
+    pub(super) fn is_not_traced(&mut self, entry: Value) -> Value {
+        let code = self.b.ins().load(clif::I64, trusted(), entry, 0);
+        let breakpoint = self.word(self.plan.host.breakpoint as u64);
+        self.b.ins().icmp(IntCC::NotEqual, code, breakpoint)
     }
 }

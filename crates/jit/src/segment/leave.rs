@@ -16,6 +16,9 @@ impl Segment<'_, '_> {
 
     /// Continues at the first tier's operation for the instruction.
     pub(super) fn exit(&mut self, at: usize) {
+        if let Some(inline) = self.inline {
+            return self.call_after_all(inline);
+        }
         let view = self.view();
         let Some(cell) = view.cell(at) else { return self.fail("an exit inside of an operation") };
         self.store_needed(self.live(at));
@@ -51,7 +54,7 @@ impl Segment<'_, '_> {
             self.b.set_cold_block(block);
         }
         let state = self.state.clone();
-        self.work.push(Work { block, to, state });
+        self.work.push(Work { block, to, state, inline: self.inline });
         block
     }
 
@@ -76,6 +79,7 @@ impl Segment<'_, '_> {
         let view = self.view();
         let to = if let Operand::Label(label) = label { view.at_label(label) } else { None };
         match to {
+            _ if self.inline.is_some() => self.walk_inline(to),
             Some(to) if !self.plan.roots.contains(&to) => self.arrive(to),
             to => self.leave_to(to),
         }

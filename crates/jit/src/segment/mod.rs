@@ -15,6 +15,7 @@ mod floats;
 mod frames;
 mod funs;
 mod handlers;
+mod inline;
 mod known;
 mod leave;
 mod registers;
@@ -34,6 +35,7 @@ use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
+use inline::Inline;
 use state::State;
 use std::collections::{BTreeSet, HashMap};
 
@@ -60,6 +62,8 @@ struct Work {
     /// The instruction, or `None` for the place where no clause matched.
     to: Option<usize>,
     state: State,
+    /// The call that is inlined there.
+    inline: Option<usize>,
 }
 
 pub struct Segment<'a, 'b> {
@@ -76,6 +80,9 @@ pub struct Segment<'a, 'b> {
     work: Vec<Work>,
     joins: HashMap<usize, Block>,
     loop_head: Option<LoopHead>,
+    /// Calls whose callees are translated in place, and the one that is now.
+    inlines: Vec<Inline<'a>>,
+    inline: Option<usize>,
     /// Where the first tier does the instruction.
     exit: Option<Block>,
     /// Where the instruction goes if one of its checks fails.
@@ -128,16 +135,20 @@ pub fn translate(
         work: Vec::new(),
         joins: HashMap::new(),
         loop_head: None,
+        inlines: Vec::new(),
+        inline: None,
         exit: None,
         failed: None,
         exits: 0,
         unfit: None,
     };
     segment.begin();
-    while let Some(Work { block, to, state }) = segment.work.pop() {
+    while let Some(Work { block, to, state, inline }) = segment.work.pop() {
         segment.b.switch_to_block(block);
         segment.state = state;
+        segment.inline = inline;
         match to {
+            _ if inline.is_some() => segment.walk_inline(to),
             Some(to) if !segment.plan.roots.contains(&to) => segment.arrive(to),
             to => segment.leave_to(to),
         }
@@ -151,8 +162,9 @@ pub fn translate(
 }
 
 impl<'a> Segment<'a, '_> {
-    fn view(&self) -> &'a FunctionView<'a> {
-        &self.plan.view
+    /// The function whose instructions are translated: that of the segment, or one that is inlined.
+    fn view(&self) -> FunctionView<'a> {
+        self.inline.map_or(self.plan.view, |inline| self.inlines[inline].view)
     }
 
     fn live(&self, at: usize) -> Registers {
@@ -223,7 +235,7 @@ impl<'a> Segment<'a, '_> {
             self.fail("");
             return false;
         }
-        if !knows(view, at) {
+        if !knows(&view, at) {
             self.exit(at);
             return false;
         }

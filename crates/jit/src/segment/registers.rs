@@ -14,7 +14,7 @@ impl Segment<'_, '_> {
 
     /// The term that an operand stands for, unless it is a register.
     pub(super) fn constant(&self, operand: Operand) -> Option<u64> {
-        let source = self.plan.view.source;
+        let source = self.view().source;
         Some(match operand {
             Operand::I(value) => Term::try_small(value)?.raw(),
             Operand::Atom(index) => Term::atom(source.atoms[index as usize]).raw(),
