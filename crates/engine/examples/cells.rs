@@ -24,6 +24,8 @@ const LOWEST_ADDRESS: u64 = 1 << 40;
 const HIGHEST_ADDRESS: u64 = 1 << 47;
 
 fn main() {
+    // Without the cells that count calls for the second tier.
+    heddle_abi::settings::SETTINGS.jit.set(0);
     let (options, files): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let analyse_messages = match options.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => false,

@@ -13,6 +13,7 @@
 //! 4. X registers above `live` are dead at a point that collects.
 //! 5. Slow paths are functions of their own (`#[cold]`), so that hot operations need no native frame.
 
+pub use crate::header::{FUNC_HEADER_CELLS, entry_arity};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_term::Term;
 use heddle_term::term::TAG_CONTINUATION;
@@ -438,18 +439,4 @@ pub fn room(h: *mut u64, s: *mut u64) -> isize {
 #[inline(always)]
 pub fn fits(h: *mut u64, s: *mut u64, need: usize) -> bool {
     s as isize - h as isize >= ((need + STACK_SLACK_WORDS) * 8) as isize
-}
-
-// ---- code layout ----
-
-/// Cells of the header before a function's entry: func_info, module, function, arity.
-pub const FUNC_HEADER_CELLS: usize = 4;
-
-/// Arity of the function whose entry is at `entry`.
-///
-/// # Safety
-/// `entry` is a function entry with a header (not an export's stub).
-pub unsafe fn entry_arity(entry: *const u64) -> usize {
-    // SAFETY: the header's last cell, before the entry, holds the arity.
-    unsafe { *entry.sub(1) as usize }
 }

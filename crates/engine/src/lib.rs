@@ -3,6 +3,7 @@
 pub mod code_natives;
 mod collect;
 pub mod ctx;
+mod header;
 pub mod heddle_modules;
 pub mod loader;
 mod native_code;

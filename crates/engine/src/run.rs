@@ -4,7 +4,7 @@ use crate::ctx::{Ctx, OUT_DIRTY_CPU, OUT_DIRTY_IO, OUT_EXIT, OUT_SUSPENDED, OUT_
 use crate::ops::calls::{apply_list, process_end, purging_fun, undefined_export, undefined_fun};
 use crate::ops::control::still_hibernating;
 use crate::ops::tasks::run_task;
-use crate::{code_natives, native_code};
+use crate::{code_natives, native_code, second_tier};
 use heddle_runtime::process::{FLAG_FLOATS, FLAG_HIBERNATES, FLAG_OVER_LIMIT, Outcome, Process, Stand};
 use heddle_runtime::sched::{Engine, EngineThread};
 use heddle_runtime::{exports, spawn};
@@ -14,6 +14,7 @@ pub struct Interpreter;
 
 /// Must be called before any export is made.
 pub fn init() {
+    const { assert!(std::mem::offset_of!(Ctx, x) == 0) };
     exports::set_undefined_handlers(
         undefined_export as *const () as usize,
         undefined_fun as *const () as usize,
@@ -24,6 +25,12 @@ pub fn init() {
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
     let task = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, run_task as *const () as u64]));
     crate::ops::tracing::install();
+    let _ = second_tier::OPERATIONS.set(second_tier::Operations {
+        floats: std::mem::offset_of!(Ctx, f),
+        count_call: crate::ops::calls::count_call as *const () as u64,
+        breakpoint: crate::ops::tracing::breakpoint_operation() as u64,
+        yield_at: crate::ops::calls::yield_at as *const () as u64,
+    });
     let _ = heddle_runtime::code::nifs::OPERATIONS.set(heddle_runtime::code::nifs::NifOperations {
         func_info: crate::ops::calls::func_info as *const () as u64,
         start: crate::ops::nifs::nif_start as *const () as u64,

@@ -1,5 +1,6 @@
 //! Compiles the functions of a module.
 
+use crate::analysis::fit::unfit;
 use crate::analysis::function::FunctionView;
 use crate::analysis::liveness::Liveness;
 use crate::analysis::roots;
@@ -12,12 +13,8 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa};
 use cranelift_frontend::FunctionBuilderContext;
-use heddle_abi::opcodes::Op;
 use heddle_beamfile::Function;
 use std::sync::OnceLock;
-
-/// Functions with more instructions are left to the first tier: compiling them takes long (guessed).
-const MAX_INSTRS: usize = 4000;
 
 /// Segments begin at multiples of this many bytes.
 const ALIGNMENT: usize = 16;
@@ -108,26 +105,6 @@ pub struct Compiler {
     pub counts: Counts,
 }
 
-/// Why a function is left to the first tier, if that can be said without compiling it. The caller answers for what only the verifier finds:
-/// instructions before which the first tier writes registers (`Verified::raises_raw`, `Verified::clears`).
-pub fn unfit(source: &Source<'_>, index: usize) -> Option<&'static str> {
-    let function = source.beam.code.functions.get(index)?;
-    let view = FunctionView { source, function };
-    let instrs = &source.beam.code.instrs[view.instrs()];
-    if instrs.len() > MAX_INSTRS {
-        return Some("it is too large");
-    }
-    if instrs.iter().any(|instr| matches!(instr.op, Op::NifStart | Op::ExecutableLine | Op::OnLoad)) {
-        return Some("the first tier has operations between those of the instructions");
-    }
-    // The first tier may have put an operation of its own at the entry.
-    let entry = source.labels.get(function.entry_label as usize).copied();
-    if view.entry().and_then(|at| view.cell(at)) != entry {
-        return Some("the entry is another operation");
-    }
-    None
-}
-
 impl Compiler {
     pub fn new(host: Host) -> Compiler {
         let counts = Counts::default();
@@ -183,7 +160,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Gives what was added an address. `None` if that was nothing.
+    /// Puts what was added where it can run. Returns `None` if that is nothing.
     pub fn link(&mut self) -> Result<Option<Compiled>, CodeError> {
         let pieces = std::mem::take(&mut self.pieces);
         if pieces.is_empty() {

@@ -19,8 +19,9 @@ mod compile;
 mod host;
 mod segment;
 
+pub use analysis::fit::unfit;
 pub use code::memory::{CodeError, CodeMemory, used_bytes};
-pub use compile::{Compiled, Compiler, Counts, unfit};
+pub use compile::{Compiled, Compiler, Counts};
 pub use host::{Host, Source};
 
 /// Where an instruction has no cell of its own: it is part of the operation of an instruction before it.

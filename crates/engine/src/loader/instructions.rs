@@ -2,8 +2,8 @@
 
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, OperandPlace};
-use crate::ops::{calls, control, counting, data, direct, errors, floats, frames, funs, maps, nifs, receive, tests};
-use crate::second_tier::{self, Mode};
+use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, nifs, receive, tests};
+use crate::second_tier::{self, Mode, counted};
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
@@ -24,7 +24,7 @@ impl Emitter<'_> {
             self.clear_frames = beam.raises_raw(index);
             let name = self.atoms[function.name as usize];
             if let Mode::After(_) = second_tier::mode() {
-                (0..counting::CELLS).for_each(|_| self.cell(0));
+                (0..counted::CELLS).for_each(|_| self.cell(0));
             }
             let start = self.offset();
             // Labels before func_info are targets of failed clauses.

@@ -15,7 +15,7 @@ pub mod instructions;
 mod maps;
 pub mod selects;
 
-use crate::second_tier::{self, Mode, Tables};
+use crate::second_tier::{self, Loaded, Mode, Tables};
 use emitter::Emitter;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::{self, Messages};
@@ -202,7 +202,11 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         })
         .collect();
     let funs = lambdas.iter().zip(&beam.lambdas).map(|(entry, l)| (*entry, labels[l.label as usize])).collect();
-    let tables = (second_tier::mode() != Mode::Off).then(|| Tables::new(bytes, &beam, starts, labels, atoms, literals, imports, messages));
+    let is_function = |export: &&'static Export| Emitter::is_function(export);
+    let tables = (second_tier::mode() != Mode::Off).then(|| {
+        let is_function = imports.iter().map(is_function).collect();
+        Tables::new(bytes, &beam, Loaded { starts, labels, atoms, literals, imports, is_function, messages })
+    });
     let machine_code = tables.and_then(|tables| second_tier::prepare(&mut code, &functions, &beam, tables));
     let mut file_names: Vec<String> = vec![format!("{}.erl", name.name())];
     file_names.extend(beam.lines.names.iter().cloned());

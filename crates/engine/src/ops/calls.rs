@@ -1,13 +1,14 @@
 //! Calls and returns. Every call costs one reduction; when none are left the process yields at the callee's entry, where only
 //! the arguments are live.
 
-use crate::ctx::{Ctx, Dst, OUT_SUSPENDED, OUT_YIELD, Src, continuation, continuation_target, entry_arity};
+use crate::ctx::{Ctx, Dst, FUNC_HEADER_CELLS, OUT_SUSPENDED, OUT_YIELD, OpFn, Src, continuation, continuation_target, entry_arity};
 use crate::ops::errors::{raise, undefined_function};
+use crate::second_tier::{self, counted};
 use crate::{enter, fusable, goto, load, ops, save};
 use heddle_runtime::process::Exception;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Export, Term, am};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// The entry that a call through `export` goes to.
 #[inline(always)]
@@ -88,6 +89,24 @@ fusable! {
 }
 
 ops! {
+    // `ip` is the entry of a function with the two cells.
+    fn count_call(ip, c, h, s, r) {
+        let cells = ip.sub(FUNC_HEADER_CELLS + counted::CELLS);
+        // Two threads that count at the same time may count one call: it is an estimate.
+        let counter = &*cells.add(1).cast::<AtomicU64>();
+        let left = counter.load(Ordering::Relaxed).wrapping_sub(1);
+        counter.store(left, Ordering::Relaxed);
+        if left == 0 {
+            return count_is_full(ip, c, h, s, r);
+        }
+        return (*(cells as *const OpFn))(ip, c, h, s, r);
+    }
+    #[cold]
+    fn count_is_full(ip, c, h, s, r) {
+        second_tier::request(ip);
+        return (*(ip.sub(FUNC_HEADER_CELLS + counted::CELLS) as *const OpFn))(ip, c, h, s, r);
+    }
+
     // `ip` is a function's entry: switches the process out with the arguments, or continues if it is only a stub.
     #[cold]
     fn yield_at(ip, c, h, s, r) {

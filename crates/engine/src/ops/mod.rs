@@ -6,7 +6,6 @@ pub mod bits;
 pub mod booleans;
 pub mod calls;
 pub mod control;
-pub mod counting;
 pub mod coverage;
 pub mod data;
 pub mod direct;

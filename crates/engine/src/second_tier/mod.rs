@@ -3,16 +3,14 @@
 //! With `+jit N` the first cell of a function holds an operation that counts calls (`ops::counting`). After N of them the function is compiled by a
 //! thread of its own (`worker`), while processes go on in the first tier. With `+jit eager` all functions are compiled when their module is loaded.
 
+pub mod counted;
 pub mod figures;
 mod tables;
 mod worker;
 
-pub use tables::Tables;
+pub use tables::{Loaded, Tables};
 pub use worker::request;
 
-use crate::ctx::Ctx;
-use crate::ops::calls::yield_at;
-use crate::ops::counting;
 use figures::COUNTS;
 use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
@@ -20,8 +18,7 @@ use heddle_jit::{CodeMemory, Compiler, Host};
 use heddle_runtime::code::Function;
 use heddle_runtime::process::STACK_SLACK_WORDS;
 use std::any::Any;
-use std::mem::offset_of;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// When functions are compiled.
@@ -48,10 +45,31 @@ pub fn mode() -> Mode {
     }
 }
 
-pub fn host() -> Host {
-    const { assert!(offset_of!(Ctx, x) == 0) };
-    Host { floats: offset_of!(Ctx, f) as i32, slack_words: STACK_SLACK_WORDS, breakpoint: crate::ops::tracing::breakpoint_operation(), yield_at: yield_at as *const () as usize }
+/// What compiled code has to know. `None` before there are operations.
+pub fn host() -> Option<Host> {
+    let operations = OPERATIONS.get()?;
+    Some(Host {
+        floats: operations.floats as i32,
+        slack_words: STACK_SLACK_WORDS,
+        breakpoint: operations.breakpoint as usize,
+        yield_at: operations.yield_at as usize,
+    })
 }
+
+/// What the second tier must know of the first.
+pub struct Operations {
+    /// Byte offset of the float registers in the register file.
+    pub floats: usize,
+    /// It counts a call.
+    pub count_call: u64,
+    /// It is in the entry of a function that is traced.
+    pub breakpoint: u64,
+    /// It ends the slice at the function entry in its `ip`.
+    pub yield_at: u64,
+}
+
+/// Set before code is loaded.
+pub static OPERATIONS: OnceLock<Operations> = OnceLock::new();
 
 /// What a module keeps for the second tier, as long as its cells live.
 pub struct Kept {
@@ -83,7 +101,7 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
                 (0..functions.len()).map(|index| tables.fits(index) && heddle_jit::unfit(&source, index).is_none()).collect()
             };
             for (function, _) in functions.iter().zip(fits).filter(|(_, fits)| *fits) {
-                counting::count(cells, function.entry as usize, calls);
+                counted::count(cells, function.entry as usize, calls);
             }
             Some(Box::new(Kept { tables: Some(tables), code: Mutex::default() }))
         }
@@ -92,7 +110,7 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
 
 fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<CodeMemory> {
     let started = Instant::now();
-    let mut compiler = Compiler::new(host());
+    let mut compiler = Compiler::new(host()?);
     let compiled = {
         let operation = |cell: u32| cells[cell as usize];
         let source = tables.source(beam, cells.as_ptr() as usize, &operation);

@@ -1,6 +1,5 @@
 //! What the loader made of a module, for the second tier.
 
-use crate::loader::emitter::Emitter;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::Messages;
 use heddle_beamfile::{BeamError, BeamFile, Verified, container};
@@ -13,6 +12,20 @@ const CHUNKS: [&[u8; 4]; 12] = [b"AtU8", b"Atom", b"Code", b"ImpT", b"ExpT", b"L
 
 /// Instructions that collect first where every allocation does.
 const ALLOCATE: [Op; 5] = [Op::Allocate, Op::AllocateHeap, Op::TestHeap, Op::BsStartMatch3, Op::BsStartMatch4];
+
+/// What the loader found and made.
+pub struct Loaded {
+    /// For each instruction the offset of its first cell; `heddle_jit::MERGED` for one that is part of an operation before it.
+    pub starts: Vec<u32>,
+    /// For each label the offset of its first cell.
+    pub labels: Vec<u32>,
+    pub atoms: Vec<Atom>,
+    pub literals: Vec<Term>,
+    pub imports: Vec<&'static Export>,
+    /// For each import: true if a call is a jump to its entry.
+    pub is_function: Vec<bool>,
+    pub messages: Messages,
+}
 
 pub struct Tables {
     /// The parts of the file that are needed to read the code again. Instructions take ten times as much memory when they are decoded.
@@ -31,26 +44,18 @@ pub struct Tables {
 }
 
 impl Tables {
-    pub fn new(
-        bytes: &[u8],
-        beam: &Verified,
-        starts: Vec<u32>,
-        labels: Vec<u32>,
-        atoms: Vec<Atom>,
-        literals: Vec<Term>,
-        imports: Vec<&'static Export>,
-        messages: Messages,
-    ) -> Tables {
-        let is_function = imports.iter().map(|export| Emitter::is_function(export)).collect();
+    /// `bytes`: the file, of which `beam` was read.
+    pub fn new(bytes: &[u8], beam: &Verified, loaded: Loaded) -> Tables {
+        let Loaded { starts, labels, atoms, literals, imports, is_function, messages } = loaded;
         Tables {
             file: container::unpack(bytes).and_then(|file| container::with_chunks(&file, &CHUNKS)).unwrap_or_default().into(),
+            is_function: is_function.into(),
+            fits: (0..beam.code.functions.len()).map(|index| fits(beam, index)).collect(),
             starts: starts.into(),
             labels: labels.into(),
             atoms: atoms.into(),
             literals: literals.into(),
             imports: imports.into(),
-            is_function,
-            fits: (0..beam.code.functions.len()).map(|index| fits(beam, index)).collect(),
             messages,
         }
     }
@@ -67,8 +72,7 @@ impl Tables {
 
     /// `operation`: the first tier's operation in a cell.
     pub fn source<'a>(&'a self, beam: &'a BeamFile, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
-        let collects_here =
-            move |at: usize| zeal::gc() && ALLOCATE.contains(&beam.code.instrs[at].op);
+        let collects_here = move |at: usize| zeal::gc() && ALLOCATE.contains(&beam.code.instrs[at].op);
         let may_inline = Box::new(|index: usize| self.fits(index));
         let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at));
         ModuleSource { tables: self, beam, base, operation, may_inline, is_left }

@@ -1,8 +1,7 @@
 //! The thread that compiles functions in the background.
 
 use super::figures::COUNTS;
-use super::{Kept, Mode, host, mode};
-use crate::ops::counting;
+use super::{Kept, Mode, OPERATIONS, counted, host, mode};
 use heddle_beamfile::BeamFile;
 use heddle_jit::{Compiled, Compiler};
 use heddle_runtime::code::{self, Instance};
@@ -37,8 +36,14 @@ pub fn request(entry: *const u64) {
     });
 }
 
+/// The thread gives way to schedulers where there are more of them than processors.
+const NICE: libc::c_int = 5;
+
 fn run() {
-    let mut compiler = Compiler::new(host());
+    // SAFETY: a plain system call. On Linux it is about the calling thread. If it fails, the thread takes more time than it should.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    let Some(host) = host() else { return };
+    let mut compiler = Compiler::new(host);
     // The module that was read last: functions of a module are often requested one after the other.
     let mut last: Option<(Arc<Instance>, BeamFile)> = None;
     loop {
@@ -106,10 +111,10 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
     let base = instance.code.as_ptr() as usize;
     let entry_address = base + entry as usize * 8;
     // The operation of the entry stands where calls are counted.
-    let first = counting::original(entry);
+    let first = counted::original(entry);
     let operation = |at: u32| cell(instance, if at == entry { first } else { at }).load(Ordering::Relaxed);
     let source = tables.source(beam, base, &operation);
-    let counted = counting::operation();
+    let Some(count_call) = OPERATIONS.get().map(|operations| operations.count_call) else { return };
     let compiled = if compiler.add(&source.borrow(), index) { compiler.link() } else { Ok(None) };
     match compiled {
         Ok(Some(Compiled { memory, places })) => {
@@ -118,10 +123,10 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
                 if at != entry {
                     // Release: a thread that sees the address sees the code.
                     cell(instance, at).store(address as u64, Ordering::Release);
-                } else if !breakpoints::replace(entry_address, counted, address as u64) {
+                } else if !breakpoints::replace(entry_address, count_call, address as u64) {
                     // It is traced. Calls are counted on, so this is tried again.
                     if let Mode::After(calls) = mode() {
-                        cell(instance, counting::counter(entry)).store(calls, Ordering::Relaxed);
+                        cell(instance, counted::counter(entry)).store(calls, Ordering::Relaxed);
                     }
                 }
             }
@@ -129,7 +134,7 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
         Ok(None) => {
             // It is not counted any more.
             let original = cell(instance, first).load(Ordering::Relaxed);
-            breakpoints::replace(entry_address, counted, original);
+            breakpoints::replace(entry_address, count_call, original);
         }
         Err(error) => heddle_runtime::exit::log_message("warning", &format!("A function is not compiled: {error}")),
     }

@@ -1,7 +1,7 @@
 //! A function as compiled code sees it: instructions by their index in the module, without labels and line numbers.
 
+use super::commands;
 use crate::host::Source;
-use crate::segment::commands;
 use crate::{MERGED, X_LIMIT};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{Function, Instr, Operand};
@@ -113,7 +113,8 @@ impl<'a> FunctionView<'a> {
         let mut jumps: Vec<Option<usize>> = self.labels(at).into_iter().map(|label| self.at_label(label)).collect();
         if self.instr(at).op == Op::BsMatch {
             // Each command that fails goes there on a way of its own, with what the commands before it have written.
-            let ways = commands::of(self, self.operands(at)[2]).map_or(1, |(all, _)| all.iter().filter(|command| command.may_fail()).count());
+            let ways =
+                commands::of(self, self.operands(at)[2]).map_or(1, |(all, _)| all.iter().filter(|command| command.may_fail()).count());
             jumps = jumps.iter().cycle().take(jumps.len() * ways).copied().collect();
         }
         let next = if self.ends(at) { None } else { self.real(at + 1) };

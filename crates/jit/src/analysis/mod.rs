@@ -1,6 +1,10 @@
 //! What has to be known of a function before it is translated.
 
+pub mod commands;
 pub mod effects;
+pub mod fit;
 pub mod function;
+pub mod guards;
+pub mod known;
 pub mod liveness;
 pub mod roots;

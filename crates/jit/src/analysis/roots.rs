@@ -1,7 +1,7 @@
 //! The places of a function where segments begin.
 
 use super::function::FunctionView;
-use crate::segment::knows;
+use super::known::knows;
 use heddle_abi::opcodes::Op;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

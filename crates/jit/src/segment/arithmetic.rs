@@ -2,44 +2,12 @@
 
 use super::Segment;
 use super::state::Known;
+use crate::analysis::guards::Operator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use heddle_beamfile::Operand;
 use heddle_term::Term;
 use heddle_term::term::{SMALL_MASK, SMALL_SHIFT};
-
-/// Operators with a translation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operator {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-    And,
-    Or,
-    Xor,
-    Left,
-    Right,
-}
-
-impl Operator {
-    pub fn of(name: &str) -> Option<Operator> {
-        Some(match name {
-            "+" => Operator::Add,
-            "-" => Operator::Sub,
-            "*" => Operator::Mul,
-            "div" => Operator::Div,
-            "rem" => Operator::Rem,
-            "band" => Operator::And,
-            "bor" => Operator::Or,
-            "bxor" => Operator::Xor,
-            "bsl" => Operator::Left,
-            "bsr" => Operator::Right,
-            _ => return None,
-        })
-    }
-}
 
 /// Shifts by more bits are left to the first tier.
 const MAX_SHIFT: i64 = 59;

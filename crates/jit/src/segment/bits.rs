@@ -1,8 +1,8 @@
 //! Matching of bitstrings.
 
-use super::commands::{self, Command, Reading};
 use super::state::{Known, Match};
 use super::{Segment, trusted};
+use crate::analysis::commands::{self, Command, Reading};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types as clif};
 use heddle_beamfile::Operand;
@@ -154,7 +154,14 @@ impl Segment<'_, '_> {
     /// The unsigned value of a field, `before` bits from where the instruction began. `span`: that place, and the end of the match.
     #[allow(clippy::too_many_arguments)]
     fn field(
-        &mut self, context: Value, span: (Value, Value), reading: Reading, word: &mut Option<Value>, before: u64, bits: u64, little: bool,
+        &mut self,
+        context: Value,
+        span: (Value, Value),
+        reading: Reading,
+        word: &mut Option<Value>,
+        before: u64,
+        bits: u64,
+        little: bool,
     ) -> Value {
         let (start, end) = span;
         let base = self.bytes_of(context);
@@ -249,7 +256,7 @@ impl Segment<'_, '_> {
         self.move_match(context, at);
     }
 
-    /// `bs_test_tail2`: so many bits are left.
+    /// `bs_test_tail2`: the number of bits that are left.
     pub(super) fn test_tail(&mut self, o: &[Operand]) {
         let Operand::U(bits) = o[2] else { return self.fail("a number of bits") };
         let left = self.bits_left(o[1]);

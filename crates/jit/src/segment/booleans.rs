@@ -1,44 +1,18 @@
 //! Guard functions: operators, accessors, and tests whose result is a term.
 
 use super::Segment;
-use super::arithmetic::Operator;
 use super::comparisons::Question;
 use super::state::Known;
-use crate::analysis::function::FunctionView;
+use crate::analysis::guards::{self, Operator};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
 use heddle_term::Term;
 use heddle_term::term::{SMALL_SHIFT, TAG_CONS, TAG_MASK};
 
-/// The parts of a call of a guard function: name, arguments, destination.
-fn parts<'a>(view: &FunctionView<'a>, at: usize) -> Option<(&'static str, &'a [Operand], Operand)> {
-    let o = view.operands(at);
-    let (import, arguments, to) = match view.instr(at).op {
-        Op::Bif1 => (o[1], &o[2..3], o[3]),
-        Op::Bif2 => (o[1], &o[2..4], o[4]),
-        Op::GcBif1 => (o[2], &o[3..4], o[4]),
-        _ => (o[2], &o[3..5], o[5]),
-    };
-    Some((view.of_erlang(import)?, arguments, to))
-}
-
-pub(super) fn knows_guard(view: &FunctionView<'_>, at: usize) -> bool {
-    let Some((name, arguments, _)) = parts(view, at) else { return false };
-    match arguments.len() {
-        1 => matches!(name, "-" | "hd" | "tl" | "tuple_size" | "not" | "is_atom" | "is_list" | "is_tuple"),
-        _ => {
-            Operator::of(name).is_some()
-                || matches!(name, "=:=" | "=/=" | "==" | "/=" | "<" | ">=" | ">" | "=<" | "and" | "or")
-                || name == "element" && matches!(arguments[0], Operand::I(1..))
-        }
-    }
-}
-
 impl Segment<'_, '_> {
     pub(super) fn guard(&mut self, at: usize) {
-        let Some((name, arguments, to)) = parts(&self.view(), at) else { return self.fail("a guard") };
+        let Some((name, arguments, to)) = guards::parts(&self.view(), at) else { return self.fail("a guard") };
         match *arguments {
             [a] => self.guard_1(at, name, a, to),
             [a, b] => self.guard_2(at, name, a, b, to),

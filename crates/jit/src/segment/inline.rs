@@ -8,10 +8,10 @@
 
 use super::state::{Held, State};
 use super::{Segment, Work};
+use crate::analysis::fit::unfit;
 use crate::analysis::function::FunctionView;
+use crate::analysis::known::knows;
 use crate::analysis::roots;
-use crate::compile::unfit;
-use crate::segment::knows;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types as clif};
 use heddle_abi::opcodes::Op;
@@ -122,7 +122,7 @@ fn pays(caller: &FunctionView<'_>, callee: &FunctionView<'_>, entry: usize) -> b
 }
 
 impl<'a> Segment<'a, '_> {
-    /// Translates the callee in place, if that may pay. Returns false if the call is to be translated as any other.
+    /// Translates the callee in place, if that may pay. Returns false if it is a call as any other.
     pub(super) fn call_inline(&mut self, at: usize, o: &[Operand]) -> bool {
         if self.inline.is_some() || self.inlines.len() >= CALLS {
             return false;

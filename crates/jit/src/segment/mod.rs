@@ -9,24 +9,21 @@ mod bits;
 mod booleans;
 mod calls;
 mod choices;
-pub mod commands;
 mod comparisons;
 mod floats;
 mod frames;
 mod funs;
 mod handlers;
 mod inline;
-mod known;
 mod leave;
 mod registers;
 mod state;
 mod terms;
 mod types;
 
-pub use known::knows;
-
 use crate::analysis::effects::Registers;
 use crate::analysis::function::FunctionView;
+use crate::analysis::known::knows;
 use crate::analysis::liveness::Liveness;
 use crate::analysis::roots::Reach;
 use crate::host::Host;

@@ -1,6 +1,6 @@
 //! The commands of `bs_match` that have a translation.
 
-use crate::analysis::function::FunctionView;
+use super::function::FunctionView;
 use heddle_beamfile::Operand;
 use heddle_term::{Term, list};
 
@@ -9,12 +9,27 @@ const MAX_FIELD_BITS: u64 = 56;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    /// There must be so many bits, and the rest must be a multiple of the unit.
-    AtLeast { bits: u64, unit: u64 },
-    Exactly { bits: u64 },
-    Skip { bits: u64 },
-    Integer { bits: u64, signed: bool, little: bool, to: Operand },
-    Equal { bits: u64, value: u64 },
+    /// At least this number of bits must be left, and the rest must be a multiple of the unit.
+    AtLeast {
+        bits: u64,
+        unit: u64,
+    },
+    Exactly {
+        bits: u64,
+    },
+    Skip {
+        bits: u64,
+    },
+    Integer {
+        bits: u64,
+        signed: bool,
+        little: bool,
+        to: Operand,
+    },
+    Equal {
+        bits: u64,
+        value: u64,
+    },
 }
 
 /// How the fields of an instruction are read.
@@ -97,7 +112,8 @@ fn reading(commands: &[Command]) -> Option<Reading> {
     let is_little = commands.iter().any(|command| matches!(command, Command::Integer { little: true, .. }));
     // The word is read when nothing was changed yet.
     let first_taken = commands.iter().position(|command| command.bits() > 0).unwrap_or(0);
-    let is_ensured_before = !commands[first_taken..].iter().any(|command| matches!(command, Command::AtLeast { .. } | Command::Exactly { .. }));
+    let is_ensured_before =
+        !commands[first_taken..].iter().any(|command| matches!(command, Command::AtLeast { .. } | Command::Exactly { .. }));
     // Eight bytes hold as many bits from any bit on.
     (all <= 57 && !is_little && is_ensured_before).then_some(Reading::Word)
 }

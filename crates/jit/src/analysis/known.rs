@@ -1,7 +1,8 @@
 //! Instructions that have a translation.
 
+use super::function::FunctionView;
+use super::{commands, guards};
 use crate::X_LIMIT;
-use crate::analysis::function::FunctionView;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
 
@@ -46,16 +47,18 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
         | Op::IsTuple
         | Op::IsBoolean
         | Op::IsMap
-        | Op::IsFunction | Op::IsBinary | Op::IsBitstr => has_known_constants(view, o),
+        | Op::IsFunction
+        | Op::IsBinary
+        | Op::IsBitstr => has_known_constants(view, o),
         Op::Call | Op::CallLast | Op::CallOnly | Op::Return => true,
         Op::Try | Op::Catch | Op::TryEnd | Op::CatchEnd | Op::TryCase => true,
         Op::CallFun => matches!(o[0], Operand::U(arity) if arity < u64::from(X_LIMIT)),
         Op::CallFun2 => matches!(o[1], Operand::U(arity) if arity < u64::from(X_LIMIT)) && o[2].reg().is_some(),
         Op::CallExt | Op::CallExtLast | Op::CallExtOnly => view.is_function(o[1]),
-        Op::GcBif1 | Op::GcBif2 | Op::Bif1 | Op::Bif2 => has_known_constants(view, o) && super::booleans::knows_guard(view, at),
+        Op::GcBif1 | Op::GcBif2 | Op::Bif1 | Op::Bif2 => has_known_constants(view, o) && guards::knows(view, at),
         Op::BsStartMatch3 => o[1].reg().is_some(),
         Op::BsStartMatch4 => o[2].reg().is_some(),
-        Op::BsMatch => super::commands::of(view, o[2]).is_some(),
+        Op::BsMatch => commands::of(view, o[2]).is_some(),
         Op::BsGetPosition | Op::BsTestTail2 => true,
         Op::BsSetPosition => has_known_constants(view, o),
         Op::BsTestUnit => matches!(o[2], Operand::U(unit) if unit.is_power_of_two()),
