@@ -21,9 +21,11 @@ Commands:
                           which of the functions that OTP calls are there
   messages [--json] FILE.beam|MODULE...
                           which constructions of a module are judged to be sent, and why
+  disassemble [--clif] [--json] MODULE:FUNCTION/ARITY...
+                          the machine code of functions
   help [flags]            this text, or the table of emulator flags
 
-`heddle run --help`, `natives --help` and `messages --help` say more.
+`heddle run --help`, `natives --help`, `messages --help` and `disassemble --help` say more.
 
 Options:
   --otp DIR               Erlang/OTP libraries to use

@@ -4,6 +4,7 @@
 //! (`heddle_runtime::task::register`) and calls `main`. See `examples/task`.
 
 mod crash;
+mod disassemble;
 mod emulator;
 mod epmd;
 mod erl;
@@ -25,7 +26,7 @@ use std::ffi::OsString;
 #[global_allocator]
 static ALLOCATOR: heddle_memory::Allocator = heddle_memory::Allocator;
 
-const COMMANDS: [&str; 9] = ["run", "shell", "erl", "erlc", "escript", "natives", "messages", "help", "version"];
+const COMMANDS: [&str; 10] = ["run", "shell", "erl", "erlc", "escript", "natives", "messages", "disassemble", "help", "version"];
 
 /// Does what the program's arguments say. To be called before there is any other thread.
 pub fn main() {
@@ -65,6 +66,7 @@ pub fn main() {
         name if tools::NAMES.contains(&name) => tools::main(name, args, otp),
         "natives" => inventory::main(args),
         "messages" => messages::main(args, otp),
+        "disassemble" => disassemble::main(args, otp),
         "help" | "--help" | "-h" => help::print(args.first().and_then(|a| a.to_str())),
         "version" | "--version" => version(otp),
         other => unknown(other),

@@ -57,7 +57,7 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
 }
 
 /// A file, or the file of a module.
-fn find(name: &OsStr, otp: Option<&OsStr>) -> Result<PathBuf, String> {
+pub fn find(name: &OsStr, otp: Option<&OsStr>) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
     if path.extension().is_some_and(|extension| extension == "beam") || path.components().count() > 1 {
         return Ok(path);

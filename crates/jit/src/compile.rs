@@ -7,6 +7,7 @@ use crate::analysis::roots;
 use crate::code::frames;
 use crate::code::memory::{CodeError, CodeMemory};
 use crate::host::{Host, Source};
+use crate::listing::{self, Shown};
 use crate::segment::{Plan, Unfit, translate};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -103,12 +104,14 @@ pub struct Compiler {
     builder: FunctionBuilderContext,
     pieces: Vec<Piece>,
     pub counts: Counts,
+    /// What was compiled, if that is wanted.
+    shown: Option<Vec<Shown>>,
 }
 
 impl Compiler {
     pub fn new(host: Host) -> Compiler {
         let counts = Counts::default();
-        Compiler { host, context: Context::new(), builder: FunctionBuilderContext::new(), pieces: Vec::new(), counts }
+        Compiler { host, context: Context::new(), builder: FunctionBuilderContext::new(), pieces: Vec::new(), counts, shown: None }
     }
 
     /// Compiles the function with this index. Returns false if it is left to the first tier.
@@ -128,6 +131,19 @@ impl Compiler {
         result.is_ok()
     }
 
+    /// Compiles the function with this index for nothing but to show it, or tells why it is left to the first tier.
+    pub fn show(&mut self, source: &Source<'_>, index: usize) -> Result<Vec<Shown>, &'static str> {
+        let Some(function) = source.beam.code.functions.get(index) else { return Err("there is no such function") };
+        if let Some(why) = unfit(source, index) {
+            return Err(why);
+        }
+        self.shown = Some(Vec::new());
+        let result = self.function(source, function);
+        self.pieces.clear();
+        let shown = self.shown.take().unwrap_or_default();
+        result.map(|()| shown).map_err(|Unfit(why)| why)
+    }
+
     fn function(&mut self, source: &Source<'_>, function: &Function) -> Result<(), Unfit> {
         let view = FunctionView { source, function };
         let live = Liveness::of(&view).ok_or(Unfit("it uses high registers"))?;
@@ -145,9 +161,18 @@ impl Compiler {
         self.context.clear();
         let pays = |&at: &usize| plan.view.is_loop(at) || plan.view.divides(at);
         let target = &**target(if reach.instrs.iter().any(pays) { Effort::Full } else { Effort::Little });
+        let in_segment = reach.instrs.clone();
         let exits = translate(plan, root, reach, target.frontend_config(), &mut self.builder, &mut self.context.func)?;
+        let show = self.shown.is_some().then(|| {
+            let mut instrs: Vec<usize> = in_segment.into_iter().collect();
+            instrs.sort_unstable();
+            let instrs = instrs.into_iter().map(|at| (at, listing::instruction(&plan.view, at))).collect();
+            (instrs, self.context.func.display().to_string())
+        });
+        self.context.set_disasm(show.is_some());
         let compiled = self.context.compile(target, &mut ControlPlane::default());
         let compiled = compiled.map_err(|_| Unfit("Cranelift refuses it"))?;
+        let text = compiled.vcode.clone();
         let mut code = compiled.code_buffer().to_vec();
         if !compiled.buffer.relocs().is_empty() {
             return Err(Unfit("it has addresses that must be filled in"));
@@ -156,6 +181,9 @@ impl Compiler {
         self.counts.segments += 1;
         self.counts.with_frame += usize::from(start == 0);
         let cell = plan.view.cell(root).ok_or(Unfit("a root inside of an operation"))?;
+        if let (Some((instrs, clif)), Some(all)) = (show, &mut self.shown) {
+            all.push(Shown { cell, instrs, clif, code: text.unwrap_or_default(), bytes: code.len(), has_frame: start == 0 });
+        }
         self.pieces.push(Piece { cell, code, start });
         Ok(())
     }

@@ -17,12 +17,14 @@ mod analysis;
 mod code;
 mod compile;
 mod host;
+mod listing;
 mod segment;
 
 pub use analysis::fit::unfit;
 pub use code::memory::{CodeError, CodeMemory, used_bytes};
 pub use compile::{Compiled, Compiler, Counts};
 pub use host::{Host, Source};
+pub use listing::Shown;
 
 /// Where an instruction has no cell of its own: it is part of the operation of an instruction before it.
 pub const MERGED: u32 = u32::MAX;

@@ -8,6 +8,7 @@ pub mod figures;
 mod tables;
 mod worker;
 
+pub use heddle_jit::Shown;
 pub use tables::{Loaded, Tables};
 pub use worker::request;
 
@@ -15,8 +16,9 @@ use figures::COUNTS;
 use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
 use heddle_jit::{CodeMemory, Compiler, Host};
-use heddle_runtime::code::Function;
+use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::STACK_SLACK_WORDS;
+use heddle_term::Atom;
 use std::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -106,6 +108,22 @@ pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, table
             Some(Box::new(Kept { tables: Some(tables), code: Mutex::default() }))
         }
     }
+}
+
+/// What becomes of a function of a module that was loaded with [`Mode::After`], or why it is left to the first tier.
+pub fn show(instance: &Instance, name: Atom, arity: u8) -> Result<Vec<Shown>, String> {
+    let tables = instance.machine_code.as_deref().and_then(Kept::of).and_then(|kept| kept.tables.as_ref());
+    let tables = tables.ok_or("the module was loaded without what the second tier needs (+jit N)")?;
+    let index = instance.functions.iter().position(|function| function.name == name && function.arity == arity);
+    let index = index.ok_or_else(|| format!("the module has no function {}/{arity}", name.name()))?;
+    let host = host().ok_or("the engine has not started")?;
+    let beam = tables.beam().map_err(|error| error.to_string())?;
+    let operation = |cell: u32| instance.code[cell as usize];
+    let source = tables.source(&beam, instance.code.as_ptr() as usize, &operation);
+    if !tables.fits(index) {
+        return Err("the first tier writes registers between its instructions".into());
+    }
+    Ok(Compiler::new(host).show(&source.borrow(), index)?)
 }
 
 fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<CodeMemory> {

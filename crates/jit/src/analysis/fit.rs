@@ -22,7 +22,7 @@ pub fn unfit(source: &Source<'_>, index: usize) -> Option<&'static str> {
     // The first tier may have put an operation of its own at the entry.
     let entry = source.labels.get(function.entry_label as usize).copied();
     if view.entry().and_then(|at| view.cell(at)) != entry {
-        return Some("the entry is another operation");
+        return Some("its entry is another operation: a native has its place, or a NIF may");
     }
     None
 }

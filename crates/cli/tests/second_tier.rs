@@ -1,0 +1,72 @@
+//! `+jit`: what it takes and does, and `heddle disassemble`. Needs the libraries of an OTP 27 as `task_example` does; without them it is skipped.
+
+mod place;
+
+use std::process::{Command, Output};
+
+fn heddle(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_heddle")).args(args).env("HEDDLE_OTP", place::otp().unwrap()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+/// Functions that were compiled, once there are any or half a second has passed.
+fn compiled(flags: &[&str]) -> u32 {
+    let eval = "Work = fun() -> lists:foldl(fun(X, A) -> X + A end, 0, lists:seq(1, 50000)) end, \
+                Get = fun() -> Work(), maps:get(functions, heddle_stats:jit()) end, \
+                Until = fun F(0) -> Get(); F(N) -> case Get() of 0 -> timer:sleep(5), F(N - 1); Count -> Count end end, \
+                io:format(\"~p\", [Until(100)]), halt().";
+    let output = heddle(&[&["erl"], flags, &["-noshell", "-eval", eval]].concat());
+    assert!(output.status.success(), "{flags:?}: {}", text(&output.stderr));
+    text(&output.stdout).parse().unwrap()
+}
+
+#[test]
+fn functions_that_are_called_often_are_compiled() {
+    if place::otp().is_none() {
+        return;
+    }
+    assert_eq!(compiled(&["+jit", "off"]), 0);
+    assert!(compiled(&["+jit", "1000"]) > 0);
+    assert!(compiled(&[]) > 0);
+    assert!(compiled(&["+jit", "eager"]) > 1000);
+}
+
+#[test]
+fn other_values_are_refused() {
+    if place::otp().is_none() {
+        return;
+    }
+    for value in ["on", "1", "-5", "20000000000"] {
+        let output = heddle(&["erl", "+jit", value, "-noshell", "-eval", "halt()."]);
+        assert!(!output.status.success(), "{value}");
+        let said = text(&output.stderr);
+        assert!(said.contains(&format!("+jit {value}: off, eager, or a number of calls from 2 to 1000000000")), "{said}");
+    }
+}
+
+#[test]
+fn machine_code_is_shown_beside_the_instructions() {
+    if place::otp().is_none() {
+        return;
+    }
+    let shown = text(&heddle(&["disassemble", "lists:nth/2"]).stdout);
+    assert!(shown.starts_with("lists:nth/2: 1 segments, "), "{shown}");
+    assert!(shown.contains("is_nonempty_list") && shown.contains("return_call_unknown"), "{shown}");
+    let clif = text(&heddle(&["disassemble", "--clif", "lists", "nth/2", "last/1"]).stdout);
+    assert!(clif.contains("lists:last/1: ") && clif.contains("-> i64 tail"), "{clif}");
+    let json = text(&heddle(&["disassemble", "--json", "lists:nth/2"]).stdout);
+    assert!(json.starts_with("[\n{\"function\": \"lists:nth/2\", \"segments\": ["), "{json}");
+    let problem = |args: &[&str]| {
+        let output = heddle(args);
+        assert!(!output.status.success(), "{args:?}");
+        text(&output.stderr)
+    };
+    assert!(problem(&["disassemble"]).contains("a function is wanted: heddle disassemble MODULE:FUNCTION/ARITY"));
+    assert!(problem(&["disassemble", "lists:nosuch/2"]).contains("the module has no function nosuch/2"));
+    assert!(problem(&["disassemble", "lists:reverse/2"]).contains("its entry is another operation"));
+    assert!(problem(&["disassemble", "nosuch:f/1"]).contains("no file nosuch.beam"));
+    assert!(problem(&["disassemble", "--jsn", "lists:nth/2"]).contains("unknown option --jsn (--clif, --json, --help)"));
+}
