@@ -17,7 +17,7 @@
 ERL := bin/erl
 PREFIX ?= /usr/local
 JOBS ?= 2
-MODES ?= normal,gc,yield,s64,sequential,jit_few,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64,shared_jit_few
+MODES ?= normal,gc,yield,s64,sequential,jit_few,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
 BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1

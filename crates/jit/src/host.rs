@@ -1,13 +1,15 @@
 //! What compiled code has to know of the VM and of the module that is compiled.
 
 use heddle_beamfile::BeamFile;
-use heddle_term::{Atom, Export, Term};
+use heddle_term::{Atom, Export, FunEntry, Term};
 
 /// Facts about the first tier. The X registers stand at the start of its register file.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// Byte offset of the float registers in the register file.
     pub floats: i32,
+    /// Byte offsets of the pointers to the number of the running process: in the register file, in the process, and of the number itself.
+    pub pid: [i32; 3],
     /// Words of the stack that stay free between heap and stack.
     pub slack_words: usize,
     /// Address of the operation in the entry of a function that is traced.
@@ -32,6 +34,7 @@ pub struct Source<'a> {
     pub atoms: &'a [Atom],
     pub literals: &'a [Term],
     pub imports: &'a [&'static Export],
+    pub lambdas: &'a [&'static FunEntry],
     /// For each import: true if a call is a jump to the entry of the export, and nothing else.
     pub is_function: &'a [bool],
     /// True if the function with this index is what its instructions say: the first tier does nothing between them.

@@ -38,6 +38,8 @@ pub struct Emitter<'a> {
     pub nif_places: Vec<NifPlace>,
     /// True for code without `nif_start` of a module that loads a library: each of its functions may become a NIF.
     pub all_nifs: bool,
+    /// Functions have the cells in which calls are counted for the second tier.
+    pub counts_calls: bool,
     pub on_load: Option<u32>,
     /// Memory of the literals: those of the file, and large integers in operands.
     pub areas: heddle_runtime::literal_areas::Literals,

@@ -3,7 +3,7 @@
 use crate::ctx::reg_offset;
 use crate::loader::emitter::{Emitter, OperandPlace};
 use crate::ops::{calls, control, data, direct, errors, floats, frames, funs, maps, nifs, receive, tests};
-use crate::second_tier::{self, Mode, counted};
+use crate::second_tier::counted;
 use crate::{register, source};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::{BeamError, Function as BeamFunction, Instr, Operand};
@@ -23,7 +23,7 @@ impl Emitter<'_> {
         for (index, function) in beam.code.functions.iter().enumerate() {
             self.clear_frames = beam.raises_raw(index);
             let name = self.atoms[function.name as usize];
-            if let Mode::After(_) = second_tier::mode() {
+            if self.counts_calls {
                 (0..counted::CELLS).for_each(|_| self.cell(0));
             }
             let start = self.offset();

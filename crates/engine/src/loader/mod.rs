@@ -104,6 +104,8 @@ pub fn prepare_with(bytes: &[u8], options: LoadOptions) -> Result<Instance, Load
 
 /// As `prepare_with`. `show` sees the finished cells, in which labels have no addresses yet: for `examples/cells.rs`.
 pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emitter)) -> Result<Instance, LoadError> {
+    // Once: it may change while the module is loaded.
+    let tier = second_tier::mode();
     let beam = Verified::load(bytes)?;
     let mut atoms = Vec::with_capacity(beam.atoms.count() as usize + 1);
     atoms.push(Atom::from_index(0));
@@ -158,6 +160,7 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         lines: Vec::new(),
         nif_places: Vec::new(),
         all_nifs,
+        counts_calls: matches!(tier, Mode::After(_)),
         on_load: None,
         areas,
         recorder: coverage::Recorder::new(&beam),
@@ -203,11 +206,11 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         .collect();
     let funs = lambdas.iter().zip(&beam.lambdas).map(|(entry, l)| (*entry, labels[l.label as usize])).collect();
     let is_function = |export: &&'static Export| Emitter::is_function(export);
-    let tables = (second_tier::mode() != Mode::Off).then(|| {
+    let tables = (tier != Mode::Off).then(|| {
         let is_function = imports.iter().map(is_function).collect();
-        Tables::new(bytes, &beam, Loaded { starts, labels, atoms, literals, imports, is_function, messages })
+        Tables::new(bytes, &beam, Loaded { starts, labels, atoms, literals, imports, lambdas, is_function, messages })
     });
-    let machine_code = tables.and_then(|tables| second_tier::prepare(&mut code, &functions, &beam, tables));
+    let machine_code = tables.and_then(|tables| second_tier::prepare(tier, &mut code, &functions, &beam, tables));
     let mut file_names: Vec<String> = vec![format!("{}.erl", name.name())];
     file_names.extend(beam.lines.names.iter().cloned());
     Ok(Instance {

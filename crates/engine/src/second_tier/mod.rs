@@ -17,7 +17,7 @@ use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
 use heddle_jit::{CodeMemory, Compiler, Host};
 use heddle_runtime::code::{Function, Instance};
-use heddle_runtime::process::STACK_SLACK_WORDS;
+use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_term::Atom;
 use std::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -52,6 +52,7 @@ pub fn host() -> Option<Host> {
     let operations = OPERATIONS.get()?;
     Some(Host {
         floats: operations.floats as i32,
+        pid: [operations.process as i32, Process::PID_AT[0] as i32, Process::PID_AT[1] as i32],
         slack_words: STACK_SLACK_WORDS,
         breakpoint: operations.breakpoint as usize,
         yield_at: operations.yield_at as usize,
@@ -62,6 +63,8 @@ pub fn host() -> Option<Host> {
 pub struct Operations {
     /// Byte offset of the float registers in the register file.
     pub floats: usize,
+    /// Byte offset of the pointer to the running process there.
+    pub process: usize,
     /// It counts a call.
     pub count_call: u64,
     /// It is in the entry of a function that is traced.
@@ -90,9 +93,15 @@ impl Kept {
     }
 }
 
-/// Prepares a module whose cells are complete, and that no process runs yet: compiles its functions, or lets their calls be counted.
-pub fn prepare(cells: &mut [u64], functions: &[Function], beam: &Verified, tables: Tables) -> Option<Box<dyn Any + Send + Sync>> {
-    match mode() {
+/// Prepares a module that was loaded with this mode, whose cells are complete, and that no process runs yet: compiles its functions, or lets their calls be counted.
+pub fn prepare(
+    mode: Mode,
+    cells: &mut [u64],
+    functions: &[Function],
+    beam: &Verified,
+    tables: Tables,
+) -> Option<Box<dyn Any + Send + Sync>> {
+    match mode {
         Mode::Off => None,
         Mode::Eager => compile_all(cells, beam, &tables).map(|memory| Box::new(Kept { tables: None, code: Mutex::new(vec![memory]) }) as _),
         Mode::After(calls) => {

@@ -5,7 +5,7 @@ use heddle_beamfile::messages::Messages;
 use heddle_beamfile::{BeamError, BeamFile, Verified, container};
 use heddle_jit::Source;
 use heddle_runtime::zeal;
-use heddle_term::{Atom, Export, Term};
+use heddle_term::{Atom, Export, FunEntry, Term};
 
 /// Chunks that are needed to read the code again.
 const CHUNKS: [&[u8; 4]; 12] = [b"AtU8", b"Atom", b"Code", b"ImpT", b"ExpT", b"LocT", b"FunT", b"LitT", b"StrT", b"Line", b"Type", b"Attr"];
@@ -22,6 +22,7 @@ pub struct Loaded {
     pub atoms: Vec<Atom>,
     pub literals: Vec<Term>,
     pub imports: Vec<&'static Export>,
+    pub lambdas: Vec<&'static FunEntry>,
     /// For each import: true if a call is a jump to its entry.
     pub is_function: Vec<bool>,
     pub messages: Messages,
@@ -35,6 +36,7 @@ pub struct Tables {
     atoms: Box<[Atom]>,
     literals: Box<[Term]>,
     imports: Box<[&'static Export]>,
+    lambdas: Box<[&'static FunEntry]>,
     /// For each import: true if a call is a jump to its entry.
     is_function: Box<[bool]>,
     /// For each function: true if the first tier writes no register between its instructions.
@@ -46,7 +48,7 @@ pub struct Tables {
 impl Tables {
     /// `bytes`: the file, of which `beam` was read.
     pub fn new(bytes: &[u8], beam: &Verified, loaded: Loaded) -> Tables {
-        let Loaded { starts, labels, atoms, literals, imports, is_function, messages } = loaded;
+        let Loaded { starts, labels, atoms, literals, imports, lambdas, is_function, messages } = loaded;
         Tables {
             file: container::unpack(bytes).and_then(|file| container::with_chunks(&file, &CHUNKS)).unwrap_or_default().into(),
             is_function: is_function.into(),
@@ -56,6 +58,7 @@ impl Tables {
             atoms: atoms.into(),
             literals: literals.into(),
             imports: imports.into(),
+            lambdas: lambdas.into(),
             messages,
         }
     }
@@ -107,6 +110,7 @@ impl ModuleSource<'_> {
             atoms: &tables.atoms,
             literals: &tables.literals,
             imports: &tables.imports,
+            lambdas: &tables.lambdas,
             is_function: &tables.is_function,
             may_inline: &*self.may_inline,
             is_left: &*self.is_left,

@@ -53,11 +53,14 @@ pub fn parts<'a>(view: &FunctionView<'a>, at: usize) -> Option<(&'static str, &'
 pub fn knows(view: &FunctionView<'_>, at: usize) -> bool {
     let Some((name, arguments, _)) = parts(view, at) else { return false };
     match arguments.len() {
-        1 => matches!(name, "-" | "hd" | "tl" | "tuple_size" | "not" | "is_atom" | "is_list" | "is_tuple"),
+        1 => matches!(
+            name,
+            "-" | "hd" | "tl" | "tuple_size" | "map_size" | "byte_size" | "not" | "is_atom" | "is_list" | "is_tuple" | "is_integer"
+        ),
         _ => {
             Operator::of(name).is_some()
                 || matches!(name, "=:=" | "=/=" | "==" | "/=" | "<" | ">=" | ">" | "=<" | "and" | "or")
-                || name == "element" && matches!(arguments[0], Operand::I(1..))
+                || name == "element"
         }
     }
 }

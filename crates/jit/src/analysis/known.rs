@@ -56,6 +56,16 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
         Op::CallFun2 => matches!(o[1], Operand::U(arity) if arity < u64::from(X_LIMIT)) && o[2].reg().is_some(),
         Op::CallExt | Op::CallExtLast | Op::CallExtOnly => view.is_function(o[1]),
         Op::GcBif1 | Op::GcBif2 | Op::Bif1 | Op::Bif2 => has_known_constants(view, o) && guards::knows(view, at),
+        Op::MakeFun3 => view.list(o[2]).iter().all(|&variable| is_known(variable)),
+        Op::Bif0 => view.of_erlang(o[0]) == Some("self"),
+        Op::PutMapAssoc | Op::PutMapExact => {
+            o[1].reg().is_some()
+                && view.list(o[4]).iter().step_by(2).all(|&key| is_constant(key))
+                && view.list(o[4]).iter().skip(1).step_by(2).all(|&value| is_known(value))
+        }
+        Op::IsFunction2 => o[1].reg().is_some() && matches!(o[2], Operand::I(0..=255)),
+        Op::GetMapElements => o[1].reg().is_some() && view.list(o[2]).iter().step_by(2).all(|&key| is_constant(key)),
+        Op::HasMapFields => o[1].reg().is_some() && view.list(o[2]).iter().all(|&key| is_constant(key)),
         Op::BsStartMatch3 => o[1].reg().is_some(),
         Op::BsStartMatch4 => o[2].reg().is_some(),
         Op::BsMatch => commands::of(view, o[2]).is_some(),

@@ -5,10 +5,10 @@ use super::comparisons::Question;
 use super::state::Known;
 use crate::analysis::guards::{self, Operator};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
-use heddle_term::Term;
 use heddle_term::term::{SMALL_SHIFT, TAG_CONS, TAG_MASK};
+use heddle_term::{Kind, Term};
 
 impl Segment<'_, '_> {
     pub(super) fn guard(&mut self, at: usize) {
@@ -38,11 +38,32 @@ impl Segment<'_, '_> {
             }
             "tuple_size" => {
                 self.need_tuple(at, value);
-                let header = self.boxed_word(value, 0);
-                let size = self.b.ins().ushr_imm_u(header, 8);
+                let size = self.size_of(value);
                 let size = self.b.ins().ishl_imm_u(size, i64::from(SMALL_SHIFT));
                 self.learn(size, Known::Small);
                 size
+            }
+            // Of small maps, whose header also counts the tuple of the keys; the first tier does the others.
+            "map_size" => {
+                let boxed = self.is_boxed(value);
+                self.exit_unless(boxed, at);
+                let header = self.boxed_word(value, 0);
+                let is_small = self.is_kind(header, [Kind::FlatMap; 2]);
+                self.exit_unless(is_small, at);
+                let size = self.b.ins().ushr_imm_u(header, 8);
+                let size = self.b.ins().iadd_imm_s(size, -1);
+                let size = self.b.ins().ishl_imm_u(size, i64::from(SMALL_SHIFT));
+                self.learn(size, Known::Small);
+                size
+            }
+            "byte_size" => self.byte_size(at, value),
+            // Of small integers, and of what is not boxed.
+            "is_integer" => {
+                let boxed = self.is_boxed(value);
+                let other = self.b.ins().icmp_imm_s(IntCC::Equal, boxed, 0);
+                self.exit_unless(other, at);
+                let is = self.is_small(value);
+                self.boolean(is)
             }
             "not" => {
                 let (yes, no) = (Term::bool(true).raw(), Term::bool(false).raw());
@@ -120,6 +141,31 @@ impl Segment<'_, '_> {
         self.set(to, value);
     }
 
+    /// The size of a binary of whole bytes. The first tier does the others.
+    fn byte_size(&mut self, at: usize, value: Value) -> Value {
+        let boxed = self.is_boxed(value);
+        self.exit_unless(boxed, at);
+        let header = self.boxed_word(value, 0);
+        let (on_heap, other, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let bits = self.b.append_block_param(done, clif::I64);
+        let is_on_heap = self.is_kind(header, [Kind::HeapBits; 2]);
+        self.b.ins().brif(is_on_heap, on_heap, &[], other, &[]);
+        self.b.switch_to_block(on_heap);
+        let size = self.boxed_word(value, 1);
+        self.b.ins().jump(done, &[size.into()]);
+        self.b.switch_to_block(other);
+        let is_other = self.is_kind(header, [Kind::BinRef, Kind::SubBits]);
+        self.exit_unless(is_other, at);
+        let size = self.boxed_word(value, 2);
+        self.b.ins().jump(done, &[size.into()]);
+        self.b.switch_to_block(done);
+        let is_whole = self.has_bits(bits, 7, 0);
+        self.exit_unless(is_whole, at);
+        let size = self.b.ins().ishl_imm_u(bits, i64::from(SMALL_SHIFT) - 3);
+        self.learn(size, Known::Small);
+        size
+    }
+
     /// Goes on if the value is a tuple, otherwise the first tier does the instruction.
     fn need_tuple(&mut self, at: usize, value: Value) {
         if self.known(value).is_some_and(Known::is_tuple) {
@@ -133,22 +179,45 @@ impl Segment<'_, '_> {
         self.learn(value, Known::Tuple);
     }
 
-    /// `element(N, Tuple)` with a number that is known now.
+    /// `element(N, Tuple)`
     fn element(&mut self, at: usize, index: Operand, tuple: Operand, to: Operand) {
-        let Some(index) = self.small_constant(index).and_then(|index| i32::try_from(index).ok()) else { return self.fail("an index") };
         let value = self.get(tuple);
+        let Some(index) = self.small_constant(index).and_then(|index| i32::try_from(index).ok()).filter(|&index| index > 0) else {
+            return self.any_element(at, index, value, to);
+        };
         self.need_tuple(at, value);
         let size = match self.known(value) {
             Some(Known::TupleOf(header)) => Some((header >> 8) as i64),
             _ => None,
         };
         if size.is_none_or(|size| size < i64::from(index)) {
-            let header = self.boxed_word(value, 0);
-            let size = self.b.ins().ushr_imm_u(header, 8);
+            let size = self.size_of(value);
             let is_inside = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, size, i64::from(index));
             self.exit_unless(is_inside, at);
         }
         let element = self.boxed_word(value, index);
         self.set(to, element);
+    }
+
+    /// `element(N, Tuple)` with a number that is not known now.
+    fn any_element(&mut self, at: usize, index: Operand, tuple: Value, to: Operand) {
+        let index = self.get(index);
+        self.need_smalls(at, index, index);
+        self.need_tuple(at, tuple);
+        let size = self.size_of(tuple);
+        let index = self.b.ins().sshr_imm_u(index, i64::from(SMALL_SHIFT));
+        let before = self.b.ins().iadd_imm_s(index, -1);
+        let is_inside = self.b.ins().icmp(IntCC::UnsignedLessThan, before, size);
+        self.exit_unless(is_inside, at);
+        let offset = self.b.ins().ishl_imm_u(index, 3);
+        let address = self.b.ins().iadd(tuple, offset);
+        let element = self.boxed_word(address, 0);
+        self.set(to, element);
+    }
+
+    /// The number of elements of a tuple.
+    fn size_of(&mut self, tuple: Value) -> Value {
+        let header = self.boxed_word(tuple, 0);
+        self.b.ins().ushr_imm_u(header, 8)
     }
 }

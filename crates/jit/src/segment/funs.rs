@@ -4,7 +4,8 @@ use super::{Segment, trusted};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
-use heddle_term::{FunEntry, Header, Kind};
+use heddle_term::term::TAG_BOXED;
+use heddle_term::{FunEntry, Header, Kind, Term};
 use std::mem::offset_of;
 
 /// The bits of a header that count its words.
@@ -37,6 +38,44 @@ impl Segment<'_, '_> {
         let ip = self.b.ins().load(clif::I64, trusted(), entry, offset_of!(FunEntry, entry) as i32);
         self.enter(ip);
         false
+    }
+
+    /// The pid of the running process.
+    pub(super) fn own_pid(&mut self) -> Value {
+        let [process, shared, number] = self.plan.host.pid;
+        let process = self.b.ins().load(clif::I64, trusted(), self.c, process);
+        let shared = self.b.ins().load(clif::I64, trusted(), process, shared);
+        let number = self.b.ins().load(clif::I64, trusted(), shared, number);
+        let first = Term::local_pid(0).raw();
+        let shift = (Term::local_pid(1).raw() ^ first).trailing_zeros();
+        let number = self.b.ins().ishl_imm_u(number, i64::from(shift));
+        self.b.ins().bor_imm_u(number, first as i64)
+    }
+
+    /// `make_fun3`: the words are there.
+    pub(super) fn make_fun(&mut self, lambda: Operand, to: Operand, free: &[Operand]) {
+        let entry = lambda.number().and_then(|index| self.view().source.lambdas.get(index as usize));
+        let Some(&entry) = entry else { return self.fail("a fun that is nowhere") };
+        let header = Header::with_aux(Kind::Fun, FREE_AT as usize - 1 + free.len(), u32::from(entry.arity));
+        let mut words = vec![self.word(header.raw()), self.word(entry as *const FunEntry as u64), self.own_pid()];
+        words.extend(free.iter().map(|&variable| self.get(variable)).collect::<Vec<_>>());
+        let fun = self.build(&words, TAG_BOXED);
+        self.set(to, fun);
+    }
+
+    /// `is_function(F, Arity)`. A fun of a name is left to the first tier.
+    pub(super) fn is_function_of(&mut self, at: usize, o: &[Operand]) {
+        let Operand::I(arity) = o[2] else { return self.fail("an arity") };
+        let fun = self.get(o[1]);
+        let boxed = self.is_boxed(fun);
+        self.check(boxed, o[0]);
+        let header = self.boxed_word(fun, 0);
+        let is_name = self.is_kind(header, [Kind::ExportFun; 2]);
+        let other = self.b.ins().icmp_imm_s(IntCC::Equal, is_name, 0);
+        self.exit_unless(other, at);
+        let kind = self.b.ins().band_imm_s(header, !SIZE_MASK as i64);
+        let is = self.equals(kind, Header::with_aux(Kind::Fun, 0, arity as u32).raw());
+        self.check(is, o[0]);
     }
 
     /// Puts the free variables into the X registers after the arguments, and then the fun: the code that stands for a module that is not loaded

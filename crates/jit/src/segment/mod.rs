@@ -16,6 +16,7 @@ mod funs;
 mod handlers;
 mod inline;
 mod leave;
+mod maps;
 mod registers;
 mod state;
 mod terms;
@@ -279,6 +280,15 @@ impl<'a> Segment<'a, '_> {
             Op::Fconv => self.convert(at, o[0], o[1]),
             Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv => self.float_arithmetic(at, o),
             Op::Fnegate => self.negate_float(o[1], o[2]),
+            Op::MakeFun3 => self.make_fun(o[0], o[1], view.list(o[2])),
+            Op::Bif0 => {
+                let pid = self.own_pid();
+                self.set(o[1], pid);
+            }
+            Op::PutMapAssoc | Op::PutMapExact => self.put_map(at, o[1], o[2], view.list(o[4])),
+            Op::IsFunction2 => self.is_function_of(at, o),
+            Op::GetMapElements => self.get_map_elements(at, o[0], o[1], view.list(o[2])),
+            Op::HasMapFields => self.has_map_fields(at, o[0], o[1], view.list(o[2])),
             Op::BsStartMatch3 => self.start_match(at, o[0], o[1], o[3]),
             Op::BsStartMatch4 => self.start_match(at, o[0], o[2], o[3]),
             Op::BsMatch => self.bs_match(at, o),

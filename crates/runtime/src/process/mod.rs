@@ -545,6 +545,9 @@ impl Process {
     pub fn pid_term(&self) -> Term {
         identity::term_of(self.shared().pid)
     }
+    /// Where machine code finds the number of a process: the offset of a pointer in the process, and that of the number in what it points to.
+    pub const PID_AT: [usize; 2] = [std::mem::offset_of!(Process, shared), std::mem::offset_of!(ProcShared, pid)];
+
     #[inline(always)]
     pub fn shared(&self) -> &ProcShared {
         // SAFETY: the owner's block is alive while the owner runs.

@@ -1,0 +1,121 @@
+//! Looking into maps whose keys are atoms or small integers that are known now. Large maps are left to the first tier.
+
+use super::{Segment, trusted};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types as clif};
+use heddle_beamfile::Operand;
+use heddle_term::Kind;
+use heddle_term::term::TAG_BOXED;
+
+/// Words of a small map: header, tuple of the keys, values in the order of the keys.
+const KEYS: i32 = 1;
+const VALUES: i32 = 2;
+
+impl Segment<'_, '_> {
+    /// `get_map_elements`: keys and where their values go.
+    pub(super) fn get_map_elements(&mut self, at: usize, label: Operand, map: Operand, pairs: &[Operand]) {
+        let missing = self.block_to(label);
+        let map = self.get(map);
+        let (keys, bytes) = self.small_map(at, map);
+        let mut found = Vec::new();
+        for pair in pairs.chunks_exact(2) {
+            let place = self.find_key(keys, bytes, pair[0], missing);
+            let address = self.b.ins().iadd(map, place);
+            let value = self.b.ins().load(clif::I64, trusted(), address, VALUES * 8 - TAG_BOXED as i32);
+            found.push((pair[1], value));
+        }
+        for (to, value) in found {
+            self.set(to, value);
+        }
+    }
+
+    /// `has_map_fields`
+    pub(super) fn has_map_fields(&mut self, at: usize, label: Operand, map: Operand, wanted: &[Operand]) {
+        let missing = self.block_to(label);
+        let map = self.get(map);
+        let (keys, bytes) = self.small_map(at, map);
+        for &key in wanted {
+            self.find_key(keys, bytes, key, missing);
+        }
+    }
+
+    /// `put_map_assoc` and `put_map_exact` where all keys are there: a copy with other values. Without one of them the first tier goes on.
+    pub(super) fn put_map(&mut self, at: usize, map: Operand, to: Operand, pairs: &[Operand]) {
+        let map = self.get(map);
+        let boxed = self.is_boxed(map);
+        self.exit_unless(boxed, at);
+        let (keys, bytes) = self.small_map(at, map);
+        let Some(missing) = self.exit else { return self.fail("a map without an exit") };
+        let mut places = Vec::new();
+        for pair in pairs.chunks_exact(2) {
+            places.push((self.find_key(keys, bytes, pair[0], missing), pair[1]));
+        }
+        let all = self.b.ins().iadd_imm_s(bytes, i64::from(VALUES) * 8);
+        let (h, s) = (self.heap_top(), self.stack_top());
+        let top = self.b.ins().iadd(h, all);
+        let room = self.b.ins().isub(s, top);
+        let slack = self.plan.host.slack_words as i64 * 8;
+        let fits = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, room, slack);
+        self.exit_unless(fits, at);
+        self.copy_words(map, h, all);
+        for (place, value) in places {
+            let value = self.get(value);
+            let address = self.b.ins().iadd(h, place);
+            self.b.ins().store(trusted(), value, address, VALUES * 8);
+        }
+        let new = self.b.ins().iadd_imm_s(h, TAG_BOXED as i64);
+        self.state.h = top;
+        self.set(to, new);
+    }
+
+    /// Copies `bytes` bytes, at least a word, of a boxed term to the top of the heap.
+    fn copy_words(&mut self, from: Value, h: Value, bytes: Value) {
+        let (body, done) = (self.b.create_block(), self.b.create_block());
+        let offset = self.b.append_block_param(body, clif::I64);
+        let zero = self.word(0);
+        self.b.ins().jump(body, &[zero.into()]);
+        self.b.switch_to_block(body);
+        let address = self.b.ins().iadd(from, offset);
+        let word = self.boxed_word(address, 0);
+        let to = self.b.ins().iadd(h, offset);
+        self.b.ins().store(trusted(), word, to, 0);
+        let next = self.b.ins().iadd_imm_s(offset, 8);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, bytes);
+        self.b.ins().brif(more, body, &[next.into()], done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// The tuple of the keys of a small map, and eight times the number of them. The first tier does the instruction for other maps.
+    fn small_map(&mut self, at: usize, map: Value) -> (Value, Value) {
+        let header = self.boxed_word(map, 0);
+        let is_small = self.is_kind(header, [Kind::FlatMap; 2]);
+        self.exit_unless(is_small, at);
+        let keys = self.boxed_word(map, KEYS);
+        // The header counts the tuple of the keys, too.
+        let size = self.b.ins().ushr_imm_u(header, 8);
+        let size = self.b.ins().ishl_imm_u(size, 3);
+        (keys, self.b.ins().iadd_imm_s(size, -8))
+    }
+
+    /// Eight times the place of a key, counted from 0. Goes to `missing` without the key.
+    fn find_key(&mut self, keys: Value, bytes: Value, key: Operand, missing: Block) -> Value {
+        let key = self.get(key);
+        let (head, body, next, found) = (self.b.create_block(), self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let place = self.b.append_block_param(head, clif::I64);
+        let zero = self.word(0);
+        self.b.ins().jump(head, &[zero.into()]);
+        self.b.switch_to_block(head);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, place, bytes);
+        self.b.ins().brif(more, body, &[], missing, &[]);
+        self.b.switch_to_block(body);
+        let address = self.b.ins().iadd(keys, place);
+        let candidate = self.b.ins().load(clif::I64, trusted(), address, 8 - TAG_BOXED as i32);
+        let is = self.b.ins().icmp(IntCC::Equal, candidate, key);
+        self.b.ins().brif(is, found, &[], next, &[]);
+        self.b.switch_to_block(next);
+        let after = self.b.ins().iadd_imm_s(place, 8);
+        self.b.ins().jump(head, &[after.into()]);
+        self.b.switch_to_block(found);
+        place
+    }
+}
