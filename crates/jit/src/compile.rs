@@ -35,8 +35,17 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Compiled {
     pub memory: CodeMemory,
-    /// Cells, and the addresses of the code that takes the place of their operations. The entries of functions come last.
-    pub places: Vec<(u32, usize)>,
+    /// What takes the place of operations. The entry of a function comes after its other places.
+    pub places: Vec<Place>,
+}
+
+/// A segment that takes the place of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset of the cell.
+    pub cell: u32,
+    pub address: usize,
+    pub bytes: usize,
 }
 
 /// A segment before it has an address.
@@ -205,7 +214,11 @@ impl Compiler {
                 bytes[offset..offset + piece.code.len()].copy_from_slice(&piece.code);
             }
         })?;
-        let places = pieces.iter().zip(&offsets).map(|(piece, &offset)| (piece.cell, memory.base() + offset + piece.start));
+        let places = pieces.iter().zip(&offsets).map(|(piece, &offset)| Place {
+            cell: piece.cell,
+            address: memory.base() + offset + piece.start,
+            bytes: piece.code.len() - piece.start,
+        });
         Ok(Some(Compiled { places: places.collect(), memory }))
     }
 }

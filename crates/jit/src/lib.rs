@@ -22,7 +22,7 @@ mod segment;
 
 pub use analysis::fit::unfit;
 pub use code::memory::{CodeError, CodeMemory, used_bytes};
-pub use compile::{Compiled, Compiler, Counts};
+pub use compile::{Compiled, Compiler, Counts, Place};
 pub use host::{Host, Source};
 pub use listing::Shown;
 

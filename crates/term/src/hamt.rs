@@ -207,10 +207,62 @@ fn insert_in(heap: &mut Heap, node: Term, way: Way, pair: Term, insertion: &mut 
     Some(draft)
 }
 
+/// Nodes on the way to a key for which `put_known` has room: enough for a million keys, and more in most cases.
+const KNOWN_LEVELS: usize = 8;
+
+/// The map with another value for a key that it has. `None` if it may not have it.
+fn put_known(heap: &mut Heap, map: Term, mut way: Way, value: Term) -> Option<Term> {
+    let mut path = [(Term::NIL, 0); KNOWN_LEVELS];
+    let mut node = map;
+    for depth in 0..KNOWN_LEVELS {
+        let (bitmap, slots) = children(node);
+        let number = way.number();
+        if bitmap >> number & 1 == 0 {
+            return None;
+        }
+        let at = index(bitmap, number);
+        let child = slots[at];
+        // Words before the children: the header, and the size of a root.
+        path[depth] = (node, at + 1 + (depth == 0) as usize);
+        if child.is_cons() {
+            if !exact_eq(child.head(), way.key) {
+                return None;
+            }
+            if child.tail() == value {
+                return Some(map);
+            }
+            let mut new = heap.cons(way.key, value);
+            for &(node, word) in path[..=depth].iter().rev() {
+                new = with_word(heap, node, word, new);
+            }
+            return Some(new);
+        }
+        node = child;
+        way = way.down();
+    }
+    None
+}
+
+/// A copy of a node with another word.
+fn with_word(heap: &mut Heap, node: Term, word: usize, value: Term) -> Term {
+    let words = node.header().words();
+    let ptr = heap.alloc(words);
+    // SAFETY: the node has as many words, and room for them was just allocated.
+    unsafe {
+        std::ptr::copy_nonoverlapping(node.ptr(), ptr, words);
+        *ptr.add(word) = value.raw();
+    }
+    Term::boxed(ptr)
+}
+
 pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
+    let way = Way::new(key);
+    if let Some(new) = put_known(heap, map, way, value) {
+        return new;
+    }
     let pair = heap.cons(key, value);
     let mut insertion = Insertion { replace: true, found: false };
-    match insert_in(heap, map, Way::new(key), pair, &mut insertion) {
+    match insert_in(heap, map, way, pair, &mut insertion) {
         Some(draft) => make_root(heap, draft.bitmap, draft.children(), map::size(map) + !insertion.found as usize),
         None => map,
     }

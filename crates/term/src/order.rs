@@ -55,7 +55,11 @@ fn equal(mut a: Term, mut b: Term, exact: bool) -> bool {
             return false;
         }
     }
-    if a.is_boxed() && b.is_boxed() && a.header().kind() == Kind::Tuple {
+    if !(a.is_boxed() && b.is_boxed()) {
+        return equal_deep(a, b, exact);
+    }
+    let kind = a.header().kind();
+    if kind == Kind::Tuple {
         let size = a.header().arity();
         if a.header() != b.header() {
             return false;
@@ -68,7 +72,10 @@ fn equal(mut a: Term, mut b: Term, exact: bool) -> bool {
         }
         return true;
     }
-    equal_deep(a, b, exact)
+    match kind {
+        Kind::FlatMap | Kind::HashMap | Kind::HashNode | Kind::Fun => equal_deep(a, b, exact),
+        _ => leaf_eq(a, kind, b, b.header().kind(), exact),
+    }
 }
 
 #[inline(never)]

@@ -286,7 +286,11 @@ flags! {
     "IOPp" Value "P" "poll sets, percent" ignored;
     "IOs" Value "BOOL" "scheduler poll sets" ignored;
     "JDdump" Value "BOOL" "machine code dumps" ignored;
-    "JPperf" Value "MODE" "support for perf" ignored;
+    "JPperf" Value "MODE" "names of compiled functions for perf, in /tmp/perf-PID.map (+jit N): true, map, or false" {
+        /// The names of compiled functions are written.
+        perf_map: Switch = false,
+        OneOf(&[("true", 1), ("map", 1), ("dump", 1), ("fp", 0), ("no_fp", 0), ("false", 0)], "+JPperf {}: true, map or false")
+    };
     "JMsingle" Value "BOOL" "one mapping for code" ignored;
     "K" Value "BOOL" "kernel poll (always on)" ignored;
     "L" Nothing "" "no line numbers in stack traces" ignored;

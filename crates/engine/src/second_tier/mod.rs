@@ -5,6 +5,7 @@
 
 pub mod counted;
 pub mod figures;
+mod perf_map;
 mod tables;
 mod worker;
 
@@ -155,8 +156,8 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
             return None;
         }
     };
-    for &(cell, address) in &compiled.places {
-        cells[cell as usize] = address as u64;
+    for place in &compiled.places {
+        cells[place.cell as usize] = place.address as u64;
     }
     Some(compiled.memory)
 }

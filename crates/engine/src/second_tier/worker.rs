@@ -1,9 +1,10 @@
 //! The thread that compiles functions in the background.
 
 use super::figures::COUNTS;
+use super::perf_map;
 use super::{Kept, Mode, OPERATIONS, counted, host, mode};
 use heddle_beamfile::BeamFile;
-use heddle_jit::{Compiled, Compiler};
+use heddle_jit::{Compiled, Compiler, Place};
 use heddle_runtime::code::{self, Instance};
 use heddle_runtime::qsbr;
 use heddle_runtime::trace::breakpoints;
@@ -119,7 +120,8 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
     match compiled {
         Ok(Some(Compiled { memory, places })) => {
             kept.keep(memory);
-            for (at, address) in places {
+            perf_map::tell(instance, &places);
+            for Place { cell: at, address, .. } in places {
                 if at != entry {
                     // Release: a thread that sees the address sees the code.
                     cell(instance, at).store(address as u64, Ordering::Release);

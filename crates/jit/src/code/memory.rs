@@ -104,20 +104,26 @@ impl Region {
         let failed = std::io::Error::last_os_error;
         // SAFETY: plain system calls. The mappings are new, and nothing knows them but this region, which is never unmapped.
         unsafe {
-            let fd = libc::memfd_create(c"heddle-code".as_ptr(), libc::MFD_CLOEXEC);
-            if fd < 0 {
+            let writable = libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            if writable == libc::MAP_FAILED {
                 return Err(failed());
             }
-            let map = |protection| libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd, 0);
-            let sized = libc::ftruncate(fd, bytes as libc::off_t) == 0;
-            let writable = if sized { map(libc::PROT_READ | libc::PROT_WRITE) } else { libc::MAP_FAILED };
-            let executable = if writable != libc::MAP_FAILED { map(libc::PROT_READ | libc::PROT_EXEC) } else { libc::MAP_FAILED };
-            let problem = failed();
-            libc::close(fd);
-            if executable == libc::MAP_FAILED {
-                if writable != libc::MAP_FAILED {
-                    libc::munmap(writable, bytes);
+            // A size of 0 asks for a second mapping of the same pages. (That of a file in memory would do as well, but `perf` would look for
+            // names in that file.)
+            let executable = libc::mremap(writable, 0, bytes, libc::MREMAP_MAYMOVE);
+            if executable == libc::MAP_FAILED || libc::mprotect(executable, bytes, libc::PROT_READ | libc::PROT_EXEC) != 0 {
+                let problem = failed();
+                if executable != libc::MAP_FAILED {
+                    libc::munmap(executable, bytes);
                 }
+                libc::munmap(writable, bytes);
                 return Err(problem);
             }
             let free = Mutex::new(BTreeMap::from([(0, bytes)]));
