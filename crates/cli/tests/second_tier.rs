@@ -32,6 +32,7 @@ fn functions_that_are_called_often_are_compiled() {
     assert!(compiled(&["+jit", "1000"]) > 0);
     assert!(compiled(&[]) > 0);
     assert!(compiled(&["+jit", "eager"]) > 1000);
+    assert_eq!(compiled(&["+jit", "100", "+JMlimit", "0"]), 0);
 }
 
 #[test]

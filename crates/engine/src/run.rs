@@ -25,7 +25,7 @@ pub fn init() {
     let exit = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, process_end as *const () as u64]));
     let task = Box::leak(Box::new([0u64, Term::NIL.raw(), Term::NIL.raw(), 0, run_task as *const () as u64]));
     crate::ops::tracing::install();
-    let _ = second_tier::OPERATIONS.set(second_tier::Operations {
+    second_tier::init(second_tier::Operations {
         floats: std::mem::offset_of!(Ctx, f),
         process: std::mem::offset_of!(Ctx, p),
         count_call: crate::ops::calls::count_call as *const () as u64,

@@ -1,4 +1,4 @@
-//! What a segment is made of, as text: for people who want to see what becomes of their code.
+//! What a segment is made of, as text.
 
 use crate::analysis::function::FunctionView;
 use heddle_beamfile::{Operand, Reg};

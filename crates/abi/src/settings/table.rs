@@ -291,6 +291,11 @@ flags! {
         perf_map: Switch = false,
         OneOf(&[("true", 1), ("map", 1), ("dump", 1), ("fp", 0), ("no_fp", 0), ("false", 0)], "+JPperf {}: true, map or false")
     };
+    "JMlimit" Value "MIB" "how much machine code there may be at a time, in MiB; functions beyond that are interpreted (default 256)" {
+        /// Maximum of machine code, in MiB.
+        code_limit_mib: Number = 256,
+        Within(0, 1 << 20, "+JMlimit {}: a number of MiB up to 1048576")
+    };
     "JMsingle" Value "BOOL" "one mapping for code" ignored;
     "K" Value "BOOL" "kernel poll (always on)" ignored;
     "L" Nothing "" "no line numbers in stack traces" ignored;

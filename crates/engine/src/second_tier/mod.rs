@@ -21,7 +21,7 @@ use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_term::Atom;
 use std::any::Any;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// When functions are compiled.
@@ -50,6 +50,8 @@ pub fn mode() -> Mode {
 
 /// What compiled code has to know. `None` before there are operations.
 pub fn host() -> Option<Host> {
+    // The flags have been read by now.
+    heddle_jit::set_limit(SETTINGS.code_limit_mib.get() << 20);
     let operations = OPERATIONS.get()?;
     Some(Host {
         floats: operations.floats as i32,
@@ -74,8 +76,21 @@ pub struct Operations {
     pub yield_at: u64,
 }
 
-/// Set before code is loaded.
-pub static OPERATIONS: OnceLock<Operations> = OnceLock::new();
+/// Set by `init`.
+static OPERATIONS: OnceLock<Operations> = OnceLock::new();
+
+/// Must be called before code is loaded.
+pub fn init(operations: Operations) {
+    let _ = OPERATIONS.set(operations);
+}
+
+/// There is no memory for more code. It is told once.
+fn complain(error: &impl std::fmt::Display) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| heddle_runtime::exit::log_message("warning", &format!("No more functions are compiled: {error}")));
+}
+
+const LIMIT_REACHED: &str = "the limit for machine code is reached (+JMlimit)";
 
 /// What a module keeps for the second tier, as long as its cells live.
 pub struct Kept {
@@ -137,8 +152,13 @@ pub fn show(instance: &Instance, name: Atom, arity: u8) -> Result<Vec<Shown>, St
 }
 
 fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<CodeMemory> {
+    let host = host()?;
+    if heddle_jit::is_full() {
+        complain(&LIMIT_REACHED);
+        return None;
+    }
     let started = Instant::now();
-    let mut compiler = Compiler::new(host()?);
+    let mut compiler = Compiler::new(host);
     let compiled = {
         let operation = |cell: u32| cells[cell as usize];
         let source = tables.source(beam, cells.as_ptr() as usize, &operation);
@@ -152,7 +172,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
     let compiled = match compiled {
         Ok(compiled) => compiled?,
         Err(error) => {
-            heddle_runtime::exit::log_message("warning", &format!("A module is not compiled: {error}"));
+            complain(&error);
             return None;
         }
     };

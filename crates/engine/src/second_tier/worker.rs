@@ -2,7 +2,7 @@
 
 use super::figures::COUNTS;
 use super::perf_map;
-use super::{Kept, Mode, OPERATIONS, counted, host, mode};
+use super::{Kept, LIMIT_REACHED, Mode, OPERATIONS, complain, counted, host, mode};
 use heddle_beamfile::BeamFile;
 use heddle_jit::{Compiled, Compiler, Place};
 use heddle_runtime::code::{self, Instance};
@@ -65,6 +65,10 @@ fn run() {
                 }
             }
         };
+        if heddle_jit::is_full() {
+            complain(&LIMIT_REACHED);
+            continue;
+        }
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
         if last.as_ref().is_none_or(|(known, _)| !Arc::ptr_eq(known, &instance)) {
@@ -138,6 +142,6 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
             let original = cell(instance, first).load(Ordering::Relaxed);
             breakpoints::replace(entry_address, count_call, original);
         }
-        Err(error) => heddle_runtime::exit::log_message("warning", &format!("A function is not compiled: {error}")),
+        Err(error) => complain(&error),
     }
 }

@@ -37,6 +37,19 @@ static REGIONS: Mutex<Vec<Arc<Region>>> = Mutex::new(Vec::new());
 /// Bytes of all blocks. Relaxed: a figure.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
+/// Maximum of `USED`. Relaxed: set once.
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+/// Sets the maximum number of bytes of machine code.
+pub fn set_limit(bytes: usize) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+}
+
+/// True if there may be no more machine code.
+pub fn is_full() -> bool {
+    used_bytes() + ALIGNMENT > LIMIT.load(Ordering::Relaxed)
+}
+
 /// Bytes of machine code that there are now.
 pub fn used_bytes() -> usize {
     USED.load(Ordering::Relaxed)
@@ -67,6 +80,9 @@ impl CodeMemory {
     }
 
     fn reserve(bytes: usize) -> Result<CodeMemory, CodeError> {
+        if used_bytes() + bytes > LIMIT.load(Ordering::Relaxed) {
+            return Err(CodeError { bytes, problem: std::io::Error::other("the limit for machine code is reached (+JMlimit)") });
+        }
         let mut regions = REGIONS.lock().unwrap_or_else(PoisonError::into_inner);
         let found = regions.iter().find_map(|region| Some((region.clone(), region.take(bytes)?)));
         let (region, offset) = match found {
@@ -104,19 +120,13 @@ impl Region {
         let failed = std::io::Error::last_os_error;
         // SAFETY: plain system calls. The mappings are new, and nothing knows them but this region, which is never unmapped.
         unsafe {
-            let writable = libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            );
+            let writable =
+                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0);
             if writable == libc::MAP_FAILED {
                 return Err(failed());
             }
-            // A size of 0 asks for a second mapping of the same pages. (That of a file in memory would do as well, but `perf` would look for
-            // names in that file.)
+            // A size of 0 asks for a second mapping of the same pages. (A file in memory has that, too, but `perf` looks for
+            // names in such a file.)
             let executable = libc::mremap(writable, 0, bytes, libc::MREMAP_MAYMOVE);
             if executable == libc::MAP_FAILED || libc::mprotect(executable, bytes, libc::PROT_READ | libc::PROT_EXEC) != 0 {
                 let problem = failed();
