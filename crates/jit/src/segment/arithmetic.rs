@@ -4,8 +4,8 @@ use super::Segment;
 use super::state::Known;
 use crate::analysis::guards::Operator;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
-use heddle_beamfile::Operand;
+use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
+use heddle_beamfile::{Operand, ValueType};
 use heddle_term::Term;
 use heddle_term::term::{SMALL_MASK, SMALL_SHIFT};
 
@@ -16,16 +16,14 @@ impl Segment<'_, '_> {
     pub(super) fn binary_operator(&mut self, at: usize, operator: Operator, a: Operand, b: Operand, to: Operand) {
         let constant = self.small_constant(b);
         let (x, y) = (self.get(a), self.get(b));
+        if matches!(operator, Operator::Add | Operator::Sub | Operator::Mul) && self.may_be_floats(a, x, b, y) {
+            return self.number_operator(at, operator, x, y, to);
+        }
         self.need_smalls(at, x, y);
         let value = match operator {
             Operator::Add => self.add(at, x, y, constant),
             Operator::Sub => self.sub(at, x, y, constant),
-            Operator::Mul => {
-                let y = self.b.ins().sshr_imm_u(y, i64::from(SMALL_SHIFT));
-                let (product, overflow) = self.b.ins().smul_overflow(x, y);
-                self.exit_if(overflow, at);
-                product
-            }
+            Operator::Mul => self.multiply(at, x, y),
             Operator::Div | Operator::Rem => self.divide(at, operator, x, y, constant),
             Operator::And => self.b.ins().band(x, y),
             Operator::Or => self.b.ins().bor(x, y),
@@ -35,6 +33,65 @@ impl Segment<'_, '_> {
         };
         self.learn(value, Known::Small);
         self.set(to, value);
+    }
+
+    /// True if both may be floats, as far as the compiler and the code before know.
+    fn may_be_floats(&self, a: Operand, x: Value, b: Operand, y: Value) -> bool {
+        let view = self.view();
+        let may = |operand: Operand, value: Value| match (self.known(value), operand) {
+            (Some(known), _) => known == Known::Float,
+            (None, Operand::Typed { type_index, .. }) => view.source.beam.value_type(type_index).kinds & ValueType::FLOAT != 0,
+            _ => true,
+        };
+        may(a, x) && may(b, y)
+    }
+
+    /// An operator on two small integers, or on two floats. The first tier does all else.
+    fn number_operator(&mut self, at: usize, operator: Operator, x: Value, y: Value, to: Operand) {
+        let h = self.heap_top();
+        let (integers, floats, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let [result, top] = [clif::I64; 2].map(|kind| self.b.append_block_param(done, kind));
+        let both_floats = [x, y].iter().any(|&value| self.known(value) == Some(Known::Float));
+        if both_floats {
+            self.b.ins().jump(floats, &[]);
+        } else {
+            let bits = self.b.ins().bor(x, y);
+            let small = self.is_small(bits);
+            self.b.ins().brif(small, integers, &[], floats, &[]);
+            self.b.switch_to_block(integers);
+            let value = match operator {
+                Operator::Add => self.add(at, x, y, None),
+                Operator::Sub => self.sub(at, x, y, None),
+                _ => self.multiply(at, x, y),
+            };
+            self.b.ins().jump(done, &[value.into(), h.into()]);
+        }
+        // Exits are not shared between the two ways: neither dominates the other.
+        self.exit = None;
+        self.b.switch_to_block(floats);
+        let (a, b) = (self.float_of(at, x), self.float_of(at, y));
+        let value = match operator {
+            Operator::Add => self.b.ins().fadd(a, b),
+            Operator::Sub => self.b.ins().fsub(a, b),
+            _ => self.b.ins().fmul(a, b),
+        };
+        self.need_finite(at, value);
+        self.make_room(at, 2);
+        let term = self.build_float(value);
+        let after = self.heap_top();
+        self.b.ins().jump(done, &[term.into(), after.into()]);
+        self.b.switch_to_block(done);
+        self.exit = None;
+        self.state.h = top;
+        self.state.heap_bytes = 0;
+        self.set(to, result);
+    }
+
+    fn multiply(&mut self, at: usize, x: Value, y: Value) -> Value {
+        let y = self.b.ins().sshr_imm_u(y, i64::from(SMALL_SHIFT));
+        let (product, overflow) = self.b.ins().smul_overflow(x, y);
+        self.exit_if(overflow, at);
+        product
     }
 
     /// `-X`

@@ -39,10 +39,7 @@ impl Segment<'_, '_> {
             }
             (Operand::FR(_), _) => {
                 let value = self.float(from);
-                let bits = self.b.ins().bitcast(clif::I64, MemFlagsData::new(), value);
-                let header = self.word(FLOAT);
-                let term = self.build(&[header, bits], TAG_BOXED);
-                self.learn(term, Known::Float);
+                let term = self.build_float(value);
                 self.set(to, term);
             }
             _ => {
@@ -97,11 +94,37 @@ impl Segment<'_, '_> {
             Op::Fmul => self.b.ins().fmul(a, b),
             _ => self.b.ins().fdiv(a, b),
         };
+        self.need_finite(at, value);
+        self.set_float(o[3], value);
+    }
+
+    /// Goes on if the value is a number that a term can hold; otherwise the first tier raises.
+    pub(super) fn need_finite(&mut self, at: usize, value: Value) {
         let size = self.b.ins().fabs(value);
         let infinity = self.b.ins().f64const(f64::INFINITY);
         let is_finite = self.b.ins().fcmp(FloatCC::LessThan, size, infinity);
         self.exit_unless(is_finite, at);
-        self.set_float(o[3], value);
+    }
+
+    /// The value of a term that is a float; otherwise the first tier does the instruction.
+    pub(super) fn float_of(&mut self, at: usize, term: Value) -> Value {
+        if self.known(term) != Some(Known::Float) {
+            let boxed = self.is_boxed(term);
+            self.exit_unless(boxed, at);
+            let header = self.boxed_word(term, 0);
+            let is_float = self.b.ins().icmp_imm_s(IntCC::Equal, header, FLOAT as i64);
+            self.exit_unless(is_float, at);
+        }
+        self.b.ins().load(clif::F64, trusted(), term, 8 - TAG_BOXED as i32)
+    }
+
+    /// A term for a float, for which there is room.
+    pub(super) fn build_float(&mut self, value: Value) -> Value {
+        let bits = self.b.ins().bitcast(clif::I64, MemFlagsData::new(), value);
+        let header = self.word(FLOAT);
+        let term = self.build(&[header, bits], TAG_BOXED);
+        self.learn(term, Known::Float);
+        term
     }
 
     pub(super) fn negate_float(&mut self, from: Operand, to: Operand) {
