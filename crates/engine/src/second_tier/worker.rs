@@ -9,8 +9,9 @@ use heddle_runtime::code::{self, Instance};
 use heddle_runtime::qsbr;
 use heddle_runtime::trace::breakpoints;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::time::Instant;
 
 /// Entries of functions that were called often.
@@ -45,23 +46,21 @@ fn run() {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     let Some(host) = host() else { return };
     let mut compiler = Compiler::new(host);
-    // The module that was read last: functions of a module are often requested one after the other.
-    let mut last: Option<(Arc<Instance>, BeamFile)> = None;
+    // Functions of a module are often requested one after the other.
+    let mut last: Option<Read> = None;
     loop {
         let next = {
             let mut requests = requests();
             loop {
                 // One of the module that was read last, if there is one.
-                let same = last.as_ref().and_then(|(module, _)| requests.iter().position(|&entry| module.contains(entry as *const u64)));
+                let same = last.as_ref().and_then(|read| requests.iter().position(|entry| read.cells.contains(entry)));
                 match requests.remove(same.unwrap_or(0)) {
                     Some(next) => break next,
-                    None if last.is_some() => {
+                    None => {
                         // The module is not kept while there is nothing to do.
-                        drop(requests);
-                        forget(last.take());
-                        requests = self::requests();
+                        last = None;
+                        requests = ARRIVED.wait(requests).unwrap_or_else(PoisonError::into_inner);
                     }
-                    None => requests = ARRIVED.wait(requests).unwrap_or_else(PoisonError::into_inner),
                 }
             }
         };
@@ -71,22 +70,33 @@ fn run() {
         }
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
-        if last.as_ref().is_none_or(|(known, _)| !Arc::ptr_eq(known, &instance)) {
-            forget(last.take());
-            let tables = instance.machine_code.as_deref().and_then(Kept::of).and_then(|kept| kept.tables.as_ref());
-            match tables.map(|tables| tables.beam()) {
-                Some(Ok(beam)) => last = Some((instance, beam)),
-                _ => {
-                    forget_instance(instance);
-                    continue;
-                }
-            }
+        if last.as_ref().is_none_or(|read| !std::ptr::eq(read.instance.as_ptr(), Arc::as_ptr(&instance))) {
+            last = Read::of(&instance);
         }
-        if let Some((instance, beam)) = &last {
+        if let Some(read) = &last {
             let started = Instant::now();
-            compile(&mut compiler, instance, beam, location.offset);
+            compile(&mut compiler, &instance, &read.beam, location.offset);
             COUNTS.add(&std::mem::take(&mut compiler.counts), started.elapsed());
         }
+        // No longer than this: what a module has goes when it is purged, as the program expects.
+        forget_instance(instance);
+    }
+}
+
+/// The code of a module, read again.
+struct Read {
+    instance: Weak<Instance>,
+    /// Addresses of its cells.
+    cells: Range<usize>,
+    beam: BeamFile,
+}
+
+impl Read {
+    fn of(instance: &Arc<Instance>) -> Option<Read> {
+        let kept = instance.machine_code.as_deref().and_then(Kept::of)?;
+        let beam = kept.tables.as_ref()?.beam().ok()?;
+        let start = instance.code.as_ptr() as usize;
+        Some(Read { instance: Arc::downgrade(instance), cells: start..start + instance.code.len() * 8, beam })
     }
 }
 
@@ -94,12 +104,6 @@ fn run() {
 fn forget_instance(instance: Arc<Instance>) {
     let _guard = qsbr::guard();
     qsbr::retire(move || drop(instance));
-}
-
-fn forget(last: Option<(Arc<Instance>, BeamFile)>) {
-    if let Some((instance, _)) = last {
-        forget_instance(instance);
-    }
 }
 
 /// A cell that other threads run.
