@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Entries of functions that were called often.
 static REQUESTS: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
@@ -38,6 +38,9 @@ pub fn request(entry: *const u64) {
     });
 }
 
+/// The thread gives back its memory when there was nothing to compile for this long (guessed).
+const REST: Duration = Duration::from_millis(500);
+
 /// The thread gives way to schedulers where there are more of them than processors.
 const NICE: libc::c_int = 5;
 
@@ -48,6 +51,8 @@ fn run() {
     let mut compiler = Compiler::new(host);
     // Functions of a module are often requested one after the other.
     let mut last: Option<Read> = None;
+    // It gave back the memory that it needs for compiling.
+    let mut is_resting = false;
     loop {
         let next = {
             let mut requests = requests();
@@ -57,9 +62,22 @@ fn run() {
                 match requests.remove(same.unwrap_or(0)) {
                     Some(next) => break next,
                     None => {
-                        // The module is not kept while there is nothing to do.
+                        // The module is not kept while there is nothing to do, and after a while no other memory either.
                         last = None;
-                        requests = ARRIVED.wait(requests).unwrap_or_else(PoisonError::into_inner);
+                        if is_resting {
+                            requests = ARRIVED.wait(requests).unwrap_or_else(PoisonError::into_inner);
+                            is_resting = false;
+                            continue;
+                        }
+                        let (again, time) = ARRIVED.wait_timeout(requests, REST).unwrap_or_else(PoisonError::into_inner);
+                        requests = again;
+                        if time.timed_out() && requests.is_empty() {
+                            is_resting = true;
+                            drop(requests);
+                            compiler = Compiler::new(host);
+                            heddle_memory::leave_and_purge();
+                            requests = self::requests();
+                        }
                     }
                 }
             }
