@@ -51,10 +51,6 @@ const SLICE: usize = 4000;
 pub const DEFAULT_MIN_HEAP_WORDS: usize = 233;
 pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 
-/// Calls after which a function is compiled (own measurement: of the functions that `erlc` calls in a second, a tenth is called as often, and
-/// those take most of its time; compiling them takes less than a tenth of it).
-const JIT_CALLS: usize = 20_000;
-
 /// From ERTS.
 pub const MIN_ETS_LIMIT: usize = 8192;
 
@@ -80,9 +76,9 @@ flags! {
         Within(8192, 2_147_483_647, "+t {}: between 8192 and 2147483647 atoms")
     };
     "jit" Value "off|eager|N"
-        "which functions become machine code: none, all when their module is loaded, or those that were called N times (default 20000)" {
+        "which functions become machine code: none, all when their module is loaded, or those that were called N times (20000 is a good number; default off)" {
         /// Which functions become machine code: 0 none, 1 all, N those that were called N times.
-        jit: Number = JIT_CALLS,
+        jit: Number = 0,
         NamedOrWithin(&[("off", 0), ("eager", 1)], 2, 1_000_000_000, "+jit {}: off, eager, or a number of calls from 2 to 1000000000")
     };
     "hmem" Value "private|shared|hybrid"

@@ -121,6 +121,7 @@ pub fn prepare(
         Mode::Off => None,
         Mode::Eager => compile_all(cells, beam, &tables).map(|memory| Box::new(Kept { tables: None, code: Mutex::new(vec![memory]) }) as _),
         Mode::After(calls) => {
+            worker::start();
             let fits: Vec<bool> = {
                 let operation = |cell: u32| cells[cell as usize];
                 let source = tables.source(beam, cells.as_ptr() as usize, &operation);

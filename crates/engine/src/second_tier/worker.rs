@@ -30,6 +30,10 @@ fn requests() -> MutexGuard<'static, VecDeque<usize>> {
 pub fn request(entry: *const u64) {
     requests().push_back(entry as usize);
     ARRIVED.notify_one();
+}
+
+/// Starts the thread, if it does not run yet: with the first module, so that there are as many threads at all times.
+pub fn start() {
     STARTED.call_once(|| {
         let thread = std::thread::Builder::new().name("jit".into()).stack_size(STACK_BYTES).spawn(run);
         if let Err(error) = thread {
