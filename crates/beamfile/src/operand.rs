@@ -89,6 +89,18 @@ impl Operand {
     }
 }
 
+impl Operand {
+    /// Heap words that an allocation operand asks for. A float takes two words; a fun takes header, entry and creator beside its free variables, which the
+    /// compiler counts in `words`.
+    pub fn heap_words(self) -> u64 {
+        match self {
+            Operand::U(words) => words,
+            Operand::Alloc(alloc) => u64::from(alloc.words) + 2 * u64::from(alloc.floats) + 3 * u64::from(alloc.funs),
+            _ => 0,
+        }
+    }
+}
+
 /// What the decoder checks operands against.
 pub(crate) struct Limits {
     pub atoms: u32,

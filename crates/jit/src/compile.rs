@@ -170,10 +170,10 @@ impl Compiler {
         self.context.clear();
         let pays = |&at: &usize| plan.view.is_loop(at) || plan.view.divides(at);
         let target = &**target(if reach.instrs.iter().any(pays) { Effort::Full } else { Effort::Little });
-        let in_segment = reach.instrs.clone();
+        let in_segment = self.shown.is_some().then(|| reach.instrs.clone());
         let exits = translate(plan, root, reach, target.frontend_config(), &mut self.builder, &mut self.context.func)?;
-        let show = self.shown.is_some().then(|| {
-            let mut instrs: Vec<usize> = in_segment.into_iter().collect();
+        let show = in_segment.map(|instrs| {
+            let mut instrs: Vec<usize> = instrs.into_iter().collect();
             instrs.sort_unstable();
             let instrs = instrs.into_iter().map(|at| (at, listing::instruction(&plan.view, at))).collect();
             (instrs, self.context.func.display().to_string())

@@ -11,7 +11,7 @@
 //!
 //! * `analysis`: effects of instructions, registers that are live, roots.
 //! * `segment`: instructions to Cranelift's intermediate code.
-//! * `code`: frames removed, addresses filled in, executable memory.
+//! * `code`: frames removed, executable memory.
 
 mod analysis;
 mod code;

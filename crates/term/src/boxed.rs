@@ -85,7 +85,8 @@ impl Kind {
 pub struct Header(u64);
 
 const KIND_SHIFT: u32 = 3;
-const ARITY_SHIFT: u32 = 8;
+/// Bits below the number of words in a header.
+pub const ARITY_SHIFT: u32 = 8;
 const AUX_SHIFT: u32 = 40;
 
 impl Header {

@@ -23,14 +23,16 @@ pub const TAG_FORWARD: u64 = 0b111;
 pub const SMALL_MASK: u64 = 0b1111;
 pub const SMALL_SHIFT: u32 = 4;
 
-const IMMEDIATE_MASK: u64 = 0b111_111;
+/// The bits that tell the kind of an immediate term that is no small integer.
+pub const IMMEDIATE_MASK: u64 = 0b111_111;
 const IMM_ATOM: u64 = 0b000_011;
 const IMM_PID: u64 = 0b001_011;
 const IMM_PORT: u64 = 0b010_011;
 const IMM_NIL: u64 = 0b011_011;
 const IMM_CATCH: u64 = 0b100_011;
 const IMM_NONE: u64 = 0b101_011;
-const IMMEDIATE_SHIFT: u32 = 6;
+/// Bits below the payload of such a term.
+pub const IMMEDIATE_SHIFT: u32 = 6;
 
 pub const SMALL_MAX: i64 = (1 << 59) - 1;
 pub const SMALL_MIN: i64 = -(1 << 59);

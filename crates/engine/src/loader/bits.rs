@@ -345,7 +345,7 @@ impl Emitter<'_> {
         self.op(create::create_bin);
         self.label(Emitter::label_of(o[0]));
         self.cell(Emitter::number(o[2]));
-        self.cell(Emitter::need(o[1]));
+        self.cell(o[1].heap_words());
         self.any(o[4]);
         self.cell(count as u64);
         self.cell(0);

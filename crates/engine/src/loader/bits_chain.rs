@@ -127,7 +127,7 @@ impl Emitter<'_> {
     }
 
     fn emit_chain(&mut self, o: &[Operand], parts: &[Part], groups: &[usize]) -> Option<Waiting> {
-        let (need, live) = (Emitter::need(o[1]), Emitter::number(o[2]));
+        let (need, live) = (o[1].heap_words(), Emitter::number(o[2]));
         let mut waiting = Waiting { early: Vec::new(), late: Vec::new(), rollback: None, skip: (0, 0) };
         let constant = parts.iter().map(Part::constant_bits).sum::<u64>();
         let any = self.emit_sizes(parts, &mut waiting);
@@ -198,7 +198,7 @@ impl Emitter<'_> {
         let op = self.cells.len();
         let s = self.place(*source);
         self.op(register!(s, S => if *private { chain::append_group::<S, Yes> } else { chain::append_group::<S, No> }));
-        self.cell(Emitter::need(o[1]));
+        self.cell(o[1].heap_words());
         self.cell(Emitter::number(o[2]));
         self.cell(bits);
         waiting.early.push((self.cells.len(), op));

@@ -17,7 +17,7 @@ impl Emitter<'_> {
             Op::BsAppend => {
                 self.zeal(zeal, o[3]);
                 self.append(o[0], o[7], o[1], o[4]);
-                self.cells_for_room(Emitter::number(o[3]), Emitter::need(o[2]));
+                self.cells_for_room(Emitter::number(o[3]), o[2].heap_words());
                 self.any(o[5]);
             }
             // label, size, unit, source, flags, dst
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         self.any(o[5]);
         self.any(o[1]);
         self.cell(unit);
-        self.cells_for_room(Emitter::number(o[3]), Emitter::need(o[2]));
+        self.cells_for_room(Emitter::number(o[3]), o[2].heap_words());
     }
 
     fn append(&mut self, fail: Operand, dst: Operand, size: Operand, unit: Operand) {

@@ -16,6 +16,37 @@ enum Leave {
     Frame(u64),
 }
 
+/// Functions of module erlang that are operations.
+#[derive(Clone, Copy)]
+enum Special {
+    ApplyList,
+    ApplyFun,
+    Yield,
+    Hibernate,
+    LoadNif,
+    CallOnLoad,
+    Raise,
+}
+
+impl Special {
+    fn of(export: &Export) -> Option<Special> {
+        let mfa = export.mfa;
+        if mfa.module != am::ERLANG {
+            return None;
+        }
+        Some(match (mfa.function, mfa.arity) {
+            (am::APPLY, 3) => Special::ApplyList,
+            (am::APPLY, 2) => Special::ApplyFun,
+            (am::YIELD, 0) => Special::Yield,
+            (am::HIBERNATE, 3) => Special::Hibernate,
+            (am::LOAD_NIF, 2) => Special::LoadNif,
+            (am::CALL_ON_LOAD_FUNCTION, 1) => Special::CallOnLoad,
+            (am::RAISE, 3) => Special::Raise,
+            _ => return None,
+        })
+    }
+}
+
 impl Emitter<'_> {
     pub fn call(&mut self, module: Atom, op: Op, o: &[Operand]) {
         match op {
@@ -87,60 +118,42 @@ impl Emitter<'_> {
 
     /// True if a call of the export jumps to its entry: it is neither a native nor an operation.
     pub fn is_function(export: &Export) -> bool {
-        let is_operation = export.mfa.module == am::ERLANG
-            && matches!(
-                (export.mfa.function, export.mfa.arity),
-                (am::APPLY, 2 | 3)
-                    | (am::YIELD, 0)
-                    | (am::HIBERNATE, 3)
-                    | (am::LOAD_NIF, 2)
-                    | (am::CALL_ON_LOAD_FUNCTION, 1)
-                    | (am::RAISE, 3)
-            );
-        !is_operation && export.native.load(Ordering::Acquire) == 0
+        Special::of(export).is_none() && export.native.load(Ordering::Acquire) == 0
     }
 
-    /// Emits a call of a function that is an operation (see `is_function`). Returns false for other functions.
+    /// Emits a call of a function that is an operation. Returns false for other functions.
     fn special(&mut self, module: Atom, export: &Export, leave: Leave) -> bool {
-        let mfa = export.mfa;
-        if mfa.module != am::ERLANG {
-            return false;
-        }
-        match (mfa.function, mfa.arity) {
-            (am::APPLY, 3) => match leave {
-                Leave::No => self.op(calls::call_apply_list),
-                Leave::Frame(n) => {
-                    self.op(calls::call_apply_list_last);
-                    self.cell(n);
-                }
-            },
-            (am::APPLY, 2) => match leave {
-                Leave::No => self.op(funs::call_apply_fun),
-                Leave::Frame(n) => {
-                    self.op(funs::call_apply_fun_last);
-                    self.cell(n);
-                }
-            },
-            (am::YIELD, 0) => {
+        let Some(special) = Special::of(export) else { return false };
+        match (special, leave) {
+            (Special::ApplyList, Leave::No) => self.op(calls::call_apply_list),
+            (Special::ApplyList, Leave::Frame(n)) => {
+                self.op(calls::call_apply_list_last);
+                self.cell(n);
+            }
+            (Special::ApplyFun, Leave::No) => self.op(funs::call_apply_fun),
+            (Special::ApplyFun, Leave::Frame(n)) => {
+                self.op(funs::call_apply_fun_last);
+                self.cell(n);
+            }
+            (Special::Yield, _) => {
                 self.op(calls::yield_now);
                 self.leave(leave);
             }
-            (am::HIBERNATE, 3) => self.op(control::hibernate),
-            (am::LOAD_NIF, 2) => {
+            (Special::Hibernate, _) => self.op(control::hibernate),
+            (Special::LoadNif, _) => {
                 self.op(control::load_nif);
                 self.cell(Term::atom(module).raw());
                 self.leave(leave);
             }
-            (am::CALL_ON_LOAD_FUNCTION, 1) => {
+            (Special::CallOnLoad, _) => {
                 self.op(control::call_on_load);
                 self.leave(leave);
             }
-            (am::RAISE, 3) => {
+            (Special::Raise, _) => {
                 // This is not a native call: the operation raises in place.
                 self.op(control::raise_3);
                 self.leave(leave);
             }
-            _ => return false,
         }
         true
     }

@@ -26,7 +26,8 @@ pub struct Emitter<'a> {
     pub cells: Vec<u64>,
     /// Offsets of the operations among the cells, for `fuse`.
     pub ops: Vec<u32>,
-    /// For each instruction the offset of its first cell; `heddle_jit::MERGED` for one that is part of an operation before it.
+    /// For each instruction the offset of its first cell; `heddle_jit::MERGED` for one that is part of an operation before it. Empty
+    /// without the second tier.
     pub starts: Vec<u32>,
     /// Offset of each label's code; u32::MAX until it is placed.
     pub labels: Vec<u32>,
@@ -135,16 +136,6 @@ impl Emitter<'_> {
             Operand::U(value) => value,
             Operand::I(value) => value as u64,
             Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64,
-            _ => 0,
-        }
-    }
-
-    /// Words that an allocation operand requests. A fun here takes header, entry, creator; the compiler counts its free variables in
-    /// `words`.
-    pub fn need(operand: Operand) -> u64 {
-        match operand {
-            Operand::U(words) => words,
-            Operand::Alloc(alloc) => alloc.words as u64 + 2 * alloc.floats as u64 + 3 * alloc.funs as u64,
             _ => 0,
         }
     }

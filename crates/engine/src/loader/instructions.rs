@@ -119,7 +119,9 @@ impl Emitter<'_> {
             }
             self.at = function.entry as usize + i;
             let offset = self.offset();
-            self.starts[self.at] = offset;
+            if let Some(start) = self.starts.get_mut(self.at) {
+                *start = offset;
+            }
             let done = self.instruction(module, function, &instrs[i..], zeal)?;
             if self.at + done > self.next_message {
                 self.note_message(offset, done);
@@ -322,7 +324,7 @@ impl Emitter<'_> {
                 self.op(frames::allocate_heap);
                 self.cell(Emitter::number(o[0]));
                 self.cell(Emitter::number(o[2]));
-                self.cell(Emitter::need(o[1]));
+                self.cell(o[1].heap_words());
                 self.clear_frame(Emitter::number(o[0]));
             }
             Op::TestHeap => {
@@ -337,13 +339,13 @@ impl Emitter<'_> {
                     } else {
                         self.op(source!(h, H => source!(t, T => register!(d, D => frames::test_heap_put_list::<H, T, D>))));
                     }
-                    self.cell(Emitter::need(o[0]));
+                    self.cell(o[0].heap_words());
                     self.cell(Emitter::number(o[1]));
                     self.places(&[h, t, d]);
                     return Ok(2);
                 }
                 self.op(frames::test_heap);
-                self.cell(Emitter::need(o[0]));
+                self.cell(o[0].heap_words());
                 self.cell(Emitter::number(o[1]));
             }
             Op::Deallocate => {

@@ -153,7 +153,7 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         lambdas,
         cells: Vec::with_capacity(beam.code.instrs.len() * 4),
         ops: Vec::with_capacity(beam.code.instrs.len()),
-        starts: vec![heddle_jit::MERGED; beam.code.instrs.len()],
+        starts: if tier == Mode::Off { Vec::new() } else { vec![heddle_jit::MERGED; beam.code.instrs.len()] },
         labels: vec![u32::MAX; beam.code.labels.limit() as usize],
         fixups: Vec::new(),
         functions: Vec::with_capacity(beam.code.functions.len()),

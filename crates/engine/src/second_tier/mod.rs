@@ -1,6 +1,6 @@
 //! The second tier as the engine sees it: which functions it compiles, when, and how its code gets into their cells.
 //!
-//! With `+jit N` the first cell of a function holds an operation that counts calls (`ops::counting`). After N of them the function is compiled by a
+//! With `+jit N` the first cell of a function holds an operation that counts calls (`ops::calls::count_call`). After N of them the function is compiled by a
 //! thread of its own (`worker`), while processes go on in the first tier. With `+jit eager` all functions are compiled when their module is loaded.
 
 pub mod counted;
@@ -50,8 +50,6 @@ pub fn mode() -> Mode {
 
 /// What compiled code has to know. `None` before there are operations.
 pub fn host() -> Option<Host> {
-    // The flags have been read by now.
-    heddle_jit::set_limit(SETTINGS.code_limit_mib.get() << 20);
     let operations = OPERATIONS.get()?;
     Some(Host {
         floats: operations.floats as i32,
@@ -79,8 +77,9 @@ pub struct Operations {
 /// Set by `init`.
 static OPERATIONS: OnceLock<Operations> = OnceLock::new();
 
-/// Must be called before code is loaded.
+/// Must be called after the flags were read, and before code is loaded.
 pub fn init(operations: Operations) {
+    heddle_jit::set_limit(SETTINGS.code_limit_mib.get() << 20);
     let _ = OPERATIONS.set(operations);
 }
 

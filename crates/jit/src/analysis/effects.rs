@@ -68,7 +68,7 @@ impl Effects {
             (Kind::KeysAndDsts, Operand::List(list)) => {
                 self.every(beam, operand, 0, 2)?;
                 // A key that comes late may be read after the first destinations are written.
-                beam.code.list(list).iter().skip(1).step_by(2).try_for_each(|&dst| self.known(dst))
+                beam.code.list(list).iter().skip(1).step_by(2).try_for_each(|&dst| known(dst))
             }
             (Kind::Commands, Operand::List(list)) => self.commands(beam, beam.code.list(list)),
             _ => Some(()),
@@ -86,7 +86,7 @@ impl Effects {
             let name = if let Operand::Atom(atom) = name { beam.atoms.get(atom) } else { None };
             let (MatchCommand { live, dst, .. }, size) = match_command(name, rest).ok()?;
             self.live(u64::from(live.unwrap_or(0)))?;
-            dst.map_or(Some(()), |dst| self.known(dst))?;
+            dst.map_or(Some(()), known)?;
             rest = &rest[size..];
         }
         Some(())
@@ -95,10 +95,6 @@ impl Effects {
     fn live(&mut self, count: u64) -> Option<()> {
         self.reads |= first(count);
         (count <= u64::from(X_LIMIT)).then_some(())
-    }
-
-    fn known(&self, operand: Operand) -> Option<()> {
-        if matches!(operand.reg(), Some(Reg::X(x)) if x >= X_LIMIT) { None } else { Some(()) }
     }
 
     fn read(&mut self, operand: Operand) -> Option<()> {
@@ -114,6 +110,11 @@ impl Effects {
         }
         Some(())
     }
+}
+
+/// `None` for a register that compiled code does not know.
+fn known(operand: Operand) -> Option<()> {
+    if let Some(Reg::X(x)) = operand.reg() { bit(x).map(|_| ()) } else { Some(()) }
 }
 
 fn bit(x: u16) -> Option<Registers> {

@@ -5,6 +5,7 @@ use super::{commands, guards};
 use crate::X_LIMIT;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
+use heddle_term::Term;
 
 /// Records with more elements are copied by the first tier.
 const MAX_RECORD: u64 = 32;
@@ -18,7 +19,6 @@ pub fn knows(view: &FunctionView<'_>, at: usize) -> bool {
 
 fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
     let o = view.operands(at);
-    let are_constants = |position: usize| view.list(o[position]).iter().all(|&element| is_constant(element) || !is_term(element));
     if (view.source.is_left)(at) {
         return false;
     }
@@ -34,7 +34,7 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
         | Op::PutTuple2 => has_known_constants(view, o),
         Op::Allocate | Op::AllocateHeap | Op::TestHeap | Op::Deallocate | Op::Trim | Op::InitYregs | Op::Jump => true,
         Op::UpdateRecord => matches!(o[1], Operand::U(size) if size <= MAX_RECORD) && has_known_constants(view, o),
-        Op::SelectVal => are_constants(2),
+        Op::SelectVal => view.list(o[2]).iter().all(|&element| is_constant(element) || !is_term(element)),
         Op::SelectTupleArity | Op::TestArity | Op::IsTaggedTuple => true,
         Op::IsEqExact | Op::IsNeExact | Op::IsEq | Op::IsNe | Op::IsLt | Op::IsGe => has_known_constants(view, o),
         Op::IsInteger
@@ -78,10 +78,10 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
     }
 }
 
-/// A constant that needs no memory, or a literal. The first tier keeps large integers of operands where compiled code does not find them.
+/// A constant that needs no memory.
 fn is_constant(operand: Operand) -> bool {
     match operand {
-        Operand::I(value) => heddle_term::Term::try_small(value).is_some(),
+        Operand::I(value) => Term::try_small(value).is_some(),
         Operand::Atom(_) | Operand::Nil => true,
         _ => false,
     }
@@ -98,6 +98,7 @@ fn has_known_constants(view: &FunctionView<'_>, operands: &[Operand]) -> bool {
     })
 }
 
+/// False for large integers: the first tier keeps those of operands where compiled code does not find them.
 fn is_known(operand: Operand) -> bool {
     !is_term(operand) || is_constant(operand) || matches!(operand, Operand::Literal(_))
 }

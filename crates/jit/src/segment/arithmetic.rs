@@ -21,8 +21,7 @@ impl Segment<'_, '_> {
         }
         self.need_smalls(at, x, y);
         let value = match operator {
-            Operator::Add => self.add(at, x, y, constant),
-            Operator::Sub => self.sub(at, x, y, constant),
+            Operator::Add | Operator::Sub => self.sum(at, operator, x, y, constant),
             Operator::Mul => self.multiply(at, x, y),
             Operator::Div | Operator::Rem => self.divide(at, operator, x, y, constant),
             Operator::And => self.b.ins().band(x, y),
@@ -51,8 +50,8 @@ impl Segment<'_, '_> {
         let h = self.heap_top();
         let (integers, floats, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let [result, top] = [clif::I64; 2].map(|kind| self.b.append_block_param(done, kind));
-        let both_floats = [x, y].iter().any(|&value| self.known(value) == Some(Known::Float));
-        if both_floats {
+        let is_float = [x, y].iter().any(|&value| self.known(value) == Some(Known::Float));
+        if is_float {
             self.b.ins().jump(floats, &[]);
         } else {
             let bits = self.b.ins().bor(x, y);
@@ -60,8 +59,7 @@ impl Segment<'_, '_> {
             self.b.ins().brif(small, integers, &[], floats, &[]);
             self.b.switch_to_block(integers);
             let value = match operator {
-                Operator::Add => self.add(at, x, y, None),
-                Operator::Sub => self.sub(at, x, y, None),
+                Operator::Add | Operator::Sub => self.sum(at, operator, x, y, None),
                 _ => self.multiply(at, x, y),
             };
             self.b.ins().jump(done, &[value.into(), h.into()]);
@@ -100,7 +98,7 @@ impl Segment<'_, '_> {
         let zero = self.word(Term::small(0).raw());
         self.learn(zero, Known::Small);
         self.need_smalls(at, x, zero);
-        let value = self.sub(at, zero, x, None);
+        let value = self.sum(at, Operator::Sub, zero, x, None);
         self.learn(value, Known::Small);
         self.set(to, value);
     }
@@ -110,37 +108,32 @@ impl Segment<'_, '_> {
         self.exit_unless(holds, at);
     }
 
-    fn add(&mut self, at: usize, x: Value, y: Value, constant: Option<i64>) -> Value {
+    /// `operator`: `Add` or `Sub`.
+    fn sum(&mut self, at: usize, operator: Operator, x: Value, y: Value, constant: Option<i64>) -> Value {
+        let is_add = operator == Operator::Add;
         let Some(constant) = constant else {
-            let (sum, overflow) = self.b.ins().sadd_overflow(x, y);
+            let (value, overflow) = if is_add { self.b.ins().sadd_overflow(x, y) } else { self.b.ins().ssub_overflow(x, y) };
             self.exit_if(overflow, at);
-            return sum;
+            return value;
         };
-        let sum = self.b.ins().iadd(x, y);
-        let condition = if constant >= 0 { IntCC::SignedGreaterThanOrEqual } else { IntCC::SignedLessThan };
-        let fits = self.b.ins().icmp(condition, sum, x);
-        self.exit_unless(fits, at);
-        sum
-    }
-
-    fn sub(&mut self, at: usize, x: Value, y: Value, constant: Option<i64>) -> Value {
-        let Some(constant) = constant else {
-            let (difference, overflow) = self.b.ins().ssub_overflow(x, y);
-            self.exit_if(overflow, at);
-            return difference;
+        let value = if is_add { self.b.ins().iadd(x, y) } else { self.b.ins().isub(x, y) };
+        // On which side of `x` it is, if it fits.
+        let side = match (is_add, constant >= 0) {
+            (true, true) => IntCC::SignedGreaterThanOrEqual,
+            (true, false) => IntCC::SignedLessThan,
+            (false, true) => IntCC::SignedLessThanOrEqual,
+            (false, false) => IntCC::SignedGreaterThan,
         };
-        let difference = self.b.ins().isub(x, y);
-        let condition = if constant >= 0 { IntCC::SignedLessThanOrEqual } else { IntCC::SignedGreaterThan };
-        let fits = self.b.ins().icmp(condition, difference, x);
+        let fits = self.b.ins().icmp(side, value, x);
         self.exit_unless(fits, at);
-        difference
+        value
     }
 
     fn divide(&mut self, at: usize, operator: Operator, x: Value, y: Value, constant: Option<i64>) -> Value {
         // Division by -1 alone can leave the small integers.
         match constant {
             Some(0 | -1) => {
-                let never = self.b.ins().iconst(cranelift_codegen::ir::types::I8, 0);
+                let never = self.b.ins().iconst(clif::I8, 0);
                 self.exit_unless(never, at);
             }
             Some(_) => {}

@@ -5,10 +5,10 @@ use super::comparisons::Question;
 use super::state::Known;
 use crate::analysis::guards::{self, Operator};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use heddle_beamfile::Operand;
 use heddle_term::term::{SMALL_SHIFT, TAG_CONS, TAG_MASK};
-use heddle_term::{Kind, Term};
+use heddle_term::{Header, Kind, Term};
 
 impl Segment<'_, '_> {
     pub(super) fn guard(&mut self, at: usize) {
@@ -50,7 +50,7 @@ impl Segment<'_, '_> {
                 let header = self.boxed_word(value, 0);
                 let is_small = self.is_kind(header, [Kind::FlatMap; 2]);
                 self.exit_unless(is_small, at);
-                let size = self.b.ins().ushr_imm_u(header, 8);
+                let size = self.arity(header);
                 let size = self.b.ins().iadd_imm_s(size, -1);
                 let size = self.b.ins().ishl_imm_u(size, i64::from(SMALL_SHIFT));
                 self.learn(size, Known::Small);
@@ -73,7 +73,7 @@ impl Segment<'_, '_> {
                 self.boolean(is_false)
             }
             "is_atom" => {
-                let is = self.has_bits(value, 0x3f, 3);
+                let is = self.is_atom(value);
                 self.boolean(is)
             }
             "is_list" => {
@@ -86,7 +86,7 @@ impl Segment<'_, '_> {
                 let boxed = self.is_boxed(value);
                 self.exit_unless(boxed, at);
                 let header = self.boxed_word(value, 0);
-                let is = self.has_bits(header, 0xff, super::terms::tuple_header(0) & 0xff);
+                let is = self.is_kind(header, [Kind::Tuple; 2]);
                 self.boolean(is)
             }
             _ => return self.fail("a guard"),
@@ -146,19 +146,7 @@ impl Segment<'_, '_> {
         let boxed = self.is_boxed(value);
         self.exit_unless(boxed, at);
         let header = self.boxed_word(value, 0);
-        let (on_heap, other, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let bits = self.b.append_block_param(done, clif::I64);
-        let is_on_heap = self.is_kind(header, [Kind::HeapBits; 2]);
-        self.b.ins().brif(is_on_heap, on_heap, &[], other, &[]);
-        self.b.switch_to_block(on_heap);
-        let size = self.boxed_word(value, 1);
-        self.b.ins().jump(done, &[size.into()]);
-        self.b.switch_to_block(other);
-        let is_other = self.is_kind(header, [Kind::BinRef, Kind::SubBits]);
-        self.exit_unless(is_other, at);
-        let size = self.boxed_word(value, 2);
-        self.b.ins().jump(done, &[size.into()]);
-        self.b.switch_to_block(done);
+        let bits = self.bit_size(value, header, |segment, is_other| segment.exit_unless(is_other, at));
         let is_whole = self.has_bits(bits, 7, 0);
         self.exit_unless(is_whole, at);
         let size = self.b.ins().ishl_imm_u(bits, i64::from(SMALL_SHIFT) - 3);
@@ -174,7 +162,7 @@ impl Segment<'_, '_> {
         let boxed = self.is_boxed(value);
         self.exit_unless(boxed, at);
         let header = self.boxed_word(value, 0);
-        let is = self.has_bits(header, 0xff, super::terms::tuple_header(0) & 0xff);
+        let is = self.is_kind(header, [Kind::Tuple; 2]);
         self.exit_unless(is, at);
         self.learn(value, Known::Tuple);
     }
@@ -187,7 +175,7 @@ impl Segment<'_, '_> {
         };
         self.need_tuple(at, value);
         let size = match self.known(value) {
-            Some(Known::TupleOf(header)) => Some((header >> 8) as i64),
+            Some(Known::TupleOf(header)) => Some(Header::from_raw(header).arity() as i64),
             _ => None,
         };
         if size.is_none_or(|size| size < i64::from(index)) {
@@ -218,6 +206,6 @@ impl Segment<'_, '_> {
     /// The number of elements of a tuple.
     fn size_of(&mut self, tuple: Value) -> Value {
         let header = self.boxed_word(tuple, 0);
-        self.b.ins().ushr_imm_u(header, 8)
+        self.arity(header)
     }
 }

@@ -1,7 +1,7 @@
 //! Calls and returns. A call costs one reduction; when none are left the process yields at the callee's entry.
 
 use super::state::{Held, State};
-use super::{LoopHead, Segment, trusted};
+use super::{Segment, trusted};
 use crate::analysis::effects::first;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types as clif};
@@ -137,7 +137,7 @@ impl Segment<'_, '_> {
             let value = self.b.append_block_param(block, clif::I64);
             self.state.x[x as usize] = Some(Held { value, is_new: true });
         }
-        self.loop_head = Some(LoopHead { block });
+        self.loop_head = Some(block);
     }
 
     /// Goes to the head of the loop, unless the function is traced.
@@ -163,7 +163,7 @@ impl Segment<'_, '_> {
         });
         let (h, s, r) = (self.heap_top(), self.stack_top(), self.state.r);
         let all: Vec<BlockArg> = [h.into(), s.into(), r.into()].into_iter().chain(arguments).collect();
-        let Some(LoopHead { block }) = self.loop_head else { return self.fail("no loop") };
+        let Some(block) = self.loop_head else { return self.fail("no loop") };
         self.b.ins().jump(block, &all);
     }
 

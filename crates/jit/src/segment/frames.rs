@@ -6,15 +6,6 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use heddle_beamfile::Operand;
 use heddle_term::Term;
 
-/// The words that an allocation operand asks for, as the first tier counts them: a fun takes header, entry and creator, and a float two words.
-fn words(operand: Operand) -> i64 {
-    match operand {
-        Operand::U(words) => words as i64,
-        Operand::Alloc(alloc) => i64::from(alloc.words) + 2 * i64::from(alloc.floats) + 3 * i64::from(alloc.funs),
-        _ => 0,
-    }
-}
-
 impl Segment<'_, '_> {
     /// Goes on if there are as many words between heap and stack, otherwise the first tier collects.
     pub(super) fn make_room(&mut self, at: usize, words: i64) {
@@ -28,14 +19,14 @@ impl Segment<'_, '_> {
 
     pub(super) fn allocate(&mut self, at: usize, slots: Operand, heap: Option<Operand>) {
         let slots = i64::from(slots.number().unwrap_or(0));
-        self.make_room(at, slots + heap.map_or(0, words));
+        self.make_room(at, slots + heap.map_or(0, |heap| heap.heap_words() as i64));
         self.state.stack_bytes -= slots as i32 * 8;
         let top = self.state.stack_bytes;
         self.state.y.retain(|&offset, _| offset >= top + slots as i32 * 8);
     }
 
     pub(super) fn test_heap(&mut self, at: usize, heap: Operand) {
-        self.make_room(at, words(heap));
+        self.make_room(at, heap.heap_words() as i64);
     }
 
     /// Removes words from the stack.

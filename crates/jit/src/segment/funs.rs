@@ -4,12 +4,13 @@ use super::{Segment, trusted};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
-use heddle_term::term::TAG_BOXED;
+use heddle_term::boxed::ARITY_SHIFT;
+use heddle_term::term::{IMMEDIATE_SHIFT, TAG_BOXED};
 use heddle_term::{FunEntry, Header, Kind, Term};
 use std::mem::offset_of;
 
 /// The bits of a header that count its words.
-const SIZE_MASK: u64 = 0xffff_ffff << 8;
+const SIZE_MASK: u64 = (u32::MAX as u64) << ARITY_SHIFT;
 
 /// Words of a fun before its free variables: header, entry, creator.
 const FREE_AT: i32 = 3;
@@ -46,10 +47,8 @@ impl Segment<'_, '_> {
         let process = self.b.ins().load(clif::I64, trusted(), self.c, process);
         let shared = self.b.ins().load(clif::I64, trusted(), process, shared);
         let number = self.b.ins().load(clif::I64, trusted(), shared, number);
-        let first = Term::local_pid(0).raw();
-        let shift = (Term::local_pid(1).raw() ^ first).trailing_zeros();
-        let number = self.b.ins().ishl_imm_u(number, i64::from(shift));
-        self.b.ins().bor_imm_u(number, first as i64)
+        let number = self.b.ins().ishl_imm_u(number, i64::from(IMMEDIATE_SHIFT));
+        self.b.ins().bor_imm_u(number, Term::local_pid(0).raw() as i64)
     }
 
     /// `make_fun3`: the words are there.
@@ -81,24 +80,10 @@ impl Segment<'_, '_> {
     /// Puts the free variables into the X registers after the arguments, and then the fun: the code that stands for a module that is not loaded
     /// needs it.
     fn store_free_variables(&mut self, fun: Value, header: Value, arity: i32) {
-        let (head, body, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let index = self.b.append_block_param(head, clif::I64);
-        let size = self.b.ins().ushr_imm_u(header, 5);
-        let bytes = self.b.ins().band_imm_u(size, (SIZE_MASK >> 5) as i64);
+        let words = self.b.ins().band_imm_u(header, SIZE_MASK as i64);
+        let bytes = self.b.ins().ushr_imm_u(words, i64::from(ARITY_SHIFT) - 3);
         let bytes = self.b.ins().iadd_imm_s(bytes, -(i64::from(FREE_AT - 1) * 8));
-        let zero = self.word(0);
-        self.b.ins().jump(head, &[zero.into()]);
-        self.b.switch_to_block(head);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, index, bytes);
-        self.b.ins().brif(more, body, &[], done, &[]);
-        self.b.switch_to_block(body);
-        let from = self.b.ins().iadd(fun, index);
-        let value = self.boxed_word(from, FREE_AT);
-        let to = self.b.ins().iadd(self.c, index);
-        self.b.ins().store(trusted(), value, to, arity * 8);
-        let next = self.b.ins().iadd_imm_s(index, 8);
-        self.b.ins().jump(head, &[next.into()]);
-        self.b.switch_to_block(done);
+        self.copy_words((fun, FREE_AT * 8 - TAG_BOXED as i32), (self.c, arity * 8), bytes);
         let to = self.b.ins().iadd(self.c, bytes);
         self.b.ins().store(trusted(), fun, to, arity * 8);
     }

@@ -149,20 +149,17 @@ impl<'a> Segment<'a, '_> {
         self.enter_label(o[1]);
 
         // The callee.
-        self.state = before.clone();
-        self.state.f.clear();
-        self.work.push(Work { block: body, to: Some(entry), state: self.state.clone(), inline: Some(inline) });
+        let mut callee = before.clone();
+        callee.f.clear();
+        self.work.push(Work { block: body, to: Some(entry), state: callee, inline: Some(inline) });
 
         // The caller goes on.
         let [x0, h] = [clif::I64; 2].map(|kind| self.b.append_block_param(after, kind));
         self.b.switch_to_block(after);
-        let State { s, stack_bytes, r, y, mut known, matches, .. } = before;
-        let mut state = State { s, stack_bytes, y, matches, ..State::new(h, s, r) };
-        known.remove(&x0);
-        state.known = known;
-        state.x[0] = Some(Held { value: x0, is_new: true });
-        self.state = state;
-        self.state.r = self.b.ins().iadd_imm_s(r, -1);
+        let State { s, stack_bytes, r, y, known, matches, .. } = before;
+        let r = self.b.ins().iadd_imm_s(r, -1);
+        self.state = State { stack_bytes, y, known, matches, ..State::new(h, s, r) };
+        self.state.x[0] = Some(Held { value: x0, is_new: true });
         let more = roots::reach(&self.plan.view, &self.plan.roots, next);
         for (target, ways) in more.targets {
             *self.reach.targets.entry(target).or_default() += ways;

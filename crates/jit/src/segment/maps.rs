@@ -57,7 +57,7 @@ impl Segment<'_, '_> {
         let slack = self.plan.host.slack_words as i64 * 8;
         let fits = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, room, slack);
         self.exit_unless(fits, at);
-        self.copy_words(map, h, all);
+        self.copy_words((map, -(TAG_BOXED as i32)), (h, 0), all);
         for (place, value) in places {
             let value = self.get(value);
             let address = self.b.ins().iadd(h, place);
@@ -68,23 +68,6 @@ impl Segment<'_, '_> {
         self.set(to, new);
     }
 
-    /// Copies `bytes` bytes, at least a word, of a boxed term to the top of the heap.
-    fn copy_words(&mut self, from: Value, h: Value, bytes: Value) {
-        let (body, done) = (self.b.create_block(), self.b.create_block());
-        let offset = self.b.append_block_param(body, clif::I64);
-        let zero = self.word(0);
-        self.b.ins().jump(body, &[zero.into()]);
-        self.b.switch_to_block(body);
-        let address = self.b.ins().iadd(from, offset);
-        let word = self.boxed_word(address, 0);
-        let to = self.b.ins().iadd(h, offset);
-        self.b.ins().store(trusted(), word, to, 0);
-        let next = self.b.ins().iadd_imm_s(offset, 8);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, bytes);
-        self.b.ins().brif(more, body, &[next.into()], done, &[]);
-        self.b.switch_to_block(done);
-    }
-
     /// The tuple of the keys of a small map, and eight times the number of them. The first tier does the instruction for other maps.
     fn small_map(&mut self, at: usize, map: Value) -> (Value, Value) {
         let header = self.boxed_word(map, 0);
@@ -92,7 +75,7 @@ impl Segment<'_, '_> {
         self.exit_unless(is_small, at);
         let keys = self.boxed_word(map, KEYS);
         // The header counts the tuple of the keys, too.
-        let size = self.b.ins().ushr_imm_u(header, 8);
+        let size = self.arity(header);
         let size = self.b.ins().ishl_imm_u(size, 3);
         (keys, self.b.ins().iadd_imm_s(size, -8))
     }

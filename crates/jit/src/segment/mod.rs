@@ -49,11 +49,6 @@ pub struct Plan<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit(pub &'static str);
 
-/// The head of a loop: a tail call of the function itself goes there.
-struct LoopHead {
-    block: Block,
-}
-
 /// A place to go on at later.
 struct Work {
     block: Block,
@@ -77,7 +72,8 @@ pub struct Segment<'a, 'b> {
     state: State,
     work: Vec<Work>,
     joins: HashMap<usize, Block>,
-    loop_head: Option<LoopHead>,
+    /// The head of a loop: a tail call of the function itself goes there.
+    loop_head: Option<Block>,
     /// Calls whose callees are translated in place, and the one that is now.
     inlines: Vec<Inline<'a>>,
     inline: Option<usize>,
@@ -147,6 +143,7 @@ pub fn translate(
         segment.inline = inline;
         match to {
             _ if inline.is_some() => segment.walk_inline(to),
+            Some(to) if segment.joins.get(&to) == Some(&block) => segment.walk(to),
             Some(to) if !segment.plan.roots.contains(&to) => segment.arrive(to),
             to => segment.leave_to(to),
         }
@@ -208,17 +205,15 @@ impl<'a> Segment<'a, '_> {
         self.store_needed(self.live(at));
         let (h, s, r) = (self.heap_top(), self.stack_top(), self.state.r);
         let arguments = [h.into(), s.into(), r.into()];
-        if let Some(&block) = self.joins.get(&at) {
-            self.b.ins().jump(block, &arguments);
-            return;
-        }
-        let block = self.b.create_block();
-        let [h, s, r] = [clif::I64; 3].map(|kind| self.b.append_block_param(block, kind));
+        let known = self.joins.get(&at).copied();
+        let block = known.unwrap_or_else(|| self.b.create_block());
         self.b.ins().jump(block, &arguments);
-        self.joins.insert(at, block);
-        self.b.switch_to_block(block);
-        self.state = State::new(h, s, r);
-        self.walk(at);
+        if known.is_none() {
+            let [h, s, r] = [clif::I64; 3].map(|kind| self.b.append_block_param(block, kind));
+            self.joins.insert(at, block);
+            // Later, and not from here: a large function has many such places one after the other.
+            self.work.push(Work { block, to: Some(at), state: State::new(h, s, r), inline: None });
+        }
     }
 
     fn fail(&mut self, why: &'static str) {

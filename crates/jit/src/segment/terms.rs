@@ -2,6 +2,7 @@
 
 use super::state::Known;
 use super::{Segment, trusted};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
 use heddle_term::term::{TAG_BOXED, TAG_CONS};
@@ -62,6 +63,25 @@ impl Segment<'_, '_> {
         let term = self.b.ins().iadd_imm_s(self.state.h, i64::from(self.state.heap_bytes) + tag as i64);
         self.state.heap_bytes += words.len() as i32 * 8;
         term
+    }
+
+    /// Copies `bytes` bytes, a whole number of words, from one address and offset to another.
+    pub(super) fn copy_words(&mut self, from: (Value, i32), to: (Value, i32), bytes: Value) {
+        let (head, body, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let index = self.b.append_block_param(head, clif::I64);
+        let zero = self.word(0);
+        self.b.ins().jump(head, &[zero.into()]);
+        self.b.switch_to_block(head);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, index, bytes);
+        self.b.ins().brif(more, body, &[], done, &[]);
+        self.b.switch_to_block(body);
+        let source = self.b.ins().iadd(from.0, index);
+        let word = self.b.ins().load(clif::I64, trusted(), source, from.1);
+        let target = self.b.ins().iadd(to.0, index);
+        self.b.ins().store(trusted(), word, target, to.1);
+        let next = self.b.ins().iadd_imm_s(index, 8);
+        self.b.ins().jump(head, &[next.into()]);
+        self.b.switch_to_block(done);
     }
 
     pub(super) fn put_list(&mut self, head: Operand, tail: Operand, to: Operand) {

@@ -7,7 +7,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
-use heddle_term::term::{SMALL_MASK, TAG_BOXED, TAG_CONS, TAG_MASK};
+use heddle_term::boxed::ARITY_SHIFT;
+use heddle_term::term::{IMMEDIATE_MASK, SMALL_MASK, TAG_BOXED, TAG_CONS, TAG_MASK};
 use heddle_term::{Atom, Header, Kind, Term};
 
 /// The low byte of a header tells its kind.
@@ -15,13 +16,6 @@ const KIND_MASK: u64 = 0xff;
 
 fn kind_byte(kind: Kind) -> u64 {
     Header::new(kind, 0).raw() & KIND_MASK
-}
-
-/// The bits that tell an atom from other terms.
-fn atom_mask() -> u64 {
-    let bits = Term::atom(Atom::from_index(0)).raw();
-    debug_assert!(bits == 3);
-    0x3f
 }
 
 impl Segment<'_, '_> {
@@ -37,6 +31,15 @@ impl Segment<'_, '_> {
 
     pub(super) fn is_boxed(&mut self, value: Value) -> Value {
         self.has_bits(value, TAG_MASK, TAG_BOXED)
+    }
+
+    pub(super) fn is_atom(&mut self, value: Value) -> Value {
+        self.has_bits(value, IMMEDIATE_MASK, Term::atom(Atom::from_index(0)).raw())
+    }
+
+    /// Words after a header. Only for headers without more above that number.
+    pub(super) fn arity(&mut self, header: Value) -> Value {
+        self.b.ins().ushr_imm_u(header, i64::from(ARITY_SHIFT))
     }
 
     pub(super) fn equals(&mut self, value: Value, word: u64) -> Value {
@@ -58,6 +61,20 @@ impl Segment<'_, '_> {
         let boxed = self.is_boxed(value);
         self.check(boxed, label);
         let header = self.boxed_word(value, 0);
+        let size = self.bit_size(value, header, |segment, is_other| {
+            let is_match = segment.is_kind(header, [Kind::MatchCtx; 2]);
+            let no_match = segment.b.ins().icmp_imm_s(IntCC::Equal, is_match, 0);
+            segment.exit_unless(no_match, segment.at);
+            segment.check(is_other, label);
+        });
+        if odd != 0 {
+            let is_even = self.has_bits(size, odd, 0);
+            self.check(is_even, label);
+        }
+    }
+
+    /// The size in bits of a bitstring. `need`: goes on if a header that is not of a bitstring on the heap is of another one.
+    pub(super) fn bit_size(&mut self, value: Value, header: Value, need: impl FnOnce(&mut Self, Value)) -> Value {
         let (on_heap, other, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let size = self.b.append_block_param(done, clif::I64);
         let is_on_heap = self.is_kind(header, [Kind::HeapBits; 2]);
@@ -66,18 +83,12 @@ impl Segment<'_, '_> {
         let bits = self.boxed_word(value, 1);
         self.b.ins().jump(done, &[bits.into()]);
         self.b.switch_to_block(other);
-        let is_match = self.is_kind(header, [Kind::MatchCtx; 2]);
-        let no_match = self.b.ins().icmp_imm_s(IntCC::Equal, is_match, 0);
-        self.exit_unless(no_match, self.at);
         let is_other = self.is_kind(header, [Kind::BinRef, Kind::SubBits]);
-        self.check(is_other, label);
+        need(self, is_other);
         let bits = self.boxed_word(value, 2);
         self.b.ins().jump(done, &[bits.into()]);
         self.b.switch_to_block(done);
-        if odd != 0 {
-            let is_even = self.has_bits(size, odd, 0);
-            self.check(is_even, label);
-        }
+        size
     }
 
     /// True if a header is of one of two kinds, whose numbers differ in one bit or not at all.
@@ -134,7 +145,7 @@ impl Segment<'_, '_> {
             }
             Op::IsAtom if known == Some(Known::Atom) => {}
             Op::IsAtom => {
-                let is = self.has_bits(value, atom_mask(), 3);
+                let is = self.is_atom(value);
                 self.check(is, label);
                 self.learn(value, Known::Atom);
             }
