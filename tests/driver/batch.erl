@@ -30,6 +30,7 @@ program(Dir, Timeout, Name) ->
                  {'DOWN', Monitor, process, Pid, normal} -> "0";
                  {'DOWN', Monitor, process, Pid, _} -> "1"
              after Timeout ->
+                 tell_place(Leader, Pid),
                  exit(Pid, kill),
                  "hang"
              end,
@@ -38,6 +39,15 @@ program(Dir, Timeout, Name) ->
     tidy(Leader),
     ok = file:write_file(filename:join(Dir, Name ++ ".out"), Output),
     tell(["@end ", Name, " ", Status, "\n"]).
+
+%% Adds to the output where the program stands. (The process that asks waits no longer than 10 s: what hangs may not answer.)
+tell_place(Leader, Pid) ->
+    Ps = [Pid | [P || P <- processes(), P =/= Pid, process_info(P, group_leader) =:= {group_leader, Leader}]],
+    {Asker, Monitor} = spawn_monitor(fun() ->
+        group_leader(Leader, self()),
+        [io:format("~tp: ~0tP~n", [P, process_info(P, [status, current_stacktrace, message_queue_len, messages]), 60]) || P <- lists:sublist(Ps, 5)]
+    end),
+    receive {'DOWN', Monitor, process, Asker, _} -> ok after 10000 -> exit(Asker, kill) end.
 
 %% What the program left running has its group leader, and must not disturb the next one.
 tidy(Leader) ->

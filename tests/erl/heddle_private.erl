@@ -162,6 +162,8 @@ count(N) ->
 
 traced() ->
     P = spawn_opt(fun serve/0, [{thread, private}]),
+    %% (Else the request may reach it in its first slice, which began before it was traced.)
+    wait_for_slice(P),
     1 = erlang:trace(P, true, [running, 'receive', send, procs, garbage_collection]),
     _ = ask(P, fun() -> erlang:garbage_collect() end),
     Self = self(),
