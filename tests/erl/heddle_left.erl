@@ -76,6 +76,9 @@ huge_pages() ->
     %% Schedulers look now and then.
     Switching = fun() -> [erlang:yield() || _ <- lists:seq(1, 2000)], Are() end,
     Opened = until(fun(Open) -> Open =:= HasThem end, Switching),
+    %% They also see how large it becomes, and close below a quarter of it.
+    true = until(fun(Status) -> Status =:= {status, waiting} end, fun() -> process_info(P, status) end),
+    Switching(),
     P ! stop,
     ended([{P, M}]),
     {Opened, until(fun(Open) -> not Open end, Are)}.

@@ -31,7 +31,7 @@ fn functions_that_are_called_often_are_compiled() {
     assert_eq!(compiled(&["+jit", "off"]), 0);
     assert!(compiled(&["+jit", "1000"]) > 0);
     assert!(compiled(&["+jit", "20000"]) > 0);
-    assert_eq!(compiled(&[]), 0);
+    assert!(compiled(&[]) > 0);
     assert!(compiled(&["+jit", "eager"]) > 1000);
     assert_eq!(compiled(&["+jit", "100", "+JMlimit", "0"]), 0);
 }
