@@ -168,7 +168,7 @@ impl Compiler {
     fn segment(&mut self, plan: &Plan<'_>, root: usize) -> Result<(), Unfit> {
         let reach = roots::reach(&plan.view, &plan.roots, root);
         self.context.clear();
-        let pays = |&at: &usize| plan.view.is_loop(at) || plan.view.divides(at);
+        let pays = |&at: &usize| plan.view.is_loop(at) || plan.view.divides(at) || plan.view.calls_itself(at);
         let target = &**target(if reach.instrs.iter().any(pays) { Effort::Full } else { Effort::Little });
         let in_segment = self.shown.is_some().then(|| reach.instrs.clone());
         let exits = translate(plan, root, reach, target.frontend_config(), &mut self.builder, &mut self.context.func)?;

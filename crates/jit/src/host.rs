@@ -12,8 +12,10 @@ pub struct Host {
     pub pid: [i32; 3],
     /// Words of the stack that stay free between heap and stack.
     pub slack_words: usize,
-    /// Address of the operation in the entry of a function that is traced.
-    pub breakpoint: usize,
+    /// Where objects lie that the process must not change in place: the first address and the number of bytes.
+    pub fixed: [usize; 2],
+    /// Address of a word that is 0 while no function is traced.
+    pub traced: usize,
     /// Address of the operation that ends the slice at the function entry in its `ip`.
     pub yield_at: usize,
 }

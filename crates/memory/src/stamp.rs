@@ -11,6 +11,9 @@ pub struct Stamp(u64);
 const SIZE_BITS: u32 = 48;
 
 impl Stamp {
+    /// The bits of the word that are the size.
+    pub const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
+
     /// Of a block that the calling thread allocates; in the holder's unit.
     #[inline(always)]
     pub fn new(size: usize) -> Stamp {
@@ -20,7 +23,7 @@ impl Stamp {
 
     #[inline(always)]
     pub fn size(self) -> usize {
-        (self.0 & ((1 << SIZE_BITS) - 1)) as usize
+        (self.0 & Stamp::SIZE_MASK) as usize
     }
 
     /// Counts that the calling thread is about to free the block, if it is another's.

@@ -600,6 +600,11 @@ impl Fixed {
         (term.raw() as usize).wrapping_sub(self.base) < self.bytes
     }
 
+    /// The first address and the number of bytes.
+    pub fn place(self) -> [usize; 2] {
+        [self.base, self.bytes]
+    }
+
     /// True if one of these is in the message area.
     #[inline(always)]
     pub fn is_shared(self, term: Term) -> bool {

@@ -25,8 +25,12 @@ struct Elsewhere {
     owner: Box<dyn Any + Send + Sync>,
 }
 
-/// Where machine code finds the bytes of a block.
+/// Where machine code finds the bytes of a block, and what it needs to know for writing them.
 pub struct BytesLayout {
+    pub refcount: usize,
+    /// Offset of the word whose low bits (`capacity_mask`) are the bytes that the block has room for.
+    pub capacity: usize,
+    pub capacity_mask: u64,
     /// Offset of the word that is `foreign` if the bytes are not in the block.
     pub used_bits: usize,
     pub foreign: u64,
@@ -38,6 +42,9 @@ pub struct BytesLayout {
 
 impl RefBin {
     pub const LAYOUT: BytesLayout = BytesLayout {
+        refcount: std::mem::offset_of!(RefBin, refcount),
+        capacity: std::mem::offset_of!(RefBin, capacity),
+        capacity_mask: Stamp::SIZE_MASK,
         used_bits: std::mem::offset_of!(RefBin, used_bits),
         foreign: FOREIGN,
         inside: size_of::<RefBin>(),

@@ -82,11 +82,6 @@ ops! {
     }
 }
 
-/// Address of the operation in the entry of a function that is traced.
-pub fn breakpoint_operation() -> usize {
-    trace_breakpoint as *const () as usize
-}
-
 /// Registers the operations with the runtime.
 pub fn install() {
     // Laid out as functions: a header that is not used, then the operation.

@@ -13,16 +13,17 @@ pub use heddle_jit::Shown;
 pub use tables::{Loaded, Tables};
 pub use worker::request;
 
-use figures::COUNTS;
+use figures::{COUNTS, thread_time};
 use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
 use heddle_jit::{CodeMemory, Compiler, Host};
 use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
+use heddle_runtime::trace::breakpoints;
 use heddle_term::Atom;
+use heddle_term::area::Fixed;
 use std::any::Any;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
-use std::time::Instant;
 
 /// When functions are compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +56,8 @@ pub fn host() -> Option<Host> {
         floats: operations.floats as i32,
         pid: [operations.process as i32, Process::PID_AT[0] as i32, Process::PID_AT[1] as i32],
         slack_words: STACK_SLACK_WORDS,
-        breakpoint: operations.breakpoint as usize,
+        fixed: Fixed::now().place(),
+        traced: breakpoints::COUNT.as_ptr() as usize,
         yield_at: operations.yield_at as usize,
     })
 }
@@ -68,8 +70,6 @@ pub struct Operations {
     pub process: usize,
     /// It counts a call.
     pub count_call: u64,
-    /// It is in the entry of a function that is traced.
-    pub breakpoint: u64,
     /// It ends the slice at the function entry in its `ip`.
     pub yield_at: u64,
 }
@@ -157,7 +157,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
         complain(&LIMIT_REACHED);
         return None;
     }
-    let started = Instant::now();
+    let before = thread_time();
     let mut compiler = Compiler::new(host);
     let compiled = {
         let operation = |cell: u32| cells[cell as usize];
@@ -168,7 +168,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
         }
         compiler.link()
     };
-    COUNTS.add(&compiler.counts, started.elapsed());
+    COUNTS.add(&compiler.counts, thread_time() - before);
     let compiled = match compiled {
         Ok(compiled) => compiled?,
         Err(error) => {

@@ -11,7 +11,7 @@ use heddle_term::{Atom, Export, FunEntry, Term};
 const CHUNKS: [&[u8; 4]; 12] = [b"AtU8", b"Atom", b"Code", b"ImpT", b"ExpT", b"LocT", b"FunT", b"LitT", b"StrT", b"Line", b"Type", b"Attr"];
 
 /// Instructions that collect first where every allocation does.
-const ALLOCATE: [Op; 5] = [Op::Allocate, Op::AllocateHeap, Op::TestHeap, Op::BsStartMatch3, Op::BsStartMatch4];
+const ALLOCATE: [Op; 6] = [Op::Allocate, Op::AllocateHeap, Op::TestHeap, Op::BsStartMatch3, Op::BsStartMatch4, Op::BsCreateBin];
 
 /// What the loader found and made.
 pub struct Loaded {

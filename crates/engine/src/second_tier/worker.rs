@@ -1,6 +1,6 @@
 //! The thread that compiles functions in the background.
 
-use super::figures::COUNTS;
+use super::figures::{COUNTS, thread_time};
 use super::perf_map;
 use super::{Kept, LIMIT_REACHED, Mode, OPERATIONS, complain, counted, host, mode};
 use heddle_beamfile::BeamFile;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Entries of functions that were called often.
 static REQUESTS: Mutex<VecDeque<usize>> = Mutex::new(VecDeque::new());
@@ -45,12 +45,7 @@ pub fn start() {
 /// The thread gives back its memory when there was nothing to compile for this long (guessed).
 const REST: Duration = Duration::from_millis(500);
 
-/// The thread gives way to schedulers where there are more of them than processors.
-const NICE: libc::c_int = 5;
-
 fn run() {
-    // SAFETY: a plain system call. On Linux it is about the calling thread. If it fails, the thread takes more time than it should.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     let Some(host) = host() else { return };
     let mut compiler = Compiler::new(host);
     // Functions of a module are often requested one after the other.
@@ -96,9 +91,9 @@ fn run() {
             last = Read::of(&instance);
         }
         if let Some(read) = &last {
-            let started = Instant::now();
+            let before = thread_time();
             compile(&mut compiler, &instance, &read.beam, location.offset);
-            COUNTS.add(&std::mem::take(&mut compiler.counts), started.elapsed());
+            COUNTS.add(&std::mem::take(&mut compiler.counts), thread_time() - before);
         }
         // No longer than this: what a module has goes when it is purged, as the program expects.
         forget_instance(instance);

@@ -7,6 +7,9 @@ use heddle_term::{Term, list};
 /// Largest field in bits that is read into a word and is a small integer for sure.
 const MAX_FIELD_BITS: u64 = 56;
 
+/// Far from overflow.
+const MAX_SLICE_BITS: u64 = 1 << 40;
+
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
     /// At least this number of bits must be left, and the rest must be a multiple of the unit.
@@ -30,6 +33,15 @@ pub enum Command {
         bits: u64,
         value: u64,
     },
+    /// A bitstring of whole bytes.
+    Slice {
+        bits: u64,
+        to: Operand,
+    },
+    /// All that is left.
+    Tail {
+        to: Operand,
+    },
 }
 
 /// How the fields of an instruction are read.
@@ -47,13 +59,18 @@ impl Command {
     /// Bits that the command takes.
     pub fn bits(&self) -> u64 {
         match *self {
-            Command::AtLeast { .. } | Command::Exactly { .. } => 0,
-            Command::Skip { bits } | Command::Integer { bits, .. } | Command::Equal { bits, .. } => bits,
+            Command::AtLeast { .. } | Command::Exactly { .. } | Command::Tail { .. } => 0,
+            Command::Skip { bits } | Command::Integer { bits, .. } | Command::Equal { bits, .. } | Command::Slice { bits, .. } => bits,
         }
     }
 
     pub fn may_fail(&self) -> bool {
         matches!(self, Command::AtLeast { .. } | Command::Exactly { .. } | Command::Equal { .. })
+    }
+
+    /// True for a command that makes a bitstring.
+    pub fn is_slice(&self) -> bool {
+        matches!(self, Command::Slice { .. } | Command::Tail { .. })
     }
 
     fn is_field(&self) -> bool {
@@ -85,6 +102,11 @@ pub fn of(view: &FunctionView<'_>, operand: Operand) -> Option<(Vec<Command>, Re
                 };
                 (Command::Equal { bits: number(1)?, value }, 3)
             }
+            "binary" => {
+                let bits = number(2)?.checked_mul(number(3)?).filter(|bits| bits % 8 == 0 && *bits <= MAX_SLICE_BITS)?;
+                (Command::Slice { bits, to: args[4] }, 5)
+            }
+            "get_tail" => (Command::Tail { to: args[2] }, 3),
             _ => return None,
         };
         commands.push(command);
@@ -99,7 +121,8 @@ fn reading(commands: &[Command]) -> Option<Reading> {
         return None;
     }
     let fields = || commands.iter().filter(|command| command.is_field());
-    if fields().next().is_none() {
+    let has_slices = commands.iter().any(Command::is_slice);
+    if fields().next().is_none() && !has_slices {
         return Some(Reading::Nothing);
     }
     if fields().any(|field| !(1..=MAX_FIELD_BITS).contains(&field.bits())) {
@@ -107,6 +130,9 @@ fn reading(commands: &[Command]) -> Option<Reading> {
     }
     if commands.iter().all(|command| command.bits().is_multiple_of(8)) {
         return Some(Reading::Bytes);
+    }
+    if has_slices {
+        return None;
     }
     let all: u64 = commands.iter().map(Command::bits).sum();
     let is_little = commands.iter().any(|command| matches!(command, Command::Integer { little: true, .. }));
@@ -119,7 +145,7 @@ fn reading(commands: &[Command]) -> Option<Reading> {
 }
 
 /// Signed and little endian, from a number or a list of names.
-fn flags(view: &FunctionView<'_>, operand: Operand) -> Option<(bool, bool)> {
+pub fn flags(view: &FunctionView<'_>, operand: Operand) -> Option<(bool, bool)> {
     match operand {
         Operand::Nil => Some((false, false)),
         Operand::U(flags) => (flags & !0b110 == 0).then_some((flags & 4 != 0, flags & 2 != 0)),

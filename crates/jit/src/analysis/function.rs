@@ -137,6 +137,13 @@ impl<'a> FunctionView<'a> {
         self.instr(at).op == Op::GcBif2 && matches!(self.of_erlang(self.operands(at)[2]), Some("div" | "rem"))
     }
 
+    /// True if the instruction calls the function itself, and the call comes back.
+    pub fn calls_itself(&self, at: usize) -> bool {
+        self.instr(at).op == Op::Call
+            && self.operands(at)[1] == Operand::Label(self.function.entry_label)
+            && self.function.arity <= u32::from(X_LIMIT)
+    }
+
     /// True if the instruction calls the function itself in tail position, with arguments that may stay in machine registers.
     pub fn is_loop(&self, at: usize) -> bool {
         let o = self.operands(at);

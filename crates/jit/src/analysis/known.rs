@@ -1,7 +1,7 @@
 //! Instructions that have a translation.
 
 use super::function::FunctionView;
-use super::{commands, guards};
+use super::{commands, guards, parts, sizes};
 use crate::X_LIMIT;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::Operand;
@@ -69,7 +69,11 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
         Op::BsStartMatch3 => o[1].reg().is_some(),
         Op::BsStartMatch4 => o[2].reg().is_some(),
         Op::BsMatch => commands::of(view, o[2]).is_some(),
-        Op::BsGetPosition | Op::BsTestTail2 => true,
+        Op::BsCreateBin => parts::of(view, o[5]).is_some(),
+        Op::BsGetPosition | Op::BsTestTail2 | Op::BsGetTail | Op::BsGetUtf8 | Op::BsSkipUtf8 => true,
+        Op::BsSkipBits2 => sizes::knows(view, o[2], o[3]),
+        Op::BsGetBinary2 => sizes::knows(view, o[3], o[4]),
+        Op::BsGetInteger2 => o[3].reg().is_some() && matches!((o[4], o[5]), (Operand::U(1..=256), Operand::U(0))),
         Op::BsSetPosition => has_known_constants(view, o),
         Op::BsTestUnit => matches!(o[2], Operand::U(unit) if unit.is_power_of_two()),
         Op::Fmove => !matches!((o[0], o[1]), (Operand::Literal(_), Operand::X(_) | Operand::Y(_))),

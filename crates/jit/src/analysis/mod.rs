@@ -7,4 +7,6 @@ pub mod function;
 pub mod guards;
 pub mod known;
 pub mod liveness;
+pub mod parts;
 pub mod roots;
+pub mod sizes;

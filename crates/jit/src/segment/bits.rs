@@ -1,5 +1,6 @@
 //! Matching of bitstrings.
 
+use super::slices::SLICE_WORDS;
 use super::state::{Known, Match};
 use super::{Segment, trusted};
 use crate::analysis::commands::{self, Command, Reading};
@@ -15,16 +16,16 @@ const CONTEXT_WORDS: i64 = 5;
 const START: i32 = 1;
 const AT: i32 = 2;
 const END: i32 = 3;
-const ORIGINAL: i32 = 4;
+pub(super) const ORIGINAL: i32 = 4;
 
-/// Loads of bytes at any address.
-fn bytes() -> MemFlagsData {
+/// Loads and stores of bytes at any address.
+pub(super) fn bytes() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
 impl Segment<'_, '_> {
     /// What is known of a match that the value is.
-    fn context(&mut self, context: Value) -> Match {
+    pub(super) fn context(&mut self, context: Value) -> Match {
         if let Some(&known) = self.state.matches.get(&context) {
             return known;
         }
@@ -33,7 +34,7 @@ impl Segment<'_, '_> {
         known
     }
 
-    fn move_match(&mut self, context: Value, at: Value) {
+    pub(super) fn move_match(&mut self, context: Value, at: Value) {
         self.exit = None;
         self.b.ins().store(trusted(), at, context, AT * 8 - TAG_BOXED as i32);
         // Another value may be the same context, read from another register.
@@ -44,7 +45,7 @@ impl Segment<'_, '_> {
     }
 
     /// Address of the first byte of the original.
-    fn bytes_of(&mut self, context: Value) -> Value {
+    pub(super) fn bytes_of(&mut self, context: Value) -> Value {
         if let Some(Match { base: Some(base), .. }) = self.state.matches.get(&context) {
             return *base;
         }
@@ -78,8 +79,16 @@ impl Segment<'_, '_> {
         let context = self.get(o[1]);
         let Match { at: start, end, .. } = self.context(context);
         if reading == Reading::Bytes {
-            let is_at_byte = self.has_bits(start, 7, 0);
+            // The tail must be whole bytes, too.
+            let has_tail = commands.iter().any(|command| matches!(command, Command::Tail { .. }));
+            let odd = if has_tail { self.b.ins().bor(start, end) } else { start };
+            let is_at_byte = self.has_bits(odd, 7, 0);
             self.exit_unless(is_at_byte, at);
+        }
+        // Nothing collects from here on.
+        let slices = commands.iter().filter(|command| command.is_slice()).count();
+        if slices > 0 {
+            self.make_room(at, slices as i64 * SLICE_WORDS);
         }
         let mut word = None;
         // Bits taken so far, and the number of them that the context knows of.
@@ -96,6 +105,16 @@ impl Segment<'_, '_> {
                     self.ensure(left, taken, command, o[0]);
                 }
                 Command::Skip { .. } => {}
+                Command::Slice { to, .. } | Command::Tail { to } => {
+                    let from = self.b.ins().iadd_imm_s(start, taken as i64);
+                    let size = match command {
+                        Command::Slice { bits, .. } => self.word(bits),
+                        _ => self.b.ins().isub(end, from),
+                    };
+                    let term = self.slice(context, from, size);
+                    self.set(to, term);
+                    self.failed = None;
+                }
                 Command::Integer { bits, signed, little, to } => {
                     let value = self.field(context, (start, end), reading, &mut word, taken, bits, little);
                     let value = if signed { self.extend_sign(value, bits) } else { value };

@@ -18,10 +18,19 @@ impl Segment<'_, '_> {
         if self.call_inline(at, o) {
             return false;
         }
+        self.call_in_frame(at, o);
+        false
+    }
+
+    /// Calls a function of the module, which comes back.
+    pub(super) fn call_in_frame(&mut self, at: usize, o: &[Operand]) {
+        if self.loop_head.is_some() && self.view().calls_itself(at) {
+            self.push_continuation(at);
+            return self.turn();
+        }
         self.store_arguments(o[0]);
         self.push_continuation(at);
         self.enter_label(o[1]);
-        false
     }
 
     pub(super) fn call_last(&mut self, at: usize, o: &[Operand]) -> bool {
@@ -140,7 +149,7 @@ impl Segment<'_, '_> {
         self.loop_head = Some(block);
     }
 
-    /// Goes to the head of the loop, unless the function is traced.
+    /// Goes to the head of the loop, unless a function is traced.
     fn turn(&mut self) {
         let view = self.view();
         let count = self.loop_arguments();
@@ -155,7 +164,7 @@ impl Segment<'_, '_> {
         });
         // Arguments that are not parameters of the loop.
         self.store_needed(first(arity) & !first(u64::from(count)));
-        let is_free = self.is_not_traced(ip);
+        let is_free = self.is_nothing_traced();
         self.otherwise(is_free, |segment| {
             segment.store_needed(first(arity));
             let code = segment.b.ins().load(clif::I64, trusted(), ip, 0);
@@ -167,10 +176,10 @@ impl Segment<'_, '_> {
         self.b.ins().jump(block, &all);
     }
 
-    /// True if the function with this entry has no breakpoint.
-    pub(super) fn is_not_traced(&mut self, entry: Value) -> Value {
-        let code = self.b.ins().load(clif::I64, trusted(), entry, 0);
-        let breakpoint = self.word(self.plan.host.breakpoint as u64);
-        self.b.ins().icmp(IntCC::NotEqual, code, breakpoint)
+    /// True if no function has a breakpoint.
+    pub(super) fn is_nothing_traced(&mut self) -> Value {
+        let address = self.word(self.plan.host.traced as u64);
+        let count = self.b.ins().load(clif::I64, trusted(), address, 0);
+        self.b.ins().icmp_imm_s(IntCC::Equal, count, 0)
     }
 }

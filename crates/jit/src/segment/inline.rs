@@ -130,23 +130,23 @@ impl<'a> Segment<'a, '_> {
         let Some(view) = self.callee(o[1]) else { return false };
         let caller = self.view();
         let Some(entry) = view.entry().filter(|&entry| pays(&caller, &view, entry)) else { return false };
-        let (Some(next), Some(cell)) = (caller.after_group(at), view.cell(entry)) else { return false };
+        let Some(next) = caller.after_group(at) else { return false };
         let (call, body, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        if !self.state.is_untraced {
+            let is_free = self.is_nothing_traced();
+            self.go_on_if(is_free, call);
+            self.state.is_untraced = true;
+        }
         let before = self.state.clone();
         // The call costs a reduction and may not be the last one: where that yields, it is a call.
-        let ip = self.b.ins().iconst(clif::I64, caller.source.address(cell));
-        let is_free = self.is_not_traced(ip);
         let has_time = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, self.state.r, 1);
-        let goes_on = self.b.ins().band(is_free, has_time);
-        self.b.ins().brif(goes_on, body, &[], call, &[]);
+        self.b.ins().brif(has_time, body, &[], call, &[]);
         let inline = self.inlines.len();
         self.inlines.push(Inline { view, call, after, left: INSTRS });
 
         // The call.
         self.b.switch_to_block(call);
-        self.store_arguments(o[0]);
-        self.push_continuation(at);
-        self.enter_label(o[1]);
+        self.call_in_frame(at, o);
 
         // The callee.
         let mut callee = before.clone();
@@ -156,9 +156,9 @@ impl<'a> Segment<'a, '_> {
         // The caller goes on.
         let [x0, h] = [clif::I64; 2].map(|kind| self.b.append_block_param(after, kind));
         self.b.switch_to_block(after);
-        let State { s, stack_bytes, r, y, known, matches, .. } = before;
+        let State { s, stack_bytes, r, is_untraced, y, known, matches, .. } = before;
         let r = self.b.ins().iadd_imm_s(r, -1);
-        self.state = State { stack_bytes, y, known, matches, ..State::new(h, s, r) };
+        self.state = State { stack_bytes, is_untraced, y, known, matches, ..State::new(h, s, r) };
         self.state.x[0] = Some(Held { value: x0, is_new: true });
         let more = roots::reach(&self.plan.view, &self.plan.roots, next);
         for (target, ways) in more.targets {

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod bits;
 mod booleans;
+mod building;
 mod calls;
 mod choices;
 mod comparisons;
@@ -18,6 +19,7 @@ mod inline;
 mod leave;
 mod maps;
 mod registers;
+mod slices;
 mod state;
 mod terms;
 mod types;
@@ -169,7 +171,7 @@ impl<'a> Segment<'a, '_> {
     /// From the root.
     fn begin(&mut self) {
         let view = self.view();
-        let is_loop = Some(self.root) == view.entry() && self.reach.instrs.iter().any(|&at| view.is_loop(at));
+        let is_loop = Some(self.root) == view.entry() && self.reach.instrs.iter().any(|&at| view.is_loop(at) || view.calls_itself(at));
         if is_loop {
             self.begin_loop();
         }
@@ -287,6 +289,13 @@ impl<'a> Segment<'a, '_> {
             Op::BsStartMatch3 => self.start_match(at, o[0], o[1], o[3]),
             Op::BsStartMatch4 => self.start_match(at, o[0], o[2], o[3]),
             Op::BsMatch => self.bs_match(at, o),
+            Op::BsCreateBin => self.create_bin(at, o),
+            Op::BsGetTail => self.get_tail(at, o[0], o[1]),
+            Op::BsGetUtf8 => self.get_utf8(at, o[1], Some(o[4])),
+            Op::BsSkipUtf8 => self.get_utf8(at, o[1], None),
+            Op::BsSkipBits2 => self.skip_bits(at, o),
+            Op::BsGetBinary2 => self.get_binary(at, o),
+            Op::BsGetInteger2 => self.get_integer(at, o),
             Op::BsGetPosition => self.get_position(o[0], o[1]),
             Op::BsSetPosition => self.set_position(o[0], o[1]),
             Op::BsTestTail2 => self.test_tail(o),

@@ -54,6 +54,8 @@ pub struct State {
     pub stack_bytes: i32,
     /// Reductions left.
     pub r: Value,
+    /// No function was traced when the code looked last.
+    pub is_untraced: bool,
     pub x: [Option<Held>; X_LIMIT as usize],
     /// By the slot's offset in bytes from `s`.
     pub y: HashMap<i32, Value>,
@@ -71,6 +73,7 @@ impl State {
             s,
             stack_bytes: 0,
             r,
+            is_untraced: false,
             x: [None; X_LIMIT as usize],
             y: HashMap::new(),
             f: HashMap::new(),

@@ -152,6 +152,9 @@ impl Drop for Breakpoint {
 /// True if some native has a breakpoint: then calls in place check if it is the native that they call. Release here; the calls read it
 /// Relaxed, and `entries::find` orders what they need.
 pub static NATIVES_TRACED: AtomicBool = AtomicBool::new(false);
+/// Number of functions with a breakpoint. Where compiled code would pass the entry of a function, it looks if this is 0 (Relaxed: a call that is
+/// under way when the breakpoint is set may still go on without it).
+pub static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Number of natives with a breakpoint.
 static NATIVES: AtomicUsize = AtomicUsize::new(0);
 /// Trampolines by address of the export. They are never freed, as a process may have read one.
@@ -301,6 +304,7 @@ fn known_or_new<'a>(target: &Target) -> &'a Breakpoint {
         return known;
     }
     entries::insert(target.entry, Box::new(Breakpoint::new(target)));
+    COUNT.fetch_add(1, Ordering::Relaxed);
     if target.is_native {
         NATIVES.fetch_add(1, Ordering::Relaxed);
         NATIVES_TRACED.store(true, Ordering::Release);
@@ -353,6 +357,7 @@ fn install(breakpoint: &Breakpoint) {
     }
     if !local && !global {
         entries::remove(breakpoint.entry);
+        COUNT.fetch_sub(1, Ordering::Relaxed);
         if breakpoint.is_native {
             let left = NATIVES.fetch_sub(1, Ordering::Relaxed) - 1;
             NATIVES_TRACED.store(left != 0, Ordering::Release);
