@@ -3,6 +3,7 @@
 //! With `+jit N` the first cell of a function holds an operation that counts calls (`ops::calls::count_call`). After N of them the function is compiled by a
 //! thread of its own (`worker`), while processes go on in the first tier. With `+jit eager` all functions are compiled when their module is loaded.
 
+mod chaos;
 pub mod counted;
 pub mod figures;
 mod perf_map;
@@ -79,7 +80,7 @@ static OPERATIONS: OnceLock<Operations> = OnceLock::new();
 
 /// Must be called after the flags were read, and before code is loaded.
 pub fn init(operations: Operations) {
-    heddle_jit::set_limit(SETTINGS.code_limit_mib.get() << 20);
+    heddle_jit::set_limit(SETTINGS.code_limit_bytes.get());
     let _ = OPERATIONS.set(operations);
 }
 
