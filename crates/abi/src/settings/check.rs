@@ -23,7 +23,7 @@ pub enum Check {
     Seconds(&'static str),
     /// Milliseconds in 31 bits, or `infinity` for [`FOREVER_MS`].
     Milliseconds(&'static str),
-    /// Up to so many MiB, or KiB with a `K` after them, as bytes.
+    /// A number of MiB up to this one, or of KiB with a `K` after it, as bytes.
     Mebibytes(usize, &'static str),
     /// A seed in 32 bits, not 0, and after a colon a number up to this one, which is the default: the seed is the upper half.
     Seed(usize, &'static str),

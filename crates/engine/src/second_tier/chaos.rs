@@ -17,7 +17,7 @@ pub struct Chaos {
     groups: u64,
 }
 
-/// Of so many instructions one is left, in a function of each kind: those with many such instructions have short segments, others long ones (guessed).
+/// One of this number of instructions is left. Each function has one of the four numbers: with 2 its segments are short, with 60 long (guessed).
 const RARITIES: [u64; 4] = [2, 6, 20, 60];
 
 impl Chaos {
@@ -42,7 +42,7 @@ impl Chaos {
         let rarity = RARITIES[(of_function % RARITIES.len() as u64) as usize];
         let of_place = mixed(of_function ^ at as u64);
         let group = (of_place >> 32) % CHAOS_GROUPS as u64;
-        (of_place % rarity == 0 && group < self.groups).then_some(group)
+        (of_place.is_multiple_of(rarity) && group < self.groups).then_some(group)
     }
 }
 

@@ -7,6 +7,7 @@ mod chaos;
 pub mod counted;
 pub mod figures;
 mod perf_map;
+mod residents;
 mod tables;
 mod worker;
 
@@ -21,8 +22,10 @@ use heddle_jit::{CodeMemory, Compiler, Host};
 use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_term::Atom;
+use residents::Installed;
 use std::any::Any;
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// When functions are compiled.
@@ -69,6 +72,8 @@ pub struct Operations {
     pub process: usize,
     /// It counts a call.
     pub count_call: u64,
+    /// It notes that a function with machine code was entered.
+    pub enter_watched: u64,
     /// It is in the entry of a function that is traced.
     pub breakpoint: u64,
     /// It ends the slice at the function entry in its `ip`.
@@ -96,7 +101,10 @@ const LIMIT_REACHED: &str = "the limit for machine code is reached (+JMlimit)";
 pub struct Kept {
     /// To compile functions later.
     tables: Option<Tables>,
-    code: Mutex<Vec<CodeMemory>>,
+    /// Machine code of all functions, if they were compiled when the module was loaded.
+    _all: Option<CodeMemory>,
+    /// Functions that were compiled one by one, by their entries.
+    functions: Mutex<HashMap<u32, Installed>>,
 }
 
 impl Kept {
@@ -104,8 +112,8 @@ impl Kept {
         kept.downcast_ref()
     }
 
-    fn keep(&self, memory: CodeMemory) {
-        self.code.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    fn functions(&self) -> MutexGuard<'_, HashMap<u32, Installed>> {
+        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,7 +127,10 @@ pub fn prepare(
 ) -> Option<Box<dyn Any + Send + Sync>> {
     match mode {
         Mode::Off => None,
-        Mode::Eager => compile_all(cells, beam, &tables).map(|memory| Box::new(Kept { tables: None, code: Mutex::new(vec![memory]) }) as _),
+        Mode::Eager => {
+            let all = compile_all(cells, beam, &tables)?;
+            Some(Box::new(Kept { tables: None, _all: Some(all), functions: Mutex::default() }))
+        }
         Mode::After(calls) => {
             worker::start();
             let fits: Vec<bool> = {
@@ -131,7 +142,7 @@ pub fn prepare(
             for (function, _) in functions.iter().zip(fits).filter(|(_, fits)| *fits) {
                 counted::count(cells, function.entry as usize, calls);
             }
-            Some(Box::new(Kept { tables: Some(tables), code: Mutex::default() }))
+            Some(Box::new(Kept { tables: Some(tables), _all: None, functions: Mutex::default() }))
         }
     }
 }
