@@ -9,8 +9,8 @@ mod choices;
 mod table;
 
 pub use check::{Check, FOREVER_MS};
-pub use choices::{Break, CoverageMode, Direct, MemoryArchitecture, Untranslatable, WarningMap, Warp};
-pub use table::{DEFAULT_MIN_HEAP_WORDS, DEFAULT_MIN_VHEAP_WORDS, FLAGS, MIN_ETS_LIMIT, SETTINGS, Settings};
+pub use choices::{Break, CoverageMode, Direct, MemoryArchitecture, PerfFiles, Untranslatable, WarningMap, Warp};
+pub use table::{CHAOS_GROUPS, DEFAULT_MIN_HEAP_WORDS, DEFAULT_MIN_VHEAP_WORDS, FLAGS, MIN_ETS_LIMIT, SETTINGS, Settings};
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
@@ -140,11 +140,25 @@ mod tests {
     }
 
     #[test]
-    fn units_of_time() {
+    fn a_seed_may_have_a_number_after_it() {
+        let seed = |text| Check::Seed(100, "{}").value("", text);
+        assert_eq!(seed("7"), Ok(7 << 32 | 100));
+        assert_eq!((seed("7:0"), seed("7:100")), (Ok(7 << 32), Ok(7 << 32 | 100)));
+        for wrong in ["0", "0:1", "7:101", "7:", ":1", "4294967296", "7:1:1"] {
+            assert_eq!(seed(wrong), Err(wrong.into()));
+        }
+    }
+
+    #[test]
+    fn units() {
         assert_eq!(Check::Seconds("").value("", "0.5"), Ok(500_000_000));
         assert_eq!((Check::Seconds("").value("", "off"), Check::Seconds("").value("", "0")), (Ok(0), Ok(0)));
         assert_eq!(Check::Seconds("{} is little").value("", "0.01"), Err("0.01 is little".into()));
         assert_eq!(Check::Milliseconds("").value("", "infinity"), Ok(FOREVER_MS));
+        assert_eq!(Check::Mebibytes(10, "").value("", "3"), Ok(3 << 20));
+        assert_eq!(Check::Mebibytes(10, "").value("", "96K"), Ok(96 << 10));
+        assert_eq!(Check::Mebibytes(10, "{} is much").value("", "11"), Err("11 is much".into()));
+        assert_eq!(Check::Mebibytes(10, "{} is none").value("", "K"), Err("K is none".into()));
         assert_eq!(Check::Milliseconds("bad {}").value("", "-1"), Err("bad -1".into()));
     }
 }

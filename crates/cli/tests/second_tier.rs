@@ -37,6 +37,25 @@ fn functions_that_are_called_often_are_compiled() {
 }
 
 #[test]
+fn code_leaves_where_there_is_little_room() {
+    if place::otp().is_none() {
+        return;
+    }
+    // Each round does other things than the one before: what that needed is cold then.
+    let eval = "Rounds = [fun() -> erl_scan:string(\"a() -> b + c, d(1, 2).\") end, fun() -> lists:sort([N rem 7 || N <- lists:seq(1, 99)]) end, \
+                          fun() -> io_lib:format(\"~p\", [{lists:seq(1, 30), #{a => b}}]) end, fun() -> string:uppercase(\"abc def\") end, \
+                          fun() -> gb_sets:to_list(gb_sets:from_list(lists:seq(1, 50))) end], \
+                Work = fun W(0, _) -> []; W(N, F) -> [F() | W(N - 1, F)] end, \
+                Once = fun() -> [lists:usort(Work(200, F)) || F <- Rounds] end, First = Once(), \
+                Until = fun U(0) -> not_enough; U(N) -> First = Once(), timer:sleep(20), \
+                                  case heddle_stats:jit() of #{thrown_away := T, code_bytes := B} when T >= 100, B =< 49152 -> enough; _ -> U(N - 1) end end, \
+                io:format(\"~p\", [Until(300)]), halt().";
+    let output = heddle(&["erl", "+jit", "10", "+JMlimit", "48K", "-noshell", "-eval", eval]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "enough");
+}
+
+#[test]
 fn other_values_are_refused() {
     if place::otp().is_none() {
         return;

@@ -29,6 +29,7 @@ pub fn init() {
         floats: std::mem::offset_of!(Ctx, f),
         process: std::mem::offset_of!(Ctx, p),
         count_call: crate::ops::calls::count_call as *const () as u64,
+        enter_watched: crate::ops::calls::enter_watched as *const () as u64,
         yield_at: crate::ops::calls::yield_at as *const () as u64,
     });
     let _ = heddle_runtime::code::nifs::OPERATIONS.set(heddle_runtime::code::nifs::NifOperations {

@@ -2,6 +2,7 @@
 
 use crate::analysis::fit::unfit;
 use crate::analysis::function::FunctionView;
+use crate::analysis::left::{self, Left};
 use crate::analysis::liveness::Liveness;
 use crate::analysis::roots;
 use crate::code::frames;
@@ -15,13 +16,14 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa};
 use cranelift_frontend::FunctionBuilderContext;
 use heddle_beamfile::Function;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Segments begin at multiples of this many bytes.
 const ALIGNMENT: usize = 16;
 
 /// What was compiled, and how much.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Counts {
     pub functions: usize,
     /// Functions that are left to the first tier.
@@ -29,6 +31,8 @@ pub struct Counts {
     pub segments: usize,
     /// Segments that have a native frame, since not all their values fit in registers.
     pub with_frame: usize,
+    /// Places where compiled functions leave what they do to the first tier.
+    pub left: HashMap<Left, usize>,
 }
 
 /// Machine code that has an address.
@@ -161,6 +165,9 @@ impl Compiler {
         // The entry last: what is installed before is only reached from it.
         for &root in plan.roots.iter().rev() {
             self.segment(&plan, root)?;
+        }
+        for at in left::places(&plan.view) {
+            *self.counts.left.entry(left::what(&plan.view, at)).or_default() += 1;
         }
         Ok(())
     }

@@ -21,7 +21,8 @@ mod listing;
 mod segment;
 
 pub use analysis::fit::unfit;
-pub use code::memory::{CodeError, CodeMemory, is_full, set_limit, used_bytes};
+pub use analysis::left::Left;
+pub use code::memory::{CodeError, CodeMemory, is_full, limit, set_limit, used_bytes};
 pub use compile::{Compiled, Compiler, Counts, Place};
 pub use host::{Host, Source};
 pub use listing::Shown;

@@ -67,7 +67,8 @@ has `{FromNs, Count}` for each class that is not empty.
                                                    area_bytes := count()}}}.
 
 -doc "What the second tier did, see `jit/0`.".
--type jit() :: #{functions := count(), unfit := count(), segments := count(), with_frame := count(), compile_ns := count(), code_bytes := count()}.
+-type jit() :: #{functions := count(), unfit := count(), segments := count(), with_frame := count(), thrown_away := count(), sweeps := count(),
+                 compile_ns := count(), code_bytes := count(), left := #{Operation :: atom() | mfa() => count()}}.
 
 -doc "What a connection to another node carried, see `nodes/0`.".
 -type connection() :: #{node := node(), state := pending | up | ended, type := visible | hidden, carrier := port() | pid() | undefined,
@@ -102,7 +103,9 @@ Returns what the second tier (`+jit`) did since the start of the VM.
 
 `functions` became machine code, in `segments` pieces, of which `with_frame` have values that do not fit in machine registers. `unfit`
 functions were called often, but are left to the interpreter. Compiling took `compile_ns`. `code_bytes` is the machine code that there is now:
-that of modules that were purged is gone.
+that of modules that were purged is gone. When it reached the limit (`+JMlimit`), cold functions were looked for in `sweeps`, and
+`thrown_away` functions lost their code. `left` has the places in compiled functions that are left to the interpreter, by instruction, or by native
+if it is a call of one.
 
 ```erlang
 1> maps:get(functions, heddle_stats:jit()).

@@ -23,6 +23,10 @@ pub enum Check {
     Seconds(&'static str),
     /// Milliseconds in 31 bits, or `infinity` for [`FOREVER_MS`].
     Milliseconds(&'static str),
+    /// A number of MiB up to this one, or of KiB with a `K` after it, as bytes.
+    Mebibytes(usize, &'static str),
+    /// A seed in 32 bits, not 0, and after a colon a number up to this one, which is the default: the seed is the upper half.
+    Seed(usize, &'static str),
 }
 
 impl Check {
@@ -41,6 +45,8 @@ impl Check {
             }
             Check::Seconds(problem) => (nanoseconds(value), problem),
             Check::Milliseconds(problem) => (milliseconds(value), problem),
+            Check::Mebibytes(max, problem) => (bytes(value).filter(|&bytes| bytes <= max << 20), problem),
+            Check::Seed(max, problem) => (seed(value, max), problem),
         };
         found.ok_or_else(|| problem.replace("{}", value))
     }
@@ -59,4 +65,20 @@ fn nanoseconds(seconds: &str) -> Option<usize> {
 
 fn milliseconds(text: &str) -> Option<usize> {
     if text == "infinity" { Some(FOREVER_MS) } else { text.parse::<i32>().ok()?.try_into().ok() }
+}
+
+fn bytes(text: &str) -> Option<usize> {
+    match text.strip_suffix('K') {
+        Some(kibibytes) => kibibytes.parse::<usize>().ok()?.checked_mul(1 << 10),
+        None => text.parse::<usize>().ok()?.checked_mul(1 << 20),
+    }
+}
+
+fn seed(text: &str, max: usize) -> Option<usize> {
+    let (seed, number) = match text.split_once(':') {
+        Some((seed, number)) => (seed, number.parse().ok().filter(|&number| number <= max)?),
+        None => (text, max),
+    };
+    let seed = seed.parse::<u32>().ok().filter(|&seed| seed != 0)?;
+    Some((seed as usize) << 32 | number)
 }

@@ -85,6 +85,16 @@ choices! {
         LineCounters = "line_counters",
     }
 
+    /// What is written of compiled functions (`+JPperf`).
+    PerfFiles {
+        None = "none",
+        /// Names by address: `/tmp/perf-PID.map`.
+        Map = "map",
+        /// Names, code and lines: `/tmp/jit-PID.dump`.
+        Dump = "dump",
+        Both = "both",
+    }
+
     /// What Ctrl-C does (`+B`).
     Break {
         /// The break menu.

@@ -1,7 +1,9 @@
 //! The flags: one row each.
 
-use super::Check::{Any, Bool, IsTrue, Milliseconds, NamedOrWithin, OneOf, Seconds, Within};
-use super::{Break, Choice, CoverageMode, Direct, FOREVER_MS, MemoryArchitecture, Number, Switch, Untranslatable, WarningMap, Warp};
+use super::Check::{Any, Bool, IsTrue, Mebibytes, Milliseconds, NamedOrWithin, OneOf, Seconds, Seed, Within};
+use super::{
+    Break, Choice, CoverageMode, Direct, FOREVER_MS, MemoryArchitecture, Number, PerfFiles, Switch, Untranslatable, WarningMap, Warp,
+};
 use crate::flags::Takes::{Attached, Boolean, Nothing, Value, Word};
 use crate::flags::{Effect, Flag};
 
@@ -54,6 +56,9 @@ pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 /// Calls after which a function is compiled (own measurement: of 1,190 functions that `erlc lists.erl` calls a thousand times, 330 are
 /// called 10,000 times and 100 30,000 times; those take most of its time, and compiling them a tenth of it).
 const JIT_CALLS: usize = 20_000;
+
+/// Groups of instructions that `+JMchaos` leaves to the interpreter.
+pub const CHAOS_GROUPS: usize = 1 << 16;
 
 /// From ERTS.
 pub const MIN_ETS_LIMIT: usize = 8192;
@@ -286,15 +291,30 @@ flags! {
     "IOPp" Value "P" "poll sets, percent" ignored;
     "IOs" Value "BOOL" "scheduler poll sets" ignored;
     "JDdump" Value "BOOL" "machine code dumps" ignored;
-    "JPperf" Value "MODE" "names of compiled functions for perf, in /tmp/perf-PID.map (+jit N): true, map, or false" {
-        /// The names of compiled functions are written.
-        perf_map: Switch = false,
-        OneOf(&[("true", 1), ("map", 1), ("dump", 1), ("fp", 0), ("no_fp", 0), ("false", 0)], "+JPperf {}: true, map or false")
+    "JPperf" Value "MODE" "compiled functions for perf: map (names, in /tmp/perf-PID.map), dump (code and lines, in /tmp/jit-PID.dump), true (both) or false" {
+        /// What is written of compiled functions.
+        perf: Choice<PerfFiles> = PerfFiles::None,
+        OneOf(
+            &[
+                ("true", PerfFiles::Both as usize),
+                ("map", PerfFiles::Map as usize),
+                ("dump", PerfFiles::Dump as usize),
+                ("fp", PerfFiles::None as usize),
+                ("no_fp", PerfFiles::None as usize),
+                ("false", PerfFiles::None as usize),
+            ],
+            "bad +JPperf support flag {}"
+        )
     };
-    "JMlimit" Value "MIB" "how much machine code there may be at a time, in MiB; functions beyond that are interpreted (default 256)" {
-        /// Maximum of machine code, in MiB.
-        code_limit_mib: Number = 256,
-        Within(0, 1 << 20, "+JMlimit {}: a number of MiB up to 1048576")
+    "JMlimit" Value "MIB" "how much machine code there may be at a time, in MiB (1024K is 1 MiB); then code that is not entered leaves (default 256)" {
+        /// Maximum of machine code.
+        code_limit_bytes: Number = 256 << 20,
+        Mebibytes(1 << 20, "+JMlimit {}: a number of MiB up to 1048576, or of KiB with a K after it")
+    };
+    "JMchaos" Value "SEED[:FUEL]" "a test of +jit: random instructions are left to the interpreter; of their 65536 groups only the first FUEL, whose last one is told" {
+        /// The seed in the upper half, and the groups in the lower half. 0: none.
+        chaos: Number = 0,
+        Seed(CHAOS_GROUPS, "+JMchaos {}: a seed from 1 to 4294967295, and after a colon a number up to 65536")
     };
     "JMsingle" Value "BOOL" "one mapping for code" ignored;
     "K" Value "BOOL" "kernel poll (always on)" ignored;

@@ -101,6 +101,13 @@ ops! {
         }
         return (*(cells as *const OpFn))(ip, c, h, s, r);
     }
+    // `ip` is the entry of a function with machine code: notes that it was entered.
+    fn enter_watched(ip, c, h, s, r) {
+        let cells = ip.sub(FUNC_HEADER_CELLS + counted::CELLS);
+        // Relaxed: it only decides if the machine code stays.
+        (*cells.add(1).cast::<AtomicU64>()).store(counted::ENTERED, Ordering::Relaxed);
+        return (*(cells as *const OpFn))(ip, c, h, s, r);
+    }
     #[cold]
     fn count_is_full(ip, c, h, s, r) {
         second_tier::request(ip);

@@ -6,7 +6,12 @@ use crate::header::FUNC_HEADER_CELLS;
 /// The operation of the entry, and the number of calls until the function is compiled.
 pub const CELLS: usize = 2;
 
-/// Offset of the cell with the operation of the entry.
+/// In the cell that counts: what it has while it is noted if a function with machine code is entered.
+pub const NOT_ENTERED: u64 = u64::MAX;
+/// The function was entered. A thread that still counts asks for the function at once, which does nothing as it has machine code.
+pub const ENTERED: u64 = 1;
+
+/// Offset of the cell with the operation of the entry, or with its machine code while it has some.
 pub fn original(entry: u32) -> u32 {
     entry - (FUNC_HEADER_CELLS + CELLS) as u32
 }

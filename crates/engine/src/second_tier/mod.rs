@@ -3,9 +3,11 @@
 //! With `+jit N` the first cell of a function holds an operation that counts calls (`ops::calls::count_call`). After N of them the function is compiled by a
 //! thread of its own (`worker`), while processes go on in the first tier. With `+jit eager` all functions are compiled when their module is loaded.
 
+mod chaos;
 pub mod counted;
 pub mod figures;
 mod perf_map;
+mod residents;
 mod tables;
 mod worker;
 
@@ -22,8 +24,10 @@ use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_runtime::trace::breakpoints;
 use heddle_term::Atom;
 use heddle_term::area::Fixed;
+use residents::Installed;
 use std::any::Any;
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 /// When functions are compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,6 +74,8 @@ pub struct Operations {
     pub process: usize,
     /// It counts a call.
     pub count_call: u64,
+    /// It notes that a function with machine code was entered.
+    pub enter_watched: u64,
     /// It ends the slice at the function entry in its `ip`.
     pub yield_at: u64,
 }
@@ -79,7 +85,7 @@ static OPERATIONS: OnceLock<Operations> = OnceLock::new();
 
 /// Must be called after the flags were read, and before code is loaded.
 pub fn init(operations: Operations) {
-    heddle_jit::set_limit(SETTINGS.code_limit_mib.get() << 20);
+    heddle_jit::set_limit(SETTINGS.code_limit_bytes.get());
     let _ = OPERATIONS.set(operations);
 }
 
@@ -95,7 +101,10 @@ const LIMIT_REACHED: &str = "the limit for machine code is reached (+JMlimit)";
 pub struct Kept {
     /// To compile functions later.
     tables: Option<Tables>,
-    code: Mutex<Vec<CodeMemory>>,
+    /// Machine code of all functions, if they were compiled when the module was loaded.
+    _all: Option<CodeMemory>,
+    /// Functions that were compiled one by one, by their entries.
+    functions: Mutex<HashMap<u32, Installed>>,
 }
 
 impl Kept {
@@ -103,8 +112,8 @@ impl Kept {
         kept.downcast_ref()
     }
 
-    fn keep(&self, memory: CodeMemory) {
-        self.code.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    fn functions(&self) -> MutexGuard<'_, HashMap<u32, Installed>> {
+        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -118,7 +127,10 @@ pub fn prepare(
 ) -> Option<Box<dyn Any + Send + Sync>> {
     match mode {
         Mode::Off => None,
-        Mode::Eager => compile_all(cells, beam, &tables).map(|memory| Box::new(Kept { tables: None, code: Mutex::new(vec![memory]) }) as _),
+        Mode::Eager => {
+            let all = compile_all(cells, beam, &tables)?;
+            Some(Box::new(Kept { tables: None, _all: Some(all), functions: Mutex::default() }))
+        }
         Mode::After(calls) => {
             worker::start();
             let fits: Vec<bool> = {
@@ -130,7 +142,7 @@ pub fn prepare(
             for (function, _) in functions.iter().zip(fits).filter(|(_, fits)| *fits) {
                 counted::count(cells, function.entry as usize, calls);
             }
-            Some(Box::new(Kept { tables: Some(tables), code: Mutex::default() }))
+            Some(Box::new(Kept { tables: Some(tables), _all: None, functions: Mutex::default() }))
         }
     }
 }

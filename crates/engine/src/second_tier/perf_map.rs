@@ -1,6 +1,6 @@
 //! `+JPperf`: names of compiled functions for `perf report`, which reads them from `/tmp/perf-PID.map`.
 
-use heddle_abi::settings::SETTINGS;
+use heddle_abi::settings::{PerfFiles, SETTINGS};
 use heddle_jit::Place;
 use heddle_runtime::code::Instance;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ fn open() -> Option<File> {
 
 /// Writes the names of what was compiled: function, and the line of the source where the segment begins.
 pub fn tell(instance: &Instance, places: &[Place]) {
-    if !SETTINGS.perf_map.is_on() {
+    if !matches!(SETTINGS.perf.get(), PerfFiles::Map | PerfFiles::Both) {
         return;
     }
     let mut lines = String::new();

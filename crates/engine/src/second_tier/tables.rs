@@ -1,5 +1,6 @@
 //! What the loader made of a module, for the second tier.
 
+use super::chaos::Chaos;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::Messages;
 use heddle_beamfile::{BeamError, BeamFile, Verified, container};
@@ -77,7 +78,12 @@ impl Tables {
     pub fn source<'a>(&'a self, beam: &'a BeamFile, base: usize, operation: &'a dyn Fn(u32) -> u64) -> ModuleSource<'a> {
         let collects_here = move |at: usize| zeal::gc() && ALLOCATE.contains(&beam.code.instrs[at].op);
         let may_inline = Box::new(|index: usize| self.fits(index));
-        let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at));
+        let chaos = Chaos::wanted();
+        let left_at_random = move |at: usize| {
+            let function = || beam.code.functions.partition_point(|function| function.entry as usize <= at);
+            chaos.is_some_and(|chaos| chaos.leaves(self.atoms[1], function(), at))
+        };
+        let is_left = Box::new(move |at| self.messages.contains(at) || collects_here(at) || left_at_random(at));
         ModuleSource { tables: self, beam, base, operation, may_inline, is_left }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::figures::{COUNTS, thread_time};
 use super::perf_map;
+use super::residents::{Installed, Residents};
 use super::{Kept, LIMIT_REACHED, Mode, OPERATIONS, complain, counted, host, mode};
 use heddle_beamfile::BeamFile;
-use heddle_jit::{Compiled, Compiler, Place};
+use heddle_jit::{Compiled, Compiler};
 use heddle_runtime::code::{self, Instance};
 use heddle_runtime::qsbr;
 use heddle_runtime::trace::breakpoints;
@@ -50,6 +51,7 @@ fn run() {
     let mut compiler = Compiler::new(host);
     // Functions of a module are often requested one after the other.
     let mut last: Option<Read> = None;
+    let mut residents = Residents::default();
     // It gave back the memory that it needs for compiling.
     let mut is_resting = false;
     loop {
@@ -81,19 +83,36 @@ fn run() {
                 }
             }
         };
-        if heddle_jit::is_full() {
-            complain(&LIMIT_REACHED);
-            continue;
-        }
+        let Mode::After(calls) = mode() else { continue };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
         if last.as_ref().is_none_or(|read| !std::ptr::eq(read.instance.as_ptr(), Arc::as_ptr(&instance))) {
             last = Read::of(&instance);
         }
         if let Some(read) = &last {
-            let before = thread_time();
-            compile(&mut compiler, &instance, &read.beam, location.offset);
-            COUNTS.add(&std::mem::take(&mut compiler.counts), thread_time() - before);
+            let mut compile = || {
+                if heddle_jit::is_full() {
+                    return Outcome::NoRoom;
+                }
+                let before = thread_time();
+                let outcome = compile(&mut compiler, &instance, &read.beam, location.offset, calls);
+                COUNTS.add(&std::mem::take(&mut compiler.counts), thread_time() - before);
+                outcome
+            };
+            let mut outcome = compile();
+            if outcome == Outcome::NoRoom && residents.make_room(calls) {
+                outcome = compile();
+            }
+            match outcome {
+                Outcome::Installed => residents.add(&instance, location.offset),
+                Outcome::NoRoom => {
+                    if residents.is_empty() {
+                        complain(&LIMIT_REACHED);
+                    }
+                    count_on(&instance, location.offset, calls);
+                }
+                Outcome::Nothing => {}
+            }
         }
         // No longer than this: what a module has goes when it is purged, as the program expects.
         forget_instance(instance);
@@ -118,51 +137,83 @@ impl Read {
 }
 
 /// The last to know an instance gives its memory back, which other threads may still read.
-fn forget_instance(instance: Arc<Instance>) {
+pub fn forget_instance(instance: Arc<Instance>) {
     let _guard = qsbr::guard();
     qsbr::retire(move || drop(instance));
 }
 
 /// A cell that other threads run.
-fn cell(instance: &Instance, offset: u32) -> &AtomicU64 {
+pub fn cell(instance: &Instance, offset: u32) -> &AtomicU64 {
     // SAFETY: the cell lies in the code of the instance, and all that write it while it runs write it as one word.
     unsafe { &*(&raw const instance.code[offset as usize]).cast() }
 }
 
+/// What came of compiling a function.
+#[derive(PartialEq, Eq)]
+enum Outcome {
+    /// It has machine code now.
+    Installed,
+    /// There is no room for its machine code.
+    NoRoom,
+    /// There is nothing to do.
+    Nothing,
+}
+
 /// Compiles the function with this entry, and puts its code in place.
-fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry: u32) {
-    let Some(kept) = instance.machine_code.as_deref().and_then(Kept::of) else { return };
-    let Some(tables) = &kept.tables else { return };
-    let Some(index) = instance.functions.iter().position(|function| function.entry == entry) else { return };
+fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry: u32, calls: u64) -> Outcome {
+    let Some(kept) = instance.machine_code.as_deref().and_then(Kept::of) else { return Outcome::Nothing };
+    let Some(tables) = &kept.tables else { return Outcome::Nothing };
+    let Some(index) = instance.functions.iter().position(|function| function.entry == entry) else { return Outcome::Nothing };
     let base = instance.code.as_ptr() as usize;
     let entry_address = base + entry as usize * 8;
+    let Some(count_call) = OPERATIONS.get().map(|operations| operations.count_call) else { return Outcome::Nothing };
+    // Puts the machine code into the entry. If that is traced, calls are counted on, so it is tried again.
+    let enter_at = |address: usize| {
+        if !breakpoints::replace(entry_address, count_call, address as u64) {
+            cell(instance, counted::counter(entry)).store(calls, Ordering::Relaxed);
+        }
+    };
+    let known = kept.functions().get(&entry).map(|installed| installed.address);
+    if let Some(address) = known {
+        enter_at(address);
+        return Outcome::Nothing;
+    }
     // The operation of the entry stands where calls are counted.
     let first = counted::original(entry);
     let operation = |at: u32| cell(instance, if at == entry { first } else { at }).load(Ordering::Relaxed);
     let source = tables.source(beam, base, &operation);
-    let Some(count_call) = OPERATIONS.get().map(|operations| operations.count_call) else { return };
     let compiled = if compiler.add(&source.borrow(), index) { compiler.link() } else { Ok(None) };
     match compiled {
         Ok(Some(Compiled { memory, places })) => {
-            kept.keep(memory);
             perf_map::tell(instance, &places);
-            for Place { cell: at, address, .. } in places {
-                if at != entry {
-                    // Release: a thread that sees the address sees the code.
-                    cell(instance, at).store(address as u64, Ordering::Release);
-                } else if !breakpoints::replace(entry_address, count_call, address as u64) {
-                    // It is traced. Calls are counted on, so this is tried again.
-                    if let Mode::After(calls) = mode() {
-                        cell(instance, counted::counter(entry)).store(calls, Ordering::Relaxed);
-                    }
-                }
+            let Some(address) = places.iter().find(|place| place.cell == entry).map(|place| place.address) else { return Outcome::Nothing };
+            let roots: Vec<(u32, u64)> =
+                places.iter().filter(|place| place.cell != entry).map(|place| (place.cell, operation(place.cell))).collect();
+            kept.functions().insert(entry, Installed { memory, address, first: operation(entry), roots });
+            for place in places.iter().filter(|place| place.cell != entry) {
+                // Release: a thread that sees the address sees the code.
+                cell(instance, place.cell).store(place.address as u64, Ordering::Release);
             }
+            // Release: a thread that counts, and sees the address, sees the code and goes on there.
+            cell(instance, first).store(address as u64, Ordering::Release);
+            enter_at(address);
+            Outcome::Installed
         }
         Ok(None) => {
             // It is not counted any more.
             let original = cell(instance, first).load(Ordering::Relaxed);
             breakpoints::replace(entry_address, count_call, original);
+            Outcome::Nothing
         }
-        Err(error) => complain(&error),
+        Err(error) if error.is_limit => Outcome::NoRoom,
+        Err(error) => {
+            complain(&error);
+            Outcome::Nothing
+        }
     }
+}
+
+/// The function is asked for again after this number of calls.
+fn count_on(instance: &Instance, entry: u32, calls: u64) {
+    cell(instance, counted::counter(entry)).store(calls, Ordering::Relaxed);
 }

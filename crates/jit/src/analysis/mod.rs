@@ -6,6 +6,7 @@ pub mod fit;
 pub mod function;
 pub mod guards;
 pub mod known;
+pub mod left;
 pub mod liveness;
 pub mod parts;
 pub mod roots;

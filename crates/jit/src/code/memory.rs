@@ -16,6 +16,8 @@ pub struct CodeError {
     /// Bytes that were asked for.
     pub bytes: usize,
     pub problem: std::io::Error,
+    /// There may be no more machine code.
+    pub is_limit: bool,
 }
 
 impl std::fmt::Display for CodeError {
@@ -45,9 +47,14 @@ pub fn set_limit(bytes: usize) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
+/// The maximum number of bytes of machine code.
+pub fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+
 /// True if there may be no more machine code.
 pub fn is_full() -> bool {
-    used_bytes() + ALIGNMENT > LIMIT.load(Ordering::Relaxed)
+    used_bytes() + ALIGNMENT > limit()
 }
 
 /// Bytes of machine code that there are now.
@@ -80,15 +87,20 @@ impl CodeMemory {
     }
 
     fn reserve(bytes: usize) -> Result<CodeMemory, CodeError> {
-        if used_bytes() + bytes > LIMIT.load(Ordering::Relaxed) {
-            return Err(CodeError { bytes, problem: std::io::Error::other("the limit for machine code is reached (+JMlimit)") });
+        if used_bytes() + bytes > limit() {
+            let problem = std::io::Error::other("the limit for machine code is reached (+JMlimit)");
+            return Err(CodeError { bytes, problem, is_limit: true });
         }
         let mut regions = REGIONS.lock().unwrap_or_else(PoisonError::into_inner);
         let found = regions.iter().find_map(|region| Some((region.clone(), region.take(bytes)?)));
         let (region, offset) = match found {
             Some(found) => found,
             None => {
-                let region = Arc::new(Region::new(bytes.next_multiple_of(REGION_BYTES)).map_err(|problem| CodeError { bytes, problem })?);
+                let region = Arc::new(Region::new(bytes.next_multiple_of(REGION_BYTES)).map_err(|problem| CodeError {
+                    bytes,
+                    problem,
+                    is_limit: false,
+                })?);
                 regions.push(region.clone());
                 let offset = region.take(bytes).unwrap_or(0);
                 (region, offset)

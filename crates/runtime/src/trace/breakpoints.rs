@@ -406,6 +406,12 @@ pub fn replace(entry: usize, from: u64, to: u64) -> bool {
     cell(entry).compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
 }
 
+/// Runs `f` if the function with this entry has no breakpoint, and none is set meanwhile. The caller is online.
+pub fn while_free<R>(entry: usize, f: impl FnOnce() -> R) -> Option<R> {
+    let _one = CHANGES.lock().unwrap();
+    entries::find(entry).is_none().then(f)
+}
+
 /// The code is no longer the module's current version: its functions are not traced any more.
 pub fn forget_code(instance: &Instance) {
     let _one = CHANGES.lock().unwrap();

@@ -133,7 +133,6 @@ fn internal_run(p: &mut Process, a: &[Term]) -> NativeResult {
 fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
     let options_term = a.get(2).copied().unwrap_or(Term::NIL);
     let Some(options) = options::run_options(options_term) else { return Err(badopt(p)) };
-    let Some(capture) = options::capture(options.capture).filter(|_| !options.bad_shape) else { return Err(p.badarg()) };
     let (subject, pattern) = (a[0], a[1]);
     let precompiled = source_of(pattern);
     let unicode = match &precompiled {
@@ -147,8 +146,10 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
     if is_new && !(pattern.is_cons() || pattern.is_nil() || pattern.is_bitstring()) {
         return Err(p.badarg());
     }
-    // Characters beyond bytes are turned into UTF-8 by Erlang code.
-    if unicode && !options.global && (subject.is_cons() || (is_new && !pattern.is_binary())) {
+    // Erlang code turns characters into UTF-8, and UTF-8 into lists of characters. It also judges what is no text.
+    let is_text = |term: Term| !term.is_bitstring();
+    let gives_text = !options.global && matches!(options.shape, Shape::List);
+    if unicode && (is_text(subject) || (is_new && is_text(pattern)) || gives_text) {
         return Err(p.trap_to(re(), Atom::new("urun"), &[subject, pattern, options_term]));
     }
     let (source, code) = match precompiled {
@@ -160,11 +161,10 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
             }
         }
         None => {
-            let text = if unicode && !pattern.is_binary() { utf8(pattern) } else { io_bytes(pattern) };
-            let Some(text) = text else { return Err(p.badarg()) };
+            let Some(text) = io_bytes(pattern) else { return Err(p.badarg()) };
             match compiled(text, &options.compile) {
                 Ok(compiled) => compiled,
-                Err(error) if options.report_errors && !(unicode && is_unreadable(subject, pattern, options.global)) => {
+                Err(error) if options.report_errors => {
                     let error = error_term(p, error);
                     let error = p.heap.tuple(&[Atom::new("compile").into(), error]);
                     return Ok(p.heap.tuple(&[am::ERROR.into(), error]));
@@ -182,6 +182,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
         };
         return Err(p.trap_to(re(), Atom::new("grun"), &[subject, term, options]));
     }
+    let Some(capture) = options::capture(options.capture).filter(|_| !options.bad_shape) else { return Err(p.badarg()) };
     let copy;
     let (subject, term): (&[u8], Option<Term>) = match bytes::view(subject).and_then(|v| v.as_bytes()) {
         Some(bytes) => (bytes, Some(subject)),
@@ -217,7 +218,7 @@ fn execute(p: &mut Process, a: &[Term], first: bool) -> NativeResult {
             return Ok(p.heap.tuple(&[am::ERROR.into(), Atom::new(reason).into()]));
         }
     };
-    let answer = Answer { subject, term, unicode, shape: options.shape, code: &code, found };
+    let answer = Answer { subject, term, shape: options.shape, code: &code, found };
     answer.term(p, &capture)
 }
 
@@ -230,33 +231,6 @@ fn with_run_options(mut source: Source, options: &RunOptions) -> Source {
         source.bsr = options.compile.bsr;
     }
     source
-}
-
-/// True if no text can be made of a subject. Stock finds that before it looks at the pattern, but where both are binaries.
-fn is_unreadable(subject: Term, pattern: Term, global: bool) -> bool {
-    if subject.is_bitstring() {
-        let is_bad = bytes::view(subject).map_or(global, |view| std::str::from_utf8(&view.to_vec()).is_err());
-        return is_bad && !pattern.is_binary();
-    }
-    !(subject.is_cons() || subject.is_nil()) || utf8(subject).is_none_or(|text| std::str::from_utf8(&text).is_err())
-}
-
-/// UTF-8 of character data without nested errors.
-fn utf8(data: Term) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    let mut stack = vec![data];
-    while let Some(term) = stack.pop() {
-        if term.is_cons() {
-            stack.push(term.tail());
-            stack.push(term.head());
-        } else if let Some(c) = term.as_small() {
-            let c = char::from_u32(u32::try_from(c).ok()?)?;
-            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        } else if !term.is_nil() {
-            out.extend_from_slice(&bytes::view(term)?.to_vec());
-        }
-    }
-    Some(out)
 }
 
 enum Outcome {
@@ -330,7 +304,6 @@ struct Answer<'a> {
     subject: &'a [u8],
     /// The subject, if it is a binary.
     term: Option<Term>,
-    unicode: bool,
     shape: Shape,
     code: &'a Code,
     found: Vec<Option<(usize, usize)>>,
@@ -397,11 +370,8 @@ impl Answer<'_> {
                 None => p.heap.binary(&self.subject[start..end]),
             },
             Shape::List => {
-                let part = &self.subject[start..end];
-                match std::str::from_utf8(part) {
-                    Ok(text) if self.unicode => p.heap.string(text),
-                    _ => p.heap.byte_list(part),
-                }
+                // Text is made of bytes before (`urun`).
+                p.heap.byte_list(&self.subject[start..end])
             }
         }
     }
