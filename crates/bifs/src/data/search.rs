@@ -78,7 +78,7 @@ impl Strings {
 
 /// Making an automaton of ten strings takes as long as searching some ten thousand bytes for them (guessed).
 const AUTOMATON_FROM_BYTES: usize = 16 * 1024;
-/// Up to so many strings, and bytes of them, their automaton may be made later.
+/// Up to this many strings, and bytes of them, the automaton may be made later.
 const MAX_LATE_STRINGS: usize = 32;
 const MAX_LATE_BYTES: usize = 256;
 
