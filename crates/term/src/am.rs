@@ -137,4 +137,13 @@ atoms! {
     NIF_ERROR = "nif_error",
     FILE = "file",
     MAPS = "maps",
+    ITERATOR = "iterator",
+    NONE = "none",
+    NOMATCH = "nomatch",
+    NO_INTEGER = "no_integer",
+    SHORT = "short",
+    COMPACT = "compact",
+    DECIMALS = "decimals",
+    SCIENTIFIC = "scientific",
+    MESSAGE_QUEUE_LEN = "message_queue_len",
 }

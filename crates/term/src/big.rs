@@ -10,7 +10,8 @@ use num_bigint::BigUint;
 
 pub use crate::big_bits::{band, bnot, bor, bsl, bsr, bxor};
 pub use crate::big_convert::{
-    Rounding, from_bytes, from_float, from_i128, from_text, from_u128, to_bytes, to_f64, to_i64, to_text, to_u64,
+    Rounding, SMALL_TEXT_BYTES, from_bytes, from_float, from_i128, from_text, from_u128, small_text, to_bytes, to_f64, to_i64, to_text,
+    to_u64,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

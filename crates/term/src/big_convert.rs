@@ -133,8 +133,9 @@ pub fn to_bytes(term: Term, len: usize, big_endian: bool) -> Vec<u8> {
 
 /// Text in base 2 to 36, upper case. The caller checked that it is an integer.
 pub fn to_text(term: Term, base: u32) -> String {
-    if let (Some(value), 10) = (term.as_small(), base) {
-        return value.to_string();
+    if let Some(value) = term.as_small() {
+        let mut room = [0; SMALL_TEXT_BYTES];
+        return small_text(value, base, &mut room).iter().map(|&byte| byte as char).collect();
     }
     let Some(int) = Int::of(term) else { return String::new() };
     if int.digits().is_empty() {
@@ -148,6 +149,72 @@ pub fn to_text(term: Term, base: u32) -> String {
     text
 }
 
+/// Room for the text of a small integer in base 2.
+pub const SMALL_TEXT_BYTES: usize = 65;
+
+/// The text of a small integer, at the end of `room`.
+#[inline]
+pub fn small_text(value: i64, base: u32, room: &mut [u8; SMALL_TEXT_BYTES]) -> &[u8] {
+    let mut at = room.len();
+    let mut left = value.unsigned_abs();
+    // With a known base a division is a multiplication.
+    let digit = |left: &mut u64| {
+        let digit = match base {
+            10 => {
+                let digit = *left % 10;
+                *left /= 10;
+                digit
+            }
+            16 => {
+                let digit = *left % 16;
+                *left /= 16;
+                digit
+            }
+            _ => {
+                let digit = *left % base as u64;
+                *left /= base as u64;
+                digit
+            }
+        };
+        b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit as usize]
+    };
+    loop {
+        at -= 1;
+        room[at] = digit(&mut left);
+        if left == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        at -= 1;
+        room[at] = b'-';
+    }
+    &room[at..]
+}
+
+/// The value of text that is digits alone, so few that it is a small integer. None for other text.
+#[inline]
+fn small_from_digits(digits: &[u8], base: u32) -> Option<i64> {
+    // 17 digits of base 10 and 11 digits of base 36 are below 2^59.
+    if digits.is_empty() || digits.len() > if base <= 10 { 17 } else { 11 } {
+        return None;
+    }
+    let mut value = 0;
+    for &byte in digits {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'z' => byte - b'a' + 10,
+            b'A'..=b'Z' => byte - b'A' + 10,
+            _ => return None,
+        } as i64;
+        if digit >= base as i64 {
+            return None;
+        }
+        value = value * base as i64 + digit;
+    }
+    Some(value)
+}
+
 /// An integer from text: optional sign, then digits of base 2 to 36. None if malformed.
 /// A value beyond the VM's limit is `Some(Err(SystemLimit))`.
 pub fn from_text(heap: &mut Heap, text: &[u8], base: u32) -> Option<Result<Term, crate::big::ArithError>> {
@@ -156,13 +223,11 @@ pub fn from_text(heap: &mut Heap, text: &[u8], base: u32) -> Option<Result<Term,
         [b'+', rest @ ..] => (false, rest),
         _ => (false, text),
     };
+    if let Some(value) = small_from_digits(digits, base) {
+        return Some(Ok(Term::small(if negative { -value } else { value })));
+    }
     if digits.is_empty() || !digits.iter().all(|&c| (c as char).is_digit(base)) {
         return None;
-    }
-    // 11 digits of base 36 are below 2^58.
-    if digits.len() <= 11 {
-        let value = digits.iter().fold(0i64, |v, &c| v * base as i64 + (c as char).to_digit(base).unwrap_or(0) as i64);
-        return Some(Ok(Term::small(if negative { -value } else { value })));
     }
     // 4,194,240 bits are at most that many digits of base 2; do not parse what cannot fit.
     let bits_at_least = (digits.len() - 1 - digits.iter().take_while(|&&c| c == b'0').count().min(digits.len() - 1)) as f64;

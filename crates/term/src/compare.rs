@@ -1,6 +1,6 @@
 //! The order of terms. Entry points: `cmp` and `cmp_exact`.
 //!
-//! The walk keeps a stack of frames. A difference ends the walk, unless a `Sort` frame is on the stack: comparing two hash
+//! Most terms are not deep: `shallow` compares them by recursion of a few levels. For all others the walk keeps a stack of frames. A difference ends the walk, unless a `Sort` frame is on the stack: comparing two hash
 //! maps needs their keys in term order, sorting needs comparisons of keys, and a key may be such a map again. The sort is
 //! therefore a frame of its own that asks the walk for one comparison at a time.
 
@@ -91,6 +91,80 @@ enum Frame {
 
 #[inline(never)]
 fn compare(a: Term, b: Term, exact: bool) -> Ordering {
+    shallow(a, b, exact, SHALLOW_LEVELS).unwrap_or_else(|| compare_deep(a, b, exact))
+}
+
+/// Levels of terms that are compared by recursion. Deeper ones are rare.
+pub(crate) const SHALLOW_LEVELS: u32 = 8;
+
+/// The order of two terms, or None if they have more levels than that, or maps or funs in them.
+fn shallow(mut a: Term, mut b: Term, exact: bool, levels: u32) -> Option<Ordering> {
+    loop {
+        if a == b {
+            return Some(Ordering::Equal);
+        }
+        if a.is_small() && b.is_small() {
+            return Some((a.raw() as i64).cmp(&(b.raw() as i64)));
+        }
+        if a.is_cons() && b.is_cons() {
+            let order = part(a.head(), b.head(), exact, levels)?;
+            if order.is_ne() {
+                return Some(order);
+            }
+            (a, b) = (a.tail(), b.tail());
+            continue;
+        }
+        let (ra, rb) = (rank(a), rank(b));
+        if ra != rb {
+            return Some(unlike(a, b, ra, rb, exact));
+        }
+        return match ra {
+            7 => {
+                let n = a.header().arity();
+                let order = n.cmp(&b.header().arity());
+                if order.is_ne() || n == 0 {
+                    return Some(order);
+                }
+                for at in 0..n - 1 {
+                    let order = part(a.slot(at), b.slot(at), exact, levels)?;
+                    if order.is_ne() {
+                        return Some(order);
+                    }
+                }
+                (a, b) = (a.slot(n - 1), b.slot(n - 1));
+                continue;
+            }
+            4 | 8 => None,
+            _ => Some(leaf(ra, a, b, exact)),
+        };
+    }
+}
+
+/// The order of two terms inside of others.
+#[inline(always)]
+fn part(a: Term, b: Term, exact: bool, levels: u32) -> Option<Ordering> {
+    if a == b {
+        return Some(Ordering::Equal);
+    }
+    if a.is_small() && b.is_small() {
+        return Some((a.raw() as i64).cmp(&(b.raw() as i64)));
+    }
+    if levels == 0 { None } else { shallow(a, b, exact, levels - 1) }
+}
+
+/// The order of terms of different ranks.
+fn unlike(a: Term, b: Term, ra: u8, rb: u8, exact: bool) -> Ordering {
+    if ra + rb != 1 || exact {
+        return ra.cmp(&rb);
+    }
+    match a.as_float() {
+        Some(f) => cmp_int_float(b, f).reverse(),
+        None => cmp_int_float(a, b.as_float().unwrap_or(0.0)),
+    }
+}
+
+#[inline(never)]
+fn compare_deep(a: Term, b: Term, exact: bool) -> Ordering {
     let mut stack: Vec<Frame> = Vec::new();
     let mut sorts = 0usize;
     let (mut a, mut b, mut exact) = (a, b, exact);
@@ -173,13 +247,7 @@ fn step(a: &mut Term, b: &mut Term, exact: bool, stack: &mut Vec<Frame>, sorts: 
         }
         let (ra, rb) = (rank(x), rank(y));
         if ra != rb {
-            if ra + rb == 1 && !exact {
-                return Some(match x.as_float() {
-                    Some(f) => cmp_int_float(y, f).reverse(),
-                    None => cmp_int_float(x, y.as_float().unwrap_or(0.0)),
-                });
-            }
-            return Some(ra.cmp(&rb));
+            return Some(unlike(x, y, ra, rb, exact));
         }
         return match ra {
             7 => {

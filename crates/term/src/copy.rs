@@ -132,6 +132,21 @@ pub(crate) fn size_and_kept(term: Term, keep: Keep, limit: usize, mut kept: impl
     }
 }
 
+/// Slots that are looked through for that.
+const FLAT_SLOTS: usize = 16;
+
+/// Words of a tuple that refers to nothing that a copy would not refer to. None for other terms, and for large tuples.
+#[inline(always)]
+fn flat_tuple_words(term: Term, keep: Keep) -> Option<usize> {
+    if !term.is_boxed() || keep.keeps(term) {
+        return None;
+    }
+    let header = term.header();
+    let is_flat =
+        header.kind() == Kind::Tuple && header.arity() <= FLAT_SLOTS && (0..header.arity()).all(|at| keep.keeps_all_of(term.slot(at)));
+    is_flat.then(|| header.words())
+}
+
 /// Terms that are still to be looked at. The first few need no allocation: most messages are not deep.
 struct Pending {
     near: [MaybeUninit<Term>; PENDING_NEAR],
@@ -327,6 +342,12 @@ impl Heap {
 
     /// A copy that refers to the literals of `keep` alone.
     pub fn copy_keeping(&mut self, term: Term, keep: Keep) -> Term {
+        if let Some(words) = flat_tuple_words(term, keep) {
+            let dest = self.alloc(words);
+            // SAFETY: the tuple has that many words, and room for them was just allocated.
+            unsafe { std::ptr::copy_nonoverlapping(term.ptr(), dest, words) };
+            return Term::boxed(dest);
+        }
         let words = flat_size_keeping(term, keep);
         if words == 0 {
             return term;

@@ -58,8 +58,14 @@ fn children<'a>(node: Term) -> (u32, &'a [Term]) {
     (header.aux(), slice)
 }
 
+/// Bitmap of a node with all children, as those near the root of a large map mostly are.
+const FULL: u32 = 0xffff;
+
 #[inline(always)]
 fn index(bitmap: u32, number: u32) -> usize {
+    if bitmap == FULL {
+        return number as usize;
+    }
     (bitmap & ((1 << number) - 1)).count_ones() as usize
 }
 
@@ -207,40 +213,71 @@ fn insert_in(heap: &mut Heap, node: Term, way: Way, pair: Term, insertion: &mut 
     Some(draft)
 }
 
-/// Nodes on the way to a key for which `put_known` has room: enough for a million keys, and more in most cases.
-const KNOWN_LEVELS: usize = 8;
+/// Nodes on the way to a key for which `put_near` has room: enough for a million keys, and more in most cases.
+const NEAR_LEVELS: usize = 8;
 
-/// The map with another value for a key that it has. `None` if it may not have it.
-fn put_known(heap: &mut Heap, map: Term, mut way: Way, value: Term) -> Option<Term> {
-    let mut path = [(Term::NIL, 0); KNOWN_LEVELS];
+/// The map with a value for a key; None if the way is longer than that. Each node on the way is copied once.
+fn put_near(heap: &mut Heap, map: Term, mut way: Way, value: Term) -> Option<Term> {
+    let mut path = [(Term::NIL, 0); NEAR_LEVELS];
     let mut node = map;
-    for depth in 0..KNOWN_LEVELS {
+    for depth in 0..NEAR_LEVELS {
         let (bitmap, slots) = children(node);
         let number = way.number();
-        if bitmap >> number & 1 == 0 {
-            return None;
-        }
         let at = index(bitmap, number);
-        let child = slots[at];
         // Words before the children: the header, and the size of a root.
-        path[depth] = (node, at + 1 + (depth == 0) as usize);
+        let word = at + 1 + (depth == 0) as usize;
+        if bitmap >> number & 1 == 0 {
+            let pair = heap.cons(way.key, value);
+            let grown = with_child(heap, node, word, number, pair);
+            return Some(grown_map(heap, map, &path[..depth], grown));
+        }
+        let child = slots[at];
+        path[depth] = (node, word);
         if child.is_cons() {
             if !exact_eq(child.head(), way.key) {
-                return None;
+                let pair = heap.cons(way.key, value);
+                let below = way.down();
+                let both = split(heap, Way::at_level(child.head(), below.level), child, below, pair);
+                return Some(grown_map(heap, map, &path[..=depth], both));
             }
             if child.tail() == value {
                 return Some(map);
             }
-            let mut new = heap.cons(way.key, value);
-            for &(node, word) in path[..=depth].iter().rev() {
-                new = with_word(heap, node, word, new);
-            }
-            return Some(new);
+            let pair = heap.cons(way.key, value);
+            return Some(with_path(heap, &path[..=depth], pair));
         }
         node = child;
         way = way.down();
     }
     None
+}
+
+/// Copies of the nodes of a path, the first of which is the root: each refers to the next, and the last to `new`.
+fn with_path(heap: &mut Heap, path: &[(Term, usize)], new: Term) -> Term {
+    path.iter().rev().fold(new, |new, &(node, word)| with_word(heap, node, word, new))
+}
+
+/// The same, where the map has one key more then.
+fn grown_map(heap: &mut Heap, map: Term, path: &[(Term, usize)], new: Term) -> Term {
+    let root = with_path(heap, path, new);
+    // SAFETY: the root is a copy that was just made; its size is the word after the header.
+    unsafe { *root.ptr().add(1) = Term::small(map::size(map) as i64 + 1).raw() };
+    root
+}
+
+/// A copy of a node with one child more, which comes at this word.
+fn with_child(heap: &mut Heap, node: Term, word: usize, number: u32, child: Term) -> Term {
+    let header = node.header();
+    let words = header.words();
+    let ptr = heap.alloc(words + 1);
+    // SAFETY: the node has as many words, and room for one more was just allocated.
+    unsafe {
+        *ptr = Header::with_aux(header.kind(), header.arity() + 1, header.aux() | 1 << number).raw();
+        std::ptr::copy_nonoverlapping(node.ptr().add(1), ptr.add(1), word - 1);
+        *ptr.add(word) = child.raw();
+        std::ptr::copy_nonoverlapping(node.ptr().add(word), ptr.add(word + 1), words - word);
+    }
+    Term::boxed(ptr)
 }
 
 /// A copy of a node with another word.
@@ -257,7 +294,7 @@ fn with_word(heap: &mut Heap, node: Term, word: usize, value: Term) -> Term {
 
 pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
     let way = Way::new(key);
-    if let Some(new) = put_known(heap, map, way, value) {
+    if let Some(new) = put_near(heap, map, way, value) {
         return new;
     }
     let pair = heap.cons(key, value);

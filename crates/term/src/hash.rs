@@ -6,6 +6,7 @@ use crate::boxed::Kind;
 use crate::fun;
 use crate::ident::RefView;
 use crate::term::{TAG_HEADER, Term};
+use smallvec::SmallVec;
 
 pub use crate::phash::{phash, phash2};
 
@@ -75,6 +76,9 @@ pub mod narrow {
     }
 }
 
+/// Most terms are not deep.
+type Stack = SmallVec<[Pending; 6]>;
+
 /// What is still to be hashed, in order from the top.
 enum Pending {
     One(Term),
@@ -84,7 +88,7 @@ enum Pending {
 #[inline(never)]
 fn compound(term: Term, start: u64) -> u64 {
     let mut hash = start;
-    let mut stack: Vec<Pending> = Vec::new();
+    let mut stack = Stack::new();
     let mut current = term;
     loop {
         if current.is_cons() {
@@ -132,7 +136,7 @@ fn mark(kind: Kind) -> u64 {
     0xffff << 48 | (kind as u64) << 3 | TAG_HEADER
 }
 
-fn object(term: Term, kind: Kind, hash: u64, stack: &mut Vec<Pending>) -> u64 {
+fn object(term: Term, kind: Kind, hash: u64, stack: &mut Stack) -> u64 {
     let header = term.header();
     let slot_address = |n: usize| term.ptr().wrapping_add(1 + n) as *const Term;
     match kind {

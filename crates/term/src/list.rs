@@ -4,6 +4,7 @@ use crate::bits::BitsView;
 use crate::boxed::{Header, Kind};
 use crate::heap::Heap;
 use crate::term::Term;
+use smallvec::SmallVec;
 
 /// Elements of a list; `rest` is what follows them (`[]` for a proper list).
 #[derive(Clone)]
@@ -138,7 +139,7 @@ pub enum Piece {
 
 /// Calls `f` for each byte and binary of an iolist, in order. Without recursion.
 pub fn walk_iolist(data: Term, mut f: impl FnMut(Piece)) -> Result<(), NotIoData> {
-    let mut stack: Vec<Term> = Vec::new();
+    let mut stack: SmallVec<[Term; 16]> = SmallVec::new();
     let mut current = data;
     // A byte may stand in a list only, not at the top and not as a tail.
     loop {

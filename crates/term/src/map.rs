@@ -8,6 +8,7 @@ use crate::heap::Heap;
 use crate::literal::is_literal;
 use crate::order::{cmp_map_keys, exact_eq};
 use crate::term::Term;
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
@@ -172,6 +173,27 @@ pub fn update(heap: &mut Heap, map: Term, key: Term, value: Term) -> Option<Term
     Some(hamt::put(heap, map, key, value))
 }
 
+/// The flat map of these keys and values without those at a position.
+fn flat_without(heap: &mut Heap, keys: &[Term], values: &[Term], at: usize) -> Term {
+    let n = keys.len() - 1;
+    if n == 0 {
+        return empty();
+    }
+    let ptr = heap.alloc(1 + n + 2 + n);
+    // SAFETY: room for the tuple of keys and for the map after it was just allocated.
+    unsafe {
+        let map = ptr.add(1 + n);
+        *ptr = Header::new(Kind::Tuple, n).raw();
+        *map = Header::new(Kind::FlatMap, 1 + n).raw();
+        *map.add(1) = Term::boxed(ptr).raw();
+        for (terms, to) in [(keys, ptr.add(1).cast::<Term>()), (values, map.add(2).cast::<Term>())] {
+            std::ptr::copy_nonoverlapping(terms.as_ptr(), to, at);
+            std::ptr::copy_nonoverlapping(terms.as_ptr().add(at + 1), to.add(at), n - at);
+        }
+        Term::boxed(map)
+    }
+}
+
 /// The map without `key`, and the value it had; None if the key is not there.
 pub fn take(heap: &mut Heap, map: Term, key: Term) -> Option<(Term, Term)> {
     if map.header().kind() != Kind::FlatMap {
@@ -180,9 +202,7 @@ pub fn take(heap: &mut Heap, map: Term, key: Term) -> Option<(Term, Term)> {
     }
     let (keys, values) = flat_parts(map);
     let at = flat_find(keys, key)?;
-    let mut pairs: Vec<(Term, Term)> = keys.iter().copied().zip(values.iter().copied()).collect();
-    pairs.remove(at);
-    Some((values[at], flat_from_sorted(heap, &pairs)))
+    Some((values[at], flat_without(heap, keys, values, at)))
 }
 
 /// The map without `key` (the same map if it is not there).
@@ -266,17 +286,25 @@ fn from_pairs_counting(heap: &mut Heap, pairs: &[(Term, Term)]) -> (Term, bool) 
         return match built {
             Some(map) => (map, size(map) == pairs.len()),
             // Few distinct keys among many pairs.
-            None => (flat_sorted(heap, kept).0, false),
+            None => (flat_sorted(heap, &kept).0, false),
         };
     }
-    flat_sorted(heap, pairs.to_vec())
+    flat_sorted(heap, pairs)
 }
 
-fn flat_sorted(heap: &mut Heap, mut pairs: Vec<(Term, Term)>) -> (Term, bool) {
+fn flat_sorted(heap: &mut Heap, pairs: &[(Term, Term)]) -> (Term, bool) {
     let sorted = pairs.windows(2).all(|w| cmp_map_keys(w[0].0, w[1].0) == Ordering::Less);
     if sorted {
-        return (flat_from_sorted(heap, &pairs), true);
+        return (flat_from_sorted(heap, pairs), true);
     }
+    if pairs.len() <= FEW {
+        let (mut few, mut count) = ([(Term::NIL, Term::NIL); FEW], 0);
+        for &pair in pairs {
+            count = insert_sorted(&mut few, count, pair);
+        }
+        return (flat_from_sorted(heap, &few[..count]), count == pairs.len());
+    }
+    let mut pairs: SmallVec<[(Term, Term); FLAT_MAX]> = SmallVec::from_slice(pairs);
     // Stable, so the last of equal keys is the newest.
     pairs.sort_by(|a, b| cmp_map_keys(a.0, b.0));
     let before = pairs.len();
@@ -294,13 +322,45 @@ pub fn from_ks_vs(heap: &mut Heap, keys: &[Term], values: &[Term]) -> Term {
     from_pairs(heap, &pairs)
 }
 
-/// All pairs of both; where both have a key, `b`'s value.
 /// Two maps with the same keys: `b` takes those of `a` where they are a literal, so that its own may go.
 fn share_keys(a: Term, b: Term) {
     if size(a) == size(b) && is_literal(a.slot(0)) && !is_fixed(b) && !is_fixed(b.slot(0)) {
         // SAFETY: the word is the map's tuple of keys, replaced by an equal one; a literal may be referred to from anywhere.
         unsafe { *b.ptr().add(1) = a.slot(0).raw() };
     }
+}
+
+/// The merge of two flat maps; None if it is not flat. Both have their keys in order.
+fn merge_flat(heap: &mut Heap, a: Term, b: Term) -> Option<Term> {
+    let ((a_keys, a_values), (b_keys, b_values)) = (flat_parts(a), flat_parts(b));
+    let (mut keys, mut values) = ([Term::NIL; FLAT_MAX], [Term::NIL; FLAT_MAX]);
+    let (mut count, mut i, mut j) = (0, 0, 0);
+    while i < a_keys.len() || j < b_keys.len() {
+        if count == FLAT_MAX {
+            return None;
+        }
+        let order = match (a_keys.get(i), b_keys.get(j)) {
+            (Some(&x), Some(&y)) => cmp_map_keys(x, y),
+            (Some(_), None) => Ordering::Less,
+            _ => Ordering::Greater,
+        };
+        (keys[count], values[count]) = if order.is_gt() { (b_keys[j], b_values[j]) } else { (a_keys[i], a_values[i]) };
+        if order.is_eq() {
+            values[count] = b_values[j];
+        }
+        i += order.is_le() as usize;
+        j += order.is_ge() as usize;
+        count += 1;
+    }
+    if count == b_keys.len() {
+        // Nothing of `a` is left: programs see that it is the very map (`erts_debug:same`).
+        share_keys(a, b);
+        return Some(b);
+    }
+    if count == a_keys.len() {
+        return Some(if values[..count] == *a_values { a } else { flat_with_keys(heap, a.slot(0), &values[..count]) });
+    }
+    Some(flat_merge(heap, &keys[..count], &values[..count], &[]))
 }
 
 /// All pairs of both; where both have a key, `b`'s.
@@ -316,14 +376,10 @@ pub fn merge(heap: &mut Heap, a: Term, b: Term) -> Term {
             if a.slot(0) == b.slot(0) {
                 return b;
             }
-            // Nothing of `a` is left: programs see that it is the very map (`erts_debug:same`).
-            let theirs = flat_parts(b).0;
-            if size(a) <= size(b) && flat_parts(a).0.iter().all(|&key| flat_find(theirs, key).is_some()) {
-                share_keys(a, b);
-                return b;
-            }
-            let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();
-            update_many(heap, a, &pairs, false).unwrap_or(b)
+            merge_flat(heap, a, b).unwrap_or_else(|| {
+                let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();
+                update_many(heap, a, &pairs, false).unwrap_or(b)
+            })
         }
         (false, true) => {
             let pairs: Vec<(Term, Term)> = MapIter::new(b).collect();
@@ -344,18 +400,50 @@ pub fn merge(heap: &mut Heap, a: Term, b: Term) -> Term {
 
 /// The keys as a list, in stored order.
 pub fn keys(heap: &mut Heap, map: Term) -> Term {
+    if map.is_kind(Kind::FlatMap) {
+        return heap.list(flat_parts(map).0);
+    }
     let keys: Vec<Term> = MapIter::new(map).map(|(k, _)| k).collect();
     heap.list(&keys)
 }
 
 /// The values as a list, in the order of `keys`.
 pub fn values(heap: &mut Heap, map: Term) -> Term {
+    if map.is_kind(Kind::FlatMap) {
+        return heap.list(flat_parts(map).1);
+    }
     let values: Vec<Term> = MapIter::new(map).map(|(_, v)| v).collect();
     heap.list(&values)
 }
 
 /// A list of `{Key, Value}`, in the order of `keys`.
 pub fn to_list(heap: &mut Heap, map: Term) -> Term {
+    if map.is_kind(Kind::FlatMap) {
+        return pairs_before(heap, map, Term::NIL);
+    }
     let pairs: Vec<Term> = MapIter::new(map).map(|(k, v)| heap.tuple(&[k, v])).collect();
     heap.list(&pairs)
+}
+
+/// The pairs `{Key, Value}` of a flat map, in stored order, before a list.
+pub fn pairs_before(heap: &mut Heap, map: Term, tail: Term) -> Term {
+    const CELL_WORDS: usize = 2;
+    const PAIR_WORDS: usize = 3;
+    let (keys, values) = flat_parts(map);
+    let mut list = tail;
+    let ptr = heap.alloc(keys.len() * (CELL_WORDS + PAIR_WORDS));
+    for (at, (&key, &value)) in keys.iter().zip(values).enumerate().rev() {
+        // SAFETY: there is room for a cell and a pair for each key.
+        unsafe {
+            let cell = ptr.add(at * (CELL_WORDS + PAIR_WORDS));
+            let pair = cell.add(CELL_WORDS);
+            *pair = Header::new(Kind::Tuple, 2).raw();
+            *pair.add(1) = key.raw();
+            *pair.add(2) = value.raw();
+            *cell = Term::boxed(pair).raw();
+            *cell.add(1) = list.raw();
+            list = Term::cons(cell);
+        }
+    }
+    list
 }

@@ -1,12 +1,12 @@
 //! Equality of terms. (The order is in `compare`, re-exported here.)
 //!
 //! Three relations: `eq` (`==`), `exact_eq` (`=:=`), and the two orders `cmp` (arithmetic) and `cmp_exact` (integers before
-//! floats, -0.0 before +0.0; the order of map keys). Nothing here recurses: what is left to compare stands on a `Vec`.
+//! floats, -0.0 before +0.0; the order of map keys). Nothing recurses for more than a few levels: what is left to compare stands on a `Vec`.
 
 use crate::bits::BitsView;
 use crate::boxed::Kind;
+use crate::compare::{SHALLOW_LEVELS, cmp_int_float, differ, unlike_rest};
 pub use crate::compare::{cmp, cmp_exact, cmp_map_keys};
-use crate::compare::{cmp_int_float, differ, unlike_rest};
 use crate::fun;
 use crate::ident::{PidView, PortView, RefView};
 use crate::term::Term;
@@ -35,47 +35,65 @@ fn slots(term: Term, from: usize) -> *const Term {
     term.ptr().wrapping_add(1 + from) as *const Term
 }
 
-/// Most terms that are compared differ early, or are flat: those need no `Vec`, and no native frame that could hold one.
 #[inline(never)]
-fn equal(mut a: Term, mut b: Term, exact: bool) -> bool {
-    // A number may equal one of another kind.
-    if !exact {
-        return equal_deep(a, b, exact);
-    }
-    while a.is_cons() && b.is_cons() {
-        let (x, y) = (a.head(), b.head());
-        if x != y {
-            return x.is_pointer() && y.is_pointer() && equal_deep(a, b, exact);
-        }
-        (a, b) = (a.tail(), b.tail());
+fn equal(a: Term, b: Term, exact: bool) -> bool {
+    shallow(a, b, exact, SHALLOW_LEVELS).unwrap_or_else(|| equal_deep(a, b, exact))
+}
+
+/// Most terms that are compared differ early, or are not deep: those need no `Vec`. None for terms of more levels than that, and for those that
+/// may have large maps or funs in them.
+fn shallow(mut a: Term, mut b: Term, exact: bool, levels: u32) -> Option<bool> {
+    loop {
         if a == b {
-            return true;
+            return Some(true);
         }
-        if !(a.is_pointer() && b.is_pointer()) {
-            return false;
+        if a.is_cons() {
+            if !b.is_cons() {
+                return Some(false);
+            }
+            if !part(a.head(), b.head(), exact, levels)? {
+                return Some(false);
+            }
+            (a, b) = (a.tail(), b.tail());
+            continue;
         }
-    }
-    if !(a.is_boxed() && b.is_boxed()) {
-        return equal_deep(a, b, exact);
-    }
-    let kind = a.header().kind();
-    if kind == Kind::Tuple {
-        let size = a.header().arity();
-        if a.header() != b.header() {
-            return false;
+        let (Some(ka), Some(kb)) = (a.kind(), b.kind()) else { return Some(!exact && mixed_number_eq(a, b)) };
+        // A flat map is a tuple of keys, which are equal exactly, and its values.
+        let first = match (ka, kb) {
+            (Kind::Tuple, Kind::Tuple) => 0,
+            (Kind::FlatMap, Kind::FlatMap) => 1,
+            (Kind::HashMap, Kind::HashMap) | (Kind::HashNode, Kind::HashNode) | (Kind::Fun, Kind::Fun) => return None,
+            _ => return Some(leaf_eq(a, ka, b, kb, exact)),
+        };
+        let n = a.header().arity();
+        if n != b.header().arity() {
+            return Some(false);
         }
-        for at in 0..size {
-            let (x, y) = (a.slot(at), b.slot(at));
-            if x != y {
-                return x.is_pointer() && y.is_pointer() && equal_deep(a, b, exact);
+        if first == 1 && !part(a.slot(0), b.slot(0), true, levels)? {
+            return Some(false);
+        }
+        if n == first {
+            return Some(true);
+        }
+        for at in first..n - 1 {
+            if !part(a.slot(at), b.slot(at), exact, levels)? {
+                return Some(false);
             }
         }
-        return true;
+        (a, b) = (a.slot(n - 1), b.slot(n - 1));
     }
-    match kind {
-        Kind::FlatMap | Kind::HashMap | Kind::HashNode | Kind::Fun => equal_deep(a, b, exact),
-        _ => leaf_eq(a, kind, b, b.header().kind(), exact),
+}
+
+/// The same for two terms inside of others.
+#[inline(always)]
+fn part(a: Term, b: Term, exact: bool, levels: u32) -> Option<bool> {
+    if a == b {
+        return Some(true);
     }
+    if !(a.is_pointer() || b.is_pointer()) {
+        return Some(false);
+    }
+    if levels == 0 { None } else { shallow(a, b, exact, levels - 1) }
 }
 
 #[inline(never)]

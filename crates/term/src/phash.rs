@@ -8,6 +8,7 @@ use crate::fun;
 use crate::ident::{PidView, PortView, RefView};
 use crate::map::MapIter;
 use crate::term::Term;
+use smallvec::SmallVec;
 
 const GOLDEN: u32 = 0x9e37_79b9;
 
@@ -61,11 +62,14 @@ enum Pending {
     MapEnd(u32, u32),
 }
 
+/// Most terms are not deep.
+type Stack = SmallVec<[Pending; 6]>;
+
 /// 32-bit value; `erlang:phash2/1` keeps 27 bits of it.
 pub fn phash2_full(term: Term) -> u32 {
     let mut hash: u32 = 0;
     let mut pairs: u32 = 0;
-    let mut stack: Vec<Pending> = Vec::new();
+    let mut stack = Stack::new();
     let mut current = term;
     loop {
         if current.is_cons() {
@@ -173,7 +177,7 @@ fn positive_zero(float: f64) -> u64 {
     if float == 0.0 { 0 } else { float.to_bits() }
 }
 
-fn object(term: Term, kind: Kind, hash: u32, stack: &mut Vec<Pending>) -> u32 {
+fn object(term: Term, kind: Kind, hash: u32, stack: &mut Stack) -> u32 {
     let arity = term.header().arity();
     let slot_address = |n: usize| term.ptr().wrapping_add(1 + n) as *const Term;
     match kind {

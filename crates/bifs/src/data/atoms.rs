@@ -39,7 +39,7 @@ enum Text {
 
 /// The characters of a list for an atom. A list that starts with more than 255 characters is a case of its own, whatever follows.
 fn name_of_list(term: Term) -> Text {
-    let mut text = String::new();
+    let mut text = String::with_capacity(32);
     let mut rest = term;
     let mut count = 0;
     while rest.is_cons() {
@@ -106,12 +106,25 @@ fn name_of_binary(p: &mut Process, a: &[Term]) -> Result<String, Thrown> {
     }
 }
 
+/// The name that a binary has, if it is in place: of ASCII characters, and not too long.
+fn ascii_name(a: &[Term]) -> Option<&str> {
+    encoding(a[1])?;
+    let bytes = BitsView::of(a[0])?.as_bytes()?;
+    if bytes.len() <= MAX_CHARACTERS && bytes.is_ascii() { std::str::from_utf8(bytes).ok() } else { None }
+}
+
 fn binary_to_atom(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(name) = ascii_name(a) {
+        return make(p, name);
+    }
     let text = name_of_binary(p, a)?;
     make(p, &text)
 }
 
 fn binary_to_existing_atom(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(atom) = ascii_name(a).and_then(Atom::existing) {
+        return Ok(atom.into());
+    }
     let text = name_of_binary(p, a).map_err(|_| p.badarg())?;
     match Atom::existing(&text) {
         Some(atom) => Ok(atom.into()),

@@ -7,6 +7,7 @@ use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
 use heddle_term::list::{Piece, iolist_size, walk_iolist};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Heap, Term};
+use smallvec::SmallVec;
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -63,6 +64,12 @@ pub fn slice(heap: &mut Heap, whole: Term, start_bits: u64, size_bits: u64) -> T
         return heap.sub_bits(whole, start_bits, size_bits);
     }
     let Some(view) = BitsView::of(whole) else { return whole };
+    let first_bit = view.offset_bits + start_bits;
+    if (first_bit | size_bits).is_multiple_of(8) {
+        // SAFETY: the caller checked the range.
+        let bytes = unsafe { std::slice::from_raw_parts(view.base.add((first_bit / 8) as usize), (size_bits / 8) as usize) };
+        return heap.binary(bytes);
+    }
     let (term, data) = heap.heap_bits(size_bits);
     // SAFETY: the fresh object has room for the bits; the caller checked the range.
     unsafe { copy_bits(view.base, view.offset_bits + start_bits, data, 0, size_bits) };
@@ -136,8 +143,13 @@ fn fill(data: Term, target: *mut u8) {
                 at = at.add(1);
             }
             Piece::Binary(view) => {
-                copy_bits(view.base, view.offset_bits, at, 0, view.size_bits);
-                at = at.add((view.size_bits / 8) as usize);
+                let size = (view.size_bits / 8) as usize;
+                if view.offset_bits.is_multiple_of(8) {
+                    std::ptr::copy_nonoverlapping(view.base.add((view.offset_bits / 8) as usize), at, size);
+                } else {
+                    copy_bits(view.base, view.offset_bits, at, 0, view.size_bits);
+                }
+                at = at.add(size);
             }
         }
     });
@@ -171,9 +183,9 @@ fn iolist_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
     if a[0].is_binary() {
         return Ok(p.heap.list(&[a[0]]));
     }
-    let mut vector: Vec<Term> = Vec::new();
-    let mut joined: Vec<u8> = Vec::new();
-    let mut stack: Vec<Term> = Vec::new();
+    let mut vector: SmallVec<[Term; 8]> = SmallVec::new();
+    let mut joined: SmallVec<[u8; 128]> = SmallVec::new();
+    let mut stack: SmallVec<[Term; 16]> = SmallVec::new();
     let mut current = a[0];
     loop {
         if current.is_cons() {
@@ -194,6 +206,8 @@ fn iolist_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
             if (view.size_bits / 8) as usize >= JOIN_BELOW_BYTES {
                 flush(p, &mut joined, &mut vector);
                 vector.push(current);
+            } else if let Some(bytes) = view.as_bytes() {
+                joined.extend_from_slice(bytes);
             } else {
                 joined.extend_from_slice(&view.to_vec());
             }
@@ -207,7 +221,7 @@ fn iolist_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
     Ok(p.heap.list(&vector))
 }
 
-fn flush(p: &mut Process, joined: &mut Vec<u8>, vector: &mut Vec<Term>) {
+fn flush(p: &mut Process, joined: &mut SmallVec<[u8; 128]>, vector: &mut SmallVec<[Term; 8]>) {
     if !joined.is_empty() {
         vector.push(p.heap.binary(joined));
         joined.clear();

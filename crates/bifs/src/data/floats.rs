@@ -33,23 +33,29 @@ fn text(a: &[Term]) -> Option<String> {
     let mut form = Form::Scientific;
     let mut decimals = Some(20);
     let mut compact = false;
-    for option in list::to_vec(a.get(1).copied().unwrap_or(Term::NIL))? {
-        match option.as_atom().map(Atom::name) {
-            Some("short") => form = Form::Short,
-            Some("compact") => compact = true,
+    let mut options = a.get(1).copied().unwrap_or(Term::NIL);
+    while options.is_cons() {
+        let option = options.head();
+        options = options.tail();
+        match option.as_atom() {
+            Some(am::SHORT) => form = Form::Short,
+            Some(am::COMPACT) => compact = true,
             Some(_) => return None,
             None => {
                 let (name, value) = args::option(option)?;
                 // Stock keeps it as a C integer.
                 let count = value.as_small()? as i32;
                 decimals = usize::try_from(count).ok();
-                form = match name.name() {
-                    "decimals" => Form::Decimals,
-                    "scientific" => Form::Scientific,
+                form = match name {
+                    am::DECIMALS => Form::Decimals,
+                    am::SCIENTIFIC => Form::Scientific,
                     _ => return None,
                 };
             }
         }
+    }
+    if !options.is_nil() {
+        return None;
     }
     match form {
         // For C, a negative number of decimals means that none is given.

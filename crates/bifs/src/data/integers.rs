@@ -4,6 +4,7 @@ use heddle_natives::long;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Term, big};
+use smallvec::SmallVec;
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -40,11 +41,19 @@ fn text(p: &mut Process, a: &[Term]) -> Result<String, heddle_runtime::Thrown> {
 }
 
 fn integer_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let (Some(value), Some(base)) = (a[0].as_small(), base(a)) {
+        let mut room = [0; big::SMALL_TEXT_BYTES];
+        return Ok(p.heap.byte_list(big::small_text(value, base, &mut room)));
+    }
     let text = text(p, a)?;
     Ok(p.heap.byte_list(text.as_bytes()))
 }
 
 fn integer_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let (Some(value), Some(base)) = (a[0].as_small(), base(a)) {
+        let mut room = [0; big::SMALL_TEXT_BYTES];
+        return Ok(p.heap.binary(big::small_text(value, base, &mut room)));
+    }
     let text = text(p, a)?;
     Ok(p.heap.binary(text.as_bytes()))
 }
@@ -74,7 +83,7 @@ fn list_to_integer(p: &mut Process, a: &[Term]) -> NativeResult {
     if !a[0].is_cons() {
         return Ok(Atom::new("not_a_list").into());
     }
-    let mut text = Vec::new();
+    let mut text: SmallVec<[u8; 32]> = SmallVec::new();
     let mut rest = a[0];
     while rest.is_cons() {
         let Some(c) = rest.head().as_small().and_then(|c| u8::try_from(c).ok()) else { break };

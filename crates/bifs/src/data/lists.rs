@@ -3,7 +3,7 @@
 use heddle_natives::long;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::hash::internal_hash;
-use heddle_term::{Term, am, list, order};
+use heddle_term::{Kind, Term, am, list, order};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -203,15 +203,20 @@ fn member(p: &mut Process, a: &[Term]) -> NativeResult {
 fn key_search(p: &mut Process, a: &[Term], done: fn(&mut Process, Option<Term>) -> Term) -> NativeResult {
     let Some(position) = a[1].as_small().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0) else { return Err(p.badarg()) };
     let (key, mut rest) = (a[0], a[2]);
+    // An atom or another immediate term that is no number equals itself alone.
+    let is_name = key.is_immediate() && !key.is_small();
     let mut count = 0;
     while rest.is_cons() {
         let tuple = rest.head();
-        if let Some(elements) = tuple.as_tuple()
-            && let Some(&element) = elements.get(position - 1)
-            && order::eq(element, key)
-        {
-            p.bump(count / CELLS_PER_REDUCTION);
-            return Ok(done(p, Some(tuple)));
+        if tuple.is_boxed() {
+            let header = tuple.header();
+            if header.kind() == Kind::Tuple && position <= header.arity() {
+                let element = tuple.slot(position - 1);
+                if element == key || !is_name && order::eq(element, key) {
+                    p.bump(count / CELLS_PER_REDUCTION);
+                    return Ok(done(p, Some(tuple)));
+                }
+            }
         }
         rest = rest.tail();
         count += 1;

@@ -3,6 +3,7 @@
 use heddle_natives::long;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::{Atom, Kind, Term, am, list, map};
+use smallvec::SmallVec;
 
 heddle_runtime::natives! { TABLE:
     "erlang" => {
@@ -74,7 +75,7 @@ fn from_keys(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn from_list(p: &mut Process, a: &[Term]) -> NativeResult {
-    let mut pairs = Vec::new();
+    let mut pairs: SmallVec<[(Term, Term); 16]> = SmallVec::new();
     let mut rest = a[0];
     while rest.is_cons() {
         let Some(&[key, value]) = rest.head().as_tuple() else { return Err(p.badarg()) };
@@ -143,7 +144,7 @@ const LIST_BATCH: usize = 1024;
 fn map_next(p: &mut Process, a: &[Term]) -> NativeResult {
     let (path, map, into) = (a[0], a[1], a[2]);
     let as_list = into.is_list();
-    if !map.is_map() || !(as_list || into.is_atom_of(Atom::new("iterator"))) {
+    if !map.is_map() || !(as_list || into.is_atom_of(am::ITERATOR)) {
         return Err(p.badarg());
     }
     if path.is_list() {
@@ -152,14 +153,15 @@ fn map_next(p: &mut Process, a: &[Term]) -> NativeResult {
     if map.is_kind(Kind::FlatMap) && path != Term::small(0) {
         return Err(p.badarg());
     }
+    if map.is_kind(Kind::FlatMap) {
+        p.bump(map::size(map) / PAIRS_PER_REDUCTION);
+        return Ok(if as_list { map::pairs_before(&mut p.heap, map, into) } else { flat_chain(p, map) });
+    }
     let limit = if as_list { LIST_BATCH } else { ITERATOR_BATCH };
     let Some((pairs, next)) = map::next_batch(&mut p.heap, map, path, limit) else { return Err(p.badarg()) };
     p.bump(pairs.len() / PAIRS_PER_REDUCTION);
     if as_list {
         let tuples: Vec<Term> = pairs.iter().map(|&(k, v)| p.heap.tuple(&[k, v])).collect();
-        if map.is_kind(Kind::FlatMap) {
-            return Ok(p.heap.list_with_tail(&tuples, into));
-        }
         let list = tuples.iter().fold(into, |list, &tuple| p.heap.cons(tuple, list));
         return Ok(match next {
             Some(next) => p.heap.list_with_tail(&[next, map], list),
@@ -168,9 +170,15 @@ fn map_next(p: &mut Process, a: &[Term]) -> NativeResult {
     }
     let end = match next {
         Some(next) => p.heap.cons(next, map),
-        None => Atom::new("none").into(),
+        None => am::NONE.into(),
     };
     Ok(chain(p, &pairs, end))
+}
+
+/// All pairs of a small map, as `{K, V, {K, V, ... none}}`.
+fn flat_chain(p: &mut Process, map: Term) -> Term {
+    let (keys, values) = map::flat_parts(map);
+    keys.iter().zip(values).rev().fold(am::NONE.into(), |next, (&key, &value)| p.heap.tuple(&[key, value, next]))
 }
 
 fn chain(p: &mut Process, pairs: &[(Term, Term)], end: Term) -> Term {

@@ -10,7 +10,8 @@ use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Resource, Term, list};
 use memchr::memmem;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 heddle_runtime::natives! { TABLE:
     "binary" => {
@@ -29,7 +30,83 @@ enum Pattern {
     One(Box<memmem::Finder<'static>>),
     Many(AhoCorasick),
     /// A few strings that are searched for once, without an automaton.
-    Few(Vec<Vec<u8>>),
+    Few(Strings),
+    /// Strings of a pattern that may be used for a long text, or for a short one. Their automaton is made when they have been searched for in
+    /// `AUTOMATON_FROM_BYTES`.
+    Late(Box<Late>),
+}
+
+/// Strings, none empty.
+struct Strings {
+    strings: Vec<Vec<u8>>,
+    /// A bit for each byte that a string begins with.
+    firsts: [u64; 4],
+}
+
+impl Strings {
+    fn new(strings: Vec<Vec<u8>>) -> Strings {
+        let mut firsts = [0; 4];
+        strings.iter().for_each(|string| firsts[string[0] as usize / 64] |= 1 << (string[0] % 64));
+        Strings { strings, firsts }
+    }
+
+    fn begins(&self, byte: u8) -> bool {
+        self.firsts[byte as usize / 64] & 1 << (byte % 64) != 0
+    }
+
+    /// First match from `at` on, the longest of those that begin at the same place.
+    fn find(&self, text: &[u8], mut at: usize) -> Option<(usize, usize)> {
+        loop {
+            at += match &self.strings[..] {
+                [x] => memchr::memchr(x[0], &text[at..]),
+                [x, y] => memchr::memchr2(x[0], y[0], &text[at..]),
+                [x, y, z] => memchr::memchr3(x[0], y[0], z[0], &text[at..]),
+                _ => text[at..].iter().position(|&byte| self.begins(byte)),
+            }?;
+            let longest = self.strings.iter().filter(|s| text[at..].starts_with(s)).map(Vec::len).max();
+            if let Some(len) = longest {
+                return Some((at, len));
+            }
+            at += 1;
+        }
+    }
+
+    fn longest(&self) -> usize {
+        self.strings.iter().map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+/// Making an automaton of ten strings takes as long as searching some ten thousand bytes for them (guessed).
+const AUTOMATON_FROM_BYTES: usize = 16 * 1024;
+/// Up to this many strings, and bytes of them, the automaton may be made later.
+const MAX_LATE_STRINGS: usize = 32;
+const MAX_LATE_BYTES: usize = 256;
+
+/// Strings that were few and short enough: an automaton of them can be made.
+struct Late {
+    strings: Strings,
+    searched_bytes: AtomicUsize,
+    automaton: OnceLock<AhoCorasick>,
+}
+
+impl Late {
+    fn find(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
+        // Relaxed: it is a guide only.
+        if text.len() - at > AUTOMATON_FROM_BYTES || self.searched_bytes.load(Ordering::Relaxed) > AUTOMATON_FROM_BYTES {
+            let made = || automaton(&self.strings.strings).expect("an automaton of few strings");
+            return find_many(self.automaton.get_or_init(made), text, at);
+        }
+        let found = self.strings.find(text, at);
+        let end = found.map_or(text.len(), |(start, len)| start + len);
+        // Relaxed: it is a guide only.
+        self.searched_bytes.fetch_add(end - at, Ordering::Relaxed);
+        found
+    }
+}
+
+fn find_many(automaton: &AhoCorasick, text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let found = automaton.find(&text[at..])?;
+    Some((at + found.start(), found.len()))
 }
 
 impl Resource for Pattern {
@@ -45,7 +122,8 @@ impl Pattern {
             Pattern::Byte(_) => 1,
             Pattern::One(finder) => finder.needle().len(),
             Pattern::Many(automaton) => automaton.max_pattern_len(),
-            Pattern::Few(strings) => strings.iter().map(Vec::len).max().unwrap_or(0),
+            Pattern::Few(strings) => strings.longest(),
+            Pattern::Late(late) => late.strings.longest(),
         }
     }
 
@@ -54,27 +132,9 @@ impl Pattern {
         match self {
             Pattern::Byte(byte) => memchr::memchr(*byte, &text[at..]).map(|i| (at + i, 1)),
             Pattern::One(finder) => finder.find(&text[at..]).map(|i| (at + i, finder.needle().len())),
-            Pattern::Many(automaton) => {
-                let found = automaton.find(&text[at..])?;
-                Some((at + found.start(), found.len()))
-            }
-            Pattern::Few(strings) => {
-                let firsts: Vec<u8> = strings.iter().map(|s| s[0]).collect();
-                let mut at = at;
-                loop {
-                    at += match firsts[..] {
-                        [x] => memchr::memchr(x, &text[at..]),
-                        [x, y] => memchr::memchr2(x, y, &text[at..]),
-                        [x, y, z] => memchr::memchr3(x, y, z, &text[at..]),
-                        _ => text[at..].iter().position(|b| firsts.contains(b)),
-                    }?;
-                    let longest = strings.iter().filter(|s| text[at..].starts_with(s)).map(Vec::len).max();
-                    if let Some(len) = longest {
-                        return Some((at, len));
-                    }
-                    at += 1;
-                }
-            }
+            Pattern::Many(automaton) => find_many(automaton, text, at),
+            Pattern::Few(strings) => strings.find(text, at),
+            Pattern::Late(late) => late.find(text, at),
         }
     }
 }
@@ -89,13 +149,13 @@ fn strings(term: Term) -> Option<Vec<Vec<u8>>> {
 /// itself, as `xyxyxy...`.
 const MAX_TABLE_BYTES: usize = 1000;
 
-fn automaton(strings: &[Vec<u8>]) -> Option<Pattern> {
+fn automaton(strings: &[Vec<u8>]) -> Option<AhoCorasick> {
     let mut strings: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
     strings.sort_unstable();
     strings.dedup();
     let long = strings.iter().map(|string| string.len()).sum::<usize>() > MAX_TABLE_BYTES;
     let kind = long.then_some(AhoCorasickKind::ContiguousNFA);
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&strings).ok().map(Pattern::Many)
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&strings).ok()
 }
 
 fn one(string: &[u8]) -> Pattern {
@@ -105,12 +165,17 @@ fn one(string: &[u8]) -> Pattern {
     Pattern::One(Box::new(memmem::Finder::new(string).into_owned()))
 }
 
+fn late(strings: Vec<Vec<u8>>) -> Pattern {
+    Pattern::Late(Box::new(Late { strings: Strings::new(strings), searched_bytes: AtomicUsize::new(0), automaton: OnceLock::new() }))
+}
+
 fn compile_pattern(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(strings) = strings(a[0]) else { return Err(p.badarg()) };
     p.bump(strings.iter().map(Vec::len).sum::<usize>() / 8);
     let (tag, pattern) = match &strings[..] {
         [string] => ("bm", Some(one(string))),
-        many => ("ac", automaton(many)),
+        few if few.len() <= MAX_LATE_STRINGS && few.iter().map(Vec::len).sum::<usize>() <= MAX_LATE_BYTES => ("ac", Some(late(strings))),
+        many => ("ac", automaton(many).map(Pattern::Many)),
     };
     let Some(pattern) = pattern else { return Err(p.system_limit()) };
     let reference = atomics::magic(p, Arc::new(pattern));
@@ -150,8 +215,8 @@ fn pattern(term: Term, text_bytes: usize) -> Option<Used> {
     let strings = strings(term)?;
     Some(Used::Made(match &strings[..] {
         [string] => one(string),
-        many if many.len() <= FEW_STRINGS && text_bytes <= SHORT_TEXT_BYTES => Pattern::Few(strings),
-        many => automaton(many)?,
+        many if many.len() <= FEW_STRINGS && text_bytes <= SHORT_TEXT_BYTES => Pattern::Few(Strings::new(strings)),
+        many => Pattern::Many(automaton(many)?),
     }))
 }
 

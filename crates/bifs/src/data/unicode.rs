@@ -4,6 +4,7 @@ use heddle_natives::long;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_term::bits::BitsView;
 use heddle_term::{Atom, Term, am};
+use smallvec::SmallVec;
 
 heddle_runtime::natives! { TABLE:
     "unicode" => {
@@ -86,7 +87,7 @@ enum Stop {
 
 /// Number of elements and bytes; None for what is no character data at all, wherever it stands.
 fn measure(data: Term) -> Option<usize> {
-    let mut stack = Vec::new();
+    let mut stack: SmallVec<[Term; 8]> = SmallVec::new();
     let mut current = data;
     let mut size = 0;
     loop {

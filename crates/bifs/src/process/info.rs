@@ -154,6 +154,14 @@ fn process_info_2(p: &mut Process, a: &[Term]) -> NativeResult {
         };
         return ask(p, a[0], keys, Shape::List);
     }
+    // What processes ask most often, of themselves.
+    if a[0] == p.pid_term() && a[1].is_atom_of(am::MESSAGE_QUEUE_LEN) {
+        if handle::drain(p) == handle::After::Exit {
+            return Err(Thrown::ExitNow);
+        }
+        let count = Term::small(p.messages.len() as i64);
+        return Ok(p.heap.tuple(&[am::MESSAGE_QUEUE_LEN.into(), count]));
+    }
     match key(a[1]) {
         Some(key) => ask(p, a[0], vec![key], Shape::One),
         None => Err(p.badarg()),

@@ -4,6 +4,8 @@ use heddle_natives::args;
 use heddle_runtime::process::{NativeResult, Process};
 use heddle_runtime::refs;
 use heddle_term::bits::BitsView;
+use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
+use heddle_term::held::HeldBytes;
 use heddle_term::{Atom, Resource, Term, am};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +35,7 @@ struct Buffer {
 
 #[derive(Default)]
 struct Inner {
-    chunks: VecDeque<Vec<u8>>,
+    chunks: VecDeque<HeldBytes>,
     offset: usize,
     size: usize,
 }
@@ -48,7 +50,7 @@ impl Inner {
     fn skip(&mut self, mut n: usize) {
         self.size -= n;
         while n > 0 {
-            let left = self.chunks[0].len() - self.offset;
+            let left = self.chunks[0].as_bytes().len() - self.offset;
             if n < left {
                 self.offset += n;
                 return;
@@ -59,7 +61,7 @@ impl Inner {
         }
     }
     fn slices(&self) -> impl Iterator<Item = &[u8]> {
-        self.chunks.iter().enumerate().map(|(i, c)| if i == 0 { &c[self.offset..] } else { &c[..] })
+        self.chunks.iter().enumerate().map(|(i, chunk)| &chunk.as_bytes()[if i == 0 { self.offset } else { 0 }..])
     }
 }
 
@@ -80,16 +82,20 @@ fn size(p: &mut Process, a: &[Term]) -> NativeResult {
 fn peek_head(p: &mut Process, a: &[Term]) -> NativeResult {
     let b = buffer(p, a[0])?;
     let inner = b.inner.lock().unwrap();
-    match inner.slices().next() {
-        Some(slice) => Ok(p.heap.binary(slice)),
-        None => Err(p.badarg()),
-    }
+    let Some(slice) = inner.slices().next() else { return Err(p.badarg()) };
+    let shared = if slice.len() > HEAP_BITS_MAX_BYTES { inner.chunks[0].binary(&mut p.heap, slice) } else { None };
+    Ok(shared.unwrap_or_else(|| p.heap.binary(slice)))
 }
 
 fn copying_read(p: &mut Process, a: &[Term]) -> NativeResult {
     let b = buffer(p, a[0])?;
     let mut inner = b.inner.lock().unwrap();
     let Some(n) = args::count(a[1]).filter(|n| *n <= inner.size) else { return Err(p.badarg()) };
+    let first = inner.slices().next().filter(|slice| slice.len() >= n).map(|slice| p.heap.binary(&slice[..n]));
+    if let Some(binary) = first {
+        inner.skip(n);
+        return Ok(binary);
+    }
     let mut out = Vec::with_capacity(n);
     for slice in inner.slices() {
         let take = slice.len().min(n - out.len());
@@ -108,13 +114,14 @@ fn write(p: &mut Process, a: &[Term]) -> NativeResult {
     let mut chunks = Vec::new();
     for item in items {
         match BitsView::of(item).filter(|v| v.is_binary()) {
-            Some(view) => chunks.push(view.to_vec()),
+            Some(view) if view.offset_bits % 8 == 0 => chunks.push(HeldBytes::of(item)),
+            Some(view) => chunks.push(HeldBytes::copy_of(&view.to_vec())),
             None => return Err(p.badarg()),
         }
     }
     let mut inner = b.inner.lock().unwrap();
-    for chunk in chunks.into_iter().filter(|c| !c.is_empty()) {
-        inner.size += chunk.len();
+    for chunk in chunks.into_iter().filter(|chunk| !chunk.as_bytes().is_empty()) {
+        inner.size += chunk.as_bytes().len();
         inner.chunks.push_back(chunk);
     }
     Ok(am::OK.into())
@@ -134,7 +141,7 @@ fn find_byte_index(p: &mut Process, a: &[Term]) -> NativeResult {
     let inner = b.inner.lock().unwrap();
     let mut before = 0;
     for slice in inner.slices() {
-        if let Some(i) = slice.iter().position(|&c| c == byte) {
+        if let Some(i) = memchr::memchr(byte, slice) {
             return Ok(p.heap.tuple(&[am::OK.into(), Term::small((before + i) as i64)]));
         }
         before += slice.len();

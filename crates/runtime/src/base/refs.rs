@@ -30,11 +30,38 @@ static NEXT_THREAD: AtomicU64 = AtomicU64::new(0);
 /// Strictly monotonic unique integers need one counter for all threads; nothing else here does.
 static MONOTONIC: AtomicU64 = AtomicU64::new(0);
 
+/// What a thread makes identities of.
+struct Counters {
+    /// The number of the thread, or `NO_THREAD` as long as it has made none.
+    thread: Cell<u64>,
+    next_ref: Cell<u64>,
+    next_unique: Cell<u64>,
+}
+
+const NO_THREAD: u64 = u64::MAX;
+
 thread_local! {
-    static THREAD: Cell<u64> = Cell::new(NEXT_THREAD.fetch_add(1, Ordering::Relaxed));
-    static NEXT_REF: Cell<u64> = const { Cell::new(0) };
-    static NEXT_UNIQUE: Cell<u64> = const { Cell::new(0) };
-    static SALT: Cell<u64> = Cell::new(start_salt());
+    static COUNTERS: Counters = const { Counters { thread: Cell::new(NO_THREAD), next_ref: Cell::new(0), next_unique: Cell::new(0) } };
+}
+
+impl Counters {
+    /// The number of the thread, and what the counter was before it went up.
+    #[inline(always)]
+    fn next(&self, counter: impl Fn(&Counters) -> &Cell<u64>) -> (u64, u64) {
+        if self.thread.get() == NO_THREAD {
+            self.begin();
+        }
+        let counter = counter(self);
+        let n = counter.get();
+        counter.set(n + 1);
+        (self.thread.get(), n)
+    }
+
+    #[cold]
+    fn begin(&self) {
+        self.thread.set(NEXT_THREAD.fetch_add(1, Ordering::Relaxed));
+        self.next_ref.set(start_salt() << 18);
+    }
 }
 
 /// Makes references of different runs differ, as stock's do.
@@ -51,13 +78,8 @@ pub(crate) const OF_TIMER: u64 = 1 << 31;
 
 /// A new reference identity. The thread is in the top word, so references that one thread makes rise.
 pub fn fresh() -> RefId {
-    let n = NEXT_REF.with(|c| {
-        let n = c.get();
-        c.set(n + 1);
-        n
-    });
-    let thread = THREAD.with(Cell::get) & ((OF_TIMER >> 14) - 1);
-    let n = n + (SALT.with(Cell::get) << 18);
+    let (thread, n) = COUNTERS.with(|counters| counters.next(|c| &c.next_ref));
+    let thread = thread & ((OF_TIMER >> 14) - 1);
     let w0 = n & 0x3ffff;
     let w1 = (n >> 18) & 0xffff_ffff;
     let w2 = (n >> 50) | thread << 14;
@@ -78,12 +100,8 @@ pub fn unique_term(heap: &mut Heap, unique: u64) -> Term {
 
 /// `erlang:unique_integer/0`: unique, not ordered.
 pub fn unique() -> u64 {
-    let n = NEXT_UNIQUE.with(|c| {
-        let n = c.get();
-        c.set(n + 1);
-        n
-    });
-    n << 11 | (THREAD.with(Cell::get) & 0x7ff)
+    let (thread, n) = COUNTERS.with(|counters| counters.next(|c| &c.next_unique));
+    n << 11 | (thread & 0x7ff)
 }
 
 /// `erlang:unique_integer([monotonic])`.

@@ -13,6 +13,7 @@ use crate::code_hooks::{FunKey, hooks};
 use crate::heap::Heap;
 use crate::held::HeldBytes;
 use crate::term::Term;
+use smallvec::SmallVec;
 use std::io::Read;
 
 #[derive(Clone, Copy)]
@@ -107,7 +108,7 @@ const MAX_TUPLE: usize = 16_777_215;
 /// A term without version byte.
 pub fn decode_body(heap: &mut Heap, bytes: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
     let mut root = Term::NIL;
-    let mut decoder = Decoder { reader: Reader::new(bytes), heap, options, stack: Vec::new(), owed: 1, end: options.limit_bytes };
+    let mut decoder = Decoder { reader: Reader::new(bytes), heap, options, stack: SmallVec::new(), owed: 1, end: options.limit_bytes };
     decoder.stack.push(Frame::Slots { at: &raw mut root, count: 1, stride: 1 });
     decoder.run()?;
     let used = decoder.reader.at;
@@ -121,7 +122,7 @@ struct Decoder<'a, 'h> {
     reader: Reader<'a>,
     heap: &'h mut Heap,
     options: &'a DecodeOptions<'a>,
-    stack: Vec<Frame>,
+    stack: SmallVec<[Frame; 6]>,
     /// Terms that the frames still expect.
     owed: usize,
     /// The place in the input after which it is long.
@@ -180,7 +181,7 @@ impl Decoder<'_, '_> {
 
     fn finish_map(&mut self) -> Result<(), DecodeError> {
         let Some(Frame::Map { terms, dest }) = self.stack.pop() else { return Ok(()) };
-        let pairs: Vec<(Term, Term)> = terms.as_chunks::<2>().0.iter().map(|&[key, value]| (key, value)).collect();
+        let pairs: SmallVec<[(Term, Term); 16]> = terms.as_chunks::<2>().0.iter().map(|&[key, value]| (key, value)).collect();
         let map = crate::map::from_distinct_pairs(self.heap, &pairs).ok_or(DecodeError::Malformed("key twice in a map"))?;
         // SAFETY: as in `run`.
         unsafe { *dest = map };

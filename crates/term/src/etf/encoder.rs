@@ -1,4 +1,4 @@
-//! The walk over a term that writes its bytes. Nothing recurses.
+//! The walk over a term that writes its bytes. Nothing recurses for more than a few levels.
 
 use super::tag;
 use super::writer::{AtomWriter, Writer};
@@ -9,6 +9,7 @@ use crate::ident::{PidView, PortView, RefView};
 use crate::map::{self, MapIter};
 use crate::order::cmp_exact;
 use crate::term::Term;
+use smallvec::SmallVec;
 
 /// What is still to be written.
 pub(super) enum Work {
@@ -24,6 +25,12 @@ pub(super) enum Work {
     FunSize(usize, usize),
 }
 
+/// Most terms are not deep.
+pub(super) type Stack = SmallVec<[Work; 4]>;
+
+/// Levels of a term that are written by recursion.
+const DIRECT_LEVELS: u32 = 16;
+
 /// Cells of a list that are counted before it is written, if the encoder may stop.
 const MAX_COUNTED_CELLS: usize = 1024;
 
@@ -34,7 +41,7 @@ pub(super) struct Encoder<'a, A, const STOPS: bool> {
     minor_version: u8,
     /// Map keys in term order.
     deterministic: bool,
-    pub stack: Vec<Work>,
+    pub stack: Stack,
     /// Where whole bytes of large bitstrings belong that are left out (places in `out`, bitstrings), if they are.
     pub cuts: Option<Vec<(usize, Term)>>,
     /// Bytes that were left out.
@@ -55,7 +62,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             w: Writer { out, atoms },
             minor_version,
             deterministic,
-            stack: Vec::new(),
+            stack: SmallVec::new(),
             cuts: None,
             cut_bytes: 0,
             limit_bytes: usize::MAX,
@@ -66,8 +73,68 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
     }
 
     pub fn run(&mut self, term: Term) {
-        self.term(term);
-        self.go_on();
+        if STOPS {
+            self.term(term);
+            self.go_on();
+        } else {
+            self.direct(term, DIRECT_LEVELS);
+        }
+    }
+
+    /// Writes a term by recursion, of that many levels: most terms are not deep. The stack is empty before and after it.
+    fn direct(&mut self, term: Term, levels: u32) {
+        if term.is_cons() && levels > 0 {
+            if self.list_begins(term) {
+                self.direct_cells(term, levels - 1);
+            }
+            return;
+        }
+        let kind = if term.is_boxed() && levels > 0 { Some(term.header().kind()) } else { None };
+        match kind {
+            Some(Kind::Tuple) => {
+                let arity = term.header().arity();
+                self.w.tuple(arity);
+                for at in 0..arity {
+                    self.direct(term.slot(at), levels - 1);
+                    if self.is_full {
+                        return;
+                    }
+                }
+            }
+            Some(Kind::FlatMap) if !self.deterministic => {
+                let (keys, values) = map::flat_parts(term);
+                self.w.tag_u32(tag::MAP, keys.len() as u32);
+                for (&key, &value) in keys.iter().zip(values) {
+                    self.direct(key, levels - 1);
+                    if !self.is_full {
+                        self.direct(value, levels - 1);
+                    }
+                    if self.is_full {
+                        return;
+                    }
+                }
+            }
+            _ => {
+                self.term(term);
+                self.go_on();
+            }
+        }
+    }
+
+    fn direct_cells(&mut self, list: Term, levels: u32) {
+        let mut rest = list;
+        while rest.is_cons() {
+            (rest, _) = self.w.integers_of(rest, usize::MAX);
+            if !rest.is_cons() {
+                break;
+            }
+            self.direct(rest.head(), levels);
+            if self.is_full {
+                return;
+            }
+            rest = rest.tail();
+        }
+        self.direct(rest, levels);
     }
 
     /// Writes what is on the stack, up to `pause_at`.
@@ -81,11 +148,19 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
 
     fn work(&mut self, work: Work) {
         match work {
-            Work::Run(_, 0) => {}
-            Work::Run(at, left) => {
-                self.stack.push(Work::Run(at.wrapping_add(1), left - 1));
-                // SAFETY: the run has `left` terms.
-                self.term(unsafe { *at });
+            Work::Run(mut at, mut left) => {
+                // Elements without parts are written in this loop.
+                while left > 0 {
+                    // SAFETY: the run has `left` terms.
+                    let element = unsafe { *at };
+                    (at, left) = (at.wrapping_add(1), left - 1);
+                    if left > 0 && (element.is_pointer() || STOPS && self.w.out.len() >= self.pause_at) {
+                        self.stack.push(Work::Run(at, left));
+                        self.term(element);
+                        return;
+                    }
+                    self.term(element);
+                }
             }
             Work::Cells(mut rest) => {
                 // Elements without parts are written in this loop.
@@ -113,10 +188,16 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
                 self.term(key);
             }
             Work::Map(mut iter) => {
-                let Some((key, value)) = iter.next() else { return };
-                self.stack.push(Work::Map(iter));
-                self.stack.push(Work::Value(value));
-                self.term(key);
+                while let Some((key, value)) = iter.next() {
+                    if key.is_pointer() || value.is_pointer() || STOPS && self.w.out.len() >= self.pause_at {
+                        self.stack.push(Work::Map(iter));
+                        self.stack.push(Work::Value(value));
+                        self.term(key);
+                        return;
+                    }
+                    self.term(key);
+                    self.term(value);
+                }
             }
             Work::Value(value) => self.term(value),
             Work::FunSize(at, cut_bytes) => {
@@ -182,6 +263,13 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
     }
 
     fn list(&mut self, list: Term) {
+        if self.list_begins(list) {
+            self.stack.push(Work::Cells(list));
+        }
+    }
+
+    /// Writes a list of bytes, or what comes before the elements of another one: then true, unless they are on the stack.
+    fn list_begins(&mut self, list: Term) -> bool {
         let mut len = 0usize;
         let mut bytes = true;
         let mut rest = list;
@@ -193,7 +281,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
                 self.w.u8(tag::LIST);
                 self.stack.push(Work::LongCells(list, 0, self.w.out.len()));
                 self.w.u32(0);
-                return;
+                return false;
             }
         }
         if bytes && rest.is_nil() && len <= u16::MAX as usize {
@@ -204,10 +292,10 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
                 self.w.u8(rest.head().small_value() as u8);
                 rest = rest.tail();
             }
-            return;
+            return false;
         }
         self.w.tag_u32(tag::LIST, len as u32);
-        self.stack.push(Work::Cells(list));
+        true
     }
 
     fn object(&mut self, term: Term) {

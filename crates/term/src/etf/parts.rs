@@ -1,6 +1,6 @@
 //! Terms to bytes for a connection: in steps, with atoms as the caller writes them, and without the bytes of large bitstrings.
 
-use super::encoder::{Encoder, Work};
+use super::encoder::{Encoder, Stack, Work};
 use super::writer::{AtomWriter, Writer};
 use crate::term::Term;
 
@@ -21,7 +21,7 @@ pub struct TooLarge;
 pub struct PartsEncoder<A> {
     out: Vec<u8>,
     atoms: A,
-    stack: Vec<Work>,
+    stack: Stack,
     /// Where whole bytes of large bitstrings belong (places in `out`, bitstrings).
     cuts: Vec<(usize, Term)>,
     cut_bytes: usize,
@@ -45,7 +45,7 @@ impl<A: AtomWriter> PartsEncoder<A> {
     /// With room for `room_bytes` of output, and for more when needed.
     pub fn new(atoms: A, room_bytes: usize) -> PartsEncoder<A> {
         let out = Vec::with_capacity(room_bytes);
-        PartsEncoder { out, atoms, stack: Vec::new(), cuts: Vec::new(), cut_bytes: 0, is_too_large: false }
+        PartsEncoder { out, atoms, stack: Stack::new(), cuts: Vec::new(), cut_bytes: 0, is_too_large: false }
     }
 
     /// To write leaves of terms, or other bytes. No term is begun.
