@@ -1,10 +1,12 @@
 //! Exceptions: raising, finding the handler, stack traces.
 //!
 //! Raising collects return addresses into a raw trace (cheap); `build_stacktrace` turns it into the list that programs see.
-//! A raw trace is a tuple `{Words, Args, Fault, Info, Class}`: code addresses as the digits of an integer, argument list of the first
-//! frame or [], address of the failed native's export or 0 (a small), its error_info map or [], and the class of exception that it was made for.
+//! A raw trace is a tuple `{Words, Args, Fault, Info, Class, Rest}`: code addresses as the digits of an integer, argument list of the first
+//! frame or [], address of the failed native's export or 0 (a small), its error_info map or [], the class of exception that it was made for, and how
+//! many words of the stack were not looked at. Those are of the handler's frame and of its callers, which are there as long as the handler's function has
+//! the trace. Most handlers never ask for it.
 
-use crate::ctx::{Ctx, OUT_EXIT, any, put};
+use crate::ctx::{Ctx, OUT_EXIT, any, continuation, put};
 use crate::ops::tracing;
 use crate::run::ended_by_limit;
 use crate::{goto, load, next, ops, save};
@@ -38,7 +40,7 @@ ops! {
         }
         let class = p.exception.class;
         let reason = p.exception.reason;
-        let trace = if class == ExceptionClass::Exit { Term::NIL } else { build_trace(&mut p.heap, p.exception.trace) };
+        let trace = if class == ExceptionClass::Exit { Term::NIL } else { build_trace(p, p.exception.trace) };
         p.exit_reason = heddle_runtime::exit::uncaught_reason(p, class, reason, trace);
         heddle_runtime::exit::log_uncaught(p, class);
         (*c).left = r;
@@ -106,7 +108,7 @@ ops! {
     #[cold]
     fn catch_end_slow(ip, c, h, s, r) {
         let p = save!(c, h, s);
-        (*c).x[0] = caught(&mut p.heap, (*c).x[1], (*c).x[2], (*c).x[3]);
+        (*c).x[0] = caught(p, (*c).x[1], (*c).x[2], (*c).x[3]);
         crate::collect::after_native(c, 1);
         load!(c, h, s);
         next!(ip, c, h, s, r; 2)
@@ -123,7 +125,7 @@ ops! {
     fn build_stacktrace(ip, c, h, s, r) {
         let p = save!(c, h, s);
         let trace = (*c).x[0];
-        (*c).x[0] = build_trace(&mut p.heap, trace);
+        (*c).x[0] = build_trace(p, trace);
         crate::collect::after_native(c, 1);
         load!(c, h, s);
         next!(ip, c, h, s, r; 1)
@@ -170,15 +172,15 @@ ops! {
 
 /// The value that `catch` returns for an exception.
 #[inline(never)]
-fn caught(heap: &mut Heap, class: Term, reason: Term, trace: Term) -> Term {
+fn caught(p: &mut Process, class: Term, reason: Term, trace: Term) -> Term {
     if class.is_atom_of(am::THROW) {
         reason
     } else if class.is_atom_of(am::ERROR) {
-        let trace = build_trace(heap, trace);
-        let inner = heap.tuple(&[reason, trace]);
-        heap.tuple(&[am::EXIT_UPPER.into(), inner])
+        let trace = build_trace(p, trace);
+        let inner = p.heap.tuple(&[reason, trace]);
+        p.heap.tuple(&[am::EXIT_UPPER.into(), inner])
     } else {
-        heap.tuple(&[am::EXIT_UPPER.into(), reason])
+        p.heap.tuple(&[am::EXIT_UPPER.into(), reason])
     }
 }
 
@@ -239,13 +241,8 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
             let class = p.exception.class;
             let list = shortened(&mut p.heap, p.exception.trace);
             p.exception.trace = p.heap.tuple(&[list, class.atom().into()]);
-        } else if trace_class(p.exception.trace) != p.exception.class
-            && let Some(parts) = p.exception.trace.as_tuple()
-        {
-            // raw_raise with another class than the trace's: a later re-raise must find the new one.
-            let mut parts = parts.to_vec();
-            *parts.last_mut().expect("a raw trace is not empty") = p.exception.class.atom().into();
-            p.exception.trace = p.heap.tuple(&parts);
+        } else {
+            raised_again(p);
         }
         (*c).fault = std::ptr::null();
         (*c).fault_args = Term::NONE;
@@ -285,6 +282,22 @@ unsafe fn unwind(c: *mut Ctx, p: &mut Process, ip: *const u64) -> *const u64 {
     }
 }
 
+/// An exception with a trace that was made before: what it did not look at is about to leave the stack.
+#[cold]
+fn raised_again(p: &mut Process) {
+    let class = trace_class(p.exception.trace);
+    p.exception.trace = whole_trace(p, p.exception.trace);
+    if class != p.exception.class
+        && let Some(parts) = p.exception.trace.as_tuple()
+    {
+        // raw_raise with another class than the trace's: a later re-raise must find the new one.
+        let mut parts = parts.to_vec();
+        let place = if parts.len() == RAW_PARTS { CLASS } else { parts.len() - 1 };
+        parts[place] = p.exception.class.atom().into();
+        p.exception.trace = p.heap.tuple(&parts);
+    }
+}
+
 /// True if some frame from `slot` on catches.
 unsafe fn has_handler(p: &Process, mut slot: *mut u64) -> bool {
     // SAFETY: the stack between `stop` and `end` is initialised.
@@ -314,7 +327,7 @@ fn shortened(heap: &mut Heap, trace: Term) -> Term {
 fn trace_class(trace: Term) -> ExceptionClass {
     let class = match trace.as_tuple() {
         Some([_, class]) => *class,
-        Some([_, _, _, _, class]) => *class,
+        Some([_, _, _, _, class, _]) => *class,
         _ => return ExceptionClass::Error,
     };
     match class.as_atom() {
@@ -324,22 +337,39 @@ fn trace_class(trace: Term) -> ExceptionClass {
     }
 }
 
-/// `{Words, Args, Fault, Info, Class}`: see the top of this file.
+/// Elements of a raw trace, and the place of one of them.
+const RAW_PARTS: usize = 6;
+const CLASS: usize = 4;
+
+type Words = SmallVec<[u64; 16]>;
+
+/// Adds the callers of the frames from `from` on to a trace; `has_fault` if a native failed. Returns the number of words of the stack that it did not look at: those from
+/// the first handler on, if `to_handler`.
+fn add_callers(p: &Process, words: &mut Words, from: *mut u64, has_fault: bool, to_handler: bool) -> usize {
+    let depth = depth();
+    if words.len() > depth {
+        return 0;
+    }
+    let last = if words.len() > 1 { words.last().map_or(0, |&call| continuation((call + 8) as *const u64)) } else { 0 };
+    // A recursion shows as one frame.
+    let handler = stack::each_different_caller(p, from, last, to_handler, |caller| {
+        // The call lies before the return address. A call that failed itself shows as two frames, unless it is a native that did.
+        let call = caller as u64 - 8;
+        if words.last() != Some(&call) || words.len() == 1 && !has_fault {
+            words.push(call);
+        }
+        words.len() <= depth
+    });
+    handler.map_or(0, |slot| (p.end as usize - slot as usize) / 8)
+}
+
+/// `{Words, Args, Fault, Info, Class, Rest}`: see the top of this file.
 unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
     // SAFETY: as `unwind`.
     unsafe {
-        let depth = depth();
-        let mut words: SmallVec<[u64; 16]> = SmallVec::new();
+        let mut words = Words::new();
         words.push(ip as u64);
-        // A recursion shows as one frame.
-        stack::each_different_caller(p, |caller| {
-            // The call lies before the return address. A call that failed itself shows as two frames, unless it is a native that did.
-            let call = caller as u64 - 8;
-            if words.last() != Some(&call) || words.len() == 1 && (*c).fault.is_null() {
-                words.push(call);
-            }
-            words.len() <= depth
-        });
+        let rest = add_callers(p, &mut words, p.stop, !(*c).fault.is_null(), true);
         let args = if !p.exception.args.is_none() { p.exception.args } else { (*c).fault_args };
         let args = if args.is_none() { Term::NIL } else { args };
         let info = if !p.exception.info.is_none() { p.exception.info } else { error_info(c, p) };
@@ -347,8 +377,23 @@ unsafe fn raw_trace(c: *mut Ctx, p: &mut Process, ip: *const u64) -> Term {
         let fault = Term::small((*c).fault as i64 >> 3);
         let words = p.heap.big_words(false, &words);
         let args = if has_args { p.heap.tuple(&[args]) } else { Term::NIL };
-        p.heap.tuple(&[words, args, fault, info, p.exception.class.atom().into()])
+        p.heap.tuple(&[words, args, fault, info, p.exception.class.atom().into(), Term::small(rest as i64)])
     }
+}
+
+/// The raw trace with all callers.
+fn whole_trace(p: &mut Process, trace: Term) -> Term {
+    let Some(&[number, args, fault, info, class, rest]) = trace.as_tuple() else { return trace };
+    let rest = rest.small_value() as usize;
+    if rest == 0 {
+        return trace;
+    }
+    let mut words: Words = (0..number.header().arity()).map(|at| number.word(at)).collect();
+    // The frame of the handler's function may have become smaller.
+    let from = p.end.wrapping_sub(rest).max(p.stop);
+    add_callers(p, &mut words, from, fault.small_value() != 0, false);
+    let words = p.heap.big_words(false, &words);
+    p.heap.tuple(&[words, args, fault, info, class, Term::small(0)])
 }
 
 /// The frame information of a failed native: `[{error_info, #{module => M, cause => C}}]`.
@@ -385,12 +430,14 @@ fn error_module(module: heddle_term::Atom) -> Option<heddle_term::Atom> {
 }
 
 /// The list that programs see.
-pub fn build_trace(heap: &mut Heap, trace: Term) -> Term {
+pub fn build_trace(p: &mut Process, trace: Term) -> Term {
+    let trace = whole_trace(p, trace);
+    let heap = &mut p.heap;
     let Some(parts) = trace.as_tuple() else { return if trace.is_none() { Term::NIL } else { trace } };
     if let [list, _] = parts {
         return *list;
     }
-    let [words, args, fault, info, _] = parts else { return Term::NIL };
+    let [words, args, fault, info, ..] = parts else { return Term::NIL };
     let depth = depth();
     let mut frames: SmallVec<[Term; 16]> = SmallVec::new();
     let mut first_args = args.as_tuple().map(|t| t[0]);

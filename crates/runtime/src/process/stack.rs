@@ -155,17 +155,30 @@ pub fn callers(p: &Process) -> impl Iterator<Item = *const u64> + '_ {
         .map(|(_, word)| (word.raw() - TAG_CONTINUATION) as *const u64)
 }
 
-/// As `callers`, but equal neighbours count once, until `f` returns false.
+/// As `callers` from `from` on, but equal neighbours count once, until `f` returns false. `last`: the word of the caller before, or 0. Ends at the mark of an
+/// exception handler if `to_handler`, and then returns the place of that word.
 #[inline(always)]
-pub fn each_different_caller(p: &Process, mut f: impl FnMut(*const u64) -> bool) {
+pub fn each_different_caller(
+    p: &Process,
+    from: *mut u64,
+    mut last: u64,
+    to_handler: bool,
+    mut f: impl FnMut(*const u64) -> bool,
+) -> Option<*mut u64> {
     let marked = marked_word().map_or(0, Term::raw);
-    let (mut slot, mut last) = (p.stop, 0);
+    let mut slot = from;
     while slot < p.end {
         // SAFETY: the stack is initialised from `stop` to `end`.
         let mut word = unsafe { *slot };
         slot = slot.wrapping_add(1);
+        if word & TAG_MASK != TAG_CONTINUATION {
+            if to_handler && Term::from_raw(word).is_catch_marker() {
+                return Some(slot.wrapping_sub(1));
+            }
+            continue;
+        }
         // A deep recursion is passed quickly.
-        if word & TAG_MASK != TAG_CONTINUATION || word == last {
+        if word == last {
             continue;
         }
         if word == marked {
@@ -176,7 +189,8 @@ pub fn each_different_caller(p: &Process, mut f: impl FnMut(*const u64) -> bool)
         }
         last = word;
         if !f((word - TAG_CONTINUATION) as *const u64) {
-            return;
+            return None;
         }
     }
+    None
 }
