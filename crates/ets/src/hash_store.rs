@@ -505,7 +505,9 @@ impl HashStore {
                 kept.push_chains(heads);
             } else {
                 shard.words.store(0, Relaxed);
-                removed.push(Kept::cleared(here, heads));
+                if !heads.is_empty() {
+                    removed.push(Kept::cleared(here, heads));
+                }
             }
         }
         (count, Removed(removed))

@@ -1,7 +1,7 @@
 //! A stored object: one allocation with a header and the flat words of the tuple, literals copied with them. The header is short, so
 //! that a pair of immediates is one line of the cache: a thread that changes a counter that another core changed last waits for that line.
 
-use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping};
+use heddle_term::copy::{Keep, copy_to_keeping, flat_size_keeping, flat_tuple_words};
 use heddle_term::refbin::RefBin;
 use heddle_term::{Header, Kind, OffHeap, Term};
 use std::cell::UnsafeCell;
@@ -87,7 +87,8 @@ unsafe impl Sync for Owned {}
 impl Owned {
     /// A copy of `tuple`, whose element `key_index` is the key.
     pub fn new(tuple: Term, key_index: usize, hash: u64) -> Owned {
-        let data_words = flat_size_keeping(tuple, Keep::NOTHING);
+        let flat_words = flat_tuple_words(tuple, Keep::NOTHING);
+        let data_words = flat_words.unwrap_or_else(|| flat_size_keeping(tuple, Keep::NOTHING));
         let bytes = Object::bytes(data_words);
         let Ok(data_words) = u32::try_from(data_words) else { heddle_memory::out_of_memory(heddle_memory::MemoryKind::Ets, bytes) };
         // SAFETY: fresh memory, and the words after the header number as many as were counted.
@@ -96,7 +97,14 @@ impl Owned {
             let mut off_heap = OffHeap::new();
             // Terms are addresses. Exposed, so that a term made from a reference to the object may reach the data after the header.
             let address = object.expose_provenance() as u64;
-            let copy = copy_to_keeping(tuple, object.add(1).cast::<u64>(), &mut off_heap, Keep::NOTHING);
+            let data = object.add(1).cast::<u64>();
+            let copy = match flat_words {
+                Some(words) => {
+                    std::ptr::copy_nonoverlapping(tuple.ptr(), data, words);
+                    Term::boxed(data)
+                }
+                None => copy_to_keeping(tuple, data, &mut off_heap, Keep::NOTHING),
+            };
             // It fits: an object that owns memory elsewhere is no shorter than the header.
             let off_heap = if off_heap.head.is_null() { 0 } else { (off_heap.head as u64 - address) / 8 } as u32;
             let data = UnsafeCell::new([]);

@@ -6,7 +6,7 @@ use super::reap;
 use super::tree_store::{self, TreeStore};
 use heddle_runtime::lock_order::Ordered;
 use heddle_runtime::locks::LockClass;
-use heddle_runtime::{Package, RefId};
+use heddle_runtime::{Package, RefId, sched};
 use heddle_term::order::exact_eq;
 use heddle_term::{Atom, Heap, Resource, Term};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -118,10 +118,16 @@ impl Resource for Table {
     }
 }
 
-/// Locks of a table, as a power of two: few if only its owner uses it, more if concurrency was asked for.
+/// Locks of a table, as a power of two: few if only its owner uses it, more if concurrency was asked for. `SHARD_BITS` is the most of other tables.
 const SHARD_BITS_PRIVATE: u32 = 0;
 const SHARD_BITS: u32 = 4;
 const SHARD_BITS_CONCURRENT: u32 = 6;
+
+/// Of other tables: two locks for each scheduler, since each lock takes time when a table is made and when it is deleted. Programs that make a
+/// table for one piece of work (mnesia does for each transaction) are frequent.
+fn shard_bits() -> u32 {
+    sched::count().checked_ilog2().map_or(SHARD_BITS, |bits| (bits + 1).min(SHARD_BITS))
+}
 
 /// What was in a table. It is freed when this is dropped, or piece by piece.
 pub enum Removed {
@@ -154,7 +160,7 @@ impl Table {
                     Protection::Private => SHARD_BITS_PRIVATE,
                     _ if options.locks.is_some() => options.locks.map_or(0, |n| n.ilog2()),
                     _ if concurrent => SHARD_BITS_CONCURRENT,
-                    _ => SHARD_BITS,
+                    _ => shard_bits(),
                 };
                 Store::Hash(HashStore::new(bits, copies))
             }

@@ -137,7 +137,7 @@ const FLAT_SLOTS: usize = 16;
 
 /// Words of a tuple that refers to nothing that a copy would not refer to. None for other terms, and for large tuples.
 #[inline(always)]
-fn flat_tuple_words(term: Term, keep: Keep) -> Option<usize> {
+pub fn flat_tuple_words(term: Term, keep: Keep) -> Option<usize> {
     if !term.is_boxed() || keep.keeps(term) {
         return None;
     }

@@ -290,7 +290,41 @@ fn convert<S: Sink>(p: &mut Process, a: &[Term], sink: S, other: &str) -> Native
     })
 }
 
+/// Characters of a text that is converted without measuring it first. Most texts are short.
+const SHORT: usize = 64;
+
+/// The characters of a short binary.
+fn short_characters(data: Term, encoding: Encoding) -> Option<SmallVec<[Term; SHORT]>> {
+    let bytes = BitsView::of(data).filter(|_| data.is_boxed())?.as_bytes().filter(|bytes| bytes.len() <= SHORT)?;
+    if encoding == Encoding::Latin1 || bytes.is_ascii() {
+        return Some(bytes.iter().map(|&byte| Term::small(byte as i64)).collect());
+    }
+    Some(std::str::from_utf8(bytes).ok()?.chars().map(|c| Term::small(c as i64)).collect())
+}
+
+/// The UTF-8 of a short list of characters of up to two bytes each.
+fn short_utf8(list: Term) -> Option<SmallVec<[u8; 2 * SHORT]>> {
+    let mut bytes = SmallVec::new();
+    let mut rest = list;
+    for _ in 0..SHORT {
+        if !rest.is_cons() {
+            break;
+        }
+        match rest.head().as_small()? {
+            code @ 0..0x80 => bytes.push(code as u8),
+            code @ 0x80..0x100 => bytes.extend_from_slice(&[0xc0 | (code >> 6) as u8, 0x80 | (code & 0x3f) as u8]),
+            _ => return None,
+        }
+        rest = rest.tail();
+    }
+    rest.is_nil().then_some(bytes)
+}
+
 fn characters_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
+    if let Some(characters) = encoding(a[1]).and_then(|encoding| short_characters(a[0], encoding)) {
+        long::CHARACTERS.work(p, 2 * characters.len())?;
+        return Ok(p.heap.list(&characters));
+    }
     if a[0].is_nil() && a[1].is_atom_of(Atom::new("utf8")) {
         return Ok(Term::NIL);
     }
@@ -298,6 +332,13 @@ fn characters_to_list(p: &mut Process, a: &[Term]) -> NativeResult {
 }
 
 fn characters_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
+    if a[0].is_cons()
+        && encoding(a[1]).is_some()
+        && let Some(bytes) = short_utf8(a[0])
+    {
+        long::CHARACTERS.work(p, 2 * bytes.len())?;
+        return Ok(p.heap.binary(&bytes));
+    }
     // A list of one binary is taken for that binary, but not in the Erlang code that converts from other encodings.
     if a[0].is_cons() && a[0].tail().is_nil() && a[0].head().is_binary() && encoding(a[1]).is_some() {
         return convert(p, &[a[0].head(), a[1]], Vec::<u8>::new(), "characters_to_binary_int");

@@ -99,7 +99,8 @@ fn scientific_by_digits(value: f64, decimals: usize) -> Option<String> {
     text.push((digits[0] + b'0') as char);
     if decimals > 0 {
         text.push('.');
-        digits[1..count].iter().for_each(|&digit| text.push((digit + b'0') as char));
+        digits.iter_mut().for_each(|digit| *digit += b'0');
+        push_ascii(&mut text, &digits[1..count]);
     }
     push_exponent(&mut text, exponent);
     Some(text)
@@ -178,7 +179,7 @@ fn fixed_point(value: f64, decimals: usize) -> Option<String> {
 const MAX_SHORT_BYTES: usize = 26;
 
 fn push_ascii(text: &mut String, bytes: &[u8]) {
-    bytes.iter().for_each(|&byte| text.push(byte as char));
+    text.push_str(std::str::from_utf8(bytes).unwrap_or_default());
 }
 
 /// `[short]`: the fewest digits that read back as the same float.
@@ -198,7 +199,9 @@ pub fn short(value: f64) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let mut digits = String::with_capacity(MAX_SHORT_BYTES);
-    digits.extend(mantissa.chars().filter(|&c| c != '.'));
+    let (first, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    digits.push_str(first);
+    digits.push_str(fraction);
     round_tie_to_even(value, exponent, &mut digits);
     // Integers from 2^53 on are not all floats: decimal digits would claim more than is known.
     let exact_range = value.abs() < 9_007_199_254_740_992.0;
