@@ -1,7 +1,7 @@
 //! The thread that compiles functions in the background.
 
 use super::figures::COUNTS;
-use super::perf_map;
+use super::perf;
 use super::residents::{Installed, Residents};
 use super::{Kept, LIMIT_REACHED, Mode, OPERATIONS, complain, counted, host, mode};
 use heddle_beamfile::BeamFile;
@@ -190,7 +190,7 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
     let compiled = if compiler.add(&source.borrow(), index) { compiler.link() } else { Ok(None) };
     match compiled {
         Ok(Some(Compiled { memory, places })) => {
-            perf_map::tell(instance, &places);
+            perf::tell(instance, &places);
             let Some(address) = places.iter().find(|place| place.cell == entry).map(|place| place.address) else { return Outcome::Nothing };
             let roots: Vec<(u32, u64)> =
                 places.iter().filter(|place| place.cell != entry).map(|place| (place.cell, operation(place.cell))).collect();
