@@ -37,6 +37,21 @@ fn functions_that_are_called_often_are_compiled() {
 }
 
 #[test]
+fn chaos_leaves_more_to_the_interpreter() {
+    if place::otp().is_none() {
+        return;
+    }
+    let left = |chaos: &[&str]| {
+        let eval = "io:format(\"~p\", [lists:sum(maps:values(maps:get(left, heddle_stats:jit())))]), halt().";
+        let output = heddle(&[&["erl", "+jit", "eager"], chaos, &["-noshell", "-eval", eval]].concat());
+        assert!(output.status.success(), "{chaos:?}: {}", text(&output.stderr));
+        text(&output.stdout).parse::<u32>().unwrap()
+    };
+    let (none, half, all) = (left(&["+JMchaos", "1:0"]), left(&["+JMchaos", "1:32768"]), left(&["+JMchaos", "1"]));
+    assert!(none + 2000 < half && half + 2000 < all, "{none} {half} {all}");
+}
+
+#[test]
 fn perf_is_told_of_compiled_functions() {
     if place::otp().is_none() {
         return;
