@@ -3,7 +3,8 @@
 use super::figures::COUNTS;
 use super::perf;
 use super::residents::{Installed, Residents};
-use super::{Kept, LIMIT_REACHED, Mode, OPERATIONS, complain, counted, host, mode};
+use super::{Kept, LIMIT_REACHED, OPERATIONS, complain, counted, host};
+use heddle_abi::settings::SETTINGS;
 use heddle_beamfile::BeamFile;
 use heddle_jit::{Compiled, Compiler};
 use heddle_runtime::code::{self, Instance};
@@ -53,6 +54,8 @@ fn run() {
     // SAFETY: a plain system call. On Linux it is about the calling thread. If it fails, the thread takes more time than it should.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     let Some(host) = host() else { return };
+    // The thread only runs if functions are compiled after this number of calls. (`mode` says what becomes of modules that are loaded now.)
+    let calls = SETTINGS.jit.get() as u64;
     let mut compiler = Compiler::new(host);
     // Functions of a module are often requested one after the other.
     let mut last: Option<Read> = None;
@@ -88,7 +91,6 @@ fn run() {
                 }
             }
         };
-        let Mode::After(calls) = mode() else { continue };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
         if last.as_ref().is_none_or(|read| !std::ptr::eq(read.instance.as_ptr(), Arc::as_ptr(&instance))) {
