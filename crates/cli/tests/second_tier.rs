@@ -37,6 +37,58 @@ fn functions_that_are_called_often_are_compiled() {
 }
 
 #[test]
+fn chaos_leaves_more_to_the_interpreter() {
+    if place::otp().is_none() {
+        return;
+    }
+    let left = |chaos: &[&str]| {
+        let eval = "io:format(\"~p\", [lists:sum(maps:values(maps:get(left, heddle_stats:jit())))]), halt().";
+        let output = heddle(&[&["erl", "+jit", "eager"], chaos, &["-noshell", "-eval", eval]].concat());
+        assert!(output.status.success(), "{chaos:?}: {}", text(&output.stderr));
+        text(&output.stdout).parse::<u32>().unwrap()
+    };
+    let (none, half, all) = (left(&["+JMchaos", "1:0"]), left(&["+JMchaos", "1:32768"]), left(&["+JMchaos", "1"]));
+    assert!(none + 2000 < half && half + 2000 < all, "{none} {half} {all}");
+}
+
+#[test]
+fn perf_is_told_of_compiled_functions() {
+    if place::otp().is_none() {
+        return;
+    }
+    let output = heddle(&["erl", "+jit", "eager", "+JPperf", "true", "-noshell", "-eval", "io:format(\"~s\", [os:getpid()]), halt()."]);
+    let pid = text(&output.stdout);
+    let (map, dump) = (format!("/tmp/perf-{pid}.map"), format!("/tmp/jit-{pid}.dump"));
+    let names = std::fs::read_to_string(&map).unwrap();
+    let records = std::fs::read(&dump).unwrap();
+    std::fs::remove_file(map).unwrap();
+    std::fs::remove_file(dump).unwrap();
+    let nth = names.lines().find(|line| line.contains("$lists:nth/2")).unwrap();
+    let (address, size) = nth.split_once(' ').map(|(address, rest)| (address, rest.split(' ').next().unwrap())).unwrap();
+    let number = |hexadecimal: &str| u64::from_str_radix(hexadecimal, 16).unwrap();
+    let word = |at: usize| u32::from_le_bytes(records[at..at + 4].try_into().unwrap());
+    let long = |at: usize| u64::from_le_bytes(records[at..at + 8].try_into().unwrap());
+    assert_eq!((word(0), word(4), word(8), word(20)), (0x4a69_5444, 1, 40, pid.parse().unwrap()));
+    let (mut at, mut loads, mut lines, mut found) = (40, 0, 0, false);
+    while at < records.len() {
+        match word(at) {
+            // Machine code: its address, size and name.
+            0 => {
+                loads += 1;
+                let is_nth = records[at + 56..].starts_with(b"$lists:nth/2\0") && long(at + 32) == number(address);
+                found |= is_nth && long(at + 40) == number(size);
+            }
+            2 => lines += 1,
+            kind => panic!("a record of kind {kind}"),
+        }
+        at += word(at + 4) as usize;
+    }
+    assert_eq!(at, records.len());
+    assert_eq!(loads, names.lines().count());
+    assert!(found && lines > 1000, "{found} {lines}");
+}
+
+#[test]
 fn code_leaves_where_there_is_little_room() {
     if place::otp().is_none() {
         return;

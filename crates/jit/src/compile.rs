@@ -44,12 +44,14 @@ pub struct Compiled {
 }
 
 /// A segment that takes the place of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Offset of the cell.
     pub cell: u32,
     pub address: usize,
     pub bytes: usize,
+    /// Offsets in bytes from which on it does an instruction, with the cell of that: if `Host::tells_lines` asks for it.
+    pub lines: Vec<(usize, u32)>,
 }
 
 /// A segment before it has an address.
@@ -58,6 +60,8 @@ struct Piece {
     code: Vec<u8>,
     /// Offset of its first instruction.
     start: usize,
+    /// Offsets of code, each with the cell of the instruction that it does.
+    lines: Vec<(usize, u32)>,
 }
 
 /// How much Cranelift does for the code.
@@ -193,6 +197,8 @@ impl Compiler {
         if !compiled.buffer.relocs().is_empty() {
             return Err(Unfit("it has addresses that must be filled in"));
         }
+        let srclocs = compiled.buffer.get_srclocs_sorted().iter();
+        let lines = srclocs.filter_map(|place| Some((place.start as usize, plan.view.cell(place.loc.bits() as usize)?))).collect();
         let start = frames::remove(&mut code, exits);
         self.counts.segments += 1;
         self.counts.with_frame += usize::from(start == 0);
@@ -200,7 +206,7 @@ impl Compiler {
         if let (Some((instrs, clif)), Some(all)) = (show, &mut self.shown) {
             all.push(Shown { cell, instrs, clif, code: text.unwrap_or_default(), bytes: code.len(), has_frame: start == 0 });
         }
-        self.pieces.push(Piece { cell, code, start });
+        self.pieces.push(Piece { cell, code, start, lines });
         Ok(())
     }
 
@@ -221,10 +227,11 @@ impl Compiler {
                 bytes[offset..offset + piece.code.len()].copy_from_slice(&piece.code);
             }
         })?;
-        let places = pieces.iter().zip(&offsets).map(|(piece, &offset)| Place {
+        let places = pieces.into_iter().zip(&offsets).map(|(piece, &offset)| Place {
             cell: piece.cell,
             address: memory.base() + offset + piece.start,
             bytes: piece.code.len() - piece.start,
+            lines: piece.lines.into_iter().map(|(at, cell)| (at.saturating_sub(piece.start), cell)).collect(),
         });
         Ok(Some(Compiled { places: places.collect(), memory }))
     }

@@ -18,6 +18,8 @@ pub struct Host {
     pub traced: usize,
     /// Address of the operation that ends the slice at the function entry in its `ip`.
     pub yield_at: usize,
+    /// It is told which code does which instruction.
+    pub tells_lines: bool,
 }
 
 /// A module, with what the loader of the first tier made of it.

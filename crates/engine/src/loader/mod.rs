@@ -210,10 +210,10 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         let is_function = imports.iter().map(is_function).collect();
         Tables::new(bytes, &beam, Loaded { starts, labels, atoms, literals, imports, lambdas, is_function, messages })
     });
-    let machine_code = tables.and_then(|tables| second_tier::prepare(tier, &mut code, &functions, &beam, tables));
+    let mut prepared = tables.map(|tables| second_tier::prepare(tier, &mut code, &functions, &beam, tables)).unwrap_or_default();
     let mut file_names: Vec<String> = vec![format!("{}.erl", name.name())];
     file_names.extend(beam.lines.names.iter().cloned());
-    Ok(Instance {
+    let instance = Instance {
         name,
         md5,
         code,
@@ -230,6 +230,8 @@ pub fn prepare_shown(bytes: &[u8], options: LoadOptions, show: impl FnOnce(&Emit
         coverage: recorder.coverage,
         message_sites,
         nifs: Nifs::of_places(nif_places),
-        machine_code,
-    })
+        machine_code: prepared.take(),
+    };
+    prepared.tell(&instance);
+    Ok(instance)
 }

@@ -6,7 +6,8 @@
 mod chaos;
 pub mod counted;
 pub mod figures;
-mod perf_map;
+mod jitdump;
+mod perf;
 mod residents;
 mod tables;
 mod worker;
@@ -18,7 +19,7 @@ pub use worker::request;
 use figures::{COUNTS, thread_time};
 use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
-use heddle_jit::{CodeMemory, Compiler, Host};
+use heddle_jit::{CodeMemory, Compiled, Compiler, Host, Place};
 use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_runtime::trace::breakpoints;
@@ -63,6 +64,7 @@ pub fn host() -> Option<Host> {
         fixed: Fixed::now().place(),
         traced: breakpoints::COUNT.as_ptr() as usize,
         yield_at: operations.yield_at as usize,
+        tells_lines: perf::is_on(),
     })
 }
 
@@ -126,20 +128,41 @@ fn calls_of(calls: u64, instrs: u64) -> u64 {
     calls.saturating_mul((instrs / SMALL_INSTRS).max(1))
 }
 
+/// What `prepare` made.
+#[derive(Default)]
+pub struct Prepared {
+    /// What the module keeps.
+    machine_code: Option<Box<dyn Any + Send + Sync>>,
+    /// Machine code that it has already.
+    places: Vec<Place>,
+}
+
+impl Prepared {
+    fn with(kept: Kept, places: Vec<Place>) -> Prepared {
+        Prepared { machine_code: Some(Box::new(kept)), places }
+    }
+
+    /// Takes what the module keeps, and leaves what is told of it.
+    pub fn take(&mut self) -> Option<Box<dyn Any + Send + Sync>> {
+        self.machine_code.take()
+    }
+
+    /// Tells `perf` of the machine code of the module.
+    pub fn tell(self, instance: &Instance) {
+        perf::tell(instance, &self.places);
+    }
+}
+
 /// Prepares a module that was loaded with this mode, whose cells are complete, and that no process runs yet: compiles its functions, or lets their calls be counted.
-pub fn prepare(
-    mode: Mode,
-    cells: &mut [u64],
-    functions: &[Function],
-    beam: &Verified,
-    tables: Tables,
-) -> Option<Box<dyn Any + Send + Sync>> {
+pub fn prepare(mode: Mode, cells: &mut [u64], functions: &[Function], beam: &Verified, tables: Tables) -> Prepared {
     match mode {
-        Mode::Off => None,
-        Mode::Eager => {
-            let all = compile_all(cells, beam, &tables)?;
-            Some(Box::new(Kept { tables: None, _all: Some(all), functions: Mutex::default() }))
-        }
+        Mode::Off => Prepared::default(),
+        Mode::Eager => match compile_all(cells, beam, &tables) {
+            Some(Compiled { memory, places }) => {
+                Prepared::with(Kept { tables: None, _all: Some(memory), functions: Mutex::default() }, places)
+            }
+            None => Prepared::default(),
+        },
         Mode::After(calls) => {
             worker::start();
             let fits: Vec<bool> = {
@@ -152,7 +175,7 @@ pub fn prepare(
             for ((function, size), _) in functions.iter().zip(sizes).zip(fits).filter(|(_, fits)| *fits) {
                 counted::count(cells, function.entry as usize, calls_of(calls, size));
             }
-            Some(Box::new(Kept { tables: Some(tables), _all: None, functions: Mutex::default() }))
+            Prepared::with(Kept { tables: Some(tables), _all: None, functions: Mutex::default() }, Vec::new())
         }
     }
 }
@@ -173,7 +196,7 @@ pub fn show(instance: &Instance, name: Atom, arity: u8) -> Result<Vec<Shown>, St
     Ok(Compiler::new(host).show(&source.borrow(), index)?)
 }
 
-fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<CodeMemory> {
+fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Compiled> {
     let host = host()?;
     if heddle_jit::is_full() {
         complain(&LIMIT_REACHED);
@@ -201,5 +224,5 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
     for place in &compiled.places {
         cells[place.cell as usize] = place.address as u64;
     }
-    Some(compiled.memory)
+    Some(compiled)
 }

@@ -163,7 +163,7 @@ fn stop_watching(instance: &Instance, kept: &Kept, entry: u32) {
     breakpoints::replace(entry_address(instance, entry), enter_watched, installed.address as u64);
 }
 
-/// Lets the first tier have the function again. Returns the bytes of its machine code, or `None` if it has a breakpoint, which continues there.
+/// The first tier does the function again. Returns the bytes of its machine code. A function with a breakpoint keeps it, and the result is `None`.
 fn remove(instance: &Instance, kept: &Kept, entry: u32, calls: u64) -> Option<usize> {
     let (count_call, _) = operations()?;
     let mut functions = kept.functions();

@@ -1,9 +1,10 @@
 //! The thread that compiles functions in the background.
 
 use super::figures::{COUNTS, thread_time};
-use super::perf_map;
+use super::perf;
 use super::residents::{Installed, Residents};
-use super::{Kept, LIMIT_REACHED, Mode, OPERATIONS, complain, counted, host, mode};
+use super::{Kept, LIMIT_REACHED, OPERATIONS, complain, counted, host};
+use heddle_abi::settings::SETTINGS;
 use heddle_beamfile::BeamFile;
 use heddle_jit::{Compiled, Compiler};
 use heddle_runtime::code::{self, Instance};
@@ -48,6 +49,8 @@ const REST: Duration = Duration::from_millis(500);
 
 fn run() {
     let Some(host) = host() else { return };
+    // The thread only runs if functions are compiled after this number of calls. (`mode` says what becomes of modules that are loaded now.)
+    let calls = SETTINGS.jit.get() as u64;
     let mut compiler = Compiler::new(host);
     // Functions of a module are often requested one after the other.
     let mut last: Option<Read> = None;
@@ -83,7 +86,6 @@ fn run() {
                 }
             }
         };
-        let Mode::After(calls) = mode() else { continue };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
         if last.as_ref().is_none_or(|read| !std::ptr::eq(read.instance.as_ptr(), Arc::as_ptr(&instance))) {
@@ -185,7 +187,7 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
     let compiled = if compiler.add(&source.borrow(), index) { compiler.link() } else { Ok(None) };
     match compiled {
         Ok(Some(Compiled { memory, places })) => {
-            perf_map::tell(instance, &places);
+            perf::tell(instance, &places);
             let Some(address) = places.iter().find(|place| place.cell == entry).map(|place| place.address) else { return Outcome::Nothing };
             let roots: Vec<(u32, u64)> =
                 places.iter().filter(|place| place.cell != entry).map(|place| (place.cell, operation(place.cell))).collect();

@@ -237,6 +237,9 @@ impl<'a> Segment<'a, '_> {
         self.failed = None;
         self.exit = None;
         self.at = at;
+        if self.plan.host.tells_lines {
+            self.b.set_srcloc(ir::SourceLoc::new(at as u32));
+        }
         let o = view.operands(at);
         match view.instr(at).op {
             Op::Move => self.move_term(o[0], o[1]),
