@@ -8,6 +8,7 @@ pub mod counted;
 pub mod figures;
 mod jitdump;
 mod perf;
+mod reads;
 mod residents;
 mod tables;
 mod worker;

@@ -2,6 +2,7 @@
 
 use super::figures::{COUNTS, thread_time};
 use super::perf;
+use super::reads::Reads;
 use super::residents::{Installed, Residents};
 use super::{Kept, LIMIT_REACHED, OPERATIONS, complain, counted, host};
 use heddle_abi::settings::SETTINGS;
@@ -11,9 +12,8 @@ use heddle_runtime::code::{self, Instance};
 use heddle_runtime::qsbr;
 use heddle_runtime::trace::breakpoints;
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 /// Entries of functions that were called often.
@@ -52,8 +52,7 @@ fn run() {
     // The thread only runs if functions are compiled after this number of calls. (`mode` says what becomes of modules that are loaded now.)
     let calls = SETTINGS.jit.get() as u64;
     let mut compiler = Compiler::new(host);
-    // Functions of a module are often requested one after the other.
-    let mut last: Option<Read> = None;
+    let mut reads = Reads::default();
     let mut residents = Residents::default();
     // It gave back the memory that it needs for compiling.
     let mut is_resting = false;
@@ -61,13 +60,11 @@ fn run() {
         let next = {
             let mut requests = requests();
             loop {
-                // One of the module that was read last, if there is one.
-                let same = last.as_ref().and_then(|read| requests.iter().position(|entry| read.cells.contains(entry)));
-                match requests.remove(same.unwrap_or(0)) {
+                // One of a module that was read, if there is one.
+                let known = requests.iter().position(|&entry| reads.has(entry));
+                match requests.remove(known.unwrap_or(0)) {
                     Some(next) => break next,
                     None => {
-                        // The module is not kept while there is nothing to do, and after a while no other memory either.
-                        last = None;
                         if is_resting {
                             requests = ARRIVED.wait(requests).unwrap_or_else(PoisonError::into_inner);
                             is_resting = false;
@@ -78,7 +75,9 @@ fn run() {
                         if time.timed_out() && requests.is_empty() {
                             is_resting = true;
                             drop(requests);
+                            // No memory is kept while there is nothing to do.
                             compiler = Compiler::new(host);
+                            reads.clear();
                             heddle_memory::leave_and_purge();
                             requests = self::requests();
                         }
@@ -88,16 +87,13 @@ fn run() {
         };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
-        if last.as_ref().is_none_or(|read| !std::ptr::eq(read.instance.as_ptr(), Arc::as_ptr(&instance))) {
-            last = Read::of(&instance);
-        }
-        if let Some(read) = &last {
+        let before = thread_time();
+        if let Some(beam) = reads.of(&instance) {
             let mut compile = || {
                 if heddle_jit::is_full() {
                     return Outcome::NoRoom;
                 }
-                let before = thread_time();
-                let outcome = compile(&mut compiler, &instance, &read.beam, location.offset, calls);
+                let outcome = compile(&mut compiler, &instance, beam, location.offset, calls);
                 COUNTS.add(&std::mem::take(&mut compiler.counts), thread_time() - before);
                 outcome
             };
@@ -118,23 +114,6 @@ fn run() {
         }
         // No longer than this: what a module has goes when it is purged, as the program expects.
         forget_instance(instance);
-    }
-}
-
-/// The code of a module, read again.
-struct Read {
-    instance: Weak<Instance>,
-    /// Addresses of its cells.
-    cells: Range<usize>,
-    beam: BeamFile,
-}
-
-impl Read {
-    fn of(instance: &Arc<Instance>) -> Option<Read> {
-        let kept = instance.machine_code.as_deref().and_then(Kept::of)?;
-        let beam = kept.tables.as_ref()?.beam().ok()?;
-        let start = instance.code.as_ptr() as usize;
-        Some(Read { instance: Arc::downgrade(instance), cells: start..start + instance.code.len() * 8, beam })
     }
 }
 
