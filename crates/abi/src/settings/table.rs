@@ -55,7 +55,7 @@ pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 
 /// Calls after which a function is compiled (own measurement: of 1,190 functions that `erlc lists.erl` calls a thousand times, 330 are
 /// called 10,000 times and 100 30,000 times; those take most of its time, and compiling them a tenth of it).
-const JIT_CALLS: usize = 50_000;
+const JIT_CALLS: usize = 10_000;
 
 /// Groups of instructions that `+JMchaos` leaves to the interpreter.
 pub const CHAOS_GROUPS: usize = 1 << 16;
@@ -85,7 +85,7 @@ flags! {
         Within(8192, 2_147_483_647, "+t {}: between 8192 and 2147483647 atoms")
     };
     "jit" Value "off|eager|N"
-        "which functions become machine code: none, all when their module is loaded, or those that were called N times (default 50000)" {
+        "which functions become machine code: none, all when their module is loaded, or those that were called N times (default 10000)" {
         /// Which functions become machine code: 0 none, 1 all, N those that were called N times.
         jit: Number = JIT_CALLS,
         NamedOrWithin(&[("off", 0), ("eager", 1)], 2, 1_000_000_000, "+jit {}: off, eager, or a number of calls from 2 to 1000000000")

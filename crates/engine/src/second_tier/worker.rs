@@ -1,6 +1,6 @@
 //! The thread that compiles functions in the background.
 
-use super::figures::{COUNTS, thread_time};
+use super::figures::{COUNTS, process_time, thread_time};
 use super::perf;
 use super::reads::Reads;
 use super::residents::{Installed, Residents};
@@ -47,6 +47,17 @@ pub fn start() {
 /// The thread gives back its memory when there was nothing to compile for this long (guessed).
 const REST: Duration = Duration::from_millis(500);
 
+/// The thread may take this part of the CPU time of the VM, after what it may take at first: when it has had more, calls of functions that ask to be compiled are counted
+/// again. So functions that are called most come first, and a short run is not slower for what would only pay in a long one.
+const SHARE: u32 = 20;
+const AT_FIRST: Duration = Duration::from_millis(20);
+/// With smaller numbers of calls all functions are compiled that ask for it: for tests.
+const FIRST_LIMITED: u64 = 1000;
+
+fn is_over_limit(calls: u64) -> bool {
+    calls >= FIRST_LIMITED && thread_time().saturating_sub(AT_FIRST) * SHARE > process_time()
+}
+
 fn run() {
     let Some(host) = host() else { return };
     // The thread only runs if functions are compiled after this number of calls. (`mode` says what becomes of modules that are loaded now.)
@@ -87,6 +98,11 @@ fn run() {
         };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
+        if is_over_limit(calls) {
+            count_on(&instance, location.offset, 2 * calls);
+            forget_instance(instance);
+            continue;
+        }
         let before = thread_time();
         if let Some(beam) = reads.of(&instance) {
             let mut compile = || {
