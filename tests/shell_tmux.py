@@ -304,7 +304,8 @@ def menu_choices():
     if os.path.exists(heddle):
         starts.append(("run", f"{heddle} run /tmp/heddle_menu_loop.erl", r"^running"))
     for name, command, ready in starts:
-        t = Terminal("twice-" + name)
+        # Wide enough that no path makes the command as long as a line: what follows would look as if it were part of it.
+        t = Terminal("twice-" + name, width=200)
         t.line(f"{command}; echo status=$?")
         check(f"{name} is up", t.wait(ready), t)
         t.keys("C-c")
