@@ -54,7 +54,7 @@ pub const DEFAULT_MIN_HEAP_WORDS: usize = 233;
 pub const DEFAULT_MIN_VHEAP_WORDS: usize = 46_422;
 
 /// Calls after which a function is compiled (own measurement: of 1,190 functions that `erlc lists.erl` calls a thousand times, 330 are
-/// called 10,000 times and 100 30,000 times; those take most of its time, and compiling them a tenth of it).
+/// called 10,000 times and 100 30,000 times). Compiling all of these would take a third of its time, so the thread that compiles has a limit.
 const JIT_CALLS: usize = 10_000;
 
 /// Groups of instructions that `+JMchaos` leaves to the interpreter.

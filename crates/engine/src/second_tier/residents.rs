@@ -85,7 +85,7 @@ impl Residents {
         let _guard = qsbr::guard();
         let sweep = self.sweeps;
         for resident in &mut self.all {
-            if with(&resident.instance, |instance, kept| was_entered(instance, kept, resident.entry)) == Some(true) {
+            if with(&resident.instance, |instance, _| was_entered(instance, resident.entry)) == Some(true) {
                 resident.seen = sweep;
             }
         }
@@ -151,7 +151,7 @@ fn watch(instance: &Instance, kept: &Kept, entry: u32) {
 }
 
 /// True if the function was entered since `watch`, or if that is not known.
-fn was_entered(instance: &Instance, _: &Kept, entry: u32) -> bool {
+fn was_entered(instance: &Instance, entry: u32) -> bool {
     let Some((count_call, enter_watched)) = operations() else { return true };
     let is_watched = [count_call, enter_watched].contains(&cell(instance, entry).load(Ordering::Relaxed));
     !is_watched || cell(instance, counted::counter(entry)).load(Ordering::Relaxed) != counted::NOT_ENTERED

@@ -109,14 +109,13 @@ fn run() {
                 if heddle_jit::is_full() {
                     return Outcome::NoRoom;
                 }
-                let outcome = compile(&mut compiler, &instance, beam, location.offset, calls);
-                COUNTS.add(&std::mem::take(&mut compiler.counts), thread_time() - before);
-                outcome
+                compile(&mut compiler, &instance, beam, location.offset, calls)
             };
             let mut outcome = compile();
             if outcome == Outcome::NoRoom && residents.make_room(calls) {
                 outcome = compile();
             }
+            COUNTS.add(&std::mem::take(&mut compiler.counts), thread_time() - before);
             match outcome {
                 Outcome::Installed => residents.add(&instance, location.offset),
                 Outcome::NoRoom => {
@@ -167,7 +166,7 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
     // Puts the machine code into the entry. If that is traced, calls are counted on, so it is tried again.
     let enter_at = |address: usize| {
         if !breakpoints::replace(entry_address, count_call, address as u64) {
-            cell(instance, counted::counter(entry)).store(calls, Ordering::Relaxed);
+            count_on(instance, entry, calls);
         }
     };
     let known = kept.functions().get(&entry).map(|installed| installed.address);

@@ -2,6 +2,7 @@
 
 use super::commands::flags;
 use super::function::FunctionView;
+use super::sizes;
 use heddle_beamfile::Operand;
 use heddle_term::boxed::HEAP_BITS_MAX_BYTES;
 
@@ -83,9 +84,8 @@ fn segment(view: &FunctionView<'_>, index: usize, chunk: &[Operand]) -> Option<S
     let Operand::Atom(name) = name else { return None };
     let name = view.source.beam.atoms.get(name)?;
     let unit = number(unit)?;
-    let is_all = matches!(size, Operand::Atom(atom) if view.source.beam.atoms.get(atom) == Some("all"));
     match name {
-        "append" | "private_append" if index == 0 && is_all && matches!(unit, 1 | 8) && source.reg().is_some() => {
+        "append" | "private_append" if index == 0 && sizes::is_all(view, size) && matches!(unit, 1 | 8) && source.reg().is_some() => {
             Some(Segment::Append(Append { private: name == "private_append", unit, source }))
         }
         "integer" => {

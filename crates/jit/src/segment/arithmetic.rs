@@ -19,7 +19,7 @@ impl Segment<'_, '_> {
         if matches!(operator, Operator::Add | Operator::Sub | Operator::Mul) && self.may_be_floats(a, x, b, y) {
             return self.number_operator(at, operator, x, y, to);
         }
-        self.need_smalls(at, x, y);
+        self.need_smalls(at, &[x, y]);
         let value = match operator {
             Operator::Add | Operator::Sub => self.sum(at, operator, x, y, constant),
             Operator::Mul => self.multiply(at, x, y),
@@ -97,7 +97,7 @@ impl Segment<'_, '_> {
         let x = self.get(a);
         let zero = self.word(Term::small(0).raw());
         self.learn(zero, Known::Small);
-        self.need_smalls(at, x, zero);
+        self.need_smalls(at, &[x, zero]);
         let value = self.sum(at, Operator::Sub, zero, x, None);
         self.learn(value, Known::Small);
         self.set(to, value);

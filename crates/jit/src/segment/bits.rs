@@ -74,6 +74,26 @@ impl Segment<'_, '_> {
         base
     }
 
+    /// Address of the byte in which a bit of the original lies.
+    pub(super) fn byte_at(&mut self, context: Value, bit: Value) -> Value {
+        let base = self.bytes_of(context);
+        let index = self.b.ins().ushr_imm_u(bit, 3);
+        self.b.ins().iadd(base, index)
+    }
+
+    /// The bits from `start` on, 57 at least, as the upper ones of a word. Goes on if eight bytes are there before `end`, from the byte of `start` on.
+    pub(super) fn word_at(&mut self, at: usize, context: Value, (start, end): (Value, Value)) -> Value {
+        let byte = self.b.ins().band_imm_s(start, !7);
+        let room = self.b.ins().isub(end, byte);
+        let fits = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, room, 64);
+        self.exit_unless(fits, at);
+        let address = self.byte_at(context, start);
+        let loaded = self.b.ins().load(clif::I64, bytes(), address, 0);
+        let word = self.b.ins().bswap(loaded);
+        let shift = self.b.ins().band_imm_u(start, 7);
+        self.b.ins().ishl(word, shift)
+    }
+
     pub(super) fn bs_match(&mut self, at: usize, o: &[Operand]) {
         let Some((commands, reading)) = commands::of(&self.view(), o[2]) else { return self.fail("commands of bs_match") };
         let context = self.get(o[1]);
@@ -183,28 +203,16 @@ impl Segment<'_, '_> {
         little: bool,
     ) -> Value {
         let (start, end) = span;
-        let base = self.bytes_of(context);
-        let index = self.b.ins().ushr_imm_u(start, 3);
-        let address = self.b.ins().iadd(base, index);
         if reading == Reading::Bytes {
+            let address = self.byte_at(context, start);
             return self.read_bytes(address, (before / 8) as i32, bits, little);
         }
         let all = match *word {
             Some(all) => all,
-            None => {
-                // Eight bytes must be there from the byte of the position on. Nothing was changed yet.
-                let byte = self.b.ins().band_imm_s(start, !7);
-                let room = self.b.ins().isub(end, byte);
-                let fits = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, room, 64);
-                self.exit_unless(fits, self.at);
-                let loaded = self.b.ins().load(clif::I64, bytes(), address, 0);
-                let big = self.b.ins().bswap(loaded);
-                let shift = self.b.ins().band_imm_u(start, 7);
-                let all = self.b.ins().ishl(big, shift);
-                *word = Some(all);
-                all
-            }
+            // Nothing was changed yet.
+            None => self.word_at(self.at, context, (start, end)),
         };
+        *word = Some(all);
         let shifted = self.b.ins().ishl_imm_u(all, before as i64);
         self.b.ins().ushr_imm_u(shifted, 64 - bits as i64)
     }

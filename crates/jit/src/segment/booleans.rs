@@ -190,7 +190,7 @@ impl Segment<'_, '_> {
     /// `element(N, Tuple)` with a number that is not known now.
     fn any_element(&mut self, at: usize, index: Operand, tuple: Value, to: Operand) {
         let index = self.get(index);
-        self.need_smalls(at, index, index);
+        self.need_smalls(at, &[index]);
         self.need_tuple(at, tuple);
         let size = self.size_of(tuple);
         let index = self.b.ins().sshr_imm_u(index, i64::from(SMALL_SHIFT));

@@ -1,7 +1,7 @@
 //! Building of bitstrings. All is checked before anything is changed: what this does not know, the first tier does from the beginning.
 
 use super::bits::bytes;
-use super::state::Known;
+use super::slices::SUB_WORDS;
 use super::{Segment, trusted};
 use crate::analysis::parts::{self, Append, Part, Parts};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -11,8 +11,7 @@ use heddle_term::refbin::RefBin;
 use heddle_term::term::{SMALL_SHIFT, TAG_BOXED};
 use heddle_term::{Header, Kind};
 
-/// Words of a part of a bitstring (header, start, size, original), and of a reference to a block (its last one is the address).
-const SUB_WORDS: usize = 4;
+/// Words of a reference to a block. The last one is its address.
 const REF_WORDS: usize = 4;
 /// Words of a bitstring on the heap before its bytes: header and size.
 const HEAP_BITS_WORDS: usize = 2;
@@ -58,25 +57,9 @@ impl Segment<'_, '_> {
 
     /// The values of all fields, which must be small integers.
     fn field_values(&mut self, at: usize, rest: &[Part]) -> Vec<Value> {
-        let mut values = Vec::new();
-        let mut unknown: Option<Value> = None;
-        for part in rest {
-            let Part::Fields { fields, .. } = part else { continue };
-            for &(_, source) in fields {
-                let value = self.get(source);
-                if self.known(value) != Some(Known::Small) {
-                    unknown = Some(unknown.map_or(value, |before| self.b.ins().bor(before, value)));
-                }
-                values.push(value);
-            }
-        }
-        if let Some(bits) = unknown {
-            let small = self.is_small(bits);
-            self.exit_unless(small, at);
-            for &value in &values {
-                self.learn(value, Known::Small);
-            }
-        }
+        let fields = rest.iter().flat_map(|part| if let Part::Fields { fields, .. } = part { &fields[..] } else { &[] });
+        let values: Vec<Value> = fields.map(|&(_, source)| self.get(source)).collect();
+        self.need_smalls(at, &values);
         values
     }
 
@@ -144,8 +127,7 @@ impl Segment<'_, '_> {
             self.b.ins().store(trusted(), size, room.source, 2 * 8 - TAG_BOXED as i32);
             room.source
         } else {
-            let header = self.word(Header::new(Kind::SubBits, SUB_WORDS - 1).raw());
-            self.build(&[header, room.start, size, room.owner], TAG_BOXED)
+            self.build_part(room.start, size, room.owner)
         };
         let index = self.b.ins().ushr_imm_u(room.end, 3);
         let base = self.b.ins().iadd(room.block, index);

@@ -52,7 +52,7 @@ impl Segment<'_, '_> {
             Question::Same => return self.same(at, a, b),
             // No other term equals an atom or the empty list.
             Question::Equal if matches!(known_a, Some(Known::Atom | Known::Nil)) || matches!(known_b, Some(Known::Atom | Known::Nil)) => {}
-            Question::Equal | Question::Less => self.need_smalls(at, a, b),
+            Question::Equal | Question::Less => self.need_smalls(at, &[a, b]),
         }
         let condition = if question == Question::Less { IntCC::SignedLessThan } else { IntCC::Equal };
         self.b.ins().icmp(condition, a, b)
@@ -76,13 +76,9 @@ impl Segment<'_, '_> {
     }
 
     /// Goes on if both are small integers, otherwise the first tier does the instruction.
-    pub(super) fn need_smalls(&mut self, at: usize, a: Value, b: Value) {
-        let unknown: Vec<Value> = [a, b].into_iter().filter(|&value| self.known(value) != Some(Known::Small)).collect();
-        let bits = match *unknown {
-            [] => return,
-            [one] => one,
-            _ => self.b.ins().bor(a, b),
-        };
+    pub(super) fn need_smalls(&mut self, at: usize, values: &[Value]) {
+        let unknown: Vec<Value> = values.iter().copied().filter(|&value| self.known(value) != Some(Known::Small)).collect();
+        let Some(bits) = unknown.iter().copied().reduce(|all, value| self.b.ins().bor(all, value)) else { return };
         let small = self.is_small(bits);
         self.exit_unless(small, at);
         for value in unknown {

@@ -83,7 +83,7 @@ impl Segment<'_, '_> {
         let words = self.b.ins().band_imm_u(header, SIZE_MASK as i64);
         let bytes = self.b.ins().ushr_imm_u(words, i64::from(ARITY_SHIFT) - 3);
         let bytes = self.b.ins().iadd_imm_s(bytes, -(i64::from(FREE_AT - 1) * 8));
-        self.copy_words((fun, FREE_AT * 8 - TAG_BOXED as i32), (self.c, arity * 8), bytes);
+        self.copy_words(trusted(), (fun, FREE_AT * 8 - TAG_BOXED as i32), (self.c, arity * 8), bytes);
         let to = self.b.ins().iadd(self.c, bytes);
         self.b.ins().store(trusted(), fun, to, arity * 8);
     }

@@ -57,7 +57,7 @@ impl Segment<'_, '_> {
         let slack = self.plan.host.slack_words as i64 * 8;
         let fits = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, room, slack);
         self.exit_unless(fits, at);
-        self.copy_words((map, -(TAG_BOXED as i32)), (h, 0), all);
+        self.copy_words(trusted(), (map, -(TAG_BOXED as i32)), (h, 0), all);
         for (place, value) in places {
             let value = self.get(value);
             let address = self.b.ins().iadd(h, place);

@@ -13,8 +13,8 @@ use heddle_term::{Header, Kind};
 
 /// Words that a slice takes at most: header, size, and the bytes.
 pub(super) const SLICE_WORDS: i64 = 2 + HEAP_BITS_MAX_BYTES as i64 / 8;
-/// Words of a part that refers to its original.
-const SUB_WORDS: usize = 4;
+/// Words of a part that refers to its original: header, start, size, original.
+pub(super) const SUB_WORDS: usize = 4;
 /// Larger sizes are left to the first tier.
 const MAX_SIZE: i64 = 1 << 40;
 /// An integer of at most as many bits is in a word from any bit on, and small.
@@ -26,15 +26,14 @@ impl Segment<'_, '_> {
     pub(super) fn slice(&mut self, context: Value, from: Value, size: Value) -> Value {
         let original = self.boxed_word(context, ORIGINAL);
         let h = self.heap_top();
-        let base = self.bytes_of(context);
+        let source = self.byte_at(context, from);
         let (part, copy, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let [term, top] = [clif::I64; 2].map(|kind| self.b.append_block_param(done, kind));
         let is_large = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, size, HEAP_BITS_MAX_BYTES as i64 * 8);
         self.b.ins().brif(is_large, part, &[], copy, &[]);
 
         self.b.switch_to_block(part);
-        let header = self.word(Header::new(Kind::SubBits, SUB_WORDS - 1).raw());
-        let large = self.build(&[header, from, size, original], TAG_BOXED);
+        let large = self.build_part(from, size, original);
         self.state.heap_bytes = 0;
         let after = self.b.ins().iadd_imm_s(h, SUB_WORDS as i64 * 8);
         self.b.ins().jump(done, &[large.into(), after.into()]);
@@ -51,8 +50,6 @@ impl Segment<'_, '_> {
         let header = self.b.ins().iadd_imm_s(more, Header::new(Kind::HeapBits, 1).raw() as i64);
         self.b.ins().store(trusted(), header, h, 0);
         self.b.ins().store(trusted(), size, h, 8);
-        let first = self.b.ins().ushr_imm_u(from, 3);
-        let source = self.b.ins().iadd(base, first);
         let target = self.b.ins().iadd_imm_s(h, 16);
         let length = self.b.ins().ushr_imm_u(size, 3);
         self.copy_few(source, target, length);
@@ -66,6 +63,12 @@ impl Segment<'_, '_> {
         term
     }
 
+    /// A part of a bitstring, which refers to its original. The words are there.
+    pub(super) fn build_part(&mut self, start: Value, size: Value, original: Value) -> Value {
+        let header = self.word(Header::new(Kind::SubBits, SUB_WORDS - 1).raw());
+        self.build(&[header, start, size, original], TAG_BOXED)
+    }
+
     /// Copies few bytes. None outside of the two ranges is read or written.
     fn copy_few(&mut self, from: Value, to: Value, count: Value) {
         let done = self.b.create_block();
@@ -75,18 +78,7 @@ impl Segment<'_, '_> {
         // Words, and then the last eight bytes.
         self.b.switch_to_block(words);
         let rest = self.b.ins().iadd_imm_s(count, -8);
-        let (head, body, end) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let at = self.b.append_block_param(head, clif::I64);
-        let zero = self.word(0);
-        self.b.ins().jump(head, &[zero.into()]);
-        self.b.switch_to_block(head);
-        let goes_on = self.b.ins().icmp(IntCC::UnsignedLessThan, at, rest);
-        self.b.ins().brif(goes_on, body, &[], end, &[]);
-        self.b.switch_to_block(body);
-        self.copy_piece(clif::I64, from, to, at);
-        let next = self.b.ins().iadd_imm_s(at, 8);
-        self.b.ins().jump(head, &[next.into()]);
-        self.b.switch_to_block(end);
+        self.copy_words(bytes(), (from, 0), (to, 0), rest);
         self.copy_piece(clif::I64, from, to, rest);
         self.b.ins().jump(done, &[]);
         // The first and the last half, which overlap.
@@ -112,7 +104,6 @@ impl Segment<'_, '_> {
         self.b.switch_to_block(copy);
         let last = self.b.ins().iadd_imm_s(count, -size);
         let zero = self.word(0);
-        // Both are read first: nothing else depends on the order.
         self.copy_piece(piece, from, to, zero);
         self.copy_piece(piece, from, to, last);
         self.b.ins().jump(done, &[]);
@@ -143,11 +134,7 @@ impl Segment<'_, '_> {
             Some(size) if size <= MAX_SIZE => self.word(size as u64 * unit),
             _ => {
                 let size = self.get(size);
-                if self.known(size) != Some(Known::Small) {
-                    let small = self.is_small(size);
-                    self.exit_unless(small, at);
-                    self.learn(size, Known::Small);
-                }
+                self.need_smalls(at, &[size]);
                 // Negative ones are large unsigned ones.
                 let simple = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, size, MAX_SIZE << SMALL_SHIFT);
                 self.exit_unless(simple, at);
@@ -195,17 +182,7 @@ impl Segment<'_, '_> {
         let less = self.b.ins().iadd_imm_s(bits, -1);
         let is_small = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, less, MAX_INTEGER_BITS);
         self.exit_unless(is_small, at);
-        let byte = self.b.ins().band_imm_s(position, !7);
-        let room = self.b.ins().isub(end, byte);
-        let fits = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, room, 64);
-        self.exit_unless(fits, at);
-        let base = self.bytes_of(context);
-        let index = self.b.ins().ushr_imm_u(position, 3);
-        let address = self.b.ins().iadd(base, index);
-        let loaded = self.b.ins().load(clif::I64, bytes(), address, 0);
-        let word = self.b.ins().bswap(loaded);
-        let shift = self.b.ins().band_imm_u(position, 7);
-        let word = self.b.ins().ishl(word, shift);
+        let word = self.word_at(at, context, (position, end));
         // 64 less the bits, as shifts count.
         let back = self.b.ins().ineg(bits);
         let value = self.b.ins().ushr(word, back);
@@ -238,9 +215,7 @@ impl Segment<'_, '_> {
         let left = self.b.ins().isub(end, position);
         let is_there = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, left, 8);
         self.exit_unless(is_there, at);
-        let base = self.bytes_of(context);
-        let index = self.b.ins().ushr_imm_u(position, 3);
-        let address = self.b.ins().iadd(base, index);
+        let address = self.byte_at(context, position);
         let byte = self.b.ins().uload8(clif::I64, bytes(), address, 0);
         let is_one = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, byte, 0x80);
         self.exit_unless(is_one, at);

@@ -3,7 +3,7 @@
 use super::state::Known;
 use super::{Segment, trusted};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types as clif};
 use heddle_beamfile::Operand;
 use heddle_term::term::{TAG_BOXED, TAG_CONS};
 use heddle_term::{Header, Kind};
@@ -65,8 +65,8 @@ impl Segment<'_, '_> {
         term
     }
 
-    /// Copies `bytes` bytes, a whole number of words, from one address and offset to another.
-    pub(super) fn copy_words(&mut self, from: (Value, i32), to: (Value, i32), bytes: Value) {
+    /// Copies words from one address and offset to another, until `bytes` bytes are copied or more. `flags`: how words lie there.
+    pub(super) fn copy_words(&mut self, flags: MemFlagsData, from: (Value, i32), to: (Value, i32), bytes: Value) {
         let (head, body, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let index = self.b.append_block_param(head, clif::I64);
         let zero = self.word(0);
@@ -76,9 +76,9 @@ impl Segment<'_, '_> {
         self.b.ins().brif(more, body, &[], done, &[]);
         self.b.switch_to_block(body);
         let source = self.b.ins().iadd(from.0, index);
-        let word = self.b.ins().load(clif::I64, trusted(), source, from.1);
+        let word = self.b.ins().load(clif::I64, flags, source, from.1);
         let target = self.b.ins().iadd(to.0, index);
-        self.b.ins().store(trusted(), word, target, to.1);
+        self.b.ins().store(flags, word, target, to.1);
         let next = self.b.ins().iadd_imm_s(index, 8);
         self.b.ins().jump(head, &[next.into()]);
         self.b.switch_to_block(done);
