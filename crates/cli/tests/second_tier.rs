@@ -37,6 +37,31 @@ fn functions_that_are_called_often_are_compiled() {
 }
 
 #[test]
+fn compiling_takes_a_limited_part_of_the_time() {
+    if place::otp().is_none() {
+        return;
+    }
+    // Many functions that are called often, and nothing else: there is more to compile than pays. Below 1000 calls there is no limit.
+    let eval = "Clause = \"f~b(X) when X > 0 -> case X rem 7 of 0 -> [X, a]; 1 -> {X, b}; 2 -> <<X:16>>; Y -> Y + ~b end.\", \
+                Forms = [begin {ok, Tokens, _} = erl_scan:string(lists:flatten(io_lib:format(Clause, [N, N]))), {ok, Form} = erl_parse:parse_form(Tokens), Form end \
+                         || N <- lists:seq(1, 400)], \
+                {ok, m, Code} = compile:forms([{attribute, 1, module, m}, {attribute, 1, compile, export_all} | Forms], [nowarn_export_all]), {module, m} = code:load_binary(m, \"\", Code), \
+                Names = [list_to_atom(\"f\" ++ integer_to_list(N)) || N <- lists:seq(1, 400)], \
+                [[m:F(X) || X <- lists:seq(1, 1200)] || F <- Names], timer:sleep(3000), \
+                {Total, _} = statistics(runtime), #{compile_ns := Ns} = heddle_stats:jit(), io:format(\"~p ~p\", [Total, Ns div 1000000]), halt().";
+    let times = |calls| {
+        let output = heddle(&["erl", "+jit", calls, "-noshell", "-eval", eval]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let milliseconds: Vec<u32> = text(&output.stdout).split(' ').map(|number| number.parse().unwrap()).collect();
+        (milliseconds[0], milliseconds[1])
+    };
+    let ((total, limited), (_, all)) = (times("1000"), times("999"));
+    // The function that it began before the limit was reached comes to it.
+    assert!(limited <= 20 + total / 20 + 20, "{limited} of {total} ms");
+    assert!(all > 2 * limited, "{all} and {limited} ms");
+}
+
+#[test]
 fn chaos_leaves_more_to_the_interpreter() {
     if place::otp().is_none() {
         return;
