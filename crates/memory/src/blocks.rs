@@ -1,11 +1,12 @@
 //! Blocks of a kind. They are aligned to 16 bytes, small ones to 8 (as `malloc` does).
 
-use crate::MemoryKind;
+use crate::copy::copy_large;
 use crate::failure::out_of_memory;
+use crate::huge::{self, LARGE_BYTES};
 use crate::mi::{mi_free, mi_theap_malloc, mi_theap_realloc};
 use crate::own_row::own_row;
 use crate::recent::RECENT_BYTES;
-use crate::rows;
+use crate::{MemoryKind, rows};
 
 /// A block of that many bytes. There is no way on without memory: it does not return null.
 #[inline(always)]
@@ -76,12 +77,40 @@ pub unsafe fn free_recent(block: *mut u8) {
     }
 }
 
-/// The block with another size, perhaps elsewhere.
+/// As `allocate`, for a block that may be large: then it gets huge pages.
+pub fn allocate_large(kind: MemoryKind, bytes: usize) -> *mut u8 {
+    let block = allocate(kind, bytes);
+    if bytes >= LARGE_BYTES {
+        huge::open(block, bytes);
+    }
+    block
+}
+
+/// # Safety
+/// As `free`; the block came from `allocate_large` or `resize`.
+pub unsafe fn free_large(kind: MemoryKind, block: *mut u8, bytes: usize) {
+    if bytes >= LARGE_BYTES {
+        huge::shut(block, bytes);
+    }
+    // SAFETY: by contract.
+    unsafe { free(kind, block, bytes) };
+}
+
+/// The block of `allocate_large` with another size, perhaps elsewhere.
 ///
 /// # Safety
 /// As for `free`, of the old address and size.
 // SAFETY: the one caller, `RefBin::grow`, has the old size in the header of the binary.
 pub unsafe fn resize(kind: MemoryKind, block: *mut u8, before: usize, bytes: usize) -> *mut u8 {
+    if before.max(bytes) >= LARGE_BYTES {
+        let resized = allocate_large(kind, bytes);
+        // SAFETY: two blocks that have that many bytes at least; by contract the old one is not used any more.
+        unsafe {
+            copy_large(block, resized, before.min(bytes));
+            free_large(kind, block, before);
+        }
+        return resized;
+    }
     own_row().freed(kind, before);
     // SAFETY: by contract it is a block of ours; the pages are the calling thread's own, made now if need be.
     let block = unsafe { mi_theap_realloc(rows::allocated(kind, bytes).heap(kind), block.cast(), bytes) };

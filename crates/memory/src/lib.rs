@@ -7,10 +7,12 @@
 
 mod areas;
 mod blocks;
+mod copy;
 mod crowds;
 mod failure;
 pub mod foreign;
 mod global;
+pub mod huge;
 #[cfg(not(any(miri, feature = "libc-malloc")))]
 mod mi;
 #[cfg(any(miri, feature = "libc-malloc"))]
@@ -27,7 +29,8 @@ mod stamp;
 mod system;
 
 pub use areas::{Area, areas, thread_id};
-pub use blocks::{allocate, allocate_recent, free, free_recent, resize, try_allocate};
+pub use blocks::{allocate, allocate_large, allocate_recent, free, free_large, free_recent, resize, try_allocate};
+pub use copy::copy_large;
 pub use failure::{on_failure, out_of_memory};
 pub use global::{Allocator, configure};
 pub use mimalloc::message_area;

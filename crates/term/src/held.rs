@@ -79,8 +79,8 @@ impl Drop for HeldBytes {
     }
 }
 
-/// Each growth may copy all bytes, while the expectation may be wrong (guessed).
-const GROWTH: usize = 8;
+/// Each growth may copy all bytes, while the expectation may be wrong (guessed). Room that is never filled takes addresses, but no memory.
+const GROWTH: usize = 64;
 
 /// A block that grows as bytes are appended.
 pub struct HeldBuilder {
@@ -120,7 +120,7 @@ impl HeldBuilder {
             self.block = unsafe { RefBin::grow(self.block, needed.max((GROWTH * capacity).min(most))) };
         }
         // SAFETY: the block has room for `needed` bytes, and no one else sees it.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), RefBin::data(self.block).add(self.len), bytes.len()) };
+        unsafe { heddle_memory::copy_large(bytes.as_ptr(), RefBin::data(self.block).add(self.len), bytes.len()) };
         self.len = needed;
     }
 

@@ -57,7 +57,7 @@ impl RefBin {
 
     /// A new block with one reference; its bytes are not initialised.
     pub fn allocate(capacity_bytes: usize) -> *mut RefBin {
-        let block = heddle_memory::allocate(MemoryKind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
+        let block = heddle_memory::allocate_large(MemoryKind::Binary, RefBin::bytes(capacity_bytes)).cast::<RefBin>();
         let (refcount, used_bits) = (AtomicUsize::new(1), AtomicU64::new(capacity_bytes as u64 * 8));
         // SAFETY: fresh memory of that many bytes, aligned as all blocks are.
         unsafe { block.write(RefBin { refcount, capacity: Stamp::new(capacity_bytes), used_bits }) };
@@ -67,7 +67,7 @@ impl RefBin {
     pub fn from_bytes(bytes: &[u8]) -> *mut RefBin {
         let block = RefBin::allocate(bytes.len());
         // SAFETY: the block has room for `bytes.len()` bytes and is not shared yet.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), RefBin::data(block), bytes.len()) };
+        unsafe { heddle_memory::copy_large(bytes.as_ptr(), RefBin::data(block), bytes.len()) };
         block
     }
 
@@ -171,7 +171,7 @@ impl RefBin {
                 let capacity = (*block).capacity;
                 let bytes = RefBin::bytes(capacity.size());
                 capacity.leaves(bytes);
-                heddle_memory::free(MemoryKind::Binary, block.cast(), bytes);
+                heddle_memory::free_large(MemoryKind::Binary, block.cast(), bytes);
             }
         }
     }

@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex};
 
 /// Bytes that a channel gives at a time, and above which the socket takes no more of it (guessed: a large packet).
 const CHANNEL_BYTES: usize = 128 << 10;
+/// Times that a channel gives before processes have their turn: a peer that reads as fast as this node writes would hold the scheduler for all of a
+/// large message (100 MB: 50 ms). A turn takes a quarter of a millisecond.
+const CHANNEL_TURNS: usize = 4;
 
 #[derive(Default)]
 pub struct Output {
@@ -236,10 +239,15 @@ impl Tcp {
         }
     }
 
-    /// Writes packets of the channel, as long as the descriptor takes them.
+    /// Writes packets of the channel, as long as the descriptor takes them and it is this port's turn. The poller says when it goes on.
     pub(super) fn pump_channel(&mut self, port: &Arc<Port>) {
         let Some(channel) = self.channel.clone() else { return };
+        let mut turns = 0;
         while self.phase == Phase::Connected && self.output.queued_bytes() < CHANNEL_BYTES {
+            if turns == CHANNEL_TURNS {
+                return self.arm(port, Interest::Write);
+            }
+            turns += 1;
             let was_empty = self.output.is_empty();
             if !self.take_of_channel(port, &*channel) {
                 return;
@@ -289,5 +297,43 @@ impl Tcp {
             // SAFETY: a plain system call.
             unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports;
+    use crate::ports::channel::Piece;
+    use heddle_term::Term;
+    use std::sync::atomic::AtomicUsize;
+
+    /// It always has something to write, until it was asked much too often.
+    #[derive(Default)]
+    struct Endless(AtomicUsize);
+
+    impl Channel for Endless {
+        fn input(&self, _: &[u8]) -> bool {
+            true
+        }
+        fn output(&self, room: usize) -> Vec<Piece> {
+            let is_asked = self.0.fetch_add(1, Ordering::Relaxed) < 10 * CHANNEL_TURNS;
+            if is_asked { vec![Piece::Own(vec![0; room])] } else { Vec::new() }
+        }
+        fn ended(&self, _: Term) {}
+    }
+
+    #[test]
+    fn a_channel_with_much_to_write_lets_others_have_their_turn() {
+        // It takes all that is written.
+        let file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
+        let mut tcp = Tcp::default();
+        tcp.socket.fd = Some(OwnedFd::from(file));
+        tcp.phase = Phase::Connected;
+        let channel = Arc::new(Endless::default());
+        tcp.channel = Some(channel.clone());
+        tcp.pump_channel(&ports::without_task(Box::new(Tcp::default())));
+        assert_eq!(channel.0.load(Ordering::Relaxed), CHANNEL_TURNS);
+        assert!(tcp.output.is_empty());
     }
 }

@@ -65,6 +65,13 @@ struct Ends {
     os_pid: Option<u32>,
 }
 
+/// A port without a task.
+#[cfg(test)]
+pub fn without_task(driver: Box<dyn Driver>) -> Arc<Port> {
+    let settings = options::parse(Term::NIL).unwrap();
+    Arc::new(Port::new(1, String::new(), PortKind::Driver, &settings, &Ends { driver, os_pid: None }, 0))
+}
+
 /// Makes a port and starts it. Returns None if there are too many.
 fn start(label: String, kind: PortKind, o: &options::PortOptions, owner: u64, ends: Ends) -> Option<Arc<Port>> {
     begin(label, kind, o, owner, ends).ok()?

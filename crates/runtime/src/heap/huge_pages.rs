@@ -90,6 +90,7 @@ fn passed(threshold: &AtomicUsize, first: usize, bytes: usize) {
     }
     let _one_at_a_time = ADVISING.lock().unwrap();
     advise(libc::MADV_HUGEPAGE);
+    heddle_memory::huge::set_everywhere(true);
     CLOSE_BYTES.fetch_max(with_active(FIRST_BYTES) / 4 * 3, Ordering::Relaxed);
 }
 
@@ -100,6 +101,7 @@ fn shut(used: usize) {
     if CLOSE_BYTES.swap(0, Ordering::Relaxed) == 0 {
         return;
     }
+    heddle_memory::huge::set_everywhere(false);
     advise(libc::MADV_NOHUGEPAGE);
     NEXT_BLOCKS.store(FIRST_BLOCK_BYTES.max(2 * heddle_memory::sum(MemoryKind::Heap)), Ordering::Relaxed);
     NEXT_BYTES.store(FIRST_BYTES.max(2 * used), Ordering::Relaxed);
