@@ -24,6 +24,9 @@ const CHANNEL_BYTES: usize = 128 << 10;
 /// large message (100 MB: 50 ms). A turn takes a quarter of a millisecond.
 const CHANNEL_TURNS: usize = 4;
 
+/// Bytes of a channel that the system keeps at most beside those that are on their way.
+const UNSENT_BYTES: usize = 512 << 10;
+
 #[derive(Default)]
 pub struct Output {
     pub(super) queue: Queue,
@@ -236,6 +239,24 @@ impl Tcp {
                 caller.fail(port, "closed");
             }
             None => self.ended_for_receive = Some("closed"),
+        }
+    }
+
+    /// What is in the system's buffer goes out before a small message that comes later, so the system is told to take no more than the network
+    /// needs. (The system may refuse: then small messages wait longer.)
+    pub(super) fn keep_little_unsent(&self) {
+        let Some(fd) = &self.socket.fd else { return };
+        let bytes = UNSENT_BYTES as libc::c_int;
+        // SAFETY: the value is an integer of the size that is given.
+        unsafe {
+            let value = (&raw const bytes).cast();
+            libc::setsockopt(
+                fd.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_NOTSENT_LOWAT,
+                value,
+                size_of::<libc::c_int>() as libc::socklen_t,
+            );
         }
     }
 

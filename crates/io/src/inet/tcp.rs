@@ -99,6 +99,7 @@ impl Driver for Tcp {
         let can = self.phase == Phase::Connected && self.channel.is_none();
         if can {
             self.channel = Some(channel);
+            self.keep_little_unsent();
         }
         can
     }
