@@ -3,6 +3,7 @@
 
 use crate::area::is_fixed;
 use crate::boxed::{Header, Kind};
+use crate::compare::differ;
 use crate::hamt;
 use crate::heap::Heap;
 use crate::literal::is_literal;
@@ -40,7 +41,28 @@ pub fn flat_parts<'a>(map: Term) -> (&'a [Term], &'a [Term]) {
 /// Position of a key in a flat map.
 #[inline(always)]
 fn flat_find(keys: &[Term], key: Term) -> Option<usize> {
-    if key.is_immediate() { keys.iter().position(|&k| k == key) } else { keys.iter().position(|&k| exact_eq(k, key)) }
+    if key.is_immediate() {
+        keys.iter().position(|&k| k == key)
+    } else if key.is_kind(Kind::Tuple) {
+        find_tuple(keys, key)
+    } else {
+        keys.iter().position(|&k| exact_eq(k, key))
+    }
+}
+
+/// The same for a tuple. Tuples that differ mostly do so in a word that is no pointer, which takes no call to find out.
+fn find_tuple(keys: &[Term], key: Term) -> Option<usize> {
+    let header = key.header();
+    let n = header.arity();
+    keys.iter().position(|&k| {
+        k == key
+            || k.is_boxed()
+                && k.header() == header
+                && (0..n).all(|at| {
+                    let (a, b) = (k.slot(at), key.slot(at));
+                    a == b || !differ(a, b) && exact_eq(a, b)
+                })
+    })
 }
 
 /// Value of `key`. The caller checked that `map` is a map.
