@@ -50,7 +50,7 @@ const REST: Duration = Duration::from_millis(500);
 /// The thread may take this part of the CPU time of the VM, after what it may take at first: when it has had more, calls of functions that ask to be compiled are counted
 /// again. So functions that are called most come first, and a short run is not slower for what would only pay in a long one.
 const SHARE: u32 = 20;
-const AT_FIRST: Duration = Duration::from_millis(20);
+const AT_FIRST: Duration = Duration::from_millis(40);
 /// With smaller numbers of calls all functions are compiled that ask for it: for tests.
 const FIRST_LIMITED: u64 = 1000;
 
