@@ -24,18 +24,22 @@ heddle_runtime::natives! { TABLE:
 
 /// Bytes of a term that a normal scheduler decodes at one go. They take half a millisecond (measured with lists, tuples and maps of small terms).
 const DECODED_HERE_BYTES: usize = 192 * 1024;
+/// Bytes of a term that are decoded to see whether it is as long as what there is.
+const TRIED_BYTES: usize = 8 * 1024;
 /// Words of a term that a normal scheduler encodes at one go, which takes as long.
 const ENCODED_HERE_WORDS: usize = 128 * 1024;
 
 fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
     let mut copy = Vec::new();
     let Some(bytes) = bytes::bytes(binary, &mut copy) else { return Err(p.badarg()) };
-    let limit_bytes = if sched::on_dirty_thread() { usize::MAX } else { DECODED_HERE_BYTES };
     // Bytes after the term cost no work, so only decoding shows how long the term is. Mostly there are none, unless the program asks how many were
-    // used: then what a normal scheduler begins is done in vain.
-    if bytes.len() > limit_bytes && !used {
-        return Err(Thrown::DirtyCpu);
-    }
+    // used: then of a long term little is decoded in vain.
+    let limit_bytes = match bytes.len() {
+        _ if sched::on_dirty_thread() => usize::MAX,
+        0..=DECODED_HERE_BYTES => DECODED_HERE_BYTES,
+        _ if used => DECODED_HERE_BYTES,
+        _ => TRIED_BYTES,
+    };
     let options = DecodeOptions { safe, allow_trailing: true, limit_bytes, ..Default::default() };
     let decoded = etf::decode(&mut p.heap, bytes, &options);
     long::done(p, decoded.as_ref().map_or(0, |decoded| decoded.used * 4));
