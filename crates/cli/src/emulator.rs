@@ -214,7 +214,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     let _ = heddle_bifs::system::info::LAUNCH.set(heddle_bifs::system::info::Launch {
         otp_release: otp.release.clone(),
         erts_version: otp.erts_version.clone(),
-        emu_flavor: "interpreter",
+        emu_flavor: if heddle_engine::second_tier::mode() == heddle_engine::second_tier::Mode::Off { "emu" } else { "jit" },
         emu_args: program.into_iter().chain(flags.iter().chain(&arguments).cloned()).collect(),
     });
     binding::init(schedulers);

@@ -100,7 +100,7 @@ fn perf_is_told_of_compiled_functions() {
             // Machine code: its address, size and name.
             0 => {
                 loads += 1;
-                let is_nth = records[at + 56..].starts_with(b"$lists:nth/2\0") && long(at + 32) == number(address);
+                let is_nth = records[at + 56..].starts_with(b"lists:nth/2\0") && long(at + 32) == number(address);
                 found |= is_nth && long(at + 40) == number(size);
             }
             2 => lines += 1,
@@ -167,4 +167,42 @@ fn machine_code_is_shown_beside_the_instructions() {
     assert!(problem(&["disassemble", "lists:reverse/2"]).contains("its entry is another operation"));
     assert!(problem(&["disassemble", "nosuch:f/1"]).contains("no file nosuch.beam"));
     assert!(problem(&["disassemble", "--jsn", "lists:nth/2"]).contains("unknown option --jsn (--clif, --json, --help)"));
+}
+
+#[test]
+fn modules_that_are_loaded_are_written_with_a_label_for_each_function() {
+    if place::otp().is_none() {
+        return;
+    }
+    let dir = std::env::temp_dir().join(format!("heddle-dump-{}", std::process::id()));
+    std::fs::create_dir(&dir).unwrap();
+    let run = |flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+        command.arg("erl").args(flags).args(["-noshell", "-eval", "halt()."]).env("HEDDLE_OTP", place::otp().unwrap()).current_dir(&dir);
+        command.output().unwrap()
+    };
+    assert!(run(&[]).status.success());
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+    assert!(run(&["+JDdump", "true"]).status.success());
+    let written = std::fs::read_to_string(dir.join("lists.asm")).unwrap();
+    assert!(written.contains("\nnth/2:\n# segment at cell "), "{}", &written[..1000]);
+    assert!(written.contains("reverse/2:\n# left to the first tier: its entry is another operation"));
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert!(text(&run_flag("+JDdump").stderr).contains("bad +JDdump flag broken"));
+    assert!(text(&run_flag("+JMsingle").stderr).contains("bad +JMsingle flag broken"));
+}
+
+fn run_flag(flag: &str) -> Output {
+    heddle(&["erl", flag, "broken", "-noshell", "-eval", "halt()."])
+}
+
+#[test]
+fn the_flavour_of_the_emulator_is_that_of_its_second_tier() {
+    if place::otp().is_none() {
+        return;
+    }
+    let flavour = |value: &str| {
+        text(&heddle(&["erl", "+jit", value, "-noshell", "-eval", "io:write(erlang:system_info(emu_flavor)), halt()."]).stdout)
+    };
+    assert_eq!([flavour("off"), flavour("eager"), flavour("5000")], ["emu", "jit", "jit"]);
 }

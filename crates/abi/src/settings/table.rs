@@ -290,7 +290,11 @@ flags! {
     "IOPt" Value "P" "poll threads, percent" ignored;
     "IOPp" Value "P" "poll sets, percent" ignored;
     "IOs" Value "BOOL" "scheduler poll sets" ignored;
-    "JDdump" Value "BOOL" "machine code dumps" ignored;
+    "JDdump" Value "BOOL" "for each module that is loaded a file MODULE.asm, with the machine code that the second tier makes of its functions (default false)" {
+        /// Machine code of the modules that are loaded is written.
+        dump_code: Switch = false,
+        Bool("bad +JDdump flag {}")
+    };
     "JPperf" Value "MODE" "compiled functions for perf: map (names, in /tmp/perf-PID.map), dump (code and lines, in /tmp/jit-PID.dump), true (both) or false" {
         /// What is written of compiled functions.
         perf: Choice<PerfFiles> = PerfFiles::None,
@@ -316,7 +320,11 @@ flags! {
         chaos: Number = 0,
         Seed(CHAOS_GROUPS, "+JMchaos {}: a seed from 1 to 4294967295, and after a colon a number up to 65536")
     };
-    "JMsingle" Value "BOOL" "one mapping for code" ignored;
+    "JMsingle" Value "BOOL" "accepted: no memory of code is writable and executable at a time (default false)" {
+        /// What stock's flag says. Nothing depends on it.
+        single_mapping: Switch = false,
+        Bool("bad +JMsingle flag {}")
+    };
     "K" Value "BOOL" "kernel poll (always on)" ignored;
     "L" Nothing "" "no line numbers in stack traces" ignored;
     "M" Attached "..." "memory allocators" ignored;

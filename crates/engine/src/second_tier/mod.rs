@@ -5,6 +5,7 @@
 
 mod chaos;
 pub mod counted;
+mod dump;
 pub mod figures;
 mod jitdump;
 mod perf;
@@ -148,9 +149,10 @@ impl Prepared {
         self.machine_code.take()
     }
 
-    /// Tells `perf` of the machine code of the module.
+    /// Tells `perf` of the machine code of the module, and writes it where that is wanted.
     pub fn tell(self, instance: &Instance) {
         perf::tell(instance, &self.places);
+        dump::write(instance);
     }
 }
 

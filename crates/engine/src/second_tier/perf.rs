@@ -67,14 +67,14 @@ fn names(instance: &Instance, places: &[Place]) -> String {
     for place in places {
         let Some(name) = name(instance, place) else { continue };
         let at = instance.line_at(place.cell).map_or(String::new(), |(_, line)| format!("+L{line}"));
-        let _ = writeln!(lines, "{:x} {:x} {name}{at}", place.address, place.bytes);
+        let _ = writeln!(lines, "{:x} {:x} ${name}{at}", place.address, place.bytes);
     }
     lines
 }
 
 fn name(instance: &Instance, place: &Place) -> Option<String> {
     let function = instance.function_at(place.cell)?;
-    Some(format!("${}:{}/{}", instance.name.name(), function.name.name(), function.arity))
+    Some(format!("{}:{}/{}", instance.name.name(), function.name.name(), function.arity))
 }
 
 fn code<'a>(instance: &'a Instance, place: &Place) -> Option<Code<'a>> {
